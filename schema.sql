@@ -105,10 +105,10 @@ CREATE INDEX devices_type ON devices (device_type);
 -- Who and what takes part was found in the transaction that writes a row; SQLite would look for each
 -- record again, on a page of a large table that nothing else needs, for an eighth of the time that
 -- recording takes. So these are no foreign keys: triggers keep whoever takes part from being deleted,
--- and `gatepost check` and every backup look for those who are missing (src/db/references.rs).
+-- and `gatepost check` and every backup look for those who are missing (src/db/integrity.rs).
 CREATE TABLE interactions (
     -- None is given twice: the last one stands in sqlite_sequence, as with AUTOINCREMENT, but is looked
-    -- up and written once a transaction (src/db/ids.rs).
+    -- up and written once a transaction (src/db/counters.rs).
     id                 INTEGER PRIMARY KEY,
     interaction_type   TEXT NOT NULL,
     first_delegate_id  INTEGER,
@@ -883,14 +883,14 @@ CREATE TABLE webhook_states (
     revision        INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- What the receiver did not take, and what waits behind it in the same lane, that is, what is about
--- the same record. Only names it: what was said of somebody who is erased stands nowhere.
-CREATE TABLE webhook_held (
+-- Deliveries that failed, and those behind them with the same ordering key, which names the record. A row
+-- points at the change and copies nothing, so that nothing remains of somebody who is erased.
+CREATE TABLE webhook_pending (
     webhook_id    INTEGER NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
     source        TEXT NOT NULL CHECK (source IN ('interaction', 'audit')),
     source_id     INTEGER NOT NULL,
     position      INTEGER NOT NULL,
-    lane          TEXT NOT NULL,
+    ordering_key  TEXT NOT NULL,
     attempts      INTEGER NOT NULL DEFAULT 0,
     next_at       INTEGER NOT NULL,
     failing_since INTEGER,
@@ -905,7 +905,7 @@ CREATE TABLE webhook_attempts (
     source     TEXT NOT NULL CHECK (source IN ('interaction', 'audit', 'test')),
     source_id  INTEGER NOT NULL,
     type       TEXT NOT NULL,
-    lane       TEXT NOT NULL,
+    ordering_key TEXT NOT NULL,
     -- Delegates it was about: an answer may repeat what it was told of them, and goes with them.
     people     TEXT NOT NULL CHECK (json_valid(people)),
     at         INTEGER NOT NULL,

@@ -63,6 +63,15 @@ pub fn part(template: &impl Template) -> Result<String> {
     template.render().map_err(Error::defect)
 }
 
+/// A page with a form: as [`form_again`] where something is wrong with it.
+pub fn form_page(is_wrong: bool, template: &impl Template) -> Result<Response> {
+    if is_wrong {
+        form_again(template)
+    } else {
+        page(template)
+    }
+}
+
 fn with_status(status: StatusCode, template: &impl Template) -> Result<Response> {
     Ok(Response::builder()
         .status(status)

@@ -1,12 +1,12 @@
-//! The dashboard: what happens now. The page shows it once; a stream renews its parts, rendered once
-//! a beat for all who look.
+//! The dashboard: the state of the event now. A stream renews it, rendered once a beat for everybody of
+//! a role.
 
 use super::{
     Area, Console, Layout, RequestContext, Route, answer, layout::bytes, live::MINUTES, route,
 };
 use crate::{
     core::settings,
-    db::{integrity::Condition, occupancy},
+    db::{counters, integrity::Condition},
     domain::{
         apps::state::{self, Running},
         delegates, devices,
@@ -57,9 +57,9 @@ struct Page {
     now: Now,
     /// Places that an upgrade closed to those who are not registered.
     closed: Vec<(i64, String)>,
-    /// What happened to the file and when, until somebody acknowledges it.
+    /// Incidents with the file, until somebody acknowledges them.
     notices: Vec<(Timestamp, String)>,
-    /// Up to when those are.
+    /// The time of the newest notice.
     shown_until: i64,
 }
 
@@ -70,7 +70,7 @@ struct Part<'a> {
     now: &'a Now,
 }
 
-/// Something to do first.
+/// A step of the preparation.
 struct Step {
     name: &'static str,
     why: &'static str,
@@ -78,11 +78,10 @@ struct Step {
     done: bool,
 }
 
-/// What the dashboard shows.
 struct Now {
-    /// What is wrong with the file now.
+    /// Faults of the file now.
     alarms: Vec<String>,
-    /// None once all of them are done.
+    /// Empty once all are done.
     steps: Vec<Step>,
     bars: Vec<Bar>,
     this_minute: i64,
@@ -100,7 +99,7 @@ struct Now {
     disk_free: Option<String>,
     disk_low: bool,
     backup: Option<Timestamp>,
-    /// Why the backup that was due last could not be made.
+    /// Why the last scheduled backup failed.
     backup_trouble: Option<String>,
     /// Webhooks that were stopped.
     webhooks: Vec<String>,
@@ -121,7 +120,7 @@ const CHART: u64 = 100;
 fn bars(counts: &[u64]) -> Vec<Bar> {
     let most = counts.iter().copied().max().unwrap_or_default().max(1);
     let bar = |(at, count): (usize, &u64)| {
-        // What is not nothing is to be seen.
+        // A single check-in stays visible.
         let height = (count * CHART / most).max(u64::from(*count > 0));
         Bar {
             x: at * 10,
@@ -167,7 +166,7 @@ impl Now {
             this_minute: shown(counts.last()),
             last_minute: shown(counts.iter().rev().nth(1)),
             most: shown(counts.iter().max()),
-            people: occupancy::people(connection, ANYWHERE)?,
+            people: counters::people(connection, ANYWHERE)?,
             inside: inside::fullest(connection, LINES)?,
             offline: devices.len() - online,
             online,
@@ -220,7 +219,7 @@ fn steps(connection: &Connection) -> Result<Vec<Step>> {
             done: delegates::is_any(connection)?,
         },
         Step {
-            name: "Make an event",
+            name: "Create an event",
             why: "Rooms, sessions and tickets belong to it.",
             path: "/console/devices/new?type=event",
             done: devices::is_any_event(connection)?,
@@ -255,7 +254,7 @@ async fn show(request: RequestContext) -> Result<Response> {
     })
 }
 
-/// An administrator has seen what the upgrade closed.
+/// Hides the places that the upgrade closed.
 async fn dismiss_closed(request: RequestContext) -> Result<Response> {
     request.write(|tx, _| devices::forget_closed(tx)).await?;
     Ok(answer::go("/console"))
@@ -269,10 +268,10 @@ async fn acknowledge(request: RequestContext) -> Result<Response> {
     request.done("Notices acknowledged", "/console")
 }
 
-/// The dashboard's parts whenever they are new.
+/// The dashboard whenever it changes.
 async fn stream(request: RequestContext) -> Result<Response> {
     let beats = request.beats()?;
-    // What one may do decides what one is offered.
+    // The role decides which links are offered.
     let role = request.current_user()?.role as usize;
     let state = (request, beats, Arc::new(String::new()));
     Ok(answer::events(stream::unfold(

@@ -1,6 +1,6 @@
-//! Discovery: apps are pointed at the QR code, ask to be let in, and are added or dismissed. Opening
-//! or refreshing the page lets them ask for ten minutes; its stream does not, so that a page that is
-//! left open over night closes by itself.
+//! Discovery: apps scan the QR code and request access, and are added or dismissed. Opening or
+//! refreshing the page accepts requests for ten minutes; its stream does not, so that a page that is left
+//! open over night closes.
 
 use super::{Area, Layout, RequestContext, Route, answer, live::Beats, route};
 use crate::{
@@ -19,9 +19,8 @@ use futures_util::stream;
 use poem::Response;
 use std::{collections::VecDeque, time::Instant};
 
-/// The page.
 const PATH: &str = "/console/discovery";
-/// Requests shown of those that were added.
+/// Added requests that are shown.
 const GIVEN_MAX: usize = 50;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -46,18 +45,18 @@ struct Page {
     stream: String,
 }
 
-/// How long apps may ask.
+/// How long requests are accepted.
 #[derive(Template)]
 #[template(path = "discovery/window.html")]
 struct WindowPart {
     csrf: String,
     until: Option<Timestamp>,
-    /// The same as a time of day, for a browser without scripts.
+    /// The same as a time of day, for browsers without scripts.
     clock: String,
     at: String,
 }
 
-/// Where apps are sent.
+/// The address in the QR code.
 #[derive(Template)]
 #[template(path = "discovery/place.html")]
 struct PlacePart {
@@ -67,7 +66,7 @@ struct PlacePart {
     tls: bool,
 }
 
-/// Who asks and who was let in.
+/// Waiting requests, and apps that were added.
 #[derive(Template)]
 #[template(path = "discovery/board.html")]
 struct BoardPart {
@@ -77,12 +76,12 @@ struct BoardPart {
     at: String,
 }
 
-/// The board with a word on what was just done, in answer to a form that a script sent.
+/// The board with the result of a form that htmx sent.
 #[derive(Template)]
 #[template(path = "discovery/done.html")]
 struct Done {
     board: BoardPart,
-    told: String,
+    message: String,
     good: bool,
 }
 
@@ -139,7 +138,7 @@ impl BoardPart {
     }
 }
 
-/// The address that was chosen on this page, by its host.
+/// The host of the address that was chosen on this page.
 fn chosen(request: &RequestContext) -> &str {
     request
         .form
@@ -148,7 +147,7 @@ fn chosen(request: &RequestContext) -> &str {
         .unwrap_or_default()
 }
 
-/// The place that was chosen, or the first where it is gone: the machine may be on another network.
+/// The address that was chosen, or the first where it is gone: the machine may be on another network.
 fn place<'a>(request: &RequestContext, places: &'a [Place]) -> Option<&'a Place> {
     let at = chosen(request);
     places
@@ -171,7 +170,7 @@ fn explained(trouble: Trouble) -> &'static str {
     }
 }
 
-/// Back to the page, with the address that was chosen there.
+/// The page with the address that was chosen there.
 fn back(request: &RequestContext) -> String {
     match chosen(request) {
         "" => PATH.to_owned(),
@@ -185,7 +184,7 @@ fn back(request: &RequestContext) -> String {
 }
 
 async fn show(request: RequestContext) -> Result<Response> {
-    // Whoever just closed it sees it closed; any other load lets apps ask.
+    // After closing, the page shows that; any other load accepts requests.
     if !request.query.ticked("closed") {
         request.console.discovery.window.extend(Instant::now());
     }
@@ -205,7 +204,7 @@ async fn show(request: RequestContext) -> Result<Response> {
     })
 }
 
-/// The parts of the page that change by themselves.
+/// The parts of the page that the stream renews.
 async fn parts(request: &RequestContext) -> Result<[String; 3]> {
     let [window, place, board] = [
         WindowPart::read(request).render(),
@@ -219,7 +218,7 @@ async fn parts(request: &RequestContext) -> Result<[String; 3]> {
     ])
 }
 
-/// Changes with a part, so that a page is not sent again what it shows.
+/// A digest of a part, so that only changed parts are sent.
 fn mark(part: &str) -> String {
     secret::hex(&secret::digest(part.as_bytes())[..8])
 }
@@ -292,7 +291,7 @@ async fn again(request: RequestContext) -> Result<Response> {
             done(
                 &request,
                 false,
-                "The app's access was revoked; it has to ask anew.",
+                "The app's access was revoked; it has to request access again.",
             )
             .await
         }
@@ -303,36 +302,36 @@ async fn decided_before(request: &RequestContext) -> Result<Response> {
     done(
         request,
         false,
-        "That request does not wait any more: somebody else decided, or it was a day old.",
+        "This request is gone: somebody else decided, or it was a day old.",
     )
     .await
 }
 
-async fn done(request: &RequestContext, good: bool, told: &str) -> Result<Response> {
+async fn done(request: &RequestContext, good: bool, message: &str) -> Result<Response> {
     if request.is_part() {
         return answer::page(&Done {
             board: BoardPart::read(request).await?,
-            told: told.to_owned(),
+            message: message.to_owned(),
             good,
         });
     }
-    request.done(told, &back(request))
+    request.done(message, &back(request))
 }
 
 /// The names of the parts' events.
 const EVENTS: [&str; 3] = ["window", "place", "board"];
 
-/// What a page shows already, and what it is to be sent next.
-struct Sent {
+/// The parts that a page shows, and the events to send next.
+struct Updates {
     request: RequestContext,
     beats: Beats,
     marks: Vec<String>,
     next: VecDeque<(&'static str, String)>,
 }
 
-impl Sent {
-    /// Looks which parts are new.
-    async fn look(&mut self) -> Result<()> {
+impl Updates {
+    /// Queues the parts that changed.
+    async fn refresh(&mut self) -> Result<()> {
         let parts = parts(&self.request).await?;
         self.marks.resize(parts.len(), String::new());
         for ((event, part), known) in EVENTS.into_iter().zip(parts).zip(&mut self.marks) {
@@ -346,24 +345,24 @@ impl Sent {
     }
 }
 
-/// The parts of the page whenever they are new.
+/// The parts of the page whenever they change.
 async fn stream(request: RequestContext) -> Result<Response> {
     let shown = request.query.text("shown");
-    let sent = Sent {
+    let updates = Updates {
         marks: shown.split('.').map(ToOwned::to_owned).collect(),
         beats: request.beats()?,
         request,
         next: VecDeque::new(),
     };
     Ok(answer::events(stream::unfold(
-        sent,
-        |mut sent| async move {
+        updates,
+        |mut updates| async move {
             loop {
-                if let Some(event) = sent.next.pop_front() {
-                    return Some((event, sent));
+                if let Some(event) = updates.next.pop_front() {
+                    return Some((event, updates));
                 }
-                sent.beats.next().await?;
-                if let Err(cause) = sent.look().await {
+                updates.beats.next().await?;
+                if let Err(cause) = updates.refresh().await {
                     tracing::warn!("discovery: {cause}");
                 }
             }

@@ -1,5 +1,5 @@
-//! Lists to take along, written while they are sent: a slow browser makes neither the memory grow nor
-//! a gate wait.
+//! Files that are written while they are sent: a slow browser neither fills the memory nor delays a
+//! gate.
 
 use super::answer;
 use crate::{
@@ -13,20 +13,15 @@ use crate::{
 use bytes::Bytes;
 use futures_util::stream;
 use poem::{Body, Response};
-use std::{
-    io::{self, BufWriter, Read, Seek, Write},
-    ops::ControlFlow,
-};
+use rusqlite::Connection;
+use std::io::{self, BufWriter, Write};
 use tokio::sync::mpsc;
 
 /// Pieces that wait for the browser.
 const WAITING_MAX: usize = 4;
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// The format that a page asks for; CSV where it asks for none.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Invalid`] for another.
+/// The requested format; CSV by default.
 pub fn format(asked: &str) -> Result<Format> {
     match asked {
         "xlsx" => Ok(Format::Xlsx),
@@ -34,6 +29,39 @@ pub fn format(asked: &str) -> Result<Format> {
         "csv" | "" => Ok(Format::Csv),
         _ => Err(Error::invalid("format: must be csv, xlsx or json")),
     }
+}
+
+/// A part of a file, and what to read the next one from.
+pub type Slice<S> = (Vec<u8>, S);
+
+/// A file that is read slice by slice while it is sent; `next` reads one, and is given what it returned
+/// the last time.
+pub fn slices<S: Send + 'static>(
+    app: &App,
+    name: &str,
+    content_type: &str,
+    begin: S,
+    next: fn(S, &Connection) -> Result<Option<Slice<S>>>,
+) -> Response {
+    let rest = (app.clone(), begin);
+    let pieces = stream::try_unfold(rest, move |(app, mut rest)| async move {
+        loop {
+            let slice = app.store.read(move |connection| next(rest, connection));
+            match slice
+                .await
+                .map_err(|cause| io::Error::other(cause.message))?
+            {
+                None => return Ok(None),
+                Some((bytes, more)) if bytes.is_empty() => rest = more,
+                Some((bytes, more)) => return Ok(Some((bytes, (app, more)))),
+            }
+        }
+    });
+    answer::download(
+        name,
+        content_type,
+        Body::from_bytes_stream::<_, Vec<u8>, io::Error>(pieces),
+    )
 }
 
 /// A list as a file; times are in the instance's zone.
@@ -54,12 +82,13 @@ pub fn sent(app: &App, what: What, which: Which, zone: Zone, format: Format) -> 
             what,
             which,
         };
-        let written = write(&export, format, &mut out);
+        let written = export.write(format, &mut out);
+        let written = written.and_then(|_| out.flush().map_err(Error::unavailable));
         if let Err(cause) = written
             && !sender.is_closed()
         {
             tracing::warn!("an export broke off: {cause}");
-            // The browser is to see that it is not whole.
+            // The browser shall see that the file is incomplete.
             let _ = sender.blocking_send(Err(io::Error::other("the export broke off")));
         }
     });
@@ -68,27 +97,6 @@ pub fn sent(app: &App, what: What, which: Which, zone: Zone, format: Format) -> 
     }));
     let name = format!("{}.{}", what.name(), format.extension());
     answer::download(&name, content_type, body)
-}
-
-fn write(export: &Export<'_>, format: Format, out: &mut impl Write) -> Result<()> {
-    let on = |_| ControlFlow::Continue(());
-    if format == Format::Xlsx {
-        // A spreadsheet is put together at its end.
-        let mut file = tempfile::tempfile().map_err(Error::unavailable)?;
-        export.write_xlsx(&mut file, on)?;
-        file.rewind().map_err(Error::unavailable)?;
-        let mut piece = vec![0; PIECE_BYTES];
-        loop {
-            let read = file.read(&mut piece).map_err(Error::unavailable)?;
-            if read == 0 {
-                break;
-            }
-            out.write_all(&piece[..read]).map_err(Error::unavailable)?;
-        }
-    } else {
-        export.write(format, out, on)?;
-    }
-    out.flush().map_err(Error::unavailable)
 }
 
 /// Where pieces go on their way to the browser.

@@ -1,4 +1,4 @@
-//! What the forms above lists have in common: reading them, and naming what cannot be read.
+//! The forms above lists: reading them, and naming what cannot be read.
 
 use super::{Fields, answer};
 use crate::types::{Timestamp, Zone, error::Error};
@@ -10,7 +10,7 @@ pub struct Asked<'a> {
     failure: Option<Error>,
 }
 
-/// A stretch of time.
+/// A period of time.
 #[derive(Debug, Clone, Default)]
 pub struct Times {
     /// From this time on.
@@ -64,7 +64,7 @@ impl<'a> Asked<'a> {
         let (since, until) = (self.time("since"), self.time("until"));
         Times {
             since,
-            // The field knows minutes, and the last one is meant as a whole.
+            // The field has minutes, and includes the last one.
             until: until.map(|until| Timestamp(until.0.saturating_add(60_000))),
             typed: ["since", "until"].map(|name| self.text(name)),
         }
@@ -82,9 +82,39 @@ impl<'a> Asked<'a> {
         self.failure.get_or_insert(cause);
     }
 
-    /// What could not be read, and was left out, as a sentence.
+    /// What could not be read and was left out.
     pub fn failure(self) -> Option<String> {
         self.failure.map(|cause| answer::sentence(&cause.message))
+    }
+}
+
+/// The form above a list as it was typed, by the names of its fields.
+#[derive(Debug, Clone)]
+pub struct Typed<const N: usize>([(&'static str, String); N]);
+
+impl<const N: usize> Typed<N> {
+    pub fn read(query: &Fields, names: [&'static str; N]) -> Self {
+        Self(names.map(|name| (name, query.text(name).to_owned())))
+    }
+
+    pub fn get(&self, name: &str) -> &str {
+        let found = self.0.iter().find(|(known, _)| *known == name);
+        found.map_or("", |(_, text)| text)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|(_, text)| text.is_empty())
+    }
+
+    /// The query string of the same form.
+    pub fn query(&self) -> String {
+        self.with("", "")
+    }
+
+    /// The query string with one more field.
+    pub fn with(&self, name: &str, value: &str) -> String {
+        let own = self.0.iter().map(|(name, text)| (*name, text.as_str()));
+        query(&own.chain([(name, value)]).collect::<Vec<_>>())
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::RequestContext;
 use crate::{
-    core::settings::address::host,
+    core::settings::values::host,
     types::error::{Error, Kind, Result},
 };
 use std::{net::IpAddr, sync::OnceLock};

@@ -48,7 +48,6 @@ mod sign_in;
 pub mod upload;
 mod webhooks;
 
-pub use import::UploadStore;
 pub use layout::{Area, Layout};
 pub use request::{CurrentUser, Fields, RequestContext};
 pub use route::{Access, Route};
@@ -58,6 +57,7 @@ use crate::{
     core::keyed::Key,
     domain::discovery::Discovery,
     identity::{App, ConsoleRole, second_factor::Shared, sign_in::Waiting},
+    ops::import::uploads::UploadStore,
     types::error::Result,
 };
 use live::Live;

@@ -319,6 +319,15 @@ impl Fields {
             .map(|(_, value)| value)
     }
 
+    /// The rows of a list of names and values, without empty ones.
+    #[must_use]
+    pub fn pairs(&self) -> Vec<(String, String)> {
+        let rows = self.all("key").zip(self.all("value"));
+        let rows = rows.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
+        rows.filter(|(key, value)| !(key.is_empty() && value.is_empty()))
+            .collect()
+    }
+
     /// A whole number; `None` where the field is empty.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
-//! A form with a file, as it comes (RFC 7578). Its fields stand before its file: the guard reads
-//! them, for the CSRF token is among them, and leaves the file to the page, which takes it piece by
-//! piece. What comes after the file is passed over.
+//! A form with a file (RFC 7578). Its fields come before its file: the guard reads them, because the CSRF
+//! token is among them, and leaves the file to the page, which reads it piece by piece. What comes after
+//! the file is ignored.
 
 use super::Fields;
 use crate::types::error::{Error, Kind, Result};
@@ -22,10 +22,10 @@ use std::{
 const FIELD_MAX_BYTES: usize = 8 * 1024;
 /// Fields before the file.
 const FIELDS_MAX: usize = 20;
-/// What may come without anything to make of it, such as a part's head without end, in bytes.
+/// Bytes that are read without a field or a piece of the file, at most.
 const HELD_MAX_BYTES: usize = 64 * 1024;
 
-/// The file of a form, on its way.
+/// The file of a form that is being received.
 pub struct Upload {
     form: Multipart<'static>,
     file: Option<Field<'static>>,
@@ -34,9 +34,6 @@ pub struct Upload {
 
 impl Upload {
     /// Reads a form as far as its file, or to its end where it has none.
-    ///
-    /// # Errors
-    /// [`Kind::Invalid`] or [`Kind::TooLarge`], in words for whoever sent it.
     pub(super) async fn begin(body: Body, content_type: &str) -> Result<(Fields, Self)> {
         let boundary = multer::parse_boundary(content_type)
             .map_err(|_| Error::invalid("the form cannot be read; open the page again"))?;
@@ -92,7 +89,7 @@ impl Upload {
         Ok(piece)
     }
 
-    /// The file's name without folders, of whatever system; none where no file was chosen.
+    /// The file's name without folders; none where no file was chosen.
     #[must_use]
     pub fn file_name(&self) -> Option<String> {
         let name = base_name(self.file.as_ref()?.file_name()?);
@@ -100,9 +97,6 @@ impl Upload {
     }
 
     /// The file's next piece; none at its end.
-    ///
-    /// # Errors
-    /// [`Kind::Invalid`] where it was cut off.
     pub async fn piece(&mut self) -> Result<Option<Bytes>> {
         let Some(mut file) = self.file.take() else {
             return Ok(None);
@@ -112,15 +106,12 @@ impl Upload {
             return Ok(Some(piece));
         }
         drop(file);
-        // The form's end, so that the connection is good for another request.
+        // Read to the end of the form, so that the connection can be used again.
         self.next().await?;
         Ok(None)
     }
 
     /// A small file as a whole; empty where none was chosen.
-    ///
-    /// # Errors
-    /// [`Kind::TooLarge`] for more than `most` bytes; as [`Upload::piece`].
     pub async fn small(mut self, most: usize) -> Result<Vec<u8>> {
         let mut content = Vec::new();
         while let Some(piece) = self.piece().await? {
@@ -148,18 +139,18 @@ fn too_large() -> Error {
     Error::new(Kind::TooLarge, "the form is too large")
 }
 
-/// The name without folders, of whatever system.
+/// The name without the folders of any system.
 fn base_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain = last.chars().filter(|letter| !letter.is_control());
     plain.take(200).collect::<String>().trim().to_owned()
 }
 
-/// A body piece by piece. The form's reader takes all that is there before it looks at any of it;
-/// after each piece this says that there is nothing yet, so that a fast sender fills no memory.
+/// A body piece by piece. The multipart reader reads everything that is ready before it parses; after each
+/// piece this says that nothing is ready, so that a fast sender does not fill the memory.
 struct Pieces {
     body: BoxStream<'static, io::Result<Bytes>>,
-    /// Bytes that were given since the reader last made something of them.
+    /// Bytes that the multipart reader has not parsed yet.
     held: Arc<AtomicUsize>,
     gave: bool,
 }

@@ -1,6 +1,6 @@
 //! `gatepost backup` (contract §10).
 
-use super::{aside::aside, print, print_json, progress::Progress, user::changed_by_command};
+use super::{answer, aside::aside, progress::Progress, user::changed_by_command};
 use crate::{
     db::migrate::CURRENT,
     ops::backup::{
@@ -30,7 +30,7 @@ pub struct Args {
     force: bool,
 }
 
-/// Makes a backup and tells of it.
+/// Makes a backup.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let target = target(args.output.as_deref(), db);
     let made = Progress::during("Copying and checking the file", || {
@@ -41,22 +41,21 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         note(db, &made);
     }
     let seconds = (made.copied_in + made.checked_in).as_secs_f64();
-    if json {
-        return print_json(&json!({
-            "file": made.path.to_string_lossy(),
-            "bytes": made.bytes,
-            "schemaVersion": made.version,
-            "seconds": seconds,
-            "logHeldSeconds": made.held_for.as_secs_f64(),
-        }));
-    }
-    print(&format!(
+    let value = json!({
+        "file": made.path.to_string_lossy(),
+        "bytes": made.bytes,
+        "schemaVersion": made.version,
+        "seconds": seconds,
+        "logHeldSeconds": made.held_for.as_secs_f64(),
+    });
+    let text = format!(
         "{}: {:.1} MB, copied in {:.1} s and found sound in {:.1} s",
         made.path.display(),
         mega(made.bytes),
         made.copied_in.as_secs_f64(),
         made.checked_in.as_secs_f64()
-    ))
+    );
+    answer(json, &value, &text)
 }
 
 fn target(output: Option<&Path>, db: &Path) -> PathBuf {

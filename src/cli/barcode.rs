@@ -1,6 +1,6 @@
 //! `gatepost barcode`: makes ticket codes and checks them (contract §8). It touches no file.
 
-use super::{print, print_json};
+use super::{answer, print, print_json};
 use crate::types::{
     barcode::{BASE_MAX, Barcode, Base, SEQUENCE_MAX},
     error::{Error, Result},
@@ -73,23 +73,21 @@ fn make(base: &str, first: u16, count: u16, json: bool) -> Result<()> {
 }
 
 fn check(code: &str, json: bool) -> Result<bool> {
-    let checked = Barcode::parse(code);
-    let valid = checked.is_ok();
-    match (checked, json) {
-        (Ok(barcode), false) => print(&format!(
-            "{barcode} fits: ticket {} of purchase {}",
-            barcode.sequence(),
-            barcode.base()
-        )),
-        (Err(cause), false) => print(&cause.message),
-        (Ok(barcode), true) => {
-            let mut shown = described(&barcode);
-            shown["valid"] = json!(true);
-            print_json(&shown)
+    let (value, text) = match Barcode::parse(code) {
+        Ok(barcode) => {
+            let mut value = described(&barcode);
+            value["valid"] = json!(true);
+            let (sequence, base) = (barcode.sequence(), barcode.base());
+            let text = format!("{barcode} fits: ticket {sequence} of purchase {base}");
+            (value, text)
         }
-        (Err(cause), true) => print_json(&json!({"valid": false, "reason": cause.message})),
-    }
-    .map(|()| valid)
+        Err(cause) => (
+            json!({"valid": false, "reason": cause.message}),
+            cause.message,
+        ),
+    };
+    answer(json, &value, &text)?;
+    Ok(value["valid"] == true)
 }
 
 fn described(barcode: &Barcode) -> Value {

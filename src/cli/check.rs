@@ -8,7 +8,7 @@ use crate::{
 use serde_json::json;
 use std::path::Path;
 
-/// Look the whole file over, and say what to do about what is wrong (exit code 1 when anything is).
+/// Check the whole file, and say what to do about what is wrong (exit code 1 when anything is).
 ///
 /// Every page, index and reference is looked at, and whether what is kept follows from what was
 /// recorded. It reads only, also while the server runs, and also a file that is damaged.
@@ -17,13 +17,13 @@ use std::path::Path;
     after_help = "Examples:\n  gatepost check --db event.db\n  gatepost check --repair --json"
 )]
 pub struct Args {
-    /// Mend what follows from the rest: how many are inside, how many lists tell, and, with the server
+    /// Correct what follows from the rest: how many are inside and, with the server
     /// stopped, the index for searching. Nothing else is written.
     #[arg(long)]
     repair: bool,
 }
 
-/// Checks, and repairs when told to; whether the file is clean.
+/// Checks, and repairs where asked to; whether the file is clean.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
     // The log cannot be begun anew while it looks: it had better get on.
     os::nice();
@@ -50,7 +50,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
             "mended": {"effects": mended.effects, "occupancies": mended.occupancies, "searchIndex": mended.index},
         }))?;
     } else {
-        tell(&report, db, &mended)?;
+        print_report(&report, db, &mended)?;
     }
     Ok(report.findings.is_empty())
 }
@@ -64,7 +64,7 @@ fn look(db: &Path, json: bool) -> Result<Report> {
     report
 }
 
-fn tell(report: &Report, db: &Path, mended: &Mended) -> Result<()> {
+fn print_report(report: &Report, db: &Path, mended: &Mended) -> Result<()> {
     if mended.index {
         print("made the index for searching anew")?;
     }

@@ -1,7 +1,7 @@
 //! `gatepost client`: the apps and gates that may use the API.
 
 use super::{
-    print, print_json,
+    answer, print, print_json,
     user::{changed_by_command, role, zone},
 };
 use crate::{
@@ -124,16 +124,11 @@ pub fn run(command: ClientCommand, store: &Store, json: bool) -> Result<()> {
 }
 
 fn show_credentials(credentials: &Credentials, json: bool) -> Result<()> {
-    if json {
-        return print_json(&json!({
-            "clientId": credentials.client_id,
-            "clientSecret": credentials.client_secret,
-        }));
-    }
-    print(&format!(
-        "client id      {}\nclient secret  {}\n\nThe secret is not shown again.",
-        credentials.client_id, credentials.client_secret
-    ))
+    let (id, secret) = (&credentials.client_id, &credentials.client_secret);
+    let value = json!({"clientId": id, "clientSecret": secret});
+    let text =
+        format!("client id      {id}\nclient secret  {secret}\n\nThe secret is not shown again.");
+    answer(json, &value, &text)
 }
 
 fn listed(client: &Client, zone: &Zone) -> Value {

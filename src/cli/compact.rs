@@ -1,6 +1,6 @@
 //! `gatepost compact`: the file without what deleted content left in it.
 
-use super::{print, print_json, progress::Progress};
+use super::{answer, progress::Progress};
 use crate::{
     ops::backup::compact,
     types::{Timestamp, error::Result},
@@ -18,24 +18,23 @@ use std::path::Path;
 #[command(after_help = "Example:\n  gatepost compact --db event.db --json")]
 pub struct Args {}
 
-/// Compacts the file, and tells how it went.
+/// Compacts the file.
 pub fn run(db: &Path, json: bool) -> Result<()> {
     let done = Progress::during("Compacting the file", || {
         compact::compact(db, Timestamp::now())
     })?;
-    if json {
-        return print_json(&json!({
-            "file": db.to_string_lossy(),
-            "bytesBefore": done.bytes_before,
-            "bytes": done.bytes,
-            "erased": done.erased,
-        }));
-    }
-    print(&format!(
+    let value = json!({
+        "file": db.to_string_lossy(),
+        "bytesBefore": done.bytes_before,
+        "bytes": done.bytes,
+        "erased": done.erased,
+    });
+    let text = format!(
         "{} is compacted: {} bytes, {} before; {} records were erased since it was compacted last",
         db.display(),
         done.bytes,
         done.bytes_before,
         done.erased
-    ))
+    );
+    answer(json, &value, &text)
 }

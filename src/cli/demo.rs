@@ -1,6 +1,6 @@
 //! `gatepost demo`
 
-use super::{context, open, print, progress::Progress};
+use super::{answer, context, open, progress::Progress};
 use crate::{
     ops::demo::{self, Made},
     types::{
@@ -36,21 +36,16 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let begun = Instant::now();
     let store = open(db)?;
     let ctx = context(&store, "admin")?;
-    let date = if let Some(date) = args.date {
-        date
-    } else {
-        let now = ctx.settings.zone.plain(Timestamp::now());
-        let today = now.split(' ').next().unwrap_or_default();
-        today.parse().map_err(Error::defect)?
-    };
+    let now = ctx.settings.zone.plain(Timestamp::now());
+    let today = now.split(' ').next().unwrap_or_default();
+    let today = today.parse().map_err(Error::defect)?;
+    let date = args.date.unwrap_or(today);
     let made = Progress::during("Making up an event", || {
         demo::fill(&store, ctx, args.seed, date)
     })?;
     let seconds = begun.elapsed().as_secs_f64();
-    if json {
-        return print(&to_json(args.seed, date, &made, seconds).to_string());
-    }
-    print(&to_text(args.seed, date, &made, seconds, db))
+    let value = to_json(args.seed, date, &made, seconds);
+    answer(json, &value, &to_text(args.seed, date, &made, seconds, db))
 }
 
 fn to_json(seed: u64, date: Date, made: &Made, seconds: f64) -> serde_json::Value {

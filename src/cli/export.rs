@@ -9,10 +9,10 @@ use crate::{
         os,
     },
 };
+use clap::builder::PossibleValuesParser;
 use serde_json::json;
 use std::{
-    io::{BufWriter, Write},
-    ops::ControlFlow,
+    io::Write,
     path::{Path, PathBuf},
 };
 use tempfile::NamedTempFile;
@@ -32,8 +32,8 @@ file, import devices first, then delegates, then interactions. Transactions are 
 take no --search, and are not imported again.")]
 pub struct Args {
     /// What to export; all: a folder with a file each.
-    #[arg(value_name = "WHAT")]
-    what: Choice,
+    #[arg(value_name = "WHAT", value_parser = PossibleValuesParser::new(CHOICES))]
+    what: String,
     /// How it is written; by default as the end of --output says, otherwise csv.
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
@@ -45,30 +45,20 @@ pub struct Args {
     output: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Choice {
-    Delegates,
-    Devices,
-    Interactions,
-    Events,
-    Transactions,
-    All,
-}
+const CHOICES: [&str; 6] = [
+    "delegates",
+    "devices",
+    "interactions",
+    "events",
+    "transactions",
+    "all",
+];
 
 /// Exports.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
-    let what = match args.what {
-        Choice::Delegates => What::Delegates,
-        Choice::Devices => What::Devices,
-        Choice::Interactions => What::Interactions,
-        Choice::Events => What::Events,
-        Choice::Transactions => What::Transactions,
-        Choice::All if args.search.is_some() => {
-            return Err(Error::invalid(
-                "--search: name what to search; all takes none",
-            ));
-        }
-        Choice::All => return all(args, db, json),
+    let what = What::ALL.into_iter().find(|what| what.name() == args.what);
+    let Some(what) = what else {
+        return all(args, db, json);
     };
     let format = match args.format {
         Some(format) => format,
@@ -83,7 +73,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         return aside(|| to_standard_output(&export, format));
     };
     let written = Progress::during("Exporting", || aside(|| to_file(&export, format, output)))?;
-    tell(json, output, &[(what, written)])
+    print_counts(json, output, &[(what, written)])
 }
 
 /// The format that the end of a name says; CSV where it has none.
@@ -122,7 +112,7 @@ fn to_standard_output(export: &Export<'_>, format: Format) -> Result<()> {
         inner: std::io::stdout().lock(),
         closed: false,
     };
-    let written = export.write(format, &mut out, |_| ControlFlow::Continue(()));
+    let written = export.write(format, &mut out);
     // Whoever reads it may have seen enough.
     if out.closed {
         return Ok(());
@@ -152,23 +142,15 @@ impl<W: Write> Write for Watched<W> {
 
 /// Writes beside the file under another name; it takes the file's place when it is whole.
 fn to_file(export: &Export<'_>, format: Format, output: &Path) -> Result<Counts> {
-    let told = |cause: &dyn std::fmt::Display| {
+    let refused = |cause: &dyn std::fmt::Display| {
         Error::unavailable(format!("{}: {cause}", output.display()))
     };
     let mut file =
-        NamedTempFile::new_in(existing_folder_of(output)?).map_err(|cause| told(&cause))?;
-    let on = |_| ControlFlow::Continue(());
-    let written = if format == Format::Xlsx {
-        let mut out = BufWriter::new(file.as_file_mut());
-        let counts = export.write_xlsx(&mut out, on)?;
-        out.flush().map_err(|cause| told(&cause))?;
-        counts
-    } else {
-        let rows = export.write(format, file.as_file_mut(), on)?;
-        Counts { rows, cut: 0 }
-    };
-    file.as_file().sync_all().map_err(|cause| told(&cause))?;
-    file.persist(output).map_err(|cause| told(&cause.error))?;
+        NamedTempFile::new_in(existing_folder_of(output)?).map_err(|cause| refused(&cause))?;
+    let written = export.write(format, file.as_file_mut())?;
+    file.as_file().sync_all().map_err(|cause| refused(&cause))?;
+    file.persist(output)
+        .map_err(|cause| refused(&cause.error))?;
     // A temporary file is its owner's alone; an export is as any file that a command writes.
     let _ = os::readable(output);
     Ok(written)
@@ -189,12 +171,18 @@ fn existing_folder_of(output: &Path) -> Result<&Path> {
 
 /// A folder with a file of each; events are among the devices.
 fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
+    if args.search.is_some() {
+        return Err(Error::invalid(
+            "--search: name what to search; all takes none",
+        ));
+    }
     let Some(output) = &args.output else {
         return Err(Error::invalid("all: name a folder with --output"));
     };
-    let told = |cause: std::io::Error| Error::unavailable(format!("{}: {cause}", output.display()));
+    let refused =
+        |cause: std::io::Error| Error::unavailable(format!("{}: {cause}", output.display()));
     if output.exists() {
-        let mut inside = std::fs::read_dir(output).map_err(told)?;
+        let mut inside = std::fs::read_dir(output).map_err(refused)?;
         if inside.next().is_some() {
             return Err(Error::invalid(format!(
                 "{} is there already; name a new folder",
@@ -204,7 +192,7 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
     }
     let format = args.format.unwrap_or(Format::Csv);
     let store = open_existing(db)?;
-    let folder = tempfile::tempdir_in(existing_folder_of(output)?).map_err(told)?;
+    let folder = tempfile::tempdir_in(existing_folder_of(output)?).map_err(refused)?;
     let mut counts = Vec::new();
     for what in [
         What::Devices,
@@ -218,17 +206,17 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
         counts.push((what, written));
     }
     if output.exists() {
-        std::fs::remove_dir(output).map_err(told)?;
+        std::fs::remove_dir(output).map_err(refused)?;
     }
-    std::fs::rename(folder.keep(), output).map_err(told)?;
+    std::fs::rename(folder.keep(), output).map_err(refused)?;
     let _ = os::readable(output);
-    tell(json, output, &counts)
+    print_counts(json, output, &counts)
 }
 
-fn tell(json: bool, output: &Path, written: &[(What, Counts)]) -> Result<()> {
+fn print_counts(json: bool, output: &Path, written: &[(What, Counts)]) -> Result<()> {
     for (what, counts) in written {
-        if let Some(told) = counts.told() {
-            eprintln!("{}: {told}", what.name());
+        if let Some(warning) = counts.warning() {
+            eprintln!("{}: {warning}", what.name());
         }
     }
     let output = output.display().to_string();

@@ -19,7 +19,7 @@ pub struct Log {
     /// Text for people, or JSON, an object a line, for programs.
     #[arg(long, value_enum, default_value = "text")]
     log_format: Format,
-    /// How much is told: error, warn, info, debug or trace, or directives such as
+    /// How much is logged: error, warn, info, debug or trace, or directives such as
     /// `info,gatepost::store=debug`.
     #[arg(
         long,
@@ -28,7 +28,7 @@ pub struct Log {
         default_value = "info"
     )]
     log_level: String,
-    /// Tell of every request: method, path without codes, status, duration, bytes, address, client,
+    /// Log every request: method, path without codes, status, duration, bytes, address, client,
     /// request id. Off by default: a gate's scan is a line.
     #[arg(long)]
     access_log: bool,
@@ -61,7 +61,7 @@ pub fn start(args: &Log) -> Result<WorkerGuard> {
     Ok(guard)
 }
 
-/// What is told. A single level is Gatepost's; of the libraries only warnings are told then.
+/// What is logged. A single level is that of Gatepost; of the libraries only warnings are logged then.
 fn filter(level: &str, access_log: bool) -> Result<EnvFilter> {
     let single = level.parse::<tracing::level_filters::LevelFilter>().is_ok();
     let directives = if single {

@@ -1,6 +1,6 @@
 //! `gatepost migrate`
 
-use super::{print, print_json, progress::Progress};
+use super::{answer, progress::Progress};
 use crate::{
     db::{Found, migrate::CURRENT, open},
     types::error::{Error, Result},
@@ -14,12 +14,12 @@ use std::path::Path;
     after_help = "Example:\n  gatepost migrate --check --db event.db || gatepost migrate --db event.db"
 )]
 pub struct Args {
-    /// Only tell whether the file is behind (exit code 1 when it is).
+    /// Only check whether the file is behind (exit code 1 when it is).
     #[arg(long)]
     check: bool,
 }
 
-/// Migrates, or tells whether that is needed.
+/// Migrates, or checks whether that is needed.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let found = match open::look(db)? {
         Found::Nothing | Found::Torn => {
@@ -28,7 +28,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         Found::Version(version) | Found::Unindexed(version) => version,
     };
     if args.check {
-        tell(json, db, found)?;
+        print_version(json, db, found)?;
         return if found < CURRENT {
             Err(Error::invalid(format!(
                 "{} is behind: schema version {found}, current is {CURRENT}",
@@ -45,16 +45,11 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         );
     }
     drop(Progress::during("Migrating the file", || super::open(db))?);
-    tell(json, db, CURRENT)
+    print_version(json, db, CURRENT)
 }
 
-fn tell(json: bool, db: &Path, version: i64) -> Result<()> {
-    if json {
-        print_json(&json!({"version": version, "current": CURRENT}))
-    } else {
-        print(&format!(
-            "{}: schema version {version} of {CURRENT}",
-            db.display()
-        ))
-    }
+fn print_version(json: bool, db: &Path, version: i64) -> Result<()> {
+    let value = json!({"version": version, "current": CURRENT});
+    let text = format!("{}: schema version {version} of {CURRENT}", db.display());
+    answer(json, &value, &text)
 }

@@ -110,48 +110,9 @@ pub fn run() -> ExitCode {
             );
         }
     }
-    let outcome = match cli.command {
-        Command::Serve(args) => serve::run(args, &cli.db, cli.json),
-        Command::Migrate(args) => migrate::run(&args, &cli.db, cli.json),
-        Command::Import(args) => match import::run(args, &cli.db, cli.json) {
-            // It has told what was not done.
-            Ok(false) => return ExitCode::FAILURE,
-            imported => imported.map(|_| ()),
-        },
-        Command::Export(args) => export::run(&args, &cli.db, cli.json),
-        Command::Config(command) => match command {
-            config::Command::Apply { .. } => open(&cli.db),
-            config::Command::Export { .. } => open_existing(&cli.db),
-        }
-        .and_then(|store| config::run(command, &store, cli.json)),
-        Command::Client(command) => match command {
-            client::ClientCommand::Add(_) => open(&cli.db),
-            _ => open_existing(&cli.db),
-        }
-        .and_then(|store| client::run(command, &store, cli.json)),
-        Command::User(command) => match command {
-            user::UserCommand::Add(_) => open(&cli.db),
-            _ => open_existing(&cli.db),
-        }
-        .and_then(|store| user::run(command, &store, cli.json)),
-        Command::Backup(args) => backup::run(&args, &cli.db, cli.json),
-        Command::Restore(args) => restore::run(&args, &cli.db, cli.json),
-        Command::Compact(_) => compact::run(&cli.db, cli.json),
-        Command::Check(args) => match check::run(&args, &cli.db, cli.json) {
-            Ok(false) => return ExitCode::FAILURE,
-            checked => checked.map(|_| ()),
-        },
-        Command::Barcode(command) => match barcode::run(command, cli.json) {
-            // It has told what is wrong.
-            Ok(false) => return ExitCode::FAILURE,
-            checked => checked.map(|_| ()),
-        },
-        Command::Openapi(args) => openapi::run(&args),
-        Command::Completions(args) => completions::run(&args),
-        Command::Demo(args) => demo::run(&args, &cli.db, cli.json),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+    match run_command(cli.command, &cli.db, cli.json) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(cause) => {
             if cli.json {
                 let _ = print_json(&json!({"error": cause.message}));
@@ -160,6 +121,37 @@ pub fn run() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs a command; false where it has printed itself what is wrong.
+fn run_command(command: Command, db: &Path, json: bool) -> Result<bool> {
+    match command {
+        Command::Import(args) => return import::run(args, db, json),
+        Command::Check(args) => return check::run(&args, db, json),
+        Command::Barcode(command) => return barcode::run(command, json),
+        Command::Serve(args) => serve::run(args, db, json),
+        Command::Migrate(args) => migrate::run(&args, db, json),
+        Command::Export(args) => export::run(&args, db, json),
+        Command::Config(command) => {
+            let is_new = matches!(command, config::Command::Apply { .. });
+            config::run(command, &open_or_create(db, is_new)?, json)
+        }
+        Command::Client(command) => {
+            let is_new = matches!(command, client::ClientCommand::Add(_));
+            client::run(command, &open_or_create(db, is_new)?, json)
+        }
+        Command::User(command) => {
+            let is_new = matches!(command, user::UserCommand::Add(_));
+            user::run(command, &open_or_create(db, is_new)?, json)
+        }
+        Command::Backup(args) => backup::run(&args, db, json),
+        Command::Restore(args) => restore::run(&args, db, json),
+        Command::Compact(_) => compact::run(db, json),
+        Command::Openapi(args) => openapi::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Demo(args) => demo::run(&args, db, json),
+    }
+    .map(|()| true)
 }
 
 /// Has the dashboard and `check` show that a log is missing: what a command writes begins another.
@@ -176,14 +168,21 @@ fn keep_notice(db: &Path, notice: String) -> Result<()> {
 
 /// As [`open`], for a command that has nothing to do in a fresh file: a mistyped name makes none.
 fn open_existing(db: &Path) -> Result<Store> {
-    let store = Store::open_existing(db, Durability::Full)?;
-    tell_of_copy(&store)?;
-    Ok(store)
+    open_or_create(db, false)
 }
 
 /// Opens the file for a command, or makes it; `serve` may run on it meanwhile.
 fn open(db: &Path) -> Result<Store> {
-    let store = Store::open(db, Durability::Full)?;
+    open_or_create(db, true)
+}
+
+fn open_or_create(db: &Path, create: bool) -> Result<Store> {
+    let open = if create {
+        Store::open
+    } else {
+        Store::open_existing
+    };
+    let store = open(db, Durability::Full)?;
     tell_of_copy(&store)?;
     Ok(store)
 }
@@ -229,6 +228,11 @@ fn print(text: &str) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Prints an answer, as JSON or for people.
+fn answer(json: bool, value: &Value, text: &str) -> Result<()> {
+    if json { print_json(value) } else { print(text) }
 }
 
 /// Prints the answer as JSON.

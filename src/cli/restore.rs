@@ -28,14 +28,14 @@ pub struct Args {
     erased_in: Vec<PathBuf>,
 }
 
-/// Restores a backup, and tells of it.
+/// Restores a backup.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let done = Progress::during("Checking and restoring the backup", || {
         restore::restore(&args.backup, db, &args.erased_in, Timestamp::now())
     })?;
     for (file, why) in &done.unread {
         eprintln!(
-            "gatepost: {} could not be asked who was erased ({why}): people who were erased since the backup was made may be in it again",
+            "gatepost: {} does not show who was erased ({why}): people who were erased since the backup was made may be in it again",
             file.display()
         );
     }
@@ -60,7 +60,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
             aside.display()
         )),
         None => print(
-            "there was no file there that could tell who was erased since the backup; --erased-in names one",
+            "there was no file there that knew who was erased since the backup; --erased-in names one",
         ),
     }
 }

@@ -3,7 +3,7 @@
 use super::{log, print, print_json};
 use crate::{
     admin::{Console, Reach},
-    core::settings::{self, address::host},
+    core::settings::{self, values::host},
     db::{Durability, ServeLock, Store, salvage},
     identity::App,
     ops::check,
@@ -156,7 +156,7 @@ fn capitalized(text: &str) -> String {
 
 /// Has the dashboard and `check` show notices until somebody acknowledges them.
 fn keep(store: &Store, notices: Vec<String>) -> Result<()> {
-    // A backup that was put here by hand has no log, and is told of as such.
+    // A backup that was put here by hand has no log, and is reported as such.
     if store.was_copy() || notices.is_empty() {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! `gatepost user`: people who sign in; and what it shares with `gatepost client`.
 
-use super::{print, print_json};
+use super::{answer, print, print_json};
 use crate::{
     core::{Context, settings},
     db::{Store, Tx},
@@ -241,11 +241,7 @@ fn first_line(input: impl BufRead) -> Result<String> {
 fn show_one(store: &Store, email: &str, json: bool) -> Result<()> {
     let zone = zone(store)?;
     let user = store.look_up(|connection| users::find(connection, email))?;
-    if json {
-        print_json(&listed(&user, &zone))
-    } else {
-        print(&line(&user))
-    }
+    answer(json, &listed(&user, &zone), &line(&user))
 }
 
 fn listed(user: &User, zone: &Zone) -> Value {

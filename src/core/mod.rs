@@ -3,7 +3,6 @@
 
 pub mod audit;
 pub mod changes;
-pub mod context;
 pub mod idempotency;
 pub mod keyed;
 pub mod outgoing;
@@ -15,5 +14,4 @@ pub mod services;
 pub mod settings;
 pub mod template;
 
-pub use context::Context;
-pub use services::Services;
+pub use services::{Context, Services};

@@ -1,10 +1,15 @@
-//! What all features share of the running application.
+//! What all features share of the running application, and what a use case knows about the request or
+//! command that runs it.
 
 use super::{
-    changes, outgoing,
+    audit, changes, outgoing,
     settings::{self, Settings},
 };
-use crate::db::{Store, sandbox::ReportSemaphore};
+use crate::{
+    db::{Store, Tx, sandbox::ReportSemaphore},
+    types::{ClientId, UserId, error::Result},
+};
+use serde_json::Value;
 use std::{ops::Deref, sync::Arc};
 
 /// The store, the settings and what calls out; cheap to clone.
@@ -28,7 +33,6 @@ pub struct Inner {
 
 impl Services {
     /// The services of an open store; `public_url` is that of `--public-url`, without a trailing slash.
-    #[must_use]
     pub fn new(store: Store, public_url: Option<String>) -> Self {
         let (store, settings) = (Arc::new(store), Arc::new(settings::Cache::default()));
         let (of_store, of_settings) = (Arc::clone(&store), Arc::clone(&settings));
@@ -44,14 +48,12 @@ impl Services {
     }
 
     /// The settings in force.
-    #[must_use]
     pub fn settings(&self) -> Arc<Settings> {
         self.settings.get(&self.store)
     }
 
     /// The address that clients reach the server by, without a trailing slash: `--public-url`, or
     /// the setting where there is no flag. `None`: whatever a request's `Host` says.
-    #[must_use]
     pub fn public_url(&self) -> Option<String> {
         let flag = self.public_url.clone();
         flag.or_else(|| self.settings().public_url.clone())
@@ -63,5 +65,56 @@ impl Deref for Services {
 
     fn deref(&self) -> &Inner {
         &self.0
+    }
+}
+
+/// What a use case knows about the request that runs it.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// Who acts, as the audit names it: `client:…`, `user:…`, `cli`, `import:…`.
+    pub actor: String,
+    pub request_id: Option<String>,
+    /// The client through which it came, for nonces and the origin of interactions.
+    pub client: Option<ClientId>,
+    /// The user through whose token it came.
+    pub user: Option<UserId>,
+    /// What `sources` gains on the records that are written (contract §4).
+    pub source: &'static str,
+    /// The settings in force.
+    pub settings: Arc<Settings>,
+}
+
+impl Context {
+    /// Notes a change of what there is one of, such as the settings; nothing where it is the same.
+    pub fn audit_update(
+        &self,
+        tx: &Tx<'_>,
+        record_type: &'static str,
+        before: Value,
+        after: Value,
+    ) -> Result<()> {
+        if before == after {
+            return Ok(());
+        }
+        let change = audit::Change {
+            action: "update",
+            record_type,
+            record_id: None,
+            before: Some(before),
+            after: Some(after),
+        };
+        audit::append(tx, self, &change)
+    }
+
+    /// The context of a command on the command line.
+    pub fn of_command(source: &'static str, settings: Arc<Settings>) -> Self {
+        Self {
+            actor: "cli".into(),
+            request_id: None,
+            client: None,
+            user: None,
+            source,
+            settings,
+        }
     }
 }

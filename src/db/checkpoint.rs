@@ -8,7 +8,7 @@
 //! It would wait for all that the thread copied, so the thread syncs that itself, through a handle
 //! of its own. The handle is never closed: closing it would drop SQLite's locks on the file.
 //!
-//! What was deleted stands in the log until that is written over. Where it must not (contract §8,
+//! Deleted rows are in the log until they are overwritten. Where they must not be (contract §8,
 //! erasure) the thread empties the log (`TRUNCATE`), in tries so short that no gate notices.
 
 use crate::types::error::{Error, Result};
@@ -101,7 +101,7 @@ pub struct Checkpointer {
 pub struct Wiper(Arc<Shared>);
 
 impl Wiper {
-    /// Has the log emptied as soon as nobody looks at an older state of the file.
+    /// Empties the log as soon as nothing reads an older state of the file.
     pub fn wipe(&self) {
         let until = Instant::now() + EMPTY_MAX;
         self.0.ask(|asked| asked.empty_until = Some(until));

@@ -23,7 +23,7 @@ pub fn prepare(connection: &Connection) -> Result<()> {
     offer_text_functions(connection)
 }
 
-/// Has a connection wait for what other processes do.
+/// Makes a connection wait for locks of other processes.
 pub fn wait_for_others(connection: &Connection) -> Result<()> {
     // Another process (import, config apply) may hold the lock; it does so for 50 ms at most.
     // SQLite's own timeout would ask again ever more rarely, and a gate would wait for that.
@@ -67,7 +67,7 @@ pub fn keeps_log(connection: &Connection) -> Result<bool> {
     Ok(mode == "wal")
 }
 
-/// Has the file keep a write-ahead log, without which readers and the writer wait for each other. A
+/// Turns on the write-ahead log, without which readers and the writer wait for each other. A
 /// file remembers it; one whose making was interrupted, or that came back from a backup, does not.
 pub fn keep_log(connection: &Connection) -> Result<()> {
     let mode: String =

@@ -37,7 +37,6 @@ fn is_of_virtual_table(cause: &rusqlite::Error) -> bool {
 }
 
 /// Whether SQLite came upon damage of the database file.
-#[must_use]
 pub fn is_damage(cause: &Error) -> bool {
     cause.message.ends_with(DAMAGED)
 }
@@ -49,7 +48,6 @@ impl From<r2d2::Error> for Error {
 }
 
 /// The column (`table.column`) or index that a unique constraint stopped a statement for.
-#[must_use]
 pub fn unique_violation(cause: &rusqlite::Error) -> Option<&str> {
     match cause {
         rusqlite::Error::SqliteFailure(failure, Some(message))

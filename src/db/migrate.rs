@@ -1,10 +1,14 @@
-//! Brings files to the current schema. A fresh file runs `schema.sql`; an older one runs the steps
-//! it lacks. Steps are never changed once released: they are how old files remember their past.
+//! Makes a fresh file with `schema.sql`, and brings an older one to the current schema by the steps that it
+//! lacks. Steps are never changed once released: they are how old files remember their past.
 
-use super::APPLICATION_ID;
-use crate::types::error::{Error, Result};
+use super::{APPLICATION_ID, open};
+use crate::types::{
+    error::{Error, Result},
+    os,
+};
 use rusqlite::Connection;
 use rusqlite_migration::{M, Migrations};
+use std::path::Path;
 
 const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0001_core.sql")),
@@ -96,6 +100,40 @@ pub fn schema_of(connection: &Connection) -> Result<Vec<(String, String, String)
         Ok((row.get(0)?, row.get(1)?, folded))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Makes a fresh file. It is there as a whole or not at all, and where somebody else made one at the
+/// same time, that one stays.
+pub(super) fn create_file(path: &Path) -> Result<()> {
+    let told =
+        |cause: &dyn std::fmt::Display| Error::invalid(format!("{}: {cause}", path.display()));
+    // A link may lead to where the file is to be.
+    let path = open::resolved(path);
+    let path = path.as_path();
+    let folder = open::folder_of(path);
+    if !folder.is_dir() {
+        return Err(told(&"the folder is not there"));
+    }
+    if open::interrupted(path) == Some(0) {
+        // Of a file that was never made whole, and is gone; SQLite would empty the new one by it.
+        std::fs::remove_file(open::beside(path, "-journal")).map_err(|cause| told(&cause))?;
+    }
+    // Its owner alone may read it: it holds people, and what opens doors.
+    let file = tempfile::Builder::new()
+        .prefix(".gatepost-")
+        .suffix(".new")
+        .tempfile_in(folder)
+        .map_err(|cause| told(&cause.kind()))?;
+    let connection = Connection::open(file.path())?;
+    create(&connection)?;
+    connection.close().map_err(|(_, cause)| cause)?;
+    if let Err(cause) = file.persist_noclobber(path)
+        && !path.exists()
+    {
+        return Err(told(&cause.error));
+    }
+    // The name must survive a power loss as the file does.
+    os::sync_folder(folder).map_err(|cause| told(&cause))
 }
 
 #[cfg(test)]

@@ -6,18 +6,13 @@
 mod checkpoint;
 pub mod connection;
 pub mod counters;
-mod create;
 pub mod error;
 #[cfg(test)]
 mod fixtures;
-mod ids;
 pub mod integrity;
 mod job;
 pub mod migrate;
-pub mod occupancy;
 pub mod open;
-mod outside;
-pub mod references;
 pub mod salvage;
 pub mod sandbox;
 pub mod stats;
@@ -26,7 +21,7 @@ mod wal;
 mod watch;
 mod writer;
 
-pub use ids::newest_interaction;
+pub use counters::newest_interaction;
 pub use open::{Found, ServeLock};
 pub use tx::{Tx, in_transaction};
 
@@ -109,7 +104,7 @@ impl Store {
         let lacks_index = matches!(found, Found::Unindexed(_));
         let mut connection = match found {
             Found::Nothing => {
-                create::create(path)?;
+                migrate::create_file(path)?;
                 return match open::look(path)? {
                     made @ Found::Version(_) => Self::open_found(made, path, durability),
                     _ => Err(Error::defect("a fresh file is none")),
@@ -163,52 +158,44 @@ impl Store {
     }
 
     /// Lives until the file is closed, whoever still holds the store.
-    #[must_use]
     pub fn open_guard(&self) -> Weak<()> {
         Arc::downgrade(&self.open)
     }
 
     /// The database file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether the file had no write-ahead log before it was opened: it is a copy that was put here, or
     /// its making was interrupted.
-    #[must_use]
     pub fn was_copy(&self) -> bool {
         self.was_copy
     }
 
     /// Whether the index for searching was damaged when it was opened; it is to be made anew before a
     /// delegate is written.
-    #[must_use]
     pub fn lacks_index(&self) -> bool {
         self.lacks_index
     }
 
     /// The file that was removed, renamed, replaced or cut short while it was open: this one, its log, or the log's
     /// index. Nothing is stored from then on.
-    #[must_use]
     pub fn lost(&self) -> Option<&Path> {
         self.watch.lost()
     }
 
     /// What checks the file while it is in use, and knows what the last check found.
-    #[must_use]
     pub fn integrity(&self) -> &Arc<Integrity> {
         &self.integrity
     }
 
     /// How much an acknowledged write survives.
-    #[must_use]
     pub fn durability(&self) -> Durability {
         self.durability
     }
 
     /// The database file, to be copied by this process.
-    #[must_use]
     pub fn source(&self) -> Source {
         Source {
             path: self.path.clone(),
@@ -217,13 +204,11 @@ impl Store {
     }
 
     /// What the writer is doing.
-    #[must_use]
     pub fn stats(&self) -> &Stats {
         self.writer.stats()
     }
 
     /// Connections in use: of those for look-ups, and of those for lists.
-    #[must_use]
     pub fn readers_in_use(&self) -> (u32, u32) {
         let used = |pool: &Pool| {
             let state = pool.state();
@@ -234,7 +219,6 @@ impl Store {
 
     /// Grows whenever settings, clients or tokens may have changed, by this process or by another;
     /// what was cached before is then out of date.
-    #[must_use]
     pub fn epoch(&self) -> u64 {
         self.writer.epoch()
     }
@@ -310,9 +294,9 @@ impl Store {
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
         let work = Arc::new(work);
-        let deadline = outside::deadline();
+        let deadline = job::deadline();
         loop {
-            let (work, needs) = (Arc::clone(&work), outside::Needs::default());
+            let (work, needs) = (Arc::clone(&work), job::Needs::default());
             let of_job = needs.clone();
             let attempt = Once::new(move |tx: &Tx<'_>| of_job.attempt(tx, |tx| work(tx)));
             let outcome = self.submit(priority.clone(), attempt).await;
@@ -320,7 +304,7 @@ impl Store {
             if put_off.is_empty() {
                 return outcome;
             }
-            outside::run(put_off, deadline).await?;
+            job::run(put_off, deadline).await?;
         }
     }
 
@@ -358,7 +342,7 @@ impl Store {
         outcome.unwrap_or_else(|_| Err(writer::stopped()))
     }
 
-    /// Has the write-ahead log emptied, soon: in it stands what was deleted, until it is written over.
+    /// Empties the write-ahead log soon: it contains deleted rows until they are overwritten.
     pub fn wipe_log(&self) {
         self.wiper.wipe();
     }

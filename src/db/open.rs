@@ -176,7 +176,6 @@ const FOREIGN: &str = "a SQLite file of another application";
 const NEWER: &str = "use a newer gatepost";
 
 /// Whether [`look`] failed for a file that is sound, but another program's or a newer one's.
-#[must_use]
 pub fn is_of_another(cause: &Error) -> bool {
     cause.message.contains(FOREIGN) || cause.message.contains(NEWER)
 }
@@ -211,15 +210,13 @@ fn read_header(path: &Path) -> Result<Option<[u8; 100]>> {
 }
 
 /// The path of a companion file, such as `gatepost.db-wal`.
-#[must_use]
 pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// The folder that a file stands in, or is to.
-#[must_use]
+/// The folder of a file.
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -273,14 +270,12 @@ fn look_inside(path: &Path, connection: &Connection, version: i64) -> Result<Fou
 
 /// Whether a line of SQLite's own check is about what the index for searching says, and not about a
 /// page that it stands on.
-#[must_use]
 pub fn is_of_search_index(line: &str) -> bool {
     line.contains("fts5") || line.contains("FTS5") || line.contains("inverted index")
 }
 
 /// The address by which SQLite reads a file that nobody writes to, without a lock and without a file
 /// beside it.
-#[must_use]
 pub fn read_only_address(path: &Path) -> String {
     let encoded = percent_encoding::percent_encode(
         path.as_os_str().as_encoded_bytes(),
@@ -334,7 +329,6 @@ impl ServeLock {
     }
 
     /// What to report where the log is gone that an earlier server left when it did not end cleanly.
-    #[must_use]
     pub fn missing_log(&self, path: &Path) -> Option<String> {
         missing_log(self.unclean, path)
     }
@@ -357,7 +351,6 @@ impl ServeLock {
 }
 
 /// As [`ServeLock::missing_log`], for other commands; nothing while a server runs.
-#[must_use]
 pub fn missing_log_of_stopped(path: &Path) -> Option<String> {
     let lock = File::open(beside(path, ".lock")).ok()?;
     lock.try_lock_shared().ok()?;
@@ -380,7 +373,6 @@ fn missing_log(unclean: bool, path: &Path) -> Option<String> {
 const LOGGED: u8 = 2;
 
 /// Whether a server runs on a file.
-#[must_use]
 pub fn is_served(path: &Path) -> bool {
     let lock = File::open(beside(path, ".lock"));
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -406,7 +398,6 @@ const LINKS_MAX: usize = 8;
 
 /// The path that symbolic links lead to, whether there is a file or not: what belongs to a file is
 /// found by its name.
-#[must_use]
 pub fn resolved(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {

@@ -28,13 +28,11 @@ pub const QUARANTINED: &str = ".damaged-";
 /// Damage in a log, and what it costs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// The log.
     pub log: PathBuf,
-    /// The first bad frame, counted from 1; `None` where only the header was bad.
-    pub first_bad: Option<usize>,
+    /// The first bad frame, counted from 1.
+    pub first_bad: usize,
     /// Frames up to its last commit.
     pub frames: usize,
-    /// Commits that are lost.
     pub lost_commits: usize,
     /// Frames of those, and of what was being written.
     pub lost_frames: usize,
@@ -44,11 +42,12 @@ pub struct Damage {
 
 impl std::fmt::Display for Damage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the log {} is damaged in ", self.log.display())?;
-        match self.first_bad {
-            Some(frame) => write!(f, "frame {frame} of {}", self.frames)?,
-            None => f.write_str("its header")?,
-        }
+        let (log, frame) = (self.log.display(), self.first_bad);
+        write!(
+            f,
+            "the log {log} is damaged in frame {frame} of {}",
+            self.frames
+        )?;
         if self.lost_commits == 0 {
             return f.write_str(": everything in it could be recovered");
         }
@@ -159,7 +158,7 @@ impl Plan {
         let mut plan = Self {
             kept: 0,
             damage: Damage {
-                first_bad: found.first_bad.map(|at| at + 1),
+                first_bad: found.first_bad + 1,
                 frames: found.frames.len(),
                 lost_commits: 0,
                 lost_frames: 0,
@@ -214,8 +213,8 @@ impl Plan {
     /// A frame as it should be, or one that can stand in its place.
     fn frame(&self, log: &mut File, at: usize) -> io::Result<Vec<u8>> {
         let source = self.found.stand_in(at).unwrap_or(at);
-        match self.found.corrected.get(&source) {
-            Some(corrected) => Ok(corrected.clone()),
+        match self.found.copied.get(&source) {
+            Some(frame) => Ok(frame.clone()),
             None => self.stored(log, source),
         }
     }

@@ -67,44 +67,37 @@ impl Drop for Queued {
 
 impl Stats {
     /// Writes that wait for the writer or are being committed.
-    #[must_use]
     pub fn queued(&self) -> usize {
         self.queued.load(Relaxed)
     }
 
     /// Jobs of each group that was committed.
-    #[must_use]
     pub fn groups(&self) -> &Histogram {
         &self.groups
     }
 
     /// How long each commit took, its fsync included.
-    #[must_use]
     pub fn commits(&self) -> &Histogram {
         &self.commits
     }
 
     /// Groups that the file did not take.
-    #[must_use]
     pub fn groups_lost(&self) -> u64 {
         self.groups_lost.load(Relaxed)
     }
 
     /// How long ago the file last refused a group; `None` when it has taken one since.
-    #[must_use]
     pub fn refusing_since(&self) -> Option<Duration> {
         let lost_at = self.lost_at.lock().unwrap_or_else(PoisonError::into_inner);
         lost_at.map(|at| at.elapsed())
     }
 
     /// Whether SQLite came upon damage of the file, and nothing was committed since.
-    #[must_use]
     pub fn refuses_for_damage(&self) -> bool {
         self.damage_now.load(Relaxed)
     }
 
     /// Whether SQLite ever came upon damage of the file.
-    #[must_use]
     pub fn has_damage(&self) -> bool {
         self.damage.load(Relaxed)
     }
@@ -120,13 +113,11 @@ impl Stats {
     }
 
     /// Check-ins stored, overrides included.
-    #[must_use]
     pub fn check_ins(&self) -> u64 {
         self.check_ins.load(Relaxed)
     }
 
     /// How long the last slice of bulk work held the writer, its commit included.
-    #[must_use]
     pub fn last_slice(&self) -> Duration {
         Duration::from_micros(self.slice_us.load(Relaxed))
     }
@@ -137,7 +128,6 @@ impl Stats {
     }
 
     /// How long the writer has not shown that it runs; it does so several times a second.
-    #[must_use]
     pub fn silent(&self) -> Duration {
         let beat = Duration::from_millis(self.beat_ms.load(Relaxed));
         self.opened.elapsed().saturating_sub(beat)

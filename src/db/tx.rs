@@ -2,9 +2,8 @@
 //! its neighbours.
 
 use super::{
-    ids::Ids,
-    occupancy,
-    outside::{Place, not_yet},
+    counters::{self, Ids},
+    job::{Place, not_yet},
 };
 use crate::types::{
     DeviceId, Timestamp,
@@ -43,7 +42,7 @@ impl Group {
         for at_one in people.chunk_by(|(one, _), (other, _)| one == other) {
             let more = at_one.iter().map(|(_, more)| more).sum();
             if more != 0 {
-                occupancy::add_people(connection, at_one[0].0, more)?;
+                counters::add_people(connection, at_one[0].0, more)?;
             }
         }
         Ok(())
@@ -83,7 +82,6 @@ pub struct Tx<'a> {
 
 impl Tx<'_> {
     /// The time at which this write was begun; `created_at` and `updated_at` of all it writes.
-    #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
     }
@@ -115,7 +113,6 @@ impl Tx<'_> {
     /// or by another process, and when a transaction was rolled back; not with a savepoint: what stands in
     /// it must do no harm whether such writes are kept or not. Other writes get an empty one. There is one
     /// value: what is asked for as another type begins anew.
-    #[must_use]
     pub fn cache<T: Default + 'static>(&self) -> Rc<T> {
         self.cache.map_or_else(Rc::default, WriterCache::get)
     }
@@ -131,7 +128,7 @@ impl Tx<'_> {
     /// the venue.
     pub fn add_people(&self, device: DeviceId, more: i64) -> Result<()> {
         if self.cache.is_none() {
-            return occupancy::add_people(self.connection, device, more);
+            return counters::add_people(self.connection, device, more);
         }
         self.group.people.borrow_mut().push((device, more));
         Ok(())
@@ -141,12 +138,11 @@ impl Tx<'_> {
     pub fn people(&self, device: DeviceId) -> Result<i64> {
         let people = self.group.people.borrow();
         let more = people.iter().filter(|(at, _)| *at == device);
-        Ok(occupancy::people(self.connection, device)? + more.map(|(_, more)| more).sum::<i64>())
+        Ok(counters::people(self.connection, device)? + more.map(|(_, more)| more).sum::<i64>())
     }
 
     /// Whether work without a bound, such as validating against a schema, may be done right here: it
     /// may not where others wait for this transaction.
-    #[must_use]
     pub fn may_take_long(&self) -> bool {
         matches!(self.place, Place::Within)
     }
@@ -236,14 +232,14 @@ pub(super) fn savepoint<T>(
         execute(connection, &format!("RELEASE {name}"))
     };
     if let Err(cause) = close() {
-        // What the work wrote can be told apart from its neighbours' no more: all of it goes.
+        // What the work wrote can no longer be separated from its neighbours': roll all of it back.
         connection.execute_batch("ROLLBACK")?;
         return Err(cause);
     }
     outcome
 }
 
-/// What the jobs of a group are told whose transaction is gone.
+/// The error of the jobs of a group whose transaction is gone.
 pub(super) fn undone() -> Error {
     Error::unavailable("the store could not take it; nothing of the group was written")
 }

@@ -2,13 +2,12 @@
 //! SQLite itself stops at the first bad frame without a word; this tells a torn end from damage.
 //!
 //! After a power cut only the last group can be torn, because each group is synced before the next one
-//! begins. So a good frame right behind a commit that is behind a bad frame proves damage. A single
-//! flipped bit proves it, too, and is corrected where the checksum says which one it was: mostly.
+//! begins. So a good frame right behind a commit that is behind a bad frame proves damage.
 
 use std::{
     collections::HashMap,
     fs::File,
-    io::{self, BufRead, BufReader, Read},
+    io::{self, BufReader, Read},
     path::Path,
 };
 
@@ -39,18 +38,6 @@ impl Header {
             && (512..=PAGE_BYTES_MAX).contains(&page);
         let sum = checksum(&bytes[..24], header.big_endian(), (0, 0));
         (known && sum == header.sum()).then_some(header)
-    }
-
-    /// As [`Header::parse`], with one flipped bit put right. The salts of the first frame decide where
-    /// that bit was.
-    fn corrected(mut bytes: [u8; HEADER_BYTES], first_frame: &[u8]) -> Option<Self> {
-        let salts = first_frame.get(8..16)?;
-        (0..HEADER_BYTES * 8).find_map(|bit| {
-            bytes[bit / 8] ^= 1 << (bit % 8);
-            let header = Self::parse(bytes).filter(|header| header.salts() == salts);
-            bytes[bit / 8] ^= 1 << (bit % 8);
-            header
-        })
     }
 
     pub fn page_bytes(&self) -> usize {
@@ -93,10 +80,10 @@ pub(super) struct Damaged {
     pub header: Header,
     /// All frames up to the last commit.
     pub frames: Vec<Frame>,
-    /// The first bad frame, counted from 0; `None` where only the header was bad.
-    pub first_bad: Option<usize>,
-    /// Frames that could be put right, whole.
-    pub corrected: HashMap<usize, Vec<u8>>,
+    /// The first bad frame, counted from 0.
+    pub first_bad: usize,
+    /// Bad frames whose page a checkpoint had copied into the database file, whole.
+    pub copied: HashMap<usize, Vec<u8>>,
 }
 
 impl Damaged {
@@ -159,17 +146,14 @@ pub(super) fn scan(
     if !read_whole(&mut reader, &mut bytes)? {
         return Ok(Found::Sound);
     }
-    let parsed = Header::parse(bytes);
-    let was_bad = parsed.is_none();
-    let corrected = || Header::corrected(bytes, reader.fill_buf().unwrap_or_default());
-    let Some(header) = parsed.or_else(corrected) else {
+    let Some(header) = Header::parse(bytes) else {
         let mut behind = Vec::new();
         reader.take(CHUNK_BYTES as u64).read_to_end(&mut behind)?;
         // SQLite syncs the header before it writes a frame.
         let used = behind.iter().any(|byte| *byte != 0);
         return Ok(if used { Found::Headless } else { Found::Sound });
     };
-    let mut scan = Scan::new(header, was_bad);
+    let mut scan = Scan::new(header);
     let mut frame = vec![0; FRAME_HEADER_BYTES + scan.header.page_bytes()];
     while read_whole(&mut reader, &mut frame)? {
         scan.take(&mut frame, page_of);
@@ -189,7 +173,7 @@ struct Scan {
     header: Header,
     frames: Vec<Frame>,
     first_bad: Option<usize>,
-    corrected: HashMap<usize, Vec<u8>>,
+    copied: HashMap<usize, Vec<u8>>,
     /// The checksum that the last frame holds.
     seed: Sum,
     /// Whether the log was damaged, and not only torn.
@@ -199,34 +183,30 @@ struct Scan {
 }
 
 impl Scan {
-    fn new(header: Header, proven: bool) -> Self {
+    fn new(header: Header) -> Self {
         Self {
             seed: header.sum(),
             header,
             frames: Vec::new(),
             first_bad: None,
-            corrected: HashMap::new(),
-            proven,
+            copied: HashMap::new(),
+            proven: false,
             end: 0,
         }
     }
 
     fn take(&mut self, frame: &mut [u8], page_of: &mut dyn FnMut(u32, usize) -> Option<Vec<u8>>) {
         let at = self.frames.len();
-        let mut ours = frame[8..16] == *self.header.salts();
+        let ours = frame[8..16] == *self.header.salts();
         let mut good = ours && word(frame, 0) != 0 && self.is_right(frame);
         let behind_commit = self.frames.last().is_some_and(|last| last.commits);
         if good {
             self.proven |= self.first_bad.is_some() && behind_commit;
         } else {
             self.first_bad.get_or_insert(at);
-            if self.correct(frame) {
-                (ours, good, self.proven) = (true, true, true);
-            } else if ours {
-                good = self.take_from_file(frame, page_of);
-            }
+            good = ours && self.take_from_file(frame, page_of);
             if good {
-                self.corrected.insert(at, frame.to_vec());
+                self.copied.insert(at, frame.to_vec());
             }
         }
         self.seed = sum_in(frame);
@@ -244,45 +224,6 @@ impl Scan {
 
     fn is_right(&self, frame: &[u8]) -> bool {
         self.header.sum_of(frame, self.seed) == sum_in(frame)
-    }
-
-    /// Puts one flipped bit right, wherever it is.
-    fn correct(&self, frame: &mut [u8]) -> bool {
-        let wrong: u32 = (frame[8..16].iter().zip(self.header.salts()))
-            .map(|(found, right)| (found ^ right).count_ones())
-            .sum();
-        if wrong == 1 {
-            let found: [u8; 8] = std::array::from_fn(|at| frame[8 + at]);
-            frame[8..16].copy_from_slice(self.header.salts());
-            if self.is_right(frame) {
-                return true;
-            }
-            frame[8..16].copy_from_slice(&found);
-        }
-        if wrong > 0 {
-            return false;
-        }
-        let (right, stored) = (self.header.sum_of(frame, self.seed), sum_in(frame));
-        let off = (
-            stored.0.wrapping_sub(right.0),
-            stored.1.wrapping_sub(right.1),
-        );
-        let big_endian = self.header.big_endian();
-        let mut found = flipped_bits(frame, big_endian, off);
-        for (at, wrong) in [(16, right.0 ^ stored.0), (20, right.1 ^ stored.1)] {
-            if wrong.is_power_of_two() && (right.0 == stored.0 || right.1 == stored.1) {
-                found.push((at, wrong));
-            }
-        }
-        // The sums are weak: for the upper bits of a word there are often several places.
-        let [(at, bit)] = found[..] else {
-            return false;
-        };
-        let big_endian = big_endian || (SUMMED_BYTES..FRAME_HEADER_BYTES).contains(&at);
-        let word = &mut frame[at..at + 4];
-        let value = read_word(word, big_endian) ^ bit;
-        write_word(word, value, big_endian);
-        true
     }
 
     /// Takes the page from the database file, if a checkpoint had copied it there before it was damaged.
@@ -304,50 +245,19 @@ impl Scan {
     }
 
     fn found(mut self) -> Found {
-        if !self.proven {
-            return Found::Sound;
-        }
-        self.frames.truncate(self.end);
-        self.corrected.retain(|at, _| *at < self.end);
-        Found::Damaged(Damaged {
-            header: self.header,
-            frames: self.frames,
-            first_bad: self.first_bad.filter(|at| *at < self.end),
-            corrected: self.corrected,
-        })
-    }
-}
-
-/// Which bits of a frame, each alone, make its checksum differ by so much: where its word begins, and the
-/// bit in it.
-fn flipped_bits(frame: &[u8], big_endian: bool, off: Sum) -> Vec<(usize, u32)> {
-    // What a change of the first and of the second word of a pair by one does to the checksum.
-    let (mut first, mut second) = ((1_u32, 1_u32), (0_u32, 1_u32));
-    let step = |(a, b): Sum| {
-        let a = a.wrapping_add(b);
-        (a, b.wrapping_add(a))
-    };
-    let pairs = (0..SUMMED_BYTES)
-        .step_by(8)
-        .chain((FRAME_HEADER_BYTES..frame.len()).step_by(8));
-    let mut found = Vec::new();
-    for at in pairs.rev() {
-        for (at, (a, b)) in [(at, first), (at + 4, second)] {
-            let word = read_word(&frame[at..at + 4], big_endian);
-            for bit in (0..32).map(|bit| 1_u32 << bit) {
-                let change = if word & bit == 0 {
-                    bit
-                } else {
-                    bit.wrapping_neg()
-                };
-                if (change.wrapping_mul(a), change.wrapping_mul(b)) == off {
-                    found.push((at, bit));
-                }
+        match self.first_bad {
+            Some(first_bad) if self.proven => {
+                self.frames.truncate(self.end);
+                Found::Damaged(Damaged {
+                    header: self.header,
+                    frames: self.frames,
+                    first_bad,
+                    copied: self.copied,
+                })
             }
+            _ => Found::Sound,
         }
-        (first, second) = (step(first), step(second));
     }
-    found
 }
 
 /// SQLite's checksum of a log, over a multiple of 8 bytes.
@@ -368,26 +278,9 @@ fn sum(bytes: &[u8], word: impl Fn([u8; 4]) -> u32, (mut a, mut b): Sum) -> Sum 
     (a, b)
 }
 
-fn read_word(bytes: &[u8], big_endian: bool) -> u32 {
-    let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];
-    if big_endian {
-        u32::from_be_bytes(bytes)
-    } else {
-        u32::from_le_bytes(bytes)
-    }
-}
-
-fn write_word(bytes: &mut [u8], value: u32, big_endian: bool) {
-    bytes.copy_from_slice(&if big_endian {
-        value.to_be_bytes()
-    } else {
-        value.to_le_bytes()
-    });
-}
-
 /// A number of a header.
 pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
-    read_word(&bytes[at..at + 4], true)
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 /// The checksum that a frame holds.

@@ -9,7 +9,7 @@ use std::{
     sync::{Mutex, OnceLock, PoisonError},
 };
 
-/// What callers are told whose writes are refused.
+/// The error of refused writes.
 pub(super) const REFUSED: &str = "the database file or its log was removed, renamed, replaced or cut short; nothing is stored until the server is restarted";
 
 /// The files that SQLite has open, as they were found by their names at the start.

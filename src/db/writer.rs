@@ -15,8 +15,7 @@
 use super::{
     checkpoint::{self, Checkpointer},
     error,
-    job::{ATTACHED, Job, JobFailure, JobOf, Priority, SavepointMode, Work},
-    outside::Place,
+    job::{ATTACHED, Job, JobFailure, JobOf, Place, Priority, SavepointMode, Work},
     stats::{Queued, Stats},
     tx::{BEGIN, Group, Tx, execute, undone},
     watch::{self, Watch},
@@ -431,7 +430,7 @@ impl Loop {
         self.begin()?;
         let (_failed, before) = done.split_last_mut().unzip();
         for job in before.into_iter().flatten() {
-            // It keeps what it came to.
+            // It keeps its own outcome.
             let _ = self.run_job(&mut **job, SavepointMode::Savepoint);
             self.still_open()?;
         }

@@ -8,18 +8,16 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// What stands in the file while the app has not fetched its secret: the digest of nothing that
+/// Stored while the app has not fetched its secret: the digest of nothing that
 /// anybody could send.
-const WITHHELD: Digest = [0; 32];
+pub const WITHHELD: Digest = [0; 32];
 
 /// What a secret is to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretState {
     /// The client waits for its secret: any will be its own.
     Awaited,
-    /// The client signs in with it.
     InForce,
-    /// The client has another, or is revoked.
     Other,
 }
 
@@ -47,13 +45,6 @@ pub fn state(
         }
         _ => SecretState::Other,
     })
-}
-
-/// Whether the client still waits for its secret.
-pub fn is_withheld(connection: &Connection, client: ClientId) -> Result<bool> {
-    Ok(connection
-        .prepare_cached("SELECT 1 FROM clients WHERE id = ?1 AND secret_hash = ?2")?
-        .exists(params![client, WITHHELD])?)
 }
 
 /// Gives the client this secret, if it waits for one; what the secret is to it then.

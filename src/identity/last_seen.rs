@@ -29,14 +29,12 @@ impl LastSeen {
     }
 
     /// When the device made its last request, if it made one since the start.
-    #[must_use]
     pub fn last(&self, device: DeviceId) -> Option<Timestamp> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         known.get(&device).map(|at| Timestamp(at.load(Relaxed)))
     }
 
     /// Every device that made a request since the start.
-    #[must_use]
     pub fn all(&self) -> Vec<(DeviceId, Timestamp)> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let last = |(device, at): (&DeviceId, &AtomicI64)| (*device, Timestamp(at.load(Relaxed)));

@@ -8,7 +8,6 @@ pub mod handover;
 pub mod last_seen;
 pub mod oauth;
 pub mod one_time;
-pub mod otp_rate_limiter;
 pub mod password;
 pub mod principal;
 pub mod roles;

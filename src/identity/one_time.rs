@@ -14,7 +14,6 @@ pub const DIGITS: usize = 6;
 const TRIES_MAX: i64 = 5;
 
 /// Whether what came as a password has the form of a code. No password has: those are longer.
-#[must_use]
 pub fn is_code(password: &str) -> bool {
     password.len() == DIGITS && password.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -105,7 +104,7 @@ pub fn redeem(tx: &Tx<'_>, ctx: &Context, email: &str, hash: &str) -> Result<Opt
     }
 }
 
-/// The one delegate who has an e-mail address, with the address as it stands in the record; `None`
+/// The one delegate who has an e-mail address, with the address as stored; `None`
 /// where nobody has it, or several do.
 pub fn only_delegate(connection: &Connection, email: &str) -> Result<Option<(DelegateId, String)>> {
     let mut statement = connection.prepare_cached(

@@ -27,7 +27,6 @@ pub struct Hashed(String);
 
 impl Hashed {
     /// The PHC string.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -40,18 +39,12 @@ impl fmt::Debug for Hashed {
 }
 
 /// Checks and hashes a new password; takes tens of milliseconds.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Invalid`] for a password that is too short or too long.
 pub fn hash(password: &str) -> Result<Hashed> {
     check_length(password)?;
     hash_any(password)
 }
 
 /// As [`hash`], for a user of the console: the password must not be easy to guess either.
-///
-/// # Errors
-/// As [`hash`]; [`crate::types::error::Kind::Invalid`] for a password that is easy to guess.
 pub fn hash_strong(password: &str, email: &str) -> Result<Hashed> {
     check_length(password)?;
     check_strength(password, email)?;
@@ -119,7 +112,6 @@ pub struct Permit(SemaphorePermit<'static>);
 pub enum Queue {
     /// Apps: the token endpoint, and codes that are sent.
     Api,
-    /// The console.
     Console,
 }
 

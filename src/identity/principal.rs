@@ -1,4 +1,4 @@
-//! The caller of a request, as a valid token tells.
+//! The caller of a request, from a valid token.
 
 use super::roles::{Requirement, Role, Roles, Scope, lacking};
 use crate::types::{
@@ -10,15 +10,12 @@ use std::sync::Arc;
 /// Who holds the token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
-    /// The client that the token was issued to.
     pub client: ClientId,
     /// The client's public `client_id`.
     pub client_name: String,
-    /// The device that the client is bound to.
     pub device: Option<DeviceId>,
     /// The user, for a token of the `password` grant.
     pub user: Option<UserId>,
-    /// The user's delegate.
     pub delegate: Option<DelegateId>,
     /// The client's roles, or the user's for a user's token.
     pub roles: Roles,
@@ -27,7 +24,6 @@ pub struct Principal {
     pub scopes: Vec<Scope>,
     /// The delegate properties that the client sees; `None`: all.
     pub visible_properties: Option<Arc<[String]>>,
-    /// When the token ends.
     pub expires_at: Timestamp,
 }
 
@@ -97,7 +93,6 @@ impl Principal {
     }
 
     /// Whether the caller has the role, by itself or because it is trusted with everything.
-    #[must_use]
     pub fn has(&self, role: Role) -> bool {
         self.roles.has(role) || self.trusted()
     }
@@ -107,7 +102,6 @@ impl Principal {
     }
 
     /// How the audit names the caller: `user:7` or `client:gate-b`.
-    #[must_use]
     pub fn actor(&self) -> String {
         match self.user {
             Some(user) => format!("user:{user}"),

@@ -1,6 +1,7 @@
 //! Roles and scopes (contract §9), and what an endpoint may require of them.
 
 use crate::types::error::{Error, Kind, Result};
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident, $($variant:ident $text:literal),+) => {
@@ -15,7 +16,6 @@ macro_rules! names {
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The name in the API.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }
             }
@@ -67,8 +67,7 @@ names!(
 );
 
 impl Role {
-    /// What the role is for, as people are told.
-    #[must_use]
+    /// In words, for people.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::DelegateRead => "look up and list people",
@@ -89,8 +88,7 @@ impl Role {
 }
 
 impl Scope {
-    /// What the scope is for, as people are told.
-    #[must_use]
+    /// In words, for people.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::ReportRead => "read the reports that it is shown",
@@ -101,8 +99,7 @@ impl Scope {
 }
 
 impl ConsoleRole {
-    /// What the role is for, as people are told.
-    #[must_use]
+    /// In words, for people.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Viewer => "sees everything but secrets, changes nothing",
@@ -112,13 +109,18 @@ impl ConsoleRole {
     }
 }
 
+impl FromSql for ConsoleRole {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Self::parse(value.as_str()?).map_err(|_| FromSqlError::InvalidType)
+    }
+}
+
 /// A set of roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Roles(u16);
 
 impl Roles {
     /// What a gate app needs: to send what it scans, and to show whom and where.
-    #[must_use]
     pub fn gate() -> Self {
         [Role::InteractionWrite, Role::DelegateRead, Role::DeviceRead]
             .into_iter()
@@ -126,13 +128,11 @@ impl Roles {
     }
 
     /// Whether the role is among them.
-    #[must_use]
     pub fn has(self, role: Role) -> bool {
         self.0 & (1 << role as u16) != 0
     }
 
     /// The set with one more role.
-    #[must_use]
     pub fn with(self, role: Role) -> Self {
         Self(self.0 | (1 << role as u16))
     }
@@ -146,14 +146,12 @@ impl Roles {
     }
 
     /// The roles' names as a JSON array, the form they are stored in.
-    #[must_use]
     pub fn to_json(self) -> String {
         let names: Vec<_> = self.iter().map(Role::name).collect();
         serde_json::json!(names).to_string()
     }
 
     /// Reads a stored JSON array; a name of a later version is passed over.
-    #[must_use]
     pub fn from_json(text: &str) -> Self {
         let names: Vec<String> = serde_json::from_str(text).unwrap_or_default();
         names
@@ -281,7 +279,6 @@ requirements! {
 }
 
 /// The error of a caller who lacks every one of `roles`.
-#[must_use]
 pub fn lacking(roles: &[Role]) -> Error {
     let names: Vec<_> = roles.iter().map(|role| role.name()).collect();
     Error::new(

@@ -3,7 +3,6 @@
 use super::Scope;
 
 /// The scopes' names as a JSON array.
-#[must_use]
 pub fn to_json(scopes: &[Scope]) -> String {
     let names: Vec<_> = ordered(|scope| scopes.contains(&scope))
         .map(Scope::name)
@@ -12,7 +11,6 @@ pub fn to_json(scopes: &[Scope]) -> String {
 }
 
 /// Reads a stored JSON array; a name of a later version is passed over.
-#[must_use]
 pub fn from_json(text: &str) -> Vec<Scope> {
     let names: Vec<String> = serde_json::from_str(text).unwrap_or_default();
     ordered(|scope| names.iter().any(|name| name == scope.name())).collect()

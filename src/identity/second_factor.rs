@@ -1,17 +1,18 @@
 //! The second factor of a console sign-in: codes of an authenticator app (TOTP, RFC 6238: SHA-1, six
 //! digits, 30 s), or one of the recovery codes, each once.
 
-use crate::{core::Context, types::secret};
+use super::users;
 use crate::{
-    core::audit::{self, Change},
+    core::Context,
     db::Tx,
     types::{
         Timestamp, UserId,
         error::{Error, Result},
+        secret,
     },
 };
 use rusqlite::{Connection, OptionalExtension, params};
-use serde_json::{Value, json};
+use serde_json::json;
 use totp_rs::{Builder, Totp};
 
 /// Bytes of a secret (RFC 4226, section 4).
@@ -26,7 +27,6 @@ const LETTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz023456789";
 /// A user's second factor, without its secrets.
 #[derive(Debug, Clone, Copy)]
 pub struct State {
-    /// Since when it is on.
     pub since: Timestamp,
     /// Recovery codes that were not used yet.
     pub recovery_left: usize,
@@ -47,7 +47,7 @@ impl Shared {
     /// The `otpauth` address that an app reads from a QR code. `instance` and `email` are what it
     /// shows beside its codes.
     pub fn address(&self, instance: &str, email: &str) -> Result<String> {
-        // A colon stands between the two.
+        // A colon separates the two.
         let plain = |text: &str| text.replace(':', " ");
         Builder::new()
             .with_secret(self.0.clone())
@@ -110,9 +110,6 @@ pub fn state(connection: &Connection, user: UserId) -> Result<Option<State>> {
 
 /// Turns a user's second factor on, once a code shows that the app has the secret: the recovery
 /// codes, which are in clear here and nowhere else. `None` when the code is wrong.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Invalid`] when it is on already; when it cannot be written.
 pub fn confirm(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -134,12 +131,12 @@ pub fn confirm(
          VALUES (?1, ?2, ?3, ?4, ?5)",
     )?
     .execute(params![user, shared.0, step, digests(&codes), tx.now()])?;
-    append(
+    users::append(
         tx,
         ctx,
         user,
         "second-factor",
-        Some(json!({"secondFactor": true})),
+        json!({"secondFactor": true}),
     )?;
     Ok(Some(codes))
 }
@@ -150,12 +147,12 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, user: UserId) -> Result<bool> {
         .prepare_cached("DELETE FROM second_factors WHERE user_id = ?1")?
         .execute([user])?;
     if removed > 0 {
-        append(
+        users::append(
             tx,
             ctx,
             user,
             "second-factor",
-            Some(json!({"secondFactor": false})),
+            json!({"secondFactor": false}),
         )?;
     }
     Ok(removed > 0)
@@ -163,9 +160,6 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, user: UserId) -> Result<bool> {
 
 /// Gives a user other recovery codes, in clear here and nowhere else; the old ones are worth nothing
 /// from then on.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Invalid`] when the second factor is off; when it cannot be written.
 pub fn renew_codes(tx: &Tx<'_>, ctx: &Context, user: UserId) -> Result<Vec<String>> {
     let codes = fresh_codes()?;
     let renewed = tx
@@ -176,12 +170,12 @@ pub fn renew_codes(tx: &Tx<'_>, ctx: &Context, user: UserId) -> Result<Vec<Strin
             "there is no authenticator app; set one up first",
         ));
     }
-    append(
+    users::append(
         tx,
         ctx,
         user,
         "recovery",
-        Some(json!({"recoveryCodesLeft": codes.len()})),
+        json!({"recoveryCodesLeft": codes.len()}),
     )?;
     Ok(codes)
 }
@@ -224,29 +218,9 @@ pub fn take(tx: &Tx<'_>, ctx: &Context, user: UserId, code: &str) -> Result<bool
     left.remove(at);
     tx.prepare_cached("UPDATE second_factors SET recovery = ?2 WHERE user_id = ?1")?
         .execute(params![user, json!(left).to_string()])?;
-    let told = json!({"recoveryCodesLeft": left.len()});
-    append(tx, ctx, user, "recovery", Some(told))?;
+    let after = json!({"recoveryCodesLeft": left.len()});
+    users::append(tx, ctx, user, "recovery", after)?;
     Ok(true)
-}
-
-fn append(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    user: UserId,
-    action: &'static str,
-    after: Option<Value>,
-) -> Result<()> {
-    audit::append(
-        tx,
-        ctx,
-        &Change {
-            action,
-            record_type: "user",
-            record_id: Some(user.0),
-            before: None,
-            after,
-        },
-    )
 }
 
 fn fresh_codes() -> Result<Vec<String>> {

@@ -1,11 +1,8 @@
 //! Sessions of the console. The file keeps a hash of each cookie's value.
 
-use super::ConsoleRole;
+use super::{ConsoleRole, users};
 use crate::{
-    core::{
-        Context,
-        audit::{self, Change},
-    },
+    core::Context,
     db::Tx,
     types::{Timestamp, UserId, error::Result, secret},
 };
@@ -20,42 +17,31 @@ pub const LONGEST_MS: i64 = 7 * 24 * 3600 * 1000;
 
 /// Who is signed in by a session.
 pub struct SignedIn {
-    /// The session.
     pub session: i64,
-    /// The user.
     pub user: UserId,
-    /// The user's e-mail address.
     pub email: String,
-    /// What the user may do in the console.
     pub role: ConsoleRole,
-    /// When the session was used last, to a minute.
     pub seen_at: Timestamp,
 }
 
 /// Who is signed in by a cookie's value, while the session lasts and the user has a role.
 pub fn find(connection: &Connection, token: &str, now: Timestamp) -> Result<Option<SignedIn>> {
-    let found = connection
+    Ok(connection
         .prepare_cached(
             "SELECT s.id, s.user_id, u.email, u.console_role, s.seen_at
              FROM console_sessions s JOIN users u ON u.id = s.user_id
              WHERE s.hash = ?1 AND s.expires_at > ?2 AND s.seen_at > ?2 - ?3 AND u.console_role IS NOT NULL",
         )?
         .query_row(params![secret::digest(token.as_bytes()), now, IDLE_MS], |row| {
-            let role: String = row.get(3)?;
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, role, row.get(4)?))
-        })
-        .optional()?;
-    found
-        .map(|(session, user, email, role, seen_at)| {
             Ok(SignedIn {
-                session,
-                user,
-                email,
-                role: ConsoleRole::parse(&role)?,
-                seen_at,
+                session: row.get(0)?,
+                user: row.get(1)?,
+                email: row.get(2)?,
+                role: row.get(3)?,
+                seen_at: row.get(4)?,
             })
         })
-        .transpose()
+        .optional()?)
 }
 
 /// Whether a session still lasts, and its user has the same role.
@@ -110,22 +96,16 @@ pub fn last_seen(connection: &Connection, user: UserId) -> Result<Option<Timesta
 
 /// A session as its owner sees it.
 pub struct Session {
-    /// Its id.
     pub id: i64,
-    /// Where it was opened from.
     pub address: String,
-    /// The browser, as it names itself.
     pub agent: String,
-    /// When it was opened.
     pub created_at: Timestamp,
-    /// When it was used last, to a minute.
     pub seen_at: Timestamp,
 }
 
 impl Session {
     /// The browser in words, such as `Firefox on Windows`; as it names itself where it is none of
     /// the usual ones.
-    #[must_use]
     pub fn browser(&self) -> String {
         // In this order: most of them name those after them, too.
         let browsers = [
@@ -201,31 +181,21 @@ pub fn end_all(tx: &Tx<'_>, user: UserId, but: Option<i64>) -> Result<usize> {
 }
 
 /// What ending one session came to, in words.
-#[must_use]
 pub fn told_end(ended: usize) -> &'static str {
     if ended == 0 {
-        "There is no such session any more; nothing was ended."
+        "The session had ended already."
     } else {
-        "The session is ended."
+        "Session ended."
     }
 }
 
-/// Tells the audit that sessions of a user were ended other than by signing out.
+/// Audits that sessions of a user were ended other than by signing out.
 pub fn audit_end(tx: &Tx<'_>, ctx: &Context, user: UserId, ended: usize) -> Result<()> {
     if ended == 0 {
         return Ok(());
     }
-    audit::append(
-        tx,
-        ctx,
-        &Change {
-            action: "end-sessions",
-            record_type: "user",
-            record_id: Some(user.0),
-            before: None,
-            after: Some(json!({"sessionsEnded": ended})),
-        },
-    )
+    let after = json!({"sessionsEnded": ended});
+    users::append(tx, ctx, user, "end-sessions", after)
 }
 
 #[cfg(test)]

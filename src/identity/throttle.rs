@@ -1,9 +1,14 @@
-//! The throttle of guesses at passwords, codes and secrets (contract §9). It counts failures only, so
-//! that no number of good sign-ins is ever held up, and a whole venue may share one address: whoever
-//! exists is counted by name together with the address, and only guesses at nobody by address alone.
+//! Rate limiters: guesses at passwords, codes and secrets (contract §9), and requests for one-time passwords.
+//!
+//! The throttle counts failures only, so that no number of good sign-ins is ever held up, and a whole
+//! venue may share one address: known accounts are counted by name together with the address, and only
+//! guesses at unknown ones by address alone.
 
-use crate::types::error::{Error, Kind, Result};
-use crate::types::secret::{self, Digest};
+use crate::types::{
+    ClientId,
+    error::{Error, Kind, Result},
+    secret::{self, Digest},
+};
 use std::{
     collections::HashMap,
     hash::Hash,
@@ -12,27 +17,32 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Failures are counted in windows of this length, each from its first failure on.
-const WINDOW: Duration = Duration::from_mins(1);
-/// Failures of one account from one address in a window.
+const MINUTE: Duration = Duration::from_mins(1);
+/// Failures of one account from one address in a minute.
 const ACCOUNT_MAX: u32 = 10;
-/// Failures at one door from one address in a window, whatever the account.
+/// Failures at one endpoint from one address in a minute, whatever the account.
 const ADDRESS_MAX: u32 = 100;
+/// One-time passwords for one e-mail address within ten minutes, in which one is good.
+const OTP_EMAIL_MAX: u32 = 5;
+/// One-time passwords for one e-mail address in a day. With five guesses at each, somebody who does
+/// nothing else is right once in twenty years.
+const OTP_EMAIL_DAY_MAX: u32 = 25;
+/// One-time passwords asked for from one address in a minute; a whole venue may stand behind one.
+const OTP_ADDRESS_MAX: u32 = 60;
+/// One-time passwords asked for by one client in a minute: everybody may have the same app.
+const OTP_CLIENT_MAX: u32 = 300;
 /// Windows kept of each kind.
 const WINDOWS_MAX: usize = 10_000;
 
-/// Where guesses are made. Failures at one door never close another.
+/// Where guesses are made. Failures at one endpoint never close another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Endpoint {
-    /// Client secrets at the token endpoint.
     ClientSecret,
     /// Passwords and one-time passwords at the token endpoint.
     UserPassword,
-    /// Passwords in the console.
     ConsolePassword,
     /// Codes of an authenticator app, wherever they are asked for.
     SecondFactor,
-    /// Secrets of apps that wait for approval.
     DeviceRequest,
 }
 
@@ -44,120 +54,146 @@ pub struct Account<'a> {
 }
 
 impl<'a> Account<'a> {
-    /// Somebody who exists: counted by name and address.
-    #[must_use]
+    /// An account that exists: counted by name and address.
     pub fn known(endpoint: Endpoint, name: &'a str) -> Self {
-        Self {
-            endpoint,
-            name: Some(name),
-        }
+        let name = Some(name);
+        Self { endpoint, name }
     }
 
-    /// Whoever does not exist, or cannot be shut out: counted by address.
-    #[must_use]
+    /// An account that does not exist, or cannot be shut out: counted by address.
     pub fn unknown(endpoint: Endpoint) -> Self {
-        Self {
-            endpoint,
-            name: None,
-        }
+        let name = None;
+        Self { endpoint, name }
+    }
+
+    /// Accounts are told apart as sign-in does it: not by the case of their letters. The digest, as an
+    /// account's name is as long as a sender likes.
+    fn key(&self, address: IpAddr) -> Option<(Endpoint, Digest, IpAddr)> {
+        Some((self.endpoint, folded_digest(self.name?), counted(address)))
     }
 }
 
-/// Failures by account and address, and by address alone. The time is passed in.
-#[derive(Default)]
-pub struct Throttle(Mutex<Counts>);
+fn folded_digest(name: &str) -> Digest {
+    secret::digest(name.to_ascii_lowercase().as_bytes())
+}
 
-struct Counts {
-    // By the account's digest: an account's name is as long as a sender likes.
+/// Failures by account and address, and by address alone. The time is passed in.
+pub struct Throttle(Mutex<Failures>);
+
+struct Failures {
     accounts: Windows<(Endpoint, Digest, IpAddr)>,
     addresses: Windows<(Endpoint, IpAddr)>,
 }
 
-impl Default for Counts {
+impl Default for Throttle {
     fn default() -> Self {
-        Self {
-            accounts: Windows::new(WINDOW),
-            addresses: Windows::new(WINDOW),
-        }
+        Self(Mutex::new(Failures {
+            accounts: Windows::new(ACCOUNT_MAX, MINUTE),
+            addresses: Windows::new(ADDRESS_MAX, MINUTE),
+        }))
     }
 }
 
 impl Throttle {
     /// Lets an attempt pass, unless too many failed before it. Failures of others from the same
     /// address never close a known account.
-    ///
-    /// # Errors
-    /// [`Kind::TooManyAttempts`], with the seconds until the next attempt is looked at.
     pub fn check(&self, account: Account<'_>, address: IpAddr, now: Instant) -> Result<()> {
-        let counts = self.counts();
-        let address = counted(address);
-        let wait = match account.name {
-            Some(name) => {
-                counts
-                    .accounts
-                    .wait(&key(account.endpoint, name, address), ACCOUNT_MAX, now)
-            }
-            None => counts
+        let failures = self.failures();
+        let wait = match account.key(address) {
+            Some(key) => failures.accounts.wait(&key, now),
+            None => failures
                 .addresses
-                .wait(&(account.endpoint, address), ADDRESS_MAX, now),
+                .wait(&(account.endpoint, counted(address)), now),
         };
-        match wait {
-            None => Ok(()),
-            Some(wait) => Err(too_many("attempts failed", wait)),
-        }
+        wait.map_or(Ok(()), |wait| Err(too_many("attempts failed", wait)))
     }
 
     /// Counts an attempt that failed.
     ///
     /// # Errors
-    /// [`Kind::TooManyAttempts`] in place of what failed, once too many failed at this door from
+    /// [`Kind::TooManyAttempts`] in place of what failed, once too many failed at this endpoint from
     /// this address: known and unknown accounts then get the same answer.
     pub fn failed(&self, account: Account<'_>, address: IpAddr, now: Instant) -> Result<()> {
-        let mut counts = self.counts();
-        let network = counted(address);
-        if let Some(name) = account.name {
-            counts
-                .accounts
-                .count(key(account.endpoint, name, network), now);
+        let mut failures = self.failures();
+        if let Some(key) = account.key(address) {
+            failures.accounts.count(key, now);
         }
-        let all = (account.endpoint, network);
-        let wait = counts.addresses.wait(&all, ADDRESS_MAX, now);
-        counts.addresses.count(all, now);
+        let all = (account.endpoint, counted(address));
+        let wait = failures.addresses.wait(&all, now);
+        failures.addresses.count(all, now);
         wait.map_or(Ok(()), |wait| Err(too_many("attempts failed", wait)))
     }
 
     /// Forgets the account's failures from this address. Those of the address stay: who has one
-    /// account of his own must not have endless guesses at nobody's.
+    /// account of his own must not have endless guesses at unknown ones.
     pub fn succeeded(&self, account: Account<'_>, address: IpAddr) {
-        if let Some(name) = account.name {
-            let mut counts = self.counts();
-            counts
-                .accounts
-                .forget(&key(account.endpoint, name, counted(address)));
+        if let Some(key) = account.key(address) {
+            self.failures().accounts.kept.remove(&key);
         }
     }
 
-    fn counts(&self) -> MutexGuard<'_, Counts> {
+    fn failures(&self) -> MutexGuard<'_, Failures> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Accounts are told apart as sign-in does it: not by the case of their letters.
-fn key(endpoint: Endpoint, name: &str, address: IpAddr) -> (Endpoint, Digest, IpAddr) {
-    let name = secret::digest(name.to_ascii_lowercase().as_bytes());
-    (endpoint, name, address)
+/// How often one-time passwords are asked for: by e-mail address, so that nobody's mailbox is flooded and
+/// guesses stay few, by network address and by client. Unknown addresses count as well, so that it
+/// tells nothing about users. The time is passed in.
+pub struct OtpRateLimiter(Mutex<Requests>);
+
+struct Requests {
+    emails: Windows<Digest>,
+    email_days: Windows<Digest>,
+    addresses: Windows<IpAddr>,
+    clients: Windows<Option<ClientId>>,
+}
+
+impl Default for OtpRateLimiter {
+    fn default() -> Self {
+        Self(Mutex::new(Requests {
+            emails: Windows::new(OTP_EMAIL_MAX, 10 * MINUTE),
+            email_days: Windows::new(OTP_EMAIL_DAY_MAX, 24 * 60 * MINUTE),
+            addresses: Windows::new(OTP_ADDRESS_MAX, MINUTE),
+            clients: Windows::new(OTP_CLIENT_MAX, MINUTE),
+        }))
+    }
+}
+
+impl OtpRateLimiter {
+    /// Counts a request, by a client or on the page that needs none. One that is refused does not count.
+    pub fn ask(
+        &self,
+        email: &str,
+        client: Option<ClientId>,
+        address: IpAddr,
+        now: Instant,
+    ) -> Result<()> {
+        let mut requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (email, address) = (folded_digest(email), counted(address));
+        let wait = requests
+            .emails
+            .wait(&email, now)
+            .max(requests.email_days.wait(&email, now))
+            .max(requests.addresses.wait(&address, now))
+            .max(requests.clients.wait(&client, now));
+        if let Some(wait) = wait {
+            return Err(too_many("codes were asked for", wait));
+        }
+        requests.emails.count(email, now);
+        requests.email_days.count(email, now);
+        requests.addresses.count(address, now);
+        requests.clients.count(client, now);
+        Ok(())
+    }
 }
 
 /// The address that attempts count for: of IPv6 the network of 64 bits, any address of which its
 /// holder can take.
-#[must_use]
 pub fn counted(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V6(v6) => {
-            let network = u128::from(v6) & !u128::from(u64::MAX);
-            IpAddr::V6(Ipv6Addr::from(network))
-        }
-        IpAddr::V4(v4) => IpAddr::V4(v4),
+        IpAddr::V6(v6) => Ipv6Addr::from(u128::from(v6) & !u128::from(u64::MAX)).into(),
+        v4 @ IpAddr::V4(_) => v4,
     }
 }
 
@@ -171,69 +207,50 @@ pub(super) fn too_many(what: &str, wait: Duration) -> Error {
     )
 }
 
-struct Window {
-    begun: Instant,
-    count: u32,
-}
-
-/// How often something happened, by key, each in a window from its first time on.
-pub(super) struct Windows<K> {
+/// Counts by key, each in a window that begins with its first event.
+struct Windows<K> {
+    max: u32,
     length: Duration,
-    kept: HashMap<K, Window>,
+    kept: HashMap<K, (Instant, u32)>,
 }
 
 impl<K: Hash + Eq + Clone> Windows<K> {
-    /// Windows of this length.
-    pub(super) fn new(length: Duration) -> Self {
-        Self {
-            length,
-            kept: HashMap::new(),
-        }
+    fn new(max: u32, length: Duration) -> Self {
+        let kept = HashMap::new();
+        Self { max, length, kept }
     }
 
-    fn left(&self, window: &Window, now: Instant) -> Option<Duration> {
-        self.length
-            .checked_sub(now.saturating_duration_since(window.begun))
-            .filter(|left| !left.is_zero())
+    /// What is left of a window.
+    fn left(&self, begun: Instant, now: Instant) -> Option<Duration> {
+        let left = self
+            .length
+            .checked_sub(now.saturating_duration_since(begun));
+        left.filter(|left| !left.is_zero())
     }
 
-    /// How long to wait, where `most` are in the window.
-    pub(super) fn wait(&self, key: &K, most: u32, now: Instant) -> Option<Duration> {
-        let window = self.kept.get(key)?;
-        self.left(window, now).filter(|_| window.count >= most)
+    /// How long to wait, where the window is full.
+    fn wait(&self, key: &K, now: Instant) -> Option<Duration> {
+        let (begun, count) = self.kept.get(key)?;
+        self.left(*begun, now).filter(|_| *count >= self.max)
     }
 
-    /// Counts one more.
-    pub(super) fn count(&mut self, key: K, now: Instant) {
+    fn count(&mut self, key: K, now: Instant) {
         if self.kept.len() >= WINDOWS_MAX && !self.kept.contains_key(&key) {
             self.make_room(now);
         }
-        let fresh = || Window {
-            begun: now,
-            count: 0,
-        };
-        let over = self
-            .kept
-            .get(&key)
-            .is_some_and(|window| self.left(window, now).is_none());
-        let window = self.kept.entry(key).or_insert_with(fresh);
-        if over {
-            *window = fresh();
-        }
-        window.count = window.count.saturating_add(1);
-    }
-
-    fn forget(&mut self, key: &K) {
-        self.kept.remove(key);
+        let window = self.kept.get(&key);
+        let open = window.filter(|(begun, _)| self.left(*begun, now).is_some());
+        let (begun, count) = open.copied().unwrap_or((now, 0));
+        self.kept.insert(key, (begun, count.saturating_add(1)));
     }
 
     /// Drops the windows that ended, or else the oldest one.
     fn make_room(&mut self, now: Instant) {
         let length = self.length;
         self.kept
-            .retain(|_, window| now.saturating_duration_since(window.begun) < length);
+            .retain(|_, (begun, _)| now.saturating_duration_since(*begun) < length);
         if self.kept.len() >= WINDOWS_MAX {
-            let oldest = self.kept.iter().min_by_key(|(_, window)| window.begun);
+            let oldest = self.kept.iter().min_by_key(|(_, (begun, _))| *begun);
             if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
                 self.kept.remove(&oldest);
             }
@@ -277,7 +294,7 @@ mod tests {
         let bob = Account::known(Endpoint::UserPassword, "bob@example.com");
         assert!(throttle.check(bob, HERE, later).is_ok());
         assert!(throttle.check(ada(), THERE, later).is_ok());
-        assert!(throttle.check(ada(), HERE, start + WINDOW).is_ok());
+        assert!(throttle.check(ada(), HERE, start + MINUTE).is_ok());
     }
 
     #[test]
@@ -321,14 +338,92 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_the_oldest_windows_go_first() {
-        let mut windows = Windows::new(WINDOW);
+        let mut windows = Windows::new(1, MINUTE);
         let start = Instant::now();
         for (key, millis) in (0..=WINDOWS_MAX).zip(0..) {
             windows.count(key, start + Duration::from_millis(millis));
         }
         assert_eq!(windows.kept.len(), WINDOWS_MAX);
         assert!(!windows.kept.contains_key(&0) && windows.kept.contains_key(&WINDOWS_MAX));
-        windows.count(0, start + 2 * WINDOW);
+        windows.count(0, start + 2 * MINUTE);
         assert_eq!(windows.kept.len(), 1);
+    }
+}
+
+#[cfg(test)]
+mod otp_tests {
+    use super::*;
+
+    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1));
+
+    fn there(last: u8) -> IpAddr {
+        IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 1, last))
+    }
+
+    #[test]
+    fn five_codes_for_one_address_in_ten_minutes_wherever_they_are_asked_for() {
+        let (otp_rate_limiter, start) = (OtpRateLimiter::default(), Instant::now());
+        for at in 0..5 {
+            otp_rate_limiter
+                .ask("ada@example.org", None, there(at), start)
+                .unwrap();
+        }
+        let refused = otp_rate_limiter.ask("ADA@example.org", Some(ClientId(1)), HERE, start);
+        let expected = Kind::TooManyAttempts { retry_after_s: 600 };
+        assert_eq!(refused.unwrap_err().kind, expected);
+        otp_rate_limiter
+            .ask("bob@example.org", None, HERE, start)
+            .unwrap();
+        let later = start + Duration::from_secs(600);
+        otp_rate_limiter
+            .ask("ada@example.org", None, HERE, later)
+            .unwrap();
+    }
+
+    #[test]
+    fn a_day_has_an_end_too() {
+        let (otp_rate_limiter, start) = (OtpRateLimiter::default(), Instant::now());
+        let at = |round: u32| start + Duration::from_secs(600) * round;
+        for round in 0..5 {
+            for _ in 0..5 {
+                otp_rate_limiter.ask("ada", None, HERE, at(round)).unwrap();
+            }
+        }
+        assert!(otp_rate_limiter.ask("ada", None, HERE, at(5)).is_err());
+        assert!(otp_rate_limiter.ask("ada", None, HERE, at(143)).is_err());
+        assert!(otp_rate_limiter.ask("ada", None, HERE, at(144)).is_ok());
+    }
+
+    #[test]
+    fn one_network_address_and_one_client_have_an_end() {
+        let (otp_rate_limiter, now) = (OtpRateLimiter::default(), Instant::now());
+        for at in 0..OTP_ADDRESS_MAX {
+            otp_rate_limiter
+                .ask(&format!("a{at}"), None, HERE, now)
+                .unwrap();
+        }
+        assert!(
+            otp_rate_limiter
+                .ask("another", Some(ClientId(1)), HERE, now)
+                .is_err()
+        );
+        let client = Some(ClientId(2));
+        for at in 0..OTP_CLIENT_MAX {
+            let address = there(u8::try_from(at % 200).unwrap());
+            otp_rate_limiter
+                .ask(&format!("b{at}"), client, address, now)
+                .unwrap();
+        }
+        assert!(
+            otp_rate_limiter
+                .ask("another", client, there(201), now)
+                .is_err()
+        );
+        // What was refused did not count.
+        assert!(
+            otp_rate_limiter
+                .ask("another", Some(ClientId(3)), there(201), now)
+                .is_ok()
+        );
     }
 }

@@ -18,7 +18,7 @@ const GOODBYE_MAX: Duration = Duration::from_millis(500);
 /// Bytes of a service's name (RFC 6763, 4.1.1).
 const NAME_MAX_BYTES: usize = 63;
 
-/// What is announced, until it is dropped: then everybody is told that it is gone.
+/// An announcement; dropping it withdraws the service.
 struct Announcement {
     daemon: ServiceDaemon,
     listening: Listening,

@@ -1,7 +1,7 @@
 //! Bodies on their way: a request's, which must arrive in time, and an answer's, which is counted
 //! as it leaves. Neither is ever held as a whole.
 
-use super::{access::Line, connection_state::ConnectionState};
+use super::{connection_state::ConnectionState, exchange::AccessLine};
 use crate::web::RequestTrace;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
@@ -19,27 +19,27 @@ use tower_http::{BoxError, compression::CompressionBody};
 
 /// A body that keeps coming at this rate, in bytes a second, is not cut off.
 const RATE_MIN: u64 = 64 * 1024;
-/// A body that may take as long as it takes is cut off after a silence of so long: a laptop that
+/// A body without a time limit is cut off after this long without data: a laptop that
 /// roams from one access point to the next is back by then.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
 
 /// A request's body. It fails when it is too slow.
-pub struct Arriving {
+pub struct IncomingBody {
     inner: Incoming,
     connection_state: Arc<ConnectionState>,
     trace: Arc<RequestTrace>,
     begun: Instant,
     /// When something of it came last.
-    heard: Instant,
+    received_at: Instant,
     time: Duration,
     received: u64,
     /// Made only for a body that is waited for: most are there with their head.
-    alarm: Option<Pin<Box<Sleep>>>,
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl Arriving {
+impl IncomingBody {
     /// A body that may take `time` and a second more for every 64 KiB, or as long as it takes where
-    /// the trail says so.
+    /// the trace says so.
     pub fn new(
         inner: Incoming,
         connection_state: Arc<ConnectionState>,
@@ -52,31 +52,31 @@ impl Arriving {
             connection_state,
             trace,
             begun,
-            heard: begun,
+            received_at: begun,
             time,
             received: 0,
-            alarm: None,
+            timer: None,
         }
     }
 
     fn deadline(&self) -> tokio::time::Instant {
         let deadline = if self.trace.is_body_timeout_disabled() {
-            self.heard + self.time.max(SILENCE_MAX)
+            self.received_at + self.time.max(SILENCE_MAX)
         } else {
             self.begun + self.time + Duration::from_secs(self.received / RATE_MIN)
         };
         deadline.into()
     }
 
-    fn waits(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+    fn poll_timeout(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let deadline = self.deadline();
-        let alarm = self
-            .alarm
+        let timer = self
+            .timer
             .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
-        if alarm.deadline() != deadline {
-            alarm.as_mut().reset(deadline);
+        if timer.deadline() != deadline {
+            timer.as_mut().reset(deadline);
         }
-        alarm.as_mut().poll(cx).map(|()| {
+        timer.as_mut().poll(cx).map(|()| {
             self.connection_state.close_after_answer();
             let seconds = self.begun.elapsed().as_secs();
             let message = format!("it was not all there after {seconds} s");
@@ -85,7 +85,7 @@ impl Arriving {
     }
 }
 
-impl Body for Arriving {
+impl Body for IncomingBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -95,12 +95,12 @@ impl Body for Arriving {
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         match Pin::new(&mut self.inner).poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => {
-                self.heard = Instant::now();
+                self.received_at = Instant::now();
                 self.received += frame.data_ref().map_or(0, |data| data.len() as u64);
                 Poll::Ready(Some(Ok(frame)))
             }
             Poll::Ready(other) => Poll::Ready(other.map(|frame| frame.map_err(io::Error::other))),
-            Poll::Pending => self.waits(cx),
+            Poll::Pending => self.poll_timeout(cx),
         }
     }
 
@@ -114,19 +114,19 @@ impl Body for Arriving {
 }
 
 /// An answer's body. When it goes, the answer was handed over, or given up.
-pub struct Departing {
+pub struct OutgoingBody {
     content: CompressionBody<BoxBody<Bytes, io::Error>>,
     bytes: u64,
     connection_state: Arc<ConnectionState>,
-    line: Option<Box<Line>>,
+    line: Option<Box<AccessLine>>,
 }
 
-impl Departing {
+impl OutgoingBody {
     /// A body, with the line that the log gets when it is through.
     pub fn new(
         body: CompressionBody<BoxBody<Bytes, io::Error>>,
         connection_state: Arc<ConnectionState>,
-        line: Option<Line>,
+        line: Option<AccessLine>,
     ) -> Self {
         Self {
             content: body,
@@ -137,7 +137,7 @@ impl Departing {
     }
 }
 
-impl Body for Departing {
+impl Body for OutgoingBody {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -161,7 +161,7 @@ impl Body for Departing {
     }
 }
 
-impl Drop for Departing {
+impl Drop for OutgoingBody {
     fn drop(&mut self) {
         self.connection_state.answered();
         if let Some(line) = self.line.take() {

@@ -1,7 +1,7 @@
 //! What a connection is doing and since when, so that one sweep over all of them finds who is
 //! overdue. A timer for every request would cost look-ups more than the few stores that this does.
 
-use super::limits::Limits;
+use super::connections::Limits;
 use std::sync::{
     Arc,
     atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed},
@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 pub const TICK: Duration = Duration::from_millis(250);
 /// Ticks after which a head that is not there counts as not sent where there is no more time for it:
 /// while the server stops, and where another connection needs the room.
-const HURRIED: u32 = 4;
+const HURRIED_TICKS: u32 = 4;
 
 /// Counts ticks; 0 is never a time.
 #[derive(Debug)]
@@ -72,12 +72,12 @@ pub enum Ended {
     Room,
 }
 
-/// Who gives way first where there is no more room, each with the tick since when: a gate between two
+/// Which connection is closed first when there is no more room, with its tick: a gate between two
 /// scans does after whoever never asked for anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {
     /// It was to send a head by now.
-    Mute(u32),
+    Silent(u32),
     /// It was accepted a moment ago, and has that moment.
     New(u32),
     /// It was answered, and is idle since.
@@ -101,7 +101,6 @@ pub struct ConnectionState {
 
 impl ConnectionState {
     /// A connection that was just accepted.
-    #[must_use]
     pub fn start(clock: Arc<Clock>) -> Self {
         let now = clock.now();
         Self {
@@ -132,7 +131,7 @@ impl ConnectionState {
     }
 
     /// The handshake is done: the first head may take its time.
-    pub fn greeted(&self) {
+    pub fn handshake_done(&self) {
         self.enter(Phase::Arriving);
     }
 
@@ -164,17 +163,16 @@ impl ConnectionState {
     }
 
     /// Why the connection is to be ended now, if it is.
-    #[must_use]
     pub fn overdue(&self, limits: &Limits) -> Option<Ended> {
         let now = self.clock.now();
-        let ticks = |limit: super::limits::Seconds| limit.0.saturating_mul(4);
+        let ticks = |limit: super::connections::Seconds| limit.0.saturating_mul(4);
         let waited = now.saturating_sub(self.since.load(Relaxed));
         let stalled = self.stalled.load(Relaxed);
         if stalled != 0 && now.saturating_sub(stalled) > ticks(limits.send_time) {
             return Some(Ended::Stalled);
         }
         let head = if self.clock.shut_down.load(Relaxed) {
-            HURRIED
+            HURRIED_TICKS
         } else {
             ticks(limits.header_time)
         };
@@ -189,14 +187,13 @@ impl ConnectionState {
 
     /// How soon it is to give way to another, the least first; `None` while somebody waits for an answer
     /// on it, or may be about to send a request.
-    #[must_use]
-    pub fn gives_way(&self) -> Option<Priority> {
+    pub fn eviction_priority(&self) -> Option<Priority> {
         let since = self.since.load(Relaxed);
-        let given_up = self.clock.now().saturating_sub(since) > HURRIED;
+        let given_up = self.clock.now().saturating_sub(since) > HURRIED_TICKS;
         let served = self.served.load(Relaxed);
         match (self.is(Phase::Idle), self.is(Phase::Arriving)) {
             (true, _) => Some(Priority::Idle(since)),
-            (_, true) if given_up => Some(Priority::Mute(since)),
+            (_, true) if given_up => Some(Priority::Silent(since)),
             (_, true) if !served => Some(Priority::New(since)),
             _ => None,
         }
@@ -208,7 +205,6 @@ impl ConnectionState {
     }
 
     /// Whether the connection ends with this answer.
-    #[must_use]
     pub fn must_close(&self) -> bool {
         self.must_close.load(Relaxed)
     }
@@ -245,7 +241,7 @@ mod tests {
         connection_state.serving();
         after(&clock, 1000);
         assert_eq!(connection_state.overdue(&limits), None);
-        assert_eq!(connection_state.gives_way(), None);
+        assert_eq!(connection_state.eviction_priority(), None);
         connection_state.answered();
         after(&clock, 74);
         assert_eq!(connection_state.overdue(&limits), None);

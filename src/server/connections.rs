@@ -1,13 +1,14 @@
-//! Every open connection: how many there are in all and from each address, and the sweep that ends
-//! those that are overdue.
+//! Every open connection: how many there may be in all and from each address, how long each may keep the
+//! server waiting, and the sweep that ends those that are overdue. The limits suit a venue's laptop on a Wi-Fi
+//! that anybody may join.
 
-use super::{
-    connection_state::{Clock, ConnectionState, Ended, Priority, TICK},
-    limits::Limits,
-};
+use super::connection_state::{Clock, ConnectionState, Ended, Priority, TICK};
 use std::{
     collections::HashMap,
+    fmt,
     net::{IpAddr, Ipv6Addr},
+    num::ParseIntError,
+    str::FromStr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -16,7 +17,7 @@ use std::{
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How long a connection that was asked to make room is waited for before the next one is asked.
+/// How long to wait for a closed connection to make room before closing the next.
 const ROOM_WAIT: Duration = Duration::from_millis(100);
 
 /// The open connections.
@@ -34,7 +35,7 @@ pub struct Connections {
 #[derive(Default)]
 struct Open {
     last: u64,
-    pulses: HashMap<u64, Arc<ConnectionState>>,
+    states: HashMap<u64, Arc<ConnectionState>>,
     by_address: HashMap<IpAddr, u32>,
 }
 
@@ -53,7 +54,6 @@ impl Connections {
     pub const ENDED: [&'static str; 4] = ["head", "idle", "stalled", "room"];
 
     /// None yet.
-    #[must_use]
     pub fn new(limits: Limits) -> Arc<Self> {
         let most = usize::try_from(limits.max_connections).unwrap_or(usize::MAX);
         Arc::new(Self {
@@ -66,14 +66,11 @@ impl Connections {
         })
     }
 
-    /// How many are open.
-    #[must_use]
     pub fn open(&self) -> usize {
-        self.lock().pulses.len()
+        self.lock().states.len()
     }
 
     /// How many were refused because their address had too many.
-    #[must_use]
     pub fn refused(&self) -> u64 {
         self.refused.load(Relaxed)
     }
@@ -103,14 +100,14 @@ impl Connections {
             }
             *here += 1;
         }
-        let mut leaving = Leaving { all: self, address };
+        let mut pending = PendingAdmission { all: self, address };
         let room = self.room().await?;
-        leaving.address = None;
+        pending.address = None;
         let connection_state = Arc::new(ConnectionState::start(Arc::clone(&self.clock)));
         let mut open = self.lock();
         open.last += 1;
         let number = open.last;
-        open.pulses.insert(number, Arc::clone(&connection_state));
+        open.states.insert(number, Arc::clone(&connection_state));
         Some(Place {
             connection_state,
             number,
@@ -138,15 +135,15 @@ impl Connections {
     pub fn make_room(&self) {
         let first = {
             let open = self.lock();
-            let all = open.pulses.values();
+            let all = open.states.values();
             all.filter_map(|connection_state| {
-                Some((connection_state.gives_way()?, connection_state))
+                Some((connection_state.eviction_priority()?, connection_state))
             })
             .min_by_key(|(priority, _)| *priority)
             .map(|(priority, connection_state)| (priority, Arc::clone(connection_state)))
         };
         match first {
-            Some((Priority::Mute(_) | Priority::Idle(_), connection_state)) => {
+            Some((Priority::Silent(_) | Priority::Idle(_), connection_state)) => {
                 self.end(&connection_state, Ended::Room);
             }
             Some((Priority::New(_), _)) | None => {}
@@ -173,8 +170,8 @@ impl Connections {
             self.clock.tick();
             let overdue: Vec<_> = {
                 let open = self.lock();
-                let pulses = open.pulses.values();
-                pulses
+                let states = open.states.values();
+                states
                     .filter_map(|connection_state| {
                         Some((
                             connection_state.overdue(&self.limits)?,
@@ -207,18 +204,18 @@ impl Open {
 impl Drop for Place {
     fn drop(&mut self) {
         let mut open = self.all.lock();
-        open.pulses.remove(&self.number);
+        open.states.remove(&self.number);
         open.leave(self.address);
     }
 }
 
 /// Uncounts a connection that stops waiting for its place.
-struct Leaving<'a> {
+struct PendingAdmission<'a> {
     all: &'a Connections,
     address: Option<IpAddr>,
 }
 
-impl Drop for Leaving<'_> {
+impl Drop for PendingAdmission<'_> {
     fn drop(&mut self) {
         if self.address.is_some() {
             self.all.lock().leave(self.address);
@@ -240,6 +237,107 @@ fn counted(from: IpAddr) -> Option<IpAddr> {
             Ipv6Addr::from_bits(network).into()
         }
     })
+}
+
+/// Files that the process keeps for itself when it counts how many connections it can have: the
+/// database many times over, its log, the listener, and what the system opens beside.
+const FILES_KEPT: u64 = 96;
+/// However few files there may be, so many connections are tried.
+const CONNECTIONS_MIN: u32 = 16;
+
+/// A duration in whole seconds, as the command line takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seconds(pub u32);
+
+impl Seconds {
+    pub fn duration(self) -> Duration {
+        Duration::from_secs(self.0.into())
+    }
+}
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Seconds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let seconds = text
+            .parse()
+            .map_err(|cause: ParseIntError| cause.to_string())?;
+        if (1..=86_400).contains(&seconds) {
+            Ok(Self(seconds))
+        } else {
+            Err("must be 1 to 86400 seconds".into())
+        }
+    }
+}
+
+/// Limits of connections.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Limits")]
+pub struct Limits {
+    /// Connections in all; where there are as many, the one idle for longest makes room, and when
+    /// none is idle a new one waits.
+    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.max_connections,
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub max_connections: u32,
+    /// Connections from one address (an IPv6 /64 counts as one). A whole venue may stand behind
+    /// one; loopback and trusted proxies have no such limit.
+    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.max_connections_per_address,
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub max_connections_per_address: u32,
+    /// A request's head, or a TLS handshake, must be there after so long.
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::DEFAULT.header_time)]
+    pub header_time: Seconds,
+    /// A request's body must be there after so long, and a second more for every 64 KiB of it.
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::DEFAULT.body_time)]
+    pub body_time: Seconds,
+    /// A connection is kept open between two requests for so long.
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::DEFAULT.idle_time)]
+    pub idle_time: Seconds,
+    /// A client that takes nothing of its answer for so long is cut off.
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::DEFAULT.send_time)]
+    pub send_time: Seconds,
+    /// A stop waits so long for the requests that were accepted.
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::DEFAULT.stop_time)]
+    pub stop_time: Seconds,
+    /// A reverse proxy in front (may be repeated). Only from these `X-Forwarded-For` counts: the
+    /// rightmost address in it that is not theirs is the client's.
+    #[arg(
+        long = "trusted-proxy",
+        value_name = "ADDRESS",
+        help_heading = "Options"
+    )]
+    pub trusted_proxies: Vec<IpAddr>,
+}
+
+impl Limits {
+    const DEFAULT: Self = Self {
+        max_connections: 8192,
+        max_connections_per_address: 1024,
+        header_time: Seconds(10),
+        body_time: Seconds(30),
+        idle_time: Seconds(75),
+        send_time: Seconds(60),
+        stop_time: Seconds(10),
+        trusted_proxies: Vec::new(),
+    };
+
+    /// Lowers the number of connections to what a process with so many files can have.
+    pub fn fit_into(&mut self, files: u64) {
+        let room = u32::try_from(files.saturating_sub(FILES_KEPT)).unwrap_or(u32::MAX);
+        self.max_connections = self.max_connections.min(room.max(CONNECTIONS_MIN));
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
 }
 
 #[cfg(test)]
@@ -292,11 +390,11 @@ mod tests {
         let idle = all.admit(address("10.0.0.1")).await.unwrap();
         idle.connection_state.answered();
         let waits = all.admit(address("10.0.0.2"));
-        let gives_way = async {
+        let eviction_priority = async {
             idle.connection_state.ended().await;
             drop(idle);
         };
-        let (place, ()) = tokio::join!(waits, gives_way);
+        let (place, ()) = tokio::join!(waits, eviction_priority);
         assert!(place.is_some());
         assert_eq!(all.ended().last(), Some(("room", 1)));
         drop(busy);
@@ -331,6 +429,31 @@ mod tests {
             let waited = tokio::time::timeout(Duration::from_millis(1), waits).await;
             // Not refused for its address: it only found no room.
             assert!(waited.is_err());
+        }
+    }
+}
+
+#[cfg(test)]
+mod limits_tests {
+    use super::*;
+
+    #[test]
+    fn few_files_mean_few_connections() {
+        let fitted = |files| {
+            let mut limits = Limits::default();
+            limits.fit_into(files);
+            limits.max_connections
+        };
+        assert_eq!(fitted(1_048_576), 8192);
+        assert_eq!(fitted(1024), 928);
+        assert_eq!(fitted(0), 16);
+    }
+
+    #[test]
+    fn seconds_are_bounded() {
+        assert_eq!("10".parse(), Ok(Seconds(10)));
+        for wrong in ["0", "-1", "1.5", "86401", ""] {
+            assert!(wrong.parse::<Seconds>().is_err(), "{wrong}");
         }
     }
 }

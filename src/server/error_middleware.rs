@@ -26,7 +26,7 @@ pub struct ErrorMiddleware<E> {
 }
 
 impl<E> ErrorMiddleware<E> {
-    /// A door in front of `inner`, which serves the paths of `table`.
+    /// Wraps `inner`, which serves the paths of `table`.
     pub fn new(inner: E, table: Table, console: &Arc<Console>) -> Self {
         Self {
             inner,

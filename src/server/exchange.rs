@@ -1,13 +1,14 @@
-//! One request and its answer: the request's body gets its time limit, the answer is compressed
-//! where that helps, and both are counted and, if wished, logged.
+//! One request and its answer: the request's body gets its time limit, the answer is compressed where that
+//! helps, and both are counted and, if wished, logged. The access log names neither tokens nor people: no
+//! query strings, and of the codes in a path only their kind. A secret in an address must therefore be in the
+//! query, or behind a colon.
 
 use super::{
-    access::Line,
-    body::{Arriving, Departing},
+    body::{IncomingBody, OutgoingBody},
     connection_state::ConnectionState,
-    traffic::Traffic,
+    metrics::Traffic,
 };
-use crate::web::{ClientAddress, RequestId, RequestTrace, request_id::REQUEST_ID};
+use crate::web::{ClientAddress, RequestId, RequestTrace, request::REQUEST_ID};
 use bytes::Bytes;
 use http_body::Body as _;
 use http_body_util::combinators::BoxBody;
@@ -15,7 +16,7 @@ use hyper::body::Incoming;
 use poem::{
     Body, Endpoint, Request, RequestParts,
     endpoint::BoxEndpoint,
-    http::{Extensions, HeaderMap, HeaderValue, StatusCode, Version, header, uri::Scheme},
+    http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Version, header, uri::Scheme},
     web::{LocalAddr, RemoteAddr},
 };
 use std::{
@@ -33,6 +34,7 @@ use tower_http::{
         predicate::{Predicate, SizeAbove},
     },
 };
+use tracing::Level;
 
 /// Shorter answers fit into one or two packets as they are. A look-up is never compressed.
 const COMPRESSED_MIN_BYTES: u16 = 4096;
@@ -43,7 +45,7 @@ pub struct Exchange {
     pub endpoint: BoxEndpoint<'static>,
     /// Where requests are counted.
     pub traffic: Arc<Traffic>,
-    /// How long a body may take (see [`super::limits::Limits::body_time`]).
+    /// How long a body may take (see [`super::connections::Limits::body_time`]).
     pub body_time: Duration,
     /// From whom `X-Forwarded-For` counts.
     pub trusted_proxies: Vec<IpAddr>,
@@ -67,16 +69,16 @@ impl Exchange {
         &self,
         request: hyper::Request<Incoming>,
         peer: &Peer,
-    ) -> hyper::Response<Departing> {
+    ) -> hyper::Response<OutgoingBody> {
         let begun = Instant::now();
         peer.connection_state.serving();
         let sent = RequestId::sent(request.headers());
         let trace = RequestTrace::start(sent.unwrap_or_else(RequestId::next));
         let client =
             ClientAddress::read(peer.remote.ip(), request.headers(), &self.trusted_proxies);
-        let line = Line::wanted().then(|| Line::begin(&request, client.0, begun));
+        let line = AccessLine::is_enabled().then(|| AccessLine::begin(&request, client.0, begun));
         let answered = service_fn(async |request| {
-            let mut request = self.taken(request, peer, begun, &trace);
+            let mut request = self.poem_request(request, peer, begun, &trace);
             request.set_data(Arc::clone(&trace));
             request.set_data(client);
             let response = self.endpoint.get_response(request).await;
@@ -97,11 +99,11 @@ impl Exchange {
         }
         let line = line.map(|line| line.answered(response.status(), &trace));
         let connection_state = Arc::clone(&peer.connection_state);
-        response.map(|body| Departing::new(body, connection_state, line))
+        response.map(|body| OutgoingBody::new(body, connection_state, line))
     }
 
     /// The request as poem takes it.
-    fn taken(
+    fn poem_request(
         &self,
         request: hyper::Request<Incoming>,
         peer: &Peer,
@@ -120,7 +122,7 @@ impl Exchange {
         } else {
             let connection_state = Arc::clone(&peer.connection_state);
             let trace = Arc::clone(trace);
-            BoxBody::new(Arriving::new(
+            BoxBody::new(IncomingBody::new(
                 body,
                 connection_state,
                 trace,
@@ -144,4 +146,125 @@ fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bo
         || kind.starts_with("application/javascript")
         || kind.starts_with("image/svg")
         || (kind.starts_with("text/") && !kind.starts_with("text/event-stream"))
+}
+
+/// The log's target, by which it is switched on.
+pub const ACCESS_LOG: &str = "gatepost::access";
+/// Longer paths are cut.
+const PATH_MAX_CHARS: usize = 200;
+
+/// A line of the log.
+pub struct AccessLine {
+    method: Method,
+    path: String,
+    address: IpAddr,
+    begun: Instant,
+    status: u16,
+    trace: Option<Arc<RequestTrace>>,
+}
+
+impl AccessLine {
+    /// Whether anybody reads the log.
+    fn is_enabled() -> bool {
+        tracing::enabled!(target: ACCESS_LOG, Level::INFO)
+    }
+
+    /// What the request tells.
+    fn begin<B>(request: &hyper::Request<B>, client: IpAddr, begun: Instant) -> Self {
+        Self {
+            method: request.method().clone(),
+            path: shown(request.uri().path()),
+            address: client,
+            begun,
+            status: 0,
+            trace: None,
+        }
+    }
+
+    /// What its answer adds.
+    fn answered(mut self, status: StatusCode, trace: &Arc<RequestTrace>) -> Self {
+        self.status = status.as_u16();
+        self.trace = Some(Arc::clone(trace));
+        self
+    }
+
+    /// Writes the line; `bytes` of the answer's body were sent.
+    pub fn write(self, bytes: u64) {
+        let Some(trace) = &self.trace else {
+            return;
+        };
+        let client = trace.client();
+        let duration_ms = (self.begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
+        tracing::info!(
+            target: ACCESS_LOG,
+            method = %self.method,
+            path = self.path,
+            status = self.status,
+            duration_ms,
+            bytes,
+            address = %self.address,
+            client,
+            request_id = trace.id.as_str(),
+        );
+    }
+}
+
+/// A path as the log shows it: codes are what tickets are made of, so `barcode:AB12` becomes
+/// `barcode:…`. An id tells nothing by itself.
+fn shown(path: &str) -> String {
+    let mut shown = String::new();
+    for (n, segment) in path.split('/').enumerate() {
+        if n > 0 {
+            shown.push('/');
+        }
+        let kind = segment.find(':').map(|colon| &segment[..colon]);
+        let encoded = segment.to_ascii_lowercase().find("%3a");
+        match (kind, encoded) {
+            (Some("id"), None) => shown.push_str(segment),
+            (Some(kind), _) if !kind.contains('%') => {
+                shown.push_str(kind);
+                shown.push_str(":…");
+                // A code may hold slashes: whatever follows may belong to it.
+                break;
+            }
+            (Some(_), _) | (None, Some(_)) => {
+                shown.push('…');
+                break;
+            }
+            (None, None) => shown.push_str(segment),
+        }
+    }
+    if shown.chars().count() > PATH_MAX_CHARS {
+        shown = shown.chars().take(PATH_MAX_CHARS).collect();
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_shown_without_its_codes() {
+        for (path, expected) in [
+            ("/api/v5/delegate/list", "/api/v5/delegate/list"),
+            ("/api/v5/delegate/id:7", "/api/v5/delegate/id:7"),
+            (
+                "/api/v5/delegate/barcode:AB12",
+                "/api/v5/delegate/barcode:…",
+            ),
+            (
+                "/api/v5/delegate/barcode:A/B:C",
+                "/api/v5/delegate/barcode:…",
+            ),
+            ("/api/v5/delegate/barcode%3AAB12", "/api/v5/delegate/…"),
+            ("/api/v5/delegate/id:7%3a/x", "/api/v5/delegate/id:…"),
+            ("/", "/"),
+        ] {
+            assert_eq!(shown(path), expected, "{path}");
+        }
+        let long = shown(&"/a".repeat(5000));
+        assert_eq!(long.chars().count(), 201);
+    }
 }

@@ -5,6 +5,7 @@ mod render;
 
 use crate::{
     admin::{answer, assets},
+    identity::App,
     types::error::{Error, Kind},
     web::Failure,
 };
@@ -101,43 +102,37 @@ struct Hit {
     excerpt: &'static str,
 }
 
-/// The table of contents.
-pub fn contents() -> poem::Result<Response> {
+fn respond(current: Option<&Page>, query: Option<&str>) -> poem::Result<Response> {
     View {
         pages: &PAGES,
-        current: None,
-        query: None,
-        hits: Vec::new(),
+        current,
+        query,
+        hits: query.map(find).unwrap_or_default(),
     }
     .answer()
+}
+
+/// The table of contents.
+pub fn contents() -> poem::Result<Response> {
+    respond(None, None)
 }
 
 /// The sections with every word of `q`; those with all of them in the heading first.
-pub fn search(request: &Request) -> poem::Result<Response> {
+pub fn search(_: &App, request: &Request) -> poem::Result<Response> {
     let query = request.uri().query().unwrap_or_default();
     let mut pairs = form_urlencoded::parse(query.as_bytes());
     let query = pairs.find(|(name, _)| name == "q");
-    let query = query.map(|(_, value)| value).unwrap_or_default();
-    View {
-        pages: &PAGES,
-        current: None,
-        query: Some(&query),
-        hits: find(&query),
-    }
-    .answer()
+    respond(
+        None,
+        Some(&query.map(|(_, value)| value).unwrap_or_default()),
+    )
 }
 
 /// A page, or a file that the pages use.
-pub fn show(request: &Request) -> poem::Result<Response> {
+pub fn show(_: &App, request: &Request) -> poem::Result<Response> {
     let name = request.path_params::<String>().unwrap_or_default();
     if let Some(page) = PAGES.iter().find(|page| page.name == name) {
-        return View {
-            pages: &PAGES,
-            current: Some(page),
-            query: None,
-            hits: Vec::new(),
-        }
-        .answer();
+        return respond(Some(page), None);
     }
     file(&name).ok_or_else(|| {
         let message = format!("the handbook has no page \"{name}\"; /handbook lists them");

@@ -1,37 +1,30 @@
 //! Assembly: which address serves what (contract §1), and what surrounds every request.
 //!
-//! From the outside in: `listener` accepts, `connections` and `connection_state` limit, `tls` shakes hands,
-//! `connection` speaks HTTP, `exchange` counts, logs and compresses,
+//! From the outside in: `listener` accepts and speaks HTTP, `connections` and `connection_state` limit, `tls`
+//! shakes hands, `exchange` counts, logs and compresses,
 //! `error_middleware` gives errors their envelope, `routes` finds the operation.
 
-mod access;
 mod announce;
 mod body;
-mod connection;
 mod connection_state;
 mod connections;
-mod docs;
 mod error_middleware;
 mod exchange;
 mod handbook;
 mod health;
-mod limits;
 mod listener;
-mod logo;
-mod metadata;
 mod metrics;
 pub mod openapi;
-mod opened;
 mod otp;
+mod public;
 pub mod routes;
 mod schedule;
 mod service;
 pub mod tls;
-mod traffic;
 
-pub use access::TARGET as ACCESS_LOG;
 pub use announce::SERVICE;
-pub use limits::{Limits, Seconds};
+pub use connections::{Limits, Seconds};
+pub use exchange::ACCESS_LOG;
 pub use service::ServiceApi;
 pub use tls::Tls;
 
@@ -42,16 +35,17 @@ use crate::{
         apps, discovery::Listening, feed, interactions::recount, messages::Sender,
         webhooks::Dispatcher,
     },
+    identity::App,
     types::error::Result,
 };
 use connections::Connections;
-use metrics::Sources;
+use metrics::{Sources, Traffic};
 use poem::{
-    Endpoint, EndpointExt, Response, Route, RouteMethod, endpoint::make_sync, get, http::header,
+    Endpoint, EndpointExt, IntoResponse, Request, Response, Route, RouteMethod,
+    endpoint::make_sync, error::IntoResult, get, http::header, web::Redirect,
 };
 use std::{collections::BTreeMap, future::Future, sync::Arc};
 use tokio::net::TcpListener;
-use traffic::Traffic;
 
 /// How the server meets its network.
 #[derive(Debug, Clone, Default)]
@@ -99,7 +93,7 @@ pub async fn run(
         body_time: limits.body_time.duration(),
         trusted_proxies: limits.trusted_proxies.clone(),
     };
-    let service = connection::ConnectionService {
+    let service = listener::ConnectionService {
         exchange: Arc::new(exchange),
         tls: tls.clone(),
     };
@@ -168,56 +162,33 @@ fn endpoint(
     let table = routes::table(console);
     let document = openapi::document(app, &console.discovery)?;
     let page = openapi::page(app, &console.discovery, &document);
-    let (of_ready, of_metrics, of_logo, of_otp) =
-        (app.clone(), app.clone(), app.clone(), app.clone());
     let of_opened = app.clone();
     let route = api
         .at("/openapi.json", served("application/json", document))
-        .at("/docs", docs::page(page))
-        .at(metadata::PATH, get(metadata::show))
-        .at("/health/live", get(make_sync(|_| health::live())))
-        .at(
-            "/health/ready",
-            get(make_sync(move |_| health::ready(&of_ready))),
-        )
-        .at(
-            "/metrics",
-            get(make_sync(move |_| sources.page(&of_metrics))),
-        )
-        .at(
-            "/logo",
-            get(make_sync(move |request| logo::show(&of_logo, &request))),
-        )
+        .at("/docs", public::docs(page))
+        .at(public::METADATA, get(public::metadata))
+        .at("/health/live", get(with(app, |_, _| health::live())))
+        .at("/health/ready", get(with(app, |app, _| health::ready(app))))
+        .at("/metrics", get(with(app, move |app, _| sources.page(app))))
+        .at("/logo", get(with(app, public::logo)))
         .at(
             "/otp",
-            get(make_sync(move |_| otp::show(&of_otp))).post(otp::Ask(app.clone())),
+            get(with(app, |app, _| otp::show(app))).post(otp::Ask(app.clone())),
         )
-        .at("/otp/style.css", get(make_sync(|_| otp::style())))
-        .at("/otp/icon.svg", get(make_sync(|_| otp::icon())))
-        .at("/handbook", get(make_sync(|_| handbook::contents())))
-        .at(
-            "/handbook/search",
-            get(make_sync(|request| handbook::search(&request))),
-        )
-        .at(
-            "/handbook/:name",
-            get(make_sync(|request| handbook::show(&request))),
-        )
+        .at("/otp/style.css", get(with(app, |_, _| otp::style())))
+        .at("/otp/icon.svg", get(with(app, |_, _| otp::icon())))
+        .at("/handbook", get(with(app, |_, _| handbook::contents())))
+        .at("/handbook/search", get(with(app, handbook::search)))
+        .at("/handbook/:name", get(with(app, handbook::show)))
         .at(
             "/o/:name",
             get(poem::endpoint::make(move |request| {
                 let app = of_opened.clone();
-                async move { opened::show(&app, &request).await }
+                async move { public::opened(&app, &request).await }
             })),
         )
-        .at(
-            "/",
-            make_sync(|_| poem::web::Redirect::see_other("/console")),
-        )
-        .at(
-            "/console/",
-            make_sync(|_| poem::web::Redirect::see_other("/console")),
-        );
+        .at("/", make_sync(|_| Redirect::see_other("/console")))
+        .at("/console/", make_sync(|_| Redirect::see_other("/console")));
     let route = pages(console)
         .into_iter()
         .fold(route, |route, (path, methods)| route.at(path, methods));
@@ -226,6 +197,16 @@ fn endpoint(
             .data(app.clone())
             .data(Services::clone(app)),
     )
+}
+
+fn with<F, T, R>(app: &App, show: F) -> impl Endpoint + use<F, T, R>
+where
+    F: Fn(&App, &Request) -> R + Send + Sync,
+    T: IntoResponse + Sync,
+    R: IntoResult<T>,
+{
+    let app = app.clone();
+    make_sync(move |request| show(&app, &request))
 }
 
 /// The console's paths, each with what answers its methods.

@@ -1,8 +1,9 @@
 //! The API's operations, once for each prefix they are served under.
 
 use super::{
-    ServiceApi, metadata,
-    traffic::{Counted, Traffic},
+    ServiceApi,
+    metrics::{Counted, Traffic},
+    public,
 };
 use crate::{
     admin::{self, Console},
@@ -22,7 +23,7 @@ use crate::{
     },
     identity::{App, oauth::api::OAuthApi},
     types::{error::Error, text::shortened},
-    web::{Failure, query::AnyQuery},
+    web::{Failure, parameters::AnyQuery},
 };
 use poem::{
     Endpoint, EndpointExt, Request, Route, RouteMethod, endpoint::BoxEndpoint, http::Method,
@@ -136,7 +137,7 @@ fn label(path: &str) -> String {
 }
 
 /// Hands the query string to poem-openapi's parameters. One that the operation does not know would be
-/// passed over, and of one that stands twice the second (contract §3, 1100).
+/// passed over, and of a repeated one the second (contract §3, 1100).
 async fn with_query(mut request: Request, known: Option<Arc<[String]>>) -> poem::Result<Request> {
     let Some(known) = known else {
         return Ok(request);
@@ -171,30 +172,30 @@ async fn with_query(mut request: Request, known: Option<Arc<[String]>>) -> poem:
 pub type Table = Vec<(String, Vec<Method>)>;
 
 /// The table of every path that is served.
-#[must_use]
 pub fn table(console: &Console) -> Table {
     let mut paths = HashMap::new();
     operations(console.app(), &console.discovery).add_routes(&mut paths);
-    let mut table: Table = vec![
-        ("/".into(), vec![Method::GET]),
-        ("/docs".into(), vec![Method::GET]),
-        ("/openapi.json".into(), vec![Method::GET]),
-        ("/health/live".into(), vec![Method::GET]),
-        ("/health/ready".into(), vec![Method::GET]),
-        ("/metrics".into(), vec![Method::GET]),
-        ("/logo".into(), vec![Method::GET]),
-        ("/o/:name".into(), vec![Method::GET]),
-        ("/api/oauth/v2/token".into(), vec![Method::POST]),
-        ("/api/oauth/v2/revoke".into(), vec![Method::POST]),
-        (metadata::PATH.into(), vec![Method::GET]),
-        ("/api/otp/send".into(), vec![Method::POST]),
-        ("/otp".into(), vec![Method::GET, Method::POST]),
-        ("/otp/style.css".into(), vec![Method::GET]),
-        ("/otp/icon.svg".into(), vec![Method::GET]),
-        ("/handbook".into(), vec![Method::GET]),
-        ("/handbook/search".into(), vec![Method::GET]),
-        ("/handbook/:name".into(), vec![Method::GET]),
+    let pages = [
+        "/",
+        "/docs",
+        "/openapi.json",
+        "/health/live",
+        "/health/ready",
+        "/metrics",
+        "/logo",
+        "/o/:name",
+        "/otp/style.css",
+        "/otp/icon.svg",
+        "/handbook",
+        "/handbook/search",
+        "/handbook/:name",
+        public::METADATA,
     ];
+    let mut table: Table = pages.map(|path| (path.into(), vec![Method::GET])).into();
+    table.push(("/otp".into(), vec![Method::GET, Method::POST]));
+    for path in ["oauth/v2/token", "oauth/v2/revoke", "otp/send"] {
+        table.push((format!("/api/{path}"), vec![Method::POST]));
+    }
     for route in admin::routes() {
         let path = route.path.replace('*', ":");
         match table.iter_mut().find(|(known, _)| *known == path) {
@@ -214,7 +215,6 @@ pub fn table(console: &Console) -> Table {
 }
 
 /// The methods of the path that a request's path matches.
-#[must_use]
 pub fn methods<'a>(table: &'a Table, path: &str) -> Option<&'a [Method]> {
     let matches = |pattern: &str| {
         let mut segments = path.split('/');

@@ -30,7 +30,7 @@ pub(super) async fn follow(app: &App) {
         if !due.is_ok_and(|plan| plan.is_some()) {
             continue;
         }
-        // Damage is told before the backup that would fail by it.
+        // Damage is reported before the backup that would fail because of it.
         check(Arc::clone(app.store.integrity())).await;
         let app = app.clone();
         let made = run::on_thread(move || schedule::tick(&app.store, &settings, Timestamp::now()));

@@ -5,7 +5,7 @@ use crate::{
     types::Timestamp,
     web::{
         Answer, Outcome,
-        schema::{Described, example, formatted, inline, integer, object, text},
+        schema::{Described, from_json},
     },
 };
 use poem_openapi::{OpenApi, registry::MetaSchema};
@@ -18,24 +18,19 @@ impl Described for Ping {
     const NAME: &'static str = "Ping";
 
     fn schema() -> MetaSchema {
-        let shape = object(
-            "The service as it stands.",
-            &["time", "name", "version", "apiVersion"],
-            vec![
-                (
-                    "time",
-                    inline(formatted("string", "date-time", "The server's time.")),
-                ),
-                ("name", inline(text("The instance's name."))),
-                ("version", inline(text("Gatepost's version."))),
-                ("apiVersion", inline(integer("Always 5."))),
-            ],
-        );
         let version = env!("CARGO_PKG_VERSION");
-        example(
-            shape,
-            json!({"time": "2026-11-21T09:02:00+01:00", "name": "Summit 2026", "version": version, "apiVersion": 5}),
-        )
+        from_json(&json!({
+            "type": "object",
+            "description": "The service as it stands.",
+            "required": ["time", "name", "version", "apiVersion"],
+            "properties": {
+                "time": {"type": "string", "format": "date-time", "description": "The server's time."},
+                "name": {"type": "string", "description": "The instance's name."},
+                "version": {"type": "string", "description": "Gatepost's version."},
+                "apiVersion": {"type": "integer", "format": "int64", "description": "Always 5."},
+            },
+            "example": {"time": "2026-11-21T09:02:00+01:00", "name": "Summit 2026", "version": version, "apiVersion": 5},
+        }))
     }
 }
 
@@ -45,7 +40,7 @@ pub struct ServiceApi {
     pub app: App,
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Service")]
+#[OpenApi(tag = "crate::web::Tag::Service")]
 impl ServiceApi {
     /// Ping
     ///

@@ -6,7 +6,7 @@ use std::fmt;
 /// A shorthand for results of the domain.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Something a caller is told about: what kind of failure, and a message that names the field or
+/// A failure that is reported to a caller: its kind, and a message that names the field or
 /// value at fault and what would be right.
 #[derive(Debug)]
 pub struct Error {
@@ -25,7 +25,6 @@ pub enum Kind {
     UnknownIdType,
     /// A search expression is invalid.
     InvalidSearch,
-    /// There is no such path.
     NoSuchPath,
     /// The path does not know this method.
     MethodNotAllowed,
@@ -60,7 +59,7 @@ pub enum Kind {
         /// Seconds until the next attempt is looked at.
         retry_after_s: u32,
     },
-    /// The Device Discovery page is not open: no app may ask to be let in.
+    /// The Device Discovery page is not open: apps cannot request access.
     DiscoveryClosed,
     /// The code of a device request is that of another one.
     RequestCodeTaken,
@@ -109,7 +108,6 @@ pub enum Refusal {
 
 impl Kind {
     /// The `internalCode` of the failure (contract §3); its HTTP status is `web::error`'s.
-    #[must_use]
     pub fn code(self) -> i64 {
         match self {
             Self::Invalid => 1100,
@@ -200,7 +198,6 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// What a caught panic says.
-#[must_use]
 pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic
         .downcast_ref::<&str>()

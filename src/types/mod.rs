@@ -7,7 +7,6 @@ pub mod id;
 pub mod json;
 pub mod observe;
 pub mod os;
-pub mod patch;
 pub mod secret;
 pub mod selector;
 pub mod spreadsheet;
@@ -15,6 +14,6 @@ pub mod text;
 pub mod time;
 
 pub use id::{ClientId, DelegateId, DeviceId, InteractionId, UserId};
-pub use patch::Patch;
+pub use json::Patch;
 pub use selector::{DelegateCode, DelegateSelector, DeviceSelector, EventSelector};
 pub use time::{Timestamp, Zone};

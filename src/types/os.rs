@@ -14,7 +14,6 @@ pub const DELETES_OPEN_FILES: bool = cfg!(unix);
 pub const IPV6_TAKES_IPV4: bool = !cfg!(windows);
 
 /// Whether two paths lead to one file.
-#[must_use]
 pub fn is_same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         let found = fs::metadata(path).ok()?;
@@ -32,7 +31,7 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Has this thread run only while nobody else wants to. Elsewhere than on Linux the process is made nice.
+/// Gives this thread idle priority; elsewhere than on Linux the process is made nice.
 #[cfg(target_os = "linux")]
 pub fn give_way() {
     use thread_priority::{
@@ -45,19 +44,19 @@ pub fn give_way() {
     }
 }
 
-/// Has this thread run only while nobody else wants to. Elsewhere than on Linux the process is made nice.
+/// Gives this thread idle priority; elsewhere than on Linux the process is made nice.
 #[cfg(not(target_os = "linux"))]
 pub fn give_way() {
     nice();
 }
 
-/// Has others go first, as a rule: of this thread on Linux, elsewhere of the process.
+/// Lowers the priority: of this thread on Linux, elsewhere of the process.
 pub fn nice() {
     #[cfg(unix)]
     let _ = rustix::process::nice(15);
 }
 
-/// Has others go before this thread, where that is not of the whole process.
+/// Lowers this thread's priority, where that does not affect the whole process.
 pub fn nice_thread() {
     if cfg!(target_os = "linux") {
         nice();
@@ -75,18 +74,16 @@ mod system {
     use tokio::signal::unix::{SignalKind, signal};
 
     /// Device and inode; `None` where the name is what a file is known by.
-    #[must_use]
     pub fn identity(found: &Metadata) -> Option<(u64, u64)> {
         Some((found.dev(), found.ino()))
     }
 
     /// How many names (hard links) a file has.
-    #[must_use]
     pub fn names(found: &Metadata) -> u64 {
         found.nlink()
     }
 
-    /// Has a new file be its owner's alone.
+    /// Makes a new file private to its owner.
     pub fn private(options: &mut OpenOptions) {
         options.mode(0o600);
     }
@@ -137,18 +134,16 @@ mod system {
 
     /// Device and inode; `None` where the name is what a file is known by: nobody may remove or rename a file
     /// that SQLite has open.
-    #[must_use]
     pub fn identity(_: &Metadata) -> Option<(u64, u64)> {
         None
     }
 
     /// How many names (hard links) a file has.
-    #[must_use]
     pub fn names(_: &Metadata) -> u64 {
         1
     }
 
-    /// Has a new file be its owner's alone.
+    /// Makes a new file private to its owner.
     pub fn private(_: &mut OpenOptions) {}
 
     /// Lets everybody read a file or a folder that its owner had alone.

@@ -6,7 +6,7 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq;
 
-/// A secret as it stands in the file.
+/// The stored form of a secret.
 pub type Digest = [u8; 32];
 
 /// The length of a secret: 256 bits in hexadecimal digits.
@@ -20,25 +20,21 @@ pub fn fresh() -> Result<String> {
 }
 
 /// Bytes in hexadecimal digits.
-#[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     HEXLOWER.encode(bytes)
 }
 
 /// Whether a text could be a secret of ours; what could not need not be looked up.
-#[must_use]
 pub fn well_formed(secret: &str) -> bool {
     secret.len() == LENGTH_CHARS && secret.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The form in which a secret is stored and looked up.
-#[must_use]
 pub fn digest(secret: &[u8]) -> Digest {
     Sha256::digest(secret).into()
 }
 
 /// Compares in a time that does not tell where two digests differ.
-#[must_use]
 pub fn same(one: &Digest, other: &Digest) -> bool {
     one.ct_eq(other).into()
 }

@@ -19,13 +19,11 @@ macro_rules! selector {
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The code's name in the API.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),+ }
             }
 
             /// The statement that finds the living record by this code.
-            #[must_use]
             pub fn find_sql(self) -> &'static str {
                 match self {
                     $(Self::$variant => concat!(

@@ -1,6 +1,7 @@
-//! Text as it stands in spreadsheet cells: kept from being run as a formula, both ways (contract §8),
+//! Text in spreadsheet cells: kept from being run as a formula, both ways (contract §8),
 //! and cut where no cell holds it.
 
+use super::error::{Error, Result};
 use std::borrow::Cow;
 
 /// The longest text that a cell of a spreadsheet can have, in UTF-16 units.
@@ -10,7 +11,6 @@ const CUT_MARK: &str = " … [cut: no cell holds more]";
 
 /// The text as a CSV cell: what a spreadsheet would run gets a leading apostrophe, and so does what
 /// would lose one of its own by [`unguarded`].
-#[must_use]
 pub fn guarded(text: &str) -> Cow<'_, str> {
     if would_run(text) {
         return Cow::Owned(format!("'{text}"));
@@ -20,7 +20,6 @@ pub fn guarded(text: &str) -> Cow<'_, str> {
 
 /// The text as a cell that is text for sure, as in XLSX: only an apostrophe that [`unguarded`]
 /// would take is kept by another.
-#[must_use]
 pub fn kept(text: &str) -> Cow<'_, str> {
     if unguarded(text).len() == text.len() {
         Cow::Borrowed(text)
@@ -29,8 +28,29 @@ pub fn kept(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Rows as CSV, each cell guarded (RFC 4180, contract §8). A head comes after the mark of UTF-8, which
+/// spreadsheets need.
+pub fn csv_bytes<const N: usize>(
+    head: Option<&[&str; N]>,
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> Result<Vec<u8>> {
+    let out = head.map_or_else(Vec::new, |_| "\u{feff}".as_bytes().to_vec());
+    let mut writer = csv::WriterBuilder::new()
+        .terminator(csv::Terminator::CRLF)
+        .from_writer(out);
+    if let Some(head) = head {
+        writer.write_record(head).map_err(Error::defect)?;
+    }
+    for row in rows {
+        let cells = row.iter().map(|cell| guarded(cell).into_owned());
+        writer
+            .write_record(cells.collect::<Vec<_>>())
+            .map_err(Error::defect)?;
+    }
+    writer.into_inner().map_err(Error::defect)
+}
+
 /// A cell without the apostrophe that keeps a spreadsheet from running it.
-#[must_use]
 pub fn unguarded(cell: &str) -> &str {
     match cell.strip_prefix('\'') {
         Some(rest) if is_like_formula(rest.trim_start_matches('\'')) => rest,
@@ -39,7 +59,6 @@ pub fn unguarded(cell: &str) -> &str {
 }
 
 /// The text as far as a cell holds it, with a mark at its end; none where a cell holds all of it.
-#[must_use]
 pub fn cut(text: &str) -> Option<String> {
     // No letter has more units than bytes.
     if text.len() <= CELL_MAX || units(text) <= CELL_MAX {
@@ -57,7 +76,6 @@ pub fn cut(text: &str) -> Option<String> {
 }
 
 /// Whether [`cut`] made the text of a longer one.
-#[must_use]
 pub fn was_cut(cell: &str) -> bool {
     // The letter that did not fit may have had two units.
     cell.ends_with(CUT_MARK) && (CELL_MAX - 1..=CELL_MAX).contains(&units(cell))

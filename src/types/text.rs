@@ -48,7 +48,6 @@ fn check_length(name: &str, text: &str, most: usize) -> Result<()> {
 }
 
 /// `a device`, `an event`.
-#[must_use]
 pub fn with_article(name: &str) -> String {
     let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) {
         "an"
@@ -59,13 +58,11 @@ pub fn with_article(name: &str) -> String {
 }
 
 /// The text as an error message may repeat it: at most 40 characters.
-#[must_use]
 pub fn shortened(text: &str) -> String {
     shortened_to(text, 40)
 }
 
 /// The text as a page may show it: at most so many characters.
-#[must_use]
 pub fn shortened_to(text: &str, most_chars: usize) -> String {
     let mut chars = text.chars();
     let head: String = chars.by_ref().take(most_chars).collect();
@@ -77,7 +74,6 @@ pub fn shortened_to(text: &str, most_chars: usize) -> String {
 }
 
 /// The name that was probably meant, where one of the known ones is close.
-#[must_use]
 pub fn closest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     // Whoever sends a long name made no slip of the finger.
     let name = fold(&shortened_to(name, 100));
@@ -90,7 +86,6 @@ pub fn closest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
 }
 
 /// What to say of a name that is none of the known ones.
-#[must_use]
 pub fn hint(name: &str, known: &[&str]) -> String {
     match closest(name, known.iter().copied()) {
         Some(meant) => format!("did you mean \"{meant}\"?"),
@@ -112,7 +107,6 @@ pub fn whole<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, &'static 
 }
 
 /// Whether a text is an interaction type: 1 to 64 of `a-z 0-9 -`, the first not `-` (contract §3).
-#[must_use]
 pub fn is_interaction_type(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     text.len() <= INTERACTION_TYPE_MAX_BYTES
@@ -121,7 +115,6 @@ pub fn is_interaction_type(text: &str) -> bool {
 }
 
 /// The text with its letters in lowercase, one for one, so that texts compare whatever their case.
-#[must_use]
 pub fn fold(text: &str) -> String {
     text.chars().map(fold_char).collect()
 }
@@ -140,7 +133,6 @@ fn fold_char(letter: char) -> char {
 }
 
 /// Whether `text` contains `part`, whatever the case; `part` is folded already.
-#[must_use]
 pub fn contains_folded(text: &str, part: &str) -> bool {
     if text.is_ascii() {
         let (text, part) = (text.as_bytes(), part.as_bytes());
@@ -155,7 +147,6 @@ pub fn contains_folded(text: &str, part: &str) -> bool {
 }
 
 /// A message as a sentence of a page: the domain's begin small and have no full stop.
-#[must_use]
 pub fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().map(char::to_uppercase);
@@ -172,6 +163,27 @@ pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
+}
+
+/// A property as people read it: `First name` of `firstName`.
+#[must_use]
+pub fn label(property: &str) -> String {
+    let mut text = String::with_capacity(property.len() + 4);
+    for letter in property.chars() {
+        if text.is_empty() {
+            text.extend(letter.to_uppercase());
+        } else if letter.is_uppercase() && text.ends_with(char::is_lowercase) {
+            text.push(' ');
+            text.extend(letter.to_lowercase());
+        } else {
+            text.push(letter);
+        }
+    }
+    match text.as_str() {
+        "Rfid" => "RFID".to_owned(),
+        "Uhf id" => "UHF ID".to_owned(),
+        _ => text,
+    }
 }
 
 /// `12,345`.
@@ -208,6 +220,18 @@ pub fn bytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn properties_are_read_as_words() {
+        for (property, text) in [
+            ("firstName", "First name"),
+            ("externalId", "External id"),
+            ("rfid", "RFID"),
+            ("email", "Email"),
+        ] {
+            assert_eq!(label(property), text);
+        }
+    }
 
     #[test]
     fn a_slip_is_told_from_another_name() {

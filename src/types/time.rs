@@ -16,14 +16,12 @@ const LAST_S: i64 = 253_402_207_200;
 
 impl Timestamp {
     /// The clock's time.
-    #[must_use]
     pub fn now() -> Self {
         Self(jiff::Timestamp::now().as_millisecond())
     }
 
     /// The time so many whole seconds after the Unix epoch, if it is within the years 1 to 9999 (there to
     /// the 30th of December, 22:00).
-    #[must_use]
     pub fn from_unix_s(seconds: i64) -> Option<Self> {
         (-62_135_596_800..=LAST_S)
             .contains(&seconds)
@@ -73,7 +71,6 @@ impl Zone {
     }
 
     /// The names that [`Zone::named`] knows, in order.
-    #[must_use]
     pub fn names() -> Vec<String> {
         let names = jiff::tz::db().available().map(|name| name.to_string());
         names.filter(|name| is_of_everywhere(name)).collect()
@@ -86,7 +83,6 @@ impl Zone {
     }
 
     /// `2026-11-21T09:02:00+01:00`.
-    #[must_use]
     pub fn iso(&self, at: Timestamp) -> String {
         jiff::Timestamp::from_second(at.0.div_euclid(1000)).map_or_else(
             |_| String::new(),
@@ -95,7 +91,6 @@ impl Zone {
     }
 
     /// `2026-11-21 09:02:00`, the form of events and `lastSeen`.
-    #[must_use]
     pub fn plain(&self, at: Timestamp) -> String {
         self.local(at).map_or_else(String::new, |local| {
             format!("{} {}", date(&local), clock(&local))
@@ -103,7 +98,6 @@ impl Zone {
     }
 
     /// The day of an instant, as in [`Zone::plain`], and when it is over.
-    #[must_use]
     pub fn day(&self, at: Timestamp) -> (String, Timestamp) {
         let Some(local) = self.local(at) else {
             return (String::new(), at);
@@ -114,7 +108,6 @@ impl Zone {
     }
 
     /// `09:02`, with the day where it is not that of `now`: what a steward tells a guest.
-    #[must_use]
     pub fn spoken(&self, at: Timestamp, now: Timestamp) -> String {
         let (Some(at), Some(now)) = (self.local(at), self.local(now)) else {
             return String::new();

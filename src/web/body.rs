@@ -32,7 +32,6 @@ impl<T: DeserializeOwned, const MAX: usize, const PARTS: bool> Body<T, MAX, PART
     }
 
     /// The body as it was sent.
-    #[must_use]
     pub fn text(&self) -> &[u8] {
         &self.text
     }
@@ -48,13 +47,11 @@ pub struct Anything<T, const MAX: usize> {
 
 impl<T, const MAX: usize> Anything<T, MAX> {
     /// How the body says that it is compressed; it is taken as it comes.
-    #[must_use]
     pub fn coding(&self) -> Option<&str> {
         self.coding.as_deref()
     }
 
     /// The body as it was sent.
-    #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }

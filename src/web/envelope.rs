@@ -15,6 +15,7 @@ use std::marker::PhantomData;
 /// An enveloped answer with status `S`, whose `data` has the shape of `T`.
 pub struct Answer<T, const S: u16 = 200> {
     body: Body,
+    status: u16,
     etag: Option<String>,
     shape: PhantomData<fn() -> T>,
 }
@@ -24,25 +25,29 @@ pub type Created<T> = Answer<T, 201>;
 
 impl<T, const S: u16> Answer<T, S> {
     /// An answer with `data` (JSON text) and an empty `meta`.
-    #[must_use]
     pub fn of(data: &str) -> Self {
         Self::with_meta(data, "{}")
     }
 
     /// An answer with `data` and `meta`, both JSON text.
-    #[must_use]
     pub fn with_meta(data: &str, meta: &str) -> Self {
         Self::whole(envelope(data, meta))
     }
 
     /// An answer that is an envelope already.
-    #[must_use]
     pub fn whole(body: impl Into<Body>) -> Self {
         Self {
             body: body.into(),
+            status: S,
             etag: None,
             shape: PhantomData,
         }
+    }
+
+    /// The answer with another status.
+    #[must_use]
+    pub fn with_status(self, status: u16) -> Self {
+        Self { status, ..self }
     }
 
     /// The answer with the version of the record that it shows.
@@ -53,7 +58,6 @@ impl<T, const S: u16> Answer<T, S> {
 }
 
 /// `{"data": data, "meta": meta}` from JSON text.
-#[must_use]
 pub fn envelope(data: &str, meta: &str) -> String {
     let mut body = String::with_capacity(data.len() + meta.len() + 20);
     body.push_str("{\"data\":");
@@ -73,7 +77,7 @@ fn respond(status: u16, body: Body) -> Response {
 
 impl<T: Send, const S: u16> IntoResponse for Answer<T, S> {
     fn into_response(self) -> Response {
-        let mut response = respond(S, self.body);
+        let mut response = respond(self.status, self.body);
         if let Some(Ok(etag)) = self.etag.map(HeaderValue::try_from) {
             response.headers_mut().insert(header::ETAG, etag);
         }
@@ -133,9 +137,9 @@ fn replay<T: Described>() -> MetaResponse {
 }
 
 /// The schema of an envelope around a `T`, with the example that `T` has.
-#[must_use]
 pub fn enveloped<T: Described>() -> MetaSchemaRef {
-    around(T::reference(), T::meta(), T::schema().example, json!({}))
+    let of_meta = serde_json::from_str(T::META).unwrap_or_default();
+    around(T::reference(), T::meta(), T::schema().example, of_meta)
 }
 
 fn around(
@@ -150,20 +154,25 @@ fn around(
     })
 }
 
-/// A created record (201), the answer given before to the same nonce (200, `meta.replayed`), or a
-/// refusal that was stored before it was told (412).
-pub struct CreatedOnce<T> {
+/// An answer that is an envelope already, with its status: of what `CREATES` a record (201; 200 with
+/// `meta.replayed` for the same nonce), or only tries to (200), or of a refusal that was stored (412).
+pub struct StoredAnswer<T, const CREATES: bool> {
     status: u16,
-    answer: Answer<T>,
+    body: String,
+    shape: PhantomData<fn() -> T>,
 }
 
-impl<T> CreatedOnce<T> {
-    /// An answer that is an envelope already, with its status.
-    #[must_use]
-    pub fn stored(status: u16, body: String) -> Self {
+/// A created record, the answer given before to the same nonce, or a refusal.
+pub type CreatedOnce<T> = StoredAnswer<T, true>;
+/// What an operation would have answered that was only tried.
+pub type Tried<T> = StoredAnswer<T, false>;
+
+impl<T, const CREATES: bool> StoredAnswer<T, CREATES> {
+    pub fn new(status: u16, body: String) -> Self {
         Self {
             status,
-            answer: Answer::whole(body),
+            body,
+            shape: PhantomData,
         }
     }
 }
@@ -171,47 +180,20 @@ impl<T> CreatedOnce<T> {
 /// The `meta` of an answer that repeats an earlier one.
 pub const REPLAYED: &str = "{\"replayed\":true}";
 
-impl<T: Send> IntoResponse for CreatedOnce<T> {
+impl<T: Send, const CREATES: bool> IntoResponse for StoredAnswer<T, CREATES> {
     fn into_response(self) -> Response {
-        respond(self.status, self.answer.body)
+        respond(self.status, self.body.into())
     }
 }
 
-impl<T: Described> ApiResponse for CreatedOnce<T> {
+impl<T: Described, const CREATES: bool> ApiResponse for StoredAnswer<T, CREATES> {
     fn meta() -> MetaResponses {
-        MetaResponses {
-            responses: vec![response::<T>(201), replay::<T>()],
-        }
-    }
-
-    fn register(registry: &mut Registry) {
-        T::register(registry);
-    }
-}
-
-/// What an operation would have answered that was only tried: 200, or a refusal with what else there
-/// is to tell.
-pub struct Tried<T>(CreatedOnce<T>);
-
-impl<T> Tried<T> {
-    /// An answer that is an envelope already, with its status.
-    #[must_use]
-    pub fn stored(status: u16, body: String) -> Self {
-        Self(CreatedOnce::stored(status, body))
-    }
-}
-
-impl<T: Send> IntoResponse for Tried<T> {
-    fn into_response(self) -> Response {
-        self.0.into_response()
-    }
-}
-
-impl<T: Described> ApiResponse for Tried<T> {
-    fn meta() -> MetaResponses {
-        MetaResponses {
-            responses: vec![response::<T>(200)],
-        }
+        let responses = if CREATES {
+            vec![response::<T>(201), replay::<T>()]
+        } else {
+            vec![response::<T>(200)]
+        };
+        MetaResponses { responses }
     }
 
     fn register(registry: &mut Registry) {

@@ -2,12 +2,12 @@
 
 use super::{
     RequestId,
-    schema::{Described, inline, integer, object, text},
+    schema::{Described, from_json},
 };
-use crate::types::error::{Error, Kind};
+use crate::types::error::{Error, Kind, Refusal};
 use poem::{
     Response,
-    error::{MethodNotAllowedError, NotFoundError, ReadBodyError, ResponseError},
+    error::{ReadBodyError, ResponseError},
     http::{StatusCode, header},
 };
 use poem_openapi::{
@@ -29,19 +29,18 @@ impl Described for ErrorDetail {
     const NAME: &'static str = "ErrorDetail";
 
     fn schema() -> MetaSchema {
-        let message = text("Names what is at fault and what would be right.");
-        object(
-            "Why something was refused.",
-            &["code", "message", "internalCode"],
-            vec![
-                ("code", inline(integer("The HTTP status."))),
-                ("message", inline(message)),
-                (
-                    "internalCode",
-                    inline(integer("What happened, see the operation's responses.")),
-                ),
-            ],
-        )
+        let number =
+            |about: &str| json!({"type": "integer", "format": "int64", "description": about});
+        from_json(&json!({
+            "type": "object",
+            "description": "Why something was refused.",
+            "required": ["code", "message", "internalCode"],
+            "properties": {
+                "code": number("The HTTP status."),
+                "message": {"type": "string", "description": "Names what is at fault and what would be right."},
+                "internalCode": number("What happened, see the operation's responses."),
+            },
+        }))
     }
 }
 
@@ -80,35 +79,81 @@ impl ApiResponse for Failure {
     fn register(_: &mut Registry) {}
 }
 
-/// The HTTP status of a kind of failure (contract §3).
-#[must_use]
-pub fn status_code(kind: Kind) -> u16 {
+/// The HTTP status of a kind of failure (contract §3), and what its internal code means, in a few words.
+pub fn described(kind: Kind) -> (u16, &'static str) {
     match kind {
-        Kind::Invalid
-        | Kind::UnknownIdType
-        | Kind::InvalidSearch
-        | Kind::InteractionType
-        | Kind::Participants
-        | Kind::InteractionContent
-        | Kind::RegionUnavailable => 400,
-        Kind::TokenMissing | Kind::Unauthenticated | Kind::ClientRevoked => 401,
-        Kind::Forbidden | Kind::ReportNotExposed => 403,
-        Kind::NoSuchPath
-        | Kind::DelegateNotFound
-        | Kind::DeviceNotFound
-        | Kind::EventNotFound
-        | Kind::InteractionNotFound
-        | Kind::ReportNotFound => 404,
-        Kind::MethodNotAllowed => 405,
-        Kind::CodeTaken | Kind::KeyReused | Kind::RequestCodeTaken => 409,
-        Kind::CursorGone => 410,
-        Kind::Refused(_) | Kind::VersionChanged => 412,
-        Kind::TooLarge => 413,
-        Kind::NotJson => 415,
-        Kind::TooManyAttempts { .. } => 429,
-        Kind::Defect | Kind::RegionFailed => 500,
-        Kind::Unavailable | Kind::NotSetUp | Kind::DiscoveryClosed => 503,
+        Kind::Invalid => (400, "malformed, of a wrong type, unknown, or out of range"),
+        Kind::UnknownIdType => (400, "id type unknown"),
+        Kind::InvalidSearch => (400, "search expression invalid"),
+        Kind::InteractionType => (400, "interaction type malformed or reserved"),
+        Kind::Participants => (400, "participants missing or out of order"),
+        Kind::InteractionContent => (
+            400,
+            "recordedAt or data unusable, or a shared value unknown",
+        ),
+        Kind::RegionUnavailable => (400, "region path outside its prefix or not published"),
+        Kind::TokenMissing | Kind::Unauthenticated => (
+            401,
+            "token missing, unknown, expired, cancelled, or not a user's",
+        ),
+        Kind::ClientRevoked => (401, "the client was revoked"),
+        Kind::Forbidden => (403, "role, scope or user lacking"),
+        Kind::ReportNotExposed => (403, "report not exposed to this client"),
+        Kind::NoSuchPath => (404, "no such path"),
+        Kind::DelegateNotFound => (404, "delegate not found"),
+        Kind::DeviceNotFound => (404, "device not found"),
+        Kind::EventNotFound => (404, "event not found"),
+        Kind::InteractionNotFound => (404, "interaction not found"),
+        Kind::ReportNotFound => (404, "report or dashboard not found"),
+        Kind::MethodNotAllowed => (405, "method not allowed"),
+        Kind::CodeTaken => (409, "unique code already used"),
+        Kind::KeyReused => (
+            409,
+            "nonce or idempotency key used before with another body",
+        ),
+        Kind::RequestCodeTaken => (
+            409,
+            "another device request has this code, or the secret is not its own",
+        ),
+        Kind::CursorGone => (
+            410,
+            "the cursor is of another file or too old: begin with a snapshot",
+        ),
+        Kind::Refused(refusal) => (412, refused(refusal)),
+        Kind::VersionChanged => (412, "`If-Match` names another version of the record"),
+        Kind::TooLarge => (413, "body too large"),
+        Kind::NotJson => (415, "not JSON"),
+        Kind::TooManyAttempts { .. } => (429, "too many attempts"),
+        Kind::Defect => (500, "a defect; the log has the request's id"),
+        Kind::RegionFailed => (
+            500,
+            "the template of a region fails; the message names region and line",
+        ),
+        Kind::Unavailable => (
+            503,
+            "the store could not take it; resend with the same nonce",
+        ),
+        Kind::NotSetUp => (
+            503,
+            "something is not set up, such as a gateway for e-mail; retrying does not help",
+        ),
+        Kind::DiscoveryClosed => (503, "the Device Discovery page of the console is not open"),
     }
+}
+
+fn refused(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::TooMany => "too many interactions: already used or entered",
+        Refusal::NotJoined => "not joined",
+        Refusal::OutsideWindow => "outside the time window",
+        Refusal::NotAvailable => "device not available, or its rules unreadable",
+        Refusal::Full => "device full",
+        Refusal::NotCheckedIn => "check-out without check-in",
+    }
+}
+
+pub fn status_code(kind: Kind) -> u16 {
+    described(kind).0
 }
 
 fn status(kind: Kind) -> StatusCode {
@@ -116,9 +161,8 @@ fn status(kind: Kind) -> StatusCode {
 }
 
 /// The `meta` object of an error; a defect's cause is logged here and replaced by the request id.
-#[must_use]
 pub fn meta(error: &Error, request_id: &str) -> serde_json::Value {
-    crate::types::observe::told(error.kind.code());
+    crate::types::observe::count_error(error.kind.code());
     let message = match error.kind {
         Kind::Defect => {
             tracing::error!(%request_id, "defect: {}", error.message);
@@ -134,13 +178,12 @@ pub fn meta(error: &Error, request_id: &str) -> serde_json::Value {
 }
 
 /// The response of a domain error.
-#[must_use]
 pub fn respond(error: &Error, request_id: &RequestId) -> Response {
     let response = Response::builder()
         .status(status(error.kind))
         .content_type("application/json");
     let response = match error.kind {
-        // Whoever brought none is told no fault of it (RFC 6750 section 3.1).
+        // A request without a token gets no error code (RFC 6750 section 3.1).
         Kind::TokenMissing => {
             response.header(header::WWW_AUTHENTICATE, "Bearer realm=\"gatepost\"")
         }
@@ -158,7 +201,6 @@ pub fn respond(error: &Error, request_id: &RequestId) -> Response {
 }
 
 /// The envelope of a domain error.
-#[must_use]
 pub fn body(error: &Error, request_id: &RequestId) -> String {
     json!({"data": {}, "meta": meta(error, request_id.as_str())}).to_string()
 }
@@ -175,22 +217,12 @@ fn in_plain_words(reason: &str) -> &str {
 }
 
 /// The domain error behind whatever poem reports.
-#[must_use]
 pub fn of_poem(cause: poem::Error) -> Error {
     if let Some(Failure(_)) = cause.downcast_ref::<Failure>() {
         return match cause.downcast::<Failure>() {
             Ok(Failure(error)) => error,
             Err(cause) => Error::defect(cause),
         };
-    }
-    if cause.is::<NotFoundError>() {
-        return Error::new(Kind::NoSuchPath, "there is no such path");
-    }
-    if cause.is::<MethodNotAllowedError>() {
-        return Error::new(
-            Kind::MethodNotAllowed,
-            "this path does not know this method",
-        );
     }
     if let Some(cause) = cause.downcast_ref::<ParseParamError>() {
         if cause.reason.contains("\"boolean\"") {

@@ -1,8 +1,9 @@
-//! Paging of lists (spec: Pagination; contract §5): window, links, and the list as an answer.
+//! Paging of lists (spec: Pagination; contract §5): the query string or the body of `POST …/list`, window,
+//! links, and the list as an answer.
 
 use super::{
     Failure,
-    schema::{Described, array, example, inline, integer, object, text},
+    schema::{Described, array, from_json, inline, object},
     stream::{self, Length, Window},
 };
 use crate::{
@@ -14,7 +15,8 @@ use poem_openapi::{
     ApiResponse,
     registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, Registry},
 };
-use serde_json::json;
+use serde::{Deserialize, Deserializer};
+use serde_json::{json, value::RawValue};
 use std::marker::PhantomData;
 
 /// The most items a page may have (contract §5).
@@ -56,7 +58,6 @@ impl<'a> FromRequest<'a> for Address {
 
 impl Address {
     /// The scheme, host and port that the request was sent to; `--public-url` where there is one.
-    #[must_use]
     pub fn base(&self) -> &str {
         &self.base
     }
@@ -205,38 +206,135 @@ impl Described for PageMeta {
     const NAME: &'static str = "PageMeta";
 
     fn schema() -> MetaSchema {
-        let pagination = object(
-            "",
-            &["offset", "limit"],
-            vec![
-                (
-                    "totalItems",
-                    inline(integer(
-                        "Items in the whole list; absent with `total=false`.",
-                    )),
-                ),
-                ("totalPages", inline(integer("Absent with `total=false`."))),
-                ("offset", inline(integer("Items passed over."))),
-                ("limit", inline(integer("Items on a page."))),
-                (
-                    "next",
-                    inline(text("Address of the next page; absent on the last.")),
-                ),
-                (
-                    "previous",
-                    inline(text("Address of the page before; absent on the first.")),
-                ),
-            ],
-        );
+        let count =
+            |about: &str| json!({"type": "integer", "format": "int64", "description": about});
         let next = "http://192.168.1.7:8080/api/5/delegate/list?limit=1&offset=1";
-        example(
-            object(
-                "",
-                &["pagination"],
-                vec![("pagination", inline(pagination))],
-            ),
-            json!({"pagination": {"totalItems": 2, "totalPages": 2, "offset": 0, "limit": 1, "next": next}}),
-        )
+        from_json(&json!({
+            "type": "object",
+            "required": ["pagination"],
+            "properties": {"pagination": {
+                "type": "object",
+                "required": ["offset", "limit"],
+                "properties": {
+                    "totalItems": count("Items in the whole list; absent with `total=false`."),
+                    "totalPages": count("Absent with `total=false`."),
+                    "offset": count("Items passed over."),
+                    "limit": count("Items on a page."),
+                    "next": {"type": "string", "description": "Address of the next page; absent on the last."},
+                    "previous": {"type": "string", "description": "Address of the page before; absent on the first."},
+                },
+            }},
+            "example": {"pagination": {"totalItems": 2, "totalPages": 2, "offset": 0, "limit": 1, "next": next}},
+        }))
+    }
+}
+
+/// Search, fields and window of a list: in the query string, or in the body of `POST …/list`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ListQuery {
+    /// A search expression as JSON text.
+    #[serde(deserialize_with = "search_text")]
+    pub search: Option<String>,
+    /// Properties to show, separated by commas.
+    #[serde(deserialize_with = "field_names")]
+    pub fields: Option<String>,
+    /// Items on a page.
+    pub limit: Option<i64>,
+    /// Items passed over.
+    pub offset: Option<i64>,
+    /// Whether the items of the whole list are counted; they are without it.
+    pub total: Option<bool>,
+}
+
+/// A search in a body is JSON, or JSON in a string as in the query string.
+fn search_text<'de, D: Deserializer<'de>>(body: D) -> Result<Option<String>, D::Error> {
+    let search = Option::<Box<RawValue>>::deserialize(body)?;
+    Ok(search.map(|search| {
+        serde_json::from_str(search.get()).unwrap_or_else(|_| search.get().to_owned())
+    }))
+}
+
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "must be names of properties: a list, or a string with commas"
+)]
+enum Fields {
+    Text(String),
+    Names(Vec<String>),
+}
+
+fn field_names<'de, D: Deserializer<'de>>(body: D) -> Result<Option<String>, D::Error> {
+    let fields = Option::<Fields>::deserialize(body)?;
+    Ok(fields.map(|fields| match fields {
+        Fields::Text(names) => names,
+        Fields::Names(names) => names.join(","),
+    }))
+}
+
+impl ListQuery {
+    /// What the query string asks for.
+    pub fn of(
+        limit: Option<i64>,
+        offset: Option<i64>,
+        total: Option<bool>,
+        fields: Option<String>,
+        search: Option<String>,
+    ) -> Self {
+        Self {
+            search,
+            fields,
+            limit,
+            offset,
+            total,
+        }
+    }
+}
+
+impl Described for ListQuery {
+    const NAME: &'static str = "ListInput";
+
+    fn schema() -> MetaSchema {
+        from_json(&json!({
+            "type": "object",
+            "description": "What a list is asked for.",
+            "properties": {
+                "search": {
+                    "description": "What to find; all without it.",
+                    "anyOf": [
+                        {
+                            "type": "object", "nullable": true, "additionalProperties": {},
+                            "description": "An expression, see *Search*.",
+                        },
+                        {"type": "string", "description": "The same as JSON text."},
+                    ],
+                },
+                "fields": {
+                    "description": "Properties to show; all without it.",
+                    "anyOf": [
+                        {
+                            "type": "array", "nullable": true, "items": {"type": "string"},
+                            "description": "Names of properties.",
+                        },
+                        {"type": "string", "description": "Names of properties, separated by commas."},
+                    ],
+                },
+                "limit": {
+                    "type": "integer", "format": "int64", "nullable": true, "minimum": 1, "maximum": 50_000,
+                    "description": "Items on a page; 5,000 without it.",
+                },
+                "offset": {
+                    "type": "integer", "format": "int64", "nullable": true, "minimum": 0,
+                    "description": "Items to skip; 0 without it.",
+                },
+                "total": {
+                    "type": "boolean", "nullable": true,
+                    "description": "`false` counts nothing, and leaves `totalItems` and `totalPages` out.",
+                },
+            },
+            "example": {"search": {"in": ["id", [7, 8, 9]]}, "fields": ["id"], "limit": 100, "offset": 0},
+        }))
     }
 }
 

@@ -4,8 +4,8 @@
 use super::{
     Address, Answer, Created, IdempotencyKey, IfMatch, List, ListQuery, Outcome,
     envelope::envelope,
-    headers::tag,
     page::window,
+    parameters::tag,
     schema::{
         Described, array, bounded_text, example, formatted, free_object, id, inline, nullable,
         object, one_of, plain, selector, sent_time, text,
@@ -143,7 +143,6 @@ impl Described for Embedded {
 }
 
 /// The schema of a record as answered.
-#[must_use]
 pub fn answered(
     resource: &'static Resource,
     about: &'static str,
@@ -186,7 +185,6 @@ fn answered_property(property: &Field, parts: &[(&'static str, &'static str)]) -
 
 /// The schema of a record as sent: its writable properties. Read-only ones may be sent and are
 /// ignored, so that what was read can be sent back.
-#[must_use]
 pub fn sent(resource: &'static Resource, about: &'static str) -> MetaSchema {
     let properties = resource.fields.iter().map(|property| {
         let about = property.about;

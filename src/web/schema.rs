@@ -1,6 +1,9 @@
-//! Small words to describe shapes with in the OpenAPI document.
+//! Helpers to describe shapes in the OpenAPI document, and its groups of operations.
 
-use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
+use poem_openapi::{
+    Tags,
+    registry::{MetaMediaType, MetaResponse, MetaSchema, MetaSchemaRef, Registry},
+};
 use serde_json::Value;
 
 /// A shape that the OpenAPI document describes under a name.
@@ -8,11 +11,12 @@ pub trait Described {
     /// The name of the schema.
     const NAME: &'static str;
 
-    /// The schema.
     fn schema() -> MetaSchema;
 
+    /// The `meta` of the example.
+    const META: &'static str = "{}";
+
     /// The schema of the `meta` beside it.
-    #[must_use]
     fn meta() -> MetaSchemaRef {
         inline(free_object("`{}`, or what there is to add."))
     }
@@ -21,7 +25,6 @@ pub trait Described {
     fn register_parts(_: &mut Registry) {}
 
     /// A reference to the registered schema.
-    #[must_use]
     fn reference() -> MetaSchemaRef {
         MetaSchemaRef::Reference(Self::NAME.to_owned())
     }
@@ -38,8 +41,57 @@ pub trait Described {
     }
 }
 
+/// A schema that is written in JSON, as the document shows it; `{"$ref": "Embedded"}` is a registered one.
+pub fn from_json(schema: &Value) -> MetaSchema {
+    let text = |name: &str| schema[name].as_str().map(leaked);
+    let count = |name: &str| {
+        schema[name]
+            .as_u64()
+            .and_then(|count| count.try_into().ok())
+    };
+    let part = |name: &str| schema.get(name).map(|part| Box::new(part_of(part)));
+    let list = |name: &str| schema[name].as_array().into_iter().flatten();
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    MetaSchema {
+        ty: text("type").unwrap_or_default(),
+        format: text("format"),
+        description: text("description"),
+        required: list("required")
+            .filter_map(Value::as_str)
+            .map(leaked)
+            .collect(),
+        properties: properties
+            .map(|(name, part)| (leaked(name), part_of(part)))
+            .collect(),
+        items: part("items"),
+        additional_properties: part("additionalProperties"),
+        enum_items: list("enum").cloned().collect(),
+        nullable: schema["nullable"] == true,
+        any_of: list("anyOf").map(part_of).collect(),
+        example: schema.get("example").cloned(),
+        minimum: schema["minimum"].as_f64(),
+        maximum: schema["maximum"].as_f64(),
+        min_length: count("minLength"),
+        max_length: count("maxLength"),
+        max_properties: count("maxProperties"),
+        pattern: schema["pattern"].as_str().map(ToOwned::to_owned),
+        ..MetaSchema::ANY
+    }
+}
+
+fn part_of(schema: &Value) -> MetaSchemaRef {
+    match schema["$ref"].as_str() {
+        Some(name) => MetaSchemaRef::Reference(name.to_owned()),
+        None => inline(from_json(schema)),
+    }
+}
+
+/// The document is assembled once, at the start.
+fn leaked(text: &str) -> &'static str {
+    text.to_owned().leak()
+}
+
 /// A plain type with a description.
-#[must_use]
 pub fn plain(ty: &'static str, about: &'static str) -> MetaSchema {
     MetaSchema {
         description: (!about.is_empty()).then_some(about),
@@ -48,7 +100,6 @@ pub fn plain(ty: &'static str, about: &'static str) -> MetaSchema {
 }
 
 /// A plain type in a format.
-#[must_use]
 pub fn formatted(ty: &'static str, format: &'static str, about: &'static str) -> MetaSchema {
     MetaSchema {
         format: Some(format),
@@ -57,19 +108,16 @@ pub fn formatted(ty: &'static str, format: &'static str, about: &'static str) ->
 }
 
 /// A string.
-#[must_use]
 pub fn text(about: &'static str) -> MetaSchema {
     plain("string", about)
 }
 
 /// A 64-bit whole number.
-#[must_use]
 pub fn integer(about: &'static str) -> MetaSchema {
     formatted("integer", "int64", about)
 }
 
 /// The id of a record.
-#[must_use]
 pub fn id(about: &'static str) -> MetaSchema {
     MetaSchema {
         minimum: Some(1.0),
@@ -78,7 +126,6 @@ pub fn id(about: &'static str) -> MetaSchema {
 }
 
 /// A whole number within bounds.
-#[must_use]
 pub fn bounded_integer(least: f64, most: f64, about: &'static str) -> MetaSchema {
     MetaSchema {
         minimum: Some(least),
@@ -88,7 +135,6 @@ pub fn bounded_integer(least: f64, most: f64, about: &'static str) -> MetaSchema
 }
 
 /// A string of `least` to `most` characters.
-#[must_use]
 pub fn bounded_text(least: usize, most: usize, about: &'static str) -> MetaSchema {
     MetaSchema {
         min_length: (least > 0).then_some(least),
@@ -98,7 +144,6 @@ pub fn bounded_text(least: usize, most: usize, about: &'static str) -> MetaSchem
 }
 
 /// A string of a pattern.
-#[must_use]
 pub fn matching_text(pattern: &str, about: &'static str) -> MetaSchema {
     MetaSchema {
         pattern: Some(pattern.to_owned()),
@@ -107,7 +152,6 @@ pub fn matching_text(pattern: &str, about: &'static str) -> MetaSchema {
 }
 
 /// A time as it is sent: Unix seconds or text.
-#[must_use]
 pub fn sent_time(about: &'static str) -> MetaSchema {
     one_of(
         vec![
@@ -120,13 +164,11 @@ pub fn sent_time(about: &'static str) -> MetaSchema {
 }
 
 /// The id of a record or a selector.
-#[must_use]
 pub fn selector(example: &'static str) -> Vec<MetaSchema> {
     vec![id("an id"), matching_text("^[A-Za-z]+:", example)]
 }
 
 /// An object with any keys.
-#[must_use]
 pub fn free_object(about: &'static str) -> MetaSchema {
     MetaSchema {
         additional_properties: Some(inline(MetaSchema::ANY).into()),
@@ -134,8 +176,6 @@ pub fn free_object(about: &'static str) -> MetaSchema {
     }
 }
 
-/// An array.
-#[must_use]
 pub fn array(items: MetaSchemaRef, about: &'static str) -> MetaSchema {
     MetaSchema {
         items: Some(items.into()),
@@ -144,7 +184,6 @@ pub fn array(items: MetaSchemaRef, about: &'static str) -> MetaSchema {
 }
 
 /// Any one of several shapes.
-#[must_use]
 pub fn one_of(shapes: Vec<MetaSchema>, about: &'static str) -> MetaSchema {
     MetaSchema {
         any_of: shapes.into_iter().map(inline).collect(),
@@ -154,7 +193,6 @@ pub fn one_of(shapes: Vec<MetaSchema>, about: &'static str) -> MetaSchema {
 }
 
 /// An object with these properties, of which `required` are always there.
-#[must_use]
 pub fn object(
     about: &'static str,
     required: &[&'static str],
@@ -167,14 +205,90 @@ pub fn object(
     }
 }
 
-/// The schema, in place.
+/// Builds the schema of an object property by property, from `plain("object", …)` on.
+pub trait Properties {
+    #[must_use]
+    fn required(self, name: &'static str, schema: MetaSchema) -> Self;
+
+    #[must_use]
+    fn optional(self, name: &'static str, schema: MetaSchema) -> Self;
+
+    /// A string that is always there.
+    #[must_use]
+    fn required_text(self, name: &'static str, about: &'static str) -> Self;
+
+    #[must_use]
+    fn optional_text(self, name: &'static str, about: &'static str) -> Self;
+
+    #[must_use]
+    fn with_example(self, value: Value) -> Self;
+}
+
+impl Properties for MetaSchema {
+    fn required(mut self, name: &'static str, schema: MetaSchema) -> Self {
+        self.required.push(name);
+        self.optional(name, schema)
+    }
+
+    fn optional(mut self, name: &'static str, schema: MetaSchema) -> Self {
+        self.properties.push((name, inline(schema)));
+        self
+    }
+
+    fn required_text(self, name: &'static str, about: &'static str) -> Self {
+        self.required(name, text(about))
+    }
+
+    fn optional_text(self, name: &'static str, about: &'static str) -> Self {
+        self.optional(name, text(about))
+    }
+
+    fn with_example(self, value: Value) -> Self {
+        example(self, value)
+    }
+}
+
+/// One of several strings.
 #[must_use]
+pub fn choice(values: &[&str], about: &'static str) -> MetaSchema {
+    MetaSchema {
+        enum_items: values.iter().map(|value| Value::from(*value)).collect(),
+        ..text(about)
+    }
+}
+
+/// An array of strings.
+#[must_use]
+pub fn texts(about: &'static str) -> MetaSchema {
+    array(inline(text("")), about)
+}
+
+/// A response with one kind of content.
+#[must_use]
+pub fn response(
+    status: u16,
+    description: &'static str,
+    content_type: &'static str,
+    schema: MetaSchemaRef,
+) -> MetaResponse {
+    MetaResponse {
+        description,
+        status: Some(status),
+        status_range: None,
+        content: vec![MetaMediaType {
+            content_type,
+            schema,
+        }],
+        headers: vec![],
+    }
+}
+
+/// The schema, in place.
 pub fn inline(schema: MetaSchema) -> MetaSchemaRef {
     MetaSchemaRef::Inline(schema.into())
 }
 
 /// The schema with an example.
-#[must_use]
 pub fn example(mut schema: MetaSchema, value: Value) -> MetaSchema {
     schema.example = Some(value);
     schema
@@ -182,11 +296,37 @@ pub fn example(mut schema: MetaSchema, value: Value) -> MetaSchema {
 
 /// The schema, where `null` is allowed too; of several shapes one of them, as `nullable` counts
 /// beside a `type` alone.
-#[must_use]
 pub fn nullable(mut schema: MetaSchema) -> MetaSchema {
     match schema.any_of.first_mut() {
         Some(MetaSchemaRef::Inline(shape)) => shape.nullable = true,
         _ => schema.nullable = true,
     }
     schema
+}
+
+/// A group of operations.
+#[derive(Tags)]
+pub enum Tag {
+    /// Attendees.
+    Delegates,
+    /// Rooms, sessions, readers, apps, products.
+    Devices,
+    /// Top-level devices that others are joined to.
+    Events,
+    /// What delegates did at devices.
+    Interactions,
+    /// Apps that ask to be let in.
+    Discovery,
+    /// Lists that an administrator defined.
+    Reports,
+    /// Purchases.
+    Transactions,
+    /// What changed, in order.
+    Changes,
+    /// Regions that are rendered for a delegate or a device.
+    Content,
+    /// Tokens.
+    Authentication,
+    /// The service itself.
+    Service,
 }

@@ -28,10 +28,7 @@ pub enum Length {
     /// So many items.
     Counted(u64),
     /// Not counted: whether there is anything after the page.
-    Uncounted {
-        /// Whether there is more.
-        more: bool,
-    },
+    Uncounted { more: bool },
 }
 
 /// A page of a list as a body: `{"data": [...], "meta": ...}`, where `meta` gives the envelope's

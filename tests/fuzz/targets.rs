@@ -11,7 +11,10 @@ use gatepost::{
         delegates, devices,
         interactions::{self, batch::Batch, draft::BatchInput, forms, shared::SharedValues},
     },
-    ops::import::{self, Columns, Plan, Source, What, source::Content},
+    ops::import::{
+        self, Columns, Plan, Source, What,
+        source::{Content, Reading},
+    },
     types::{DelegateSelector, DeviceSelector, EventSelector, Zone, error::Kind, json},
 };
 use rusqlite::Connection;
@@ -66,7 +69,7 @@ pub fn csv(bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("list.csv");
     std::fs::write(&path, bytes).expect("a file");
-    let Ok(source) = Source::open(&path, None) else {
+    let Ok(source) = Source::open(&path, Reading::default()) else {
         return;
     };
     let mut last = 0;

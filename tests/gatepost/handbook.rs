@@ -265,7 +265,9 @@ fn the_licences_of_all_packages_are_listed() {
         .filter_map(|package| Some((field(package, "name")?, field(package, "version")?)))
         .collect();
     let page = read("assets/handbook/licences.md");
-    let (_, table) = page.rsplit_once("|---|---|---|\n").expect("the packages");
+    let (_, table) = page
+        .rsplit_once("|---|---|---|---|\n")
+        .expect("the packages");
     let listed: BTreeSet<(String, String)> = table
         .lines()
         .filter_map(|row| {

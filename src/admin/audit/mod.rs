@@ -1,30 +1,29 @@
-//! The audit: who changed what, when, and how it was before. It shows and never changes.
+//! The audit: who changed what, found by user, record, action and time.
 
-mod differences;
 mod export;
-mod history;
-mod line;
 
-pub use differences::flatten;
-pub use history::{Change, changes};
-
-use super::{Area, Fields, Layout, RequestContext, Route, answer, route};
+use super::{
+    Area, Fields, Layout, RequestContext, Route, answer,
+    engine::{Input, choices},
+    filter::Typed,
+    route,
+};
 use crate::{
-    core::audit::{self, Filter},
+    core::audit::{self, Actor},
+    domain::history::{NamedEntry, noun, verb},
     types::{
         Timestamp, Zone,
-        error::{Error, Result},
+        error::{Error, Kind, Result},
+        text::whole,
     },
 };
 use askama::Template;
-use line::Line;
 use poem::Response;
 use rusqlite::Connection;
-use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Changes on a page.
-const LINES: usize = 50;
+const PAGE: usize = 50;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -37,176 +36,171 @@ pub(super) fn routes() -> Vec<Route> {
 #[template(path = "audit/audit.html")]
 struct Page {
     layout: Layout,
-    asked: Asked,
-    lines: Vec<Line>,
-    /// The query string of the page before these, that is of older changes.
+    filter: Filter,
+    inputs: Vec<Input>,
+    rows: Vec<AuditRow>,
+    /// The query of the next page.
     older: Option<String>,
+    /// How far back was searched, where that took too long.
     searched_to: Option<Timestamp>,
     begins_later: bool,
-    types: Vec<Offer>,
-    actions: Vec<Offer>,
     failure: Option<String>,
 }
 
-/// Something to filter by.
-struct Offer {
-    value: String,
-    name: String,
-    chosen: bool,
+struct AuditRow {
+    named: NamedEntry,
+    verb: String,
+    noun: String,
+    who_link: Option<String>,
+    record_link: Option<String>,
 }
 
-fn offers(values: Vec<String>, words: fn(&str) -> String, chosen: &str) -> Vec<Offer> {
-    let offer = |value: String| Offer {
-        name: words(&value),
-        chosen: value == chosen,
-        value,
-    };
-    values.into_iter().map(offer).collect()
-}
-
-/// The filter as it was typed.
-#[derive(Clone, Default)]
-struct Asked {
-    who: String,
-    record_type: String,
-    record_id: String,
-    action: String,
-    from: String,
-    to: String,
-}
-
-impl Asked {
-    fn read(query: &Fields) -> Self {
-        let text = |name| query.text(name).to_owned();
+impl AuditRow {
+    fn new(named: NamedEntry, administers: bool) -> Self {
+        let (folder, id) = match &named.actor {
+            Actor::User(_, id) => ("users", *id),
+            Actor::Client(_, id) => ("clients", *id),
+            _ => ("", None),
+        };
+        let id = id.filter(|_| administers);
         Self {
-            who: text("who"),
-            record_type: text("type"),
-            record_id: text("id"),
-            action: text("action"),
-            from: text("from"),
-            to: text("to"),
+            verb: verb(&named.entry.action).replace('-', " "),
+            noun: noun(&named.entry.record_type),
+            who_link: id.map(|id| format!("/console/access/{folder}/{id}")),
+            record_link: record_link(&named, administers),
+            named,
         }
     }
 
-    fn is_empty(&self) -> bool {
-        self.pairs().next().is_none()
+    fn has_before(&self) -> bool {
+        self.named.entry.before.is_some()
     }
 
-    fn pairs(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        [
-            ("who", &self.who),
-            ("type", &self.record_type),
-            ("id", &self.record_id),
-            ("action", &self.action),
-            ("from", &self.from),
-            ("to", &self.to),
-        ]
-        .into_iter()
-        .map(|(name, text)| (name, text.as_str()))
-        .filter(|(_, text)| !text.is_empty())
-    }
-
-    /// The query string of this filter.
-    fn query(&self) -> String {
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(self.pairs()).finish()
-    }
-
-    /// The query string of this filter, with one more parameter.
-    fn with(&self, name: &str, value: &str) -> String {
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(self.pairs());
-        query.append_pair(name, value).finish()
-    }
-
-    /// What is looked for.
-    fn filter(&self, connection: &Connection, zone: &Zone) -> Result<Filter> {
-        let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-        let time = |name: &str, text: &String| {
-            given(text)
-                .map(|text| zone.read(name, &Value::String(text)))
-                .transpose()
-        };
-        let record_id = given(&self.record_id).map(|id| {
-            crate::types::text::whole(&id)
-                .map_err(|fault| Error::invalid(format!("number of the record: {fault}")))
-        });
-        Ok(Filter {
-            who: given(&self.who)
-                .map(|who| audit::meant(connection, &who))
-                .transpose()?,
-            record_type: given(&self.record_type),
-            record_id: record_id.transpose()?,
-            action: given(&self.action),
-            from: time("from", &self.from)?,
-            // The field knows minutes, and the last one is meant as a whole.
-            to: time("to", &self.to)?.map(|to| Timestamp(to.0 + 60_000)),
-        })
+    fn has_after(&self) -> bool {
+        self.named.entry.after.is_some()
     }
 }
 
-struct Read {
-    page: audit::Page,
-    lines: Vec<Line>,
-    types: Vec<String>,
-    actions: Vec<String>,
-    failure: Option<String>,
+/// The page of a record, for those who may open it.
+fn record_link(named: &NamedEntry, administers: bool) -> Option<String> {
+    let id = named.entry.record_id.filter(|_| named.exists)?;
+    let folder = match named.entry.record_type.as_str() {
+        "delegate" => "delegates",
+        "device" | "event" => "devices",
+        "transaction" => "sales",
+        "message" => "messages",
+        "template" => "messages/templates",
+        "automation" => "messages/automations",
+        "user" if administers => "access/users",
+        "client" if administers => "access/clients",
+        "webhook" if administers => "webhooks",
+        _ => return None,
+    };
+    Some(format!("/console/{folder}/{id}"))
+}
+
+/// What is looked for, as it was typed.
+type Filter = Typed<6>;
+
+fn read_filter(query: &Fields) -> Filter {
+    Typed::read(query, ["who", "action", "type", "id", "from", "to"])
+}
+
+fn prepare(filter: &Filter, connection: &Connection, zone: &Zone) -> Result<audit::Filter> {
+    let filled = |name| Some(filter.get(name)).filter(|text| !text.is_empty());
+    let text = |name| filled(name).map(str::to_owned);
+    let time = |name| {
+        let time = filled(name).map(|text| zone.read(name, &text.into()));
+        time.transpose()
+    };
+    let id = filled("id").map(|id| {
+        whole(id).map_err(|fault| Error::invalid(format!("number of the record: {fault}")))
+    });
+    Ok(audit::Filter {
+        who: filled("who")
+            .map(|who| audit::meant(connection, who))
+            .transpose()?,
+        record_type: text("type"),
+        record_id: id.transpose()?,
+        action: text("action"),
+        from: time("from")?,
+        // The field knows minutes, and the last one is meant as a whole.
+        to: time("to")?.map(|to| Timestamp(to.0 + 60_000)),
+    })
+}
+
+fn inputs(filter: &Filter, types: Vec<String>, actions: BTreeSet<String>) -> Vec<Input> {
+    let value = |name| filter.get(name);
+    let any = [(String::new(), "anything".to_owned())];
+    let actions = actions.into_iter();
+    let actions = actions.map(|action| (action.clone(), verb(&action).replace('-', " ")));
+    let types = types.into_iter().map(|kind| (kind.clone(), noun(&kind)));
+    let moment = |name, label| Input::line("datetime-local", name, label).value(value(name));
+    vec![
+        Input::text("who", "Who")
+            .value(value("who"))
+            .placeholder("e-mail, client, command line, import"),
+        Input::select(
+            "action",
+            "Action",
+            choices(any.clone().into_iter().chain(actions), value("action")),
+        ),
+        Input::select(
+            "type",
+            "Record",
+            choices(any.into_iter().chain(types), value("type")),
+        ),
+        Input::text("id", "Number of the record")
+            .value(value("id"))
+            .attribute("inputmode", "numeric"),
+        moment("from", "From"),
+        moment("to", "To"),
+    ]
 }
 
 async fn show(request: RequestContext) -> Result<Response> {
-    let asked = Asked::read(&request.query);
+    let filter = read_filter(&request.query);
     let below = request.query.number("below")?;
     let zone = request.console.settings().zone.clone();
     let layout = request.layout("Audit", Some(Area::Audit));
-    let (sought, administers) = (asked.clone(), layout.administers());
-    let read = request
+    let page = request
         .read(move |connection| {
-            let (page, failure) = match sought.filter(connection, &zone) {
-                Ok(filter) => (audit::page(connection, &filter, below, LINES)?, None),
-                Err(error) if error.kind == crate::types::error::Kind::Invalid => (
-                    audit::Page::default(),
-                    Some(answer::sentence(&error.message)),
-                ),
-                Err(error) => return Err(error),
+            let (found, failure) = match prepare(&filter, connection, &zone) {
+                Ok(wanted) => (audit::page(connection, &wanted, below, PAGE)?, None),
+                Err(cause) if cause.kind == Kind::Invalid => {
+                    let failure = answer::sentence(&cause.message);
+                    (audit::Page::default(), Some(failure))
+                }
+                Err(cause) => return Err(cause),
             };
-            let lines = page.entries.iter();
-            let lines: Result<Vec<Line>> = lines
-                .map(|entry| Line::of(connection, entry, administers))
-                .collect();
-            Ok(Read {
-                lines: lines?,
-                page,
-                types: audit::types(connection)?,
-                actions: actions(connection, &sought.action)?,
+            let older = found.below;
+            let rows = found.entries.into_iter().map(|entry| {
+                let named = NamedEntry::new(connection, entry)?;
+                Ok(AuditRow::new(named, layout.administers()))
+            });
+            let types = audit::types(connection)?;
+            let actions = actions(connection, filter.get("action"))?;
+            Ok(Page {
+                rows: rows.collect::<Result<_>>()?,
+                older: older.map(|below| filter.with("below", &below.to_string())),
+                inputs: inputs(&filter, types, actions),
+                searched_to: found.searched_to,
+                begins_later: below.is_some(),
                 failure,
+                layout,
+                filter,
             })
         })
         .await?;
-    let older = read.page.below;
-    let page = Page {
-        layout,
-        older: older.map(|below| asked.with("below", &below.to_string())),
-        types: offers(read.types, line::kind, &asked.record_type),
-        actions: offers(read.actions, line::deed, &asked.action),
-        asked,
-        lines: read.lines,
-        searched_to: read.page.searched_to,
-        begins_later: below.is_some(),
-        failure: read.failure,
-    };
-    if page.failure.is_some() {
-        return answer::form_again(&page);
-    }
-    answer::page(&page)
+    answer::form_page(page.failure.is_some(), &page)
 }
 
-/// Actions to choose from: the usual ones, those of the newest changes, and the one chosen.
-fn actions(connection: &Connection, chosen: &str) -> Result<Vec<String>> {
-    let usual = ["create", "update", "delete", "restore", "revoke"];
-    let mut actions: BTreeSet<String> = usual.iter().map(ToString::to_string).collect();
+/// The actions that are offered: the usual and recent ones, and the chosen one.
+fn actions(connection: &Connection, chosen: &str) -> Result<BTreeSet<String>> {
+    let mut actions = BTreeSet::from_iter(audit::recent_actions(connection)?);
+    actions.extend(audit::USUAL_ACTIONS.map(str::to_owned));
     if !chosen.is_empty() {
         actions.insert(chosen.to_owned());
     }
-    actions.extend(audit::recent_actions(connection)?);
-    Ok(actions.into_iter().collect())
+    Ok(actions)
 }

@@ -1,16 +1,14 @@
-//! What is in force, what a draft would change, and who has the version in force, live.
+//! The page of the app configuration: what is in force, the draft, and which apps confirmed it.
 
-use super::{
-    scope::Scope,
-    words::{self, Changed},
-};
+use super::{NamedChange, PAGE, begun_on, named, path, unchanged};
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
     core::audit,
     domain::apps::{
         Document,
-        configuration::{self, Draft, Holder, Published},
-        parameters::PARAMETERS,
+        configuration::{self, Holder},
+        parameters::{self, PARAMETERS, in_words, label, strings},
+        scope::{Current, Scope},
         state,
     },
     types::{
@@ -23,25 +21,23 @@ use futures_util::stream;
 use poem::Response;
 use rusqlite::Connection;
 use serde_json::Value;
-use std::collections::BTreeSet;
 
-/// Devices listed; those that have not confirmed come first.
+/// Apps that are listed.
 const LISTED: usize = 200;
-/// Beats between two looks at who has the version in force.
+/// The list of apps is looked at each time that many beats have passed.
 const BEATS: u64 = 2;
 
-/// A parameter with its value for all apps.
-struct Line {
+struct SettingRow {
     label: String,
     meaning: &'static str,
     value: String,
     locked: bool,
 }
 
-/// A scope that has settings of its own.
+/// Settings of a type or of a device.
 struct Override {
-    scope: Scope,
-    called: String,
+    name: String,
+    path: String,
     count: usize,
 }
 
@@ -49,24 +45,17 @@ struct Override {
 #[template(path = "configuration/show.html")]
 struct Page {
     layout: Layout,
-    published: Published,
-    by: Option<String>,
-    draft: Option<Draft>,
+    current: Current,
+    published_by: Option<String>,
     draft_by: String,
-    changes: Vec<Named>,
-    lines: Vec<Line>,
+    changes: Vec<NamedChange>,
+    rows: Vec<SettingRow>,
     overrides: Vec<Override>,
     kinds: Vec<String>,
     holders: Holders,
 }
 
-/// A change with the name of whose it is.
-pub struct Named {
-    pub called: String,
-    pub change: Changed,
-}
-
-/// Who has the version in force.
+/// The apps, and how many of them confirmed the version in force.
 struct Holders {
     version: i64,
     confirmed: i64,
@@ -77,9 +66,9 @@ struct Holders {
 
 #[derive(Template)]
 #[template(path = "configuration/holders.html")]
-struct Part<'a> {
-    layout: &'a Layout,
-    holders: &'a Holders,
+struct HoldersPart {
+    layout: Layout,
+    holders: Holders,
 }
 
 impl Holders {
@@ -89,33 +78,14 @@ impl Holders {
         let confirmed = listed.iter().filter(|one| one.confirmed_at.is_some());
         let (confirmed, all) = (count(confirmed.count()), count(listed.len()));
         listed.truncate(LISTED);
-        let left_out = all - count(listed.len());
         Ok(Self {
             version: configuration::version(connection)?,
             confirmed,
             all,
+            left_out: all - count(listed.len()),
             listed,
-            left_out,
         })
     }
-}
-
-/// Changes with the names of whose they are.
-pub fn named(
-    connection: &Connection,
-    before: &Document,
-    after: &Document,
-    zone: &Zone,
-) -> Result<Vec<Named>> {
-    words::differences(before, after, zone)
-        .into_iter()
-        .map(|change| {
-            Ok(Named {
-                called: change.scope.called(connection)?,
-                change,
-            })
-        })
-        .collect()
 }
 
 pub async fn show(request: RequestContext) -> Result<Response> {
@@ -129,73 +99,43 @@ pub async fn show(request: RequestContext) -> Result<Response> {
 
 impl Page {
     fn read(connection: &Connection, layout: Layout, zone: &Zone) -> Result<Self> {
-        let published = configuration::published(connection)?;
-        let draft = configuration::draft(connection)?;
-        let current = draft
-            .as_ref()
-            .map_or(&published.document, |draft| &draft.document);
+        let current = Current::read(connection)?;
+        let (published, document) = (&current.published, current.document());
         let who = |actor: &str| audit::actor_name(connection, actor);
         Ok(Self {
-            by: published.actor.as_deref().map(who).transpose()?,
-            draft_by: match &draft {
+            published_by: published.actor.as_deref().map(who).transpose()?,
+            draft_by: match &current.draft {
                 Some(draft) => who(&draft.actor)?,
                 None => String::new(),
             },
-            changes: named(connection, &published.document, current, zone)?,
-            lines: lines(current, zone),
-            overrides: overrides(connection, current)?,
+            changes: named(connection, &published.document, document, zone)?,
+            rows: rows(document, zone),
+            overrides: overrides(connection, document)?,
             kinds: state::types(connection)?.into_iter().collect(),
             holders: Holders::read(connection)?,
             layout,
-            draft,
-            published,
+            current,
         })
     }
-
-    /// The moment of the draft, in milliseconds; empty without one.
-    fn seen(&self) -> String {
-        seen(self.draft.as_ref())
-    }
 }
 
-/// The moment of a draft as forms carry it; empty without one.
-pub fn seen(draft: Option<&Draft>) -> String {
-    draft.map_or_else(String::new, |draft| draft.updated_at.0.to_string())
-}
-
-fn lines(document: &Document, zone: &Zone) -> Vec<Line> {
+/// The settings of all apps: the parameters first, then those that only apps know.
+fn rows(document: &Document, zone: &Zone) -> Vec<SettingRow> {
     let settings = document.effective(None, "");
-    let locked: BTreeSet<&str> = settings
-        .get("forced")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let locked = settings.get("forced").cloned().unwrap_or_default();
+    let row = |name: &str, meaning| SettingRow {
+        label: label(name).to_owned(),
+        meaning,
+        value: in_words(name, settings.get(name).unwrap_or(&Value::Null), zone),
+        locked: strings(&locked).any(|locked| locked == name),
+    };
     let known = PARAMETERS.iter().filter(|known| known.name != "forced");
-    let mut lines: Vec<_> = known
-        .map(|known| Line {
-            label: words::label(known.name),
-            meaning: known.meaning,
-            value: words::value(
-                known.name,
-                settings.get(known.name).unwrap_or(&Value::Null),
-                zone,
-            ),
-            locked: locked.contains(known.name),
-        })
-        .collect();
-    for (name, value) in &settings {
-        if PARAMETERS.iter().all(|known| known.name != name) {
-            lines.push(Line {
-                label: name.clone(),
-                meaning: "A setting that the apps know by themselves.",
-                value: words::value(name, value, zone),
-                locked: locked.contains(name.as_str()),
-            });
-        }
-    }
-    lines
+    let known = known.map(|known| row(known.name, known.meaning));
+    let further = settings.keys();
+    let further = further.filter(|name| parameters::parameter(name).is_none());
+    known
+        .chain(further.map(|name| row(name, "A setting that only the apps know.")))
+        .collect()
 }
 
 fn overrides(connection: &Connection, document: &Document) -> Result<Vec<Override>> {
@@ -205,42 +145,66 @@ fn overrides(connection: &Connection, document: &Document) -> Result<Vec<Overrid
         .chain(codes)
         .map(|scope| {
             Ok(Override {
-                called: scope.called(connection)?,
+                name: scope.name(connection)?,
+                path: path(&scope),
                 count: scope.settings(document).len(),
-                scope,
             })
         })
         .collect()
 }
 
-/// Who has the version in force, whenever that changes.
+/// The apps that confirmed the version, whenever that changes.
 pub async fn stream(request: RequestContext) -> Result<Response> {
     let beats = request.beats()?;
+    let state = (request, beats, String::new());
     Ok(answer::events(stream::unfold(
-        (request, beats, String::new()),
+        state,
         |(request, mut beats, last)| async move {
             loop {
                 let beat = beats.next().await?;
                 if beat % BEATS != 0 {
                     continue;
                 }
-                match part(&request).await {
+                match holders(&request).await {
                     Ok(made) if made == last => {}
                     Ok(made) => return Some((("holders", made.clone()), (request, beats, made))),
-                    Err(cause) => tracing::warn!("who has the configuration: {cause}"),
+                    Err(cause) => tracing::warn!("apps that have the configuration: {cause}"),
                 }
             }
         },
     )))
 }
 
-async fn part(request: &RequestContext) -> Result<String> {
-    let holders = request.read(Holders::read).await?;
-    let layout = request.layout("", Some(Area::Configuration));
-    Part {
-        layout: &layout,
-        holders: &holders,
-    }
-    .render()
-    .map_err(Error::defect)
+async fn holders(request: &RequestContext) -> Result<String> {
+    let part = HoldersPart {
+        holders: request.read(Holders::read).await?,
+        layout: request.layout("", Some(Area::Configuration)),
+    };
+    part.render().map_err(Error::defect)
+}
+
+pub async fn publish(request: RequestContext) -> Result<Response> {
+    let begun_on = begun_on(&request);
+    let version = request
+        .write(move |tx, ctx| {
+            let draft = unchanged(tx, &begun_on)?.draft;
+            let draft = draft.ok_or_else(|| Error::invalid("there is no draft to publish"))?;
+            configuration::publish_draft(tx, ctx, &draft)
+        })
+        .await?;
+    request.done(
+        format!("Version {version} published. Apps get it with their next ping."),
+        PAGE,
+    )
+}
+
+pub async fn discard(request: RequestContext) -> Result<Response> {
+    let begun_on = begun_on(&request);
+    request
+        .write(move |tx, ctx| {
+            unchanged(tx, &begun_on)?;
+            configuration::discard_draft(tx, ctx)
+        })
+        .await?;
+    request.done("Draft discarded.", PAGE)
 }

@@ -1,8 +1,8 @@
-//! Two records of one person: choosing the other, seeing both side by side, and making them one.
+//! Merging two records of one person.
 
 use super::{
-    super::{Area, Layout, RequestContext, Route, answer, audit::flatten, route},
-    label,
+    super::{Area, Layout, RequestContext, answer, form::is_theirs},
+    label, name_of,
 };
 use crate::{
     domain::{
@@ -14,7 +14,8 @@ use crate::{
     },
     types::{
         DelegateId, Zone,
-        error::{Error, Kind, Result},
+        error::{Error, Result},
+        json::flatten,
     },
 };
 use askama::Template;
@@ -22,13 +23,6 @@ use poem::Response;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-
-pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get("/console/delegates/:id/merge", route::OPERATOR, show),
-        Route::post("/console/delegates/:id/merge", route::OPERATOR, join),
-    ]
-}
 
 #[derive(Template)]
 #[template(path = "delegates/merge.html")]
@@ -42,30 +36,30 @@ struct Page {
     failure: Option<String>,
 }
 
-/// The two side by side.
+/// The two records, side by side.
 struct Pair {
     other: i64,
     name: String,
-    rows: Vec<Row>,
-    /// What both records were when they were looked at.
+    rows: Vec<PropertyRow>,
+    /// The versions of both records.
     seen: String,
     interactions: i64,
-    /// Codes that will not be valid any more if nothing else is chosen.
+    /// Codes that are blocked unless they are chosen.
     blocked: Vec<String>,
 }
 
-/// A property of both.
-struct Row {
+/// A property of both records.
+struct PropertyRow {
     name: &'static str,
     kept: String,
     other: String,
-    /// Both have a value, and they differ: one is to be chosen.
+    /// Both have a value, and the values differ.
     open: bool,
-    /// The other's is chosen.
+    /// The value of the other record is chosen.
     take: bool,
 }
 
-impl Row {
+impl PropertyRow {
     fn label(&self) -> &str {
         label(self.name)
     }
@@ -75,8 +69,8 @@ fn rows(
     kept: &Map<String, Value>,
     other: &Map<String, Value>,
     take: &BTreeSet<String>,
-) -> Vec<Row> {
-    let told = |record: &Map<String, Value>, name: &str| {
+) -> Vec<PropertyRow> {
+    let text = |record: &Map<String, Value>, name: &str| {
         let mut values = Vec::new();
         if let Some(value) = record.get(name) {
             flatten("", value, &mut values);
@@ -94,8 +88,8 @@ fn rows(
         values.join("; ")
     };
     let row = |name: &'static str| {
-        let (ours, theirs) = (told(kept, name), told(other, name));
-        Row {
+        let (ours, theirs) = (text(kept, name), text(other, name));
+        PropertyRow {
             open: !ours.is_empty() && !theirs.is_empty() && ours != theirs,
             take: take.contains(name),
             kept: ours,
@@ -110,14 +104,14 @@ fn rows(
         .collect()
 }
 
-/// What tells somebody from others of the name.
+/// What distinguishes people of one name.
 fn about(line: &Line) -> String {
     let about = [&line.company, &line.email, &line.barcode];
     let about: Vec<&str> = about.into_iter().flatten().map(String::as_str).collect();
     about.join(" · ")
 }
 
-/// What a form was made from: when both were changed last.
+/// The versions of both records.
 fn seen(connection: &Connection, kept: i64, other: i64) -> Result<String> {
     let updated_at = |id| Ok::<_, Error>(overview::stamps(connection, id)?.1.0);
     Ok(format!("{}-{}", updated_at(kept)?, updated_at(other)?))
@@ -140,7 +134,7 @@ fn pair(
     let (_, lost) = combined(&kept, &theirs, take);
     Ok(Pair {
         other,
-        name: super::name_of(connection, other)?.unwrap_or_default(),
+        name: name_of(connection, other)?.unwrap_or_default(),
         rows: rows(&kept, &theirs, take),
         seen: seen(connection, id, other)?,
         interactions: count_of_delegate(connection, other)?,
@@ -161,9 +155,9 @@ fn page(
     let q = request.query.text("q").to_owned();
     let zone = request.console.settings().zone.clone();
     let (name, candidates, pair) = request.look_up(|connection| {
-        // Only records that are there can be merged.
+        // Only existing records can be merged.
         record(connection, DelegateId(id), &zone)?;
-        let name = super::name_of(connection, id)?.unwrap_or_default();
+        let name = name_of(connection, id)?.unwrap_or_default();
         let pair = match other {
             Some(other) => Some(pair(connection, id, other, take, &zone)?),
             None => None,
@@ -181,14 +175,14 @@ fn page(
     })
 }
 
-async fn show(request: RequestContext) -> Result<Response> {
-    let other = request.query.number("with")?;
+pub(super) async fn show(request: RequestContext) -> Result<Response> {
+    let other = request.query.number("other")?;
     answer::page(&page(&request, other, &BTreeSet::new(), None)?)
 }
 
-async fn join(request: RequestContext) -> Result<Response> {
+pub(super) async fn merge_two(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    let Some(other) = request.form.number("with")? else {
+    let Some(other) = request.form.number("other")? else {
         return Err(Error::invalid("choose the other record first"));
     };
     let take: BTreeSet<String> = chosen()
@@ -211,13 +205,13 @@ async fn join(request: RequestContext) -> Result<Response> {
     match done {
         Ok(Some(merged)) => request.done(
             format!(
-                "Merged: {} interactions came over, {} codes are blocked.",
+                "Merged: {} interactions moved, {} codes blocked.",
                 merged.interactions, merged.blocked
             ),
             &format!("/console/delegates/{id}"),
         ),
         Ok(None) => {
-            let failure = "Somebody changed one of the two meanwhile; nothing is merged. Look at what is there now.";
+            let failure = "Somebody changed one of the two meanwhile; nothing is merged. Check what is there now.";
             answer::form_again(&page(
                 &request,
                 Some(other),
@@ -225,7 +219,7 @@ async fn join(request: RequestContext) -> Result<Response> {
                 Some(failure.to_owned()),
             )?)
         }
-        Err(cause) if matches!(cause.kind, Kind::Invalid | Kind::CodeTaken) => {
+        Err(cause) if is_theirs(&cause) => {
             let failure = answer::sentence(&cause.message);
             let other = Some(other).filter(|other| *other != id);
             answer::form_again(&page(&request, other, &take, Some(failure))?)

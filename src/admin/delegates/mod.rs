@@ -1,14 +1,6 @@
-//! The people: finding them among many, their records, and what the crew does about them.
-//!
-//! - `list`, `export`: searching, and taking along what was found
-//! - `record`: one person, with all that happened
-//! - `form`: making and changing a record
-//! - `passage`: letting in by hand, and what the gate shows
-//! - `badge`: codes, their pictures, lost badges
-//! - `merge`, `remove`: two records of one person; deleting, restoring, erasing
+//! Attendees: list, record, form, codes, merging, and deleting.
 
 mod badge;
-mod export;
 mod form;
 mod list;
 mod merge;
@@ -16,36 +8,54 @@ mod passage;
 mod record;
 mod remove;
 
-use super::Route;
-use crate::domain::delegates::{RESOURCE, name_of};
+use super::{
+    Route,
+    route::{ADMINISTRATOR, OPERATOR, VIEWER},
+};
+use crate::{
+    domain::delegates::{RESOURCE, name_of},
+    types::error::{Error, Kind},
+};
 use serde_json::{Map, Value};
 
 pub(super) fn routes() -> Vec<Route> {
-    [
-        list::routes(),
-        export::routes(),
-        form::routes(),
-        record::routes(),
-        passage::routes(),
-        badge::routes(),
-        merge::routes(),
-        remove::routes(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let mut routes = vec![
+        Route::get("/console/delegates", VIEWER, list::show),
+        Route::get("/console/delegates/count", VIEWER, list::count),
+        Route::get("/console/delegates/export", VIEWER, list::export),
+        Route::get("/console/delegates/:id", VIEWER, record::show),
+        Route::post("/console/delegates/:id/passage", OPERATOR, passage::pass),
+        Route::post("/console/delegates/:id/note", OPERATOR, passage::set_note),
+        Route::get("/console/delegates/:id/qr/:kind", VIEWER, badge::picture),
+        Route::get("/console/delegates/:id/code/:kind", VIEWER, badge::print),
+        Route::get("/console/delegates/:id/badge/:kind", OPERATOR, badge::ask),
+        Route::post("/console/delegates/:id/badge/:kind", OPERATOR, badge::block),
+        Route::post("/console/delegates/:id/unblock", OPERATOR, badge::unblock),
+        Route::get("/console/delegates/:id/merge", OPERATOR, merge::show),
+        Route::post("/console/delegates/:id/merge", OPERATOR, merge::merge_two),
+        Route::post("/console/delegates/:id/delete", OPERATOR, remove::delete),
+        Route::post("/console/delegates/:id/restore", OPERATOR, remove::restore),
+        Route::get("/console/delegates/:id/erase", ADMINISTRATOR, remove::ask),
+        Route::post("/console/delegates/:id/erase", ADMINISTRATOR, remove::erase),
+    ];
+    routes.extend(form::routes());
+    routes
 }
 
-/// What people call a property.
+fn missing(id: i64) -> Error {
+    Error::new(
+        Kind::DelegateNotFound,
+        format!("there is no delegate {id}; it may have been erased"),
+    )
+}
+
 fn label(property: &str) -> &str {
     match RESOURCE.property(property) {
         Some(field) if !field.label.is_empty() => field.label,
-        None if property == "gateNote" => "Gate note",
         _ => property,
     }
 }
 
-/// What a flag means, of those that every event has (spec: Delegate flags).
 fn flag_meaning(flag: char) -> &'static str {
     match flag {
         'a' | 'b' | 'c' | 'd' => "of this event's own",
@@ -59,7 +69,6 @@ fn flag_meaning(flag: char) -> &'static str {
     }
 }
 
-/// A delegate's text property; empty without it.
 fn text<'a>(record: &'a Map<String, Value>, property: &str) -> &'a str {
     record
         .get(property)

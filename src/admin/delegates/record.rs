@@ -1,26 +1,24 @@
-//! One person: codes, details, note, what happened, what was refused, what was changed.
+//! The record of an attendee: everything that is known, and what is done by hand.
 
-use super::{
-    super::{
-        Area, Layout, RequestContext, Route, answer,
-        audit::{Change, changes, flatten},
-        route,
-    },
-    badge::{Block, blocks},
-    flag_meaning, label, list, name_of, passage, text,
-};
+use super::{flag_meaning, missing, name_of, text};
 use crate::{
+    admin::{
+        Area, Layout, RequestContext, answer,
+        engine::{Choice, Input},
+    },
     core::{
-        audit::HistoryOf,
+        audit::{HistoryOf, actor_name},
         records::{Kind, Selection},
     },
     domain::{
         delegates::{
             RESOURCE,
-            note::{self, Level, Note},
+            blocked::{self, Blocked},
+            note::{self, Level, NOTE_MAX_CHARS, Note},
             overview,
         },
-        devices::Offer,
+        devices::{self, Offer},
+        history::{Change, changes},
         interactions::{
             history::{self, Happening},
             refusals::{self, Refused},
@@ -30,7 +28,7 @@ use crate::{
     types::{
         DelegateId, Timestamp, Zone,
         error::{Error, Result},
-        json::pretty,
+        json::{flatten, pretty},
     },
 };
 use askama::Template;
@@ -38,36 +36,25 @@ use poem::Response;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 
-/// Texts that the page's head shows.
+/// Properties that the head of the page shows.
 const IN_HEAD: [&str; 4] = ["firstName", "lastName", "delegateType", "rawFlags"];
-/// Lines of each list.
-const LINES: usize = 20;
-/// Refusals shown.
-const REFUSALS: usize = 20;
-
-pub(super) fn routes() -> Vec<Route> {
-    vec![Route::get("/console/delegates/:id", route::VIEWER, show)]
-}
+/// Interactions, refusals and changes on a page.
+const PAGE: usize = 20;
 
 #[derive(Template)]
 #[template(path = "delegates/record.html")]
 struct Page {
     layout: Layout,
     person: Person,
-    /// What was just refused: why, the device, and what was tried.
     refused: Option<JustRefused>,
-    /// What is wrong with the choice of the place.
-    nowhere: Option<&'static str>,
-    levels: &'static [Level],
+    place: Input,
+    note: [Input; 2],
 }
 
-/// A refusal that the page tells.
+/// A check-in or check-out by hand that the rules refused.
 pub(super) struct JustRefused {
-    /// Why.
     pub message: String,
-    /// Where.
     pub device: i64,
-    /// Whether a check-in was refused: somebody can be let in anyway.
     pub entering: bool,
 }
 
@@ -75,19 +62,20 @@ struct Person {
     id: i64,
     name: String,
     kind: String,
+    /// Texts with their labels.
     about: Vec<(&'static str, String)>,
     flags: Vec<(char, &'static str)>,
-    codes: Vec<Code>,
-    sections: Vec<Section>,
+    /// Codes by name, with their labels.
+    codes: Vec<(&'static str, &'static str, String)>,
+    sections: Vec<(String, Vec<(String, String)>)>,
     relatives: Vec<(&'static str, i64, String)>,
     children: i64,
-    /// Purchases that made a ticket of this record: id and code.
     purchases: Vec<(i64, String)>,
     note: Option<Note>,
-    blocks: Vec<Block>,
+    /// Blocked codes, and by whom.
+    blocked: Vec<(Blocked, String)>,
     inside: Vec<(i64, String, Timestamp)>,
-    devices: Vec<Offer>,
-    device: Option<i64>,
+    places: Vec<Offer>,
     interactions: Vec<Happening>,
     interactions_next: Option<i64>,
     refusals: Vec<Refused>,
@@ -99,39 +87,6 @@ struct Person {
 }
 
 impl Person {
-    fn read_interactions(&mut self, connection: &Connection, before: Option<i64>) -> Result<()> {
-        let mut found = history::of_delegate(connection, self.id, before, LINES + 1)?;
-        let more = found.len() > LINES;
-        found.truncate(LINES);
-        for one in &mut found {
-            one.data = one.data.as_deref().map(pretty);
-        }
-        self.interactions_next = found.last().map(|last| last.id).filter(|_| more);
-        self.interactions = found;
-        Ok(())
-    }
-
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "templates give references"
-    )]
-    fn is_level(&self, level: &Level) -> bool {
-        self.note.as_ref().is_some_and(|note| note.level == *level)
-    }
-
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "templates give references"
-    )]
-    fn has_device(&self, device: &i64) -> bool {
-        self.device == Some(*device)
-    }
-
-    fn note_text(&self) -> &str {
-        self.note.as_ref().map_or("", |note| &note.text)
-    }
-
-    /// How the note looks, as a notice.
     fn note_class(&self) -> &'static str {
         match self.note.as_ref().map(|note| note.level) {
             Some(Level::Stop) => "bad",
@@ -141,12 +96,7 @@ impl Person {
     }
 }
 
-/// What a level means to whoever stands at the gate.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "templates give references"
-)]
-fn level_meaning(level: &Level) -> &'static str {
+fn level_meaning(level: Level) -> &'static str {
     match level {
         Level::Info => "For information",
         Level::Warning => "Take notice",
@@ -154,161 +104,150 @@ fn level_meaning(level: &Level) -> &'static str {
     }
 }
 
-struct Code {
-    kind: &'static str,
-    value: String,
+pub(super) async fn show(request: RequestContext) -> Result<Response> {
+    answer::page(&page(&request, None).await?)
 }
 
-impl Code {
-    fn label(&self) -> &str {
-        label(self.kind)
-    }
+/// The record after a check-in by hand that was refused.
+pub(super) async fn refused(request: &RequestContext, refused: JustRefused) -> Result<Response> {
+    answer::form_again(&page(request, Some(refused)).await?)
 }
 
-/// A section of `data`, its values by path.
-struct Section {
-    name: String,
-    values: Vec<(String, String)>,
-}
-
-async fn show(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    answer::page(&page(&request, id, None).await?)
-}
-
-/// The person's page, with a refusal.
-pub(super) async fn refused(
-    request: &RequestContext,
-    id: i64,
-    refused: JustRefused,
-) -> Result<Response> {
-    answer::form_again(&page(request, id, Some(refused)).await?)
-}
-
-/// The person's page, where the form did not say at which place.
-pub(super) async fn nowhere(
-    request: &RequestContext,
-    id: i64,
-    why: &'static str,
-) -> Result<Response> {
-    let mut page = page(request, id, None).await?;
-    page.nowhere = Some(why);
+/// The record after a check-in by hand without a place.
+pub(super) async fn without_place(request: &RequestContext, why: &str) -> Result<Response> {
+    let mut page = page(request, None).await?;
+    page.place.error = Some(why.to_owned());
     answer::form_again(&page)
 }
 
-async fn page(request: &RequestContext, id: i64, refused: Option<JustRefused>) -> Result<Page> {
+async fn page(request: &RequestContext, refused: Option<JustRefused>) -> Result<Page> {
+    let id = request.id("id")?;
     let zone = request.console.settings().zone.clone();
     let before = request.query.number("before")?;
     let changes_before = request.query.number("changes")?;
-    let device = request.query.number("device").ok().flatten();
-    let device = refused
-        .as_ref()
-        .map_or(device, |refused| Some(refused.device));
+    let asked = request.query.number("device").ok().flatten();
+    let device = refused.as_ref().map(|refused| refused.device).or(asked);
     let person = request
-        .read(move |connection| {
-            let mut person = read(connection, id, &zone)?;
-            person.device = device;
-            person.read_interactions(connection, before)?;
-            (person.changes, person.changes_next) = changes_of(connection, id, changes_before)?;
-            Ok(person)
-        })
+        .read(move |connection| Person::read(connection, id, &zone, before, changes_before))
         .await?;
+    let places = person.places.iter();
+    let places = places
+        .map(|place| Choice::new(place.id.to_string(), &place.name, device == Some(place.id)));
+    let choose = Choice::new("", "Choose …", device.is_none());
+    let places = std::iter::once(choose).chain(places).collect::<Vec<_>>();
+    let level = person.note.as_ref().map_or(Level::Info, |note| note.level);
+    let levels = Level::ALL
+        .iter()
+        .map(|known| Choice::new(known.name(), level_meaning(*known), *known == level));
+    let note = person.note.as_ref().map_or("", |note| &note.text);
     Ok(Page {
+        place: Input::select("device", "Where", places).required(),
+        note: [
+            Input::area("note", "What gates show at a scan", 3)
+                .value(note)
+                .max(NOTE_MAX_CHARS)
+                .placeholder("VIP, expected by Ms Berg. Allergic to nuts."),
+            Input::radios("level", "How", levels.collect()),
+        ],
         layout: request.layout(&person.name, Some(Area::Delegates)),
         person,
         refused,
-        nowhere: None,
-        levels: Level::ALL,
     })
 }
 
-/// The changes of a record, the newest first, and where older ones begin.
-pub(super) fn changes_of(
-    connection: &Connection,
-    id: i64,
-    before: Option<i64>,
-) -> Result<(Vec<Change>, Option<i64>)> {
-    let of = HistoryOf {
-        types: [RESOURCE.name; 2],
-        table: RESOURCE.table,
-        id,
-    };
-    changes(connection, of, before, LINES)
-}
-
-/// The properties of a delegate that is there, deleted or not, as the API shows them.
+/// The properties of an attendee, also of a deleted one.
 pub(super) fn properties(
     connection: &Connection,
     id: i64,
     zone: &Zone,
-) -> Result<Option<Map<String, Value>>> {
+) -> Result<Map<String, Value>> {
     let json = Selection::own_deleted_too(&RESOURCE).one(connection, "id", &id, zone)?;
-    json.map(|json| serde_json::from_str(&json).map_err(Error::defect))
-        .transpose()
+    let json = json.ok_or_else(|| missing(id))?;
+    serde_json::from_str(&json).map_err(Error::defect)
 }
 
-fn read(connection: &Connection, id: i64, zone: &Zone) -> Result<Person> {
-    let record = properties(connection, id, zone)?.ok_or_else(|| list::missing(id))?;
-    let (created_at, updated_at, deleted_at) = overview::stamps(connection, id)?;
-    let about = RESOURCE
-        .fields
-        .iter()
-        .filter(|field| field.kind == Kind::Text && !IN_HEAD.contains(&field.name))
-        .filter(|field| !text(&record, field.name).is_empty())
-        .map(|field| (field.name, text(&record, field.name).to_owned()))
-        .collect();
-    let codes = RESOURCE
-        .fields
-        .iter()
-        .filter(|property| property.kind == Kind::Code && record.contains_key(property.name))
-        .map(|property| Code {
-            kind: property.name,
-            value: text(&record, property.name).to_owned(),
+impl Person {
+    fn read(
+        connection: &Connection,
+        id: i64,
+        zone: &Zone,
+        before: Option<i64>,
+        changes_before: Option<i64>,
+    ) -> Result<Self> {
+        let record = properties(connection, id, zone)?;
+        let (created_at, updated_at, deleted_at) = overview::stamps(connection, id)?;
+        let filled = |kind| {
+            let fields = RESOURCE
+                .fields
+                .iter()
+                .filter(move |field| field.kind == kind);
+            fields.filter(|field| !text(&record, field.name).is_empty())
+        };
+        let about = filled(Kind::Text).filter(|field| !IN_HEAD.contains(&field.name));
+        let about = about.map(|field| (field.label, text(&record, field.name).to_owned()));
+        let codes = filled(Kind::Code).map(|field| {
+            (
+                field.name,
+                field.label,
+                text(&record, field.name).to_owned(),
+            )
+        });
+        let flags = text(&record, "rawFlags").chars();
+        let mut interactions = history::of_delegate(connection, id, before, PAGE + 1)?;
+        let more = interactions.len() > PAGE;
+        interactions.truncate(PAGE);
+        for one in &mut interactions {
+            one.data = one.data.as_deref().map(pretty);
+        }
+        let of = HistoryOf {
+            types: [RESOURCE.name; 2],
+            table: RESOURCE.table,
+            id,
+        };
+        let (changes, changes_next) = changes(connection, of, changes_before, PAGE)?;
+        let mut places = devices::offers(connection)?;
+        places.retain(Offer::is_place);
+        let blocked = blocked::of(connection, id)?.into_iter().map(|blocked| {
+            let by = actor_name(connection, &blocked.actor)?;
+            Ok((blocked, by))
+        });
+        Ok(Self {
+            id,
+            name: name_of(connection, id)?.unwrap_or_default(),
+            kind: text(&record, "delegateType").to_owned(),
+            about: about.collect(),
+            flags: flags.map(|flag| (flag, flag_meaning(flag))).collect(),
+            codes: codes.collect(),
+            sections: sections(&record),
+            relatives: overview::relatives(connection, id)?,
+            children: overview::count_children(connection, id)?,
+            purchases: sales::of_delegate(connection, id)?,
+            note: note::of(connection, DelegateId(id))?,
+            blocked: blocked.collect::<Result<_>>()?,
+            inside: history::inside(connection, DelegateId(id))?,
+            places,
+            interactions_next: interactions.last().map(|last| last.id).filter(|_| more),
+            interactions,
+            refusals: refusals::of_delegate(connection, id, PAGE)?,
+            changes,
+            changes_next,
+            created_at,
+            updated_at,
+            deleted_at,
         })
-        .collect();
-    let flags = text(&record, "rawFlags").chars();
-    Ok(Person {
-        id,
-        name: name_of(connection, id)?.unwrap_or_default(),
-        kind: text(&record, "delegateType").to_owned(),
-        about,
-        flags: flags.map(|flag| (flag, flag_meaning(flag))).collect(),
-        codes,
-        sections: sections(&record),
-        relatives: overview::relatives(connection, id)?,
-        purchases: sales::of_delegate(connection, id)?,
-        children: overview::count_children(connection, id)?,
-        note: note::of(connection, DelegateId(id))?,
-        blocks: blocks(connection, id)?,
-        inside: history::inside(connection, DelegateId(id))?,
-        devices: passage::places(connection)?,
-        device: None,
-        interactions: Vec::new(),
-        interactions_next: None,
-        refusals: refusals::of_delegate(connection, id, REFUSALS)?,
-        changes: Vec::new(),
-        changes_next: None,
-        created_at,
-        updated_at,
-        deleted_at,
-    })
+    }
 }
 
-fn sections(record: &Map<String, Value>) -> Vec<Section> {
-    let Some(Value::Object(data)) = record.get("data") else {
-        return Vec::new();
-    };
+fn sections(record: &Map<String, Value>) -> Vec<(String, Vec<(String, String)>)> {
+    let sections = record.get("data").and_then(Value::as_object);
     let section = |(name, value): (&String, &Value)| {
         let mut values = Vec::new();
         flatten("", value, &mut values);
-        Section {
-            name: if name == "Data" {
-                "Details".to_owned()
-            } else {
-                name.clone()
-            },
-            values,
-        }
+        let name = match name.as_str() {
+            "Data" => "Details",
+            name => name,
+        };
+        (name.to_owned(), values)
     };
-    data.iter().map(section).collect()
+    sections.into_iter().flatten().map(section).collect()
 }

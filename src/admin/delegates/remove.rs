@@ -1,13 +1,11 @@
-//! Deleting, restoring, and erasing for good.
+//! Deleting attendees, restoring them, and deleting them permanently.
 
-use super::{
-    super::{Area, Layout, RequestContext, Route, answer, route},
-    list,
-};
+use super::{missing, name_of};
 use crate::{
+    admin::{Area, Layout, RequestContext, answer, engine::Input},
     core::records::write,
     domain::{
-        delegates::{RESOURCE, copies_with, erase, restore},
+        delegates::{RESOURCE, copies_with, erase as erasure, restore as restore_delegate},
         interactions::history::count_of_delegate,
     },
     types::error::{Kind, Result},
@@ -15,30 +13,13 @@ use crate::{
 use askama::Template;
 use poem::Response;
 
-pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::post("/console/delegates/:id/delete", route::OPERATOR, delete),
-        Route::post(
-            "/console/delegates/:id/restore",
-            route::OPERATOR,
-            bring_back,
-        ),
-        Route::get("/console/delegates/:id/erase", route::ADMINISTRATOR, ask),
-        Route::post(
-            "/console/delegates/:id/erase",
-            route::ADMINISTRATOR,
-            erase_one,
-        ),
-    ]
-}
-
-async fn delete(request: RequestContext) -> Result<Response> {
+pub(super) async fn delete(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     request
         .write(move |tx, ctx| write::delete(tx, ctx, &RESOURCE, id))
         .await?;
     request.done(
-        "Deleted. It can be restored from here.",
+        "Attendee deleted. The record can be restored from here.",
         &format!("/console/delegates/{id}"),
     )
 }
@@ -51,14 +32,14 @@ struct NotRestored {
     failure: String,
 }
 
-async fn bring_back(request: RequestContext) -> Result<Response> {
+pub(super) async fn restore(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    let done = request
-        .write(move |tx, ctx| restore::restore(tx, ctx, id))
+    let restored = request
+        .write(move |tx, ctx| restore_delegate(tx, ctx, id))
         .await;
-    match done {
+    match restored {
         Ok(()) => request.done(
-            "Restored. Its codes are valid again.",
+            "Attendee restored. Their codes are valid again.",
             &format!("/console/delegates/{id}"),
         ),
         Err(cause) if cause.kind == Kind::CodeTaken => answer::form_again(&NotRestored {
@@ -77,49 +58,56 @@ struct Page {
     id: i64,
     name: String,
     interactions: i64,
-    /// Copies of the file that still have the person.
+    /// Copies of the file that have the attendee.
     copies: Vec<String>,
-    failure: Option<String>,
+    confirm: Input,
 }
 
 impl Page {
-    fn read(request: &RequestContext, failure: Option<String>) -> Result<Self> {
+    fn read(request: &RequestContext) -> Result<Self> {
         let id = request.id("id")?;
         let database = request.console.store.path();
         let (name, interactions, copies) = request.look_up(|connection| {
-            let name = super::name_of(connection, id)?.ok_or_else(|| list::missing(id))?;
+            let name = name_of(connection, id)?.ok_or_else(|| missing(id))?;
             let copies = copies_with(connection, database, id)?;
             Ok((name, count_of_delegate(connection, id)?, copies))
         })?;
         Ok(Self {
-            layout: request.layout(&format!("Delete {name} for good"), Some(Area::Delegates)),
+            layout: request.layout(&format!("Erase {name}"), Some(Area::Delegates)),
+            confirm: Input::text("confirm", "Confirmation")
+                .value("")
+                .required()
+                .attribute("inputmode", "numeric")
+                .help(format!("Type the number {id} to confirm.")),
             id,
             name,
             interactions,
             copies,
-            failure,
         })
     }
 }
 
-async fn ask(request: RequestContext) -> Result<Response> {
-    answer::page(&Page::read(&request, None)?)
+pub(super) async fn ask(request: RequestContext) -> Result<Response> {
+    answer::page(&Page::read(&request)?)
 }
 
-async fn erase_one(request: RequestContext) -> Result<Response> {
+pub(super) async fn erase(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     if request.form.text("confirm") != id.to_string() {
-        let failure = format!("Type the number {id} to confirm; nothing is deleted.");
-        return answer::form_again(&Page::read(&request, Some(failure))?);
+        let mut page = Page::read(&request)?;
+        let fault = format!("Type the number {id}; nothing is deleted.");
+        page.confirm.error = Some(fault);
+        return answer::form_again(&page);
     }
-    let copies = erase::erase(request.console.app(), request.context(), id, None).await?;
-    request.done(if copies.is_empty() {
+    let copies = erasure::erase(request.console.app(), request.context(), id, None).await?;
+    let done = if copies.is_empty() {
         "Attendee deleted permanently.".to_owned()
     } else {
         format!(
-            "Attendee deleted permanently. These copies of the file still have them: {}. gatepost restore takes \
-             them out of a backup that it puts in place.",
+            "Attendee deleted permanently. These copies of the file still have the attendee: {}. gatepost restore \
+             erases the attendee from a backup that it restores.",
             copies.join(", ")
         )
-    }, "/console/delegates")
+    };
+    request.done(done, "/console/delegates")
 }

@@ -1,338 +1,466 @@
-//! What can be changed about a device, as a form: texts as they were typed, compared with those of
-//! the record, so that only what was changed is written.
+//! The form of a device or an event.
 
-use super::{
-    document::{ACCESS, Document, difference},
-    parent,
-};
+use super::TYPES;
 use crate::{
-    admin::Fields,
+    admin::{
+        Area, Fields, RequestContext, Route, answer,
+        engine::{self, Choice, Document, Editor, Group, Input, RecordDraft},
+        route,
+    },
     core::{
-        records::{Field, Kind},
+        Context,
+        records::{Field, Kind, write},
         rules::{AccessRules, Entry, RuleSet},
+        settings,
     },
     db::Tx,
-    domain::devices::{
-        MANAGER,
-        record::{Record, form_fields},
+    domain::{
+        devices::{
+            self, EVENT, MANAGER, Offer,
+            record::{Record, form_fields},
+            rule_texts,
+        },
+        events,
     },
     types::{
-        Timestamp, Zone,
-        error::{Error, Result},
+        error::{self, Error, Result},
+        json, text,
     },
 };
+use askama::Template;
+use poem::Response;
+use rusqlite::Connection;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
 
-/// Whether only events have a field.
-pub fn is_of_event(field: &Field) -> bool {
+/// The section of a document that has the rules of entry.
+pub const ACCESS: &str = "Access";
+/// Devices that are offered as a parent.
+const OFFERED: usize = 20;
+
+/// Rules that are numbers: name, label, what a value means.
+const NUMBERS: [(&str, &str, &str); 4] = [
+    (
+        "maxCheckIns",
+        "Check-ins per person, at most",
+        "All days together, including overrides.",
+    ),
+    (
+        "capacity",
+        "People inside, at most",
+        "Later arrivals wait until somebody is checked out.",
+    ),
+    (
+        "opensBefore",
+        "Opens, minutes before the start",
+        "0 opens at the start.",
+    ),
+    (
+        "closesAfter",
+        "Closes, minutes after the end",
+        "0 closes at the end.",
+    ),
+];
+
+pub(super) fn routes() -> Vec<Route> {
+    engine::routes::<Devices>(
+        "/console/devices/new",
+        "/console/devices/:id/edit",
+        route::OPERATOR,
+    )
+}
+
+struct Devices;
+
+#[derive(Clone, Default, Serialize)]
+struct Draft {
+    name: String,
+    /// The stored document, where its rules cannot be read.
+    unreadable: Option<String>,
+    values: RecordDraft,
+}
+
+fn is_of_event(field: &Field) -> bool {
     MANAGER.iter().any(|known| known.name == field.name)
 }
 
-/// The rules whose value is a number.
-pub const NUMBERS: [&str; 4] = ["maxCheckIns", "capacity", "opensBefore", "closesAfter"];
-/// Rules of entry, in the order in which they are stored.
-const RULES: [&str; 6] = [
-    "ruleSet",
-    "entry",
-    "maxCheckIns",
-    "capacity",
-    "opensBefore",
-    "closesAfter",
-];
-/// Empty rows that wait for more keys.
-const EMPTY_ROWS: usize = 3;
+impl Editor for Devices {
+    type Key = i64;
+    type Draft = Draft;
+    type Created = i64;
+    const LIST: &'static str = "/console/devices";
+    const NOUN: &'static str = "device";
+    const AREA: Area = Area::Devices;
 
-/// What the form says.
-#[derive(Clone, Default)]
-pub struct Draft {
-    texts: HashMap<&'static str, String>,
-    pub document: Document,
-}
-
-/// What a draft changes: properties of the device, and those that only an event has.
-#[derive(Default)]
-pub struct Changes {
-    pub device: Map<String, Value>,
-    pub event: Map<String, Value>,
-}
-
-impl Draft {
-    /// What a record holds.
-    pub fn of(record: &Record, zone: &Zone) -> Self {
-        let mut draft = Self {
-            document: Document::of(&record.document()),
-            ..Self::default()
-        };
-        for field in form_fields() {
-            let text = match field.name {
-                "startAt" => local(record.start_at, zone),
-                "endAt" => local(record.end_at, zone),
-                _ => unix(record.text(field.column)),
-            };
-            draft.set(field.name, text);
-        }
-        draft.set("deviceType", record.kind().to_owned());
-        draft.set("available", flag(record.available));
-        let parent = record.parent.as_ref().filter(|parent| !parent.deleted);
-        let parent = parent.map(|parent| parent::shown(parent.id, &parent.name));
-        draft.set("parent", parent.unwrap_or_default());
-        draft.set_rules(record.rules().unwrap_or_default());
+    fn blank(_: &RequestContext) -> Draft {
+        let mut draft = Draft::default();
+        draft.values.set("available", "1");
         draft
     }
 
-    /// A new device of a type, under a parent.
-    pub fn fresh(kind: &str, parent: Option<&Record>) -> Self {
-        let mut draft = Self::default();
-        draft.set("deviceType", kind.to_owned());
-        draft.set("available", flag(true));
-        if let Some(parent) = parent {
-            draft.set("parent", parent::shown(parent.id.0, &parent.name));
+    fn begin(connection: &Connection, query: &Fields) -> Result<Option<Draft>> {
+        let mut draft = Draft::default();
+        draft.values.set("available", "1");
+        draft.values.set("deviceType", query.text("type"));
+        if let Some(id) = query.number("parent")? {
+            let parent = Record::find(connection, id)?;
+            if parent.deleted_at.is_none() {
+                draft.values.set("parent", &shown(id, &parent.name));
+            }
         }
-        draft
+        Ok(Some(draft))
     }
 
-    /// What was sent.
-    pub fn sent(form: &Fields) -> Self {
-        let mut draft = Self::default();
-        for field in form_fields() {
-            let text = unix(form.sent(field.name).unwrap_or_default());
-            let text = if field.kind == Kind::Time && text.len() == "2026-11-21T09:02".len() {
-                text + ":00"
-            } else {
-                text
-            };
-            draft.set(field.name, text);
+    fn noun(draft: &Draft) -> &'static str {
+        if draft.values.get("deviceType") == EVENT {
+            EVENT
+        } else {
+            Self::NOUN
         }
-        for name in ["deviceType", "parent"] {
-            draft.set(name, form.sent(name).unwrap_or_default().to_owned());
-        }
-        draft.set("available", flag(form.ticked("available")));
-        for name in RULES {
-            draft.set(name, form.text(name).to_owned());
-        }
-        draft.document = Document {
-            rows: form
-                .all("key")
-                .zip(form.all("value"))
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
-                .filter(|(key, value)| !(key.trim().is_empty() && value.trim().is_empty()))
-                .collect(),
-            rest: unix(form.sent("rest").unwrap_or_default()),
-        };
-        draft
     }
 
-    fn set(&mut self, name: &'static str, text: String) {
-        self.texts.insert(name, text);
-    }
-
-    fn set_rules(&mut self, rules: AccessRules) {
-        let number = |number: Option<u32>| number.map_or_else(String::new, |it| it.to_string());
-        self.set("ruleSet", rule_set(rules.rule_set).to_owned());
-        self.set("entry", entry(rules.entry).to_owned());
-        self.set("maxCheckIns", number(rules.max_check_ins));
-        self.set("capacity", number(rules.capacity));
-        self.set("opensBefore", number(rules.opens_before));
-        self.set("closesAfter", number(rules.closes_after));
-    }
-
-    /// The text of a field.
-    pub fn get(&self, name: &str) -> &str {
-        self.texts.get(name).map_or("", String::as_str)
-    }
-
-    /// Rows of the free part, with empty ones at the end.
-    pub fn rows(&self) -> Vec<(String, String)> {
-        let empty = (0..EMPTY_ROWS).map(|_| (String::new(), String::new()));
-        self.document.rows.iter().cloned().chain(empty).collect()
-    }
-
-    /// Names and texts of `other` that differ from these, as the form labels them.
-    pub fn differing(&self, other: &Self) -> Vec<(&'static str, String)> {
-        let mut told: Vec<_> = labels()
-            .filter(|(name, _)| self.get(name) != other.get(name))
-            .map(|(name, label)| (label, other.get(name).to_owned()))
-            .collect();
-        if self.document != other.document {
-            let rows = other.document.rows.iter();
-            let rows: Vec<_> = rows.map(|(key, value)| format!("{key}: {value}")).collect();
-            told.push((
-                "Other data",
-                format!("{} {}", rows.join(", "), other.document.rest),
+    fn find(connection: &Connection, id: &i64) -> Result<Draft> {
+        let id = *id;
+        let record = Record::find(connection, id)?;
+        if record.deleted_at.is_some() {
+            return Err(Error::new(
+                error::Kind::DeviceNotFound,
+                format!(
+                    "{} is deleted; restore it before you change it",
+                    record.name
+                ),
             ));
         }
-        told
-    }
-
-    /// What has to be written so that the record, which says `before` and whose stored data is
-    /// `stored`, says this.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Invalid`], naming the field.
-    pub fn changes(&self, tx: &Tx<'_>, before: &Self, stored: Option<&Record>) -> Result<Changes> {
-        let mut changes = Changes::default();
-        let changed = |name: &str| self.get(name) != before.get(name);
-        let value = |name: &str| match self.get(name).trim() {
-            "" => Value::Null,
-            text => Value::from(text),
+        let zone = settings::load(connection)?.zone;
+        let rules = record.rules();
+        let mut draft = Draft {
+            unreadable: unreadable(&record),
+            name: record.name.clone(),
+            ..Draft::default()
         };
-        for field in form_fields().filter(|field| changed(field.name)) {
-            let body = if is_of_event(field) {
-                &mut changes.event
-            } else {
-                &mut changes.device
-            };
-            body.insert(field.name.to_owned(), value(field.name));
+        let values = &mut draft.values;
+        for field in form_fields() {
+            values.set(field.name, record.text(field.column));
         }
-        let body = &mut changes.device;
-        if changed("deviceType") {
-            body.insert("deviceType".into(), value("deviceType"));
+        values.set_time("startAt", record.start_at, &zone);
+        values.set_time("endAt", record.end_at, &zone);
+        values.set("deviceType", record.kind());
+        values.set("available", if record.available { "1" } else { "" });
+        if let Some(parent) = record.parent.as_ref().filter(|parent| !parent.deleted) {
+            values.set("parent", &shown(parent.id, &parent.name));
         }
-        if changed("available") {
-            body.insert(
-                "available".into(),
-                (!self.get("available").is_empty()).into(),
-            );
+        for (name, rule) in rule_values(rules.unwrap_or_default()) {
+            values.set(name, &rule);
         }
-        if changed("parent") {
-            let parent = match self.get("parent").trim() {
-                "" => Value::Null,
-                typed => parent::read(tx, typed)?.into(),
-            };
-            body.insert("parent".into(), parent);
-        }
-        if let Some(data) = self.data(stored)? {
-            body.insert("data".into(), data);
-        }
-        Ok(changes)
+        values.document = Document::new(&record.document(), ACCESS);
+        Ok(draft)
     }
 
-    /// The merge patch of `data`.
-    fn data(&self, stored: Option<&Record>) -> Result<Option<Value>> {
-        let before = stored.map_or_else(|| json!({}), Record::document);
-        let mut after = self.document.joined(&before)?;
-        let rules = self.rules()?;
-        if !rules.is_empty() {
-            after.insert(ACCESS.to_owned(), Value::Object(rules));
-        } else if before
-            .get(ACCESS)
-            .is_some_and(|access| *access == json!({}))
-        {
-            after.insert(ACCESS.to_owned(), json!({}));
-        }
-        let patch = difference(&before, &Value::Object(after));
-        // What cannot be read is written anew even where nothing else is to change.
-        let unreadable = stored.is_some_and(|record| record.rules().is_none());
-        Ok(patch.or_else(|| unreadable.then(|| json!({}))))
+    fn name(draft: &Draft) -> String {
+        draft.name.clone()
     }
 
-    fn rules(&self) -> Result<Map<String, Value>> {
-        let mut rules = Map::new();
-        for name in RULES {
-            let text = self.get(name);
-            if text.is_empty() {
-                continue;
-            }
-            let value = if NUMBERS.contains(&name) {
-                let number: u32 = crate::types::text::whole(text)
-                    .map_err(|fault| Error::invalid(format!("{name}: {fault}")))?;
-                Value::from(number)
-            } else {
-                Value::from(text)
-            };
-            rules.insert(name.to_owned(), value);
+    fn groups(connection: &Connection, _: Option<&i64>, draft: &Draft) -> engine::Groups {
+        let values = &draft.values;
+        let fields = |wanted: fn(&Field) -> bool| -> Vec<Input> {
+            let fields = form_fields().filter(move |field| wanted(field));
+            fields.map(|field| values.input(field)).collect()
+        };
+        let mut about = fields(|field| field.kind == Kind::Text && !is_of_event(field));
+        about.insert(
+            2,
+            Input::text("deviceType", "Type")
+                .value(values.get("deviceType"))
+                .explained(TYPES)
+                .help("Choose one, or write another word."),
+        );
+        about.insert(3, parent_input(values.get("parent")));
+        about.push(
+            Input::flag("available", "In use")
+                .on(!values.get("available").is_empty())
+                .help("While a place is not in use, every check-in is refused."),
+        );
+        let times = fields(|field| field.kind == Kind::Time);
+        let mut groups = vec![
+            Group::new("About", about),
+            Group::new("When", times).help("In the time zone of this instance."),
+        ];
+        let manager = fields(is_of_event);
+        if values.get("deviceType") == EVENT {
+            groups.push(Group::new("Event manager", manager));
         }
-        Ok(rules)
+        groups.push(rules_group(
+            values,
+            settings::load(connection)?.access,
+            draft,
+        ));
+        groups.push(
+            Group::new("Codes", fields(|field| field.kind == Kind::Code))
+                .help("Each code is unique among all devices."),
+        );
+        groups.push(engine::document_group(
+            &values.document,
+            "Values of your own, such as a floor or a host. To remove a value, empty it.",
+            "{\"Signage\": {\"colour\": \"green\"}}",
+        ));
+        Ok(groups)
+    }
+
+    fn typed(_: &[Group], form: &Fields) -> Result<Draft> {
+        let mut values = RecordDraft::typed(form, form_fields());
+        let rules = rule_values(AccessRules::default());
+        let names = rules.iter().map(|(name, _)| *name);
+        for name in names.chain(["deviceType", "parent", "available"]) {
+            values.set(name, form.text(name));
+        }
+        Ok(Draft {
+            name: values.get("name").to_owned(),
+            unreadable: None,
+            values,
+        })
+    }
+
+    fn create(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<i64> {
+        let (mut body, of_event) = changes(tx, &draft.values, &RecordDraft::default(), None)?;
+        body.entry("available").or_insert(false.into());
+        let id = write::create(tx, ctx, &devices::RESOURCE, body)?;
+        patch_event(tx, ctx, id, draft, of_event)?;
+        Ok(id)
+    }
+
+    fn update(tx: &Tx<'_>, ctx: &Context, id: &i64, draft: &Draft) -> Result<()> {
+        let id = *id;
+        let (before, record) = (Self::find(tx, &id)?, Record::find(tx, id)?);
+        let (body, of_event) = changes(tx, &draft.values, &before.values, Some(&record))?;
+        if !body.is_empty() {
+            write::patch(tx, ctx, &devices::RESOURCE, id, body)?;
+        }
+        patch_event(tx, ctx, id, draft, of_event)
+    }
+
+    fn created(request: &RequestContext, draft: Draft, id: i64) -> Result<Response> {
+        request.done(format!("{} created.", draft.name), &Self::page(&id))
     }
 }
 
-/// What fields are called, by their names.
-pub fn labels() -> impl Iterator<Item = (&'static str, &'static str)> {
-    const OTHERS: [(&str, &str); 11] = [
-        ("deviceType", "Type"),
-        ("parent", "Belongs to"),
-        ("available", "In use"),
-        ("ruleSet", "Who may enter"),
-        ("entry", "How often"),
-        ("maxCheckIns", "Check-ins of a person, at most"),
-        ("capacity", "People inside, at most"),
-        ("opensBefore", "Opens, minutes before the start"),
-        ("closesAfter", "Closes, minutes after the end"),
-        ("rows", "More about it"),
-        ("rest", "As JSON"),
-    ];
-    form_fields()
-        .map(|field| (field.name, field.label))
-        .chain(OTHERS)
+fn patch_event(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    id: i64,
+    draft: &Draft,
+    changes: Map<String, Value>,
+) -> Result<()> {
+    if changes.is_empty() || draft.values.get("deviceType") != EVENT {
+        return Ok(());
+    }
+    write::patch(tx, ctx, &events::RESOURCE, id, changes)
 }
 
-/// A message that begins with a field's name: the field, and the message with its label.
-pub fn located(message: &str) -> (Option<&'static str>, String) {
-    let plain = message.replace("data.Access.", "");
-    let split = plain.split_once(": ");
-    let known = split.and_then(|(name, rest)| {
-        let found = labels().find(|(known, _)| *known == name);
-        found.map(|(name, label)| (name, format!("{label}: {rest}")))
-    });
-    match known {
-        Some((name, message)) => (Some(name), message),
-        None => (None, plain),
+/// The stored document, where its rules of entry cannot be read.
+pub fn unreadable(record: &Record) -> Option<String> {
+    match record.rules() {
+        Some(_) => None,
+        None => record.data.clone(),
     }
 }
 
-/// The word of a rule set; empty for none.
-pub fn rule_set(rules: Option<RuleSet>) -> &'static str {
-    match rules {
+fn rule_values(rules: AccessRules) -> [(&'static str, String); 6] {
+    let number = |number: Option<u32>| number.map_or_else(String::new, |it| it.to_string());
+    let rule_set = match rules.rule_set {
         None => "",
         Some(RuleSet::Open) => "open",
         Some(RuleSet::Simple) => "simple",
-    }
-}
-
-/// The word of an entry rule; empty for none.
-pub fn entry(entry: Option<Entry>) -> &'static str {
-    match entry {
+    };
+    let entry = match rules.entry {
         None => "",
         Some(Entry::Multiple) => "multiple",
         Some(Entry::Single) => "single",
+    };
+    [
+        ("ruleSet", rule_set.to_owned()),
+        ("entry", entry.to_owned()),
+        ("maxCheckIns", number(rules.max_check_ins)),
+        ("capacity", number(rules.capacity)),
+        ("opensBefore", number(rules.opens_before)),
+        ("closesAfter", number(rules.closes_after)),
+    ]
+}
+
+/// The fields of the rules of entry, each with what holds where the device has no rule of its own.
+fn rules_group(values: &RecordDraft, defaults: AccessRules, draft: &Draft) -> Group {
+    let radios =
+        |name: &'static str, label, default: &str, own: [(&'static str, &'static str); 2]| {
+            let typed = values.get(name);
+            let default = default.trim_end_matches('.');
+            let instance = Choice::new(
+                "",
+                format!("As in the settings: {default}"),
+                typed.is_empty(),
+            );
+            let own = own.map(|(value, text)| Choice::new(value, text, typed == value));
+            Input::radios(name, label, std::iter::once(instance).chain(own))
+        };
+    let rule_sets = [
+        ("open", rule_texts::who(Some(RuleSet::Open))),
+        ("simple", rule_texts::who(Some(RuleSet::Simple))),
+    ];
+    let entries = [
+        ("multiple", rule_texts::entry(Some(Entry::Multiple))),
+        ("single", rule_texts::entry(Some(Entry::Single))),
+    ];
+    let mut inputs = vec![
+        radios(
+            "ruleSet",
+            "Who",
+            rule_texts::who(defaults.rule_set),
+            rule_sets,
+        ),
+        radios(
+            "entry",
+            "How often",
+            rule_texts::entry(defaults.entry),
+            entries,
+        ),
+    ];
+    let in_settings = rule_values(defaults);
+    for (name, label, meaning) in NUMBERS {
+        let default = in_settings.iter().find(|(known, _)| *known == name);
+        let default = match default.map_or("", |(_, number)| number) {
+            "" => "no limit",
+            number => number,
+        };
+        inputs.push(
+            Input::line("number", name, label)
+                .value(values.get(name))
+                .attribute("min", "0")
+                .attribute("max", u32::MAX.to_string())
+                .help(format!(
+                    "{meaning} Leave empty to use the settings: {default}."
+                )),
+        );
+    }
+    let group = Group::new("Entry rules", inputs);
+    match &draft.unreadable {
+        None => group,
+        Some(stored) => group.help(format!(
+            "The rules stored here cannot be read, so every check-in is refused. Choose who may enter; saving \
+             replaces what is stored: {stored}"
+        )),
     }
 }
 
-fn flag(flag: bool) -> String {
-    if flag { "1" } else { "" }.to_owned()
+/// What was changed: of the device, and of the event that it is.
+fn changes(
+    connection: &Connection,
+    typed: &RecordDraft,
+    before: &RecordDraft,
+    record: Option<&Record>,
+) -> Result<(Map<String, Value>, Map<String, Value>)> {
+    let of_event = typed.changes(before, MANAGER.iter());
+    let mut body = typed.changes(before, form_fields().filter(|field| !is_of_event(field)));
+    if typed.differs(before, "deviceType") {
+        body.insert("deviceType".into(), typed.value("deviceType"));
+    }
+    if typed.differs(before, "available") {
+        let available = !typed.get("available").is_empty();
+        body.insert("available".into(), available.into());
+    }
+    if typed.differs(before, "parent") {
+        let parent = match typed.get("parent") {
+            "" => Value::Null,
+            name => parent(connection, name)?.into(),
+        };
+        body.insert("parent".into(), parent);
+    }
+    let stored = record.map_or_else(|| json!({}), Record::document);
+    let mut data = typed.document.joined(&stored)?;
+    if data.contains_key(ACCESS) {
+        return Err(Error::invalid(
+            "rest: the entry rules (Access) have fields of their own above",
+        ));
+    }
+    let rules = typed_rules(typed)?;
+    if !rules.is_empty()
+        || stored
+            .get(ACCESS)
+            .is_some_and(|stored| *stored == json!({}))
+    {
+        data.insert(ACCESS.to_owned(), rules.into());
+    }
+    let unreadable = record.is_some_and(|record| record.rules().is_none());
+    // Even an empty patch writes a readable document in place of another.
+    let patch = json::difference(&stored, &data.into()).or(unreadable.then(|| json!({})));
+    if let Some(patch) = patch {
+        body.insert("data".into(), patch);
+    }
+    Ok((body, of_event))
 }
 
-/// As `<input type="datetime-local">` has it.
-fn local(at: Option<Timestamp>, zone: &Zone) -> String {
-    at.map_or_else(String::new, |at| zone.plain(at).replace(' ', "T"))
-}
-
-/// Line ends as they were before a browser sent them.
-fn unix(text: &str) -> String {
-    text.replace("\r\n", "\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_message_is_told_with_the_label_of_its_field() {
-        for (message, field, told) in [
-            (
-                "endAt: must not be before startAt",
-                Some("endAt"),
-                "Ends: must not be before startAt",
-            ),
-            (
-                "data.Access.capacity: invalid type",
-                Some("capacity"),
-                "People inside, at most: invalid type",
-            ),
-            ("something else: odd", None, "something else: odd"),
-        ] {
-            assert_eq!(located(message), (field, told.to_owned()));
+fn typed_rules(typed: &RecordDraft) -> Result<Map<String, Value>> {
+    let mut rules = Map::new();
+    for (name, _) in rule_values(AccessRules::default()) {
+        let text = typed.get(name);
+        if text.is_empty() {
+            continue;
         }
+        let value = if NUMBERS.iter().any(|(known, ..)| *known == name) {
+            let number: u32 =
+                text::whole(text).map_err(|fault| Error::invalid(format!("{name}: {fault}")))?;
+            number.into()
+        } else {
+            text.into()
+        };
+        rules.insert(name.to_owned(), value);
     }
+    Ok(rules)
+}
+
+/// A device as the field for a parent shows it.
+fn shown(id: i64, name: &str) -> String {
+    format!("{name} (#{id})")
+}
+
+fn parent_input(value: &str) -> Input {
+    Input::text("parent", "Belongs to")
+        .value(value)
+        .offered([value])
+        .help("Type a part of its name, or its code. Leave empty for top level.")
+        .attribute("hx-get", "/console/devices/parents")
+        .attribute("hx-trigger", "focus once, input changed delay:150ms")
+        .attribute("hx-target", "#parent-offered")
+}
+
+/// The device that was typed: `Hall (#7)`, a number, a code or a name.
+fn parent(connection: &Connection, typed: &str) -> Result<i64> {
+    let id = typed
+        .strip_suffix(')')
+        .and_then(|text| text.rsplit_once("(#"))
+        .map_or(typed, |(_, id)| id)
+        .trim_start_matches('#');
+    let named = devices::find_typed(connection, id, typed)?;
+    let typed = text::shortened(typed);
+    match named.as_slice() {
+        [id] => Ok(*id),
+        [] => Err(Error::invalid(format!(
+            "parent: there is no device \"{typed}\"; type a part of its name and choose one"
+        ))),
+        _ => Err(Error::invalid(format!(
+            "parent: there are several devices \"{typed}\"; choose one from the list, or type its code"
+        ))),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "devices/parents.html")]
+struct Parents {
+    offers: Vec<Offer>,
+}
+
+/// The devices that the typed text may mean, as options.
+pub(super) async fn parents(request: RequestContext) -> Result<Response> {
+    let typed = text::fold(request.query.text("parent"));
+    let offers = request
+        .read(move |connection| devices::matching(connection, &typed, OFFERED))
+        .await?;
+    answer::page(&Parents { offers })
 }

@@ -1,22 +1,7 @@
-//! Devices and events: the tree they make, a page for each, its rules of entry in words, what its
-//! app told last, and everything that can be changed about it.
-//!
-//! - `tree`: branches and searches; `record`: one device as it stands in the file
-//! - `page`: the page of one; `access`: its rules in words; `app`: what its app told; `inside`: who
-//!   is there; `history`: who changed it
-//! - `form`: what can be changed, as a form; `document`: the free part of it; `parent`: what it
-//!   belongs to; `edit`: the form's way in and out
-//! - `actions`: deleting, restoring, revoking
+//! Devices and events: the tree, a page each, and the form with the rules of entry.
 
-mod access;
-mod actions;
-mod document;
-mod edit;
 mod form;
-mod history;
-mod inside;
-mod page;
-mod parent;
+mod show;
 mod tree;
 
 pub use tree::opened;
@@ -24,10 +9,9 @@ pub use tree::opened;
 use super::route::{ADMINISTRATOR, OPERATOR, Route, VIEWER};
 use crate::domain::devices::EVENT;
 
-/// Types of devices that are known everywhere, with what they mean (spec: Device types); others may
-/// be used as well.
+/// Types that are offered, with their meanings.
 const TYPES: &[(&str, &str)] = &[
-    (EVENT, "What everything else belongs to."),
+    (EVENT, "The top: everything else belongs to an event."),
     (
         "room",
         "A room or an area; sessions belong to the room they are in.",
@@ -36,7 +20,7 @@ const TYPES: &[(&str, &str)] = &[
         "session",
         "A talk, a workshop, a meal: it has a start and an end, and people check in to it.",
     ),
-    ("sponsor", "A stand of somebody who shows something."),
+    ("sponsor", "An exhibitor's stand."),
     (
         "rfidreader",
         "A reader of radio tags, such as a UHF gate or a portal.",
@@ -49,29 +33,27 @@ const TYPES: &[(&str, &str)] = &[
     ("bookable", "Something that can be booked."),
     ("product", "Something that is sold, such as a ticket."),
     ("location", "A place that holds rooms."),
-    ("organisation", "Who holds events."),
+    ("organisation", "An organiser of events."),
     ("group", "Devices that are looked at together."),
 ];
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
+    let mut routes = vec![
         Route::get("/console/devices", VIEWER, tree::show),
         Route::get("/console/devices/:id/branch", VIEWER, tree::branch),
-        Route::get("/console/devices/parents", OPERATOR, parent::options),
-        Route::get("/console/devices/new", OPERATOR, edit::new),
-        Route::post("/console/devices/new", OPERATOR, edit::create),
-        Route::get("/console/devices/:id", VIEWER, page::show),
-        Route::get("/console/devices/:id/inside", VIEWER, inside::show),
-        Route::get("/console/devices/:id/history", VIEWER, history::show),
-        Route::get("/console/devices/:id/edit", OPERATOR, edit::show),
-        Route::post("/console/devices/:id/edit", OPERATOR, edit::save),
-        Route::post("/console/devices/:id/delete", OPERATOR, actions::delete),
-        Route::post("/console/devices/:id/restore", OPERATOR, actions::restore),
-        Route::post("/console/devices/:id/erase", ADMINISTRATOR, actions::erase),
+        Route::get("/console/devices/parents", OPERATOR, form::parents),
+        Route::get("/console/devices/:id", VIEWER, show::show),
+        Route::get("/console/devices/:id/inside", VIEWER, show::inside),
+        Route::get("/console/devices/:id/history", VIEWER, show::history),
+        Route::post("/console/devices/:id/delete", OPERATOR, show::delete),
+        Route::post("/console/devices/:id/restore", OPERATOR, show::restore),
+        Route::post("/console/devices/:id/erase", ADMINISTRATOR, show::erase),
         Route::post(
             "/console/devices/:id/clients/:client/revoke",
             OPERATOR,
-            actions::revoke,
+            show::revoke,
         ),
-    ]
+    ];
+    routes.extend(form::routes());
+    routes
 }

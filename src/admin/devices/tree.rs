@@ -1,8 +1,8 @@
-//! Devices as a tree by parent, loaded branch by branch, and what a search among them finds.
+//! The tree of devices, loaded branch by branch, and the search.
 
 use super::TYPES;
 use crate::{
-    admin::{Area, Layout, RequestContext, answer},
+    admin::{Area, Fields, Layout, RequestContext, answer, filter::Typed},
     domain::devices::{
         EVENT,
         record::Record,
@@ -20,18 +20,18 @@ const OPEN_MAX: i64 = 40;
 /// Branches that a page shows open.
 const OPEN_BRANCHES: usize = 5;
 
-/// A list of devices and where it goes on.
+/// A page of devices.
 struct Branch {
     nodes: Vec<Node>,
     total: i64,
     page: i64,
-    /// Where the pages are; empty where there is one only.
+    /// Links to the pages beside it.
     before: Option<String>,
     after: Option<String>,
 }
 
 impl Branch {
-    fn of(level: Level, page: i64, size: i64, link: impl Fn(i64) -> String) -> Self {
+    fn new(level: Level, page: i64, size: i64, link: impl Fn(i64) -> String) -> Self {
         Self {
             nodes: level.nodes,
             total: level.total,
@@ -42,34 +42,30 @@ impl Branch {
     }
 }
 
-/// What is asked for.
-struct Asked(Wanted);
+/// What is looked for.
+struct Filter {
+    typed: Typed<3>,
+    wanted: Wanted,
+}
 
-impl Asked {
-    fn of(request: &RequestContext) -> Self {
-        let page = request.query.number("page").ok().flatten().unwrap_or(1);
-        Self(Wanted {
-            text: request.query.text("q").to_owned(),
-            kind: request.query.text("type").to_owned(),
-            deleted: request.query.text("show") == "deleted",
-            page: page.clamp(1, 1_000_000),
-        })
+impl Filter {
+    fn read(query: &Fields) -> Self {
+        let typed = Typed::read(query, ["q", "type", "show"]);
+        let page = query.number("page").ok().flatten().unwrap_or(1);
+        Self {
+            wanted: Wanted {
+                text: typed.get("q").to_owned(),
+                kind: typed.get("type").to_owned(),
+                deleted: typed.get("show") == "deleted",
+                page: page.clamp(1, 1_000_000),
+            },
+            typed,
+        }
     }
 
-    /// Whether all that there is is asked for: a tree.
+    /// Whether the tree is shown, and not a list of what was found.
     fn is_all(&self) -> bool {
-        self.0.text.is_empty() && self.0.kind.is_empty() && !self.0.deleted
-    }
-
-    fn link(&self, page: i64) -> String {
-        let show = if self.0.deleted { "deleted" } else { "" };
-        let query = form_urlencoded::Serializer::new(String::new())
-            .append_pair("q", &self.0.text)
-            .append_pair("type", &self.0.kind)
-            .append_pair("show", show)
-            .append_pair("page", &page.to_string())
-            .finish();
-        format!("/console/devices?{query}")
+        self.typed.is_empty()
     }
 }
 
@@ -77,9 +73,9 @@ impl Asked {
 #[template(path = "devices/list.html")]
 struct Page {
     layout: Layout,
-    asked: Asked,
+    filter: Filter,
     kinds: Vec<String>,
-    /// Of which device the branch is; all without it.
+    /// The device that the branch belongs to.
     of: Option<Record>,
     branch: Branch,
 }
@@ -100,24 +96,27 @@ struct BranchPage<'a> {
 }
 
 pub async fn show(request: RequestContext) -> Result<Response> {
-    let asked = Asked::of(&request);
+    let filter = Filter::read(&request.query);
     let parent = request.query.number("parent")?;
     let app = request.console.app().clone();
-    let (branch, kinds, of, asked) = request
+    let (branch, kinds, of, filter) = request
         .read(move |connection| {
             let of = parent.map(|id| Record::find(connection, id)).transpose()?;
-            let branch = if asked.is_all() {
-                branch_of(connection, parent, asked.0.page, &app)?
+            let branch = if filter.is_all() {
+                branch_of(connection, parent, filter.wanted.page, &app)?
             } else {
-                let level = tree::search(connection, &asked.0, &app)?;
-                Branch::of(level, asked.0.page, tree::FOUND, |page| asked.link(page))
+                let level = tree::search(connection, &filter.wanted, &app)?;
+                Branch::new(level, filter.wanted.page, tree::FOUND, |page| {
+                    let query = filter.typed.with("page", &page.to_string());
+                    format!("/console/devices?{query}")
+                })
             };
-            Ok((branch, kinds(connection)?, of, asked))
+            Ok((branch, kinds(connection)?, of, filter))
         })
         .await?;
     answer::page(&Page {
         layout: request.layout("Devices and events", Some(Area::Devices)),
-        asked,
+        filter,
         kinds,
         of,
         branch,
@@ -144,14 +143,14 @@ pub async fn branch(request: RequestContext) -> Result<Response> {
     })
 }
 
-/// Types that may be filtered by: those in use and those that are known everywhere.
+/// Types that are offered: those in use, and the known ones.
 fn kinds(connection: &Connection) -> Result<Vec<String>> {
     let mut kinds = tree::types(connection)?;
     kinds.extend(TYPES.iter().map(|(kind, _)| (*kind).to_owned()));
     Ok(kinds.into_iter().collect())
 }
 
-/// Living devices of a parent, or without one; those whose parent was deleted are on top as well.
+/// The devices of a parent, or at the top level; those whose parent was deleted are at the top as well.
 fn branch_of(connection: &Connection, parent: Option<i64>, page: i64, app: &App) -> Result<Branch> {
     let mut level = tree::level(connection, parent, page, app)?;
     let opened = level
@@ -163,19 +162,13 @@ fn branch_of(connection: &Connection, parent: Option<i64>, page: i64, app: &App)
     for node in opened {
         node.open = Some(tree::level(connection, Some(node.id), 1, app)?.nodes);
     }
-    Ok(Branch::of(level, page, tree::PAGE, |page| match parent {
+    Ok(Branch::new(level, page, tree::PAGE, |page| match parent {
         Some(id) => format!("/console/devices?parent={id}&page={page}"),
         None => format!("/console/devices?page={page}"),
     }))
 }
 
-/// The first children of a device, for its page, and how many there are.
-pub fn children(connection: &Connection, id: i64, app: &App) -> Result<(Vec<Node>, i64)> {
-    let level = tree::level(connection, Some(id), 1, app)?;
-    Ok((level.nodes, level.total))
-}
-
-/// The children of a device as HTML, where they are shown at once.
+/// The children of a device as HTML, where its branch is open.
 pub fn opened(node: &Node, layout: &Layout) -> Result<String> {
     let Some(nodes) = &node.open else {
         return Ok(String::new());

@@ -8,6 +8,7 @@ use crate::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// A form as a page shows it.
 #[derive(Debug, Default)]
@@ -30,7 +31,7 @@ pub struct Form {
 #[derive(Debug)]
 pub struct Group {
     pub heading: &'static str,
-    pub help: &'static str,
+    pub help: Cow<'static, str>,
     pub inputs: Vec<Input>,
     /// So many fields make a row; 0: there are no rows.
     row_len: usize,
@@ -40,7 +41,7 @@ impl Group {
     pub fn new(heading: &'static str, inputs: Vec<Input>) -> Self {
         Self {
             heading,
-            help: "",
+            help: "".into(),
             inputs,
             row_len: 0,
         }
@@ -62,8 +63,8 @@ impl Group {
         self.row_len > 0
     }
 
-    pub fn help(mut self, help: &'static str) -> Self {
-        self.help = help;
+    pub fn help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
+        self.help = help.into();
         self
     }
 }
@@ -124,6 +125,12 @@ pub fn parse<T: DeserializeOwned>(values: Map<String, Value>) -> Result<T> {
 impl Form {
     fn inputs(&mut self) -> impl Iterator<Item = &mut Input> {
         self.groups.iter_mut().flat_map(|group| &mut group.inputs)
+    }
+
+    /// What a browser sends of the form.
+    #[cfg(test)]
+    pub fn into_sent(mut self) -> Fields {
+        Fields(self.inputs().flat_map(|input| input.sent()).collect())
     }
 
     /// Shows what was sent: the values, and the version that the form was opened on.

@@ -26,6 +26,8 @@ enum Control {
     Radios,
     Checks,
     Flag,
+    /// Rows of a name and a value, sent as `key` and `value`.
+    Pairs,
     /// One record, found by a search at this path.
     Lookup {
         path: &'static str,
@@ -84,6 +86,10 @@ pub struct Input {
     /// The text of a line or an area; of a flag, anything where it is set.
     pub value: String,
     pub choices: Vec<Choice>,
+    /// The rows of a list of names and values.
+    pub rows: Vec<(String, String)>,
+    /// What the offered values mean.
+    pub meanings: &'static [(&'static str, &'static str)],
     /// Values that are offered for a line, which may hold others.
     pub offered: Vec<String>,
     /// Further attributes of a line.
@@ -111,6 +117,8 @@ impl Input {
             control,
             value: String::new(),
             choices: Vec::new(),
+            rows: Vec::new(),
+            meanings: &[],
             offered: Vec::new(),
             attributes: Vec::new(),
             required: false,
@@ -218,6 +226,50 @@ impl Input {
     ) -> Self {
         let none = [("", "none")];
         Self::chosen(name, label, Control::Lookup { path, placeholder }, none)
+    }
+
+    /// Rows of names and values, with some empty ones to fill in.
+    pub fn pairs(name: impl Into<Text>, label: impl Into<Text>, rows: &[(String, String)]) -> Self {
+        Self {
+            rows: with_spare(rows.to_vec()),
+            ..Self::new(name, label, Control::Pairs)
+        }
+    }
+
+    pub fn on(self, is_on: bool) -> Self {
+        self.value(if is_on { "1" } else { "" })
+    }
+
+    /// Values that are offered, each with its meaning.
+    pub fn explained(mut self, values: &'static [(&'static str, &'static str)]) -> Self {
+        self.meanings = values;
+        self.offered(values.iter().map(|(value, _)| *value))
+    }
+
+    pub fn is_pairs(&self) -> bool {
+        self.control == Control::Pairs
+    }
+
+    /// What a browser sends of it.
+    #[cfg(test)]
+    pub(super) fn sent(&self) -> Vec<(String, String)> {
+        let named = |value: &str| (self.name.to_string(), value.to_owned());
+        match self.control {
+            Control::Flag if self.value.is_empty() => Vec::new(),
+            Control::Pairs => {
+                let rows = self.rows.iter();
+                let rows = rows.flat_map(|(key, value)| [("key", key), ("value", value)]);
+                rows.map(|(name, text)| (name.to_owned(), text.clone()))
+                    .collect()
+            }
+            Control::Line(_) | Control::Number { .. } | Control::Area { .. } | Control::Flag => {
+                vec![named(&self.value)]
+            }
+            _ => {
+                let chosen = self.choices.iter().filter(|choice| choice.chosen);
+                chosen.map(|choice| named(&choice.value)).collect()
+            }
+        }
     }
 
     pub fn value(mut self, value: impl Into<String>) -> Self {
@@ -339,6 +391,11 @@ impl Input {
             Control::Line(_) | Control::Number { .. } | Control::Area { .. } => {
                 self.value.trim().to_owned()
             }
+            Control::Pairs => {
+                let rows = self.rows.iter().filter(|(key, _)| !key.is_empty());
+                let rows = rows.map(|(key, value)| format!("{key}: {value}"));
+                rows.collect::<Vec<_>>().join(", ")
+            }
             Control::Flag if self.value.is_empty() => "no".to_owned(),
             Control::Flag => "yes".to_owned(),
             _ => {
@@ -395,6 +452,7 @@ impl Input {
         }
         let filled = match self.control {
             Control::Flag => Some(json!(sent.ticked(name))),
+            Control::Pairs => None,
             Control::Checks => Some(json!(sent.all(name).collect::<Vec<_>>())),
             Control::Number { min, max } => {
                 let number = sent.number(name)?;
@@ -447,6 +505,7 @@ impl Input {
                 let value = if sent.ticked(name) { "1" } else { "" };
                 value.clone_into(&mut self.value);
             }
+            Control::Pairs => self.rows = with_spare(sent.pairs()),
             Control::Lookup { .. } if sent.sent(name).is_none() => {}
             _ => {
                 for choice in &mut self.choices {
@@ -455,4 +514,25 @@ impl Input {
             }
         }
     }
+}
+
+/// Empty rows at the end of a list of names and values.
+const SPARE_ROWS: usize = 3;
+
+fn with_spare(mut rows: Vec<(String, String)>) -> Vec<(String, String)> {
+    rows.extend(std::iter::repeat_n(Default::default(), SPARE_ROWS));
+    rows
+}
+
+/// Values with their labels, of which one is chosen.
+pub fn choices<V: Into<String>, L: Into<String>>(
+    all: impl IntoIterator<Item = (V, L)>,
+    chosen: &str,
+) -> Vec<Choice> {
+    let choice = |(value, label): (V, L)| {
+        let value = value.into();
+        let is_chosen = value == chosen;
+        Choice::new(value, label, is_chosen)
+    };
+    all.into_iter().map(choice).collect()
 }

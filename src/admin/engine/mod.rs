@@ -4,10 +4,12 @@
 
 mod form;
 mod input;
+mod record;
 mod settings;
 
 pub use form::{Form, Group, filled, parse, read, typed};
-pub use input::{Choice, Input};
+pub use input::{Choice, Input, choices};
+pub use record::{Document, RecordDraft, document_group};
 pub use settings::SettingsForm;
 
 use super::{
@@ -153,8 +155,18 @@ pub trait Editor: Sized + 'static {
     fn blank(request: &RequestContext) -> Self::Draft;
     fn find(connection: &Connection, key: &Self::Key) -> Result<Self::Draft>;
 
-    /// What the form of a record begins with, where the address asks for something else.
-    fn begin(_: &RequestContext, stored: Self::Draft) -> Self::Draft {
+    /// What a new one begins with, where a link says more of it.
+    fn begin(_connection: &Connection, _query: &Fields) -> Result<Option<Self::Draft>> {
+        Ok(None)
+    }
+
+    /// Its name on screen.
+    fn noun(_: &Self::Draft) -> &'static str {
+        Self::NOUN
+    }
+
+    /// What the form of a record shows, where the address asks for something else.
+    fn opened(_: &RequestContext, stored: Self::Draft) -> Self::Draft {
         stored
     }
 
@@ -263,7 +275,13 @@ fn stored<E: Editor>(
     connection: &Connection,
     key: Option<&E::Key>,
 ) -> Result<E::Draft> {
-    key.map_or_else(|| Ok(E::blank(request)), |key| E::find(connection, key))
+    match key {
+        Some(key) => E::find(connection, key),
+        None => {
+            let begun = E::begin(connection, &request.query)?;
+            Ok(begun.unwrap_or_else(|| E::blank(request)))
+        }
+    }
 }
 
 /// The page of a record as it is stored, with a form that shows a draft of it.
@@ -276,7 +294,7 @@ async fn page<E: Editor>(
         let stored = stored::<E>(request, connection, key)?;
         let begun = draft
             .cloned()
-            .unwrap_or_else(|| E::begin(request, stored.clone()));
+            .unwrap_or_else(|| E::opened(request, stored.clone()));
         let mut groups = E::groups(connection, key, &begun)?;
         for input in groups.iter_mut().flat_map(|group| &mut group.inputs) {
             let text = request.query.filled("find");
@@ -289,7 +307,7 @@ async fn page<E: Editor>(
     })?;
     let title = match key {
         Some(_) => E::name(&stored),
-        None => format!("New {}", E::NOUN),
+        None => format!("New {}", E::noun(&stored)),
     };
     let layout = request.layout(&title, Some(E::AREA));
     let cancel = key.map_or_else(|| E::LIST.to_owned(), E::page);
@@ -303,7 +321,7 @@ async fn page<E: Editor>(
             action: request.target(),
             submit: match key {
                 Some(_) => "Save".to_owned(),
-                None => format!("Create {}", E::NOUN),
+                None => format!("Create {}", E::noun(&stored)),
             },
             version: mark(&stored),
             groups,
@@ -325,6 +343,27 @@ async fn page<E: Editor>(
     })
 }
 
+/// A form as a page of its own: 422 where something is wrong with it.
+pub fn form_page(
+    request: &RequestContext,
+    title: &str,
+    area: Area,
+    form: Form,
+) -> Result<Response> {
+    let is_again = form.failure.is_some();
+    let page = Page {
+        layout: request.layout(title, Some(area)),
+        tabs: &[],
+        tab: "",
+        form,
+        buttons: Vec::new(),
+        may_edit: true,
+        result: String::new(),
+        aside: String::new(),
+    };
+    answer::form_page(is_again, &page)
+}
+
 /// Shows the form of a record, or of a new one.
 pub async fn show<E: Editor>(request: RequestContext) -> Result<Response> {
     let key = E::Key::of(&request)?;
@@ -337,7 +376,7 @@ pub async fn submit<E: Editor>(request: RequestContext) -> Result<Response> {
     let key = key.as_ref();
     let (typed, stored) = request.look_up(|connection| {
         let stored = stored::<E>(&request, connection, key)?;
-        let groups = E::groups(connection, key, &E::begin(&request, stored.clone()))?;
+        let groups = E::groups(connection, key, &E::opened(&request, stored.clone()))?;
         Ok((E::typed(&groups, &request.form), stored))
     })?;
     let at = At {

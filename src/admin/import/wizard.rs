@@ -1,16 +1,17 @@
-//! The wizard's pages of a list: what was recognised and how it is to be imported, how far it came,
-//! and what came of it.
+//! An uploaded list: preview and choices, the check, the import, and the result.
 
-use super::{
-    Choice, Glance, Outcome, Report, Upload, Work,
-    choice::keys,
-    uploads::Phase,
-    work::{self, Go},
-};
+use super::Progress;
 use crate::{
-    admin::{Area, Layout, RequestContext, answer},
+    admin::{
+        Area, Fields, Layout, RequestContext, answer,
+        engine::{self, Input},
+    },
     domain::devices::{self, Offer},
-    ops::import::{Batch, What, batches, source::Reading},
+    ops::import::{
+        Batch, What, batches,
+        source::Reading,
+        uploads::{Choice, Outcome, Preview, Report, Run, Upload},
+    },
     types::error::{Error, Kind, Result},
 };
 use askama::Template;
@@ -22,16 +23,13 @@ use std::sync::Arc;
 struct ListPage {
     layout: Layout,
     failure: Option<String>,
-    upload: Upload,
-    glance: Arc<Glance>,
-    choice: Choice,
+    preview: Arc<Preview>,
     report: Option<Arc<Report>>,
-    /// The same file, imported before.
+    /// The import that was made of this file before.
     earlier: Option<Batch>,
-    keys: Vec<(&'static str, String)>,
-    devices: Vec<Offer>,
-    /// What is doubtful about the columns.
+    inputs: Vec<Input>,
     warnings: Vec<String>,
+    upload: Upload,
 }
 
 #[derive(Template)]
@@ -39,18 +37,6 @@ struct ListPage {
 struct WaitPage {
     layout: Layout,
     part: Progress,
-}
-
-/// How far the work came; renewed by itself.
-#[derive(Template)]
-#[template(path = "import/progress.html")]
-pub(super) struct Progress {
-    pub(super) layout: Layout,
-    pub(super) work: Work,
-    /// The page whose part this is.
-    pub(super) path: String,
-    /// Whether the user may end it.
-    pub(super) stoppable: bool,
 }
 
 #[derive(Template)]
@@ -62,41 +48,18 @@ struct DonePage {
     report: Option<Arc<Report>>,
 }
 
-impl Progress {
-    /// What is being done, as a heading says it.
-    fn title(&self) -> &'static str {
-        match self.work.phase {
-            Phase::Checking => "Every row is looked at",
-            Phase::Writing => "Rows are written",
-            Phase::TakingBack => "The import is taken back",
-            Phase::Joining => "Attendees are being joined",
-        }
-    }
-
-    /// How much of it is done.
-    fn percent(&self) -> i64 {
-        (self.work.done * 100)
-            .checked_div(self.work.total)
-            .unwrap_or(100)
-            .min(100)
-    }
-}
-
-/// The list of the address.
-fn of_address(request: &RequestContext) -> Result<Upload> {
+fn upload_of(request: &RequestContext) -> Result<Upload> {
     let id = request.id("id")?;
     request.console.imports.upload(id).ok_or_else(|| {
         Error::new(
             Kind::NoSuchPath,
-            "this list is gone: it was imported or thrown away, is older than a day, or the server was started anew; upload it again",
+            "this list is gone: it was imported or discarded, is older than a day, or the server was restarted; upload it again",
         )
     })
 }
 
-/// The work on a list, if there is any.
-fn work_on(request: &RequestContext, id: i64) -> Option<Work> {
-    let work = request.console.imports.work();
-    work.filter(|work| work.upload == Some(id))
+fn progress_of(request: &RequestContext, id: i64) -> Option<Progress> {
+    Progress::new(request, &path(id), |work| work.upload == Some(id))
 }
 
 fn path(upload: i64) -> String {
@@ -104,48 +67,37 @@ fn path(upload: i64) -> String {
 }
 
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
-    // The work before the list: when that ends, what came of it stands in the list.
-    let id = request.id("id")?;
-    let work = work_on(&request, id);
-    let upload = of_address(&request)?;
-    if let Some(work) = work {
-        let part = Progress {
-            layout: request.layout("", None),
-            work,
-            path: path(id),
-            stoppable: true,
-        };
-        return answer::page(&WaitPage {
-            layout: request.layout(&upload.name, Some(Area::Delegates)),
-            part,
-        });
+    let upload = upload_of(&request)?;
+    let layout = request.layout(&upload.name, Some(Area::Delegates));
+    if let Some(part) = progress_of(&request, upload.id) {
+        return answer::page(&WaitPage { layout, part });
     }
-    match &upload.outcome {
-        Some(outcome) if upload.file.is_none() || upload.can_go_on() => answer::page(&DonePage {
-            layout: request.layout(&upload.name, Some(Area::Delegates)),
-            outcome: outcome.clone(),
-            report: upload.report.clone(),
-            upload,
-        }),
-        Some(outcome) => {
-            let failure = outcome.failure.clone();
-            answer::page(&ListPage::of(&request, upload, failure).await?)
+    let failure = match &upload.outcome {
+        Some(outcome) if upload.file.is_none() || upload.can_go_on() => {
+            return answer::page(&DonePage {
+                layout,
+                outcome: outcome.clone(),
+                report: upload.report.clone(),
+                upload,
+            });
         }
-        None => answer::page(&ListPage::of(&request, upload, None).await?),
-    }
+        Some(outcome) => outcome.failure.clone(),
+        None => None,
+    };
+    answer::page(&ListPage::read(&request, upload, failure).await?)
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "templates pass references"
-)]
 impl ListPage {
-    async fn of(request: &RequestContext, upload: Upload, failure: Option<String>) -> Result<Self> {
-        let (kind, list) = (upload.what, upload.glance.list.clone());
+    async fn read(
+        request: &RequestContext,
+        upload: Upload,
+        failure: Option<String>,
+    ) -> Result<Self> {
+        let (what, list) = (upload.what, upload.preview.list.clone());
         let (earlier, devices) = request
             .read(move |connection| {
                 Ok((
-                    batches::of_list(connection, kind, &list)?,
+                    batches::of_list(connection, what, &list)?,
                     devices::offers(connection)?,
                 ))
             })
@@ -153,71 +105,137 @@ impl ListPage {
         Ok(Self {
             layout: request.layout(&upload.name, Some(Area::Delegates)),
             failure,
-            glance: Arc::clone(&upload.glance),
-            choice: upload.choice.clone(),
+            preview: Arc::clone(&upload.preview),
             report: upload.report.clone(),
+            inputs: inputs(&upload, &devices, earlier.is_some()),
             earlier,
-            keys: keys(kind, &upload.glance),
-            warnings: upload.choice.warnings(kind, &upload.glance),
-            devices,
+            warnings: upload.preview.warnings(what, &upload.choice),
             upload,
         })
     }
 
-    /// What column `at` is to be.
-    fn chosen(&self, at: &usize) -> &str {
-        self.choice.columns.get(*at).map_or("", String::as_str)
-    }
-
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "templates pass references"
+    )]
     fn is_chosen(&self, at: &usize, value: &str) -> bool {
-        self.chosen(at) == value
-    }
-
-    fn is_key(&self, name: &str) -> bool {
-        self.choice.key.as_deref() == Some(name)
-    }
-
-    fn is_join(&self, id: &i64) -> bool {
-        self.choice.join == Some(*id)
-    }
-
-    fn is_device(&self, id: &i64) -> bool {
-        self.choice.device == Some(*id)
-    }
-
-    fn delegates(&self) -> bool {
-        self.upload.what == What::Delegates
+        let chosen = self.upload.choice.columns.get(*at);
+        chosen.map_or("", String::as_str) == value
     }
 }
 
-/// Shows the list again with what is wrong.
+/// The options of an import.
+fn inputs(upload: &Upload, devices: &[Offer], is_again: bool) -> Vec<Input> {
+    let (what, choice) = (upload.what, &upload.choice);
+    let options = &choice.options;
+    let mut inputs = Vec::new();
+    if !upload.preview.keys.is_empty() {
+        let keys = upload.preview.keys.iter();
+        let keys = keys.map(|(name, label)| (*name, format!("Match by {label} and update")));
+        let key = options.key.as_deref().unwrap_or_default();
+        inputs.push(
+            Input::select("key", "Rows that exist already", {
+                engine::choices(
+                    [("", "Create every row".to_owned())]
+                        .into_iter()
+                        .chain(keys),
+                    key,
+                )
+            })
+            .help("Matched rows: empty cells change nothing. Rows without a match are created."),
+        );
+    }
+    if what == What::Delegates {
+        inputs.push(
+            device_input(
+                "join",
+                "Register everybody for",
+                "nothing",
+                devices,
+                options.join,
+            )
+            .help("For places that admit registered attendees only."),
+        );
+    }
+    let help = match what {
+        What::Interactions => {
+            "Searches find the imported rows by this device. It is also the device of rows that name none."
+        }
+        _ => "Searches find the imported rows by this device.",
+    };
+    inputs.push(
+        device_input(
+            "device",
+            "List is for",
+            "no device in particular",
+            devices,
+            choice.device,
+        )
+        .help(help),
+    );
+    let skip =
+        "Leave bad rows out and import the others. Otherwise a single bad row stops the import.";
+    inputs.push(Input::flag("skip_bad", skip).on(options.skip_bad).wide());
+    if what == What::Delegates {
+        let make = "Generate a ticket code for everybody without a barcode";
+        inputs.push(
+            Input::flag("make_codes", make)
+                .on(options.make_codes)
+                .wide(),
+        );
+    }
+    if is_again {
+        let again = "Import again, although this file was imported before";
+        inputs.push(Input::flag("again", again).on(false).wide());
+    }
+    inputs
+}
+
+fn device_input(
+    name: &'static str,
+    label: &'static str,
+    none: &str,
+    devices: &[Offer],
+    chosen: Option<i64>,
+) -> Input {
+    let chosen = chosen.map_or_else(String::new, |id| id.to_string());
+    let devices = devices.iter();
+    let devices = devices.map(|device| (device.id.to_string(), device.with_type()));
+    let all = [(String::new(), none.to_owned())]
+        .into_iter()
+        .chain(devices);
+    Input::select(name, label, engine::choices(all, &chosen))
+}
+
+/// The list again, with what is wrong.
 async fn again(request: &RequestContext, upload: Upload, cause: Error) -> Result<Response> {
     if cause.kind == Kind::Defect {
         return Err(cause);
     }
     let failure = answer::sentence(&cause.message);
-    answer::form_again(&ListPage::of(request, upload, Some(failure)).await?)
+    answer::form_again(&ListPage::read(request, upload, Some(failure)).await?)
 }
 
+/// Reads another sheet, or in another encoding.
 pub(super) async fn sheet(request: RequestContext) -> Result<Response> {
-    let upload = of_address(&request)?;
-    let (kind, name) = (upload.what, upload.name.clone());
+    let upload = upload_of(&request)?;
+    let (what, name) = (upload.what, upload.name.clone());
     let chosen = |name: &str| request.form.filled(name).map(ToOwned::to_owned);
     let (sheet, encoding) = (chosen("sheet"), chosen("encoding"));
     let Some(file) = upload.file.clone() else {
         return Ok(answer::go(&path(upload.id)));
     };
-    let looked = tokio::task::spawn_blocking(move || {
+    let read = tokio::task::spawn_blocking(move || {
         let reading = Reading {
             sheet: sheet.as_deref(),
             encoding: encoding.as_deref(),
         };
-        Glance::at(&file, &name, kind, reading)
+        Preview::read(&file, &name, what, reading)
     });
-    match looked.await.map_err(Error::defect)? {
-        Ok((glance, choice)) => {
+    match read.await.map_err(Error::defect)? {
+        Ok((preview, choice)) => {
             request.console.imports.change(upload.id, |upload| {
-                upload.glance = Arc::new(glance);
+                upload.preview = Arc::new(preview);
                 upload.choice = choice;
                 upload.report = None;
             });
@@ -227,66 +245,88 @@ pub(super) async fn sheet(request: RequestContext) -> Result<Response> {
     }
 }
 
-pub(super) async fn try_out(request: RequestContext) -> Result<Response> {
-    deal(request, Go::Try).await
+fn typed(known: &Choice, form: &Fields) -> Result<Choice> {
+    let mut choice = known.clone();
+    for (at, column) in choice.columns.iter_mut().enumerate() {
+        if let Some(typed) = form.sent(&format!("column-{at}")) {
+            typed.clone_into(column);
+        }
+    }
+    choice.device = form.number("device")?;
+    let options = &mut choice.options;
+    options.key = form.filled("key").map(ToOwned::to_owned);
+    options.join = form.number("join")?;
+    options.skip_bad = form.ticked("skip_bad");
+    options.make_codes = form.ticked("make_codes");
+    Ok(choice)
+}
+
+pub(super) async fn check(request: RequestContext) -> Result<Response> {
+    run(request, Run::Check).await
 }
 
 pub(super) async fn import(request: RequestContext) -> Result<Response> {
-    deal(request, Go::Import).await
+    run(request, Run::Import).await
 }
 
-async fn deal(request: RequestContext, go: Go) -> Result<Response> {
-    let mut upload = of_address(&request)?;
-    if work_on(&request, upload.id).is_some() || upload.file.is_none() {
+async fn run(request: RequestContext, run: Run) -> Result<Response> {
+    let mut upload = upload_of(&request)?;
+    if progress_of(&request, upload.id).is_some() || upload.file.is_none() {
         return Ok(answer::go(&path(upload.id)));
     }
-    let choice = match upload.choice.read(&request.form) {
-        Ok(choice) => choice,
+    match typed(&upload.choice, &request.form) {
+        Ok(choice) => upload.choice = choice,
         Err(cause) => return again(&request, upload, cause).await,
-    };
-    upload.choice = choice.clone();
-    let again_anyway = request.form.ticked("again") || choice.key.is_some();
-    let outcome = choice
-        .check(upload.what, &upload.glance)
-        .and_then(|()| match &go {
-            Go::Import if !again_anyway => refuse_again(&request, &upload),
+    }
+    let begun = upload
+        .preview
+        .check(upload.what, &upload.choice)
+        .and_then(|()| match run {
+            Run::Import => refuse_again(&request, &upload),
             _ => Ok(()),
-        });
-    let outcome = outcome.and_then(|()| {
-        request.console.imports.change(upload.id, |upload| {
-            upload.choice = choice;
-            upload.report = None;
-            upload.outcome = None;
-        });
-        work::begin(&request, &upload, go)
-    });
-    match outcome {
+        })
+        .and_then(|()| begin(&request, &upload, run));
+    match begun {
         Ok(()) => Ok(answer::go(&path(upload.id))),
         Err(cause) => again(&request, upload, cause).await,
     }
 }
 
-/// A list that is imported twice by mistake would make everybody twice.
 fn refuse_again(request: &RequestContext, upload: &Upload) -> Result<()> {
-    let earlier = request
-        .look_up(|connection| batches::of_list(connection, upload.what, &upload.glance.list))?;
-    match earlier {
-        Some(_) => Err(Error::invalid(
-            "this file was imported before; tick \"Import it once more\" if everybody in it is really to be made a second time",
-        )),
-        None => Ok(()),
+    let is_meant = request.form.ticked("again") || upload.choice.options.key.is_some();
+    if is_meant || earlier(request, upload)?.is_none() {
+        return Ok(());
     }
+    Err(Error::invalid(
+        "this file was imported before; tick \"Import again\" to create everybody in it a second time",
+    ))
+}
+
+/// The import that was made of a list before.
+fn earlier(request: &RequestContext, upload: &Upload) -> Result<Option<Batch>> {
+    request.look_up(|connection| batches::of_list(connection, upload.what, &upload.preview.list))
+}
+
+fn begin(request: &RequestContext, upload: &Upload, run: Run) -> Result<()> {
+    let uploads = &request.console.imports;
+    uploads.change(upload.id, |stored| {
+        stored.choice = upload.choice.clone();
+        stored.report = None;
+        stored.outcome = None;
+    });
+    let by = request.current_user()?.email.clone();
+    let app = request.console.app().clone();
+    uploads.run(app, request.context(), by, upload, run)
 }
 
 pub(super) async fn resume(request: RequestContext) -> Result<Response> {
-    let mut upload = of_address(&request)?;
-    upload.choice.skip_bad = request.form.ticked("skip_bad");
-    let begun = batch_to_resume(&request, &upload).and_then(|batch| {
-        request.console.imports.change(upload.id, |upload| {
-            upload.report = None;
-            upload.outcome = None;
-        });
-        work::begin(&request, &upload, Go::Resume(Box::new(batch)))
+    let mut upload = upload_of(&request)?;
+    upload.choice.options.skip_bad = request.form.ticked("skip_bad");
+    let begun = earlier(&request, &upload).and_then(|batch| {
+        let batch = batch
+            .filter(|batch| batch.finished_at.is_none())
+            .ok_or_else(|| Error::invalid("there is no interrupted import of this file"))?;
+        begin(&request, &upload, Run::Resume(Box::new(batch)))
     });
     match begun {
         Ok(()) => Ok(answer::go(&path(upload.id))),
@@ -294,59 +334,41 @@ pub(super) async fn resume(request: RequestContext) -> Result<Response> {
     }
 }
 
-fn batch_to_resume(request: &RequestContext, upload: &Upload) -> Result<Batch> {
-    request
-        .look_up(|connection| batches::of_list(connection, upload.what, &upload.glance.list))?
-        .filter(|batch| batch.finished_at.is_none())
-        .ok_or_else(|| Error::invalid("there is no interrupted import of this file"))
-}
-
 pub(super) async fn progress(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    match work_on(&request, id) {
-        Some(work) => answer::page(&Progress {
-            layout: request.layout("", None),
-            work,
-            path: path(id),
-            stoppable: true,
-        }),
-        None => Ok(answer::go_whole(&request, &path(id))),
-    }
+    super::progress(&request, progress_of(&request, id), &path(id))
 }
 
 pub(super) async fn cancel(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    if let Some(work) = work_on(&request, id) {
-        work.stop.stop();
-        request.flash("It stops at the next row.");
-    }
-    Ok(answer::go(&path(id)))
+    Ok(super::cancel(
+        &request,
+        progress_of(&request, id),
+        &path(id),
+    ))
 }
 
 pub(super) async fn discard(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    if work_on(&request, id).is_some() {
-        return Err(Error::invalid("it is being dealt with; cancel that first"));
+    if progress_of(&request, id).is_some() {
+        return Err(Error::invalid(
+            "this list is being worked on; stop that first",
+        ));
     }
     request.console.imports.forget(id);
-    request.done(
-        "The list is thrown away; nothing of it was kept.",
-        "/console/import",
-    )
+    request.done("List discarded.", "/console/import")
 }
 
-/// All bad rows, as CSV.
-pub(super) async fn bad(request: RequestContext) -> Result<Response> {
-    let upload = of_address(&request)?;
-    let report = upload.report.clone();
-    let gone = || Error::new(Kind::NoSuchPath, "there is no list of bad rows");
-    let report = report.ok_or_else(gone)?;
-    let path = report.file.as_ref().ok_or_else(gone)?;
-    let file = std::fs::File::open(path).map_err(Error::unavailable)?;
-    let name = upload
-        .name
-        .rsplit_once('.')
-        .map_or(upload.name.as_str(), |(name, _)| name);
+pub(super) async fn bad_rows(request: RequestContext) -> Result<Response> {
+    let upload = upload_of(&request)?;
+    let file = upload
+        .report
+        .as_ref()
+        .and_then(|report| report.file.as_ref());
+    let file = file.ok_or_else(|| Error::new(Kind::NoSuchPath, "there is no list of bad rows"))?;
+    let file = std::fs::File::open(file).map_err(Error::unavailable)?;
+    let name = upload.name.rsplit_once('.');
+    let name = name.map_or(upload.name.as_str(), |(name, _)| name);
     Ok(answer::download(
         &format!("{name}-bad-rows.csv"),
         "text/csv; charset=utf-8",

@@ -1,5 +1,4 @@
-//! Where a gate let somebody in whom the rules would not have: what it decided, what the server
-//! would have, and why.
+//! Conflicts: check-ins that a gate admitted and the rules would have refused.
 
 use crate::{
     admin::{Area, Layout, RequestContext, answer},

@@ -1,4 +1,4 @@
-//! What of interactions and refusals is asked for.
+//! The form above the lists of interactions and refusals.
 
 use crate::{
     admin::{
@@ -10,12 +10,9 @@ use crate::{
 };
 use rusqlite::Connection;
 
-/// What is asked for, as the page's form says it.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// The interaction type.
     pub kind: String,
-    /// A device.
     pub device: Option<i64>,
     /// A text about a delegate: parts of name, company, e-mail or code.
     pub delegate: String,
@@ -34,7 +31,7 @@ pub struct Filter {
     reason = "templates pass references"
 )]
 impl Filter {
-    /// Reads the query string; what cannot be read of it is told, and left out.
+    /// Reads the query string; what cannot be read is returned as a message, and left out.
     pub fn read(query: &Fields, zone: &Zone) -> (Self, Option<String>) {
         let mut asked = Asked::of(query, zone);
         let filter = Self {
@@ -49,17 +46,15 @@ impl Filter {
         (filter, asked.failure())
     }
 
-    /// Whether it is about this device.
     pub fn is_device(&self, id: &i64) -> bool {
         self.device == Some(*id)
     }
 
-    /// Whether nothing is left out.
+    /// Whether it matches everything.
     pub fn is_any(&self) -> bool {
         self.query().is_empty()
     }
 
-    /// The filter as a query string.
     pub fn query(&self) -> String {
         let device = self.device.map(|id| id.to_string()).unwrap_or_default();
         let code = self.code.map(|code| code.to_string()).unwrap_or_default();
@@ -75,7 +70,6 @@ impl Filter {
         ])
     }
 
-    /// Makes it ready to find with.
     pub fn prepare(&self, connection: &Connection, zone: &Zone) -> Result<Finder> {
         let wanted = Wanted {
             kind: self.kind.clone(),

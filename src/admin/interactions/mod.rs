@@ -1,8 +1,4 @@
-//! What happened: the live tail and the way back through it, what was refused, where gates and rules
-//! disagreed, and each interaction by itself.
-//!
-//! - `filter`: what is asked for; `tail`: interactions and refusals, newest first; `live`: as they come
-//! - `refusals`, `conflicts`, `one`: the other pages
+//! Activity: the live list, refusals, conflicts, and the page of an interaction.
 
 mod conflicts;
 mod filter;

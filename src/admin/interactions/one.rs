@@ -1,11 +1,11 @@
-//! One interaction: everything that is kept of it.
+//! The page of an interaction.
 
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
     domain::{
         delegates, devices,
         interactions::{
-            origin::{self, Sender},
+            history::{self, Sender},
             remove,
             rows::{self, Interaction},
         },
@@ -37,10 +37,10 @@ struct Page {
     sender: Sender,
     conflicts: Vec<String>,
     batch: Option<i64>,
-    /// Of a form: labels and answers.
+    /// Answers of a form, with their labels.
     answers: Vec<(String, String)>,
     data: Option<String>,
-    /// How long the data is, where it is too long to be shown.
+    /// The length of data that is too long to be shown.
     data_bytes: Option<i64>,
 }
 
@@ -81,12 +81,12 @@ impl Page {
             layout,
             id,
             participants: participants(connection, &found)?,
-            sender: origin::sender(connection, id)?,
-            conflicts: origin::conflicts(connection, id)?
+            sender: history::sender(connection, id)?,
+            conflicts: history::conflicts(connection, id)?
                 .iter()
                 .map(|message| answer::sentence(message))
                 .collect(),
-            batch: origin::batch(connection, id)?,
+            batch: history::batch(connection, id)?,
             answers,
             data_bytes: (length > DATA_MAX).then(|| i64::try_from(length).unwrap_or(i64::MAX)),
             data: text.filter(|_| length <= DATA_MAX),
@@ -97,7 +97,7 @@ impl Page {
     }
 }
 
-/// What a form was answered, as people read it.
+/// The answers of a form as people read them.
 fn answers(data: &Value) -> Vec<(String, String)> {
     let report = data.get("reportData").and_then(Value::as_object);
     let said = |value: &Value| -> String {

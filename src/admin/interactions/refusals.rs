@@ -1,29 +1,28 @@
-//! The log of what was refused: what the crew looks at when a guest complains.
+//! The log of refusals, to find out why a guest was turned away.
 
 use super::filter::Filter;
 use crate::{
-    admin::{Area, Layout, RequestContext, answer},
+    admin::{Area, Layout, RequestContext, answer, export::slices},
     domain::{
         devices::{self, Offer},
         interactions::log::{find_refusals, lines::Line},
     },
     types::{
-        Zone,
+        Timestamp, Zone,
         error::{Error, Result},
-        spreadsheet::guarded,
+        spreadsheet::csv_bytes,
     },
 };
 use askama::Template;
-use bytes::Bytes;
-use futures_util::stream;
-use poem::{Body, Response};
+use poem::Response;
+use rusqlite::Connection;
 
 /// Lines on a page.
 const PAGE: usize = 50;
-/// Refusals that the export writes in one go.
+/// Refusals that the export reads at a time.
 const SLICE: usize = 1_000;
 
-/// Codes of refusals, and what they mean.
+/// Codes of refusals with their meanings.
 pub const CODES: [(i64, &str); 7] = [
     (740, "Ticket used already, or too many check-ins"),
     (741, "Not joined"),
@@ -85,11 +84,7 @@ pub(super) async fn list(request: RequestContext) -> Result<Response> {
         failure,
         filter,
     };
-    if page.failure.is_some() {
-        answer::form_again(&page)
-    } else {
-        answer::page(&page)
-    }
+    answer::form_page(page.failure.is_some(), &page)
 }
 
 /// Everything that the filter finds, as CSV.
@@ -99,84 +94,75 @@ pub(super) async fn export(request: RequestContext) -> Result<Response> {
     if let Some(failure) = failure {
         return Err(Error::invalid(failure));
     }
-    let name = format!(
-        "refusals-{}.csv",
-        zone.plain(crate::types::Timestamp::now())
-    );
-    let state = (request, filter, zone, Some(None), true);
-    let slices = stream::unfold(state, |(request, filter, zone, from, first)| async move {
-        let from: Option<i64> = from?;
-        let (asked, of_slice) = (filter.clone(), zone.clone());
-        let written = request.read(move |connection| {
-            let finder = asked.prepare(connection, &of_slice)?;
-            let (lines, next) = find_refusals(connection, &finder, from, SLICE)?;
-            Ok((csv(&lines, &of_slice, first)?, next))
-        });
-        match written.await {
-            Ok((text, next)) => Some((
-                Ok(Bytes::from(text)),
-                (request, filter, zone, next.map(Some), false),
-            )),
-            Err(cause) => {
-                // The connection breaks, so that nobody takes half of it for all.
-                Some((
-                    Err(std::io::Error::other(cause)),
-                    (request, filter, zone, None, false),
-                ))
-            }
-        }
-    });
-    Ok(answer::download(
+    let name = format!("refusals-{}.csv", zone.plain(Timestamp::now()));
+    let rest = Rest {
+        filter,
+        zone,
+        from: None,
+        is_first: true,
+        is_done: false,
+    };
+    Ok(slices(
+        request.console.app(),
         &name,
         "text/csv; charset=utf-8",
-        Body::from_bytes_stream(slices),
+        rest,
+        Rest::next,
     ))
 }
 
-fn csv(lines: &[Line], zone: &Zone, first: bool) -> Result<Vec<u8>> {
-    let mut out = Vec::new();
-    if first {
-        out.extend("\u{feff}".as_bytes());
+/// The part of the export that is not sent yet.
+struct Rest {
+    filter: Filter,
+    zone: Zone,
+    from: Option<i64>,
+    is_first: bool,
+    is_done: bool,
+}
+
+impl Rest {
+    fn next(mut self, connection: &Connection) -> Result<Option<(Vec<u8>, Self)>> {
+        if self.is_done {
+            return Ok(None);
+        }
+        let finder = self.filter.prepare(connection, &self.zone)?;
+        let (lines, next) = find_refusals(connection, &finder, self.from, SLICE)?;
+        let head = self.is_first.then_some(&COLUMNS);
+        let bytes = csv_bytes(head, lines.into_iter().map(|line| cells(line, &self.zone)))?;
+        self.is_first = false;
+        self.is_done = next.is_none();
+        self.from = next;
+        Ok(Some((bytes, self)))
     }
-    let mut writer = csv::WriterBuilder::new()
-        .terminator(csv::Terminator::CRLF)
-        .from_writer(out);
-    if first {
-        writer
-            .write_record([
-                "at",
-                "recordedAt",
-                "type",
-                "delegate",
-                "delegateId",
-                "scanned",
-                "device",
-                "deviceId",
-                "code",
-                "reason",
-                "sentBy",
-            ])
-            .map_err(Error::defect)?;
-    }
+}
+
+const COLUMNS: [&str; 11] = [
+    "at",
+    "recordedAt",
+    "type",
+    "delegate",
+    "delegateId",
+    "scanned",
+    "device",
+    "deviceId",
+    "code",
+    "reason",
+    "sentBy",
+];
+
+fn cells(line: Line, zone: &Zone) -> [String; COLUMNS.len()] {
     let id = |id: Option<i64>| id.map(|id| id.to_string()).unwrap_or_default();
-    for line in lines {
-        let cells = [
-            zone.plain(line.at),
-            zone.plain(line.recorded_at),
-            line.kind.clone(),
-            line.delegate.clone(),
-            id(line.delegate_id),
-            line.scanned.clone(),
-            line.device.clone(),
-            id(line.device_id),
-            id(line.code),
-            line.message.clone().unwrap_or_default(),
-            line.sender.clone(),
-        ];
-        let guarded = cells.iter().map(|cell| guarded(cell).into_owned());
-        writer
-            .write_record(guarded.collect::<Vec<_>>())
-            .map_err(Error::defect)?;
-    }
-    writer.into_inner().map_err(Error::defect)
+    [
+        zone.plain(line.at),
+        zone.plain(line.recorded_at),
+        line.kind,
+        line.delegate,
+        id(line.delegate_id),
+        line.scanned,
+        line.device,
+        id(line.device_id),
+        id(line.code),
+        line.message.unwrap_or_default(),
+        line.sender,
+    ]
 }

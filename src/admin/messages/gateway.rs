@@ -108,7 +108,7 @@ impl Editor for Gateways {
         Ok(Draft::of(definition))
     }
 
-    fn begin(request: &RequestContext, stored: Draft) -> Draft {
+    fn opened(request: &RequestContext, stored: Draft) -> Draft {
         let channel = Channel::of(request).ok().flatten();
         let asked =
             channel.and_then(|channel| presets::filled_in(channel, request.query.filled("fill")?));
@@ -209,7 +209,7 @@ impl Editor for Gateways {
         let known = at
             .request
             .look_up(|connection| gateways::find(connection, channel))?;
-        let draft = Self::begin(at.request, at.stored.clone());
+        let draft = Self::opened(at.request, at.stored.clone());
         answer::part(&Aside {
             layout: at.layout,
             channel,

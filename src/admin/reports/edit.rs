@@ -1,14 +1,17 @@
-//! The SQL behind a report, and who may fetch it.
+//! The form of a report, which can be run before it is saved.
 
-use super::{
-    super::{Layout, RequestContext, Route, answer, form::mark, route},
-    HERE, layout, path, show, told,
-};
+use super::{PAGE, layout, path, show};
 use crate::{
+    admin::{
+        Fields, Layout, RequestContext, answer,
+        engine::{Choice, Form, Group, Input, choices},
+        form::mark,
+    },
+    core::audit,
     db::sandbox::View,
     domain::reports::{self, Fixed, Parameter, ParameterKind, Preview, Report, Stored, Values},
     identity::{Scope, clients},
-    types::error::{Error, Result},
+    types::error::{Kind, Result},
 };
 use askama::Template;
 use poem::Response;
@@ -17,140 +20,143 @@ use serde_json::Value;
 
 /// Rows of a report that is tried.
 const TRIED_MAX: usize = 20;
-/// Lines of the form that are left to be filled in.
-const LINES_FREE: usize = 2;
+/// Empty rows for parameters.
+const SPARE_ROWS: usize = 2;
 /// Clients that are offered.
 const CLIENTS_MAX: usize = 200;
-
-pub(super) fn routes() -> Vec<Route> {
-    let only = route::ADMINISTRATOR;
-    vec![
-        Route::get("/console/reports/new", only, blank),
-        Route::post("/console/reports/new", only, save),
-        Route::get("/console/reports/:dashboard/:id/edit", only, edit),
-        Route::post("/console/reports/:dashboard/:id/edit", only, save),
-        Route::post("/console/reports/:dashboard/:id/remove", only, remove),
-    ]
-}
 
 #[derive(Template)]
 #[template(path = "reports/edit.html")]
 struct Editor {
     layout: Layout,
-    failure: String,
-    action: String,
-    /// Where the report is shown; empty for one that is yet to be made.
-    shown: String,
-    seen: String,
-    dashboard: String,
-    id: String,
-    label: String,
-    sql: String,
-    lines: Vec<Line>,
-    /// `none`, `all` or `some`.
-    exposed: &'static str,
-    clients: Vec<Choice>,
-    dashboards: Vec<String>,
+    form: Form,
+    rows: Vec<ParameterRow>,
     tried: Option<Preview>,
     views: Vec<View>,
+    /// The page of the report, where it exists.
+    page: Option<String>,
 }
 
-/// A parameter or a fixed value, as the form has it.
+/// A parameter as the form has it.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Line {
+struct ParameterRow {
     name: String,
     label: String,
     /// `ask`, `may` or `fixed`.
     kind: String,
-    /// `text` or `number`, of what is not fixed.
+    /// `text` or `number`.
     sort: String,
     value: String,
 }
 
-/// A client that can be chosen.
-struct Choice {
-    id: String,
-    name: String,
-    on: bool,
+/// The form of a report, and of its parameters.
+fn form(request: &RequestContext, report: &Report) -> Result<Form> {
+    let (dashboards, clients) = request.look_up(|connection| {
+        let dashboards = reports::dashboards(connection)?.into_iter();
+        let dashboards: Vec<String> = dashboards.map(|(name, _)| name).collect();
+        Ok((dashboards, client_choices(connection, &report.api_clients)?))
+    })?;
+    let exposed = match report.api_clients.as_slice() {
+        [] => "none",
+        all if all.iter().any(|client| client == "*") => "all",
+        _ => "some",
+    };
+    let some = if clients.is_empty() {
+        "these clients (none has the scope yet)"
+    } else {
+        "these clients"
+    };
+    let exposed_choices = [
+        ("none", "no client"),
+        ("all", "every client that has the scope"),
+        ("some", some),
+    ];
+    let address = "Part of the address for API clients: letters, digits, - and _.";
+    let about = vec![
+        Input::text("label", "Name").value(&report.label)
+            .max(200)
+            .placeholder("Attendees by type")
+            .wide(),
+        Input::text("dashboard", "Dashboard").value(&report.dashboard)
+            .max(64)
+            .offered(dashboards)
+            .help(address),
+        Input::text("id", "Id").value(&report.id)
+            .max(64)
+            .placeholder("by-type")
+            .help(address),
+        Input::area("query", "SQL", 14).value(&report.query)
+            .code()
+            .wide()
+            .help(
+                "One SELECT, which reads the views listed beside and never writes. :name stands for a parameter.",
+            ),
+    ];
+    let mut access = vec![Input::radios(
+        "exposed",
+        "API access",
+        choices(exposed_choices, exposed),
+    )];
+    if !clients.is_empty() {
+        access.push(Input::checks("client", "Clients", clients));
+    }
+    Ok(Form {
+        action: request.target(),
+        version: mark(report),
+        groups: vec![
+            Group::new("Report", about),
+            Group::new("API access", access),
+        ],
+        ..Form::default()
+    })
 }
 
 impl Editor {
-    fn of(
+    fn new(
         request: &RequestContext,
-        title: &str,
-        report: &Report,
-        lines: Vec<Line>,
+        was: Option<&Report>,
+        form: Form,
+        mut rows: Vec<ParameterRow>,
     ) -> Result<Self> {
-        let (dashboards, clients) = request.look_up(|connection| {
-            let dashboards = reports::dashboards(connection)?.into_iter();
-            Ok((
-                dashboards.map(|(name, _)| name).collect(),
-                choices(connection, &report.api_clients)?,
-            ))
-        })?;
+        rows.extend(std::iter::repeat_n(ParameterRow::default(), SPARE_ROWS));
         Ok(Self {
-            layout: layout(request, title),
-            failure: String::new(),
-            action: request.target(),
-            shown: String::new(),
-            seen: String::new(),
-            dashboard: report.dashboard.clone(),
-            id: report.id.clone(),
-            label: report.label.clone(),
-            sql: report.query.clone(),
-            lines: with_free(lines),
-            exposed: match report.api_clients.as_slice() {
-                [] => "none",
-                all if all.iter().any(|client| client == "*") => "all",
-                _ => "some",
-            },
-            clients,
-            dashboards,
+            layout: layout(request, was.map_or("New report", |was| &was.label)),
+            form,
+            rows,
             tried: None,
             views: reports::views(request.console.store.path())?,
+            page: was.map(path),
         })
     }
 }
 
-fn with_free(mut lines: Vec<Line>) -> Vec<Line> {
-    lines.extend(std::iter::repeat_n(Line::default(), LINES_FREE));
-    lines
-}
-
-/// Clients that may read reports at all, and those that are named, be they known here or not.
-fn choices(connection: &Connection, named: &[String]) -> Result<Vec<Choice>> {
-    let mut choices = Vec::new();
+/// Clients that may read reports, and those that are named.
+fn client_choices(connection: &Connection, named: &[String]) -> Result<Vec<Choice>> {
+    let mut choices: Vec<Choice> = Vec::new();
     for client in clients::list(connection)?.into_iter().rev() {
         let on = named.contains(&client.client_id);
         let reads = !client.scopes.is_empty() && client.revoked_at.is_none();
         if on || (reads && choices.len() < CLIENTS_MAX) {
             let trusted = client.scopes.contains(&Scope::Trusted);
-            choices.push(Choice {
-                name: match (client.revoked_at.is_some(), trusted, reads) {
-                    (true, ..) => format!("{} (revoked)", client.name),
-                    (_, true, _) => format!("{} (may do everything)", client.name),
-                    (_, _, false) => format!("{} (lacks the scope)", client.name),
-                    _ => client.name,
-                },
-                id: client.client_id,
-                on,
-            });
+            let name = match (client.revoked_at.is_some(), trusted, reads) {
+                (true, ..) => format!("{} (revoked)", client.name),
+                (_, true, _) => format!("{} (may do everything)", client.name),
+                (_, _, false) => format!("{} (lacks the scope)", client.name),
+                _ => client.name,
+            };
+            choices.push(Choice::new(&client.client_id, name, on).help(&client.client_id));
         }
     }
     for client in named.iter().filter(|client| *client != "*") {
-        if !choices.iter().any(|known| known.id == *client) {
-            choices.push(Choice {
-                id: client.clone(),
-                name: "not known here".to_owned(),
-                on: true,
-            });
+        if !choices.iter().any(|known| known.value == *client) {
+            choices.push(Choice::new(client, "Unknown client", true).help(client));
         }
     }
     Ok(choices)
 }
 
-fn lines(report: &Report) -> Vec<Line> {
-    let asked = report.asked().map(|asked| Line {
+fn rows(report: &Report) -> Vec<ParameterRow> {
+    let asked = report.asked().map(|asked| ParameterRow {
         name: asked.name.clone(),
         label: asked.label.clone().unwrap_or_default(),
         kind: if asked.optional { "may" } else { "ask" }.to_owned(),
@@ -161,12 +167,11 @@ fn lines(report: &Report) -> Vec<Line> {
         .to_owned(),
         value: String::new(),
     });
-    let fixed = report.fixed.iter().map(|fixed| Line {
+    let fixed = report.fixed.iter().map(|fixed| ParameterRow {
         name: fixed.name.clone(),
-        label: String::new(),
         kind: "fixed".to_owned(),
-        sort: String::new(),
         value: text(&fixed.value),
+        ..ParameterRow::default()
     });
     asked.chain(fixed).collect()
 }
@@ -179,20 +184,19 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// What a fixed value's text means: what it meant before, where it is the same; a number where it is
-/// one.
-fn meant(text_now: &str, was: Option<&Value>) -> Value {
+/// A fixed value as it was typed: one that did not change keeps its type.
+fn typed_value(typed: &str, was: Option<&Value>) -> Value {
     match was {
-        Some(was) if text(was) == text_now => was.clone(),
-        _ if text_now.is_empty() => Value::Null,
-        _ => match text_now.parse::<serde_json::Number>() {
-            Ok(number) if number.to_string() == text_now => number.into(),
-            _ => text_now.into(),
+        Some(was) if text(was) == typed => was.clone(),
+        _ if typed.is_empty() => Value::Null,
+        _ => match typed.parse::<serde_json::Number>() {
+            Ok(number) if number.to_string() == typed => number.into(),
+            _ => typed.into(),
         },
     }
 }
 
-async fn blank(request: RequestContext) -> Result<Response> {
+pub(super) async fn blank(request: RequestContext) -> Result<Response> {
     let report = Report {
         dashboard: "event".to_owned(),
         id: String::new(),
@@ -202,65 +206,58 @@ async fn blank(request: RequestContext) -> Result<Response> {
         fixed: Vec::new(),
         api_clients: Vec::new(),
     };
-    answer::page(&Editor::of(&request, "New report", &report, Vec::new())?)
+    let form = form(&request, &report)?;
+    answer::page(&Editor::new(&request, None, form, Vec::new())?)
 }
 
-async fn edit(request: RequestContext) -> Result<Response> {
-    let Stored { report, .. } = show::find(&request).await?;
-    let mut page = Editor::of(&request, &report.label, &report, lines(&report))?;
-    page.shown = path(&report);
-    page.seen = mark(&report);
-    answer::page(&page)
+pub(super) async fn edit(request: RequestContext) -> Result<Response> {
+    let Stored { report, .. } = show::find(&request)?;
+    let form = form(&request, &report)?;
+    answer::page(&Editor::new(&request, Some(&report), form, rows(&report))?)
 }
 
-/// The lines of the form that are filled in.
-fn typed_lines(request: &RequestContext) -> Vec<Line> {
-    let form = &request.form;
+fn typed_rows(form: &Fields) -> Vec<ParameterRow> {
     let column = |name: &'static str| form.all(name).map(|text| text.trim().to_owned());
     let names = column("name").zip(column("title"));
     let kinds = column("kind").zip(column("sort"));
-    let lines = names.zip(kinds).zip(column("value"));
-    let mut lines: Vec<Line> = lines
-        .map(|(((name, label), (kind, sort)), value)| Line {
-            name,
-            label,
-            kind,
-            sort,
-            value,
-        })
-        .collect();
-    lines.retain(|line| !line.name.is_empty());
-    lines
+    let rows = names.zip(kinds).zip(column("value"));
+    rows.map(|(((name, label), (kind, sort)), value)| ParameterRow {
+        name,
+        label,
+        kind,
+        sort,
+        value,
+    })
+    .filter(|row| !row.name.is_empty())
+    .collect()
 }
 
-/// The report as the form has it; `was` is what it was, where it was.
-fn typed(request: &RequestContext, lines: &[Line], was: Option<&Report>) -> Report {
-    let form = &request.form;
-    let parameter = |line: &Line| Parameter {
-        name: line.name.clone(),
-        label: Some(line.label.clone()).filter(|label| !label.is_empty()),
-        optional: line.kind == "may",
-        kind: match line.sort.as_str() {
+fn typed(form: &Fields, rows: &[ParameterRow], was: Option<&Report>) -> Report {
+    let parameter = |row: &ParameterRow| Parameter {
+        name: row.name.clone(),
+        label: Some(row.label.clone()).filter(|label| !label.is_empty()),
+        optional: row.kind == "may",
+        kind: match row.sort.as_str() {
             "number" => ParameterKind::Number,
             _ => ParameterKind::Text,
         },
     };
-    let fixed = |line: &Line| {
-        let known = was.and_then(|was| was.fixed.iter().find(|fixed| fixed.name == line.name));
+    let fixed = |row: &ParameterRow| {
+        let known = was.and_then(|was| was.fixed.iter().find(|fixed| fixed.name == row.name));
         Fixed {
-            name: line.name.clone(),
-            value: meant(&line.value, known.map(|fixed| &fixed.value)),
+            name: row.name.clone(),
+            value: typed_value(&row.value, known.map(|fixed| &fixed.value)),
         }
     };
-    let (fixed_lines, asked): (Vec<&Line>, Vec<&Line>) =
-        lines.iter().partition(|line| line.kind == "fixed");
+    let (fixed_rows, asked): (Vec<&ParameterRow>, Vec<&ParameterRow>) =
+        rows.iter().partition(|row| row.kind == "fixed");
     Report {
         dashboard: form.text("dashboard").to_owned(),
         id: form.text("id").to_owned(),
         label: form.text("label").to_owned(),
-        query: form.text("sql").replace("\r\n", "\n"),
+        query: form.text("query").replace("\r\n", "\n"),
         parameters: asked.into_iter().map(parameter).collect(),
-        fixed: fixed_lines.into_iter().map(fixed).collect(),
+        fixed: fixed_rows.into_iter().map(fixed).collect(),
         api_clients: match form.text("exposed") {
             "all" => vec!["*".to_owned()],
             "some" => form.all("client").map(ToOwned::to_owned).collect(),
@@ -269,44 +266,63 @@ fn typed(request: &RequestContext, lines: &[Line], was: Option<&Report>) -> Repo
     }
 }
 
-/// Saves what was typed, or tries it.
-async fn save(request: RequestContext) -> Result<Response> {
-    let is_new = request.path("dashboard").is_err();
-    let was = if is_new {
-        None
-    } else {
-        Some(show::find(&request).await?)
-    };
-    let lines = typed_lines(&request);
-    let report = typed(&request, &lines, was.as_ref().map(|was| &was.report));
-    let outcome = if request.form.text("do") == "try" {
-        try_out(&request, &report, &lines).await.map(Some)
-    } else {
-        store(&request, &report, was.clone()).await.map(|()| None)
-    };
-    if let Ok(None) = outcome {
-        return request.done("Report saved.", &path(&report));
-    }
-    let title = was.as_ref().map_or("New report", |was| &was.report.label);
-    let mut page = Editor::of(&request, title, &report, lines)?;
-    request.form.text("seen").clone_into(&mut page.seen);
-    page.shown = was.map_or_else(String::new, |was| path(&was.report));
-    match outcome {
-        Ok(tried) => {
-            page.tried = tried;
-            answer::page(&page)
-        }
-        Err(cause) => {
-            page.failure = told(cause)?;
-            answer::form_again(&page)
-        }
-    }
+/// What came of saving or running a report.
+enum Saved {
+    Done,
+    Tried(Preview),
+    /// Somebody else saved it meanwhile.
+    Stale(Stored),
 }
 
-/// The first rows, with the values of the form.
-async fn try_out(request: &RequestContext, report: &Report, lines: &[Line]) -> Result<Preview> {
+pub(super) async fn save(request: RequestContext) -> Result<Response> {
+    let was = match request.path("dashboard") {
+        Ok(_) => Some(show::find(&request)?),
+        Err(_) => None,
+    };
+    let was_report = was.as_ref().map(|was| &was.report);
+    let rows = typed_rows(&request.form);
+    let report = typed(&request.form, &rows, was_report);
+    let saved = if request.form.text("do") == "try" {
+        try_out(&request, &report, &rows).await.map(Saved::Tried)
+    } else {
+        store(&request, &report, was.clone()).await
+    };
+    let mut shown = form(&request, &report)?;
+    let mut tried = None;
+    match saved {
+        Ok(Saved::Done) => return request.done("Report saved.", &path(&report)),
+        Ok(Saved::Tried(preview)) => {
+            shown.refill(&request.form);
+            tried = Some(preview);
+        }
+        Ok(Saved::Stale(now)) => {
+            let who = request.look_up(|connection| {
+                audit::last_actor(connection, "report", Some(now.number), &[])
+            })?;
+            shown.warn(&request.form, &who, form(&request, &now.report)?);
+            if self::rows(&now.report) != rows {
+                let names = self::rows(&now.report).into_iter().map(|row| row.name);
+                let names = names.collect::<Vec<_>>().join(", ");
+                shown.meanwhile.push(("Parameters".to_owned(), names));
+            }
+        }
+        Err(cause) if cause.kind != Kind::Defect => {
+            shown.reject(&request.form, &cause);
+        }
+        Err(cause) => return Err(cause),
+    }
+    let mut page = Editor::new(&request, was_report, shown, rows)?;
+    page.tried = tried;
+    answer::form_page(page.tried.is_none(), &page)
+}
+
+/// Runs a report that is not saved, with the values of its rows.
+async fn try_out(
+    request: &RequestContext,
+    report: &Report,
+    rows: &[ParameterRow],
+) -> Result<Preview> {
     let mut tried = report.clone();
-    // What it is to be called does not matter yet.
     for name in [&mut tried.dashboard, &mut tried.id, &mut tried.label] {
         if name.is_empty() {
             "new".clone_into(name);
@@ -314,8 +330,8 @@ async fn try_out(request: &RequestContext, report: &Report, lines: &[Line]) -> R
     }
     tried.check(request.console.store.path())?;
     let value = |asked: &Parameter| {
-        let line = lines.iter().find(|line| line.name == asked.name);
-        let value = line.map_or_else(String::new, |line| line.value.clone());
+        let row = rows.iter().find(|row| row.name == asked.name);
+        let value = row.map_or_else(String::new, |row| row.value.clone());
         (asked.name.clone(), value)
     };
     let sent: Vec<(String, String)> = tried.asked().map(value).collect();
@@ -323,36 +339,36 @@ async fn try_out(request: &RequestContext, report: &Report, lines: &[Line]) -> R
     reports::preview(request.console.app(), &tried, values, TRIED_MAX).await
 }
 
-async fn store(request: &RequestContext, report: &Report, was: Option<Stored>) -> Result<()> {
+async fn store(request: &RequestContext, report: &Report, was: Option<Stored>) -> Result<Saved> {
     report.check(request.console.store.path())?;
-    let seen = request.form.text("seen").to_owned();
+    let begun_on = request.form.text("version").to_owned();
     let report = report.clone();
-    request.write(move |tx, ctx| {
+    request
+        .write(move |tx, ctx| {
             let Some(was) = was else {
-                return reports::create(tx, ctx, &report);
+                reports::create(tx, ctx, &report)?;
+                return Ok(Saved::Done);
             };
             let now = reports::find(tx, &was.report.dashboard, &was.report.id)?;
-            if mark(&now.report) != seen {
-                return Err(Error::invalid(format!(
-                    "somebody else changed this report meanwhile, and nothing of yours was saved; it is now: {}",
-                    now.report.query
-                )));
+            if mark(&now.report) != begun_on {
+                return Ok(Saved::Stale(now));
             }
-            reports::change(tx, ctx, &now, &report)
+            reports::change(tx, ctx, &now, &report)?;
+            Ok(Saved::Done)
         })
         .await
 }
 
-async fn remove(request: RequestContext) -> Result<Response> {
-    let Stored { report, .. } = show::find(&request).await?;
-    let said = format!("{} is gone.", report.label);
+pub(super) async fn remove(request: RequestContext) -> Result<Response> {
+    let Stored { report, .. } = show::find(&request)?;
+    let done = format!("{} removed.", report.label);
     request
         .write(move |tx, ctx| {
             let now = reports::find(tx, &report.dashboard, &report.id)?;
             reports::remove(tx, ctx, &now)
         })
         .await?;
-    request.done(said, HERE)
+    request.done(done, PAGE)
 }
 
 #[cfg(test)]
@@ -361,8 +377,8 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_fixed_value_keeps_its_kind() {
-        for (text, was, value) in [
+    fn a_fixed_value_keeps_its_type() {
+        for (typed, was, value) in [
             ("5", None, json!(5)),
             ("5", Some(json!("5")), json!("5")),
             ("6", Some(json!("5")), json!(6)),
@@ -373,7 +389,7 @@ mod tests {
             ("check-in", None, json!("check-in")),
             ("", None, json!(null)),
         ] {
-            assert_eq!(meant(text, was.as_ref()), value, "{text}");
+            assert_eq!(typed_value(typed, was.as_ref()), value, "{typed}");
         }
     }
 }

@@ -1,91 +1,82 @@
 //! Reports: the lists that there are, one of them run and drawn, and for administrators the SQL
 //! behind it.
 
-mod chart;
 mod edit;
 mod show;
 
-use super::{Area, Layout, RequestContext, Route, answer, route};
+use super::{
+    Area, Layout, RequestContext, Route, answer,
+    route::{ADMINISTRATOR, VIEWER},
+};
 use crate::{
     domain::reports::{self, Report},
-    types::error::{Error, Kind, Result},
+    types::error::{Kind, Result},
 };
 use askama::Template;
 use poem::Response;
 
-const HERE: &str = "/console/reports";
+const PAGE: &str = "/console/reports";
 
 pub(super) fn routes() -> Vec<Route> {
-    let mut routes = vec![
-        Route::get(HERE, route::VIEWER, list),
-        Route::post("/console/reports/shipped", route::ADMINISTRATOR, put_back),
-    ];
-    routes.extend(show::routes());
-    routes.extend(edit::routes());
-    routes
+    vec![
+        Route::get(PAGE, VIEWER, list),
+        Route::post("/console/reports/shipped", ADMINISTRATOR, put_back),
+        Route::get("/console/reports/new", ADMINISTRATOR, edit::blank),
+        Route::post("/console/reports/new", ADMINISTRATOR, edit::save),
+        Route::get("/console/reports/:dashboard/:id", VIEWER, show::show),
+        Route::get("/console/reports/:dashboard/:id/file", VIEWER, show::file),
+        Route::get(
+            "/console/reports/:dashboard/:id/edit",
+            ADMINISTRATOR,
+            edit::edit,
+        ),
+        Route::post(
+            "/console/reports/:dashboard/:id/edit",
+            ADMINISTRATOR,
+            edit::save,
+        ),
+        Route::post(
+            "/console/reports/:dashboard/:id/remove",
+            ADMINISTRATOR,
+            edit::remove,
+        ),
+    ]
 }
 
 fn layout(request: &RequestContext, title: &str) -> Layout {
     request.layout(title, Some(Area::Reports))
 }
 
-/// Where a report is shown.
+/// The page of a report.
 fn path(report: &Report) -> String {
-    format!("{HERE}/{}/{}", report.dashboard, report.id)
-}
-
-/// What is to be told beside a form, where it is something that the form can be mended by: a report
-/// that takes too long is.
-fn told(error: Error) -> Result<String> {
-    match error.kind {
-        Kind::Defect => Err(error),
-        _ => Ok(answer::sentence(&error.message)),
-    }
+    format!("{PAGE}/{}/{}", report.dashboard, report.id)
 }
 
 #[derive(Template)]
 #[template(path = "reports/list.html")]
 struct List {
     layout: Layout,
-    dashboards: Vec<(String, Vec<Line>)>,
-    /// Shipped reports that are not there any more.
+    dashboards: Vec<(String, Vec<Report>)>,
+    /// Shipped reports that were removed.
     missing: Vec<Report>,
 }
 
-/// A report in the list.
-struct Line {
-    report: Report,
-    path: String,
-}
-
-impl Line {
-    fn of(report: Report) -> Self {
-        Self {
-            path: path(&report),
-            report,
-        }
-    }
-
-    fn is_for_all(&self) -> bool {
-        self.report.api_clients.iter().any(|client| client == "*")
-    }
+fn is_for_all(report: &Report) -> bool {
+    report.api_clients.iter().any(|client| client == "*")
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
     let dashboards = request.look_up(reports::dashboards)?;
-    let there = |report: &Report| {
+    let exists = |report: &Report| {
         let mut all = dashboards.iter().flat_map(|(_, reports)| reports);
         all.any(|known| (&known.dashboard, &known.id) == (&report.dashboard, &report.id))
     };
     let mut missing = reports::shipped()?;
-    missing.retain(|report| !there(report));
-    let lines = |(name, reports): (String, Vec<Report>)| {
-        (name, reports.into_iter().map(Line::of).collect())
-    };
+    missing.retain(|report| !exists(report));
     answer::page(&List {
         layout: layout(&request, "Reports"),
         missing,
-        dashboards: dashboards.into_iter().map(lines).collect(),
+        dashboards,
     })
 }
 
@@ -106,5 +97,5 @@ async fn put_back(request: RequestContext) -> Result<Response> {
             Ok(())
         })
         .await?;
-    request.done("The reports that came with Gatepost are there again.", HERE)
+    request.done("Shipped reports restored.", PAGE)
 }

@@ -1,29 +1,21 @@
-//! One report: its parameters as a form, its first rows as a table and, where they can be drawn, a
-//! chart; and all of it as a file.
+//! The page of a report: parameters, chart, first rows; and all rows as a file.
 
-use super::{
-    super::{Layout, RequestContext, Route, answer, route},
-    chart::{self, Chart},
-    layout, path, told,
-};
+use super::{layout, path};
 use crate::{
-    domain::reports::{self, Format, Output, ParameterKind, Preview, Report, Stored, Values},
-    types::error::{Error, Result},
+    admin::{Layout, RequestContext, answer},
+    domain::reports::{
+        self, Format, Output, ParameterKind, Preview, Report, Stored, Values,
+        chart::{Chart, Offers},
+    },
+    types::error::{Error, Kind, Result},
 };
 use askama::Template;
 use poem::{Body, Response};
 
 /// Rows that a page shows; the file has all of them.
 const ROWS_MAX: usize = 500;
-/// What the names of a report's parameters begin with here, so that they meet none of the page's own.
+/// Prefix of parameters in the query string, which distinguishes them from those of the page.
 const PREFIX: &str = "p.";
-
-pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get("/console/reports/:dashboard/:id", route::VIEWER, show),
-        Route::get("/console/reports/:dashboard/:id/file", route::VIEWER, file),
-    ]
-}
 
 #[derive(Template)]
 #[template(path = "reports/show.html")]
@@ -32,13 +24,13 @@ struct Page {
     report: Report,
     path: String,
     fields: Vec<Field>,
-    failure: String,
-    /// Its rows, once it was run.
+    failure: Option<String>,
+    /// The rows, once the report ran.
     made: Option<Preview>,
     chart: Option<Chart>,
-    /// How it can be drawn.
-    offers: chart::Offers,
-    /// The values that it was run with, for the links to its files.
+    /// The columns that can be drawn.
+    offers: Offers,
+    /// The values of the parameters, for the links to the files.
     query: String,
 }
 
@@ -51,12 +43,12 @@ struct Field {
     input_mode: &'static str,
 }
 
-pub(super) async fn find(request: &RequestContext) -> Result<Stored> {
+pub(super) fn find(request: &RequestContext) -> Result<Stored> {
     let (dashboard, id) = (request.path("dashboard")?, request.path("id")?);
     request.look_up(|connection| reports::find(connection, &dashboard, &id))
 }
 
-/// What the page's address gives the report.
+/// The parameters in the query string.
 fn sent(request: &RequestContext, report: &Report) -> Vec<(String, String)> {
     let value = |name: &str| request.query.text(&format!("{PREFIX}{name}")).to_owned();
     let asked = report.asked();
@@ -79,8 +71,8 @@ fn fields(report: &Report, sent: &[(String, String)]) -> Vec<Field> {
     report.asked().zip(sent).map(field).collect()
 }
 
-async fn show(request: RequestContext) -> Result<Response> {
-    let Stored { report, .. } = find(&request).await?;
+pub(super) async fn show(request: RequestContext) -> Result<Response> {
+    let Stored { report, .. } = find(&request)?;
     let sent = sent(&request, &report);
     let given = request
         .query
@@ -92,10 +84,10 @@ async fn show(request: RequestContext) -> Result<Response> {
         layout: layout(&request, &report.label),
         path: path(&report),
         fields: fields(&report, &sent),
-        failure: String::new(),
+        failure: None,
         made: None,
         chart: None,
-        offers: chart::Offers::default(),
+        offers: Offers::default(),
         query: query(&sent),
         report,
     };
@@ -108,11 +100,14 @@ async fn show(request: RequestContext) -> Result<Response> {
     };
     match made {
         Err(cause) => {
-            page.failure = told(cause)?;
+            if cause.kind == Kind::Defect {
+                return Err(cause);
+            }
+            page.failure = Some(answer::sentence(&cause.message));
             answer::form_again(&page)
         }
         Ok(made) => {
-            page.offers = chart::Offers::of(&made);
+            page.offers = Offers::new(&made);
             page.chart = Chart::draw(
                 &made,
                 &page.offers,
@@ -125,16 +120,17 @@ async fn show(request: RequestContext) -> Result<Response> {
     }
 }
 
+/// The parameters that were sent, as a query string.
 fn query(sent: &[(String, String)]) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
-    for (name, value) in sent {
-        query.append_pair(&format!("{PREFIX}{name}"), value);
-    }
-    query.finish()
+    let pairs = sent.iter();
+    query
+        .extend_pairs(pairs.map(|(name, value)| (format!("{PREFIX}{name}"), value)))
+        .finish()
 }
 
-async fn file(request: RequestContext) -> Result<Response> {
-    let Stored { report, .. } = find(&request).await?;
+pub(super) async fn file(request: RequestContext) -> Result<Response> {
+    let Stored { report, .. } = find(&request)?;
     let (format, extension, kind) = match request.query.text("format") {
         "csv" | "" => (
             Format::Csv { marked: true },

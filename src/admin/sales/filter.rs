@@ -1,22 +1,21 @@
-//! Which purchases are asked for.
+//! The form above the lists of purchases.
 
 use crate::{
     admin::{
         Fields,
-        filter::{Asked, Times, query},
+        engine::{Input, choices},
+        filter::{Asked, Typed},
     },
-    domain::sales::find::Wanted,
+    domain::sales::find::{Choices, PurchaseFilter},
     types::Zone,
 };
 
-/// What is chosen of those with or without inconsistencies.
 const FITS: [(&str, &str); 4] = [
-    ("", "all"),
-    ("open", "with open inconsistencies"),
-    ("told", "with inconsistencies, settled too"),
-    ("none", "without any"),
+    ("", "any"),
+    ("open", "open"),
+    ("told", "open or settled"),
+    ("none", "none"),
 ];
-/// How it was paid.
 const METHODS: [(&str, &str); 4] = [
     ("", "any"),
     ("cash", "Cash"),
@@ -24,103 +23,60 @@ const METHODS: [(&str, &str); 4] = [
     ("other", "Something else"),
 ];
 
-/// What is asked for, as the page's form says it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Filter {
-    /// Purchases of these times.
-    pub times: Times,
-    /// Who sold.
-    pub staff: String,
-    /// A product's device.
-    pub product: Option<i64>,
-    /// One of [`METHODS`].
-    pub method: String,
-    /// One of [`FITS`].
-    pub fits: &'static str,
-    /// A part of the code or note, or a ticket's barcode.
-    pub q: String,
+    pub typed: Typed<7>,
+    pub wanted: PurchaseFilter,
+    /// What could not be read, and was left out.
+    pub failure: Option<String>,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "templates pass references"
-)]
 impl Filter {
-    /// Reads the query string; what cannot be read of it is told, and left out.
-    pub fn read(query: &Fields, zone: &Zone) -> (Self, Option<String>) {
+    pub fn read(query: &Fields, zone: &Zone) -> Self {
+        let names = ["since", "until", "staff", "product", "method", "fits", "q"];
         let mut asked = Asked::of(query, zone);
-        let filter = Self {
-            times: asked.times(),
+        let times = asked.times();
+        let wanted = PurchaseFilter {
+            since: times.since,
+            until: times.until,
             staff: asked.text("staff"),
             product: asked.number("product"),
             method: asked.text("method"),
             fits: asked.choice("fits", &FITS),
             q: asked.text("q"),
         };
-        (filter, asked.failure())
-    }
-
-    /// What can be chosen of those that fit or do not: value, name, and whether it is chosen.
-    pub fn fits_offered(&self) -> Vec<(&'static str, &'static str, bool)> {
-        offered(&FITS, self.fits)
-    }
-
-    /// The methods that can be chosen, likewise.
-    pub fn methods_offered(&self) -> Vec<(&'static str, &'static str, bool)> {
-        offered(&METHODS, &self.method)
-    }
-
-    /// Whether nothing is left out.
-    pub fn is_any(&self) -> bool {
-        self.query().is_empty()
-    }
-
-    /// Whether it is about this product.
-    pub fn is_product(&self, id: &i64) -> bool {
-        self.product == Some(*id)
-    }
-
-    /// The filter as a query string.
-    pub fn query(&self) -> String {
-        let product = self.product.map(|id| id.to_string()).unwrap_or_default();
-        query(&[
-            ("since", &self.times.typed[0]),
-            ("until", &self.times.typed[1]),
-            ("staff", &self.staff),
-            ("product", &product),
-            ("method", &self.method),
-            ("fits", self.fits),
-            ("q", &self.q),
-        ])
-    }
-
-    /// The filter as a query string with one parameter more.
-    pub fn with(&self, name: &str, value: &str) -> String {
-        let (asked, more) = (self.query(), query(&[(name, value)]));
-        let between = if asked.is_empty() { "" } else { "&" };
-        format!("{asked}{between}{more}")
-    }
-
-    /// What is wanted.
-    pub fn wanted(&self) -> Wanted {
-        Wanted {
-            since: self.times.since,
-            until: self.times.until,
-            staff: self.staff.clone(),
-            product: self.product,
-            method: self.method.clone(),
-            fits: self.fits,
-            q: self.q.clone(),
+        Self {
+            typed: Typed::read(query, names),
+            wanted,
+            failure: asked.failure(),
         }
     }
-}
 
-fn offered(
-    offers: &[(&'static str, &'static str)],
-    chosen: &str,
-) -> Vec<(&'static str, &'static str, bool)> {
-    let offers = offers.iter();
-    offers
-        .map(|(value, name)| (*value, *name, *value == chosen))
-        .collect()
+    pub fn inputs(&self, offered: &Choices) -> Vec<Input> {
+        let value = |name| self.typed.get(name);
+        let any = |label: &str| [(String::new(), label.to_owned())].into_iter();
+        let staff = offered.staff.iter().cloned();
+        let products = offered.products.iter();
+        let products = products.map(|(id, name)| (id.to_string(), name.clone()));
+        let moment = |name, label| Input::line("datetime-local", name, label).value(value(name));
+        vec![
+            moment("since", "From"),
+            moment("until", "Until"),
+            Input::select(
+                "staff",
+                "Sold by",
+                choices(any("anybody").chain(staff), value("staff")),
+            ),
+            Input::select(
+                "product",
+                "Product",
+                choices(any("any").chain(products), value("product")),
+            ),
+            Input::select("method", "Paid by", choices(METHODS, value("method"))),
+            Input::select("fits", "Inconsistencies", choices(FITS, value("fits"))),
+            Input::text("q", "Code, note or ticket")
+                .value(value("q"))
+                .attribute("spellcheck", "false"),
+        ]
+    }
 }

@@ -1,19 +1,15 @@
-//! Working through what does not fit: purchase by purchase, each settled with a note.
+//! Inconsistencies of purchases, which are settled with a note.
 
 use super::amount;
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
-    domain::sales::{
-        inconsistencies::{Line, Purchase, find_open, find_settled},
-        settle::{self, waiting},
-    },
+    domain::sales::inconsistencies::{self, Line, Purchase, find_open, find_settled, waiting},
     types::error::{Error, Kind, Result},
 };
 use askama::Template;
 use poem::Response;
 
-/// The longest note.
-pub const NOTE_MAX_CHARS: usize = settle::NOTE_MAX_CHARS;
+pub const NOTE_MAX_CHARS: usize = inconsistencies::NOTE_MAX_CHARS;
 
 #[derive(Template)]
 #[template(path = "sales/open.html")]
@@ -75,7 +71,7 @@ pub(super) async fn settled(request: RequestContext) -> Result<Response> {
     })
 }
 
-/// Settles those that are ticked; back to where they were ticked.
+/// Settles the chosen inconsistencies, and returns to the page of the form.
 pub(super) async fn settle(request: RequestContext) -> Result<Response> {
     let purchase = request.id("id")?;
     let chosen: Vec<i64> = request
@@ -85,7 +81,7 @@ pub(super) async fn settle(request: RequestContext) -> Result<Response> {
         .collect();
     let note = request.form.text("note").to_owned();
     let done = request
-        .write(move |tx, ctx| settle::settle(tx, ctx, purchase, &chosen, &note))
+        .write(move |tx, ctx| inconsistencies::settle(tx, ctx, purchase, &chosen, &note))
         .await;
     let back = match request.form.text("back") {
         "receipt" => format!("/console/sales/{purchase}#inconsistencies"),
@@ -94,8 +90,8 @@ pub(super) async fn settle(request: RequestContext) -> Result<Response> {
     match done {
         Ok(count) => request.done(
             match count {
-                1 => "1 inconsistency is settled.".to_owned(),
-                count => format!("{count} inconsistencies are settled."),
+                1 => "1 inconsistency settled.".to_owned(),
+                count => format!("{count} inconsistencies settled."),
             },
             &back,
         ),
@@ -104,20 +100,19 @@ pub(super) async fn settle(request: RequestContext) -> Result<Response> {
     }
 }
 
-/// The page of open ones, with why nothing was settled.
+/// The open inconsistencies, with what is wrong.
 async fn again(request: &RequestContext, cause: &Error) -> Result<Response> {
     let failure = answer::sentence(&cause.message);
     answer::form_again(&open_page(request, Some(failure)).await?)
 }
 
-/// Takes one up again.
 pub(super) async fn reopen(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let purchase = request
-        .write(move |tx, ctx| settle::reopen(tx, ctx, id))
+        .write(move |tx, ctx| inconsistencies::reopen(tx, ctx, id))
         .await?;
     request.done(
-        "It is open again.",
+        "Inconsistency reopened.",
         &format!("/console/sales/{purchase}#inconsistencies"),
     )
 }

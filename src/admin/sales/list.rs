@@ -1,14 +1,15 @@
-//! The purchases, the newest first, and what those that are asked for come to.
+//! The list of purchases.
 
 use super::{amount, filter::Filter, money};
 use crate::{
-    admin::{Area, Layout, RequestContext, answer},
+    admin::{Area, Layout, RequestContext, answer, engine::Input, export as file},
     domain::sales::{
         find::{self, Choices, Line, Place},
-        settle,
+        inconsistencies,
         sums::Whole,
     },
-    types::error::Result,
+    ops::export::{What, Which},
+    types::error::{Error, Result},
 };
 use askama::Template;
 use poem::Response;
@@ -18,55 +19,62 @@ use poem::Response;
 struct Page {
     layout: Layout,
     filter: Filter,
-    failure: Option<String>,
-    choices: Choices,
+    inputs: Vec<Input>,
     lines: Vec<Line>,
     whole: Whole,
     waiting: i64,
+    /// The query of the next page.
     next: Option<String>,
     newest: bool,
-    /// There is no purchase at all.
+    /// There are no purchases at all.
     nothing: bool,
 }
 
-/// Where a page is asked to begin.
+/// Where a page begins: the time and the id of a purchase.
 pub(super) fn from(text: Option<&str>) -> Option<Place> {
     let (at, id) = text?.split_once('.')?;
     Some((at.parse().ok()?, id.parse().ok()?))
 }
 
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
-    let zone = request.console.settings().zone.clone();
-    let (filter, failure) = Filter::read(&request.query, &zone);
+    let filter = Filter::read(&request.query, &request.console.settings().zone);
     let from = from(request.query.filled("from"));
-    let asked = filter.wanted();
-    let (found, choices, whole, waiting, nothing) = request
+    let layout = request.layout("Sales", Some(Area::Sales));
+    let page = request
         .read(move |connection| {
-            Ok((
-                find::find(connection, &asked, from)?,
-                Choices::read(connection)?,
-                Whole::read(connection, &asked.conditions())?,
-                settle::waiting(connection)?,
-                !find::is_any(connection)?,
-            ))
+            let (lines, next) = find::find(connection, &filter.wanted, from)?;
+            let next = next.map(|(at, id)| filter.typed.with("from", &format!("{at}.{id}")));
+            Ok(Page {
+                layout,
+                lines,
+                next,
+                newest: from.is_none(),
+                inputs: filter.inputs(&Choices::read(connection)?),
+                whole: Whole::read(connection, &filter.wanted.conditions())?,
+                waiting: inconsistencies::waiting(connection)?,
+                nothing: !find::is_any(connection)?,
+                filter,
+            })
         })
         .await?;
-    let (lines, next) = found;
-    let page = Page {
-        layout: request.layout("Sales", Some(Area::Sales)),
-        next: next.map(|(at, id)| filter.with("from", &format!("{at}.{id}"))),
-        newest: from.is_none(),
-        filter,
-        failure,
-        choices,
-        lines,
-        whole,
-        waiting,
-        nothing,
-    };
-    if page.failure.is_some() {
-        answer::form_again(&page)
-    } else {
-        answer::page(&page)
+    answer::form_page(page.filter.failure.is_some(), &page)
+}
+
+pub(super) async fn export(request: RequestContext) -> Result<Response> {
+    let format = file::format(request.query.text("format"))?;
+    let zone = request.console.settings().zone.clone();
+    let filter = Filter::read(&request.query, &zone);
+    if let Some(failure) = filter.failure {
+        return Err(Error::invalid(failure));
     }
+    let which = if filter.typed.is_empty() {
+        Which::All
+    } else {
+        let found = request
+            .read(move |connection| find::ids(connection, &filter.wanted))
+            .await?;
+        Which::Ids(found)
+    };
+    let app = request.console.app();
+    Ok(file::sent(app, What::Transactions, which, zone, format))
 }

@@ -1,11 +1,5 @@
-//! Sales at tills: what was bought, how it was paid, who sold it, and what does not fit in it.
-//!
-//! - `filter`: what is asked for; `list`, `export`: the purchases, and taking them along
-//! - `receipt`: one purchase, with what the till sent word for word
-//! - `inconsistencies`: working through what does not fit
-//! - `totals`: what it comes to, by method, product and staff
+//! Sales at tills: purchases, receipts, inconsistencies and totals.
 
-mod export;
 mod filter;
 mod inconsistencies;
 mod list;
@@ -17,7 +11,7 @@ use super::{Route, layout, route};
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/console/sales", route::VIEWER, list::show),
-        Route::get("/console/sales/export", route::VIEWER, export::export),
+        Route::get("/console/sales/export", route::VIEWER, list::export),
         Route::get("/console/sales/totals", route::VIEWER, totals::show),
         Route::get(
             "/console/sales/totals/export",
@@ -53,7 +47,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// An amount as people write it: `1,234.50`.
+/// `1,234.50`.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "templates pass references"

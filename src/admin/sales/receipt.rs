@@ -1,11 +1,11 @@
-//! One purchase: what was bought, how it was paid, whom it let in, and what the till sent, word for
-//! word.
+//! The page of a purchase: items, payments, tickets, inconsistencies, and the bodies as the till sent
+//! them.
 
 use super::{amount, inconsistencies::NOTE_MAX_CHARS};
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
     domain::sales::{
-        inconsistencies::{self, Told},
+        inconsistencies::{self, Inconsistency},
         receipt::{self, Body, Item, PARTS_MAX, Payment, Sale, Ticket},
     },
     types::error::Result,
@@ -21,23 +21,23 @@ struct Page {
     items: Vec<Item>,
     payments: Vec<Payment>,
     tickets: Vec<Ticket>,
-    told: Vec<Told>,
+    inconsistencies: Vec<Inconsistency>,
     bodies: Vec<Body>,
 }
 
 impl Page {
-    /// Whether there is anything to settle.
+    /// Whether an inconsistency is open.
     fn is_open(&self) -> bool {
-        self.told.iter().any(|told| told.settled.is_none())
+        self.inconsistencies.iter().any(|one| one.settled.is_none())
     }
 
-    /// Whether there are more lines than are shown.
+    /// Whether there are more parts than are shown.
     fn is_cut(&self) -> bool {
         [
             self.items.len(),
             self.payments.len(),
             self.tickets.len(),
-            self.told.len(),
+            self.inconsistencies.len(),
         ]
         .iter()
         .any(|count| *count > PARTS_MAX)
@@ -54,7 +54,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
                 items: receipt::items(connection, id)?,
                 payments: receipt::payments(connection, id)?,
                 tickets: receipt::tickets(connection, id)?,
-                told: inconsistencies::of_purchase(connection, id, false, PARTS_MAX)?,
+                inconsistencies: inconsistencies::of_purchase(connection, id, false, PARTS_MAX)?,
                 bodies: receipt::bodies(connection, id)?,
                 layout,
             })
@@ -63,7 +63,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     answer::page(&page)
 }
 
-/// A body as a file, word for word.
+/// A body as the till sent it.
 pub(super) async fn body(request: RequestContext) -> Result<Response> {
     let (id, body) = (request.id("id")?, request.id("body")?);
     let bytes = request

@@ -1,16 +1,16 @@
-//! What sales come to, by method, product and staff, by day; and as a file.
+//! Totals of sales by method, product and staff, for each day.
 
 use super::{filter::Filter, money};
 use crate::{
-    admin::{Area, Layout, RequestContext, answer},
+    admin::{Area, Layout, RequestContext, answer, engine::Input},
     domain::sales::{
         find::Choices,
-        settle::waiting,
+        inconsistencies::waiting,
         sums::{By, Row, Sum, Table, Whole},
     },
     types::{
         error::{Error, Result},
-        spreadsheet::guarded,
+        spreadsheet::csv_bytes,
     },
 };
 use askama::Template;
@@ -21,8 +21,7 @@ use poem::Response;
 struct Page {
     layout: Layout,
     filter: Filter,
-    failure: Option<String>,
-    choices: Choices,
+    inputs: Vec<Input>,
     tables: Vec<Table>,
     whole: Whole,
     waiting: i64,
@@ -45,7 +44,6 @@ impl Table {
         }
     }
 
-    /// What the amounts are.
     fn about(&self) -> &'static str {
         match self.by {
             By::Method => "What stayed in the till: amounts less the change.",
@@ -61,7 +59,7 @@ impl Table {
         earlier.into_iter().chain(days.iter().cloned()).collect()
     }
 
-    /// A line's cells with the heads of their columns.
+    /// The cells of a row with the heads of their columns.
     fn line(&self, row: &Row) -> Vec<(String, Option<Sum>)> {
         self.heads().into_iter().zip(self.cells(row)).collect()
     }
@@ -69,41 +67,29 @@ impl Table {
 
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let zone = request.console.settings().zone.clone();
-    let (filter, failure) = Filter::read(&request.query, &zone);
-    let asked = filter.clone();
-    let (tables, whole, choices, waiting) = request
+    let filter = Filter::read(&request.query, &zone);
+    let layout = request.layout("Sales totals", Some(Area::Sales));
+    let page = request
         .read(move |connection| {
-            let condition = asked.wanted().conditions();
+            let condition = filter.wanted.conditions();
             let tables = By::ALL
                 .into_iter()
                 .map(|by| Table::read(connection, by, &condition, &zone))
                 .collect::<Result<Vec<Table>>>()?;
-            let whole = Whole::of_tables(connection, &condition, &tables)?;
-            Ok((
+            Ok(Page {
+                layout,
+                whole: Whole::read(connection, &condition)?,
                 tables,
-                whole,
-                Choices::read(connection)?,
-                waiting(connection)?,
-            ))
+                inputs: filter.inputs(&Choices::read(connection)?),
+                waiting: waiting(connection)?,
+                filter,
+            })
         })
         .await?;
-    let page = Page {
-        layout: request.layout("Sales totals", Some(Area::Sales)),
-        filter,
-        failure,
-        choices,
-        tables,
-        whole,
-        waiting,
-    };
-    if page.failure.is_some() {
-        answer::form_again(&page)
-    } else {
-        answer::page(&page)
-    }
+    answer::form_page(page.filter.failure.is_some(), &page)
 }
 
-/// One of the tables as CSV: a line for each day and name.
+/// A table as CSV: a line for each day and name.
 pub(super) async fn export(request: RequestContext) -> Result<Response> {
     let asked = request.query.text("by");
     let by = By::ALL
@@ -111,12 +97,12 @@ pub(super) async fn export(request: RequestContext) -> Result<Response> {
         .find(|by| by.name() == asked)
         .ok_or_else(|| Error::invalid("by: must be method, product or staff"))?;
     let zone = request.console.settings().zone.clone();
-    let (filter, failure) = Filter::read(&request.query, &zone);
-    if let Some(failure) = failure {
+    let filter = Filter::read(&request.query, &zone);
+    if let Some(failure) = filter.failure {
         return Err(Error::invalid(failure));
     }
     let table = request
-        .read(move |connection| Table::read(connection, by, &filter.wanted().conditions(), &zone))
+        .read(move |connection| Table::read(connection, by, &filter.wanted.conditions(), &zone))
         .await?;
     Ok(answer::download(
         &format!("sales-by-{}.csv", by.name()),
@@ -126,30 +112,22 @@ pub(super) async fn export(request: RequestContext) -> Result<Response> {
 }
 
 fn csv(table: &Table) -> Result<Vec<u8>> {
-    let mut writer = csv::WriterBuilder::new()
-        .terminator(csv::Terminator::CRLF)
-        .from_writer("\u{feff}".as_bytes().to_vec());
     let by = table.by;
-    writer
-        .write_record(["day", by.name(), by.counted(), "amount", "amountCents"])
-        .map_err(Error::defect)?;
-    for day in &table.days {
-        for row in &table.rows {
-            let Some(sum) = row.days.get(day) else {
-                continue;
-            };
-            let sign = if sum.cents < 0 { "-" } else { "" };
-            let cents = sum.cents.unsigned_abs();
-            writer
-                .write_record([
-                    day.as_str(),
-                    &guarded(&row.name),
-                    &sum.count.to_string(),
-                    &format!("{sign}{}.{:02}", cents / 100, cents % 100),
-                    &sum.cents.to_string(),
-                ])
-                .map_err(Error::defect)?;
-        }
-    }
-    writer.into_inner().map_err(Error::defect)
+    let sums = table.days.iter().flat_map(|day| {
+        let rows = table.rows.iter();
+        rows.filter_map(move |row| Some((day, &row.name, row.days.get(day)?)))
+    });
+    let cells = sums.map(|(day, name, sum)| {
+        let sign = if sum.cents < 0 { "-" } else { "" };
+        let cents = sum.cents.unsigned_abs();
+        [
+            day.clone(),
+            name.clone(),
+            sum.count.to_string(),
+            format!("{sign}{}.{:02}", cents / 100, cents % 100),
+            sum.cents.to_string(),
+        ]
+    });
+    let head = ["day", by.name(), by.counted(), "amount", "amountCents"];
+    csv_bytes(Some(&head), cells)
 }

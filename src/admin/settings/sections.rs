@@ -183,7 +183,7 @@ impl Editor for Sections {
         })
     }
 
-    fn begin(request: &RequestContext, stored: Draft) -> Draft {
+    fn opened(request: &RequestContext, stored: Draft) -> Draft {
         let typed = match request.query.text("as") {
             "json" => Typed::json(&stored.schema),
             _ => stored.typed,
@@ -323,7 +323,7 @@ impl Editor for Sections {
     }
 
     async fn aside(at: At<'_, Self>) -> Result<String> {
-        let draft = Self::begin(at.request, at.stored.clone());
+        let draft = Self::opened(at.request, at.stored.clone());
         let is_rows = matches!(draft.typed, Typed::Rows(_));
         let as_json = format!("{}&as=json", at.request.target());
         answer::part(&Aside {

@@ -3,7 +3,7 @@
 use super::{place, show_secret};
 use crate::{
     admin::{RequestContext, Route, answer, route},
-    domain::webhooks::{Source, attempts, held, state, store, test},
+    domain::webhooks::{Source, attempts, pending, state, store, test},
     types::error::Result,
 };
 use poem::Response;
@@ -77,7 +77,7 @@ async fn resend(request: RequestContext) -> Result<Response> {
         .write(move |tx, ctx| {
             let attempt = attempts::get(tx, id, attempt)?;
             match attempt.of {
-                Some(of) => held::send_again(tx, ctx, id, of, &attempt.lane),
+                Some(of) => pending::send_again(tx, ctx, id, of, &attempt.ordering_key),
                 None => Err(crate::types::error::Error::invalid(
                     "a test cannot be repeated; send another one",
                 )),
@@ -92,7 +92,7 @@ async fn give_up(request: RequestContext) -> Result<Response> {
     let source = Source::parse(request.form.text("source"))?;
     let row = request.form.number("row")?.unwrap_or_default();
     request
-        .write(move |tx, ctx| held::give_up(tx, ctx, id, source, row))
+        .write(move |tx, ctx| pending::give_up(tx, ctx, id, source, row))
         .await?;
     Ok(back(
         &request,

@@ -1,10 +1,10 @@
 //! The list of webhooks.
 
-use super::{Fares, layout};
+use super::{Health, layout};
 use crate::{
     admin::{Layout, RequestContext, Route, answer, route},
     domain::webhooks::{
-        Waiting, Webhook, held,
+        Waiting, Webhook, pending,
         state::{self, State},
         store::{self, origin},
         waiting,
@@ -29,16 +29,16 @@ struct Page {
 struct Line {
     webhook: Webhook,
     state: State,
-    fares: Fares,
+    health: Health,
     waiting: Waiting,
 }
 
 impl Line {
     fn read(connection: &Connection, webhook: Webhook) -> Result<Self> {
         let state = state::of(connection, webhook.id)?;
-        let held = held::count(connection, webhook.id)?;
+        let pending = pending::count(connection, webhook.id)?;
         Ok(Self {
-            fares: Fares::of(&state, held),
+            health: Health::of(&state, pending),
             waiting: waiting(connection, &webhook, &state)?,
             webhook,
             state,
@@ -49,14 +49,14 @@ impl Line {
         origin(&self.webhook.is.url)
     }
 
-    /// Since when nothing is taken.
+    /// Since when every delivery fails.
     fn failing_since(&self) -> Option<Timestamp> {
-        let fails = self.fares == Fares::Failing;
+        let fails = self.health == Health::Failing;
         self.state.failing_since.filter(|_| fails)
     }
 
-    /// What it is told, in a few words.
-    fn told(&self) -> String {
+    /// What it subscribes to, in a few words.
+    fn subscribed(&self) -> String {
         let is = &self.webhook.is;
         let some = |entries: &std::collections::BTreeSet<String>, all: &str, many: &str| {
             if entries.contains("*") {
@@ -76,15 +76,15 @@ impl Line {
             ),
             some(&is.changes, "all changes", "kinds of changes"),
         ];
-        let mut told = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let mut subscribed = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
         if let Some(devices) = &is.devices {
             let at = match devices.len() {
                 1 => "; at one device".to_owned(),
                 count => format!("; at {count} devices"),
             };
-            told.push_str(&at);
+            subscribed.push_str(&at);
         }
-        told
+        subscribed
     }
 }
 

@@ -1,5 +1,5 @@
-//! Webhooks: who is told by HTTP what happens, how that fares, and what did not arrive. Operators
-//! see it and have things sent again; administrators set it up.
+//! Webhooks: settings, health, pending and failed deliveries. Operators see them and send again;
+//! administrators set them up.
 
 mod actions;
 mod form;
@@ -56,30 +56,29 @@ fn show_secret(
     )
 }
 
-/// How a webhook fares, as people see it.
+/// How a webhook health, as people see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fares {
-    /// Nothing was to be told yet.
+enum Health {
     New,
     Well,
-    /// Some deliveries are not taken; others are, or may be.
-    Held,
-    /// Nothing is taken.
+    /// Some deliveries fail.
+    PendingDelivery,
+    /// Every delivery fails.
     Failing,
     /// A person paused it.
     Paused,
-    /// It was paused because nothing was taken for days, or its receiver is no more.
+    /// Paused because every delivery failed for days, or the receiver is gone.
     Stopped,
 }
 
-impl Fares {
-    fn of(state: &State, held: i64) -> Self {
+impl Health {
+    fn of(state: &State, pending: i64) -> Self {
         use crate::domain::webhooks::state::Pause;
         match state.paused {
             Some((_, Pause::Asked)) => Self::Paused,
             Some(_) => Self::Stopped,
             None if state.failures >= DOWN_AFTER => Self::Failing,
-            None if held > 0 => Self::Held,
+            None if pending > 0 => Self::PendingDelivery,
             None if state.last_success_at.is_none() => Self::New,
             None => Self::Well,
         }
@@ -89,7 +88,7 @@ impl Fares {
         match self {
             Self::New => "",
             Self::Well => "good",
-            Self::Held | Self::Failing | Self::Paused => "warn",
+            Self::PendingDelivery | Self::Failing | Self::Paused => "warn",
             Self::Stopped => "bad",
         }
     }
@@ -98,7 +97,7 @@ impl Fares {
         match self {
             Self::New => "no deliveries yet",
             Self::Well => "working",
-            Self::Held => "partly failing",
+            Self::PendingDelivery => "partly failing",
             Self::Failing => "failing",
             Self::Paused => "paused",
             Self::Stopped => "stopped",

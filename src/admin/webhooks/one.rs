@@ -1,14 +1,14 @@
-//! One webhook: how it fares, what waits, what was tried last.
+//! One webhook: how it health, what waits, what was tried last.
 
-use super::{Fares, layout, place};
+use super::{Health, layout, place};
 use crate::{
     admin::{Layout, RequestContext, Route, answer, route},
     domain::{
         devices::{self, Offer},
         webhooks::{
             Waiting, Webhook,
-            attempts::{self, Attempt, Came},
-            held::{self, Held},
+            attempts::{self, Attempt, AttemptResult},
+            pending::{self, PendingDelivery},
             state::{self, Pause, State},
             store::{self, origin},
             waiting,
@@ -35,10 +35,10 @@ struct Page {
     layout: Layout,
     webhook: Webhook,
     state: State,
-    fares: Fares,
+    health: Health,
     waiting: Waiting,
-    /// What was tried and not taken, the first of each record.
-    failing: Vec<Held>,
+    /// Failed deliveries, the first of each record.
+    failing: Vec<PendingDelivery>,
     more_failing: bool,
     attempts: Vec<(i64, Attempt)>,
     /// Codes, each with the device's name while there is one.
@@ -51,14 +51,14 @@ impl Page {
     fn read(connection: &Connection, layout: Layout, id: i64) -> Result<Self> {
         let webhook = store::get(connection, id)?;
         let state = state::of(connection, id)?;
-        let mut failing = held::all(connection, id)?;
-        let held = i64::try_from(failing.len()).unwrap_or(i64::MAX);
-        failing.retain(|held| held.attempts > 0);
+        let mut failing = pending::all(connection, id)?;
+        let pending = i64::try_from(failing.len()).unwrap_or(i64::MAX);
+        failing.retain(|pending| pending.attempts > 0);
         let more_failing = failing.len() > FAILING;
         failing.truncate(FAILING);
         let now = Timestamp::now();
         Ok(Self {
-            fares: Fares::of(&state, held),
+            health: Health::of(&state, pending),
             waiting: waiting(connection, &webhook, &state)?,
             failing,
             more_failing,
@@ -79,7 +79,7 @@ impl Page {
     /// What is wrong, and what to do about it.
     fn trouble(&self) -> Option<String> {
         let time = |at: &Timestamp| self.layout.clock(at);
-        let failing = self.fares == Fares::Failing;
+        let failing = self.health == Health::Failing;
         match (
             self.state.paused,
             self.state.failing_since.filter(|_| failing),
@@ -115,24 +115,24 @@ impl Page {
 
 /// The class of an attempt's outcome.
 fn mark(attempt: &Attempt) -> &'static str {
-    match attempt.came {
-        Came::Delivered => "good",
-        Came::Refused | Came::Failed => "bad",
+    match attempt.result {
+        AttemptResult::Delivered => "good",
+        AttemptResult::Refused | AttemptResult::Failed => "bad",
     }
 }
 
 /// An attempt's outcome in a word or two.
 fn outcome(attempt: &Attempt) -> String {
-    match (attempt.came, attempt.status) {
-        (Came::Delivered, Some(status)) => format!("delivered ({status})"),
+    match (attempt.result, attempt.status) {
+        (AttemptResult::Delivered, Some(status)) => format!("delivered ({status})"),
         (_, Some(status)) => format!("answered {status}"),
         (_, None) => "no answer".to_owned(),
     }
 }
 
 /// The address of the record that something is about, where the console has a page of it.
-fn record(lane: &str) -> Option<String> {
-    let (of, id) = lane.split_once(':')?;
+fn record(ordering_key: &str) -> Option<String> {
+    let (of, id) = ordering_key.split_once(':')?;
     let area = match of {
         "delegate" => "delegates",
         "device" => "devices",

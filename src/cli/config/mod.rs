@@ -1,19 +1,13 @@
 //! `gatepost config`: what an administrator sets up, as one JSON document (contract §10).
 //!
-//! The document is a list of parts, a file each; a part knows how to write down what is in force, and
+//! The document is a list of parts; a part knows how to write down what is in force, and
 //! how to check and store what a document says. All parts are checked before any is stored, and are
 //! stored in one transaction.
 
-mod app_config;
-mod automations;
 mod gateways;
+mod parts;
 mod regions;
-mod reports;
-mod sections;
 mod settings;
-mod statements;
-mod templates;
-mod webhooks;
 
 use super::{context, print, print_json};
 use crate::{
@@ -28,16 +22,16 @@ use std::path::{Path, PathBuf};
 /// Every part, in the order of the document.
 const PARTS: &[Part] = &[
     settings::PART,
-    sections::PART,
-    statements::PART,
-    reports::PART,
-    app_config::PART,
+    parts::SECTIONS,
+    parts::STATEMENTS,
+    parts::REPORTS,
+    parts::APP_CONFIG,
     regions::PART,
     // What automations send stands before them.
-    templates::PART,
+    parts::TEMPLATES,
     gateways::PART,
-    automations::PART,
-    webhooks::PART,
+    parts::AUTOMATIONS,
+    parts::WEBHOOKS,
 ];
 
 /// A part of the document.
@@ -149,7 +143,7 @@ fn apply(store: &Store, file: &Path, dry_run: bool, prune: Prune, json: bool) ->
     let text = std::fs::read(file).map_err(|cause| in_file(Error::invalid_cause(cause)))?;
     let document: Map<String, Value> = crate::types::json::parse(&text).map_err(in_file)?;
     let plans = plans(store, document, prune)?;
-    let mut told: Map<String, Value> = plans
+    let mut counts: Map<String, Value> = plans
         .iter()
         .map(|(key, plan)| ((*key).to_owned(), json!(plan.named)))
         .collect();
@@ -162,8 +156,8 @@ fn apply(store: &Store, file: &Path, dry_run: bool, prune: Prune, json: bool) ->
         })?;
     }
     if json {
-        told.insert("applied".into(), json!(!dry_run));
-        print_json(&Value::Object(told))
+        counts.insert("applied".into(), json!(!dry_run));
+        print_json(&Value::Object(counts))
     } else if dry_run {
         print(&format!("{} is fine; nothing was changed", file.display()))
     } else {

@@ -8,16 +8,17 @@ use crate::{
     domain::devices,
     ops::import::{
         Batch, Job, Looked, Mapping, Source, Stop, What,
-        bad::TOLD_MAX,
+        bad::LISTED_MAX,
         batches::{self, Options},
         job::Request,
-        join::join as join_all,
+        join::join_all,
         source::Reading,
         undo,
     },
     types::{
         DeviceId, DeviceSelector,
         error::{Error, Result},
+        os,
     },
 };
 use report::Report;
@@ -79,7 +80,7 @@ enum Command {
     /// The file is CSV (delimiter and encoding are recognised), XLSX, or JSON such as `export`
     /// writes. Headers such as "First name", "Nachname/Familienname", "E-mail (private)", "Société" or
     /// "Ticket code" are known; a column "Section.key" goes into that section of data, any other into
-    /// data.Data under its header. What is doubtful is told as a warning and keeps no row out: a column
+    /// data.Data under its header. What is doubtful is shown as a warning and keeps no row out: a column
     /// that resembles a property, a list without names or ticket codes, an e-mail address that no mail
     /// can be sent to.
     #[command(after_help = "\
@@ -152,7 +153,7 @@ struct ListArgs {
     again: bool,
 }
 
-/// Imports, or tells what it would; false where it has told that not all was done that was asked.
+/// Imports, or checks only; false where it has printed that not all was done that was asked.
 pub fn run(args: Args, db: &Path, json: bool) -> Result<bool> {
     if let Some(command) = args.what {
         let (what, args) = match command {
@@ -209,7 +210,7 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
         sheet: args.sheet.as_deref(),
         encoding: args.encoding.as_deref(),
     };
-    let source = Source::open_with(&args.file, reading)?;
+    let source = Source::open(&args.file, reading)?;
     // A dry run makes no file where there is none: nothing is taken then.
     let store = if args.dry_run && !db.exists() {
         None
@@ -239,15 +240,24 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
         device,
         again: args.again,
     };
+    let job = checked(|on_progress| Job::check(store.as_ref(), source, ctx, request, on_progress))?;
+    let store = store.filter(|_| !args.dry_run);
+    finish(&args.file, &job, store.as_ref(), begun, json)
+}
+
+/// Checks beside a server, with its progress shown.
+fn checked(
+    check: impl FnOnce(&mut (dyn FnMut(&Looked<'_>) -> ControlFlow<()> + Send)) -> Result<Job> + Send,
+) -> Result<Job> {
     let progress = Progress::new();
-    let told = |looked: &Looked<'_>| {
-        progress.checked(looked.rows);
-        ControlFlow::Continue(())
-    };
-    let job = aside(|| Job::check(store.as_ref(), source, ctx, request, told))?;
+    let job = aside(|| {
+        check(&mut |looked| {
+            progress.checked(looked.rows);
+            ControlFlow::Continue(())
+        })
+    });
     progress.clear();
-    let report = Report::new(&args.file, &job, args.dry_run, begun);
-    finish(job, report, store.filter(|_| !args.dry_run).as_ref(), json)
+    job
 }
 
 fn resume(
@@ -261,39 +271,36 @@ fn resume(
     let batch: Batch = store.look_up(|connection| batches::find(connection, id))?;
     let file = file.unwrap_or_else(|| PathBuf::from(&batch.options.path));
     // A handle on the database beside SQLite's own would drop SQLite's locks when it is closed.
-    let is_database =
-        |real: std::io::Result<PathBuf>| real.ok() == store.path().canonicalize().ok();
-    if is_database(file.canonicalize()) {
+    if os::is_same(&file, store.path()) {
         return Err(Error::invalid(format!(
             "{} is a database, no list",
             file.display()
         )));
     }
-    let source = Source::open_with(&file, batch.options.reading())?;
+    let source = Source::open(&file, batch.options.reading())?;
     let ctx = context(store, "import")?;
-    let progress = Progress::new();
-    let told = |looked: &Looked<'_>| {
-        progress.checked(looked.rows);
-        ControlFlow::Continue(())
-    };
-    let job = aside(|| Job::resume(store, source, ctx, batch, skip_bad, told))?;
-    progress.clear();
-    let report = Report::new(&file, &job, false, begun);
-    finish(job, report, Some(store), json)
+    let job = checked(|on_progress| Job::resume(store, source, ctx, batch, skip_bad, on_progress))?;
+    finish(&file, &job, Some(store), begun, json)
 }
 
-/// Writes what was checked, where it is good and there is a store to write to, and tells.
-fn finish(job: Job, mut report: Report, store: Option<&Store>, json: bool) -> Result<bool> {
-    let progress = Progress::new();
-    let total = job.checked.rows;
+/// Writes what was checked, where it is good and there is a store to write to, and prints a report.
+fn finish(
+    file: &Path,
+    job: &Job,
+    store: Option<&Store>,
+    begun: Instant,
+    json: bool,
+) -> Result<bool> {
+    let mut done = None;
     if let Some(store) = store.filter(|_| job.is_good()) {
+        let progress = Progress::new();
         let mut batch = None;
         let outcome = job.run(store, Stop::default(), |import| {
             batch = Some(import.batch);
-            progress.written(import.batch, import.done, total);
+            progress.written(import.batch, import.done, job.checked.rows);
         });
         progress.clear();
-        report.done(outcome.map_err(|cause| match batch {
+        done = Some(outcome.map_err(|cause| match batch {
             Some(batch) => Error::new(
                 cause.kind,
                 format!(
@@ -304,25 +311,33 @@ fn finish(job: Job, mut report: Report, store: Option<&Store>, json: bool) -> Re
             None => cause,
         })?);
     }
+    let dry_run = store.is_none();
+    let report = Report {
+        file,
+        job,
+        dry_run,
+        begun,
+        done,
+    };
     let failure = report.verdict().err();
-    if json {
-        tell(report.to_json(), failure)
-    } else {
-        print(&report.to_text())?;
-        Ok(failure.inspect(complain).is_none())
-    }
+    print_answer(report.to_json(), || report.to_text(), failure, json)
 }
 
-/// Prints an answer as one document, with what failed where something did; whether nothing did.
-fn tell(mut answer: serde_json::Value, failure: Option<Error>) -> Result<bool> {
+/// Prints an answer, and what failed where something did; whether nothing did.
+fn print_answer(
+    mut answer: serde_json::Value,
+    text: impl FnOnce() -> String,
+    failure: Option<Error>,
+    json: bool,
+) -> Result<bool> {
     if let Some(failure) = &failure {
         answer["error"] = json!(failure.message);
     }
-    print(&answer.to_string())?;
-    Ok(failure
-        .as_ref()
-        .inspect(|failure| complain(failure))
-        .is_none())
+    print(&if json { answer.to_string() } else { text() })?;
+    if let Some(failure) = &failure {
+        eprintln!("gatepost: {}", failure.message);
+    }
+    Ok(failure.is_none())
 }
 
 /// The file, where its index for searching is sound: nobody is written whom searches would not find.
@@ -336,10 +351,6 @@ fn indexed(store: Store) -> Result<Store> {
     Ok(store)
 }
 
-fn complain(failure: &Error) {
-    eprintln!("gatepost: {}", failure.message);
-}
-
 fn take_back(store: &Store, id: i64, json: bool) -> Result<bool> {
     let ctx = context(store, "import")?;
     let progress = Progress::new();
@@ -349,22 +360,21 @@ fn take_back(store: &Store, id: i64, json: bool) -> Result<bool> {
     progress.clear();
     let undone = undone?;
     let (removed, restored, left) = (undone.removed, undone.restored, undone.left);
-    let lines: Vec<_> = undone.told.iter().map(ToString::to_string).collect();
+    let lines: Vec<_> = undone.listed.iter().map(ToString::to_string).collect();
     let failure = (left > 0).then(|| {
         Error::invalid(format!(
             "{left} of import {id} were changed or used since and stay as they are"
         ))
     });
-    if json {
-        let answer = json!({"batch": id, "removed": removed, "restored": restored, "left": left, "leftAsTheyAre": lines});
-        return tell(answer, failure);
-    }
-    let mut lines = shown(lines, left);
-    lines.push(format!(
-        "import {id} taken back: {removed} removed, {restored} put back, {left} left as they are"
-    ));
-    print(&lines.join("\n"))?;
-    Ok(failure.inspect(complain).is_none())
+    let answer = json!({"batch": id, "removed": removed, "restored": restored, "left": left, "leftAsTheyAre": lines});
+    let text = || {
+        let mut lines = shown(lines, left);
+        lines.push(format!(
+            "import {id} taken back: {removed} removed, {restored} put back, {left} left as they are"
+        ));
+        lines.join("\n")
+    };
+    print_answer(answer, text, failure, json)
 }
 
 fn join(store: &Store, id: i64, device: &DeviceSelector, json: bool) -> Result<bool> {
@@ -378,14 +388,13 @@ fn join(store: &Store, id: i64, device: &DeviceSelector, json: bool) -> Result<b
     progress.clear();
     let joined = joined?;
     let (made, skipped) = (joined.joined, joined.skipped);
-    if json {
-        print(&json!({"batch": id, "joined": made, "skipped": skipped}).to_string())?;
-    } else {
-        print(&format!(
+    let answer = json!({"batch": id, "joined": made, "skipped": skipped});
+    let text = || {
+        format!(
             "import {id}: {made} delegates joined, {skipped} skipped because they were joined before or are deleted"
-        ))?;
-    }
-    Ok(true)
+        )
+    };
+    print_answer(answer, text, None, json)
 }
 
 /// Lines of so many, as they are shown: to a person at a terminal the first of them.
@@ -393,10 +402,10 @@ fn shown(mut lines: Vec<String>, all: u64) -> Vec<String> {
     if std::io::stdout().is_terminal() {
         lines.truncate(AT_A_TERMINAL);
     }
-    let untold = all - lines.len() as u64;
-    if untold > 0 {
+    let unlisted = all - lines.len() as u64;
+    if unlisted > 0 {
         lines.push(format!(
-            "… and {untold} more; a pipe or a file gets up to {TOLD_MAX}"
+            "… and {unlisted} more; a pipe or a file gets up to {LISTED_MAX}"
         ));
     }
     lines
@@ -412,22 +421,19 @@ fn list(store: &Store, json: bool) -> Result<()> {
     if newest.is_empty() {
         return print("no imports");
     }
-    let lines: Vec<_> = newest
-        .iter()
-        .map(|batch| {
-            format!(
-                "{:>5}  {}  {:<12}  {:<11}  {} of {} rows  {}",
-                batch.id,
-                zone.plain(batch.created_at),
-                batch.what.name(),
-                batch.state().name(),
-                batch.done,
-                batch.total,
-                batch.file_name
-            )
-        })
-        .collect();
-    print(&lines.join("\n"))
+    let lines = newest.iter().map(|batch| {
+        format!(
+            "{:>5}  {}  {:<12}  {:<11}  {} of {} rows  {}",
+            batch.id,
+            zone.plain(batch.created_at),
+            batch.what.name(),
+            batch.state().name(),
+            batch.done,
+            batch.total,
+            batch.file_name
+        )
+    });
+    print(&lines.collect::<Vec<_>>().join("\n"))
 }
 
 #[cfg(test)]

@@ -1,157 +1,144 @@
 //! What an import found and did, for a person or as JSON.
 
+use super::shown;
 use crate::{
-    ops::import::{BadRow, Job, bad::TOLD_MAX, job::Done},
+    ops::import::{BadRow, Import, Job, bad::LISTED_MAX},
     types::error::{Error, Result},
 };
 use serde_json::{Value, json};
 use std::{path::Path, time::Instant};
 
-pub(super) struct Report {
-    file: String,
-    about: String,
-    /// Headers and what they are, where they are imported.
-    columns: Vec<(String, Option<String>)>,
-    rows: u64,
-    known: u64,
-    bad_count: u64,
-    bad: Vec<BadRow>,
-    unlinked: Vec<BadRow>,
-    warnings: Vec<String>,
-    doubtful: Vec<BadRow>,
-    encoding: Option<String>,
-    done_before: u64,
-    good: bool,
-    dry_run: bool,
-    done: Option<Done>,
-    begun: Instant,
+pub(super) struct Report<'a> {
+    pub file: &'a Path,
+    pub job: &'a Job,
+    pub dry_run: bool,
+    pub begun: Instant,
+    pub done: Option<Import>,
 }
 
-impl Report {
-    pub(super) fn new(file: &Path, job: &Job, dry_run: bool, begun: Instant) -> Self {
-        let columns = job.columns().iter();
-        Self {
-            file: file.display().to_string(),
-            about: job.source().about(),
-            columns: columns
-                .map(|column| (column.header.clone(), column.target.name()))
-                .collect(),
-            rows: job.checked.rows,
-            known: job.checked.known,
-            bad_count: job.checked.bad.count() as u64,
-            bad: job.checked.bad.told().to_vec(),
-            unlinked: Vec::new(),
-            warnings: job.warnings(),
-            doubtful: job.checked.warnings.addresses().to_vec(),
-            encoding: job.source().encoding(),
-            done_before: job.done_before(),
-            good: job.is_good(),
-            dry_run,
-            done: None,
-            begun,
-        }
+impl Report<'_> {
+    /// How many rows were late, and how many were imported without all that they refer to.
+    fn failed(&self) -> [u64; 2] {
+        self.done.as_ref().map_or([0, 0], |done| {
+            [&done.late, &done.unlinked].map(|rows| rows.count() as u64)
+        })
     }
 
-    pub(super) fn done(&mut self, done: Done) {
-        self.bad_count += done.late.count() as u64;
-        self.bad.extend(done.late.told().iter().cloned());
-        self.bad.truncate(TOLD_MAX);
-        self.unlinked = done.unlinked.told().to_vec();
-        self.done = Some(done);
+    fn bad_count(&self) -> u64 {
+        self.job.checked.bad.count() as u64 + self.failed()[0]
     }
 
-    fn imported(&self) -> u64 {
-        let done = self.done.as_ref();
-        done.map_or(0, |done| done.created + done.updated)
+    fn bad(&self) -> Vec<&BadRow> {
+        let late = self.done.iter().flat_map(|done| done.late.listed());
+        let bad = self.job.checked.bad.listed().iter().chain(late);
+        bad.take(LISTED_MAX).collect()
+    }
+
+    fn unlinked(&self) -> &[BadRow] {
+        self.done
+            .as_ref()
+            .map_or(&[], |done| done.unlinked.listed())
     }
 
     /// Whether the command did what was asked.
     pub(super) fn verdict(&self) -> Result<()> {
-        let late = self.done.as_ref().map_or(0, |done| done.late.count());
+        let rows = self.job.checked.rows;
+        let [late, unlinked] = self.failed();
         if late > 0 {
             return Err(Error::invalid(format!(
-                "{late} of {} rows were not imported",
-                self.rows
+                "{late} of {rows} rows were not imported"
             )));
         }
-        let unlinked = self.done.as_ref().map_or(0, |done| done.unlinked.count());
         if unlinked > 0 {
             return Err(Error::invalid(format!(
-                "{unlinked} of {} rows were imported without all that they refer to",
-                self.rows
+                "{unlinked} of {rows} rows were imported without all that they refer to"
             )));
         }
-        if self.good {
+        if self.job.is_good() {
             return Ok(());
         }
-        let more = if self.done_before > 0 { " more" } else { "" };
+        let more = if self.job.done_before() > 0 {
+            " more"
+        } else {
+            ""
+        };
         Err(Error::invalid(format!(
-            "{} of {} rows are bad: nothing{more} was imported; mend them, or leave them out with --skip-bad",
-            self.bad_count, self.rows
+            "{} of {rows} rows are bad: nothing{more} was imported; mend them, or leave them out with --skip-bad",
+            self.bad_count()
         )))
     }
 
     pub(super) fn to_json(&self) -> Value {
-        let columns = self.columns.iter();
-        let columns: Vec<_> = columns
-            .map(|(header, property)| json!({"header": header, "property": property}))
+        let (job, done) = (self.job, self.done.as_ref());
+        let columns: Vec<_> = job
+            .columns()
+            .iter()
+            .map(|column| json!({"header": column.header, "property": column.target.name()}))
             .collect();
-        let told = |row: &BadRow| json!({"line": row.line, "column": row.problem.column, "reason": row.problem.reason});
-        let bad: Vec<_> = self.bad.iter().chain(&self.unlinked).map(told).collect();
-        let doubtful: Vec<_> = self.doubtful.iter().map(told).collect();
-        let done = self.done.as_ref();
+        let row = |row: &BadRow| json!({"line": row.line, "column": row.problem.column, "reason": row.problem.reason});
+        let bad = self.bad().into_iter().chain(self.unlinked());
+        let doubtful = job.checked.warnings.addresses().iter();
+        let counts = done.map_or([0, 0], |done| [done.created, done.updated]);
         json!({
-            "file": self.file,
-            "format": self.about,
-            "encoding": self.encoding,
+            "file": self.file.display().to_string(),
+            "format": job.source().about(),
+            "encoding": job.source().encoding(),
             "columns": columns,
-            "rows": self.rows,
-            "known": self.known,
-            "badRows": self.bad_count,
-            "bad": bad,
-            "warnings": self.warnings,
-            "doubtful": doubtful,
+            "rows": job.checked.rows,
+            "known": job.checked.known,
+            "badRows": self.bad_count(),
+            "bad": bad.map(row).collect::<Vec<_>>(),
+            "warnings": job.warnings(),
+            "doubtful": doubtful.map(row).collect::<Vec<_>>(),
             "dryRun": self.dry_run,
             "batch": done.map(|done| done.batch),
-            "imported": self.imported(),
-            "created": done.map_or(0, |done| done.created),
-            "updated": done.map_or(0, |done| done.updated),
+            "imported": counts[0] + counts[1],
+            "created": counts[0],
+            "updated": counts[1],
             "seconds": self.begun.elapsed().as_secs_f64(),
         })
     }
 
     pub(super) fn to_text(&self) -> String {
-        let mut lines = vec![format!("{}: {} rows, {}", self.file, self.rows, self.about)];
-        let widest = self
-            .columns
+        let (job, bad_count) = (self.job, self.bad_count());
+        let checked = &job.checked;
+        let about = job.source().about();
+        let mut lines = vec![format!(
+            "{}: {} rows, {about}",
+            self.file.display(),
+            checked.rows
+        )];
+        let headers = job
+            .columns()
             .iter()
-            .map(|(header, _)| header.chars().count());
-        let width = widest.max().unwrap_or(0).min(40);
-        for (header, property) in &self.columns {
+            .map(|column| column.header.chars().count());
+        let width = headers.max().unwrap_or(0).min(40);
+        lines.extend(job.columns().iter().map(|column| {
+            let property = column.target.name();
             let property = property.as_deref().unwrap_or("(not imported)");
-            lines.push(format!("  {header:width$}  {property}"));
+            format!("  {:width$}  {property}", column.header)
+        }));
+        let warnings = job.warnings().into_iter();
+        lines.extend(warnings.map(|warning| format!("warning: {warning}")));
+        let doubtful = checked.warnings.addresses().iter();
+        lines.extend(doubtful.map(|row| format!("  {row}")));
+        if job.done_before() > 0 {
+            lines.push(format!("{} rows were written before", job.done_before()));
         }
-        let warnings = self.warnings.iter().map(|told| format!("warning: {told}"));
-        lines.extend(warnings);
-        lines.extend(self.doubtful.iter().map(|row| format!("  {row}")));
-        if self.done_before > 0 {
-            lines.push(format!("{} rows were written before", self.done_before));
-        }
-        let bad = self.bad.iter().map(|row| format!("bad: {row}")).collect();
-        lines.extend(super::shown(bad, self.bad_count));
-        lines.extend(self.unlinked.iter().map(ToString::to_string));
+        let bad = self.bad().iter().map(|row| format!("bad: {row}")).collect();
+        lines.extend(shown(bad, bad_count));
+        lines.extend(self.unlinked().iter().map(ToString::to_string));
         if self.dry_run {
             lines.push(format!(
-                "good rows: {} ({} of them of records that are there), bad rows: {}; nothing was changed",
-                self.rows - self.bad_count,
-                self.known,
-                self.bad_count
+                "good rows: {} ({} of them of records that are there), bad rows: {bad_count}; nothing was changed",
+                checked.rows - bad_count,
+                checked.known
             ));
         } else if let Some(done) = &self.done {
             let seconds = self.begun.elapsed().as_secs_f64();
             lines.push(format!(
-                "import {}: {} created, {} updated, {} skipped, in {seconds:.1} s; take it back with `gatepost import --undo {0}`",
-                done.batch, done.created, done.updated, self.bad_count
+                "import {}: {} created, {} updated, {bad_count} skipped, in {seconds:.1} s; take it back with `gatepost import --undo {0}`",
+                done.batch, done.created, done.updated
             ));
         }
         lines.join("\n")

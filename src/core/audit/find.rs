@@ -13,6 +13,9 @@ const PAGE_MAX: Duration = Duration::from_millis(100);
 /// Ids beyond a time range that are looked at: a clock that was set back by a little puts rows there.
 const MARGIN: i64 = 1_000;
 
+/// Actions that nearly every kind of record knows.
+pub const USUAL_ACTIONS: [&str; 5] = ["create", "update", "delete", "restore", "revoke"];
+
 /// Who acted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Actors {

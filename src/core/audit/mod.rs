@@ -7,7 +7,7 @@ mod find;
 mod history;
 mod who;
 
-pub use find::{Actors, Entry, Filter, Page, Walk, page, recent_actions, types};
+pub use find::{Actors, Entry, Filter, Page, USUAL_ACTIONS, Walk, page, recent_actions, types};
 pub use history::{HistoryOf, history};
 pub use who::{Actor, meant};
 

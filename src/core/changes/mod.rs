@@ -1,8 +1,8 @@
-//! What changed, in one order, for whoever follows it (contract §12).
+//! The change feed: every change in one order (contract §12).
 //!
-//! No change is written twice. A new interaction is a row of `interactions`; what somebody did to another
-//! record is a row of `audit`; what neither tells is a row of `changes`, which numbers together with the
-//! audit. Both numbers grow in the order of commits, and a change knows the newest interaction by then: so
+//! No change is stored twice. A new interaction is a row of `interactions`; a change of another
+//! record is a row of `audit`; what neither has is a row of `changes`, which shares its numbers with the
+//! audit. Both numbers grow in the order of commits, and a change stores the newest interaction of its time. So
 //! there is one order, and a check-in writes nothing for it.
 
 mod watch;
@@ -16,7 +16,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// A place in the order: what is up to here is known.
+/// A position in the feed: everything up to here is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Position {
     /// Up to this interaction.
@@ -25,78 +25,65 @@ pub struct Position {
     pub change: i64,
 }
 
-/// A change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// When it was.
     pub at: Timestamp,
     /// The position behind it.
     pub to: Position,
-    /// What changed.
     pub what: What,
 }
 
-/// What changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
-    /// An interaction was recorded.
+    /// A new interaction.
     Recorded(Recorded),
-    /// Anything else.
     Changed(Changed),
 }
 
-/// A new interaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
-    /// Its id.
     pub id: i64,
-    /// Its type.
     pub interaction_type: String,
-    /// Who.
     pub first_delegate: Option<DelegateId>,
-    /// Where, and with which others.
+    /// First, second and third device.
     pub devices: [Option<DeviceId>; 3],
 }
 
-/// A change to a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
-    /// Its number.
     pub id: i64,
-    /// What was done: as in the audit, or one of [`action`].
+    /// As in the audit, or one of [`action`].
     pub action: String,
     /// The type of the record.
     pub record_type: String,
-    /// The record.
     pub record: Option<i64>,
-    /// The record that it became a part of.
+    /// What it was merged into.
     pub into: Option<i64>,
 }
 
-/// What is done to records without a row in the audit.
+/// Actions on records that have no row in the audit.
 pub mod action {
-    /// It was made: by an import, or at a till.
+    /// Created by an import, or at a till.
     pub const CREATE: &str = "create";
-    /// It shows something else because of another record.
+    /// Shows something else because another record changed.
     pub const REFRESH: &str = "refresh";
-    /// It is gone.
+    /// Deleted.
     pub const DELETE: &str = "delete";
-    /// It is gone: the import that made it was taken back.
+    /// Deleted: the import that created it was undone.
     pub const UNDO: &str = "undo";
-    /// It is gone with a person who was erased.
+    /// Deleted with a person who was erased.
     pub const FORGET: &str = "forget";
 }
 
-/// Changes after a position.
+/// A slice of the feed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Read {
-    /// The changes, in order.
     pub changes: Vec<Change>,
-    /// Whether there are more behind them.
+    /// Whether the feed has more.
     pub more: bool,
 }
 
-/// Notes a change that neither the audit nor an interaction tells; its number.
+/// Stores a change that neither the audit nor an interaction has; its number.
 pub fn note(tx: &Tx<'_>, action: &str, record_type: &str, record: i64) -> Result<i64> {
     let id = audit::reserve(tx)?;
     tx.prepare_cached(
@@ -114,7 +101,7 @@ pub fn note(tx: &Tx<'_>, action: &str, record_type: &str, record: i64) -> Result
     Ok(id)
 }
 
-/// Notes changes to the records of which a statement gives the ids.
+/// Stores changes of the records whose ids a statement selects.
 pub fn note_all(tx: &Tx<'_>, action: &str, record_type: &str, ids: &str, of: i64) -> Result<()> {
     let found: Vec<i64> = tx
         .prepare_cached(ids)?
@@ -131,18 +118,18 @@ const PRUNED_TO: &str = "changes pruned";
 /// The counter that changes whenever the file goes back to an earlier state.
 const GENERATION: &str = "changes generation";
 
-/// Notes that the file went back to an earlier state: what others copied of it does not count any more.
+/// Marks that the file went back to an earlier state: copies of it are void.
 pub fn reset(tx: &Tx<'_>) -> Result<()> {
     let before = generation(tx)?;
     counters::set(tx, GENERATION, tx.now().0.max(before + 1))
 }
 
-/// Which of the file's lives this is; see [`reset`].
+/// Changes with each [`reset`].
 pub fn generation(connection: &Connection) -> Result<i64> {
     Ok(counters::get(connection, GENERATION)?.unwrap_or(0))
 }
 
-/// The change up to which deletions are not known any more.
+/// The change up to which deletions were removed.
 pub fn pruned_to(connection: &Connection) -> Result<i64> {
     Ok(counters::get(connection, PRUNED_TO)?.unwrap_or(0))
 }
@@ -174,7 +161,7 @@ pub fn prune(tx: &Tx<'_>, until: Timestamp, limit: usize) -> Result<usize> {
     Ok(removed.len())
 }
 
-/// The position behind everything that is in the file by now.
+/// The end of the feed.
 pub fn newest(connection: &Connection) -> Result<Position> {
     Ok(Position {
         interaction: newest_interaction(connection)?,
@@ -182,7 +169,7 @@ pub fn newest(connection: &Connection) -> Result<Position> {
     })
 }
 
-/// Whether anything changed after a position.
+/// Whether the feed has anything after a position.
 pub fn is_behind(connection: &Connection, from: Position) -> Result<bool> {
     Ok(connection
         .prepare_cached(
@@ -193,14 +180,14 @@ pub fn is_behind(connection: &Connection, from: Position) -> Result<bool> {
         .query_row(params![from.interaction, from.change], |row| row.get(0))?)
 }
 
-/// Reads on after a position: about `limit` changes at the most.
+/// Reads the feed after a position: about `limit` changes at most.
 pub fn read(connection: &Connection, from: Position, limit: usize) -> Result<Read> {
     let changed = changed(connection, from.change, limit)?;
     let recorded = interactions(connection, from.interaction, limit)?;
     Ok(merge(from, changed, recorded, limit))
 }
 
-/// A change with the newest interaction before it.
+/// A change with the newest interaction of its time.
 type Placed = (Timestamp, i64, Changed);
 
 fn merge(

@@ -64,7 +64,7 @@ pub struct Stored {
     pub done: usize,
 }
 
-/// What a request comes to: what its work gave, or the answer as it stands under its key.
+/// The result of a request: of its work, or the answer stored under its key.
 #[derive(Debug)]
 pub enum Once<T> {
     /// It came without a key; its answer is still to be rendered, and nothing has to wait for that.
@@ -83,7 +83,7 @@ impl<T> Once<T> {
     }
 }
 
-/// The answer that stands under the key, for work that goes through several transactions before it
+/// The answer stored under the key, for work that goes through several transactions before it
 /// has one.
 ///
 /// # Errors

@@ -1,20 +1,25 @@
-//! A call and what becomes of it: an answer, or a failure that tells whether the other side can
-//! have taken it.
+//! A call and its outcome: an answer, or a failure that tells whether the other side can have accepted it.
+//! Certificates are checked against those that the operating system trusts, by rustls with ring. Addresses that
+//! may not be called are left out between the look-up of a name and the connection, so that both see the same
+//! answer.
 
-use super::{
-    names::{Judged, Lookup, System},
-    reach::{Reach, digits, judge, parse},
-    tls,
-};
+use super::reach::{Reach, digits, judge, parse};
 use crate::types::error::{Error, Result};
 use reqwest::{
     Method,
+    dns::{Addrs, Name, Resolve, Resolving},
     header::{HeaderMap, HeaderName, HeaderValue},
     redirect::Policy,
 };
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
+use rustls_platform_verifier::BuilderVerifierExt;
 use std::{
     error::Error as _,
     fmt,
+    future::Future,
+    io,
+    net::{IpAddr, SocketAddr},
+    pin::Pin,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -34,7 +39,6 @@ const IDLE_PER_HOST: usize = 8;
 /// A call. It has no `Debug`, as headers and bodies hold secrets.
 #[derive(Clone)]
 pub struct Request {
-    /// The method.
     pub method: Method,
     /// The whole address, HTTP or HTTPS.
     pub url: String,
@@ -66,9 +70,7 @@ impl Request {
 /// What came back, whatever its status; a redirect is an answer too.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// The status.
     pub status: u16,
-    /// The headers.
     pub headers: HeaderMap,
     /// The body, as far as it came and [`BODY_MAX_BYTES`] let it.
     pub body: Vec<u8>,
@@ -76,19 +78,16 @@ pub struct Answer {
 
 impl Answer {
     /// Whether the status is one of success (2xx).
-    #[must_use]
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
     /// A header's value, as far as it is text.
-    #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
     /// The body as text; what is none is replaced.
-    #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
@@ -100,13 +99,12 @@ pub enum Failure {
     /// It is certain that nothing was accepted: the address may not be called, nobody was there,
     /// or TLS failed. Sending it again does nothing twice.
     NotSent(String),
-    /// It was sent, in whole or in part, and nobody knows what became of it.
+    /// It was sent, in whole or in part; the outcome is unknown.
     Unknown(String),
 }
 
 impl Failure {
     /// The reason.
-    #[must_use]
     pub fn why(&self) -> &str {
         match self {
             Self::NotSent(why) | Self::Unknown(why) => why,
@@ -150,7 +148,6 @@ impl Client {
     }
 
     /// How far calls may go now.
-    #[must_use]
     pub fn reach(&self) -> Reach {
         (self.reach)()
     }
@@ -170,7 +167,7 @@ impl Client {
         })?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let mut body = Vec::new();
-        // The status says what became of the call, also where the body breaks off.
+        // The status is the outcome, even where the body breaks off.
         while let Ok(Some(chunk)) = response.chunk().await {
             let room = BODY_MAX_BYTES - body.len();
             body.extend_from_slice(&chunk[..chunk.len().min(room)]);
@@ -226,7 +223,7 @@ impl Client {
 
     fn make(&self, reach: Reach) -> Result<reqwest::Client> {
         reqwest::Client::builder()
-            .tls_backend_preconfigured(tls::config()?)
+            .tls_backend_preconfigured(tls_config()?)
             .dns_resolver(Arc::new(Judged {
                 lookup: Arc::clone(&self.lookup),
                 reach,
@@ -265,5 +262,81 @@ fn told(cause: &reqwest::Error) -> String {
     }
 }
 
+/// The configuration of every call.
+fn tls_config() -> Result<ClientConfig> {
+    let builder = || {
+        ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(Error::defect)
+    };
+    match builder()?.with_platform_verifier() {
+        Ok(builder) => Ok(builder.with_no_client_auth()),
+        Err(cause) => {
+            tracing::warn!(
+                "HTTPS calls will fail, as this machine trusts no certificates: {cause}"
+            );
+            let trusted = RootCertStore::empty();
+            Ok(builder()?
+                .with_root_certificates(trusted)
+                .with_no_client_auth())
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests;
+
+/// Looks names up.
+pub trait Lookup: Send + Sync + 'static {
+    /// The addresses that a name stands for now.
+    fn addresses(
+        &self,
+        name: &str,
+    ) -> Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
+}
+
+/// As the operating system does.
+pub struct System;
+
+impl Lookup for System {
+    fn addresses(
+        &self,
+        name: &str,
+    ) -> Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>> {
+        let name = name.to_owned();
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            Ok(found.map(|address| address.ip()).collect())
+        })
+    }
+}
+
+/// A look-up that leaves out what may not be called.
+pub(super) struct Judged {
+    pub(super) lookup: Arc<dyn Lookup>,
+    pub(super) reach: Reach,
+}
+
+impl Resolve for Judged {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (found, reach) = (self.lookup.addresses(name.as_str()), self.reach);
+        Box::pin(async move {
+            let host = name.as_str();
+            let found = found
+                .await
+                .map_err(|cause| format!("{host} cannot be found: {cause}"))?;
+            let judged = |address: &IpAddr| judge(*address, reach);
+            let first = found.iter().map(judged).find_map(Result::err);
+            let allowed: Vec<SocketAddr> = found
+                .into_iter()
+                .filter(|address| judge(*address, reach).is_ok())
+                .map(|address| SocketAddr::new(address, 0))
+                .collect();
+            match first {
+                _ if !allowed.is_empty() => Ok(Box::new(allowed.into_iter()) as Addrs),
+                Some(what) => Err(format!("{host} is {what}").into()),
+                None => Err(format!("{host} has no address").into()),
+            }
+        })
+    }
+}

@@ -15,12 +15,8 @@
 //! works and HTTPS says why not.
 
 mod client;
-mod names;
-mod own;
 mod reach;
-mod tls;
 
-pub use client::{Answer, BODY_MAX_BYTES, Client, Failure, Request, WHOLE_MAX};
-pub use names::{Lookup, System};
+pub use client::{Answer, BODY_MAX_BYTES, Client, Failure, Lookup, Request, System, WHOLE_MAX};
 pub use reach::{Reach, check_url, judge};
 pub use reqwest::{Method, header::HeaderMap};

@@ -1,12 +1,15 @@
 //! Which addresses may be called.
 
-use super::own;
 use crate::types::{
     error::{Error, Result},
     text::shortened,
 };
 use reqwest::Url;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 /// The longest address, in bytes.
 const URL_MAX_BYTES: usize = 2_000;
@@ -43,10 +46,10 @@ const METADATA_V6: [Ipv6Addr; 2] = [
 
 /// Whether an address may be called.
 pub fn judge(address: IpAddr, reach: Reach) -> Result<(), String> {
-    judge_beside(address, reach, own::is_own)
+    judge_beside(address, reach, is_own)
 }
 
-/// As [`judge`], where it is told which addresses are this machine's own.
+/// As [`judge`], with the machine's own addresses given.
 fn judge_beside(
     address: IpAddr,
     reach: Reach,
@@ -193,6 +196,30 @@ pub(super) fn digits(url: &Url) -> Option<IpAddr> {
         .and_then(|rest| rest.strip_suffix(']'))
         .unwrap_or(host);
     bare.parse().ok()
+}
+
+/// How long they are believed: cables and wireless networks come and go.
+const KEPT: Duration = Duration::from_secs(2);
+
+/// When they were looked up, and what was found.
+static KNOWN: Mutex<Option<(Instant, Vec<IpAddr>)>> = Mutex::new(None);
+
+/// Whether an address is one of this machine's own.
+fn is_own(address: IpAddr) -> bool {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.as_ref().is_none_or(|(at, _)| at.elapsed() >= KEPT) {
+        match if_addrs::get_if_addrs() {
+            Ok(found) => {
+                let found = found.iter().map(if_addrs::Interface::ip).collect();
+                *known = Some((Instant::now(), found));
+            }
+            // Those known before still count.
+            Err(cause) => tracing::warn!("the addresses of this machine: {cause}"),
+        }
+    }
+    known
+        .as_ref()
+        .is_some_and(|(_, found)| found.contains(&address))
 }
 
 #[cfg(test)]

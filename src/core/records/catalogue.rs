@@ -16,7 +16,6 @@ use std::{collections::HashMap, sync::OnceLock};
 pub struct Resource {
     /// Its `_type`, and how messages call it.
     pub name: &'static str,
-    /// Its table.
     pub table: &'static str,
     /// What is true of the rows that belong to it and are not deleted.
     pub alive: &'static str,
@@ -48,7 +47,6 @@ pub struct Brief {
 
 impl Brief {
     /// A record of a name; what is empty, or the name again, tells nothing more.
-    #[must_use]
     pub fn new(id: i64, name: String, about: [Option<String>; 2]) -> Self {
         let about = about.into_iter().flatten();
         let about: Vec<String> = about
@@ -67,6 +65,7 @@ pub const REFERENCE: &[&str] = &["id", "_type"];
 
 /// One field of a resource: everything else that shows, reads or writes records follows from it.
 #[derive(Debug, Clone, Copy)]
+#[must_use]
 pub struct Field {
     /// Its name in the API.
     pub name: &'static str,
@@ -108,128 +107,108 @@ impl Field {
     }
 
     /// The id of the record.
-    #[must_use]
     pub const fn id() -> Self {
         Self::new("id", "id", Kind::Id)
     }
 
     /// The `_type` constant.
-    #[must_use]
     pub const fn record_type() -> Self {
         Self::new("_type", "", Kind::Type)
     }
 
     /// The sectioned `data` object.
-    #[must_use]
     pub const fn document() -> Self {
         Self::new("data", "data", Kind::Document)
     }
 
     /// Where the record came from.
-    #[must_use]
     pub const fn sources() -> Self {
         Self::new("sources", "sources", Kind::Sources)
     }
 
     /// What [`Resource::attach`] loads under this name.
-    #[must_use]
     pub const fn attached(name: &'static str) -> Self {
         Self::new(name, "", Kind::Attached)
     }
 
     /// A unique code.
-    #[must_use]
     pub const fn code(name: &'static str, column: &'static str) -> Self {
         Self::new(name, column, Kind::Code)
     }
 
     /// Plain text.
-    #[must_use]
     pub const fn text(name: &'static str, column: &'static str) -> Self {
         Self::new(name, column, Kind::Text)
     }
 
     /// True or false.
-    #[must_use]
     pub const fn flag(name: &'static str, column: &'static str) -> Self {
         Self::new(name, column, Kind::Flag)
     }
 
     /// A time that clients set.
-    #[must_use]
     pub const fn time(name: &'static str, column: &'static str) -> Self {
         Self::new(name, column, Kind::Time)
     }
 
     /// A time that clients set, shown as `yyyy-mm-dd hh:mm:ss`.
-    #[must_use]
     pub const fn plain_time(name: &'static str, column: &'static str) -> Self {
         Self::new(name, column, Kind::PlainTime)
     }
 
     /// A time that the server sets.
-    #[must_use]
     pub const fn stamp(name: &'static str, column: &'static str) -> Self {
         Self::new(name, column, Kind::Stamp)
     }
 
     /// Another record of the same table; `column` holds its id.
-    #[must_use]
     pub const fn reference(name: &'static str, column: &'static str) -> Self {
         Self::new(name, column, Kind::Reference)
     }
 
     /// With what the console calls it.
-    #[must_use]
     pub const fn label(mut self, label: &'static str) -> Self {
         self.label = label;
         self
     }
 
     /// With what it means, for the API's document.
-    #[must_use]
     pub const fn about(mut self, about: &'static str) -> Self {
         self.about = about;
         self
     }
 
     /// With help in the console's form.
-    #[must_use]
     pub const fn help(mut self, help: &'static str) -> Self {
         self.help = help;
         self
     }
 
     /// With headers that mean it in imported lists.
-    #[must_use]
     pub const fn aliases(mut self, aliases: &'static str) -> Self {
         self.aliases = aliases;
         self
     }
 
     /// In the full-text index; a trigger of `schema.sql` keeps it there.
-    #[must_use]
     pub const fn text_indexed(mut self) -> Self {
         self.is_text_indexed = true;
         self
     }
 
     /// Of several lines.
-    #[must_use]
     pub const fn multiline(mut self) -> Self {
         self.is_multiline = true;
         self
     }
 
     /// People may change it in their own record.
-    #[must_use]
     pub const fn own(mut self) -> Self {
         self.is_own = true;
         self
     }
 
     /// Whether a header of an imported list means it.
-    #[must_use]
     pub fn has_alias(&self, header: &str) -> bool {
         self.aliases
             .split(' ')
@@ -240,7 +219,6 @@ impl Field {
     ///
     /// # Panics
     /// While it is compiled, for another `N`.
-    #[must_use]
     pub const fn joined<const N: usize>(first: &[Self], then: &[Self]) -> [Self; N] {
         assert!(first.len() + then.len() == N);
         let mut joined = [first[0]; N];
@@ -288,7 +266,6 @@ pub enum Kind {
 
 impl Kind {
     /// Whether clients may set it; what they may not set is ignored when sent (contract §2).
-    #[must_use]
     pub fn is_writable(self) -> bool {
         !matches!(
             self,
@@ -297,7 +274,6 @@ impl Kind {
     }
 
     /// Whether it is always shown.
-    #[must_use]
     pub fn always_stands(self) -> bool {
         matches!(self, Self::Id | Self::Type)
     }
@@ -318,13 +294,11 @@ impl Attachments {
     }
 
     /// Those of the records asked for that it is complete for.
-    #[must_use]
     pub fn complete_for<'a>(&self, ids: &'a [i64]) -> &'a [i64] {
         &ids[..self.complete.unwrap_or(ids.len()).min(ids.len())]
     }
 
     /// The JSON text of a property of a record.
-    #[must_use]
     pub fn get(&self, property: &'static str, id: i64) -> Option<&str> {
         self.texts.get(&(property, id)).map(String::as_str)
     }
@@ -336,15 +310,6 @@ impl Attachments {
 }
 
 impl Resource {
-    /// Its table for statements that look at nothing but which rows are alive.
-    #[must_use]
-    pub fn alive_table(&self) -> String {
-        match self.alive_index {
-            Some(index) => format!("{} INDEXED BY {index}", self.table),
-            None => self.table.to_owned(),
-        }
-    }
-
     /// Its properties that refer to other records.
     pub fn references(&self) -> impl Iterator<Item = &'static Field> {
         self.fields
@@ -353,7 +318,6 @@ impl Resource {
     }
 
     /// The property of a name.
-    #[must_use]
     pub fn property(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|property| property.name == name)
     }
@@ -367,7 +331,6 @@ impl Resource {
     }
 
     /// The error when there is no such record.
-    #[must_use]
     pub fn missing(&self, asked: &dyn std::fmt::Display) -> error::Error {
         error::Error::new(
             self.not_found,
@@ -381,7 +344,6 @@ impl Resource {
 }
 
 /// The fields among these that a search compares, for a [`crate::core::search::Subject`].
-#[must_use]
 pub fn searchable(fields: &'static [Field]) -> &'static [SearchField] {
     let fields = fields.iter().filter_map(|field| {
         let kind = match field.kind {

@@ -53,7 +53,6 @@ impl Changes {
     }
 
     /// The new value of a column, if it changes.
-    #[must_use]
     pub fn get(&self, column: &str) -> Option<&Sql> {
         self.columns
             .iter()
@@ -87,13 +86,11 @@ impl Changes {
     }
 
     /// The columns with their new values.
-    #[must_use]
     pub fn columns(&self) -> &[(&'static str, Sql)] {
         &self.columns
     }
 
     /// The new id in a reference column, if it is set to one.
-    #[must_use]
     pub fn reference(&self, column: &str) -> Option<i64> {
         match self.get(column) {
             Some(Sql::Integer(id)) => Some(*id),
@@ -180,13 +177,11 @@ fn reference(name: &str, value: &Value) -> Result<i64> {
 }
 
 /// The id that a reference gives: itself, or an object that carries it (contract §2).
-#[must_use]
 pub fn referred(value: &Value) -> Option<i64> {
     value.get("id").unwrap_or(value).as_i64()
 }
 
 /// The `data` that results from a merge patch.
-#[must_use]
 pub fn merged_data(stored: Option<&str>, patch: Value) -> Value {
     let mut data = match stored {
         Some(text) if !patch.is_null() => {

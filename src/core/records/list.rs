@@ -10,8 +10,22 @@ pub const SLICE_MAX_BYTES: usize = 2 * 1024 * 1024;
 
 /// A list that can be read in slices.
 pub trait Listing: Send + Sync + 'static {
+    /// The table of its items, what is true of those in the list, and the index of just their ids, where
+    /// there is one.
+    fn source(&self) -> (&'static str, &'static str, Option<&'static str>);
+
+    /// Appends the items of these ids as JSON, separated by commas, to `out`, as far as they still
+    /// stand.
+    fn write(&self, connection: &Connection, ids: &[i64], out: &mut String) -> Result<Written>;
+
     /// How many items there are in all.
-    fn count(&self, connection: &Connection) -> Result<u64>;
+    fn count(&self, connection: &Connection) -> Result<u64> {
+        let (table, alive, _) = self.source();
+        let sql = format!("SELECT count(*) FROM {table} WHERE {alive}");
+        Ok(connection
+            .prepare_cached(&sql)?
+            .query_row([], |row| row.get(0))?)
+    }
 
     /// Up to `limit` ids, ascending: those after the id `after`, but for the first `offset`.
     fn ids(
@@ -20,14 +34,18 @@ pub trait Listing: Send + Sync + 'static {
         after: Option<i64>,
         offset: u64,
         limit: u64,
-    ) -> Result<Vec<i64>>;
-
-    /// Appends the items of these ids as JSON, separated by commas, to `out`, as far as they still
-    /// stand.
-    fn write(&self, connection: &Connection, ids: &[i64], out: &mut String) -> Result<Written>;
+    ) -> Result<Vec<i64>> {
+        let (table, alive, index) = self.source();
+        let index = index.map_or_else(String::new, |index| format!(" INDEXED BY {index}"));
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT id FROM {table}{index} WHERE {alive} AND id > ?1 ORDER BY id LIMIT ?2 OFFSET ?3"
+        ))?;
+        let ids = statement.query_map((after.unwrap_or(0), limit, offset), |row| row.get(0))?;
+        Ok(ids.collect::<rusqlite::Result<_>>()?)
+    }
 }
 
-/// What a slice came to.
+/// How much a slice wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written {
     /// How many of the ids it dealt with; at least one of any.
@@ -38,7 +56,6 @@ pub struct Written {
 
 impl Written {
     /// A slice that dealt with the ids up to `last`, where it ended early.
-    #[must_use]
     pub fn up_to(last: Option<i64>, ids: &[i64], items: usize) -> Self {
         let ids = match last {
             Some(last) => ids.partition_point(|id| *id <= last),
@@ -57,36 +74,9 @@ pub struct Records {
 }
 
 impl Listing for Records {
-    fn count(&self, connection: &Connection) -> Result<u64> {
+    fn source(&self) -> (&'static str, &'static str, Option<&'static str>) {
         let resource = self.selection.resource;
-        let sql = format!(
-            "SELECT count(*) FROM {} WHERE {}",
-            resource.table, resource.alive
-        );
-        Ok(connection
-            .prepare_cached(&sql)?
-            .query_row([], |row| row.get(0))?)
-    }
-
-    fn ids(
-        &self,
-        connection: &Connection,
-        after: Option<i64>,
-        offset: u64,
-        limit: u64,
-    ) -> Result<Vec<i64>> {
-        let resource = self.selection.resource;
-        let sql = format!(
-            "SELECT id FROM {} WHERE {} AND id > ?1 ORDER BY id LIMIT ?2 OFFSET ?3",
-            resource.alive_table(),
-            resource.alive
-        );
-        let mut statement = connection.prepare_cached(&sql)?;
-        let ids = statement.query_map(
-            rusqlite::params![after.unwrap_or(0), limit, offset],
-            |row| row.get(0),
-        )?;
-        Ok(ids.collect::<rusqlite::Result<_>>()?)
+        (resource.table, resource.alive, resource.alive_index)
     }
 
     fn write(&self, connection: &Connection, ids: &[i64], out: &mut String) -> Result<Written> {

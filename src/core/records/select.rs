@@ -4,14 +4,13 @@ use super::{Field, Kind, Resource};
 use crate::types::{
     Timestamp, Zone,
     error::{Error, Result},
-    json,
+    json, text,
 };
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::ValueRef};
 use std::fmt::Write;
 
 /// The properties of a resource that an answer shows.
 pub struct Selection {
-    /// The resource.
     pub resource: &'static Resource,
     properties: Vec<&'static Field>,
     sql: String,
@@ -19,7 +18,6 @@ pub struct Selection {
 
 impl Selection {
     /// Every property.
-    #[must_use]
     pub fn all(resource: &'static Resource) -> Self {
         Self::of(resource, resource.fields.iter().collect())
     }
@@ -33,7 +31,6 @@ impl Selection {
     }
 
     /// As [`Selection::own`], of deleted records too; for the console alone.
-    #[must_use]
     pub fn own_deleted_too(resource: &'static Resource) -> Self {
         let own = |property: &&Field| property.kind != Kind::Attached;
         let properties = resource.fields.iter().filter(own).collect();
@@ -41,7 +38,7 @@ impl Selection {
     }
 
     /// The properties that `fields` names (comma-separated; all without it), as far as `visible`
-    /// lets the client see them. `id` and `_type` always stand.
+    /// lets the client see them. `id` and `_type` are always shown.
     ///
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`] for a name that is no property.
@@ -50,24 +47,9 @@ impl Selection {
         fields: Option<&str>,
         visible: Option<&[String]>,
     ) -> Result<Self> {
-        let named: Option<Vec<&str>> = fields.map(|fields| {
-            fields
-                .split(',')
-                .map(str::trim)
-                .filter(|name| !name.is_empty())
-                .collect()
-        });
-        if let Some(unknown) = named
-            .iter()
-            .flatten()
-            .find(|name| resource.property(name).is_none())
-        {
-            return Err(Error::invalid(format!(
-                "fields: \"{}\" is no property of {}",
-                crate::types::text::shortened(unknown),
-                crate::types::text::with_article(resource.name)
-            )));
-        }
+        let named = named_fields(resource.name, fields, |name| {
+            resource.property(name).is_some()
+        })?;
         let shown = |property: &&Field| {
             property.kind.always_stands()
                 || (named
@@ -122,13 +104,11 @@ impl Selection {
     }
 
     /// Whether a property is shown.
-    #[must_use]
     pub fn shows(&self, name: &str) -> bool {
         self.properties.iter().any(|property| property.name == name)
     }
 
     /// `SELECT … FROM … WHERE …`, without an end, the id first and its version second.
-    #[must_use]
     pub fn sql(&self) -> &str {
         &self.sql
     }
@@ -248,6 +228,30 @@ impl Selection {
             }
         }
         Ok(())
+    }
+}
+
+/// The properties that a parameter `fields` names, separated by commas; `None` for all.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] for a name that is no property.
+pub fn named_fields<'a>(
+    record: &str,
+    fields: Option<&'a str>,
+    is_known: impl Fn(&str) -> bool,
+) -> Result<Option<Vec<&'a str>>> {
+    let Some(fields) = fields else {
+        return Ok(None);
+    };
+    let names = fields.split(',').map(str::trim);
+    let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+    match names.iter().find(|name| !is_known(name)) {
+        None => Ok(Some(names)),
+        Some(unknown) => Err(Error::invalid(format!(
+            "fields: \"{}\" is no property of {}",
+            text::shortened(unknown),
+            text::with_article(record)
+        ))),
     }
 }
 

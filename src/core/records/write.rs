@@ -48,14 +48,8 @@ pub fn insert(
     resource: &'static Resource,
     body: Map<String, Value>,
 ) -> Result<i64> {
-    let body = with_ids(tx, resource, body)?;
-    let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
-    (resource.check)(tx, None, &mut changes)?;
-    check_references(tx, resource, &changes)?;
+    let mut changes = checked(tx, ctx, resource, None, body)?;
     check_parent(tx, resource, None, &changes)?;
-    if let Some(patch) = changes.data.take() {
-        changes.set("data", merged(tx, resource, None, patch)?);
-    }
     changes.set("sources", serde_json::json!([ctx.source]).to_string());
     changes.set("created_at", tx.now().0);
     changes.set("updated_at", tx.now().0);
@@ -83,14 +77,8 @@ pub fn patch(
     body: Map<String, Value>,
 ) -> Result<()> {
     let before = snapshot(tx, ctx, resource, id)?.ok_or_else(|| resource.missing(&id))?;
-    let body = with_ids(tx, resource, body)?;
-    let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
-    (resource.check)(tx, Some(id), &mut changes)?;
-    check_references(tx, resource, &changes)?;
+    let mut changes = checked(tx, ctx, resource, Some(id), body)?;
     check_parent(tx, resource, Some(id), &changes)?;
-    if let Some(patch) = changes.data.take() {
-        changes.set("data", merged(tx, resource, Some(id), patch)?);
-    }
     if changes.columns().is_empty() {
         return Ok(());
     }
@@ -123,14 +111,25 @@ pub fn check(
     id: Option<i64>,
     body: Map<String, Value>,
 ) -> Result<()> {
+    checked(tx, ctx, resource, id, body).map(drop)
+}
+
+/// The changes that a body asks for, checked but for the parent.
+fn checked(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    id: Option<i64>,
+    body: Map<String, Value>,
+) -> Result<Changes> {
     let body = with_ids(tx, resource, body)?;
     let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
     (resource.check)(tx, id, &mut changes)?;
     check_references(tx, resource, &changes)?;
     if let Some(patch) = changes.data.take() {
-        merged(tx, resource, id, patch)?;
+        changes.set("data", merged(tx, resource, id, patch)?);
     }
-    Ok(())
+    Ok(changes)
 }
 
 /// The `data` that results from a merge patch: what it touches fits the schemas of its sections.
@@ -246,22 +245,12 @@ pub fn delete(tx: &Tx<'_>, ctx: &Context, resource: &'static Resource, id: i64) 
         resource.table
     ))?
     .execute(rusqlite::params![id, tx.now()])?;
-    audit::append(
-        tx,
-        ctx,
-        &Change {
-            action: "delete",
-            record_type: resource.name,
-            record_id: Some(id),
-            before: Some(before),
-            after: None,
-        },
-    )?;
+    resource.audit(tx, ctx, "delete", id, Some(before), None)?;
     refresh_referring(tx, resource, id)
 }
 
 /// Notes that records which refer to one show something else, because that is gone or back.
-pub fn refresh_referring(tx: &Tx<'_>, resource: &'static Resource, id: i64) -> Result<()> {
+fn refresh_referring(tx: &Tx<'_>, resource: &'static Resource, id: i64) -> Result<()> {
     // By table, because an event is a device, to which devices refer.
     let (name, columns): (_, &[&str]) = match resource.table {
         "delegates" => ("delegate", &["parent_id", "previous_id", "owner_id"]),
@@ -277,6 +266,47 @@ pub fn refresh_referring(tx: &Tx<'_>, resource: &'static Resource, id: i64) -> R
     Ok(())
 }
 
+/// Restores a record that was deleted softly, with the codes it had.
+///
+/// # Errors
+/// [`Resource::not_found`] when none of this id is deleted; [`error::Kind::CodeTaken`], naming the code
+/// and its holder, when one of its codes was given to another record since.
+pub fn undelete(tx: &Tx<'_>, ctx: &Context, resource: &'static Resource, id: i64) -> Result<()> {
+    let Resource { name, table, .. } = resource;
+    let deleted = tx
+        .prepare_cached(&format!(
+            "SELECT 1 FROM {table} WHERE id = ?1 AND deleted_at IS NOT NULL"
+        ))?
+        .exists([id])?;
+    if !deleted {
+        let message = format!("there is no deleted {name} {id}");
+        return Err(Error::new(resource.not_found, message));
+    }
+    for (column, code) in resource.codes() {
+        let taken: Option<(String, i64)> = tx
+            .prepare_cached(&format!(
+                "SELECT o.{column}, o.id FROM {table} d
+                 JOIN {table} o ON o.{column} = d.{column} AND o.deleted_at IS NULL WHERE d.id = ?1"
+            ))?
+            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        if let Some((value, holder)) = taken {
+            let value = text::shortened(&value);
+            return Err(Error::new(
+                error::Kind::CodeTaken,
+                format!(
+                    "{code}: \"{value}\" was given to {name} {holder} since; give that one another code first"
+                ),
+            ));
+        }
+    }
+    let sql = format!("UPDATE {table} SET deleted_at = NULL, updated_at = ?2 WHERE id = ?1");
+    tx.prepare_cached(&sql)?
+        .execute(rusqlite::params![id, tx.now()])?;
+    audit_change(tx, ctx, resource, "restore", id, None)?;
+    refresh_referring(tx, resource, id)
+}
+
 fn audit_change(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -290,19 +320,31 @@ fn audit_change(
         && !audit::differ(before, after)
     {
         // It has another version all the same.
-        return changes::note(tx, action::REFRESH, resource.name, id).map(drop);
+        return changes::note(tx, changes::action::REFRESH, resource.name, id).map(drop);
     }
-    audit::append(
-        tx,
-        ctx,
-        &Change {
+    resource.audit(tx, ctx, action, id, before, after)
+}
+
+impl Resource {
+    /// Notes a change of one of its records.
+    pub fn audit(
+        &self,
+        tx: &Tx<'_>,
+        ctx: &Context,
+        action: &'static str,
+        id: i64,
+        before: Option<Value>,
+        after: Option<Value>,
+    ) -> Result<()> {
+        let change = Change {
             action,
-            record_type: resource.name,
+            record_type: self.name,
             record_id: Some(id),
             before,
             after,
-        },
-    )
+        };
+        audit::append(tx, ctx, &change)
+    }
 }
 
 /// The record as the API shows it, without what other tables hold.

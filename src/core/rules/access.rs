@@ -106,7 +106,6 @@ impl AccessRules {
     }
 
     /// The rules in a device's stored `data`; `None` when they cannot be read.
-    #[must_use]
     pub fn of_stored(data: Option<&str>) -> Option<Self> {
         let Some(data) = data else {
             return Some(Self::default());
@@ -133,7 +132,6 @@ impl AccessRules {
     }
 
     /// Whether a check-in needs a `join`.
-    #[must_use]
     pub fn needs_join(&self) -> bool {
         self.rule_set == Some(RuleSet::Simple)
     }

@@ -30,7 +30,6 @@ pub struct PresenceState {
 
 impl PresenceState {
     /// Checked in, and not out since.
-    #[must_use]
     pub fn is_inside(&self) -> bool {
         self.last_in > self.last_out
     }
@@ -109,7 +108,6 @@ pub fn judge(facts: &CheckInFacts<'_>) -> Result<()> {
 }
 
 /// What a steward is told where the rules of a place cannot be read.
-#[must_use]
 pub fn unreadable(name: &str) -> String {
     format!("the rules of {name} cannot be read; an administrator must mend data.Access")
 }

@@ -2,9 +2,10 @@
 //! catalogue alone.
 
 use super::{
-    catalogue::{FieldKind, SearchField, Subject, first_letters},
+    catalogue::{
+        FieldKind, SearchField, Subject, beginnings, first_letters, index_query, is_short, trigrams,
+    },
     expression::{Expr, Op, Scalar, Test},
-    text_index::{beginnings, index_query, is_short, trigrams},
 };
 use crate::types::{json, text::fold};
 use rusqlite::types::Value;
@@ -20,7 +21,6 @@ pub struct Condition {
 }
 
 /// Compiles an expression.
-#[must_use]
 pub fn compile(subject: &'static Subject, expr: &Expr) -> Condition {
     compile_with(subject, expr, subject.text_index)
 }

@@ -88,7 +88,6 @@ pub enum Op {
 
 impl Op {
     /// The operator as an expression writes it.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Some(match text {
             "==" => Self::Equal,
@@ -102,7 +101,6 @@ impl Op {
     }
 
     /// The operator in SQL, where neither side is NULL.
-    #[must_use]
     pub fn sql(self) -> &'static str {
         match self {
             Self::Equal => "=",
@@ -115,13 +113,11 @@ impl Op {
     }
 
     /// Whether it is about order, not equality.
-    #[must_use]
     pub fn is_order(self) -> bool {
         !matches!(self, Self::Equal | Self::Unequal)
     }
 
     /// Whether it holds of two numbers.
-    #[must_use]
     pub fn holds(self, left: i64, right: i64) -> bool {
         match self {
             Self::Equal => left == right,

@@ -1,9 +1,10 @@
 //! By which index a search is run, so that a page costs what is shown and not all that matches.
 
 use super::{
-    catalogue::{FieldKind, Stretches, Subject, first_letters},
+    catalogue::{
+        FieldKind, Stretches, Subject, beginnings, first_letters, index_query, is_short, trigrams,
+    },
     expression::{Expr, Op, Scalar, Test},
-    text_index::{beginnings, index_query, is_short, trigrams},
 };
 use rusqlite::Connection;
 

@@ -2,29 +2,25 @@
 //! tree, the tree becomes SQL with bound parameters. It knows no HTTP, and no feature's tables by
 //! name: a [`Subject`] tells it what can be searched.
 //!
-//! - `catalogue`: what a list offers to a search
+//! - `catalogue`: what a list offers to a search, and queries of the full-text index
 //! - `expression`, `parse`: the tree, and JSON to it; errors tell their path
-//! - `compile`: the tree to SQL; `text_index`: what the index of texts is asked for
+//! - `compile`: the tree to SQL
 //! - `lead`: by which index a search is run
 //! - `statement`: the SQL of a search; `run`: finding ids, in bounded time
 //! - `statements`: named values that an administrator defines in SQL
 
 pub mod catalogue;
 pub mod compile;
-mod conditions;
 pub mod expression;
 mod lead;
 pub mod parse;
 mod run;
 mod statement;
 pub mod statements;
-mod text_index;
 
-pub use catalogue::{Counted, FieldKind, SearchField, Stretches, Subject};
-pub use conditions::Conditions;
+pub use catalogue::{Conditions, Counted, FieldKind, SearchField, Stretches, Subject, index_query};
 pub use expression::Expr;
 pub use run::{Found, Part};
-pub use text_index::index_query;
 
 use crate::types::{Zone, error::Result};
 use compile::Condition;
@@ -54,7 +50,6 @@ impl Search {
     }
 
     /// Finds everything, until it is narrowed.
-    #[must_use]
     pub fn everything(subject: &'static Subject) -> Self {
         Self {
             subject,
@@ -104,7 +99,6 @@ impl Search {
 
     /// The search as a condition over the rows of its table, for a statement that also asks for
     /// something else; not of a search that names a statement of its own.
-    #[must_use]
     pub fn condition(&self) -> Condition {
         compile::compile(self.subject, &self.expr)
     }

@@ -4,18 +4,19 @@
 
 use super::expression::Expr;
 use crate::{
-    core::{Context, audit},
+    core::Context,
     db::{
         Tx,
         sandbox::{Sandbox, View},
     },
     types::{
         error::{Error, Kind, Result},
-        text::{check_text, shortened},
+        text::{check_text, shortened, shortened_to},
     },
 };
 use rusqlite::{Connection, OptionalExtension, functions::FunctionFlags, types::Value as Sql};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::{
     collections::HashMap,
     path::Path,
@@ -51,7 +52,6 @@ pub struct Statement {
 }
 
 /// The names of the statements that an expression uses.
-#[must_use]
 pub fn named(expr: &Expr) -> Vec<&str> {
     match expr {
         Expr::And(parts) | Expr::Or(parts) => parts.iter().flat_map(named).collect(),
@@ -218,20 +218,10 @@ pub fn try_out(database: &Path, statement: &Statement, id: i64) -> Result<String
     })
 }
 
-fn shortened_to(text: &str, most: usize) -> String {
-    let mut letters = text.chars();
-    let head: String = letters.by_ref().take(most).collect();
-    if letters.next().is_some() {
-        head + "…"
-    } else {
-        head
-    }
-}
-
 /// Stores checked statements, each in the place of the one with its name; with `prune` the others
 /// go.
 pub fn save(tx: &Tx<'_>, ctx: &Context, statements: &[Statement], prune: bool) -> Result<()> {
-    let before = all(tx)?;
+    let before = json!(all(tx)?);
     if prune {
         tx.execute("DELETE FROM statements", [])?;
     }
@@ -248,20 +238,5 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, statements: &[Statement], prune: bool) -
             ],
         )?;
     }
-    let after = all(tx)?;
-    if before != after {
-        let shown = |statements: &[Statement]| serde_json::to_value(statements).ok();
-        audit::append(
-            tx,
-            ctx,
-            &audit::Change {
-                action: "update",
-                record_type: "statements",
-                record_id: None,
-                before: shown(&before),
-                after: shown(&after),
-            },
-        )?;
-    }
-    Ok(())
+    ctx.audit_update(tx, "statements", before, json!(all(tx)?))
 }

@@ -1,55 +1,38 @@
 //! How much a schema expands into. A validator follows every reference anew wherever it stands, so
-//! that two references in each of forty definitions are a million million subschemas. They are
-//! counted here without being followed one by one: for each depth below a section, how many
-//! subschemas one value there may be held against.
+//! that two references in each of forty definitions are a million million subschemas. They are counted
+//! here, each subschema once for each depth of a value.
 
 use crate::types::{
     error::{Error, Result},
     json::DEPTH_MAX,
     text::shortened,
 };
-use serde_json::{Map, Value};
-use std::collections::HashMap;
+use serde_json::Value;
+use std::{collections::HashMap, ops::AddAssign};
 
 /// The most subschemas that a schema may expand into, over all depths of a record.
 const EXPANDED_MAX: u64 = 10_000;
+
 /// The most steps that a validation may take: some seconds on a slow machine.
 const STEPS_MAX: u64 = 50_000_000;
+
 /// The most memory that the errors of one value may take.
 const ERRORS_MAX_BYTES: u64 = 32 << 20;
+
 /// What one error takes, its path left out.
 const ERROR_BYTES: u64 = 1_000;
+
 /// So many bytes of a text take a step.
 const TEXT_STEP_BYTES: usize = 16;
 
-/// Keywords whose subschema, or list of them, holds for the value itself.
-const OF_ITSELF: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
-/// Keywords whose subschema, or list of them, holds for what is in the value.
-const OF_CONTENT: [&str; 8] = [
-    "items",
-    "prefixItems",
-    "additionalItems",
-    "contains",
-    "additionalProperties",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "propertyNames",
-];
-/// Keywords that refer to another place of the schema.
-const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
-/// Keywords that hold subschemas by a name of their own.
-const NAMED: [&str; 4] = [
-    "properties",
-    "patternProperties",
-    "dependentSchemas",
-    "dependencies",
-];
+/// Subschemas within each other, references followed.
+const NESTED_MAX: usize = 1_000;
 
 /// What a schema expands into.
 #[derive(Debug)]
 pub struct Expansion {
-    /// By depth: the steps that a byte or node of a value takes there.
-    steps: Vec<u64>,
+    /// The steps that a byte or node of a value takes at the most.
+    steps: u64,
 }
 
 impl Expansion {
@@ -59,45 +42,37 @@ impl Expansion {
     /// [`crate::types::error::Kind::Invalid`] for more than [`EXPANDED_MAX`] subschemas, with their number;
     /// for a reference to itself without a way into the value; and for one out of the schema.
     pub fn of(schema: &Value) -> Result<Self> {
-        let graph = Graph::of(schema)?;
-        let order = graph.order()?;
-        let counted = graph.per_depth(&order, |_| 1);
-        let expanded = counted
-            .iter()
-            .fold(0_u64, |sum, of| sum.saturating_add(*of));
-        if expanded > EXPANDED_MAX {
+        let mut counter = Counter {
+            root: schema,
+            names: HashMap::new(),
+            counts: HashMap::new(),
+            nested: 0,
+        };
+        counter.collect_names(schema);
+        let Count { subschemas, steps } = counter.count(schema, DEPTH_MAX)?;
+        if subschemas > EXPANDED_MAX {
             return Err(Error::invalid(format!(
-                "the schema expands into {expanded} subschemas, at most {EXPANDED_MAX} are checked; \
+                "the schema expands into {subschemas} subschemas, at most {EXPANDED_MAX} are checked; \
                  use fewer references"
             )));
         }
-        Ok(Self {
-            steps: graph.per_depth(&order, |node| node.weight),
-        })
+        Ok(Self { steps })
     }
 
-    /// Whether a value can be held against the schema in bounded time.
-    #[must_use]
+    /// Whether a value can be validated in bounded time.
     pub fn allows(&self, value: &Value) -> bool {
         self.steps(value) <= STEPS_MAX
     }
 
     /// Whether all errors of a value can be listed in bounded memory: each step may give one, and
     /// each error holds a path of its own.
-    #[must_use]
     pub fn can_list_errors(&self, value: &Value) -> bool {
         let error = ERROR_BYTES.saturating_add(longest_path(value));
         self.steps(value).saturating_mul(error) <= ERRORS_MAX_BYTES
     }
 
-    /// The most steps that it takes to hold a value against the schema.
     fn steps(&self, value: &Value) -> u64 {
-        let mut sizes = vec![0; self.steps.len()];
-        measure(value, 0, &mut sizes);
-        let steps = self.steps.iter().zip(sizes);
-        steps.fold(0_u64, |sum, (steps, size)| {
-            sum.saturating_add(steps.saturating_mul(size))
-        })
+        self.steps.saturating_mul(size(value))
     }
 }
 
@@ -115,141 +90,45 @@ fn longest_path(value: &Value) -> u64 {
     }
 }
 
-/// Adds the size of a value, by depth.
-fn measure(value: &Value, depth: usize, sizes: &mut [u64]) {
-    let Some(size) = sizes.get_mut(depth) else {
-        return;
-    };
+/// The steps that a value takes where each of its parts takes one.
+fn size(value: &Value) -> u64 {
     let text = |text: &str| 1 + (text.len() / TEXT_STEP_BYTES) as u64;
-    *size += match value {
-        Value::String(of) => text(of),
-        Value::Object(of) => 1 + of.keys().map(|key| text(key)).sum::<u64>(),
-        _ => 1,
-    };
     match value {
-        Value::Array(items) => items
-            .iter()
-            .for_each(|item| measure(item, depth + 1, sizes)),
-        Value::Object(of) => of.values().for_each(|part| measure(part, depth + 1, sizes)),
-        _ => {}
+        Value::Array(items) => 1 + items.iter().map(size).sum::<u64>(),
+        Value::Object(of) => {
+            1 + of
+                .iter()
+                .map(|(key, part)| text(key) + size(part))
+                .sum::<u64>()
+        }
+        Value::String(of) => text(of),
+        _ => 1,
     }
 }
 
-/// A subschema, by the places of others in [`Graph::nodes`].
-#[derive(Default)]
-struct Node {
-    /// Steps that it takes itself.
-    weight: u64,
-    /// Those that hold for the same value.
-    of_itself: Vec<usize>,
-    /// Those of properties: each value in an object is at most one of them.
-    of_properties: Vec<usize>,
-    /// Those that hold for whatever is in the value.
-    of_content: Vec<usize>,
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    subschemas: u64,
+    steps: u64,
 }
 
-#[derive(Default)]
-struct Graph {
-    nodes: Vec<Node>,
+impl AddAssign for Count {
+    fn add_assign(&mut self, more: Self) {
+        self.subschemas = self.subschemas.saturating_add(more.subschemas);
+        self.steps = self.steps.saturating_add(more.steps);
+    }
 }
 
-/// Subschemas while their graph is built.
-struct Builder<'a> {
+struct Counter<'a> {
     root: &'a Value,
-    /// The places of subschemas, by their addresses in the document.
-    places: HashMap<*const Value, usize>,
-    found: Vec<&'a Value>,
     /// Subschemas by `$anchor`, `$dynamicAnchor` and `$id`.
     names: HashMap<&'a str, &'a Value>,
+    /// By the subschema's address and the depth that is left; `None` while it is being counted.
+    counts: HashMap<(*const Value, usize), Option<Count>>,
+    nested: usize,
 }
 
-impl Graph {
-    fn of(root: &Value) -> Result<Self> {
-        let mut builder = Builder {
-            root,
-            places: HashMap::new(),
-            found: Vec::new(),
-            names: HashMap::new(),
-        };
-        builder.collect_names(root);
-        builder.place(root);
-        let mut graph = Self::default();
-        while let Some(schema) = builder.found.get(graph.nodes.len()).copied() {
-            let node = match schema {
-                Value::Object(schema) => builder.node(schema)?,
-                _ => Node {
-                    weight: 1,
-                    ..Node::default()
-                },
-            };
-            graph.nodes.push(node);
-        }
-        Ok(graph)
-    }
-
-    /// The nodes such that each comes after those that hold for the same value.
-    fn order(&self) -> Result<Vec<usize>> {
-        let mut order = Vec::with_capacity(self.nodes.len());
-        // Not seen yet, on the way, done.
-        let mut states = vec![0_u8; self.nodes.len()];
-        for start in 0..self.nodes.len() {
-            let mut way = vec![(start, 0)];
-            while let Some((node, next)) = way.pop() {
-                if next == 0 {
-                    if states[node] == 2 {
-                        continue;
-                    }
-                    states[node] = 1;
-                }
-                let Some(target) = self.nodes[node].of_itself.get(next) else {
-                    states[node] = 2;
-                    order.push(node);
-                    continue;
-                };
-                way.push((node, next + 1));
-                match states[*target] {
-                    0 => way.push((*target, 0)),
-                    1 => {
-                        return Err(Error::invalid(
-                            "the schema refers to itself without going into the value",
-                        ));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Ok(order)
-    }
-
-    /// By depth below the first node: the weights of all that one value there is held against.
-    fn per_depth(&self, order: &[usize], weight: impl Fn(&Node) -> u64) -> Vec<u64> {
-        let mut above = vec![0_u64; self.nodes.len()];
-        let mut per_depth = Vec::with_capacity(DEPTH_MAX);
-        for depth in 0..DEPTH_MAX {
-            let mut here = vec![0_u64; self.nodes.len()];
-            for at in order {
-                let node = &self.nodes[*at];
-                let mut sum = if depth == 0 { weight(node) } else { 0 };
-                for target in &node.of_itself {
-                    sum = sum.saturating_add(here[*target]);
-                }
-                if depth > 0 {
-                    let property = node.of_properties.iter().map(|target| above[*target]);
-                    sum = sum.saturating_add(property.max().unwrap_or(0));
-                    for target in &node.of_content {
-                        sum = sum.saturating_add(above[*target]);
-                    }
-                }
-                here[*at] = sum;
-            }
-            per_depth.push(here.first().copied().unwrap_or(0));
-            above = here;
-        }
-        per_depth
-    }
-}
-
-impl<'a> Builder<'a> {
+impl<'a> Counter<'a> {
     fn collect_names(&mut self, value: &'a Value) {
         match value {
             Value::Object(object) => {
@@ -265,62 +144,100 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn place(&mut self, schema: &'a Value) -> usize {
-        let next = self.found.len();
-        let place = *self
-            .places
-            .entry(std::ptr::from_ref(schema))
-            .or_insert(next);
-        if place == next {
-            self.found.push(schema);
+    /// A subschema with all that it leads to, for a value with so many levels below.
+    fn count(&mut self, schema: &'a Value, depth: usize) -> Result<Count> {
+        let key = (std::ptr::from_ref(schema), depth);
+        match self.counts.get(&key) {
+            Some(Some(known)) => return Ok(*known),
+            Some(None) => {
+                return Err(Error::invalid(
+                    "the schema refers to itself without going into the value",
+                ));
+            }
+            None => {}
         }
-        place
+        if self.nested >= NESTED_MAX {
+            return Err(Error::invalid("the schema is nested too deep"));
+        }
+        self.nested += 1;
+        self.counts.insert(key, None);
+        let count = self.count_keywords(schema, depth)?;
+        self.counts.insert(key, Some(count));
+        self.nested -= 1;
+        Ok(count)
     }
 
-    /// The places of a subschema, or of a list of them.
-    fn places(&mut self, value: &'a Value) -> Vec<usize> {
-        match value {
-            Value::Array(list) => list.iter().map(|schema| self.place(schema)).collect(),
-            schema => vec![self.place(schema)],
-        }
-    }
-
-    fn node(&mut self, schema: &'a Map<String, Value>) -> Result<Node> {
-        let mut node = Node {
-            weight: 1,
-            ..Node::default()
+    fn count_keywords(&mut self, schema: &'a Value, depth: usize) -> Result<Count> {
+        let mut count = Count {
+            subschemas: 1,
+            steps: 1,
         };
-        for (keyword, value) in schema {
-            let keyword = keyword.as_str();
-            if OF_ITSELF.contains(&keyword) {
-                node.of_itself.extend(self.places(value));
-            } else if OF_CONTENT.contains(&keyword) {
-                node.of_content.extend(self.places(value));
-            } else if REFERENCES.contains(&keyword) {
-                if let Value::String(reference) = value {
-                    let target = self.target(reference)?;
-                    node.of_itself.push(self.place(target));
-                }
-            } else if NAMED.contains(&keyword) {
-                if let Value::Object(named) = value {
-                    for schema in named.values().filter(|one| !one.is_array()) {
-                        let place = self.place(schema);
-                        match keyword {
-                            "properties" => node.of_properties.push(place),
-                            "patternProperties" => node.of_content.push(place),
-                            _ => node.of_itself.push(place),
-                        }
+        let mut of_itself = Count::default();
+        for (keyword, value) in schema.as_object().into_iter().flatten() {
+            match keyword.as_str() {
+                "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" => {
+                    for schema in listed(value) {
+                        of_itself += self.count(schema, depth)?;
                     }
                 }
-            } else if keyword != "$defs" && keyword != "definitions" {
-                node.weight = node.weight.saturating_add(nodes(value));
+                "$ref" | "$dynamicRef" | "$recursiveRef" => {
+                    if let Value::String(reference) = value {
+                        of_itself += self.count(self.target(reference)?, depth)?;
+                    }
+                }
+                "dependentSchemas" | "dependencies" => {
+                    for schema in named(value) {
+                        of_itself += self.count(schema, depth)?;
+                    }
+                }
+                // Each value in an object is at most one of them.
+                "properties" => {
+                    let mut largest = Count::default();
+                    for schema in named(value) {
+                        let one = self.count_below(schema, depth)?;
+                        largest.subschemas = largest.subschemas.max(one.subschemas);
+                        largest.steps = largest.steps.max(one.steps);
+                    }
+                    count += largest;
+                }
+                "patternProperties" => {
+                    for schema in named(value) {
+                        count += self.count_below(schema, depth)?;
+                    }
+                }
+                "items"
+                | "prefixItems"
+                | "additionalItems"
+                | "contains"
+                | "additionalProperties"
+                | "unevaluatedItems"
+                | "unevaluatedProperties"
+                | "propertyNames" => {
+                    for schema in listed(value) {
+                        count += self.count_below(schema, depth)?;
+                    }
+                }
+                "$defs" | "definitions" => {}
+                _ => count.steps = count.steps.saturating_add(size(value)),
             }
         }
+        count += of_itself;
         // What is not evaluated yet is found by validating once more.
-        if schema.contains_key("unevaluatedProperties") || schema.contains_key("unevaluatedItems") {
-            node.of_itself.extend_from_within(..);
+        if ["unevaluatedProperties", "unevaluatedItems"]
+            .iter()
+            .any(|name| schema.get(name).is_some())
+        {
+            count += of_itself;
         }
-        Ok(node)
+        Ok(count)
+    }
+
+    /// As [`Self::count`], of what holds for parts of the value.
+    fn count_below(&mut self, schema: &'a Value, depth: usize) -> Result<Count> {
+        match depth.checked_sub(1) {
+            Some(below) => self.count(schema, below),
+            None => Ok(Count::default()),
+        }
     }
 
     /// What a reference refers to.
@@ -347,19 +264,27 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn nodes(value: &Value) -> u64 {
+/// A subschema, or a list of them.
+fn listed(value: &Value) -> &[Value] {
     match value {
-        Value::Array(items) => 1 + items.iter().map(nodes).sum::<u64>(),
-        Value::Object(of) => 1 + of.values().map(nodes).sum::<u64>(),
-        Value::String(text) => 1 + (text.len() / TEXT_STEP_BYTES) as u64,
-        _ => 1,
+        Value::Array(list) => list,
+        schema => std::slice::from_ref(schema),
     }
+}
+
+/// Subschemas by name; a list there is one of names.
+fn named(value: &Value) -> impl Iterator<Item = &Value> {
+    let named = value
+        .as_object()
+        .into_iter()
+        .flat_map(|named| named.values());
+    named.filter(|one| !one.is_array())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Map, json};
 
     /// Definitions of which each refers twice to the next.
     fn doubling(definitions: usize, keyword: &str) -> Value {

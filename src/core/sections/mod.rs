@@ -3,21 +3,17 @@
 //!
 //! - `schema`: a JSON Schema, compiled once and kept; what does not fit, in words
 //! - `expansion`: how much a schema expands into, which has a bound
-//! - `verdicts`: what came of validating outside of the writer's transaction
 //! - `simple`: the schemas that a form of fields can write, and back
 //! - `survey`: which stored records would not fit
 
 mod expansion;
 mod schema;
 pub mod simple;
-mod survey;
-mod verdicts;
 
-pub use schema::Schema;
-pub use survey::{Survey, survey};
+pub use schema::{Schema, Survey, survey};
 
 use crate::{
-    core::{Context, audit},
+    core::Context,
     db::Tx,
     types::{
         error::{Error, Result},
@@ -40,7 +36,6 @@ const SECTIONS_MAX: i64 = 200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Delegates.
     Delegate,
     /// Devices and events.
     Device,
@@ -50,8 +45,7 @@ impl Kind {
     /// Every kind.
     pub const ALL: &'static [Self] = &[Self::Delegate, Self::Device];
 
-    /// As it stands in the file and in a configuration.
-    #[must_use]
+    /// Its name in the file and in a configuration.
     pub fn name(self) -> &'static str {
         match self {
             Self::Delegate => "delegate",
@@ -78,7 +72,6 @@ impl Kind {
     }
 
     /// The kind whose records are in a table.
-    #[must_use]
     pub fn of_table(table: &str) -> Option<Self> {
         let mut all = Self::ALL.iter().copied();
         all.find(|kind| kind.table() == table)
@@ -202,18 +195,7 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, named: &Named, prune: bool) -> Result<()
             "sections: at most {SECTIONS_MAX} may have a schema"
         )));
     }
-    let after = document(tx)?;
-    if before == after {
-        return Ok(());
-    }
-    let change = audit::Change {
-        action: "update",
-        record_type: "sections",
-        record_id: None,
-        before: Some(before),
-        after: Some(after),
-    };
-    audit::append(tx, ctx, &change)
+    ctx.audit_update(tx, "sections", before, document(tx)?)
 }
 
 /// Checks those sections of a record's `data` that `patch` touches, as they will be: what was stored
@@ -242,16 +224,16 @@ pub fn check_data(
             continue;
         };
         let path = format!("data.{name}");
-        let key = verdicts::key(&schema, &path, value);
+        let key = schema::verdict_key(&schema, &path, value);
         if tx.may_take_long() {
-            verdicts::find_out(key, &schema, &path, value)?;
-        } else if let Some(verdict) = verdicts::find(&key) {
+            schema::find_out(key, &schema, &path, value)?;
+        } else if let Some(verdict) = schema::find_verdict(&key) {
             verdict?;
         } else {
             let value = value.clone();
             put_off = Some(tx.put_off(move || {
                 // Asked for when the write is tried again.
-                let _ = verdicts::find_out(key, &schema, &path, &value);
+                let _ = schema::find_out(key, &schema, &path, &value);
             }));
         }
     }

@@ -1,18 +1,28 @@
-//! A JSON Schema. Compiled ones are kept by their text, for all of the process: whoever writes a
-//! thousand records compiles once, and a schema that changes has another text.
+//! A JSON Schema, compiled, and what it says of values. Compiled schemas are cached by their text, and
+//! verdicts by schema and value, so that the transaction that writes a value need not validate it. A record
+//! or schema that changed meanwhile has no verdict yet.
 
-use super::expansion::Expansion;
-use crate::types::error::{Error, Result};
+use super::{Kind, expansion::Expansion};
+use crate::types::{
+    error::{Error, Result},
+    json,
+};
 use jsonschema::{PatternOptions, ValidationError, Validator, paths::LocationSegment};
+use rusqlite::Connection;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::{
     collections::HashMap,
     fmt::Write,
-    sync::{Arc, Mutex, PoisonError},
+    hash::Hash,
+    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
-/// Compiled schemas that are kept; more than there can be in one file.
-const KEPT_MAX: usize = 256;
+/// Compiled schemas in the cache; more than there can be in one file.
+const SCHEMAS_MAX: usize = 256;
+/// Verdicts in the cache; more than a slice of an import needs.
+const VERDICTS_MAX: usize = 50_000;
 /// Faults that a message names.
 const FAULTS_MAX: usize = 3;
 /// The longest description of a fault with the value at fault in it, in characters.
@@ -20,7 +30,24 @@ const FAULT_MAX_CHARS: usize = 160;
 /// The largest compiled pattern, in bytes.
 const PATTERN_MAX_BYTES: usize = 1 << 20;
 
-static KEPT: Mutex<Option<HashMap<String, Schema>>> = Mutex::new(None);
+type Cache<K, V> = LazyLock<Mutex<HashMap<K, V>>>;
+
+static SCHEMAS: Cache<String, Schema> = LazyLock::new(Mutex::default);
+/// `None` where the value fits.
+static VERDICTS: Cache<Key, Option<Error>> = LazyLock::new(Mutex::default);
+
+fn locked<K, V>(cache: &'static Cache<K, V>) -> MutexGuard<'static, HashMap<K, V>> {
+    cache.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds to a cache; a full one begins anew.
+fn keep<K: Eq + Hash, V>(cache: &'static Cache<K, V>, max: usize, key: K, value: V) {
+    let mut cached = locked(cache);
+    if cached.len() >= max {
+        cached.clear();
+    }
+    cached.insert(key, value);
+}
 
 /// A compiled schema.
 #[derive(Clone)]
@@ -37,9 +64,9 @@ impl Schema {
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`], saying what is wrong with it.
     pub fn of(text: &str) -> Result<Self> {
-        let kept = |kept: &mut HashMap<String, Self>| kept.get(text).cloned();
-        if let Some(known) = with_kept(kept) {
-            return Ok(known);
+        let cached = locked(&SCHEMAS).get(text).cloned();
+        if let Some(cached) = cached {
+            return Ok(cached);
         }
         let schema: Value = serde_json::from_str(text).map_err(Error::invalid_cause)?;
         let expansion = Expansion::of(&schema)?;
@@ -64,12 +91,7 @@ impl Schema {
             validator,
             expansion,
         }));
-        with_kept(|kept| {
-            if kept.len() >= KEPT_MAX {
-                kept.clear();
-            }
-            kept.insert(text.to_owned(), compiled.clone());
-        });
+        keep(&SCHEMAS, SCHEMAS_MAX, text.to_owned(), compiled.clone());
         Ok(compiled)
     }
 
@@ -98,11 +120,6 @@ impl Schema {
     }
 }
 
-fn with_kept<T>(work: impl FnOnce(&mut HashMap<String, Schema>) -> T) -> T {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    work(kept.get_or_insert_with(HashMap::new))
-}
-
 /// A fault with its path, such as `data.Medical.allergies[0]: …`.
 fn described(path: &str, fault: &ValidationError<'_>) -> String {
     let mut text = path.to_owned();
@@ -125,6 +142,107 @@ fn described(path: &str, fault: &ValidationError<'_>) -> String {
         whole
     };
     format!("{text}: {told}")
+}
+
+/// What a verdict is about.
+pub type Key = [u8; 32];
+
+/// The key of a value at a path, and the schema's text.
+pub fn verdict_key(schema: &str, path: &str, value: &Value) -> Key {
+    let mut hash = Sha256::new();
+    hash.update(json::fingerprint(value));
+    hash.update(Sha256::digest(path));
+    hash.update(schema);
+    hash.finalize().into()
+}
+
+/// The verdict about a key, where there is one. A refusal is forgotten with it, as its message may
+/// quote the value.
+pub fn find_verdict(key: &Key) -> Option<Result<()>> {
+    let mut verdicts = locked(&VERDICTS);
+    match verdicts.get(key)? {
+        None => Some(Ok(())),
+        Some(_) => verdicts.remove(key).flatten().map(Err),
+    }
+}
+
+/// Validates a value, and caches the verdict.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`], with the path of what does not fit, or saying why it cannot be
+/// validated.
+pub fn find_out(key: Key, schema: &str, path: &str, value: &Value) -> Result<()> {
+    let verdict = validate(schema, path, value);
+    let kept_verdict = verdict.as_ref().err();
+    let kept_verdict = kept_verdict.map(|cause| Error::new(cause.kind, cause.message.clone()));
+    keep(&VERDICTS, VERDICTS_MAX, key, kept_verdict);
+    verdict
+}
+
+fn validate(schema: &str, path: &str, value: &Value) -> Result<()> {
+    let compiled = Schema::of(schema).map_err(|cause| {
+        Error::invalid(format!(
+            "{path}: its schema cannot be used, so nothing is stored here until an administrator changes it: {cause}"
+        ))
+    })?;
+    compiled.check(path, value)
+}
+
+/// Records that are named.
+const NAMED_MAX: usize = 5;
+/// How long it goes on: whoever reads for longer keeps the log from being emptied.
+const TIME_MAX: Duration = Duration::from_secs(10);
+
+/// How the stored values of a section fit a schema.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// Living records that have the section.
+    pub having: i64,
+    /// Those whose section does not fit.
+    pub misfits: i64,
+    /// The first of those: id and what does not fit.
+    pub first: Vec<(i64, String)>,
+    /// There are more records, which were not looked at in time.
+    pub cut_off: bool,
+}
+
+/// Holds every living record that has a section against a schema.
+pub fn survey(
+    connection: &Connection,
+    kind: Kind,
+    name: &str,
+    schema: Option<&Schema>,
+) -> Result<Survey> {
+    // Records without the quoted name are not parsed.
+    let mut statement = connection.prepare(&format!(
+        "SELECT id, data FROM {} WHERE deleted_at IS NULL AND data IS NOT NULL AND instr(data, ?1)
+         ORDER BY id",
+        kind.table()
+    ))?;
+    let mut rows = statement.query([Value::from(name).to_string()])?;
+    let mut survey = Survey::default();
+    let begun = Instant::now();
+    while let Some(row) = rows.next()? {
+        let data: Value = serde_json::from_str(row.get_ref(1)?.as_str().unwrap_or_default())
+            .unwrap_or(Value::Null);
+        let Some(value) = data.get(name) else {
+            continue;
+        };
+        if begun.elapsed() > TIME_MAX {
+            survey.cut_off = true;
+            break;
+        }
+        survey.having += 1;
+        let Some(Err(fault)) = schema.map(|schema| schema.check(&format!("data.{name}"), value))
+        else {
+            continue;
+        };
+        survey.misfits += 1;
+        if survey.first.len() < NAMED_MAX {
+            survey.first.push((row.get(0)?, fault.message));
+        }
+    }
+    Ok(survey)
 }
 
 #[cfg(test)]

@@ -13,12 +13,10 @@ pub struct Simple {
     pub closed: bool,
 }
 
-/// A field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     /// Its key.
     pub name: String,
-    /// What it holds.
     pub holds: Holds,
     /// Whether it must be there.
     pub required: bool,
@@ -29,7 +27,6 @@ pub struct Field {
 pub enum Holds {
     /// Any text.
     Text,
-    /// A number.
     Number,
     /// True or false.
     YesNo,
@@ -41,7 +38,6 @@ pub enum Holds {
 
 impl Holds {
     /// What a form calls it.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -113,7 +109,6 @@ impl Simple {
     }
 
     /// The fields of a schema, where they say all of it.
-    #[must_use]
     pub fn of(schema: &Value) -> Option<Self> {
         let empty = Map::new();
         let properties = match schema.get("properties") {

@@ -3,7 +3,7 @@
 //! show it in engines of all kinds; a PNG of it looks the same.
 
 use crate::{
-    core::{Context, audit},
+    core::Context,
     db::Tx,
     types::{
         Timestamp,
@@ -31,13 +31,11 @@ pub struct Logo {
 
 impl Logo {
     /// Changes with the content.
-    #[must_use]
     pub fn tag(&self) -> String {
         format!("\"{}\"", &secret::hex(&secret::digest(&self.content))[..32])
     }
 
     /// The picture as text (RFC 2397): `data:image/png;base64,…`.
-    #[must_use]
     pub fn to_data_uri(&self) -> String {
         format!(
             "data:{};base64,{}",
@@ -125,14 +123,8 @@ fn note(tx: &Tx<'_>, ctx: &Context, before: Option<Value>) -> Result<()> {
         return Ok(());
     }
     tx.outdate_caches();
-    let change = audit::Change {
-        action: "update",
-        record_type: "logo",
-        record_id: None,
-        before: before.or(Some(json!({}))),
-        after: after.or(Some(json!({}))),
-    };
-    audit::append(tx, ctx, &change)
+    let shown = |logo: Option<Value>| logo.unwrap_or_else(|| json!({}));
+    ctx.audit_update(tx, "logo", shown(before), shown(after))
 }
 
 /// The media type of a picture that is taken.
@@ -146,45 +138,11 @@ pub fn check(content: &[u8]) -> Result<&'static str> {
             format!("the picture may have at most {} KiB", MAX_BYTES / 1024),
         ));
     }
-    let kind = match content {
-        [
-            0x89,
-            b'P',
-            b'N',
-            b'G',
-            b'\r',
-            b'\n',
-            0x1a,
-            b'\n',
-            _,
-            _,
-            _,
-            _,
-            b'I',
-            b'H',
-            b'D',
-            b'R',
-            ..,
-        ] => "image/png",
+    let (begin, rest) = content.split_at(content.len().min(8));
+    let kind = match begin {
+        b"\x89PNG\r\n\x1a\n" if rest.get(4..8) == Some(b"IHDR") => "image/png",
         [0xff, 0xd8, 0xff, ..] => "image/jpeg",
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'E',
-            b'B',
-            b'P',
-            b'V',
-            b'P',
-            b'8',
-            ..,
-        ] => "image/webp",
+        [b'R', b'I', b'F', b'F', ..] if rest.starts_with(b"WEBPVP8") => "image/webp",
         [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => "image/gif",
         [] => return Err(Error::invalid("choose a picture first")),
         _ if is_svg(content) => {

@@ -3,17 +3,14 @@
 //! messages go to delegates, who may have one-time passwords. Kept in the `settings` table, one row a
 //! name. The picture that stands for the instance is in `logo`.
 
-pub mod address;
-mod communications;
 pub mod logo;
 pub mod notices;
-mod one_time;
+pub mod values;
 
-pub use communications::Communications;
-pub use one_time::OneTimePasswords;
+pub use values::{Communications, OneTimePasswords};
 
 use crate::{
-    core::{Context, audit, outgoing::Reach, rules::AccessRules},
+    core::{Context, outgoing::Reach, rules::AccessRules},
     db::{Store, Tx},
     types::{
         Timestamp, Zone,
@@ -67,7 +64,7 @@ pub struct Settings {
     pub one_time_passwords: OneTimePasswords,
     /// `changeFeed`: for how many days deletions stay known to whoever keeps a copy; 30 unless set.
     pub feed_kept_days: Option<i64>,
-    /// When the doors were opened; `None`: nobody was let in yet but for rehearsal.
+    /// When the doors were opened; `None` during rehearsal.
     pub doors_opened_at: Option<Timestamp>,
 }
 
@@ -127,7 +124,6 @@ impl Settings {
     ];
 
     /// The instance's name.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or("Gatepost")
     }
@@ -161,10 +157,10 @@ impl Settings {
                     .map_err(|_| Error::invalid("corsOrigins: must be a list of strings"))?;
                 origins
                     .iter()
-                    .try_for_each(|origin| address::check_origin(origin))?;
+                    .try_for_each(|origin| values::check_origin(origin))?;
                 self.cors_origins = Some(origins);
             }
-            "publicUrl" => self.public_url = Some(address::public_url(&text()?)?),
+            "publicUrl" => self.public_url = Some(values::public_url(&text()?)?),
             "backups" => self.backups = Some(BackupPlan::parse(value)?),
             "outgoing" => self.reach = reach(value)?,
             "communications" => self.communications = Communications::parse(value)?,
@@ -289,19 +285,8 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, changes: &Map<String, Value>) -> Result<
     let after = stored(tx)?;
     if before != after {
         tx.outdate_caches();
-        audit::append(
-            tx,
-            ctx,
-            &audit::Change {
-                action: "update",
-                record_type: "settings",
-                record_id: None,
-                before: Some(Value::Object(before)),
-                after: Some(Value::Object(after)),
-            },
-        )?;
     }
-    Ok(())
+    ctx.audit_update(tx, "settings", before.into(), after.into())
 }
 
 /// Opens the doors, which ends the rehearsal, or closes them.
@@ -319,18 +304,8 @@ pub fn open_doors(tx: &Tx<'_>, ctx: &Context, open: bool) -> Result<()> {
         tx.execute("DELETE FROM settings WHERE name = ?1", [DOORS])?;
     }
     tx.outdate_caches();
-    let shown = |open: bool| Some(serde_json::json!({ "open": open }));
-    audit::append(
-        tx,
-        ctx,
-        &audit::Change {
-            action: "update",
-            record_type: "doors",
-            record_id: None,
-            before: shown(!open),
-            after: shown(open),
-        },
-    )
+    let shown = |open: bool| serde_json::json!({ "open": open });
+    ctx.audit_update(tx, "doors", shown(!open), shown(open))
 }
 
 /// The settings in memory, read anew when they may have changed.

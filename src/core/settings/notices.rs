@@ -38,7 +38,6 @@ pub fn list(connection: &Connection) -> Result<Vec<Notice>> {
         .unwrap_or_default())
 }
 
-/// Adds one.
 pub fn add(tx: &Tx<'_>, what: String) -> Result<()> {
     let mut notices = list(tx)?;
     let at = tx.now().0;

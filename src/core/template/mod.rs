@@ -8,10 +8,8 @@
 //! There is no loader: `include`, `import` and `extends` are not part of the language here. Nothing
 //! reads a file, the environment or the clock, and no text is ever marked safe by a template.
 
-mod budget;
+mod checks;
 mod filters;
-mod language;
-mod names;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -122,9 +120,9 @@ pub fn check(source: &str, names: &[&str], known: &[Known<'_>]) -> Result<(), Fa
     }
     contained(|| {
         let tags = tags::scan(source);
-        language::check(&tags)?;
+        checks::check_language(&tags)?;
         environment().template_from_named_str(PAGE, source)?;
-        names::check(&tags, names, known)
+        checks::check_names(&tags, names, known)
     })
 }
 
@@ -132,7 +130,6 @@ pub fn check(source: &str, names: &[&str], known: &[Known<'_>]) -> Result<(), Fa
 pub type Known<'k> = (&'k str, &'k [&'k str]);
 
 /// What a template sees of something that can be written as JSON.
-#[must_use]
 pub fn value(of: &impl serde::Serialize) -> Value {
     Value::from(Serde(of))
 }
@@ -193,7 +190,7 @@ fn write(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Error
         return Ok(());
     }
     if value.as_str().is_none() {
-        budget::charge(state, value, 1)?;
+        filters::charge(state, value, 1)?;
     }
     escape_formatter(out, state, value)
 }

@@ -35,3 +35,7 @@ INSERT INTO blocked_codes (kind, value, delegate_id, reason, actor, at)
     SELECT kind, value, delegate_id, reason, actor, at FROM blocked_codes_before ORDER BY at, kind, value;
 DROP TABLE blocked_codes_before;
 CREATE INDEX blocked_codes_delegate ON blocked_codes (delegate_id);
+
+ALTER TABLE webhook_held RENAME TO webhook_pending;
+ALTER TABLE webhook_pending RENAME COLUMN lane TO ordering_key;
+ALTER TABLE webhook_attempts RENAME COLUMN lane TO ordering_key;

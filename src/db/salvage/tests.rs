@@ -94,14 +94,16 @@ fn commits(path: &Path) -> i64 {
 }
 
 #[test]
-fn a_flipped_bit_mostly_costs_nothing_and_is_never_put_right_by_guess() {
+fn a_flipped_bit_costs_nothing_before_it_and_is_told() {
     let left = left();
-    let header = 0..HEADER_BYTES * 8;
-    let (mut tried, mut whole) = (0, 0);
-    for bit in header
-        .step_by(7)
-        .chain((256..left.log.len() * 8).step_by(3571))
-    {
+    for bit in (0..HEADER_BYTES * 8).step_by(7) {
+        let mut log = left.log.clone();
+        log[bit / 8] ^= 1 << (bit % 8);
+        let (_folder, path) = laid_out(&left.file, &log);
+        let refused = salvaged(&path).unwrap_err();
+        assert!(refused.message.contains("gatepost restore"), "bit {bit}");
+    }
+    for bit in (256..left.log.len() * 8).step_by(3571) {
         let mut log = left.log.clone();
         log[bit / 8] ^= 1 << (bit % 8);
         let (_folder, path) = laid_out(&left.file, &log);
@@ -109,22 +111,17 @@ fn a_flipped_bit_mostly_costs_nothing_and_is_never_put_right_by_guess() {
         let kept = commits(&path);
         let before = left.sizes.iter().filter(|size| **size <= bit / 8).count() as i64 - 1;
         assert!(kept >= before, "bit {bit}: {kept} of {before}");
-        tried += 1;
-        whole += i64::from(kept == COMMITS);
         let Some(salvaged) = salvaged else {
             // At the end it cannot be told from a torn group.
             assert!(before >= COMMITS - 2, "bit {bit}");
             continue;
         };
-        assert_eq!(
-            salvaged.damage.lost_commits as i64,
-            COMMITS - kept,
-            "bit {bit}"
-        );
+        // The bit may be what says whether a frame commits.
+        let told = salvaged.damage.lost_commits as i64;
+        assert!((told - (COMMITS - kept)).abs() <= 1, "bit {bit}: {told}");
         assert_eq!(fs::read(&salvaged.quarantined).unwrap(), log);
         assert!(examine(&path).unwrap().is_none());
     }
-    assert!(whole * 10 >= tried * 6, "{whole} of {tried}");
 }
 
 /// A mixture of two states of a log, sector by sector.

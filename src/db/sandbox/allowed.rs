@@ -1,11 +1,16 @@
-//! What SQL from outside may touch: documented views and well-known functions, and nothing else.
+//! What SQL from outside may touch: documented views and well-known functions, and nothing else. Functions of
+//! SQLite that compare everything with everything are replaced by linear ones: one call is one step of SQLite's
+//! machine, which nothing can interrupt, and two texts of a megabyte would keep a processor for a minute.
 
-use crate::types::error::Result;
+use super::VALUE_MAX_BYTES;
+use crate::types::{Timestamp, Zone, error::Result};
 use rusqlite::{
     Connection,
+    functions::{Context, FunctionFlags},
     hooks::{AuthAction, AuthContext, Authorization},
+    types::{Value, ValueRef},
 };
-use std::collections::HashSet;
+use std::{borrow::Cow, collections::HashSet};
 
 /// A view, what it shows, and the tables of the file that it reads.
 pub(super) struct Documented {
@@ -86,115 +91,19 @@ pub(super) const VIEWS: [Documented; 13] = [
 /// The functions that there are. One that a later SQLite brings is not among them, and so are none
 /// that merge or lay out JSON: these two can take minutes, or gigabytes, within one step of SQLite's
 /// machine, where nothing can interrupt them.
-const FUNCTIONS: &[&str] = &[
-    // Texts and numbers.
-    "abs",
-    "char",
-    "coalesce",
-    "concat",
-    "concat_ws",
-    "format",
-    "glob",
-    "hex",
-    "if",
-    "ifnull",
-    "iif",
-    "instr",
-    "length",
-    "like",
-    "likelihood",
-    "likely",
-    "lower",
-    "ltrim",
-    "max",
-    "min",
-    "nullif",
-    "octet_length",
-    "printf",
-    "quote",
-    "random",
-    "randomblob",
-    "replace",
-    "round",
-    "rtrim",
-    "sign",
-    "soundex",
-    "substr",
-    "substring",
-    "trim",
-    "typeof",
-    "unhex",
-    "unicode",
-    "unlikely",
-    "upper",
-    "zeroblob",
-    "ceil",
-    "ceiling",
-    "exp",
-    "floor",
-    "ln",
-    "log",
-    "log10",
-    "log2",
-    "mod",
-    "pi",
-    "pow",
-    "power",
-    "sqrt",
-    "trunc",
-    // Times.
-    "date",
-    "time",
-    "datetime",
-    "julianday",
-    "unixepoch",
-    "strftime",
-    "timediff",
-    "current_date",
-    "current_time",
-    "current_timestamp",
-    "local_time",
-    // Over many rows.
-    "avg",
-    "count",
-    "group_concat",
-    "string_agg",
-    "sum",
-    "total",
-    "median",
-    "percentile",
-    "percentile_cont",
-    "percentile_disc",
-    "row_number",
-    "rank",
-    "dense_rank",
-    "percent_rank",
-    "cume_dist",
-    "ntile",
-    "lag",
-    "lead",
-    "first_value",
-    "last_value",
-    "nth_value",
-    // JSON.
-    "->",
-    "->>",
-    "json",
-    "json_array",
-    "json_array_length",
-    "json_error_position",
-    "json_extract",
-    "json_group_array",
-    "json_group_object",
-    "json_insert",
-    "json_object",
-    "json_quote",
-    "json_remove",
-    "json_replace",
-    "json_set",
-    "json_type",
-    "json_valid",
-];
+const FUNCTIONS: &str = "\
+    abs char coalesce concat concat_ws format glob hex if ifnull iif instr length like \
+    likelihood likely lower ltrim max min nullif octet_length printf quote random randomblob \
+    replace round rtrim sign soundex substr substring trim typeof unhex unicode unlikely \
+    upper zeroblob ceil ceiling exp floor ln log log10 log2 mod pi pow power sqrt trunc \
+    date time datetime julianday unixepoch strftime timediff current_date current_time \
+    current_timestamp local_time \
+    avg count group_concat string_agg sum total median percentile percentile_cont \
+    percentile_disc row_number rank dense_rank percent_rank cume_dist ntile lag lead \
+    first_value last_value nth_value \
+    -> ->> json json_array json_array_length json_error_position json_extract \
+    json_group_array json_group_object json_insert json_object json_quote json_remove \
+    json_replace json_set json_type json_valid";
 
 /// Functions that stand where tables do.
 const TABLE_FUNCTIONS: [&str; 2] = ["json_each", "json_tree"];
@@ -235,7 +144,7 @@ pub(super) fn judge(asked: &AuthContext<'_>, behind: &Behind) -> Authorization {
     let fine = match asked.action {
         AuthAction::Select | AuthAction::Recursive => true,
         AuthAction::Function { function_name } => FUNCTIONS
-            .iter()
+            .split(' ')
             .any(|known| known.eq_ignore_ascii_case(function_name)),
         AuthAction::Read {
             table_name,
@@ -262,6 +171,109 @@ pub(super) fn judge(asked: &AuthContext<'_>, behind: &Behind) -> Authorization {
     }
 }
 
+const FLAGS: FunctionFlags = FunctionFlags::SQLITE_UTF8.union(FunctionFlags::SQLITE_DETERMINISTIC);
+
+/// Offers them to a connection.
+pub(super) fn offer(connection: &Connection, zone: Zone) -> Result<()> {
+    connection.create_scalar_function("local_time", 1, FLAGS, move |call| {
+        Ok(moment(call.get_raw(0)).map(|at| zone.plain(at)))
+    })?;
+    connection.create_scalar_function("instr", 2, FLAGS, |call| Ok(instr(call)))?;
+    connection.create_scalar_function("replace", 3, FLAGS, replace)?;
+    for (name, left, right) in [
+        ("trim", true, true),
+        ("ltrim", true, false),
+        ("rtrim", false, true),
+    ] {
+        connection
+            .create_scalar_function(name, 2, FLAGS, move |call| Ok(trim(call, left, right)))?;
+    }
+    Ok(())
+}
+
+/// A point in time as the views show it, in UTC, or in Unix seconds.
+fn moment(value: ValueRef<'_>) -> Option<Timestamp> {
+    match value {
+        ValueRef::Integer(seconds) => Timestamp::from_unix_s(seconds),
+        ValueRef::Text(text) => {
+            let text = std::str::from_utf8(text).ok()?;
+            Zone::default()
+                .read("time", &serde_json::Value::String(text.to_owned()))
+                .ok()
+        }
+        _ => None,
+    }
+}
+
+/// A value as the text that SQLite would take it for; none of NULL.
+fn text(value: ValueRef<'_>) -> Option<Cow<'_, str>> {
+    match value {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(number.to_string().into()),
+        ValueRef::Real(number) => Some(format!("{number:?}").into()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes)),
+    }
+}
+
+/// Where a text begins in another, counted in characters from 1; 0: nowhere. Of two blobs in bytes.
+fn instr(call: &Context<'_>) -> Option<i64> {
+    let (within, part) = match (call.get_raw(0), call.get_raw(1)) {
+        (ValueRef::Blob(within), ValueRef::Blob(part)) => {
+            let letters = |bytes: &[u8]| bytes.iter().map(|byte| *byte as char).collect::<String>();
+            (Some(letters(within).into()), Some(letters(part).into()))
+        }
+        (within, part) => (text(within), text(part)),
+    };
+    let (within, part) = (within?, part?);
+    let found = within.find(&*part);
+    Some(found.map_or(0, |at| {
+        i64::try_from(within[..at].chars().count() + 1).unwrap_or(i64::MAX)
+    }))
+}
+
+fn replace(call: &Context<'_>) -> rusqlite::Result<Value> {
+    let part = |at| text(call.get_raw(at));
+    let (Some(within), Some(old), Some(new)) = (part(0), part(1), part(2)) else {
+        return Ok(Value::Null);
+    };
+    if old.is_empty() {
+        return Ok(Value::Text(within.into_owned()));
+    }
+    let times = within.matches(&*old).count();
+    let length = within.len() - times * old.len() + times.saturating_mul(new.len());
+    if length > usize::try_from(VALUE_MAX_BYTES).unwrap_or(usize::MAX) {
+        return Err(rusqlite::Error::UserFunctionError(
+            "string or blob too big".into(),
+        ));
+    }
+    Ok(Value::Text(within.replace(&*old, &new)))
+}
+
+fn trim(call: &Context<'_>, left: bool, right: bool) -> Option<String> {
+    let (trimmed, letters) = (text(call.get_raw(0))?, text(call.get_raw(1))?);
+    // Each letter is looked up, however many there are: mostly in a small table.
+    let mut plain = [false; 128];
+    let mut others = HashSet::new();
+    for letter in letters.chars() {
+        match plain.get_mut(letter as usize) {
+            Some(known) => *known = true,
+            None => drop(others.insert(letter)),
+        }
+    }
+    let goes = |letter: char| match plain.get(letter as usize) {
+        Some(known) => *known,
+        None => others.contains(&letter),
+    };
+    let mut trimmed = &*trimmed;
+    if left {
+        trimmed = trimmed.trim_start_matches(goes);
+    }
+    if right {
+        trimmed = trimmed.trim_end_matches(goes);
+    }
+    Some(trimmed.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -275,6 +287,99 @@ mod tests {
             let definition = format!("CREATE TEMP VIEW {} AS", view.name);
             let defined = super::super::DEFINITIONS.contains(&definition);
             assert!(defined || super::super::RECORDS.contains(&view.name));
+        }
+    }
+}
+
+#[cfg(test)]
+mod functions_tests {
+    use super::*;
+
+    /// SQLite's own functions and ours, side by side.
+    fn both() -> (Connection, Connection) {
+        let (theirs, ours) = (Connection::open_in_memory(), Connection::open_in_memory());
+        let (theirs, ours) = (theirs.unwrap(), ours.unwrap());
+        offer(&ours, Zone::named("Europe/Berlin").unwrap()).unwrap();
+        (theirs, ours)
+    }
+
+    #[test]
+    fn they_do_what_sqlites_own_do() {
+        let (theirs, ours) = both();
+        for sql in [
+            "instr('grüße', 'ß')",
+            "instr('abc', 'x')",
+            "instr('abc', '')",
+            "instr('', 'x')",
+            "instr(NULL, 'x')",
+            "instr('x', NULL)",
+            "instr(12345, 34)",
+            "instr(x'0102ff03', x'ff')",
+            "instr('a1b', 1)",
+            "replace('aaa', 'a', 'bb')",
+            "replace('abc', '', 'x')",
+            "replace('grüße', 'ü', 'ue')",
+            "replace(NULL, 'a', 'b')",
+            "replace('a', NULL, 'b')",
+            "replace('a', 'a', NULL)",
+            "replace(121, 1, 3)",
+            "trim('xxaxx', 'x')",
+            "ltrim('xyaxy', 'yx')",
+            "rtrim('xyaxy', 'yx')",
+            "trim('üaü', 'ü')",
+            "trim('a', '')",
+            "trim(NULL, 'a')",
+            "trim('xxx', 'x')",
+            "trim(' a ')",
+        ] {
+            let value = |connection: &Connection| -> Value {
+                connection
+                    .query_row(&format!("SELECT {sql}"), [], |row| row.get(0))
+                    .unwrap()
+            };
+            assert_eq!(value(&ours), value(&theirs), "{sql}");
+        }
+    }
+
+    #[test]
+    fn large_texts_are_done_with_at_once() {
+        let (_, ours) = both();
+        let begun = std::time::Instant::now();
+        for sql in [
+            "instr(hex(zeroblob(900000)), hex(zeroblob(450000)) || '1')",
+            "length(replace(hex(zeroblob(900000)), hex(zeroblob(450000)) || '1', ''))",
+            "length(trim(hex(zeroblob(900000)), hex(randomblob(450000)) || '0'))",
+        ] {
+            ours.query_row(&format!("SELECT {sql}"), [], |row| row.get::<_, i64>(0))
+                .unwrap();
+        }
+        assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
+        let too_big = "SELECT replace(hex(zeroblob(500000)), '0', hex(zeroblob(500000)))";
+        assert!(ours.query_row(too_big, [], |_| Ok(())).is_err());
+    }
+
+    #[test]
+    fn times_are_shown_in_the_instances_zone() {
+        let (_, ours) = both();
+        for (sql, local) in [
+            (
+                "local_time('2026-07-01 22:30:00')",
+                Some("2026-07-02 00:30:00"),
+            ),
+            (
+                "local_time('2026-11-21 08:02:00')",
+                Some("2026-11-21 09:02:00"),
+            ),
+            ("local_time(0)", Some("1970-01-01 01:00:00")),
+            ("local_time(NULL)", None),
+            ("local_time('soon')", None),
+            ("local_time(9e99)", None),
+            ("local_time(9223372036854775807)", None),
+        ] {
+            let shown: Option<String> = ours
+                .query_row(&format!("SELECT {sql}"), [], |row| row.get(0))
+                .unwrap();
+            assert_eq!(shown.as_deref(), local, "{sql}");
         }
     }
 }

@@ -1,15 +1,5 @@
-//! SQL that an administrator wrote, run where it can do no harm: on a connection of its own that
-//! cannot write, and that reads documented views and nothing else (design: Security).
-
-mod allowed;
-mod functions;
-mod query_limits;
-mod report;
-mod report_semaphore;
-
-pub use query_limits::{QueryLimits, Stopped};
-pub use report::Shape;
-pub use report_semaphore::{ReportPermit, ReportSemaphore};
+//! SQL that an administrator wrote, for single values and for reports, run where it can do no harm: on a
+//! connection of its own that cannot write, and that reads documented views and nothing else (design: Security).
 
 use crate::types::{
     Zone,
@@ -17,13 +7,22 @@ use crate::types::{
 };
 use percent_encoding::{AsciiSet, CONTROLS};
 use rusqlite::{
-    Connection, OptionalExtension, Statement, StatementStatus, config::DbConfig,
-    hooks::AuthContext, limits::Limit, types::Value,
+    Connection, OptionalExtension, Statement, StatementStatus,
+    config::DbConfig,
+    hooks::AuthContext,
+    limits::Limit,
+    types::{Value, ValueRef},
 };
 use std::{
+    ops::ControlFlow,
     path::{Path, PathBuf},
     time::Duration,
 };
+
+mod allowed;
+mod query_limits;
+
+pub use query_limits::{QueryLimits, ReportPermit, ReportSemaphore, Stopped};
 
 /// The views' definitions.
 const DEFINITIONS: &str = include_str!("views.sql");
@@ -81,11 +80,9 @@ fn record_view(connection: &Connection, file: &str, table: &str) -> Result<Strin
 /// A view that such SQL may read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
-    /// Its name.
     pub name: &'static str,
     /// What it shows.
     pub about: &'static str,
-    /// Its columns.
     pub columns: Vec<String>,
 }
 
@@ -115,7 +112,7 @@ impl Sandbox {
             connection.execute_batch(&record_view(&connection, &name, table)?)?;
         }
         connection.execute_batch(&DEFINITIONS.replace("file.", &format!("{name}.")))?;
-        functions::offer(&connection, zone(&connection, &name)?)?;
+        allowed::offer(&connection, zone(&connection, &name)?)?;
         connection.pragma_update(None, "query_only", true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         for (limit, most) in LIMITS {
@@ -181,7 +178,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// A statement, compiled; what is wrong is told as of the property `name`.
+    /// Compiles a statement; errors name the property `name`.
     fn compiled(&self, name: &str, sql: &str) -> Result<Statement<'_>> {
         self.connection
             .prepare(sql)
@@ -235,6 +232,140 @@ fn address(path: &Path) -> String {
     };
     let path = percent_encoding::utf8_percent_encode(&path, URI_MARKS);
     format!("file:{root}{path}?mode=ro")
+}
+
+/// What a statement gives and asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    pub columns: Vec<String>,
+    /// The names of its parameters, each once, without the colon.
+    pub parameters: Vec<String>,
+}
+
+impl Sandbox {
+    /// Checks a statement that is to give rows: alone, read-only, its columns told apart by name, its
+    /// parameters all of the form `:name`.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`], in SQLite's words where they are its own, with the line.
+    pub fn shape(&self, sql: &str) -> Result<Shape> {
+        shape(&self.prepare(sql)?)
+    }
+
+    /// Runs a statement: `begin` gets its columns, `each` every row, until it breaks off.
+    ///
+    /// # Errors
+    /// As [`Sandbox::shape`]; [`crate::types::error::Kind::Invalid`] when it fails on the way; what `begin`
+    /// and `each` fail with. When it was stopped, the limits tell why.
+    pub fn rows(
+        &self,
+        sql: &str,
+        value: impl Fn(&str) -> Value,
+        begin: impl FnOnce(&[String]) -> Result<()>,
+        mut each: impl FnMut(&[ValueRef<'_>]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let mut statement = self.prepare(sql)?;
+        let shape = shape(&statement)?;
+        for place in 1..=statement.parameter_count() {
+            let name = statement.parameter_name(place).unwrap_or_default();
+            let bound = value(name.trim_start_matches(':'));
+            statement.raw_bind_parameter(place, bound)?;
+        }
+        begin(&shape.columns)?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(|cause| self.failure(cause))? {
+            let values: rusqlite::Result<Vec<ValueRef<'_>>> =
+                (0..shape.columns.len()).map(|at| row.get_ref(at)).collect();
+            if each(&values?)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn prepare(&self, sql: &str) -> Result<Statement<'_>> {
+        let statement = self.compiled("query", sql)?;
+        if statement.readonly() && statement.column_count() > 0 && statement.is_explain() == 0 {
+            self.bound_values(&statement)?;
+            Ok(statement)
+        } else {
+            Err(Error::invalid("query: must be one SELECT"))
+        }
+    }
+
+    /// What is wrong with a statement, in SQLite's words and with the place, but without the name that
+    /// the file goes by here.
+    pub(super) fn told(&self, cause: &rusqlite::Error) -> String {
+        let text = match cause {
+            rusqlite::Error::SqlInputError {
+                msg, sql, offset, ..
+            } => {
+                let place = usize::try_from(*offset).ok().and_then(|at| sql.get(..at));
+                match place {
+                    Some(before) => {
+                        let line = before.matches('\n').count() + 1;
+                        let column = before.chars().rev().take_while(|it| *it != '\n').count() + 1;
+                        format!("{msg} (line {line}, column {column})")
+                    }
+                    None => msg.clone(),
+                }
+            }
+            rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
+            rusqlite::Error::MultipleStatement => "must be one statement alone".to_owned(),
+            other => other.to_string(),
+        };
+        let text = text.replace(&format!("{}.", self.name), "");
+        if text.contains("prohibited") || text.contains("not authorized") {
+            format!(
+                "{text}; a statement reads the documented views and nothing else, and never writes"
+            )
+        } else {
+            text
+        }
+    }
+
+    /// A failure on the way: the file's, or the statement's own, such as a number that is too large.
+    fn failure(&self, cause: rusqlite::Error) -> Error {
+        use rusqlite::ErrorCode::{
+            ApiMisuse, CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull,
+            NotADatabase, OperationInterrupted, OutOfMemory, SystemIoFailure,
+        };
+        match cause.sqlite_error_code() {
+            Some(
+                ApiMisuse | CannotOpen | DatabaseBusy | DatabaseCorrupt | DatabaseLocked | DiskFull
+                | NotADatabase | OperationInterrupted | OutOfMemory | SystemIoFailure,
+            ) => cause.into(),
+            _ => Error::invalid(format!("the report fails: {}", self.told(&cause))),
+        }
+    }
+}
+
+fn shape(statement: &Statement<'_>) -> Result<Shape> {
+    let mut columns: Vec<String> = Vec::new();
+    for name in statement.column_names() {
+        if columns.iter().any(|known| known == name) {
+            return Err(Error::invalid(format!(
+                "query: two columns are called {name}; name them apart with AS"
+            )));
+        }
+        columns.push(name.to_owned());
+    }
+    let mut parameters: Vec<String> = Vec::new();
+    for place in 1..=statement.parameter_count() {
+        let name = statement.parameter_name(place).unwrap_or("?");
+        let Some(name) = name.strip_prefix(':') else {
+            return Err(Error::invalid(format!(
+                "query: {name}: parameters are written as :name"
+            )));
+        };
+        if !parameters.iter().any(|known| known == name) {
+            parameters.push(name.to_owned());
+        }
+    }
+    Ok(Shape {
+        columns,
+        parameters,
+    })
 }
 
 #[cfg(test)]

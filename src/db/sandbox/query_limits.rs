@@ -1,7 +1,7 @@
-//! What holds a statement while it runs: the time that it has, the memory and the disk that it must
-//! leave to the gates, and whether anybody still waits for what it finds.
+//! Limits of statements: time, and the memory and disk that they must leave to the gates; how many reports
+//! run and are fetched at a time. A statement that nobody waits for any more is stopped.
 
-use crate::types::error::Error;
+use crate::types::error::{Error, Result};
 use std::{
     path::{Path, PathBuf},
     sync::{
@@ -10,6 +10,7 @@ use std::{
     },
     time::{Duration, Instant},
 };
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// How much the process may grow while it runs, in bytes. It sorts on disk, and what grows may be
 /// something else, such as an import: it is there to keep the process from being killed.
@@ -64,13 +65,11 @@ impl QueryLimits {
     }
 
     /// Whether nobody waits for the statement any more.
-    #[must_use]
     pub fn is_pulled(&self) -> bool {
         self.0.unwanted.load(Relaxed)
     }
 
     /// Why the statement was stopped, if it was.
-    #[must_use]
     pub fn stopped(&self) -> Option<Stopped> {
         self.0.stopped.get().copied()
     }
@@ -145,4 +144,60 @@ impl Room {
 
 fn memory() -> usize {
     memory_stats::memory_stats().map_or(0, |memory| memory.physical_mem)
+}
+
+/// Reports that run at a time.
+const RUNNING_MAX: usize = 2;
+/// Reports that are being fetched, those that still run included.
+const FETCHED_MAX: usize = 8;
+/// How long one waits for its turn.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// How many reports may run and be fetched.
+#[derive(Debug)]
+pub struct ReportSemaphore {
+    running: Arc<Semaphore>,
+    fetched: Arc<Semaphore>,
+}
+
+impl Default for ReportSemaphore {
+    fn default() -> Self {
+        Self {
+            running: Arc::new(Semaphore::new(RUNNING_MAX)),
+            fetched: Arc::new(Semaphore::new(FETCHED_MAX)),
+        }
+    }
+}
+
+/// The right to run, until this goes.
+#[derive(Debug)]
+pub struct ReportPermit {
+    _permit: OwnedSemaphorePermit,
+}
+
+impl ReportSemaphore {
+    /// Reports that run now.
+    pub fn running(&self) -> usize {
+        RUNNING_MAX - self.running.available_permits()
+    }
+
+    /// The right to have a report fetched.
+    pub fn fetch(&self) -> Result<ReportPermit> {
+        let permit = Arc::clone(&self.fetched).try_acquire_owned();
+        let permit = permit.map_err(|_| busy())?;
+        Ok(ReportPermit { _permit: permit })
+    }
+
+    /// Waits for the right to run one.
+    pub async fn run(&self) -> Result<ReportPermit> {
+        let permit = Arc::clone(&self.running).acquire_owned();
+        match tokio::time::timeout(WAIT_MAX, permit).await {
+            Ok(Ok(permit)) => Ok(ReportPermit { _permit: permit }),
+            _ => Err(busy()),
+        }
+    }
+}
+
+fn busy() -> Error {
+    Error::unavailable("too many reports are being made; try again in a moment")
 }

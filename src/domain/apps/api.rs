@@ -15,19 +15,19 @@ use crate::{
     types::{DeviceId, DeviceSelector, Timestamp, error::Result},
     web::{
         Address, Answer, Body, Outcome, RequestId,
-        envelope::{envelope, enveloped},
-        schema::{Described, array, example, inline, integer, nullable, object, plain, text},
+        schema::{
+            Described, Properties, array, formatted, inline, integer, nullable, plain, text, texts,
+        },
     },
 };
-use poem::{IntoResponse, Response, http::StatusCode};
 use poem_openapi::{
-    ApiResponse, OpenApi,
+    OpenApi,
     param::Path,
-    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
+    registry::{MetaSchema, MetaSchemaRef},
 };
 use serde_json::{Map, Value, json};
 
-/// What an app tells of itself.
+/// A ping.
 #[derive(serde::Deserialize)]
 #[serde(transparent)]
 pub struct DevicePing(
@@ -38,140 +38,103 @@ impl Described for DevicePing {
     const NAME: &'static str = "DevicePing";
 
     fn schema() -> MetaSchema {
-        let bounded = |least: f64, most: f64, mut schema: MetaSchema| {
-            schema.minimum = Some(least);
-            schema.maximum = Some(most);
-            inline(nullable(schema))
+        let bounded = |least: f64, most: f64, schema: MetaSchema| {
+            nullable(MetaSchema {
+                minimum: Some(least),
+                maximum: Some(most),
+                ..schema
+            })
         };
-        let counted = |about| {
-            let mut schema = integer(about);
-            schema.minimum = Some(0.0);
-            schema
+        let counted = |about| MetaSchema {
+            minimum: Some(0.0),
+            ..integer(about)
         };
-        let mut schema = object(
-            "What an app tells of itself. Whatever else it sends is kept as well.",
-            &["localTime", "configVersion"],
-            vec![
-                (
-                    "localTime",
-                    inline(integer("The device's time, Unix seconds.")),
-                ),
-                ("lat", bounded(-90.0, 90.0, plain("number", "Latitude."))),
-                ("lon", bounded(-180.0, 180.0, plain("number", "Longitude."))),
-                (
-                    "battery",
-                    bounded(
-                        0.0,
-                        100.0,
-                        integer("Percent; 100 for a device always on power."),
-                    ),
-                ),
-                (
-                    "pingInterval",
-                    inline(nullable(counted(
-                        "Seconds between two pings, as set in the app.",
-                    ))),
-                ),
-                (
-                    "failedUploads",
-                    inline(nullable(counted("Uploads that failed."))),
-                ),
-                (
-                    "network",
-                    inline(nullable(text("The network's name, or `LAN(<address>)`."))),
-                ),
-                (
-                    "status",
-                    inline(nullable(MetaSchema {
-                        enum_items: vec![json!("foreground"), json!("background"), Value::Null],
-                        ..text("Whether the app is in sight.")
-                    })),
-                ),
-                (
-                    "configVersion",
-                    inline(counted(
-                        "The version of the settings that the app has; 0 for none.",
-                    )),
-                ),
-            ],
-        );
-        schema.additional_properties = Some(inline(MetaSchema::ANY).into());
-        example(
-            schema,
-            json!({
-                "localTime": 1_795_248_120, "lat": 53.5511, "lon": 9.9937, "battery": 87, "pingInterval": 60,
-                "failedUploads": 0, "network": "venue-crew", "status": "foreground", "configVersion": 0
-            }),
-        )
+        let status = MetaSchema {
+            enum_items: vec![json!("foreground"), json!("background"), Value::Null],
+            ..text("Whether the app is in sight.")
+        };
+        let about = "A ping of an app. Other properties are kept as well.";
+        let battery = "Percent; 100 for a device always on power.";
+        let version = "The version of the settings that the app has; 0 for none.";
+        let schema = plain("object", about)
+            .required("localTime", integer("The device's time, Unix seconds."))
+            .optional("lat", bounded(-90.0, 90.0, plain("number", "Latitude.")))
+            .optional("lon", bounded(-180.0, 180.0, plain("number", "Longitude.")))
+            .optional("battery", bounded(0.0, 100.0, integer(battery)))
+            .optional(
+                "pingInterval",
+                nullable(counted("Seconds between two pings, as set in the app.")),
+            )
+            .optional("failedUploads", nullable(counted("Uploads that failed.")))
+            .optional(
+                "network",
+                nullable(text("The network's name, or `LAN(<address>)`.")),
+            )
+            .optional("status", nullable(status))
+            .required("configVersion", counted(version));
+        open(schema).with_example(json!({
+            "localTime": 1_795_248_120, "lat": 53.5511, "lon": 9.9937, "battery": 87, "pingInterval": 60,
+            "failedUploads": 0, "network": "venue-crew", "status": "foreground", "configVersion": 0
+        }))
     }
 }
 
-/// What the server tells an app that pings.
+/// An object that may have other properties, too.
+fn open(schema: MetaSchema) -> MetaSchema {
+    MetaSchema {
+        additional_properties: Some(inline(MetaSchema::ANY).into()),
+        ..schema
+    }
+}
+
+/// The answer to a ping.
 pub struct DeviceConfig;
 
 impl Described for DeviceConfig {
     const NAME: &'static str = "DeviceConfig";
+    const META: &'static str = "[]";
+
+    /// An empty list (spec: Response envelope).
+    fn meta() -> MetaSchemaRef {
+        inline(MetaSchema {
+            max_items: Some(0),
+            ..array(inline(MetaSchema::ANY), "Always `[]`.")
+        })
+    }
 
     fn schema() -> MetaSchema {
-        example(
-            object(
-                "The instance's name and picture, and the settings that the app has not.",
-                &["name", "configConfirmed", "configVersion"],
-                vec![
-                    (
-                        "logo",
-                        inline(text(
-                            "Address of the instance's picture, which needs no token; absent without one.",
-                        )),
-                    ),
-                    ("name", inline(text("The instance's name."))),
-                    ("settings", inline(settings())),
-                    (
-                        "configConfirmed",
-                        inline(plain(
-                            "boolean",
-                            "Whether the app named the version in force.",
-                        )),
-                    ),
-                    ("configVersion", inline(integer("The version in force."))),
-                ],
-            ),
-            json!({
+        let about = "The instance's name and picture, and the settings that the app does not have.";
+        let logo = "Address of the instance's picture, which needs no token; absent without one.";
+        let confirmed = plain("boolean", "Whether the app named the version in force.");
+        plain("object", about)
+            .optional_text("logo", logo)
+            .required_text("name", "The instance's name.")
+            .optional("settings", settings())
+            .required("configConfirmed", confirmed)
+            .required("configVersion", integer("The version in force."))
+            .with_example(json!({
                 "name": "Summit 2026",
                 "settings": parameters::spelled_out(super::Document::built_in().default),
                 "configConfirmed": false, "configVersion": 1
-            }),
-        )
+            }))
     }
 }
 
-/// The settings of an app, as the document describes them.
 fn settings() -> MetaSchema {
-    let properties = parameters::PARAMETERS.iter().flat_map(|known| {
-        let names = [Some(known.name), known.also];
-        names
-            .into_iter()
-            .flatten()
-            .map(move |name| (name, inline(parameter(known))))
-    });
-    MetaSchema {
-        additional_properties: Some(inline(MetaSchema::ANY).into()),
-        ..object(
-            "Only when the app's version differs: all settings of this device. Others than these are an app's own.",
-            &[],
-            properties.collect(),
-        )
+    let about = "Only when the app's version differs: all settings of this device. Others than these are an app's own.";
+    let mut schema = open(plain("object", about));
+    for known in parameters::PARAMETERS {
+        for name in [Some(known.name), known.also].into_iter().flatten() {
+            schema = schema.optional(name, parameter(known));
+        }
     }
+    schema
 }
 
 fn parameter(known: &'static parameters::Parameter) -> MetaSchema {
     use parameters::Kind;
-    let texts = |about| array(inline(text("")), about);
     match known.kind {
-        Kind::Time => nullable(MetaSchema {
-            format: Some("date-time"),
-            ..text(known.meaning)
-        }),
+        Kind::Time => nullable(formatted("string", "date-time", known.meaning)),
         Kind::Flag => plain("boolean", known.meaning),
         Kind::Text => nullable(text(known.meaning)),
         Kind::Texts => texts(known.meaning),
@@ -191,33 +154,7 @@ impl Described for LocalSettingsInput {
     const NAME: &'static str = "LocalSettingsInput";
 
     fn schema() -> MetaSchema {
-        example(
-            object("", &["value"], vec![("value", inline(local_settings()))]),
-            json!({"value": {"mode": "check-in", "ownDevice": 12, "uiMode": "dark"}}),
-        )
-    }
-}
-
-fn local_settings() -> MetaSchema {
-    let properties = vec![
-        (
-            "mode",
-            inline(nullable(text("What the app is used for now."))),
-        ),
-        (
-            "ownDevice",
-            inline(nullable(integer(
-                "The device at which the app works, such as a room.",
-            ))),
-        ),
-    ];
-    MetaSchema {
-        additional_properties: Some(inline(MetaSchema::ANY).into()),
-        ..object(
-            "`mode`, `ownDevice` and whatever the app lets its user set; `null` takes a setting away.",
-            &[],
-            properties,
-        )
+        LocalSettings::schema()
     }
 }
 
@@ -228,14 +165,17 @@ impl Described for LocalSettings {
     const NAME: &'static str = "LocalSettings";
 
     fn schema() -> MetaSchema {
-        example(
-            object("", &["value"], vec![("value", inline(local_settings()))]),
-            json!({"value": {"mode": "check-in", "ownDevice": 12, "uiMode": "dark"}}),
-        )
+        let about = "`mode`, `ownDevice` and whatever the app lets its user set; `null` takes a setting away.";
+        let own_device = "The device at which the app works, such as a room.";
+        let value = plain("object", about)
+            .optional("mode", nullable(text("What the app is used for now.")))
+            .optional("ownDevice", nullable(integer(own_device)));
+        plain("object", "")
+            .required("value", open(value))
+            .with_example(json!({"value": {"mode": "check-in", "ownDevice": 12, "uiMode": "dark"}}))
     }
 }
 
-/// Whether a device is there.
 pub struct Pong;
 
 impl Described for Pong {
@@ -243,142 +183,45 @@ impl Described for Pong {
 
     fn schema() -> MetaSchema {
         let online = plain("boolean", "Whether it was seen within the last 15 minutes.");
-        let last_seen = nullable(text(
-            "`yyyy-mm-dd hh:mm:ss` in the instance's zone; `null` for never.",
-        ));
-        example(
-            object(
-                "Whether a device is there.",
-                &["online", "lastSeen"],
-                vec![("online", inline(online)), ("lastSeen", inline(last_seen))],
-            ),
-            json!({"online": true, "lastSeen": "2026-11-21 09:02:00"}),
-        )
+        let last_seen = "`yyyy-mm-dd hh:mm:ss` in the instance's zone; `null` for never.";
+        plain("object", "Whether a device is there.")
+            .required("online", online)
+            .required("lastSeen", nullable(text(last_seen)))
+            .with_example(json!({"online": true, "lastSeen": "2026-11-21 09:02:00"}))
     }
 }
 
-/// An answer with its status, an envelope already.
-fn answered(status: StatusCode, body: String) -> Response {
-    Response::builder()
-        .status(status)
-        .content_type("application/json")
-        .body(body)
-}
-
-fn response(description: &'static str, schema: MetaSchemaRef) -> MetaResponse {
-    MetaResponse {
-        description,
-        status: Some(200),
-        status_range: None,
-        content: vec![MetaMediaType {
-            content_type: "application/json",
-            schema,
-        }],
-        headers: vec![],
-    }
-}
-
-/// The answer to a ping: its `meta` is an empty list (spec: Response envelope).
-pub struct Pinged(String);
-
-impl IntoResponse for Pinged {
-    fn into_response(self) -> Response {
-        answered(StatusCode::OK, envelope(&self.0, "[]"))
-    }
-}
-
-impl ApiResponse for Pinged {
-    fn meta() -> MetaResponses {
-        let meta = MetaSchema {
-            max_items: Some(0),
-            ..array(inline(MetaSchema::ANY), "Always `[]`.")
-        };
-        let whole = MetaSchema {
-            example: DeviceConfig::schema()
-                .example
-                .map(|data| json!({"data": data, "meta": []})),
-            ..object(
-                "",
-                &["data", "meta"],
-                vec![("data", DeviceConfig::reference()), ("meta", inline(meta))],
-            )
-        };
-        MetaResponses {
-            responses: vec![response("Done", inline(whole))],
-        }
-    }
-
-    fn register(registry: &mut Registry) {
-        DeviceConfig::register(registry);
-    }
-}
-
-/// The answer to a pong: 404 when the device is offline (spec: Device endpoints, rule 3).
-pub struct Ponged {
-    online: bool,
-    data: Value,
-}
-
-impl IntoResponse for Ponged {
-    fn into_response(self) -> Response {
-        let status = if self.online {
-            StatusCode::OK
-        } else {
-            StatusCode::NOT_FOUND
-        };
-        answered(status, envelope(&self.data.to_string(), "{}"))
-    }
-}
-
-impl ApiResponse for Ponged {
-    /// That of 404 is added in `server::openapi`, beside the error of an unknown device.
-    fn meta() -> MetaResponses {
-        MetaResponses {
-            responses: vec![response("It is online", enveloped::<Pong>())],
-        }
-    }
-
-    fn register(registry: &mut Registry) {
-        Pong::register(registry);
-    }
-}
-
-/// The endpoints.
 pub struct AppsApi {
-    /// The application.
     pub app: App,
 }
 
 impl AppsApi {
-    /// What an app is told that said it has the configuration of this version.
-    fn config(&self, device: DeviceId, said: i64, base: &str) -> Result<Value> {
+    /// The answer to an app that has this version of the configuration.
+    fn config(&self, device: DeviceId, app_version: i64, base: &str) -> Result<Value> {
         self.app.store.look_up(|connection| {
             // Settings and version of one look: a version that is published meanwhile is for the
             // next ping.
             let version = configuration::version(connection)?;
-            let confirmed = version == said;
-            let mut data = Map::new();
+            let confirmed = version == app_version;
+            let mut data = json!({"name": self.app.settings().name()});
             if let Some(since) = logo::since(connection)? {
                 // Another address for another picture.
-                let address = format!("{base}/logo?v={}", since.0);
-                data.insert("logo".to_owned(), json!(address));
+                data["logo"] = json!(format!("{base}/logo?v={}", since.0));
             }
-            data.insert("name".to_owned(), json!(self.app.settings().name()));
             if !confirmed {
                 let (_, settings) = configuration::effective(connection, device)?;
-                let settings = parameters::spelled_out(settings);
-                data.insert("settings".to_owned(), Value::Object(settings));
+                data["settings"] = parameters::spelled_out(settings).into();
             }
-            data.insert("configConfirmed".to_owned(), json!(confirmed));
-            data.insert("configVersion".to_owned(), json!(version));
-            Ok(Value::Object(data))
+            data["configConfirmed"] = json!(confirmed);
+            data["configVersion"] = json!(version);
+            Ok(data)
         })
     }
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Devices")]
+#[OpenApi(tag = "crate::web::Tag::Devices")]
 impl AppsApi {
-    /// Tell that the device is there, and get its settings
+    /// Send a ping, and get the device's settings
     ///
     /// Acts on the device that the token's client is bound to. `localTime` and `configVersion` must
     /// be sent; the rest is checked when it is sent, and keys that are not known are kept. The answer
@@ -392,7 +235,7 @@ impl AppsApi {
         caller: Granted<DeviceToken>,
         address: Address,
         body: Body<DevicePing>,
-    ) -> Outcome<Pinged> {
+    ) -> Outcome<Answer<DeviceConfig>> {
         let device = caller.own_device()?;
         let DevicePing(sent) = body.parse()?;
         let ping = Ping::read(sent)?;
@@ -401,8 +244,9 @@ impl AppsApi {
             .store
             .write(move |tx| ping::record(tx, device, &ping))
             .await?;
-        let data = self.config(device, said, address.base())?;
-        Ok(Pinged(data.to_string()))
+        let config = self.config(device, said, address.base())?;
+        let meta = DeviceConfig::META;
+        Ok(Answer::with_meta(&config.to_string(), meta))
     }
 
     /// Whether a device is online
@@ -415,7 +259,11 @@ impl AppsApi {
         method = "get",
         operation_id = "pongDevice"
     )]
-    async fn pong(&self, caller: Granted<ReadDevice>, selector: Path<String>) -> Outcome<Ponged> {
+    async fn pong(
+        &self,
+        caller: Granted<ReadDevice>,
+        selector: Path<String>,
+    ) -> Outcome<Answer<Pong>> {
         let selector = DeviceSelector::parse(&selector.0)?;
         let last_seen = self.app.store.look_up(|connection| {
             let device = find_readable(connection, &selector, &caller)?;
@@ -424,13 +272,11 @@ impl AppsApi {
         let online = presence::is_online(last_seen, Timestamp::now());
         let zone = &self.app.settings().zone;
         let last_seen = last_seen.map(|at| zone.plain(at));
-        Ok(Ponged {
-            online,
-            data: json!({"online": online, "lastSeen": last_seen}),
-        })
+        let data = json!({"online": online, "lastSeen": last_seen}).to_string();
+        Ok(Answer::of(&data).with_status(if online { 200 } else { 404 }))
     }
 
-    /// Tell what was set in the app
+    /// Send what was set in the app
     ///
     /// Acts on the device that the token's client is bound to. `value` holds `mode`, `ownDevice` and
     /// the settings that the app lets its user change, those that changed; they are kept beside what

@@ -21,22 +21,17 @@ const BUILT_IN_VERSION: i64 = 1;
 /// A configuration in force.
 #[derive(Debug, Clone)]
 pub struct Published {
-    /// Its version.
     pub version: i64,
-    /// What it says.
     pub document: Document,
     /// Who published it, as the audit names them; nobody where it is the built-in one.
     pub actor: Option<String>,
-    /// When it was published.
     pub published_at: Option<Timestamp>,
 }
 
 /// What the next version is to be.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// What it says.
     pub document: Document,
-    /// Who changed it last.
     pub actor: String,
     /// When; a form that is made from the draft carries it.
     pub updated_at: Timestamp,
@@ -45,11 +40,8 @@ pub struct Draft {
 /// A device that runs an app, with the configuration it has.
 #[derive(Debug, Clone)]
 pub struct Holder {
-    /// The device.
     pub device: DeviceId,
-    /// What people call it.
     pub name: String,
-    /// The version that it named in its last ping.
     pub version: Option<i64>,
     /// When it named the version in force for the first time; `None` while it has another.
     pub confirmed_at: Option<Timestamp>,
@@ -126,7 +118,7 @@ pub fn save_draft(
              updated_at = excluded.updated_at",
     )?
     .execute(params![document.to_json().to_string(), ctx.actor, at])?;
-    audit_draft(tx, ctx, "update", &was, document)?;
+    append(tx, ctx, "update", None, &was, document)?;
     Ok(Some(at))
 }
 
@@ -136,7 +128,8 @@ pub fn discard_draft(tx: &Tx<'_>, ctx: &Context) -> Result<()> {
         return Ok(());
     };
     remove_draft(tx)?;
-    audit_draft(tx, ctx, "discard", &document, &published(tx)?.document)
+    let published = published(tx)?.document;
+    append(tx, ctx, "discard", None, &document, &published)
 }
 
 /// Puts the draft in force, which ends it: the version in force from then on.
@@ -151,27 +144,26 @@ fn remove_draft(tx: &Tx<'_>) -> Result<()> {
     Ok(())
 }
 
-fn audit_draft(
+fn append(
     tx: &Tx<'_>,
     ctx: &Context,
     action: &'static str,
+    version: Option<i64>,
     before: &Document,
     after: &Document,
 ) -> Result<()> {
-    if before == after {
-        return Ok(());
-    }
-    audit::append(
-        tx,
-        ctx,
-        &Change {
-            action,
-            record_type: "app-config-draft",
-            record_id: None,
-            before: Some(before.to_json()),
-            after: Some(after.to_json()),
-        },
-    )
+    let record_type = match version {
+        Some(_) => "app-config",
+        None => "app-config-draft",
+    };
+    let change = Change {
+        action,
+        record_type,
+        record_id: version,
+        before: Some(before.to_json()),
+        after: Some(after.to_json()),
+    };
+    audit::append(tx, ctx, &change)
 }
 
 /// Puts a document in force: the version in force from then on. It rises unless the document says
@@ -192,17 +184,8 @@ pub fn publish(tx: &Tx<'_>, ctx: &Context, document: &Document) -> Result<i64> {
         ctx.actor,
         tx.now()
     ])?;
-    audit::append(
-        tx,
-        ctx,
-        &Change {
-            action: "publish",
-            record_type: "app-config",
-            record_id: Some(version),
-            before: Some(before.document.to_json()),
-            after: Some(document.to_json()),
-        },
-    )?;
+    let (was, is) = (&before.document, document);
+    append(tx, ctx, "publish", Some(version), was, is)?;
     Ok(version)
 }
 

@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 pub type Settings = Map<String, Value>;
 
 /// What apps are to do.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 pub struct Document {
-    /// For every app.
     pub default: Settings,
     /// For devices of a type; a setting named here takes the place of the one in `default`.
     pub by_type: BTreeMap<String, Settings>,
@@ -26,7 +26,6 @@ pub struct Document {
 
 impl Document {
     /// What is in force in a file where nobody published anything: a gate app works with it.
-    #[must_use]
     pub fn built_in() -> Self {
         let default = json!({
             "availableFeatures": ["check-in", "check-out", "delegate-search", "ping", "ping-info"],
@@ -44,9 +43,6 @@ impl Document {
     }
 
     /// Reads and checks a document; `path` is where it stands, for messages.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Invalid`], naming what is wrong by its path.
     pub fn parse(path: &str, document: &Value, zone: &Zone) -> Result<Self> {
         let whole = must_be_object(path, document)?;
         let mut read = Self::default();
@@ -70,50 +66,31 @@ impl Document {
         Ok(read)
     }
 
-    /// A document as it was stored. What cannot be read is passed over: apps at the door go on.
-    #[must_use]
+    /// A document as it was stored. One that cannot be read counts as empty: apps at the door go on.
     pub fn stored(text: &str) -> Self {
-        let whole: Value = serde_json::from_str(text).unwrap_or_default();
-        let all = |name: &str| -> BTreeMap<String, Settings> {
-            let entries = whole[name].as_object().into_iter().flatten();
-            entries
-                .map(|(key, settings)| (key.clone(), object(settings)))
-                .collect()
-        };
-        Self {
-            default: object(&whole["default"]),
-            by_type: all("byType"),
-            by_device: all("byDevice"),
-        }
+        serde_json::from_str(text).unwrap_or_default()
     }
 
     /// The document as JSON, the form it is stored and exported in.
-    #[must_use]
     pub fn to_json(&self) -> Value {
-        json!({"default": self.default, "byType": self.by_type, "byDevice": self.by_device})
+        json!(self)
     }
 
     /// The settings of the device with this type and code, names in their first spelling. What the
     /// document does not name is as in [`Document::built_in`].
-    #[must_use]
     pub fn effective(&self, device_type: Option<&str>, code: &str) -> Settings {
         let mut settings = Self::built_in().default;
         let of_type = device_type.and_then(|device_type| self.by_type.get(device_type));
         let of_device = self.by_device.get(code);
-        for layer in [Some(&self.default), of_type, of_device]
-            .into_iter()
-            .flatten()
-        {
-            for (name, value) in layer {
-                settings.insert(name.clone(), value.clone());
-            }
+        let layers = [Some(&self.default), of_type, of_device];
+        for layer in layers.into_iter().flatten() {
+            settings.extend(layer.clone());
         }
         settings
     }
 
     /// The document with another one laid over it: settings, types and devices that the other names
     /// are as there; the rest stays, or goes where `prune`.
-    #[must_use]
     pub fn with(mut self, other: Self, prune: bool) -> Self {
         if prune {
             return other;

@@ -10,63 +10,34 @@ use rusqlite::{Connection, params};
 /// How long pings are kept as they came.
 const WHOLE_MS: i64 = 24 * 3600 * 1000;
 const HOUR_MS: i64 = 3600 * 1000;
-/// Rows looked at in a slice; those that go are removed in a write of a few milliseconds.
+/// Rows removed in one write, which takes a few milliseconds.
 const SLICE: usize = 500;
 
-/// Where the next slice begins.
-type Place = (i64, i64);
-
-struct Slice {
-    superfluous: Vec<(DeviceId, Timestamp)>,
-    next: Option<Place>,
-}
-
-/// Thins the whole history once; how many pings went.
+/// Thins the whole history; the number of pings removed.
 pub async fn thin(store: &Store, now: Timestamp) -> Result<usize> {
-    let mut place = Some((i64::MIN, i64::MIN));
-    let mut gone = 0;
-    while let Some(from) = place {
-        let Slice { superfluous, next } = store
-            .read(move |connection| slice(connection, from, Timestamp(now.0 - WHOLE_MS)))
-            .await?;
-        gone += superfluous.len();
-        if !superfluous.is_empty() {
-            store.write_bulk(move |tx| remove(tx, &superfluous)).await?;
-        }
-        place = next;
+    let before = Timestamp(now.0 - WHOLE_MS);
+    let superfluous = store
+        .read(move |connection| superfluous(connection, before))
+        .await?;
+    for slice in superfluous.chunks(SLICE) {
+        let slice = slice.to_vec();
+        store.write_bulk(move |tx| remove(tx, &slice)).await?;
     }
-    Ok(gone)
+    Ok(superfluous.len())
 }
 
-/// The pings of a slice that are not the first of their hour.
-fn slice(connection: &Connection, from: Place, before: Timestamp) -> Result<Slice> {
+/// The pings before a time that are not the first of their hour.
+fn superfluous(connection: &Connection, before: Timestamp) -> Result<Vec<(DeviceId, Timestamp)>> {
     let mut statement = connection.prepare_cached(
-        "SELECT device_id, at, EXISTS (SELECT 1 FROM device_pings AS earlier
+        "SELECT device_id, at FROM device_pings WHERE at < ?1 AND EXISTS (
+             SELECT 1 FROM device_pings AS earlier
              WHERE earlier.device_id = device_pings.device_id AND earlier.at < device_pings.at
-             AND earlier.at >= device_pings.at - device_pings.at % ?4)
-         FROM device_pings WHERE (device_id, at) > (?1, ?2) AND at < ?3
-         ORDER BY device_id, at LIMIT ?5",
+             AND earlier.at >= device_pings.at - device_pings.at % ?2)",
     )?;
-    let rows = statement
-        .query_map(
-            params![
-                from.0,
-                from.1,
-                before,
-                HOUR_MS,
-                i64::try_from(SLICE).unwrap_or(i64::MAX)
-            ],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-        )?
-        .collect::<rusqlite::Result<Vec<(DeviceId, Timestamp, bool)>>>()?;
-    let last = rows.last().map(|(device, at, _)| (device.0, at.0));
-    Ok(Slice {
-        next: last.filter(|_| rows.len() == SLICE),
-        superfluous: rows
-            .into_iter()
-            .filter_map(|(device, at, superfluous)| superfluous.then_some((device, at)))
-            .collect(),
-    })
+    let pings = statement.query_map(params![before, HOUR_MS], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
+    Ok(pings.collect::<rusqlite::Result<_>>()?)
 }
 
 fn remove(tx: &Tx<'_>, pings: &[(DeviceId, Timestamp)]) -> Result<()> {

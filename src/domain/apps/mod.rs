@@ -6,8 +6,8 @@
 //! - `parameters`: the settings that apps know; `document`: the settings of all apps;
 //!   `configuration`: which document is in force, the draft, who has it
 //! - `local`: what an app set by itself
-//! - `ping`: what an app tells of itself; `history`: what it told before; `presence`: whether it is
-//!   there
+//! - `ping`: stores pings; `history`: thins old ones; `presence`: whether a device is online;
+//!   `state`: what the console shows
 
 pub mod api;
 pub mod configuration;
@@ -17,6 +17,7 @@ pub mod local;
 pub mod parameters;
 pub mod ping;
 pub mod presence;
+pub mod scope;
 pub(crate) mod state;
 pub mod versions;
 

@@ -16,6 +16,8 @@ const NAME_MAX_CHARS: usize = 100;
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
+    /// What the console calls it.
+    pub label: &'static str,
     /// Another spelling, taken and sent as well.
     pub also: Option<&'static str>,
     /// What it holds.
@@ -44,19 +46,19 @@ pub enum Kind {
 /// Every parameter of the specification.
 #[rustfmt::skip]
 pub const PARAMETERS: &[Parameter] = &[
-    Parameter { name: "availableFeatures", also: None, kind: Kind::Texts, local: true,
+    Parameter { name: "availableFeatures", label: "Features", also: None, kind: Kind::Texts, local: true,
         meaning: "What the app offers." },
-    Parameter { name: "deviceHierarchy", also: None, kind: Kind::Ranks, local: false,
+    Parameter { name: "deviceHierarchy", label: "Ranks of places", also: None, kind: Kind::Ranks, local: false,
         meaning: "The ranks of places, from the event down. Guests are checked in at the lowest; the ranks above organise who may enter." },
-    Parameter { name: "allowRejected", also: None, kind: Kind::Flag, local: true,
+    Parameter { name: "allowRejected", label: "Admit refused attendees", also: None, kind: Kind::Flag, local: true,
         meaning: "Let guests in whom the rules refuse: the app joins them first, and if that does not help, overrides." },
-    Parameter { name: "delegateType", also: None, kind: Kind::Text, local: true,
+    Parameter { name: "delegateType", label: "Type of new attendees", also: None, kind: Kind::Text, local: true,
         meaning: "The type of delegates that the app creates." },
-    Parameter { name: "enableAt", also: Some("enabledAt"), kind: Kind::Time, local: false,
+    Parameter { name: "enableAt", label: "Works from", also: Some("enabledAt"), kind: Kind::Time, local: false,
         meaning: "The app does not work before this time." },
-    Parameter { name: "disableAt", also: Some("disabledAt"), kind: Kind::Time, local: false,
+    Parameter { name: "disableAt", label: "Works until", also: Some("disabledAt"), kind: Kind::Time, local: false,
         meaning: "The app does not work after this time." },
-    Parameter { name: "forced", also: None, kind: Kind::Texts, local: false,
+    Parameter { name: "forced", label: "Locked in the app", also: None, kind: Kind::Texts, local: false,
         meaning: "What must not be changed in the app." },
 ];
 
@@ -78,7 +80,6 @@ pub const FEATURES: &[(&str, &str)] = &[
 ];
 
 /// The parameter of this name, in whichever spelling.
-#[must_use]
 pub fn parameter(name: &str) -> Option<&'static Parameter> {
     PARAMETERS
         .iter()
@@ -86,7 +87,6 @@ pub fn parameter(name: &str) -> Option<&'static Parameter> {
 }
 
 /// The name as settings hold it: the first of two spellings.
-#[must_use]
 pub fn canonical(name: &str) -> &str {
     parameter(name).map_or(name, |known| known.name)
 }
@@ -163,7 +163,6 @@ fn is_rank(rank: &Value) -> bool {
 }
 
 /// Settings as apps are sent them: both spellings of each name that has two, in `forced` too.
-#[must_use]
 pub fn spelled_out(mut settings: Map<String, Value>) -> Map<String, Value> {
     if let Some(Value::Array(forced)) = settings.get_mut("forced") {
         for known in PARAMETERS {
@@ -182,6 +181,49 @@ pub fn spelled_out(mut settings: Map<String, Value>) -> Map<String, Value> {
         }
     }
     settings
+}
+
+/// What the console calls a parameter: its label, or the name of one that only apps know.
+#[must_use]
+pub fn label(name: &str) -> &str {
+    parameter(name).map_or(name, |known| known.label)
+}
+
+/// A value as the console shows it.
+#[must_use]
+pub fn in_words(name: &str, value: &Value, zone: &Zone) -> String {
+    let listed = |names: &[&str]| match names {
+        [] => "nothing".to_owned(),
+        names => names.join(", "),
+    };
+    match (parameter(name).map(|known| known.kind), value) {
+        (Some(Kind::Time), Value::Null) => "at any time".to_owned(),
+        (Some(Kind::Time), at) => match zone.read(name, at) {
+            Ok(at) => zone.plain(at),
+            Err(_) => at.to_string(),
+        },
+        (_, Value::Null) => "none".to_owned(),
+        (Some(Kind::Flag), Value::Bool(true)) => "yes".to_owned(),
+        (Some(Kind::Flag), Value::Bool(false)) => "no".to_owned(),
+        (Some(Kind::Texts), names) if name == "forced" => {
+            let names = strings(names).map(label);
+            listed(&names.collect::<Vec<_>>())
+        }
+        (Some(Kind::Texts), names) => listed(&strings(names).collect::<Vec<_>>()),
+        (Some(Kind::Ranks), ranks) => {
+            let ranks = ranks.as_array().into_iter().flatten();
+            let ranks = ranks.map(|rank| strings(rank).collect::<Vec<_>>().join(" or "));
+            ranks.collect::<Vec<_>>().join(" › ")
+        }
+        (_, Value::String(text)) => text.clone(),
+        (_, other) => other.to_string(),
+    }
+}
+
+/// The texts of a list.
+pub fn strings(list: &Value) -> impl Iterator<Item = &str> {
+    let items = list.as_array().into_iter().flatten();
+    items.filter_map(Value::as_str)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! What an app tells of itself (spec: Device endpoints, rules 4 and 5; contract §7): read, checked,
-//! and kept as the device's last state and in its history.
+//! Pings of apps (spec: Device endpoints, rules 4 and 5; contract §7): checked, and stored as the
+//! device's state and in its history.
 
 use super::configuration::{self, missing};
 use crate::{
@@ -29,22 +29,17 @@ const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 pub struct Ping {
     local_time: Timestamp,
     config_version: i64,
-    /// All that was sent, unknown keys included.
     sent: Map<String, Value>,
 }
 
 impl Ping {
     /// The version of the configuration that the app says it has; 0 for none.
-    #[must_use]
     pub fn config_version(&self) -> i64 {
         self.config_version
     }
 
     /// Checks a ping's body: `localTime` and `configVersion` must be there, the rest fits when it
     /// is sent; `null` is as not sent, since not every device knows where it is.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Invalid`], naming the property and what would be right.
     pub fn read(mut sent: Map<String, Value>) -> Result<Self> {
         sent.retain(|_, value| !value.is_null());
         for name in WHOLE {

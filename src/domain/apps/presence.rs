@@ -1,4 +1,4 @@
-//! Whether a device is there (spec: Pong): its last request is known to memory at once and to the
+//! Whether a device is online (spec: Pong): its last request is known to memory at once and to the
 //! file a little later.
 
 use crate::{
@@ -28,9 +28,8 @@ pub fn last_seen(
         .optional()?)
 }
 
-/// Whether a device that was last seen then is online. A time that far ahead tells that the clock
-/// was put back, and nothing about the device.
-#[must_use]
+/// Whether a device that was last seen then is online. A time that far ahead means that the clock
+/// was put back, and says nothing about the device.
 pub fn is_online(last_seen: Option<Timestamp>, now: Timestamp) -> bool {
     last_seen.is_some_and(|at| (now.0 - at.0).abs() <= ONLINE_MS)
 }

@@ -1,4 +1,4 @@
-//! What the app on a device told last: whether it is there, how it is, which configuration it has.
+//! The state of the app on a device: whether it is online, its last ping, and which configuration it has.
 
 use super::{configuration, presence};
 use crate::{
@@ -31,22 +31,21 @@ pub struct State {
     pub seen_at: Timestamp,
     pub online: bool,
     pub pinged_at: Option<Timestamp>,
-    pub ping: Told,
+    pub ping: Telemetry,
     pub skew: Option<String>,
     /// A clock so wrong that scans made offline get wrong times.
     pub skewed: bool,
     pub local_settings: Option<String>,
-    /// The version of the configuration that it told last.
+    /// The version of the configuration that it has, as of its last ping.
     pub version: Option<i64>,
     pub confirmed_at: Option<Timestamp>,
-    /// The version in force.
     pub published: i64,
     pub pings: Vec<Ping>,
     pub battery: Vec<Bar>,
 }
 
 /// A ping's telemetry in words; empty where it said nothing.
-pub struct Told {
+pub struct Telemetry {
     pub battery: Option<i64>,
     pub network: String,
     pub status: String,
@@ -58,7 +57,7 @@ pub struct Told {
 /// A ping of the past.
 pub struct Ping {
     pub at: Timestamp,
-    pub told: Told,
+    pub telemetry: Telemetry,
     pub skew: String,
 }
 
@@ -79,7 +78,7 @@ impl State {
     }
 }
 
-impl Told {
+impl Telemetry {
     fn read(ping: Option<&str>) -> Self {
         let ping: Value = ping
             .and_then(|text| serde_json::from_str(text).ok())
@@ -133,7 +132,7 @@ pub fn state(connection: &Connection, app: &App, device: DeviceId) -> Result<Opt
                 seen_at: seen_at.unwrap_or(stored),
                 online,
                 pinged_at: row.get(1)?,
-                ping: Told::read(row.get::<_, Option<String>>(2)?.as_deref()),
+                ping: Telemetry::read(row.get::<_, Option<String>>(2)?.as_deref()),
                 skewed: skew_ms.is_some_and(|ms| ms.abs() >= 60_000),
                 skew: skew_ms.map(skew),
                 version: row.get(4)?,
@@ -160,7 +159,7 @@ fn pings(connection: &Connection, device: DeviceId) -> Result<Vec<Ping>> {
     let rows = statement.query_map(rusqlite::params![device, PINGS], |row| {
         Ok(Ping {
             at: row.get(0)?,
-            told: Told::read(Some(&row.get::<_, String>(1)?)),
+            telemetry: Telemetry::read(Some(&row.get::<_, String>(1)?)),
             skew: skew(row.get(2)?),
         })
     })?;

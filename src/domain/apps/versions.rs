@@ -13,11 +13,8 @@ const LISTED: i64 = 100;
 /// A version as it was published.
 #[derive(Debug, Clone)]
 pub struct Version {
-    /// Its number.
     pub version: i64,
-    /// Who published it, as the audit names them.
     pub by: String,
-    /// When.
     pub published_at: Timestamp,
 }
 

@@ -14,7 +14,7 @@ use crate::{
     },
     web::{
         Answer, Outcome,
-        schema::{Described, array, example, inline, nullable, object, text},
+        schema::{Described, Properties, array, example, inline, nullable, plain, text, texts},
     },
 };
 use poem_openapi::{
@@ -37,61 +37,37 @@ impl Described for Regions {
     const NAME: &'static str = "Regions";
 
     fn schema() -> MetaSchema {
-        let time = |about| inline(nullable(example(text(about), json!("2026-11-21 09:00:00"))));
-        let region = object(
-            "A rendered region.",
-            &[
-                "path",
-                "content",
-                "tags",
+        let time = |about| nullable(example(text(about), json!("2026-11-21 09:00:00")));
+        let region = plain("object", "A rendered region.")
+            .required_text("path", "By what it was asked for.")
+            .required_text("content", "What its template made: HTML.")
+            .required("tags", texts(""))
+            .required(
                 "references",
+                texts("What it refers to, as the crew wrote it down."),
+            )
+            .required(
                 "publishedFrom",
-                "publishedTo",
-                "createdAt",
-                "updatedAt",
-            ],
-            vec![
-                ("path", inline(text("By what it was asked for."))),
-                ("content", inline(text("What its template made: HTML."))),
-                ("tags", inline(array(inline(text("")), ""))),
-                (
-                    "references",
-                    inline(array(
-                        inline(text("")),
-                        "What it refers to, as the crew wrote it down.",
-                    )),
-                ),
-                (
-                    "publishedFrom",
-                    time("In the instance's time zone; null: since ever."),
-                ),
-                ("publishedTo", time("Null: for ever.")),
-                ("createdAt", inline(text("`yyyy-mm-dd hh:mm:ss`"))),
-                ("updatedAt", inline(text("`yyyy-mm-dd hh:mm:ss`"))),
-            ],
-        );
-        example(
-            object(
-                "Regions, in the order asked for.",
-                &["regions"],
-                vec![("regions", inline(array(inline(region), "")))],
-            ),
-            json!({"regions": [{
+                time("In the instance's time zone; null: since ever."),
+            )
+            .required("publishedTo", time("Null: for ever."))
+            .required_text("createdAt", "`yyyy-mm-dd hh:mm:ss`")
+            .required_text("updatedAt", "`yyyy-mm-dd hh:mm:ss`");
+        plain("object", "Regions, in the order asked for.")
+            .required("regions", array(inline(region), ""))
+            .with_example(json!({"regions": [{
                 "path": "/api/delegate-info", "content": "<h1>Hello Ada</h1>", "tags": ["welcome"], "references": [],
                 "publishedFrom": "2026-11-21 08:00:00", "publishedTo": null,
                 "createdAt": "2026-11-20 18:12:09", "updatedAt": "2026-11-21 07:40:00"
-            }]}),
-        )
+            }]}))
     }
 }
 
-/// The endpoints.
 pub struct ContentApi {
-    /// The application.
     pub app: App,
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Content")]
+#[OpenApi(tag = "crate::web::Tag::Content")]
 impl ContentApi {
     /// Regions for a delegate
     ///

@@ -31,8 +31,8 @@ pub struct Page {
 }
 
 impl Subject {
-    /// A delegate, with the properties that the client sees: what a client is not shown, a region
-    /// does not tell it either.
+    /// A delegate, with the properties that the client sees: regions show a client
+    /// no others either.
     ///
     /// # Errors
     /// [`Kind::DelegateNotFound`].

@@ -7,6 +7,7 @@ use crate::{
     db::Tx,
     types::error::{Error, Kind, Result},
 };
+use rusqlite::params;
 use serde_json::{Value, json};
 
 /// Versions kept of a region; older ones go.
@@ -15,9 +16,7 @@ const VERSIONS_KEPT: i64 = 500;
 /// How a save ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Saved {
-    /// As this version.
     Version(i64),
-    /// It says so already.
     Same,
     /// Nothing was saved: somebody else saved this version meanwhile, or with `None` removed it.
     Meanwhile(Option<i64>),
@@ -34,20 +33,7 @@ pub fn create(tx: &Tx<'_>, ctx: &Context, draft: &Checked) -> Result<()> {
             format!("path: there is a region {} already", draft.path),
         ));
     }
-    tx.prepare_cached(
-        "INSERT INTO regions (path, version, content, tags, refs, published_from, published_to, created_at, updated_at)
-         VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)",
-    )?
-    .execute(rusqlite::params![
-        draft.path,
-        draft.content,
-        json!(draft.tags).to_string(),
-        json!(draft.references).to_string(),
-        draft.published_from,
-        draft.published_to,
-        tx.now(),
-    ])?;
-    keep(tx, ctx, draft, 1)?;
+    store(tx, ctx, draft, 1)?;
     let after = Some(shown(draft, 1, ctx));
     audit::append_between(tx, ctx, "region", None, None, after)
 }
@@ -64,22 +50,8 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, seen: i64, draft: &Checked) -> Result<Sa
         return Ok(Saved::Same);
     }
     let version = region.version + 1;
-    tx.prepare_cached(
-        "UPDATE regions SET version = ?2, content = ?3, tags = ?4, refs = ?5, published_from = ?6,
-             published_to = ?7, updated_at = ?8 WHERE path = ?1",
-    )?
-    .execute(rusqlite::params![
-        draft.path,
-        version,
-        draft.content,
-        json!(draft.tags).to_string(),
-        json!(draft.references).to_string(),
-        draft.published_from,
-        draft.published_to,
-        tx.now(),
-    ])?;
-    keep(tx, ctx, draft, version)?;
-    // The contents are in the versions; here stands that they differ.
+    store(tx, ctx, draft, version)?;
+    // The contents are in the versions; the audit has the rest.
     let before = Some(shown(&region.now, region.version, ctx));
     let after = Some(shown(draft, version, ctx));
     audit::append_between(tx, ctx, "region", None, before, after)?;
@@ -120,12 +92,8 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, path: &str) -> Result<()> {
     audit::append_between(tx, ctx, "region", None, Some(before), None)
 }
 
-fn keep(tx: &Tx<'_>, ctx: &Context, draft: &Draft, version: i64) -> Result<()> {
-    tx.prepare_cached(
-        "INSERT INTO region_versions (path, version, content, tags, refs, published_from, published_to, actor, at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-    )?
-    .execute(rusqlite::params![
+fn store(tx: &Tx<'_>, ctx: &Context, draft: &Draft, version: i64) -> Result<()> {
+    let values = params![
         draft.path,
         version,
         draft.content,
@@ -133,12 +101,25 @@ fn keep(tx: &Tx<'_>, ctx: &Context, draft: &Draft, version: i64) -> Result<()> {
         json!(draft.references).to_string(),
         draft.published_from,
         draft.published_to,
-        ctx.actor,
         tx.now(),
-    ])?;
+        ctx.actor,
+    ];
+    tx.prepare_cached(
+        "INSERT INTO regions (path, version, content, tags, refs, published_from, published_to, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
+         ON CONFLICT (path) DO UPDATE SET version = excluded.version, content = excluded.content, tags = excluded.tags,
+             refs = excluded.refs, published_from = excluded.published_from,
+             published_to = excluded.published_to, updated_at = excluded.updated_at",
+    )?
+    .execute(&values[..8])?;
+    tx.prepare_cached(
+        "INSERT INTO region_versions (path, version, content, tags, refs, published_from, published_to, at, actor)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?
+    .execute(values)?;
     tx.execute(
         "DELETE FROM region_versions WHERE path = ?1 AND version <= ?2",
-        rusqlite::params![draft.path, version - VERSIONS_KEPT],
+        params![draft.path, version - VERSIONS_KEPT],
     )?;
     Ok(())
 }

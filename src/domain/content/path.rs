@@ -17,16 +17,13 @@ const PATH_MAX_BYTES: usize = 200;
 /// What a region is rendered for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
-    /// A delegate.
     Delegate,
-    /// A device.
     Device,
 }
 
 impl Of {
     /// The prefix of its paths, which is also the path of the region that is meant where none is
     /// named.
-    #[must_use]
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Delegate => "/api/delegate-info",
@@ -35,7 +32,6 @@ impl Of {
     }
 
     /// The name of the record, in templates and to people.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Delegate => "delegate",
@@ -44,7 +40,6 @@ impl Of {
     }
 
     /// What templates of such regions see.
-    #[must_use]
     pub fn names(self) -> &'static [&'static str] {
         match self {
             Self::Delegate => &["delegate", "settings", "now"],
@@ -53,7 +48,6 @@ impl Of {
     }
 
     /// The properties of the record, in templates.
-    #[must_use]
     pub fn properties(self) -> Vec<&'static str> {
         let all = match self {
             Self::Delegate => delegates::FIELDS,
@@ -83,9 +77,6 @@ impl Of {
     }
 
     /// What a path's region is rendered for, if it is a path that a region can have.
-    ///
-    /// # Errors
-    /// [`Kind::Invalid`], with what would be right.
     pub fn path(path: &str) -> Result<Self> {
         let of = [Self::Delegate, Self::Device]
             .into_iter()

@@ -18,11 +18,8 @@ const TAG_MAX_CHARS: usize = 100;
 /// What somebody decides about a region.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Draft {
-    /// By what apps ask for it.
     pub path: String,
-    /// The template.
     pub content: String,
-    /// Words of the crew's own to find it by.
     pub tags: Vec<String>,
     /// What it refers to, such as addresses or the codes of records; apps are given them as they are.
     pub references: Vec<String>,
@@ -35,37 +32,27 @@ pub struct Draft {
 /// A region in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Region {
-    /// What it is now.
     pub now: Draft,
     /// The number of that version, counted from 1.
     pub version: i64,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it was last saved.
     pub updated_at: Timestamp,
 }
 
 /// A save of a region.
 #[derive(Debug, Clone)]
 pub struct Version {
-    /// What it was then.
     pub then: Draft,
-    /// Its number.
     pub version: i64,
-    /// Who saved it, as the audit names them.
     pub actor: String,
-    /// When.
     pub at: Timestamp,
 }
 
 /// Whether a region is given out at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Publication {
-    /// It is.
     Published,
-    /// It will be.
     Later,
-    /// It was, or was taken offline.
     Over,
 }
 
@@ -90,9 +77,6 @@ impl Deref for Checked {
 
 impl Draft {
     /// Checks it, and compiles the template.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Invalid`], naming what is wrong; of the template, its line.
     pub fn check(self) -> Result<Checked> {
         let of = Of::path(&self.path)?;
         check_words("tags", &self.tags, TAGS_MAX, TAG_MAX_CHARS)?;
@@ -115,7 +99,6 @@ impl Draft {
     }
 
     /// Whether it is given out at a time.
-    #[must_use]
     pub fn standing(&self, at: Timestamp) -> Publication {
         if self.published_to.is_some_and(|to| to <= at) {
             Publication::Over
@@ -185,7 +168,6 @@ impl Region {
     }
 
     /// The region as it is answered, with what its template made (spec: Content region).
-    #[must_use]
     pub fn answer(&self, content: &str, zone: &Zone) -> Value {
         let time = |at: Option<Timestamp>| at.map(|at| zone.plain(at));
         json!({

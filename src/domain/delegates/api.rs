@@ -10,8 +10,8 @@ use crate::{
     },
     types::{DelegateSelector, error::Result},
     web::{
-        Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListInput, ListQuery,
-        NoContent, Outcome, RequestId,
+        Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
+        Outcome, RequestId,
         record::{Embedded, answered, created, found, page, patched, sent},
         schema::{Described, example},
     },
@@ -86,7 +86,7 @@ pub struct DelegatesApi {
 }
 
 impl DelegatesApi {
-    /// The JSON of one delegate that stands, for an answer.
+    /// The JSON of one living delegate.
     fn shown(
         &self,
         caller: &crate::identity::Principal,
@@ -109,7 +109,7 @@ impl DelegatesApi {
     }
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Delegates")]
+#[OpenApi(tag = "crate::web::Tag::Delegates")]
 impl DelegatesApi {
     /// List delegates
     ///
@@ -135,13 +135,7 @@ impl DelegatesApi {
         /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
     ) -> Outcome<List<Delegate>> {
-        let query = ListQuery {
-            search: search.0,
-            fields: fields.0,
-            limit: limit.0,
-            offset: offset.0,
-            total: total.0,
-        };
+        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0);
         self.page(&caller, query, Some(&address)).await
     }
 
@@ -157,9 +151,9 @@ impl DelegatesApi {
     async fn search(
         &self,
         caller: Granted<ReadDelegates>,
-        body: Body<ListInput>,
+        body: Body<ListQuery>,
     ) -> Outcome<List<Delegate>> {
-        self.page(&caller, body.parse()?.into(), None).await
+        self.page(&caller, body.parse()?, None).await
     }
 
     /// Create a delegate
@@ -223,18 +217,14 @@ impl DelegatesApi {
         let ctx = self.app.context(&caller, request_id.as_str());
         let DelegateInput(input) = body.parse()?;
         check_visible(&RESOURCE, &input, caller.visible_properties.as_deref())?;
-        self.app
-            .store
-            .write_prepared(move |tx| {
-                if_match.check(tx, &RESOURCE, own)?;
-                let flags: Option<String> = tx
-                    .prepare_cached("SELECT raw_flags FROM delegates WHERE id = ?1")?
-                    .query_row([own], |row| row.get(0))?;
-                super::check_own_changes(&input, flags.as_deref().unwrap_or_default())?;
-                write::patch(tx, &ctx, &RESOURCE, own, input.clone())
-            })
-            .await?;
-        Ok(self.shown(&caller, own, None)?)
+        let sent = input.clone();
+        let find = move |tx: &Tx<'_>| {
+            let flags = write::stored_text(tx, &RESOURCE, "raw_flags", own)?;
+            super::check_own_changes(&sent, flags.as_deref().unwrap_or_default())?;
+            Ok(own)
+        };
+        let visible = caller.visible_properties.as_deref();
+        Ok(patched(&self.app, ctx, &RESOURCE, find, if_match, input, visible).await?)
     }
 
     /// Delete yourself

@@ -1,13 +1,15 @@
 //! Blocked codes: those of badges that were lost. Nobody gets in with one, nobody may be given it,
-//! and whoever scans it is told why. Looked at only where a code was not found.
+//! and a scan of it is answered with the reason. Looked at only where a code was not found.
 
 use super::{RESOURCE, find};
 use crate::{
     core::{
         Context,
-        audit::{self, Change},
         changes::{self, action},
-        records::{Changes, write},
+        records::{
+            Changes,
+            write::{self, stored_text},
+        },
         settings,
     },
     db::Tx,
@@ -33,7 +35,7 @@ pub const MERGED: &str = "merged with another of the same person";
 const REASON_MAX_CHARS: usize = 200;
 /// The type of blocked codes in the change feed.
 pub const CODE: &str = "blocked-code";
-/// A code that is shorter would be told whole by its end.
+/// The end of a shorter code would reveal all of it.
 const END_SHOWN_FROM_CHARS: usize = 6;
 
 /// A blocked code.
@@ -70,7 +72,6 @@ impl Blocked {
 
 impl Blocked {
     /// As the change feed shows it.
-    #[must_use]
     pub fn to_json(&self, id: i64, zone: &Zone) -> Value {
         json!({
             "id": id, "_type": CODE, "kind": self.kind, "value": self.value,
@@ -81,7 +82,6 @@ impl Blocked {
 }
 
 /// The unique code of a name, such as `barcode`.
-#[must_use]
 pub fn code_named(name: &str) -> Option<DelegateCode> {
     DelegateCode::ALL
         .iter()
@@ -195,7 +195,6 @@ pub fn check(connection: &Connection, changes: &Changes) -> Result<()> {
 }
 
 /// The error when somebody is to get a blocked code.
-#[must_use]
 pub fn refused(blocked: &Blocked) -> Error {
     Error::new(
         Kind::CodeTaken,
@@ -224,7 +223,8 @@ pub fn block(
 ) -> Result<String> {
     find(tx, &DelegateSelector::Id(delegate))?;
     let name = code.name();
-    let value = stored(tx, delegate, code)?
+    let column = RESOURCE.property(name).map_or("NULL", |field| field.column);
+    let value = write::stored_text(tx, &RESOURCE, column, delegate.0)?
         .ok_or_else(|| Error::invalid(format!("{name}: this delegate has none")))?;
     if new == Some(value.as_str()) {
         return Err(Error::invalid(format!(
@@ -236,15 +236,6 @@ pub fn block(
     let body = Map::from_iter([(name.to_owned(), new)]);
     write::patch(tx, ctx, &RESOURCE, delegate.0, body)?;
     Ok(value)
-}
-
-fn stored(tx: &Tx<'_>, delegate: DelegateId, code: DelegateCode) -> Result<Option<String>> {
-    let column = RESOURCE
-        .property(code.name())
-        .map_or("NULL", |property| property.column);
-    Ok(tx
-        .prepare_cached(&format!("SELECT {column} FROM delegates WHERE id = ?1"))?
-        .query_row([delegate], |row| row.get(0))?)
 }
 
 /// Notes a code as blocked; it is nobody's any more, or will not be when this transaction ends.
@@ -276,13 +267,8 @@ pub(super) fn put(
         tx.now()
     ])?;
     changes::note(tx, action::CREATE, CODE, tx.last_insert_rowid())?;
-    audit(
-        tx,
-        ctx,
-        "block",
-        delegate,
-        json!({"code": {name: value}, "reason": reason}),
-    )
+    let after = json!({"code": {name: value}, "reason": reason});
+    RESOURCE.audit(tx, ctx, "block", delegate.0, None, Some(after))
 }
 
 /// Unblocks a code; `give_back` makes it its holder's again, in place of what that has now. Whose
@@ -303,13 +289,8 @@ pub fn unblock(
         .prepare_cached("DELETE FROM blocked_codes WHERE kind = ?1 AND value = ?2 RETURNING id")?
         .query_row([name, value], |row| row.get(0))?;
     changes::note(tx, action::DELETE, CODE, id)?;
-    audit(
-        tx,
-        ctx,
-        "unblock",
-        blocked.delegate,
-        json!({"code": {name: value}}),
-    )?;
+    let after = json!({"code": {name: value}});
+    RESOURCE.audit(tx, ctx, "unblock", blocked.delegate.0, None, Some(after))?;
     if give_back {
         let body = Map::from_iter([(name.to_owned(), Value::from(value))]);
         write::patch(tx, ctx, &RESOURCE, blocked.delegate.0, body)?;
@@ -317,22 +298,17 @@ pub fn unblock(
     Ok(blocked.delegate)
 }
 
-fn audit(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    action: &'static str,
-    delegate: DelegateId,
-    after: Value,
-) -> Result<()> {
-    audit::append(
-        tx,
-        ctx,
-        &Change {
-            action,
-            record_type: RESOURCE.name,
-            record_id: Some(delegate.0),
-            before: None,
-            after: Some(after),
-        },
-    )
+/// Restores a deleted delegate as it was.
+///
+/// # Errors
+/// As [`write::undelete`], and when one of its codes was blocked since.
+pub fn restore(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
+    for (column, name) in RESOURCE.codes() {
+        if let Some(value) = stored_text(tx, &RESOURCE, column, id)?
+            && let Some(blocked) = get(tx, name, &value)?
+        {
+            return Err(refused(&blocked));
+        }
+    }
+    write::undelete(tx, ctx, &RESOURCE, id)
 }

@@ -14,7 +14,7 @@ use crate::{
         records::{self, Selection, write},
     },
     db::Tx,
-    domain::interactions::reassign::reassign,
+    domain::interactions::remove::reassign,
     types::{
         DelegateCode, DelegateId, Zone,
         error::{Error, Kind, Result},
@@ -35,7 +35,6 @@ pub struct Merged {
 }
 
 /// Properties of which one record's value wins.
-#[must_use]
 pub fn chosen() -> Vec<&'static str> {
     let properties = RESOURCE.fields.iter();
     properties
@@ -86,8 +85,12 @@ pub fn merge(
         .execute([other, kept])?;
     move_note(tx, ctx, kept, other)?;
     move_users(tx, ctx, kept, other)?;
-    tell(tx, ctx, kept, json!({"merged": other}))?;
-    tell(tx, ctx, other, json!({"into": kept}))?;
+    for (record, after) in [
+        (kept, json!({"merged": other})),
+        (other, json!({"into": kept})),
+    ] {
+        RESOURCE.audit(tx, ctx, "merge", record.0, None, Some(after))?;
+    }
     Ok(Merged {
         interactions,
         blocked: lost.len(),
@@ -106,7 +109,6 @@ pub fn record(connection: &Connection, id: DelegateId, zone: &Zone) -> Result<Ma
 }
 
 /// The changes of the kept record, and the codes that are nobody's any more.
-#[must_use]
 pub fn combined(
     kept: &Map<String, Value>,
     other: &Map<String, Value>,
@@ -257,20 +259,6 @@ fn move_users(tx: &Tx<'_>, ctx: &Context, kept: DelegateId, other: DelegateId) -
         )?;
     }
     Ok(())
-}
-
-fn tell(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId, after: Value) -> Result<()> {
-    audit::append(
-        tx,
-        ctx,
-        &Change {
-            action: "merge",
-            record_type: RESOURCE.name,
-            record_id: Some(delegate.0),
-            before: None,
-            after: Some(after),
-        },
-    )
 }
 
 #[cfg(test)]

@@ -3,23 +3,20 @@
 
 pub mod api;
 pub mod blocked;
-mod copies;
 pub mod erase;
 pub mod erased;
 pub mod fields;
-pub mod flag;
-pub mod index;
+pub mod find;
+pub mod flags;
 pub mod merge;
-mod myself;
-mod names;
 pub mod note;
 pub mod overview;
-pub mod restore;
 
-pub use copies::{PUT_ASIDE, of as copies_with};
+pub use blocked::restore;
+pub use erased::{PUT_ASIDE, copies_with};
 pub use fields::FIELDS;
-pub use myself::check_own_changes;
-pub use names::{NAME, name_of};
+pub use flags::check_own_changes;
+pub use overview::{NAME, name_of};
 
 use crate::{
     core::{
@@ -42,7 +39,6 @@ use rusqlite::{Connection, OptionalExtension, types::Value as Sql};
 use std::sync::{LazyLock, OnceLock};
 
 /// The names of a delegate's properties, such as a client may be limited to.
-#[must_use]
 pub fn property_names() -> Vec<&'static str> {
     FIELDS.iter().map(|field| field.name).collect()
 }
@@ -145,7 +141,7 @@ fn attach(
     if selection.shows("children") {
         attach_children(connection, &RESOURCE, ids, &mut attachments)?;
     }
-    interactions::embed::attach(connection, selection, ids, zone, &mut attachments)?;
+    interactions::list::attach(connection, selection, ids, zone, &mut attachments)?;
     Ok(attachments)
 }
 
@@ -213,7 +209,7 @@ pub fn brief(connection: &Connection, id: i64) -> Result<Option<Brief>> {
 /// The id of the living delegate that a selector means.
 ///
 /// # Errors
-/// [`error::Kind::DelegateNotFound`]; of a blocked code it says what became of the badge.
+/// [`error::Kind::DelegateNotFound`]; for a blocked code the message says what happened to the badge.
 pub fn find(connection: &Connection, selector: &DelegateSelector) -> Result<DelegateId> {
     let id = match selector {
         DelegateSelector::Id(id) => connection

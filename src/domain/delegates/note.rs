@@ -3,10 +3,7 @@
 
 use super::RESOURCE;
 use crate::{
-    core::{
-        Context,
-        audit::{self, Change},
-    },
+    core::Context,
     db::Tx,
     types::{
         DelegateId,
@@ -36,7 +33,6 @@ impl Level {
     pub const ALL: &'static [Self] = &[Self::Info, Self::Warning, Self::Stop];
 
     /// Its name in the API.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -46,18 +42,16 @@ impl Level {
     }
 
     /// The level of a name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|level| level.name() == name)
     }
 }
 
-/// A note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// How it is shown.
+    /// How a gate shows it.
     pub level: Level,
-    /// What it says.
+    /// The note itself.
     pub text: String,
 }
 
@@ -83,7 +77,6 @@ impl Note {
     }
 
     /// As the API shows it: `{"level", "note"}`.
-    #[must_use]
     pub fn to_json(&self) -> Value {
         json!({"level": self.level.name(), "note": self.text})
     }
@@ -133,15 +126,6 @@ pub fn set(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId, note: Option<&Note>
         return Ok(());
     }
     let shown = |note: Option<&Note>| json!({"gateNote": note.map(Note::to_json)});
-    audit::append(
-        tx,
-        ctx,
-        &Change {
-            action: "update",
-            record_type: RESOURCE.name,
-            record_id: Some(delegate.0),
-            before: Some(shown(before.as_ref())),
-            after: Some(shown(note)),
-        },
-    )
+    let (before, after) = (shown(before.as_ref()), shown(note));
+    RESOURCE.audit(tx, ctx, "update", delegate.0, Some(before), Some(after))
 }

@@ -1,7 +1,11 @@
-//! Delegates as people look for them: as lines of a list, by a code, by relatives, by type.
+//! Delegates as people look for them: by name, by a code, by relatives, by type; and the full-text index
+//! while many are created at once.
 
-use super::{NAME, matching, name_of};
-use crate::types::{DelegateCode, Timestamp, error::Result};
+use super::matching;
+use crate::{
+    db::Tx,
+    types::{DelegateCode, Timestamp, error::Result},
+};
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::json;
 
@@ -15,19 +19,16 @@ const CANDIDATES_MAX: u64 = 21;
 pub struct Line {
     /// The delegate.
     pub id: i64,
-    /// What it is called.
+    /// The name to display.
     pub name: String,
-    /// Its company.
     pub company: Option<String>,
     /// Its e-mail address.
     pub email: Option<String>,
     /// Its type.
     pub kind: Option<String>,
-    /// Its barcode.
     pub barcode: Option<String>,
     /// The level of its gate note.
     pub level: Option<String>,
-    /// When it was deleted.
     pub deleted_at: Option<Timestamp>,
 }
 
@@ -58,7 +59,7 @@ pub fn lines(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
 pub struct Holder {
     /// The delegate.
     pub id: i64,
-    /// What it is called.
+    /// The name to display.
     pub name: String,
     /// Which kind of code it is.
     pub code: DelegateCode,
@@ -148,4 +149,38 @@ pub fn relatives(connection: &Connection, id: i64) -> Result<Vec<(&'static str, 
         }
     }
     Ok(relatives)
+}
+
+/// The name of a delegate `p`, in SQL: first and last, otherwise what else is known; NULL where an outer
+/// join found none.
+pub const NAME: &str =
+    "coalesce(nullif(trim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')), ''),
+    p.email, p.barcode, p.external_id, p.company, 'No. ' || p.id)";
+
+/// What a delegate is called, deleted or not; `None` where it is gone.
+pub fn name_of(connection: &Connection, id: i64) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached(&format!("SELECT {NAME} FROM delegates p WHERE p.id = ?1"))?
+        .query_row([id], |row| row.get(0))
+        .optional()?)
+}
+
+/// From here on to [`fill_index`], in the same transaction, new delegates are not put into the index.
+pub fn skip_index(tx: &Tx<'_>) -> Result<()> {
+    tx.prepare_cached("INSERT OR IGNORE INTO delegates_search_later (id) VALUES (1)")?
+        .execute([])?;
+    Ok(())
+}
+
+/// Puts new delegates into the index, all of those made since [`skip_index`].
+pub fn fill_index(tx: &Tx<'_>, made: &[i64]) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO delegates_search (rowid, first_name, last_name, email, phone, job_title, company, barcode, external_id)
+         SELECT id, first_name, last_name, email, phone, job_title, company, barcode, external_id
+         FROM delegates WHERE id IN (SELECT value FROM json_each(?1))",
+    )?
+    .execute([serde_json::json!(made).to_string()])?;
+    tx.prepare_cached("DELETE FROM delegates_search_later")?
+        .execute([])?;
+    Ok(())
 }

@@ -10,10 +10,10 @@ use crate::{
     },
     types::DeviceSelector,
     web::{
-        Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListInput, ListQuery,
-        NoContent, Outcome, RequestId,
+        Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
+        Outcome, RequestId,
         record::{Embedded, answered, created, found, page, patched, sent},
-        schema::{Described, bounded_integer, example, inline, nullable, object, text},
+        schema::{Described, example, from_json},
     },
 };
 use poem_openapi::{
@@ -31,7 +31,7 @@ impl Described for AccessRules {
     const NAME: &'static str = "AccessRules";
 
     fn schema() -> MetaSchema {
-        access_rules(|rule| rule)
+        access_rules(false)
     }
 }
 
@@ -42,53 +42,38 @@ impl Described for AccessRulesInput {
     const NAME: &'static str = "AccessRulesInput";
 
     fn schema() -> MetaSchema {
-        nullable(access_rules(nullable))
+        access_rules(true)
     }
 }
 
-fn access_rules(each: impl Fn(MetaSchema) -> MetaSchema) -> MetaSchema {
-    let choice = |names: [&str; 2], about| {
-        let mut names: Vec<Value> = names.into_iter().map(Value::from).collect();
-        let schema = each(text(about));
-        if schema.nullable {
+fn access_rules(nullable: bool) -> MetaSchema {
+    let choice = |names: [&str; 2], about: &str| {
+        let mut names = json!(names);
+        if let (true, Value::Array(names)) = (nullable, &mut names) {
             names.push(Value::Null);
         }
-        inline(MetaSchema {
-            enum_items: names,
-            ..schema
+        json!({"type": "string", "nullable": nullable, "enum": names, "description": about})
+    };
+    let count = |about: &str| {
+        json!({
+            "type": "integer", "format": "int64", "nullable": nullable, "minimum": 0, "maximum": u32::MAX,
+            "description": about,
         })
     };
-    let count = |about| inline(each(bounded_integer(0.0, f64::from(u32::MAX), about)));
-    object(
-        "Who may enter, and how often. What is not set comes from the instance's settings.",
-        &[],
-        vec![
-            (
-                "ruleSet",
-                choice(
-                    ["open", "simple"],
-                    "`open`: everybody with a known code; `simple`: registered attendees only.",
-                ),
-            ),
-            (
-                "entry",
-                choice(
-                    ["multiple", "single"],
-                    "`single`: not again before a check-out.",
-                ),
-            ),
-            ("maxCheckIns", count("Check-ins of one delegate.")),
-            ("capacity", count("Delegates inside at a time.")),
-            (
-                "opensBefore",
-                count("Minutes before `startAt` from which check-ins pass."),
-            ),
-            (
-                "closesAfter",
-                count("Minutes after `endAt` until which check-ins pass."),
-            ),
-        ],
-    )
+    let rule_set = "`open`: everybody with a known code; `simple`: registered attendees only.";
+    from_json(&json!({
+        "type": "object",
+        "nullable": nullable,
+        "description": "Who may enter, and how often. What is not set comes from the instance's settings.",
+        "properties": {
+            "ruleSet": choice(["open", "simple"], rule_set),
+            "entry": choice(["multiple", "single"], "`single`: not again before a check-out."),
+            "maxCheckIns": count("Check-ins of one delegate."),
+            "capacity": count("Delegates inside at a time."),
+            "opensBefore": count("Minutes before `startAt` from which check-ins pass."),
+            "closesAfter": count("Minutes after `endAt` until which check-ins pass."),
+        },
+    }))
 }
 
 /// The schema with the rules in its `data`.
@@ -164,7 +149,7 @@ pub struct DevicesApi {
     pub app: App,
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Devices")]
+#[OpenApi(tag = "crate::web::Tag::Devices")]
 impl DevicesApi {
     /// List devices
     ///
@@ -186,13 +171,7 @@ impl DevicesApi {
         /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
     ) -> Outcome<List<Device>> {
-        let query = ListQuery {
-            search: search.0,
-            fields: fields.0,
-            limit: limit.0,
-            offset: offset.0,
-            total: total.0,
-        };
+        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0);
         page(&self.app, &RESOURCE, &SEARCHED, None, query, Some(&address)).await
     }
 
@@ -204,17 +183,10 @@ impl DevicesApi {
     async fn search(
         &self,
         _caller: Granted<ReadDevices>,
-        body: Body<ListInput>,
+        body: Body<ListQuery>,
     ) -> Outcome<List<Device>> {
-        page(
-            &self.app,
-            &RESOURCE,
-            &SEARCHED,
-            None,
-            body.parse()?.into(),
-            None,
-        )
-        .await
+        let query = body.parse()?;
+        page(&self.app, &RESOURCE, &SEARCHED, None, query, None).await
     }
 
     /// Create a device

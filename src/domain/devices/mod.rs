@@ -2,16 +2,18 @@
 //! `event` (spec: Device; contract §4).
 
 pub mod api;
-mod closed;
 pub mod deleted;
 mod fields;
 mod names;
 pub(crate) mod record;
+pub mod rule_texts;
 pub(crate) mod tree;
 
-pub use closed::{closed_by_upgrade, forget_closed};
 pub use fields::{FIELDS, MANAGER};
-pub use names::{APP_TYPES, NAME, Offer, called, find_typed, matching, name_of, offers, with_code};
+pub use names::{
+    APP_TYPES, NAME, Offer, called, closed_by_upgrade, find_typed, forget_closed, matching,
+    name_of, offers, with_code,
+};
 
 use crate::{
     core::{
@@ -179,7 +181,6 @@ fn attach(
     Ok(attachments)
 }
 
-/// Whether there is an event.
 pub fn is_any_event(connection: &Connection) -> Result<bool> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM devices WHERE device_type = 'event' AND deleted_at IS NULL")?

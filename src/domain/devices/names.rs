@@ -1,6 +1,9 @@
 //! What people call devices, and the devices to choose from.
 
-use crate::types::{DeviceId, error::Result};
+use crate::{
+    db::Tx,
+    types::{DeviceId, error::Result},
+};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 /// The name of a device `d`, in SQL; NULL where an outer join found none.
@@ -28,11 +31,8 @@ pub fn called(connection: &Connection, device: DeviceId) -> Result<String> {
 /// A device to choose.
 #[derive(Debug, Clone)]
 pub struct Offer {
-    /// Its id.
     pub id: i64,
-    /// Its code.
     pub code: String,
-    /// Its name.
     pub name: String,
     /// Its type; empty where it has none.
     pub kind: String,
@@ -49,7 +49,6 @@ impl Offer {
     }
 
     /// The name, with the type where it has one.
-    #[must_use]
     pub fn with_type(&self) -> String {
         if self.kind.is_empty() {
             self.name.clone()
@@ -59,7 +58,6 @@ impl Offer {
     }
 
     /// Whether people go there: it is not only an app.
-    #[must_use]
     pub fn is_place(&self) -> bool {
         !APP_TYPES.contains(&self.kind.as_str())
     }
@@ -127,4 +125,19 @@ pub fn find_typed(connection: &Connection, id: &str, typed: &str) -> Result<Vec<
         "SELECT id FROM devices WHERE name = ?1 COLLATE NOCASE AND deleted_at IS NULL LIMIT 2",
         typed,
     )
+}
+
+/// Places that an upgrade closed to people who are not registered, until [`forget_closed`].
+pub fn closed_by_upgrade(connection: &Connection) -> Result<Vec<(i64, String)>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT d.id, {NAME} FROM closed_by_upgrade c
+         JOIN devices d ON d.id = c.device_id WHERE d.deleted_at IS NULL ORDER BY d.id LIMIT 50"
+    ))?;
+    let places = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(places.collect::<rusqlite::Result<_>>()?)
+}
+
+/// An administrator has seen what the upgrade closed.
+pub fn forget_closed(tx: &Tx<'_>) -> Result<usize> {
+    Ok(tx.execute("DELETE FROM closed_by_upgrade", [])?)
 }

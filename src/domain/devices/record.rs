@@ -1,4 +1,4 @@
-//! One device as it stands in the file, deleted or not, for its page and its form.
+//! One device as it is stored, deleted or not, for its page and its form.
 
 use super::{EVENT, LISTED, NAME, RESOURCE};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
-use std::{collections::HashMap, fmt::Write, sync::LazyLock};
+use std::collections::HashMap;
 
 /// What a form has beside type, parent, availability, rules and data.
 pub fn form_fields() -> impl Iterator<Item = &'static Field> {
@@ -45,57 +45,45 @@ pub struct Parent {
     pub deleted: bool,
 }
 
-static SQL: LazyLock<String> = LazyLock::new(|| {
-    let mut sql = format!(
-        "SELECT d.id, {NAME}, d.start_at, d.end_at, d.available, d.sources, d.data, d.created_at,
-                d.updated_at, d.deleted_at, p.id, coalesce(p.name, p.short_name, p.code),
-                p.deleted_at IS NOT NULL, d.device_type"
-    );
-    for field in form_fields().filter(|field| field.kind != Kind::Time) {
-        let _ = write!(sql, ", d.{}", field.column);
-    }
-    sql.push_str(" FROM devices d LEFT JOIN devices p ON p.id = d.parent_id WHERE d.id = ?1");
-    sql
-});
-
-/// Columns of [`SQL`] before those of [`form_fields`].
-const BEFORE_FIELDS: usize = 14;
-
 impl Record {
     /// The device of an id, deleted or not.
     pub fn find(connection: &Connection, id: i64) -> Result<Self> {
+        let sql = format!(
+            "SELECT d.*, {NAME} AS called, p.id AS above, coalesce(p.name, p.short_name, p.code) AS above_name,
+                 p.deleted_at IS NOT NULL AS above_deleted
+             FROM devices d LEFT JOIN devices p ON p.id = d.parent_id WHERE d.id = ?1"
+        );
         connection
-            .prepare_cached(&SQL)?
+            .prepare_cached(&sql)?
             .query_row([id], |row| {
+                let texts = form_fields().filter(|field| field.kind != Kind::Time);
+                let columns = texts.map(|field| field.column).chain(["device_type"]);
                 let mut texts = HashMap::new();
-                if let Some(kind) = row.get(13)? {
-                    texts.insert("device_type", kind);
-                }
-                let fields = form_fields().filter(|field| field.kind != Kind::Time);
-                for (at, field) in fields.enumerate() {
-                    if let Some(text) = row.get::<_, Option<String>>(at + BEFORE_FIELDS)? {
-                        texts.insert(field.column, text);
+                for column in columns {
+                    if let Some(text) = row.get(column)? {
+                        texts.insert(column, text);
                     }
                 }
-                let parent_id: Option<i64> = row.get(10)?;
-                let parent_name: Option<String> = row.get(11)?;
-                let deleted = row.get(12)?;
+                let parent_id: Option<i64> = row.get("above")?;
+                let parent_name: Option<String> = row.get("above_name")?;
+                let deleted = row.get("above_deleted")?;
                 Ok(Self {
-                    id: row.get(0)?,
-                    name: row.get(1)?,
+                    id: row.get("id")?,
+                    name: row.get("called")?,
                     texts,
-                    start_at: row.get(2)?,
-                    end_at: row.get(3)?,
-                    available: row.get(4)?,
-                    sources: serde_json::from_str(&row.get::<_, String>(5)?).unwrap_or_default(),
+                    start_at: row.get("start_at")?,
+                    end_at: row.get("end_at")?,
+                    available: row.get("available")?,
+                    sources: serde_json::from_str(&row.get::<_, String>("sources")?)
+                        .unwrap_or_default(),
                     // What is no text cannot be read as JSON either.
-                    data: row.get_ref(6)?.as_str_or_null().map_or_else(
+                    data: row.get_ref("data")?.as_str_or_null().map_or_else(
                         |_| Some(String::from("(not text)")),
                         |text| text.map(ToOwned::to_owned),
                     ),
-                    created_at: row.get(7)?,
-                    updated_at: row.get(8)?,
-                    deleted_at: row.get(9)?,
+                    created_at: row.get("created_at")?,
+                    updated_at: row.get("updated_at")?,
+                    deleted_at: row.get("deleted_at")?,
                     parent: parent_id.zip(parent_name).map(|(id, name)| Parent {
                         id,
                         name,
@@ -117,7 +105,6 @@ impl Record {
         self.text("device_type")
     }
 
-    /// Whether it is an event.
     pub fn is_event(&self) -> bool {
         self.kind() == EVENT
     }

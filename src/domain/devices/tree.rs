@@ -19,11 +19,10 @@ pub const FOUND: i64 = 50;
 pub struct Node {
     /// The device.
     pub id: i64,
-    /// What it is called.
+    /// The name to display.
     pub name: String,
     /// Its type; empty where it has none.
     pub kind: String,
-    /// Its code.
     pub code: String,
     /// When it is, in words.
     pub when: String,
@@ -37,7 +36,6 @@ pub struct Node {
     pub online: bool,
     /// What it belongs to: id and name.
     pub parent: Option<(i64, String)>,
-    /// When it was deleted.
     pub deleted_at: Option<Timestamp>,
     /// How many devices belong to it.
     pub children: i64,

@@ -2,7 +2,7 @@
 
 use super::{
     Discovery,
-    ask::{Answered, Ask, Record, SECRET_MIN_CHARS},
+    ask::{Ask, Record, SECRET_MIN_CHARS},
 };
 use crate::{
     identity::App,
@@ -10,7 +10,9 @@ use crate::{
     web::{
         Address, Body, ClientAddress, Outcome,
         envelope::{envelope, enveloped},
-        schema::{Described, example, formatted, inline, integer, nullable, object, text},
+        schema::{
+            Described, Properties, bounded_text, formatted, integer, nullable, plain, response,
+        },
     },
 };
 use poem::{
@@ -19,12 +21,11 @@ use poem::{
 };
 use poem_openapi::{
     ApiResponse, OpenApi,
-    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, Registry},
+    registry::{MetaResponses, MetaSchema, Registry},
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::{net::IpAddr, sync::Arc};
 
-/// What an app sends.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DeviceRequestInput {
@@ -37,106 +38,54 @@ impl Described for DeviceRequestInput {
     const NAME: &'static str = "DeviceRequestInput";
 
     fn schema() -> MetaSchema {
-        let bounded = |least: usize, mut schema: MetaSchema| {
-            schema.min_length = Some(least);
-            schema.max_length = Some(CODE_MAX_CHARS);
-            schema
-        };
-        example(
-            object(
-                "An app that asks to be let in.",
-                &["code", "secret"],
-                vec![
-                    (
-                        "code",
-                        inline(bounded(
-                            1,
-                            text(
-                                "The code on the device; several apps on one device add something to it.",
-                            ),
-                        )),
-                    ),
-                    (
-                        "secret",
-                        inline(bounded(
-                            SECRET_MIN_CHARS,
-                            text(
-                                "Random and long (at least 128 bits), made once for this request and told to nobody else.",
-                            ),
-                        )),
-                    ),
-                    (
-                        "preferredType",
-                        inline(nullable(bounded(
-                            1,
-                            text("`checkin`, `accesscontrol`, `upload`, or a project's own."),
-                        ))),
-                    ),
-                ],
-            ),
-            json!({"code": "42", "secret": "5f0c8f0e9d3b4a1c8e7d6f5a4b3c2d1e", "preferredType": "checkin"}),
-        )
+        let bounded = |least, about| bounded_text(least, CODE_MAX_CHARS, about);
+        let code = "The code on the device; several apps on one device add something to it.";
+        let secret = "Random and long (at least 128 bits), made once for this request, and secret.";
+        let preferred = "`checkin`, `accesscontrol`, `upload`, or a project's own.";
+        plain("object", "An app that asks to be let in.")
+            .required("code", bounded(1, code))
+            .required("secret", bounded(SECRET_MIN_CHARS, secret))
+            .optional("preferredType", nullable(bounded(1, preferred)))
+            .with_example(json!({
+                "code": "42", "secret": "5f0c8f0e9d3b4a1c8e7d6f5a4b3c2d1e", "preferredType": "checkin"
+            }))
     }
 }
 
-/// A request as it is answered.
 pub struct DeviceRequest;
 
 impl Described for DeviceRequest {
     const NAME: &'static str = "DeviceRequest";
 
     fn schema() -> MetaSchema {
-        let time = |about| inline(formatted("string", "date-time", about));
-        let said = |about| inline(text(about));
-        example(
-            object(
-                "An app's request; only properties that have a value appear.",
-                &[
-                    "id",
-                    "_type",
-                    "code",
-                    "secret",
-                    "createdAt",
-                    "updatedAt",
-                    "apiUrl",
-                ],
-                vec![
-                    ("id", inline(integer(""))),
-                    ("_type", said("Always `deviceRequest`.")),
-                    ("code", said("As it was sent.")),
-                    ("secret", said("As it was sent.")),
-                    ("agent", said("How the app named itself (`User-Agent`).")),
-                    ("createdAt", time("")),
-                    ("updatedAt", time("")),
-                    ("apiUrl", said("What to prefix to every method of the API.")),
-                    (
-                        "deviceId",
-                        inline(integer(
-                            "The device that the app is; shown as long as `clientSecret`.",
-                        )),
-                    ),
-                    (
-                        "clientId",
-                        said("Signs in with `clientSecret`; shown as long as that."),
-                    ),
-                    (
-                        "clientSecret",
-                        said(
-                            "Shown for up to ten minutes after the request was added, and never again.",
-                        ),
-                    ),
-                    ("clearedAt", time("When it was added or dismissed.")),
-                    ("clearedStatus", said("`added` or `dismissed`.")),
-                ],
-            ),
-            json!({
+        let time = |about| formatted("string", "date-time", about);
+        let about = "An app's request; only properties that have a value appear.";
+        let client_secret =
+            "Shown for up to ten minutes after the request was added, and never again.";
+        plain("object", about)
+            .required("id", integer(""))
+            .required_text("_type", "Always `deviceRequest`.")
+            .required_text("code", "As it was sent.")
+            .required_text("secret", "As it was sent.")
+            .optional_text("agent", "How the app named itself (`User-Agent`).")
+            .required("createdAt", time(""))
+            .required("updatedAt", time(""))
+            .required_text("apiUrl", "What to prefix to every method of the API.")
+            .optional(
+                "deviceId",
+                integer("The device that the app is; shown as long as `clientSecret`."),
+            )
+            .optional_text("clientId", "Signs in with `clientSecret`; shown as long as that.")
+            .optional_text("clientSecret", client_secret)
+            .optional("clearedAt", time("When it was added or dismissed."))
+            .optional_text("clearedStatus", "`added` or `dismissed`.")
+            .with_example(json!({
                 "id": 1, "_type": "deviceRequest", "code": "42", "secret": "5f0c8f0e9d3b4a1c8e7d6f5a4b3c2d1e",
                 "agent": "GateApp/3.1", "createdAt": "2026-11-21T08:00:00+00:00", "updatedAt": "2026-11-21T08:00:20+00:00",
                 "apiUrl": "http://192.168.1.7:8080/api/v5", "deviceId": 12, "clientId": "app-42-9f86d081",
                 "clientSecret": "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752",
                 "clearedAt": "2026-11-21T08:00:20+00:00", "clearedStatus": "added"
-            }),
-        )
+            }))
     }
 }
 
@@ -148,17 +97,15 @@ pub struct Sender {
 
 impl<'a> FromRequest<'a> for Sender {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        let agent = request.headers().get(header::USER_AGENT);
+        let agent = request.header(header::USER_AGENT);
         Ok(Self {
             address: ClientAddress::of(request),
-            agent: agent
-                .and_then(|agent| agent.to_str().ok())
-                .map(ToOwned::to_owned),
+            agent: agent.map(ToOwned::to_owned),
         })
     }
 }
 
-/// A new request (201), or how one stands that was made before (200).
+/// A new request (201), or one that was made before (200).
 pub struct Requested {
     new: bool,
     data: Value,
@@ -182,20 +129,14 @@ impl IntoResponse for Requested {
 
 impl ApiResponse for Requested {
     fn meta() -> MetaResponses {
-        let response = |status, description| MetaResponse {
-            description,
-            status: Some(status),
-            status_range: None,
-            content: vec![MetaMediaType {
-                content_type: "application/json",
-                schema: enveloped::<DeviceRequest>(),
-            }],
-            headers: vec![],
+        let json = |status, description| {
+            let schema = enveloped::<DeviceRequest>();
+            response(status, description, "application/json", schema)
         };
         MetaResponses {
             responses: vec![
-                response(201, "Taken; ask again until it is cleared"),
-                response(200, "Asked before with the same secret: how it stands"),
+                json(201, "Recorded; ask again until it is cleared"),
+                json(200, "Asked before with the same secret: the request now"),
             ],
         }
     }
@@ -205,21 +146,18 @@ impl ApiResponse for Requested {
     }
 }
 
-/// The endpoint.
 pub struct DiscoveryApi {
-    /// The application.
     pub app: App,
-    /// Who decides whether apps may ask.
     pub discovery: Arc<Discovery>,
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Discovery")]
+#[OpenApi(tag = "crate::web::Tag::Discovery")]
 impl DiscoveryApi {
     /// Ask to be let in
     ///
     /// Needs no token: it is the Discovery page of the console that lets apps ask, from when it is
     /// opened or refreshed for ten minutes; otherwise 1001. The same `code` with the same `secret`
-    /// asks again: the answer (200) tells how the request stands, also when the page is closed. With
+    /// asks again: the answer (200) is the request as it is now, also when the page is closed. With
     /// another secret it is 1002. A code is free again when its request was dismissed, is a day old,
     /// or its client was revoked. At most 200 requests wait, 10 from one address; a hundred wrong
     /// secrets from one address, or ten for one code, close it for the rest of the minute (1203).
@@ -242,52 +180,41 @@ impl DiscoveryApi {
         address: Address,
         body: Body<DeviceRequestInput>,
     ) -> Outcome<Requested> {
-        let DeviceRequestInput {
-            code,
-            secret,
-            preferred_type,
-        } = body.parse()?;
+        let input = body.parse()?;
+        let secret = input.secret.clone();
         let ask = Ask {
-            code,
-            secret: secret.clone(),
-            preferred_type,
+            code: input.code,
+            secret: input.secret,
+            preferred_type: input.preferred_type,
             agent: sender.agent,
             address: sender.address,
         };
-        let Answered { new, record } = self.discovery.ask(ask).await?;
-        let mut data = shown(record, &self.app.settings().zone);
-        data["secret"] = json!(secret);
-        data["apiUrl"] = json!(format!("{}/api/v5", address.base()));
+        let (new, record) = self.discovery.ask(ask).await?;
+        let api_url = format!("{}/api/v5", address.base());
+        let data = shown(&record, &secret, &api_url, &self.app.settings().zone);
         Ok(Requested { new, data })
     }
 }
 
-/// A request without what only its sender knows.
-fn shown(record: Record, zone: &Zone) -> Value {
-    let mut data = Map::new();
-    let mut put = |name: &str, value: Value| {
-        data.insert(name.to_owned(), value);
-    };
-    put("id", json!(record.id));
-    put("_type", json!("deviceRequest"));
-    put("code", json!(record.code));
-    put("secret", Value::Null);
-    if let Some(agent) = record.agent {
-        put("agent", json!(agent));
+fn shown(record: &Record, secret: &str, api_url: &str, zone: &Zone) -> Value {
+    let credentials = record.credentials.as_ref();
+    let mut data = json!({
+        "id": record.id,
+        "_type": "deviceRequest",
+        "code": record.code,
+        "secret": secret,
+        "agent": record.agent,
+        "createdAt": zone.iso(record.created_at),
+        "updatedAt": zone.iso(record.updated_at),
+        "apiUrl": api_url,
+        "deviceId": credentials.map(|credentials| credentials.device),
+        "clientId": credentials.map(|credentials| &credentials.client_id),
+        "clientSecret": credentials.map(|credentials| &credentials.client_secret),
+        "clearedAt": record.cleared_at.map(|at| zone.iso(at)),
+        "clearedStatus": record.cleared_status,
+    });
+    if let Value::Object(properties) = &mut data {
+        properties.retain(|_, value| !value.is_null());
     }
-    put("createdAt", json!(zone.iso(record.created_at)));
-    put("updatedAt", json!(zone.iso(record.updated_at)));
-    put("apiUrl", Value::Null);
-    if let Some(credentials) = record.credentials {
-        put("deviceId", json!(credentials.device));
-        put("clientId", json!(credentials.client_id));
-        put("clientSecret", json!(credentials.client_secret));
-    }
-    if let Some(at) = record.cleared_at {
-        put("clearedAt", json!(zone.iso(at)));
-    }
-    if let Some(status) = record.cleared_status {
-        put("clearedStatus", json!(status));
-    }
-    Value::Object(data)
+    data
 }

@@ -3,7 +3,7 @@
 
 use super::{
     DAY_MS, Discovery,
-    credentials::{self, Salt},
+    credentials::{Salt, client_secret},
 };
 use crate::{
     db::Tx,
@@ -33,59 +33,33 @@ pub const SECRET_MIN_CHARS: usize = 8;
 /// Characters kept of how an app names itself.
 const AGENT_MAX_CHARS: usize = 200;
 
-/// What an app sends.
-#[derive(Debug, Clone)]
 pub struct Ask {
-    /// The code chosen for the app.
     pub code: String,
-    /// The app's own secret.
     pub secret: String,
-    /// What the app wants to be.
     pub preferred_type: Option<String>,
-    /// How the app names itself.
     pub agent: Option<String>,
-    /// Where it came from.
     pub address: IpAddr,
 }
 
 /// A request as its app may see it.
-#[derive(Debug, Clone)]
 pub struct Record {
-    /// Its id.
     pub id: i64,
-    /// The app's code.
     pub code: String,
-    /// How the app named itself.
     pub agent: Option<String>,
-    /// When it came.
     pub created_at: Timestamp,
-    /// When it was decided upon last.
     pub updated_at: Timestamp,
-    /// When it was decided upon first.
     pub cleared_at: Option<Timestamp>,
     /// `added` or `dismissed`.
     pub cleared_status: Option<String>,
-    /// What the app signs in with, for ten minutes after it was added.
+    /// Shown for ten minutes after the request was added.
     pub credentials: Option<Credentials>,
 }
 
 /// What an app signs in with.
-#[derive(Debug, Clone)]
 pub struct Credentials {
-    /// The device that it is.
     pub device: DeviceId,
-    /// The client's public id.
     pub client_id: String,
-    /// The client's secret.
     pub client_secret: String,
-}
-
-/// What the server says to an app.
-pub struct Answered {
-    /// Whether the request is new.
-    pub new: bool,
-    /// The request.
-    pub record: Record,
 }
 
 impl Ask {
@@ -110,13 +84,13 @@ impl Ask {
 }
 
 impl Discovery {
-    /// Takes an app's request, or tells how the one it made before stands.
+    /// Records an app's request, or finds the one that it made before; whether it is new.
     ///
     /// # Errors
     /// [`Kind::DiscoveryClosed`] for a new one while the window is closed, [`Kind::RequestCodeTaken`]
     /// for the code of another one, [`Kind::TooManyAttempts`] for one too many that waits or for
     /// guesses at secrets, [`Kind::Invalid`].
-    pub async fn ask(&self, ask: Ask) -> Result<Answered> {
+    pub async fn ask(&self, ask: Ask) -> Result<(bool, Record)> {
         ask.check()?;
         let now = Instant::now();
         let (code, address) = (ask.code.clone(), ask.address);
@@ -125,22 +99,17 @@ impl Discovery {
         let throttle = &self.app.throttle;
         throttle.check(account, address, now)?;
         let open = self.window.left(now).is_some();
-        let known = self
-            .app
-            .store
-            .look_up(|connection| known(connection, &ask, Timestamp::now()))?;
+        let store = &self.app.store;
+        let known = store.look_up(|connection| known(connection, &ask, Timestamp::now()))?;
         let outcome = match known {
             // Most of what comes is this: an app that waits. It costs no write.
-            Known::Same(row) if !row.awaits_secret => Ok(Answered {
-                new: false,
-                record: row.record,
-            }),
+            Known::Same(row) if !row.awaits_secret => Ok((false, row.record)),
             Known::Other if !open => {
                 throttle.failed(account, address, now)?;
                 Err(closed())
             }
             Known::Free if !open => Err(closed()),
-            _ => self.app.store.write(move |tx| settle(tx, &ask, open)).await,
+            _ => store.write(move |tx| settle(tx, &ask, open)).await,
         };
         match &outcome {
             Ok(_) => throttle.succeeded(account, address),
@@ -162,11 +131,8 @@ fn closed() -> Error {
 
 /// What is known of an app that asks.
 enum Known {
-    /// It asked before.
     Same(Box<Kept>),
-    /// Somebody else holds its code.
     Other,
-    /// Nobody holds its code.
     Free,
 }
 
@@ -228,7 +194,7 @@ impl Kept {
         if !(self.record.updated_at..until).contains(&now) {
             return Ok(());
         }
-        let client_secret = credentials::client_secret(app_secret, salt)?;
+        let client_secret = client_secret(app_secret, salt)?;
         match handover::state(connection, client, &client_secret)? {
             // The client was given another secret since, on the page of clients.
             SecretState::Other => return Ok(()),
@@ -293,7 +259,7 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
 }
 
 /// What has to be written: a new request, or the secret that the app is about to be shown.
-fn settle(tx: &Tx<'_>, ask: &Ask, open: bool) -> Result<Answered> {
+fn settle(tx: &Tx<'_>, ask: &Ask, open: bool) -> Result<(bool, Record)> {
     match known(tx, ask, tx.now())? {
         Known::Same(row) => {
             if let (true, Some(client), Some(shown)) =
@@ -301,10 +267,7 @@ fn settle(tx: &Tx<'_>, ask: &Ask, open: bool) -> Result<Answered> {
             {
                 handover::give(tx, client, &shown.client_secret)?;
             }
-            Ok(Answered {
-                new: false,
-                record: row.record,
-            })
+            Ok((false, row.record))
         }
         _ if !open => Err(closed()),
         Known::Other => Err(Error::new(
@@ -314,10 +277,7 @@ fn settle(tx: &Tx<'_>, ask: &Ask, open: bool) -> Result<Answered> {
                 text::shortened(&ask.code)
             ),
         )),
-        Known::Free => Ok(Answered {
-            new: true,
-            record: insert(tx, ask)?,
-        }),
+        Known::Free => Ok((true, insert(tx, ask)?)),
     }
 }
 
@@ -329,10 +289,8 @@ fn insert(tx: &Tx<'_>, ask: &Ask) -> Result<Record> {
     )?
     .execute([young])?;
     check_room(tx, ask)?;
-    let agent = ask.agent.as_ref().map(|agent| {
-        let agent: String = agent.chars().take(AGENT_MAX_CHARS).collect();
-        agent
-    });
+    let shortened = |agent: &String| agent.chars().take(AGENT_MAX_CHARS).collect::<String>();
+    let agent = ask.agent.as_ref().map(shortened);
     tx.prepare_cached(
         "INSERT INTO device_requests (code, secret_hash, preferred_type, agent, address, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
@@ -369,21 +327,16 @@ fn check_room(tx: &Tx<'_>, ask: &Ask) -> Result<()> {
         .iter()
         .filter(|address| address.parse().is_ok_and(|address| counted(address) == own))
         .count();
-    let full = |what: &str| {
-        Err(Error::new(
-            Kind::TooManyAttempts {
-                retry_after_s: RETRY_S,
-            },
-            format!("{what} wait already; add or dismiss some in the console first"),
-        ))
+    let full = if addresses.len() >= WAITING_MAX {
+        format!("{WAITING_MAX} requests")
+    } else if of_address >= WAITING_OF_ADDRESS_MAX {
+        format!("{WAITING_OF_ADDRESS_MAX} requests from this address")
+    } else {
+        return Ok(());
     };
-    if addresses.len() >= WAITING_MAX {
-        return full(&format!("{WAITING_MAX} requests"));
-    }
-    if of_address >= WAITING_OF_ADDRESS_MAX {
-        return full(&format!(
-            "{WAITING_OF_ADDRESS_MAX} requests from this address"
-        ));
-    }
-    Ok(())
+    let retry_after_s = RETRY_S;
+    Err(Error::new(
+        Kind::TooManyAttempts { retry_after_s },
+        format!("{full} wait already; add or dismiss some in the console first"),
+    ))
 }

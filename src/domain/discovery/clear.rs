@@ -1,5 +1,5 @@
 //! An administrator decides upon a request: Add, Dismiss, and give the credentials out again (spec:
-//! States and transitions; contract §7). Of two who decide at once one does; the other is told.
+//! States and transitions; contract §7). Of two who decide at once the second is refused.
 
 use super::{DAY_MS, SHOWN_MS, credentials::fresh_salt};
 use crate::{
@@ -75,8 +75,8 @@ pub fn add(tx: &Tx<'_>, ctx: &Context, id: i64, delegate_write: bool) -> Result<
         Timestamp(tx.now().0 + SHOWN_MS),
         fresh_salt()?
     ])?;
-    let told = json!({"code": code, "device": device, "clientId": made.client_id});
-    append(tx, ctx, "add", id, told)?;
+    let after = json!({"code": code, "device": device, "clientId": made.client_id});
+    append(tx, ctx, "add", id, after)?;
     Ok(Some(made.client_id))
 }
 
@@ -168,8 +168,8 @@ pub fn give_again(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<Option<Timestam
         "UPDATE device_requests SET updated_at = ?2, shown_until = ?3, salt = ?4 WHERE id = ?1",
     )?
     .execute(params![id, tx.now(), shown_until, fresh_salt()?])?;
-    let told = json!({"code": code, "clientId": client_id});
-    append(tx, ctx, "give-again", id, told)?;
+    let after = json!({"code": code, "clientId": client_id});
+    append(tx, ctx, "give-again", id, after)?;
     Ok(Some(shown_until))
 }
 

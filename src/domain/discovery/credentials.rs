@@ -1,7 +1,7 @@
 //! The secret of an app's client, and the four digits by which an administrator knows the app.
 //!
 //! For ten minutes after approval an app is shown its client's secret, whenever it asks and after a
-//! restart of the server too. Yet the secret stands nowhere, in clear or encrypted: it is
+//! restart of the server too. Yet the secret is stored nowhere, in clear or encrypted: it is
 //! HMAC-SHA256(key = the app's own secret, message = a random salt), in hexadecimal digits. The salt
 //! is in the request's row, the key is only ever in what the app sends (its SHA-256 is kept), so the
 //! server makes the client's secret anew each time, and stores its SHA-256 as of any client when the
@@ -35,7 +35,6 @@ pub fn client_secret(app_secret: &str, salt: &Salt) -> Result<String> {
 /// The check digits of an app's secret: the first four bytes of its SHA-256 (of its UTF-8), read as
 /// one number, the most significant byte first; the last four decimal digits of that, with leading
 /// zeros. `gatepost` has 1879.
-#[must_use]
 pub fn check_digits(secret_hash: &Digest) -> String {
     let [a, b, c, d, ..] = *secret_hash;
     format!("{:04}", u32::from_be_bytes([a, b, c, d]) % 10_000)

@@ -2,27 +2,20 @@
 
 use super::{DAY_MS, credentials};
 use crate::{
-    identity::handover,
-    types::{ClientId, DeviceId, Timestamp, error::Result},
+    identity::handover::WITHHELD,
+    types::{DeviceId, Timestamp, error::Result},
 };
 use rusqlite::{Connection, params};
 
 /// A request that waits.
 #[derive(Debug, Clone)]
 pub struct Waiting {
-    /// Its id.
     pub id: i64,
-    /// The app's code.
     pub code: String,
-    /// How the app names itself.
     pub agent: Option<String>,
-    /// Where it came from.
     pub address: String,
-    /// What the app wants to be.
     pub preferred_type: Option<String>,
-    /// The four digits that the app may show, too.
     pub digits: String,
-    /// When it came.
     pub created_at: Timestamp,
     /// The device that has the code already: the app was set up anew.
     pub known: Option<(DeviceId, String)>,
@@ -31,21 +24,14 @@ pub struct Waiting {
 /// A request that was added.
 #[derive(Debug, Clone)]
 pub struct GivenOut {
-    /// Its id.
     pub id: i64,
-    /// The app's code.
     pub code: String,
-    /// The device that the app is.
     pub device: DeviceId,
-    /// What people call the device.
     pub name: String,
-    /// When it was added.
     pub added_at: Timestamp,
     /// Until when the app is shown its credentials, if that is not over.
     pub shown_until: Option<Timestamp>,
-    /// Whether the app has fetched them.
     pub fetched: bool,
-    /// Whether the client was revoked since.
     pub revoked: bool,
 }
 
@@ -79,31 +65,21 @@ pub fn given_out(connection: &Connection, now: Timestamp, most: usize) -> Result
     let mut statement = connection.prepare_cached(
         "SELECT r.id, r.code, r.device_id, coalesce(d.name, d.code), r.cleared_at,
              iif(r.salt IS NOT NULL AND r.shown_until > ?1 AND r.updated_at <= ?1, r.shown_until, NULL),
-             c.id, c.revoked_at IS NOT NULL
+             c.secret_hash <> ?3, c.revoked_at IS NOT NULL
          FROM device_requests r JOIN clients c ON c.id = r.client_id JOIN devices d ON d.id = r.device_id
          WHERE r.cleared_status = 'added' ORDER BY r.updated_at DESC, r.id DESC LIMIT ?2",
     )?;
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let rows = statement.query_map(params![now, most], |row| {
-        let client: ClientId = row.get(6)?;
-        Ok((
-            GivenOut {
-                id: row.get(0)?,
-                code: row.get(1)?,
-                device: row.get(2)?,
-                name: row.get(3)?,
-                added_at: row.get(4)?,
-                shown_until: row.get(5)?,
-                fetched: false,
-                revoked: row.get(7)?,
-            },
-            client,
-        ))
+    let rows = statement.query_map(params![now, most, WITHHELD], |row| {
+        Ok(GivenOut {
+            id: row.get(0)?,
+            code: row.get(1)?,
+            device: row.get(2)?,
+            name: row.get(3)?,
+            added_at: row.get(4)?,
+            shown_until: row.get(5)?,
+            fetched: row.get(6)?,
+            revoked: row.get(7)?,
+        })
     })?;
-    rows.map(|row| {
-        let (mut given, client) = row?;
-        given.fetched = !handover::is_withheld(connection, client)?;
-        Ok(given)
-    })
-    .collect()
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -4,7 +4,7 @@
 //! # Layout
 //!
 //! - `window`: how long apps may ask; `ask`: they ask; `clear`: somebody decides
-//! - `credentials`: how an app gets its client's secret, which stands nowhere
+//! - `credentials`: how an app gets its client's secret, which is stored nowhere
 //! - `list`: what the page shows; `places`: where an app can reach the server
 
 pub mod api;
@@ -37,14 +37,12 @@ const FORGET_EVERY: Duration = Duration::from_secs(5);
 /// Discovery in a running server.
 pub struct Discovery {
     app: App,
-    /// How long apps may ask.
     pub window: Window,
     listening: OnceLock<Listening>,
 }
 
 impl Discovery {
     /// Discovery, closed.
-    #[must_use]
     pub fn new(app: App) -> Arc<Self> {
         Arc::new(Self {
             app,

@@ -1,7 +1,7 @@
 //! Where an app can reach the server: what the QR code holds (contract §7). Never loopback, which on
 //! a phone is the phone.
 
-use crate::{core::settings::address, types::os};
+use crate::{core::settings::values, types::os};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Beginnings of the names of interfaces that lead to no network of people: bridges and tunnels to
@@ -13,26 +13,21 @@ const VIRTUAL: [&str; 9] = [
 /// Where the server listens.
 #[derive(Debug, Clone, Copy)]
 pub struct Listening {
-    /// The socket's address.
     pub address: SocketAddr,
-    /// Whether it speaks TLS.
     pub tls: bool,
 }
 
 /// An address of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The host, as an address is chosen by.
     pub host: String,
     /// The network that it is on, as this machine names it; empty for a public address.
     pub network: String,
-    /// Scheme, host and port.
     pub base: String,
 }
 
 impl Place {
     /// Where an app sends its request: what the QR code holds.
-    #[must_use]
     pub fn request_uri(&self) -> String {
         format!("{}/api/v5/device-request/new", self.base)
     }
@@ -43,7 +38,6 @@ impl Place {
 pub enum Trouble {
     /// The server listens on this machine only.
     ListensOnLoopback,
-    /// The public address is this machine's own.
     PublicIsLoopback,
     /// This machine is on no network.
     NoNetwork,
@@ -140,7 +134,7 @@ fn is_private(address: IpAddr) -> bool {
 }
 
 fn public(url: &str) -> Result<Place, Trouble> {
-    let host = address::host(url).unwrap_or_default();
+    let host = values::host(url).unwrap_or_default();
     let own = host.eq_ignore_ascii_case("localhost")
         || host.to_ascii_lowercase().ends_with(".localhost")
         || host

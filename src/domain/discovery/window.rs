@@ -44,7 +44,6 @@ impl Window {
     }
 
     /// How long it is still open; `None` when it is closed.
-    #[must_use]
     pub fn left(&self, now: Instant) -> Option<Duration> {
         let until = self.open().as_ref()?.until;
         until
@@ -54,7 +53,6 @@ impl Window {
 
     /// Until when it is open by the clock on the wall, the same each time unless that is put
     /// forward or back; `None` when it is closed.
-    #[must_use]
     pub fn until(&self, now: Instant, wall: Timestamp) -> Option<Timestamp> {
         let left = self.left(now)?;
         let fresh = Timestamp(wall.0 + i64::try_from(left.as_millis()).unwrap_or(i64::MAX));

@@ -69,7 +69,7 @@ pub struct EventsApi {
     pub app: App,
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Events")]
+#[OpenApi(tag = "crate::web::Tag::Events")]
 impl EventsApi {
     /// List events
     ///
@@ -90,13 +90,7 @@ impl EventsApi {
         /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
     ) -> Outcome<List<Event>> {
-        let query = ListQuery {
-            search: search.0,
-            fields: fields.0,
-            limit: limit.0,
-            offset: offset.0,
-            total: total.0,
-        };
+        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0);
         page(&self.app, &RESOURCE, &SEARCHED, None, query, Some(&address)).await
     }
 

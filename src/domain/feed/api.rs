@@ -40,7 +40,7 @@ pub struct FeedApi {
     pub app: App,
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Changes")]
+#[OpenApi(tag = "crate::web::Tag::Changes")]
 impl FeedApi {
     /// Follow changes
     ///

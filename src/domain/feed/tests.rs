@@ -141,7 +141,7 @@ fn apply(tx: &Tx<'_>, ctx: &Context, step: &Step, secrets: &mut BTreeSet<String>
             None => Ok(()),
         },
         Step::Restore(which) => match pick(tx, DELETED, which)? {
-            Some(id) => delegates::restore::restore(tx, ctx, id),
+            Some(id) => blocked::restore(tx, ctx, id),
             None => Ok(()),
         },
         Step::DeletePlace(which) => match pick(tx, PLACES, which)? {

@@ -20,11 +20,10 @@ use crate::{
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// What became of one item of a batch.
+/// The outcome of one item of a batch.
 pub type ItemOutcome = Result<Recorded>;
 
 /// The answer to a single interaction.
-#[must_use]
 pub fn render_one(recorded: &Recorded, ctx: &Context) -> Stored {
     let (status, data, meta) = told(recorded, ctx);
     Stored {
@@ -35,7 +34,6 @@ pub fn render_one(recorded: &Recorded, ctx: &Context) -> Stored {
 }
 
 /// The answer to an interaction that was only tried: nothing is created.
-#[must_use]
 pub fn render_tried(recorded: &Recorded, ctx: &Context) -> Stored {
     let mut stored = render_one(recorded, ctx);
     if matches!(recorded.outcome, Outcome::Created(_)) {

@@ -24,8 +24,8 @@ use crate::{
         selector::{self, whole_number},
     },
     web::{
-        Address, Answer, Body, CreatedOnce, IdempotencyKey, IfMatch, List, ListInput, ListQuery,
-        NoContent, Outcome, RequestId, Tried, page::window,
+        Address, Answer, Body, CreatedOnce, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
+        Outcome, RequestId, Tried, page::window,
     },
 };
 use poem_openapi::{
@@ -64,7 +64,7 @@ impl InteractionsApi {
     }
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Interactions")]
+#[OpenApi(tag = "crate::web::Tag::Interactions")]
 impl InteractionsApi {
     /// List interactions
     ///
@@ -90,13 +90,7 @@ impl InteractionsApi {
         /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
     ) -> Outcome<List<InteractionShape>> {
-        let query = ListQuery {
-            search: search.0,
-            fields: fields.0,
-            limit: limit.0,
-            offset: offset.0,
-            total: total.0,
-        };
+        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0);
         self.page(query, Some(&address)).await
     }
 
@@ -112,9 +106,9 @@ impl InteractionsApi {
     async fn search(
         &self,
         _caller: Granted<ReadInteractions>,
-        body: Body<ListInput>,
+        body: Body<ListQuery>,
     ) -> Outcome<List<InteractionShape>> {
-        self.page(body.parse()?.into(), None).await
+        self.page(body.parse()?, None).await
     }
 
     /// Get an interaction
@@ -191,7 +185,7 @@ impl InteractionsApi {
             })
             .await?;
         let stored = recorded.rendered(|outcome| render_one(&outcome, &ctx));
-        Ok(CreatedOnce::stored(stored.status, stored.body))
+        Ok(CreatedOnce::new(stored.status, stored.body))
     }
 
     /// Try an interaction
@@ -221,7 +215,7 @@ impl InteractionsApi {
             .store
             .look_up(|connection| record::test(connection, &ctx, &draft, now))?;
         let told = render_tried(&tested, &ctx);
-        Ok(Tried::stored(told.status, told.body))
+        Ok(Tried::new(told.status, told.body))
     }
 
     /// Record many interactions

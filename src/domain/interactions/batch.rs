@@ -191,7 +191,7 @@ fn record_items(
     Ok(outcomes)
 }
 
-/// What became of one item; an error is one that fails the whole slice.
+/// Records one item; an error fails the whole slice.
 fn record_item(
     tx: &Tx<'_>,
     ctx: &Context,

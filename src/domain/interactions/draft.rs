@@ -77,7 +77,7 @@ pub struct Draft {
     pub values: Arc<SharedValues>,
     /// The client's nonce, with the fingerprint of what was sent with it.
     pub nonce: Option<(String, [u8; 16])>,
-    /// The gate let the person in already.
+    /// Whether the gate decided while offline.
     pub admitted: bool,
 }
 
@@ -165,7 +165,7 @@ impl Draft {
         Ok(draft)
     }
 
-    /// Checks the body of what happened elsewhere: its type stands in it, `connected` is one that
+    /// Checks the body of an imported interaction: its type is in it, `connected` is one that
     /// it may have, and it counts as admitted.
     pub fn of_past(mut body: Map<String, Value>, zone: &Zone) -> Result<Self> {
         let Some(Value::String(kind)) = body.remove("interactionType") else {
@@ -228,7 +228,6 @@ impl Draft {
     }
 
     /// When it happened, as stored.
-    #[must_use]
     pub fn recorded_at(&self, now: Timestamp) -> Timestamp {
         self.recorded_at.unwrap_or(now)
     }

@@ -96,7 +96,7 @@ struct Answer {
 /// array. Answers without a field are skipped.
 fn gather(answers: &[Value]) -> Result<Vec<Answer>> {
     let mut gathered: Vec<Answer> = Vec::new();
-    let mut device_cache: HashMap<&str, usize> = HashMap::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for (index, answer) in answers.iter().enumerate() {
         let Value::Object(answer) = answer else {
             return Err(unusable(format!(
@@ -123,7 +123,7 @@ fn gather(answers: &[Value]) -> Result<Vec<Answer>> {
             Some(Value::String(label)) if !label.is_empty() => label,
             _ => field,
         };
-        if let Some(earlier) = device_cache.get(field.as_str()) {
+        if let Some(earlier) = places.get(field.as_str()) {
             let earlier = &mut gathered[*earlier];
             let first = earlier.value.take();
             earlier.value = match first {
@@ -139,7 +139,7 @@ fn gather(answers: &[Value]) -> Result<Vec<Answer>> {
             if gathered.len() >= NODES_MAX {
                 return Err(too_many_nodes("answersData"));
             }
-            device_cache.insert(field, gathered.len());
+            places.insert(field, gathered.len());
             gathered.push(Answer {
                 field: field.clone(),
                 label: label.clone(),
@@ -161,20 +161,19 @@ enum Node {
 #[derive(Default)]
 struct Branch {
     children: Vec<(String, Node)>,
-    device_cache: HashMap<String, usize>,
+    places: HashMap<String, usize>,
 }
 
 impl Branch {
     /// The child of a key, made where it is missing; nothing when there may be no more nodes.
     fn child(&mut self, key: &str, nodes_left: &mut usize) -> Option<&mut Node> {
-        let place = if let Some(place) = self.device_cache.get(key) {
+        let place = if let Some(place) = self.places.get(key) {
             *place
         } else {
             *nodes_left = nodes_left.checked_sub(1)?;
             self.children
                 .push((key.to_owned(), Node::Branch(Branch::default())));
-            self.device_cache
-                .insert(key.to_owned(), self.children.len() - 1);
+            self.places.insert(key.to_owned(), self.children.len() - 1);
             self.children.len() - 1
         };
         Some(&mut self.children[place].1)

@@ -1,7 +1,7 @@
-//! What one delegate did, as people read it.
+//! What one delegate did, and where an interaction came from, as people read it.
 
 use super::{
-    device_cache::DeviceCache,
+    judge::DeviceCache,
     presence::{self, PresenceChange},
 };
 use crate::{
@@ -14,7 +14,6 @@ use std::cmp::Reverse;
 /// An interaction of a delegate.
 #[derive(Debug, Clone)]
 pub struct Happening {
-    /// Its id.
     pub id: i64,
     /// Its type.
     pub kind: String,
@@ -26,7 +25,7 @@ pub struct Happening {
     pub others: Vec<(i64, String)>,
     /// Who sent it.
     pub by: String,
-    /// Whether a gate had let the person in already.
+    /// Whether a gate decided while offline.
     pub admitted: bool,
     /// Its data, as JSON.
     pub data: Option<String>,
@@ -69,7 +68,7 @@ pub fn of_delegate(
             at: row.get(2)?,
             places,
             others,
-            by: sender(connection, row.get(9)?, row.get(10)?)?,
+            by: sender_name(connection, row.get(9)?, row.get(10)?)?,
             admitted: row.get(11)?,
             data: row.get(12)?,
         });
@@ -78,7 +77,7 @@ pub fn of_delegate(
 }
 
 /// Who sent it: a client by its name, otherwise a user.
-fn sender(connection: &Connection, client: Option<i64>, user: Option<i64>) -> Result<String> {
+fn sender_name(connection: &Connection, client: Option<i64>, user: Option<i64>) -> Result<String> {
     let client: Option<String> = connection
         .prepare_cached("SELECT name FROM clients WHERE id = ?1")?
         .query_row([client], |row| row.get(0))
@@ -129,4 +128,53 @@ pub fn entries_by_minute(connection: &Connection, since: Timestamp) -> Result<Ve
         Ok((row.get(0)?, row.get(1)?))
     })?;
     Ok(minutes.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Who sent an interaction.
+#[derive(Debug, Clone)]
+pub struct Sender {
+    /// The client, by name.
+    pub client: Option<String>,
+    /// The user, by e-mail address.
+    pub user: Option<String>,
+    /// Whether the gate decided while offline.
+    pub admitted: bool,
+}
+
+/// Who sent an interaction; by number who is gone since.
+pub fn sender(connection: &Connection, id: i64) -> Result<Sender> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT iif(i.client_id IS NULL, NULL, coalesce(c.name, 'client ' || i.client_id || ', which is gone')),
+                 iif(i.user_id IS NULL, NULL, coalesce(u.email, 'user ' || i.user_id || ', who is gone')),
+                 i.admitted
+             FROM interactions i LEFT JOIN clients c ON c.id = i.client_id
+             LEFT JOIN users u ON u.id = i.user_id WHERE i.id = ?1",
+        )?
+        .query_row([id], |row| {
+            Ok(Sender {
+                client: row.get(0)?,
+                user: row.get(1)?,
+                admitted: row.get(2)?,
+            })
+        })?)
+}
+
+/// Why the rules would have refused an interaction.
+pub fn conflicts(connection: &Connection, id: i64) -> Result<Vec<String>> {
+    let mut statement = connection
+        .prepare_cached("SELECT message FROM conflicts WHERE interaction_id = ?1 ORDER BY id")?;
+    let messages = statement.query_map([id], |row| row.get(0))?;
+    Ok(messages.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The import that brought an interaction.
+pub fn batch(connection: &Connection, id: i64) -> Result<Option<i64>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT b.id FROM batch_rows r JOIN batches b ON b.id = r.batch_id
+             WHERE r.record_id = ?1 AND b.kind = 'interactions' LIMIT 1",
+        )?
+        .query_row([id], |row| row.get(0))
+        .optional()?)
 }

@@ -1,11 +1,11 @@
 //! The people inside a device, there or at anything below it, those who came last first.
 
 use super::{
-    device_cache::DeviceCache,
+    judge::DeviceCache,
     presence::{self, History, PresenceChange},
 };
 use crate::{
-    db::occupancy,
+    db::counters,
     domain::devices::NAME,
     types::{DelegateId, DeviceId, InteractionId, Timestamp, error::Result},
 };
@@ -57,9 +57,8 @@ pub fn people(
 pub struct Occupied {
     /// The device.
     pub id: i64,
-    /// What it is called.
+    /// The name to display.
     pub name: String,
-    /// How many are inside.
     pub inside: i64,
     /// How many may be.
     pub capacity: Option<i64>,
@@ -116,7 +115,7 @@ fn last_entry(
 
 /// The device and those below it where somebody may be.
 fn occupied_below(connection: &Connection, device: DeviceId) -> Result<Vec<DeviceId>> {
-    if occupancy::people(connection, device)? <= 0 {
+    if counters::people(connection, device)? <= 0 {
         return Ok(Vec::new());
     }
     let mut statement = connection.prepare_cached(

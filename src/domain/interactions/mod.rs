@@ -1,28 +1,23 @@
 //! Interactions: what delegates did at devices (spec: Interaction; contract §6). The heart of
-//! Gatepost: who is let in is decided here.
+//! Gatepost: admission is decided here.
 //!
-//! - `types`: the types that mean something, in one table
-//! - `draft`: a body to a checked draft, before the store is asked anything
+//! - `types`: the types that mean something, in one table, and what follows from them
+//! - `draft`: a body to a checked draft, before the store is read
 //! - `forms`, `shared`: what happens to its `data`
-//! - `judge`, `device_cache`: the facts that the rules of entry (`crate::core::rules`) need
-//! - `record`: the use case: replay, judge, store, all in one transaction; `follow`: what follows
+//! - `judge`: the facts that the rules of entry (`crate::core::rules`) need
+//! - `record`: the use case: replay, judge, store, all in one transaction
 //! - `presence`: what a delegate did at devices, as rules need it; `inside`: the people inside one;
-//!   `recount`: are those inside counted right?
+//!   `recount`: corrects their counts
 //! - `batch`: many at once, in slices
 //! - `answers`: outcomes as status and JSON; `schemas`: their shapes in the API's document
 //! - `history`: what one delegate did, for people to read
 //! - `log`: interactions and refusals as people look through them, the newest first
-//! - `rows`, `list`, `embed`: reading them; `remove`: deleting one; `reassign`, `forget`: those of a
-//!   person who has two records, or is erased
+//! - `rows`, `list`: reading them; `remove`: deleting them, and moving those of a merged record
 
 mod answers;
 pub mod api;
 pub mod batch;
-pub mod device_cache;
 pub mod draft;
-pub mod embed;
-mod follow;
-pub mod forget;
 pub mod forms;
 pub mod history;
 pub mod inside;
@@ -30,9 +25,7 @@ pub mod judge;
 pub mod list;
 pub(crate) mod log;
 pub mod nonces;
-pub mod origin;
 pub mod presence;
-pub mod reassign;
 pub mod record;
 pub mod recount;
 pub mod refusals;

@@ -6,7 +6,7 @@
 //! Somebody is inside a device from a check-in there, or at anything below it, until a check-out there
 //! or at anything above it (contract §6).
 
-use super::device_cache::DeviceCache;
+use super::judge::DeviceCache;
 use crate::{
     core::rules::{Position, PresenceState},
     db::Tx,
@@ -37,7 +37,6 @@ impl ToSql for PresenceChange {
 
 impl PresenceChange {
     /// Whether it changes who is inside.
-    #[must_use]
     pub fn is_passage(self) -> bool {
         matches!(self, Self::Enter | Self::Exit)
     }
@@ -50,7 +49,6 @@ impl PresenceChange {
     }
 
     /// The first delegate's state after it.
-    #[must_use]
     pub fn after(self, mut state: PresenceState, moment: Position) -> PresenceState {
         let latest = match self {
             Self::Enter => &mut state.last_in,
@@ -121,14 +119,12 @@ impl History {
     }
 
     /// What the delegate last did at a device itself.
-    #[must_use]
     pub fn at(&self, device: DeviceId) -> PresenceState {
         let found = self.0.iter().find(|(at, _)| *at == device);
         found.map_or_else(PresenceState::default, |(_, state)| *state)
     }
 
     /// The position of the last check-in or check-out anywhere.
-    #[must_use]
     pub fn latest_passage(&self) -> Option<Timestamp> {
         let passages = self.0.iter().map(|(_, at)| at.last_in.max(at.last_out));
         passages.max().flatten().map(|moment| moment.at)

@@ -3,10 +3,8 @@
 //! once never both succeed.
 
 use super::{
-    device_cache::DeviceCache,
     draft::{Draft, Participants},
-    follow,
-    judge::{Question, judge},
+    judge::{DeviceCache, Question, judge},
     nonces,
     presence::{self, History, PresenceChange, Repeat},
     refusals,
@@ -18,7 +16,7 @@ use crate::{
         Context,
         rules::{Passage, Position},
     },
-    db::{Tx, occupancy},
+    db::{Tx, counters},
     domain::delegates::{
         self, blocked,
         note::{self, Note},
@@ -31,10 +29,10 @@ use crate::{
 use rusqlite::Connection;
 use std::rc::Rc;
 
-/// What a draft came to, and what the gate is to show with it.
+/// The outcome of a draft, with what the gate shows beside it.
 #[derive(Debug)]
 pub struct Recorded {
-    /// What became of it.
+    /// Stored, replayed or refused.
     pub outcome: Outcome,
     /// The note of its first delegate, when somebody passes or wants to.
     pub note: Option<Note>,
@@ -42,7 +40,7 @@ pub struct Recorded {
     pub repeat: Option<Repeat>,
 }
 
-/// What became of a draft.
+/// The outcome of a draft.
 #[derive(Debug)]
 pub enum Outcome {
     /// It is stored.
@@ -151,7 +149,7 @@ fn settle(
     if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client) {
         nonces::use_up(tx, client, nonce, fingerprint, id)?;
     }
-    follow::from(tx, ctx, &interaction)?;
+    types::follow_up(tx, ctx, &interaction)?;
     Ok((Outcome::Created(interaction), assessment.repeat))
 }
 
@@ -167,7 +165,7 @@ fn as_answered(connection: &Connection, draft: &Draft, earlier: &mut Interaction
     Ok(())
 }
 
-/// What became of a draft of the past.
+/// The outcome of an imported draft.
 #[derive(Debug, Clone, Copy)]
 pub struct Past {
     /// The interaction; none where it is there already, as a `connected` can be.
@@ -186,7 +184,7 @@ pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
     let [first, second, _] = participants.delegates;
     if let (Some(one), Some(other)) = (first, second)
         && draft.kind == CONNECTED.name
-        && follow::are_connected(tx, one, other)?
+        && types::are_connected(tx, one, other)?
     {
         return Ok(Past {
             id: None,
@@ -201,7 +199,7 @@ pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
     }
     Ok(Past {
         id: Some(inserted.id),
-        connected: follow::from(tx, ctx, &inserted.interaction)?,
+        connected: types::follow_up(tx, ctx, &inserted.interaction)?,
     })
 }
 
@@ -231,7 +229,7 @@ pub fn test(
     let device_cache = DeviceCache::default();
     let assessed =
         find_participants(connection, &device_cache, draft, &mut participants).and_then(|()| {
-            let people = |device| occupancy::people(connection, device);
+            let people = |device| counters::people(connection, device);
             assess(
                 connection,
                 ctx,
@@ -289,7 +287,7 @@ fn find_participants(
             found.delegates[place] = match delegates::find(connection, selector) {
                 Ok(id) => Some(id),
                 Err(missing) => {
-                    // Whose lost badge it is, so that the refusal stands in that record.
+                    // The holder of the lost badge, so that their record lists the refusal.
                     if let Some(lost) = blocked::meant(connection, selector)? {
                         found.delegates[place] = Some(lost.delegate);
                     }
@@ -308,7 +306,6 @@ struct Motion {
     change: PresenceChange,
     /// What they did before.
     history: History,
-    /// Where they are inside by that.
     inside: Vec<DeviceId>,
 }
 
@@ -475,7 +472,7 @@ fn insert(
 /// A scan that was sent so long after it happened takes its place in the past.
 const LATE_MS: i64 = 120_000;
 
-/// Where an interaction stands in the order of events (contract §6): at its arrival, whatever clocks
+/// The position of an interaction in the order of events (contract §6): at its arrival, whatever clocks
 /// were corrected in between, unless it tells of the past. A check-in that the rules judged as the
 /// delegate's latest passage is stored as that: at a gate whose clock is slow, one ticket would enter
 /// again and again before a check-out.

@@ -1,7 +1,7 @@
 //! Holds the counts of those inside against the interactions that they follow from, and mends what
 //! differs.
 
-use super::{device_cache::DeviceCache, presence};
+use super::{judge::DeviceCache, presence};
 use crate::{
     db::{Store, Tx, counters},
     types::{DeviceId, error::Result},

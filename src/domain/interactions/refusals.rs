@@ -1,4 +1,4 @@
-//! The log of what was refused, and of what a gate let through that the rules would have refused.
+//! The log of refusals, and of conflicts: admitted check-ins that the rules would have refused.
 //! The crew looks here when a guest complains (contract §3, §6).
 
 use super::{draft::Draft, record::ResolvedParticipants};
@@ -14,7 +14,6 @@ use crate::{
 use rusqlite::Connection;
 
 /// Whether a failure is one that the log keeps: refused by rules, or an unknown code.
-#[must_use]
 pub fn is_kept(kind: Kind) -> bool {
     matches!(kind, Kind::Refused(_) | Kind::DelegateNotFound)
 }

@@ -1,10 +1,9 @@
 //! Interactions as rows and as JSON.
 
 use super::{draft::Participants, shared};
-use crate::types::{
-    DelegateId, DeviceId, InteractionId, Timestamp, Zone,
-    error::{Error, Result},
-    json,
+use crate::{
+    core::records::select::named_fields,
+    types::{DelegateId, DeviceId, InteractionId, Timestamp, Zone, error::Result, json},
 };
 use rusqlite::{Connection, OptionalExtension, Row};
 use std::fmt::Write;
@@ -31,7 +30,6 @@ pub const PROPERTY_NAMES: &[&str] = &[
     "updatedAt",
 ];
 
-/// An interaction.
 #[derive(Debug, Clone)]
 pub struct Interaction {
     /// Its id; none for one that was only tested.
@@ -69,8 +67,8 @@ impl Interaction {
 
     /// Puts the shared values in their places, as an interaction is shown.
     pub fn complete(&mut self, connection: &Connection) -> Result<()> {
-        if let (Some(data), Some(device_cache)) = (&self.data, self.shared.take()) {
-            self.data = Some(shared::in_full(connection, data, &device_cache)?);
+        if let (Some(data), Some(places)) = (&self.data, self.shared.take()) {
+            self.data = Some(shared::in_full(connection, data, &places)?);
         }
         Ok(())
     }
@@ -119,7 +117,6 @@ impl Interaction {
     }
 
     /// The interaction as JSON text.
-    #[must_use]
     pub fn to_json(&self, zone: &Zone) -> String {
         let mut out = String::with_capacity(320 + self.data.as_ref().map_or(0, String::len));
         self.write(zone, None, &mut out);
@@ -149,26 +146,8 @@ pub fn find_stored(connection: &Connection, id: i64) -> Result<Option<Interactio
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`] for a name that is no property.
 pub fn fields(named: Option<&str>) -> Result<Option<Vec<&'static str>>> {
-    let Some(named) = named else {
-        return Ok(None);
-    };
-    let wanted = named
-        .split(',')
-        .map(str::trim)
-        .filter(|name| !name.is_empty());
-    wanted
-        .map(|name| {
-            PROPERTY_NAMES
-                .iter()
-                .copied()
-                .find(|known| *known == name)
-                .ok_or_else(|| {
-                    Error::invalid(format!(
-                        "fields: \"{}\" is no property of an interaction",
-                        crate::types::text::shortened(name)
-                    ))
-                })
-        })
-        .collect::<Result<_>>()
-        .map(Some)
+    let known = |name: &str| PROPERTY_NAMES.contains(&name);
+    let named = named_fields("interaction", named, known)?;
+    let all = PROPERTY_NAMES.iter().copied();
+    Ok(named.map(|named| all.filter(|name| named.contains(name)).collect()))
 }

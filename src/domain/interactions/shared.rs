@@ -79,7 +79,6 @@ impl SharedValues {
     }
 
     /// The fingerprint of a document in which references stand.
-    #[must_use]
     pub fn fingerprint(&self, value: &Value) -> [u8; 16] {
         if self.0.is_empty() {
             return json::fingerprint(value);
@@ -108,7 +107,6 @@ impl SharedValues {
     }
 
     /// How much a value is as it is read: a reference counts as what it stands for.
-    #[must_use]
     pub fn size_of(&self, value: &Value) -> Size {
         if let Some(shared) = Self::referred(value).and_then(|name| self.0.get(name)) {
             return Size {
@@ -249,7 +247,7 @@ impl SharedValues {
 
 impl SharedValue {
     fn read(text: &str) -> Result<Self> {
-        // It stands in something.
+        // The value will be nested in `data`.
         json::check_limits(format!("[{text}]").as_bytes())?;
         if text.len() > json::RECORD_MAX_BYTES {
             // No item can hold it, so nobody looks at more than its length.

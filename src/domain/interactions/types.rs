@@ -1,10 +1,16 @@
-//! The interaction types that mean something to the server, each declared once. Any other well-formed
-//! type may be posted; it is recorded and nothing else.
+//! The interaction types that mean something to the server, each declared once, and what follows from an
+//! interaction of such a type, in its transaction. Any other well-formed type may be posted; it is recorded
+//! and nothing else.
 
-use super::presence::PresenceChange;
-use crate::core::rules::Passage;
+use super::{presence::PresenceChange, rows::Interaction};
+use crate::{
+    core::{Context, rules::Passage},
+    db::Tx,
+    domain::delegates::flags,
+    types::{DelegateId, error::Result},
+};
+use rusqlite::Connection;
 
-/// A type of interaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InteractionType {
     /// As clients send it.
@@ -113,19 +119,16 @@ pub static TYPES: [InteractionType; 14] = [
 ];
 
 /// The type of this name, if it means something to the server.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static InteractionType> {
     TYPES.iter().find(|one| one.name == name)
 }
 
 /// Whether clients may post a type of this name.
-#[must_use]
 pub fn is_postable(name: &str) -> bool {
     find(name).is_none_or(|known| known.postable)
 }
 
 /// What an interaction does to presence: the value of its column `effect`.
-#[must_use]
 pub fn effect(name: &str, has_second_delegate: bool) -> Option<PresenceChange> {
     let found = find(name)?;
     if has_second_delegate {
@@ -136,7 +139,6 @@ pub fn effect(name: &str, has_second_delegate: bool) -> Option<PresenceChange> {
 }
 
 /// What a type does to who is inside; `None` for most.
-#[must_use]
 pub fn passage_effect(name: &str) -> Option<PresenceChange> {
     find(name)?
         .presence_effect
@@ -144,7 +146,6 @@ pub fn passage_effect(name: &str) -> Option<PresenceChange> {
 }
 
 /// The passage that the rules judge a type by.
-#[must_use]
 pub fn judged(name: &str) -> Option<Passage> {
     find(name)?.judged
 }
@@ -156,7 +157,6 @@ pub fn names_of(effect: PresenceChange) -> impl Iterator<Item = &'static str> {
 }
 
 /// The column `effect` of a row of interactions as it must be, as an SQL expression.
-#[must_use]
 pub fn effect_sql() -> String {
     let number = |effect: Option<PresenceChange>| {
         effect.map_or_else(|| "NULL".to_owned(), |effect| (effect as i64).to_string())
@@ -172,6 +172,68 @@ pub fn effect_sql() -> String {
         })
         .collect();
     format!("CASE interaction_type {} END", cases.join(" "))
+}
+
+/// Lets follow what follows from an interaction that was just stored; the id of the `connected` that
+/// it brought about.
+pub fn follow_up(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<Option<i64>> {
+    let follow_up = find(&interaction.kind).and_then(|known| known.follow_up);
+    match (follow_up, interaction.delegates[0]) {
+        (Some(FollowUp::Connect), _) => connect(tx, ctx, interaction),
+        (Some(FollowUp::FlagFeedback), Some(delegate)) => {
+            flags::raise(tx, ctx, delegate, flags::SENT_FEEDBACK)?;
+            Ok(None)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Makes `connected` of two delegates who have each sent the other a `connect`, once; its id.
+fn connect(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<Option<i64>> {
+    let [Some(one), Some(other), _] = interaction.delegates else {
+        return Ok(None);
+    };
+    let mutual = one != other && exists_between(tx, other, one, CONNECT.name)?;
+    if !mutual || are_connected(tx, one, other)? {
+        return Ok(None);
+    }
+    let id = tx.new_interaction_id()?;
+    tx.prepare_cached(
+        "INSERT INTO interactions (id, interaction_type, first_delegate_id, second_delegate_id,
+                                   recorded_at, created_at, client_id, user_id)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?
+    .execute(rusqlite::params![
+        id,
+        CONNECTED.name,
+        other,
+        one,
+        interaction.recorded_at,
+        tx.now(),
+        ctx.client,
+        ctx.user
+    ])?;
+    Ok(Some(id))
+}
+
+/// Whether two delegates are connected.
+pub fn are_connected(connection: &Connection, one: DelegateId, other: DelegateId) -> Result<bool> {
+    Ok(exists_between(connection, one, other, CONNECTED.name)?
+        || exists_between(connection, other, one, CONNECTED.name)?)
+}
+
+fn exists_between(
+    connection: &Connection,
+    first: DelegateId,
+    second: DelegateId,
+    kind: &str,
+) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT 1 FROM interactions
+             WHERE first_delegate_id = ?1 AND second_delegate_id = ?2 AND interaction_type = ?3",
+        )?
+        .exists(rusqlite::params![first, second, kind])?)
 }
 
 #[cfg(test)]

@@ -14,9 +14,6 @@ const TOKEN_MAX_CHARS: usize = 4_096;
 const TOKENS_MAX: usize = 20;
 
 /// An e-mail address, checked and without white space around it.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Invalid`], saying what is wrong with it.
 pub fn email(text: &str) -> Result<lettre::Address> {
     let text = text.trim();
     let wrong = || {
@@ -45,9 +42,6 @@ pub fn email(text: &str) -> Result<lettre::Address> {
 /// and slashes are taken out, and `00` is read as `+`. A number without its country is of the `country`
 /// whose code that is (such as `+49`), and is dialled there as it stands: with the zero that Italy keeps
 /// and Germany drops, or without one, as in Spain.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Invalid`], saying what is wrong with it.
 pub fn phone(text: &str, country: Option<&str>) -> Result<String> {
     let wrong = || {
         Error::invalid(format!(
@@ -111,7 +105,6 @@ fn e164(number: &phonenumber::PhoneNumber) -> String {
 }
 
 /// The push tokens in `data` of a delegate (`data.Data.pushTokens`), each once.
-#[must_use]
 pub fn push_tokens(data: &Value) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     for token in data["Data"]["pushTokens"].as_array().into_iter().flatten() {

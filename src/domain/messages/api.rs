@@ -1,77 +1,43 @@
 //! `POST /delegate/send-comm` (spec: Delegate endpoints, rule 7).
 
-use super::send::{DirectSender, SendComm};
+use super::send::{DirectSender, SendCommInput, SentComm};
 use crate::{
     identity::{App, Granted, roles::SendMessages},
-    types::DelegateId,
     web::{
         Answer, Body, Outcome, RequestId,
-        schema::{Described, example, id, inline, nullable, object, plain, text},
+        schema::{Described, Properties, id, nullable, plain, text},
     },
 };
 use poem_openapi::{OpenApi, registry::MetaSchema};
 use serde_json::json;
 
-/// What is to be sent, and to whom.
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SendCommInput {
-    #[serde(default)]
-    sms_code: Option<String>,
-    #[serde(default)]
-    email_id: Option<i64>,
-    delegate_id: i64,
-}
-
 impl Described for SendCommInput {
     const NAME: &'static str = "SendCommInput";
 
     fn schema() -> MetaSchema {
-        example(
-            object(
-                "A text, an e-mail, or both.",
-                &["delegate_id"],
-                vec![
-                    (
-                        "sms_code",
-                        inline(nullable(text("The slug of a text's template."))),
-                    ),
-                    (
-                        "email_id",
-                        inline(nullable(id("The id of an e-mail's template."))),
-                    ),
-                    ("delegate_id", inline(id("Whom it is for."))),
-                ],
-            ),
-            json!({"sms_code": "order-cleared", "delegate_id": 7}),
-        )
+        plain("object", "A text, an e-mail, or both.")
+            .optional("sms_code", nullable(text("The slug of a text's template.")))
+            .optional("email_id", nullable(id("The id of an e-mail's template.")))
+            .required("delegate_id", id("Whom it is for."))
+            .with_example(json!({"sms_code": "order-cleared", "delegate_id": 7}))
     }
 }
-
-/// What became of it.
-pub struct SentComm;
 
 impl Described for SentComm {
     const NAME: &'static str = "SentComm";
 
     fn schema() -> MetaSchema {
-        example(
-            object(
-                "What was sent. Final: nothing of it is tried again later.",
-                &["sms_sent", "email_sent"],
-                vec![
-                    (
-                        "sms_sent",
-                        inline(plain("boolean", "The gateway took the text.")),
-                    ),
-                    (
-                        "email_sent",
-                        inline(plain("boolean", "The mail server took the e-mail.")),
-                    ),
-                ],
-            ),
-            json!({"sms_sent": true, "email_sent": false}),
+        let email = plain("boolean", "The mail server accepted the e-mail.");
+        plain(
+            "object",
+            "What was sent. Final: nothing is tried again later.",
         )
+        .required(
+            "sms_sent",
+            plain("boolean", "The gateway accepted the text."),
+        )
+        .required("email_sent", email)
+        .with_example(json!({"sms_sent": true, "email_sent": false}))
     }
 }
 
@@ -83,7 +49,6 @@ pub struct CommsApi {
 
 impl CommsApi {
     /// The endpoint of an application.
-    #[must_use]
     pub fn new(app: App) -> Self {
         Self {
             sender: DirectSender::new(app.clone()),
@@ -92,7 +57,7 @@ impl CommsApi {
     }
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Delegates")]
+#[OpenApi(tag = "crate::web::Tag::Delegates")]
 impl CommsApi {
     /// Send a delegate a message
     ///
@@ -114,14 +79,7 @@ impl CommsApi {
     ) -> Outcome<Answer<SentComm>> {
         let ctx = self.app.context(&caller, request_id.as_str());
         let input = body.parse()?;
-        let asked = SendComm {
-            sms_code: input.sms_code,
-            email_id: input.email_id,
-            delegate: DelegateId(input.delegate_id),
-        };
-        let sent = self.sender.send(ctx, asked).await?;
-        Ok(Answer::of(
-            &json!({"sms_sent": sent.sms, "email_sent": sent.email}).to_string(),
-        ))
+        let sent = self.sender.send(ctx, input).await?;
+        Ok(Answer::of(&json!(sent).to_string()))
     }
 }

@@ -1,9 +1,6 @@
 //! What a message to a delegate says: its template, over the record as it is now.
 
-use super::{
-    Channel, address,
-    templates::{Entry, Template},
-};
+use super::{Channel, address, templates::Entry};
 use crate::{
     core::{records::Selection, settings::Settings, template},
     domain::delegates::RESOURCE,
@@ -25,20 +22,14 @@ const PUSH_MAX_BYTES: usize = 3_000;
 /// What a message says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composed {
-    /// An e-mail's subject, a push message's title.
     pub subject: Option<String>,
-    /// The text.
     pub body: String,
-    /// An e-mail as HTML.
     pub html: Option<String>,
 }
 
-/// Whom a message is for.
 #[derive(Debug, Clone)]
 pub struct Recipient {
-    /// The record.
     pub id: DelegateId,
-    /// As the API shows it, without interactions.
     pub record: Value,
 }
 
@@ -58,9 +49,6 @@ impl Recipient {
     }
 
     /// Where a message of this channel goes: one address, or every app of theirs.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Invalid`], saying why they cannot be reached.
     pub fn addresses(&self, channel: Channel, settings: &Settings) -> Result<Vec<String>> {
         let text = |name: &str| self.record[name].as_str().unwrap_or_default();
         match channel {
@@ -82,7 +70,6 @@ impl Recipient {
     }
 
     /// Whether there is anything at all that a message of this channel could go to.
-    #[must_use]
     pub fn has_address(&self, channel: Channel) -> bool {
         match channel {
             Channel::Email => self.record["email"].is_string(),
@@ -93,9 +80,6 @@ impl Recipient {
 }
 
 /// Renders a template for a recipient; `interaction` is what it is about, where there is one.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Invalid`], naming the field and the line, or what is too long.
 pub fn compose(
     entry: &Entry,
     recipient: &Value,
@@ -143,7 +127,7 @@ fn one_line(text: &str) -> String {
 
 fn check(channel: Channel, composed: &Composed) -> Result<()> {
     if composed.body.is_empty() {
-        return Err(Error::invalid("content: nothing is left to say for them"));
+        return Err(Error::invalid("content: empty for this recipient"));
     }
     if let Some(subject) = &composed.subject
         && subject.chars().count() > SUBJECT_MAX_CHARS
@@ -166,21 +150,4 @@ fn check(channel: Channel, composed: &Composed) -> Result<()> {
         )));
     }
     Ok(())
-}
-
-/// As [`compose`], for a recipient of the file.
-pub fn for_delegate(
-    template: &Template,
-    recipient: &Recipient,
-    interaction: Option<&Value>,
-    settings: &Settings,
-    now: Timestamp,
-) -> Result<Composed> {
-    compose(
-        &template.entry,
-        &recipient.record,
-        interaction,
-        settings,
-        now,
-    )
 }

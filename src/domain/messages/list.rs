@@ -12,13 +12,9 @@ const LOOKED_AT_MAX: i64 = 20_000;
 /// What is looked for.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// In this state.
     pub state: Option<State>,
-    /// By this way.
     pub channel: Option<Channel>,
-    /// Of the template with this slug.
     pub template: Option<String>,
-    /// To this delegate.
     pub delegate: Option<i64>,
     /// To an address, or a person, whose address or name has this in it.
     pub to: Option<String>,
@@ -26,7 +22,6 @@ pub struct Filter {
 
 impl Filter {
     /// Whether it leaves nothing out.
-    #[must_use]
     pub fn is_any(&self) -> bool {
         self.state.is_none()
             && self.channel.is_none()
@@ -39,23 +34,14 @@ impl Filter {
 /// A message as a line.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// Which.
     pub id: i64,
-    /// Whom it is for.
     pub delegate: Option<i64>,
-    /// Their name, or what else they are known by.
     pub who: String,
-    /// By which way.
     pub channel: Channel,
-    /// What became of it.
     pub state: State,
-    /// The template's slug.
     pub template: Option<String>,
-    /// Where it goes.
     pub address: String,
-    /// Subject or title.
     pub subject: Option<String>,
-    /// When it was put into the outbox.
     pub created_at: Timestamp,
     /// Why it was not sent.
     pub failure: Option<String>,
@@ -64,27 +50,17 @@ pub struct Line {
 /// A message, whole.
 #[derive(Debug, Clone)]
 pub struct Whole {
-    /// As in a list.
     pub line: Line,
     /// What it says; `None` where that is a secret, or gone.
     pub body: Option<String>,
-    /// As HTML.
     pub html: Option<String>,
-    /// It held a secret.
     pub secret: bool,
-    /// What had it sent.
     pub origin: String,
-    /// Attempts up to now.
     pub attempts: i64,
-    /// When the last began.
     pub tried_at: Option<Timestamp>,
-    /// When the next is due.
     pub next_at: Option<Timestamp>,
-    /// When it is given up.
     pub expires_at: Option<Timestamp>,
-    /// When the gateway took it.
     pub sent_at: Option<Timestamp>,
-    /// When it was first opened.
     pub opened_at: Option<Timestamp>,
 }
 

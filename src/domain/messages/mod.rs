@@ -1,13 +1,13 @@
 //! Messages to people: e-mail by SMTP, texts and push by HTTP (spec: send-comm; contract §8).
 //!
-//! Everything that is to be sent stands in the outbox first, the table `messages`. An attempt is
+//! Every message is in the outbox first, the table `messages`. An attempt is
 //! written down before it begins and again when its outcome is known: so nothing is sent twice
 //! because a process ended in between, and what nobody can know the outcome of is `unknown` and
 //! resent by a person only.
 //!
 //! - `types`: channels and states; `address`: who can be reached, and under what
 //! - `outbox`: messages in the file; `list`: as the console shows them
-//! - `templates`, `compose`: what messages say; `automations`, `tail`: which are sent by themselves
+//! - `templates`, `compose`: what messages say; `automations`, `automation_reader`: which are sent by themselves
 //! - `gateways`: how messages leave; `deliver`: one attempt; `sender`: the outbox, until it is empty
 //! - `send`: `send-comm`; `opened`: who has opened an e-mail
 //!
@@ -17,6 +17,7 @@
 
 pub mod address;
 pub mod api;
+mod automation_reader;
 pub mod automations;
 pub mod compose;
 mod deliver;
@@ -27,7 +28,6 @@ pub mod outbox;
 pub mod preview;
 pub mod send;
 mod sender;
-mod tail;
 pub mod templates;
 pub mod types;
 

@@ -4,7 +4,7 @@
 use crate::{
     core::{Context, keyed::Key},
     db::Tx,
-    domain::delegates::flag,
+    domain::delegates::flags,
     types::{DelegateId, error::Result, secret},
 };
 use rusqlite::{Connection, OptionalExtension};
@@ -92,7 +92,7 @@ pub fn record(tx: &Tx<'_>, ctx: &Context, message: i64) -> Result<()> {
         .optional()?
         .flatten();
     match delegate {
-        Some(delegate) => flag::raise(tx, ctx, delegate, flag::OPENED_MAIL),
+        Some(delegate) => flags::raise(tx, ctx, delegate, flags::OPENED_MAIL),
         None => Ok(()),
     }
 }

@@ -23,25 +23,18 @@ use rusqlite::Connection;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What is to be sent, and to whom.
 #[derive(Debug, Clone)]
 pub struct Message<'a> {
-    /// The template.
     pub template: &'a Template,
-    /// Whom it is for.
     pub recipient: &'a Recipient,
-    /// What it is about.
     pub interaction: Option<&'a Value>,
-    /// What had it sent.
     pub origin: &'a str,
 }
 
-/// How it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
     /// Whoever asks makes the attempt, and waits for it.
     Now,
-    /// With the next round of the outbox.
     Soon,
 }
 
@@ -49,7 +42,6 @@ pub enum How {
 #[derive(Debug, Clone)]
 pub struct Prepared {
     messages: Vec<NewMessage>,
-    /// What keeps it from being sent.
     hindrance: Option<String>,
 }
 
@@ -101,13 +93,9 @@ fn fill(
     new: &mut NewMessage,
 ) -> Result<Vec<String>> {
     let channel = new.channel;
-    let composed = compose::for_delegate(
-        message.template,
-        message.recipient,
-        message.interaction,
-        settings,
-        now,
-    )?;
+    let record = &message.recipient.record;
+    let entry = &message.template.entry;
+    let composed = compose::compose(entry, record, message.interaction, settings, now)?;
     new.subject = composed.subject;
     new.body = composed.body;
     new.html = composed.html;
@@ -156,23 +144,21 @@ pub fn put(tx: &Tx<'_>, prepared: &Prepared, how: How) -> Result<Vec<(i64, bool)
 }
 
 /// A request to `send-comm`.
-#[derive(Debug, Clone)]
-pub struct SendComm {
-    /// The slug of a text's template.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SendCommInput {
+    #[serde(default)]
     pub sms_code: Option<String>,
-    /// The id of an e-mail's template.
+    #[serde(default)]
     pub email_id: Option<i64>,
-    /// Whom they are for.
-    pub delegate: DelegateId,
+    pub delegate_id: i64,
 }
 
-/// What became of it; final: nothing of it is tried again later.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What was accepted. Final: nothing is tried again later.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct SentComm {
-    /// The gateway took the text.
-    pub sms: bool,
-    /// The mail server took the e-mail.
-    pub email: bool,
+    pub sms_sent: bool,
+    pub email_sent: bool,
 }
 
 /// Sends messages within calls.
@@ -181,7 +167,6 @@ pub struct DirectSender(Arc<Delivery>);
 
 impl DirectSender {
     /// That of an application.
-    #[must_use]
     pub fn new(app: App) -> Self {
         Self(Arc::new(Delivery::new(app)))
     }
@@ -189,9 +174,9 @@ impl DirectSender {
     /// Sends a delegate a text, an e-mail, or both, and waits for the outcome, some 10 s at the most.
     ///
     /// # Errors
-    /// [`crate::types::error::Kind::DelegateNotFound`]; [`crate::types::error::Kind::Invalid`] for an unknown
+    /// [`Kind::DelegateNotFound`]; [`Kind::Invalid`] for an unknown
     /// template, or none at all.
-    pub async fn send(&self, ctx: Context, asked: SendComm) -> Result<SentComm> {
+    pub async fn send(&self, ctx: Context, asked: SendCommInput) -> Result<SentComm> {
         if asked.sms_code.is_none() && asked.email_id.is_none() {
             return Err(Error::invalid(
                 "sms_code or email_id: at least one must say what is to be sent",
@@ -208,29 +193,25 @@ impl DirectSender {
             .into_iter()
             .map(|(channel, id)| {
                 let delivery = Arc::clone(&self.0);
-                (
-                    channel,
-                    tokio::spawn(async move { one(&delivery, id).await }),
-                )
+                let attempt = tokio::spawn(async move { attempt(&delivery, id).await });
+                (channel, attempt)
             })
             .collect();
         let mut sent = SentComm::default();
         for (channel, attempt) in attempts {
             let taken = attempt.await.map_err(Error::defect)??;
             match channel {
-                Channel::Email => sent.email = taken,
-                Channel::Sms | Channel::Push => sent.sms = taken,
+                Channel::Email => sent.email_sent = taken,
+                Channel::Sms | Channel::Push => sent.sms_sent = taken,
             }
         }
         Ok(sent)
     }
 }
 
-async fn one(delivery: &Delivery, id: i64) -> Result<bool> {
-    let due = delivery
-        .app()
-        .store
-        .look_up(|connection| outbox::begun(connection, id))?;
+async fn attempt(delivery: &Delivery, id: i64) -> Result<bool> {
+    let store = &delivery.app().store;
+    let due = store.look_up(|connection| outbox::begun(connection, id))?;
     Ok(delivery.attempt(&due, true).await == Outcome::Sent)
 }
 
@@ -238,10 +219,10 @@ async fn one(delivery: &Delivery, id: i64) -> Result<bool> {
 fn work_out(
     connection: &Connection,
     settings: &Settings,
-    asked: &SendComm,
+    asked: &SendCommInput,
     now: Timestamp,
 ) -> Result<Vec<(Channel, Prepared)>> {
-    let recipient = Recipient::find(connection, settings, asked.delegate)?;
+    let recipient = Recipient::find(connection, settings, DelegateId(asked.delegate_id))?;
     let mut wanted = Vec::new();
     if let Some(code) = &asked.sms_code {
         let found = templates::of_slug(connection, Channel::Sms, code)?;

@@ -2,10 +2,10 @@
 //! and makes a few attempts at a time.
 
 use super::{
+    automation_reader::AutomationReader,
     deliver::Delivery,
     gateways,
     outbox::{self, Due},
-    tail::Tail,
 };
 use crate::{
     identity::App,
@@ -28,16 +28,15 @@ const END_MAX: Duration = Duration::from_secs(12);
 /// The outbox at work.
 pub struct Sender {
     delivery: Arc<Delivery>,
-    tail: Tail,
+    automation_reader: AutomationReader,
     attempts: Mutex<JoinSet<()>>,
 }
 
 impl Sender {
     /// The sender of an application.
-    #[must_use]
     pub fn new(app: App) -> Self {
         Self {
-            tail: Tail::new(app.clone()),
+            automation_reader: AutomationReader::new(app.clone()),
             delivery: Arc::new(Delivery::new(app)),
             attempts: Mutex::default(),
         }
@@ -50,7 +49,7 @@ impl Sender {
         if let Err(cause) = ended.await {
             tracing::error!("messages of the last run: {cause}");
         }
-        if let Err(cause) = self.tail.place().await {
+        if let Err(cause) = self.automation_reader.place().await {
             tracing::error!("automations: {cause}");
         }
     }
@@ -66,7 +65,7 @@ impl Sender {
             {
                 tracing::warn!("old messages: {cause}");
             }
-            let looked = self.tail.look().await;
+            let looked = self.automation_reader.look().await;
             let sent = self.round().await;
             for (what, outcome) in [("automations", looked), ("the outbox", sent)] {
                 if let Err(cause) = outcome {

@@ -15,7 +15,7 @@ use crate::{
         text,
     },
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde_json::{Value, json};
 
 /// The longest slug, in characters.
@@ -41,11 +41,8 @@ const REFERENCES: [&str; 9] = [
 /// A template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
-    /// What apps name an e-mail's by.
     pub id: i64,
-    /// What it is.
     pub entry: Entry,
-    /// When it was changed.
     pub updated_at: Timestamp,
 }
 
@@ -61,29 +58,20 @@ pub struct Entry {
     /// `email`, `sms` or `push`.
     #[serde(rename = "type")]
     pub channel: String,
-    /// An e-mail's subject, a push message's title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// The text.
     pub content: String,
-    /// An e-mail as HTML, beside the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
 }
 
 impl Entry {
     /// By which way it goes.
-    ///
-    /// # Errors
-    /// [`Kind::Invalid`] for an unknown type.
     pub fn channel(&self) -> Result<Channel> {
         Channel::named(&self.channel)
     }
 
     /// Checks it, all that it says included.
-    ///
-    /// # Errors
-    /// [`Kind::Invalid`], naming the field and, of a template's text, the line.
     pub fn check(&self) -> Result<()> {
         let channel = self.channel()?;
         check_slug(&self.slug)?;
@@ -109,9 +97,6 @@ impl Entry {
     }
 
     /// Checks what is rendered.
-    ///
-    /// # Errors
-    /// [`Kind::Invalid`], naming the field and the line.
     pub fn check_parts(&self) -> Result<()> {
         for (name, source, _) in self.parts() {
             if source.contains('\0') {
@@ -156,25 +141,19 @@ fn check_source(source: &str) -> Result<(), template::Fault> {
 }
 
 fn check_slug(slug: &str) -> Result<()> {
+    let begins = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let mut bytes = slug.bytes();
-    let right = bytes
-        .next()
-        .is_some_and(|first| first.is_ascii_lowercase() || first.is_ascii_digit())
-        && bytes.all(|byte| {
-            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte)
-        })
+    let right = bytes.next().is_some_and(begins)
+        && bytes.all(|byte| begins(byte) || b"-_.".contains(&byte))
         && slug.len() <= SLUG_MAX_CHARS;
     if right {
-        Ok(())
-    } else {
-        Err(Error::invalid(format!(
-            "slug: \"{}\" must have 1 to {SLUG_MAX_CHARS} of a-z, 0-9, dash, dot and underscore",
-            text::shortened(slug)
-        )))
+        return Ok(());
     }
+    let slug = text::shortened(slug);
+    Err(Error::invalid(format!(
+        "slug: \"{slug}\" must have 1 to {SLUG_MAX_CHARS} of a-z, 0-9, dash, dot and underscore"
+    )))
 }
-
-const COLUMNS: &str = "id, channel, slug, subject, content, html, updated_at";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Template> {
     let id = row.get(0)?;
@@ -192,33 +171,26 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Template> {
     })
 }
 
-/// Every template, by channel and slug.
-pub fn all(connection: &Connection) -> Result<Vec<Template>> {
+fn select(connection: &Connection, rest: &str, parameters: impl Params) -> Result<Vec<Template>> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM message_templates ORDER BY channel, slug"
+        "SELECT id, channel, slug, subject, content, html, updated_at FROM message_templates {rest}"
     ))?;
-    let rows = statement.query_map([], read)?;
+    let rows = statement.query_map(parameters, read)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The template of an id.
-pub fn of_id(connection: &Connection, id: i64) -> Result<Option<Template>> {
-    Ok(connection
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM message_templates WHERE id = ?1"
-        ))?
-        .query_row([id], read)
-        .optional()?)
+/// Every template, by channel and slug.
+pub fn all(connection: &Connection) -> Result<Vec<Template>> {
+    select(connection, "ORDER BY channel, slug", [])
 }
 
-/// The template of a slug.
+pub fn of_id(connection: &Connection, id: i64) -> Result<Option<Template>> {
+    Ok(select(connection, "WHERE id = ?1", [id])?.pop())
+}
+
 pub fn of_slug(connection: &Connection, channel: Channel, slug: &str) -> Result<Option<Template>> {
-    Ok(connection
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM message_templates WHERE channel = ?1 AND slug = ?2"
-        ))?
-        .query_row(params![channel, slug], read)
-        .optional()?)
+    let rest = "WHERE channel = ?1 AND slug = ?2";
+    Ok(select(connection, rest, params![channel, slug])?.pop())
 }
 
 /// Stores a new template (`id` is `None`), or one in the place of another; its id. Automations that
@@ -243,7 +215,7 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, id: Option<i64>, entry: &Entry) -> Resul
     let id = match &before {
         Some(before) => {
             if before.entry.channel != entry.channel {
-                return Err(Error::invalid("type: it stays what it is"));
+                return Err(Error::invalid("type: cannot be changed"));
             }
             tx.execute(
                 "UPDATE message_templates SET slug = ?2, subject = ?3, content = ?4, html = ?5, updated_at = ?6

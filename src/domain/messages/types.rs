@@ -1,4 +1,4 @@
-//! The words of the outbox: by which channel a message goes, and what became of it.
+//! The words of the outbox: by which channel a message goes, and its state.
 
 use crate::types::error::{Error, Result};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
@@ -6,20 +6,15 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 /// By which way a message goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Channel {
-    /// E-mail, by SMTP.
     Email,
-    /// A text to a phone, by an HTTP gateway.
     Sms,
-    /// A push message to an app, by an HTTP gateway.
     Push,
 }
 
 impl Channel {
-    /// Every channel.
     pub const ALL: &'static [Self] = &[Self::Email, Self::Sms, Self::Push];
 
     /// Its name in the API, the file and the configuration document.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Email => "email",
@@ -29,7 +24,6 @@ impl Channel {
     }
 
     /// What people call a message of it.
-    #[must_use]
     pub fn noun(self) -> &'static str {
         match self {
             Self::Email => "e-mail",
@@ -38,37 +32,27 @@ impl Channel {
         }
     }
 
-    /// The channel of a name.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Invalid`], naming those there are.
     pub fn named(name: &str) -> Result<Self> {
         let found = Self::ALL.iter().find(|channel| channel.name() == name);
-        found
-            .copied()
-            .ok_or_else(|| Error::invalid("type: must be email, sms or push"))
+        let unknown = || Error::invalid("type: must be email, sms or push");
+        found.copied().ok_or_else(unknown)
     }
 }
 
-/// What became of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
-    /// It is sent as soon as its time comes.
     Waiting,
-    /// An attempt goes on.
     Sending,
-    /// The gateway took it.
     Sent,
-    /// It was not taken, for certain, and is not tried again by itself.
+    /// It was not accepted, for certain, and is not tried again automatically.
     Failed,
-    /// Nobody can know whether it was taken; a person says whether it is sent again.
+    /// Nobody can know whether it was accepted; a person decides whether it is sent again.
     Unknown,
     /// A person called it back, or its delegate was deleted, before it was sent.
     Cancelled,
 }
 
 impl State {
-    /// Every state.
     pub const ALL: &'static [Self] = &[
         Self::Waiting,
         Self::Sending,
@@ -78,8 +62,6 @@ impl State {
         Self::Cancelled,
     ];
 
-    /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -91,8 +73,6 @@ impl State {
         }
     }
 
-    /// The state of a name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|state| state.name() == name)
     }

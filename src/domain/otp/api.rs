@@ -4,9 +4,8 @@ use super::{Asker, LIFE_S, send};
 use crate::{
     identity::{App, Granted, roles::AnyToken},
     web::{
-        Answer, Body, ClientAddress, Outcome, RequestId,
-        schema::{Described, example, inline, integer, object, text},
-        tags::Tag,
+        Answer, Body, ClientAddress, Outcome, RequestId, Tag,
+        schema::{Described, Properties, bounded_text, integer, plain},
     },
 };
 use poem::{FromRequest, Request, RequestBody};
@@ -24,37 +23,22 @@ impl Described for OneTimePasswordInput {
     const NAME: &'static str = "OneTimePasswordInput";
 
     fn schema() -> MetaSchema {
-        let mut email = text("Where the code goes.");
-        email.max_length = Some(254);
-        example(
-            object(
-                "Who wants a one-time password.",
-                &["email"],
-                vec![("email", inline(email))],
-            ),
-            json!({"email": "ada@example.org"}),
-        )
+        plain("object", "Who wants a one-time password.")
+            .required("email", bounded_text(0, 254, "Where the code goes."))
+            .with_example(json!({"email": "ada@example.org"}))
     }
 }
 
-/// What is answered, whether or not anybody has the address.
 pub struct OneTimePassword;
 
 impl Described for OneTimePassword {
     const NAME: &'static str = "OneTimePassword";
 
     fn schema() -> MetaSchema {
-        example(
-            object(
-                "If somebody who may sign in has this address, a code is on its way.",
-                &["expiresIn"],
-                vec![(
-                    "expiresIn",
-                    inline(integer("Seconds for which a code is good.")),
-                )],
-            ),
-            json!({"expiresIn": LIFE_S}),
-        )
+        let about = "If a user with this address may sign in, a code is on its way.";
+        plain("object", about)
+            .required("expiresIn", integer("Seconds for which a code is good."))
+            .with_example(json!({"expiresIn": LIFE_S}))
     }
 }
 

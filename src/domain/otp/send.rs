@@ -31,7 +31,6 @@ const PURGED_AT_ONCE: i64 = 20;
 /// Where a request for a code comes from.
 #[derive(Debug, Clone, Copy)]
 pub struct Asker {
-    /// The network address.
     pub address: IpAddr,
 }
 

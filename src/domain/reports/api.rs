@@ -10,54 +10,39 @@ use crate::{
     web::{
         Answer, Outcome,
         envelope::enveloped,
-        query::AnyQuery,
-        schema::{Described, array, example, free_object, inline, object, text},
+        parameters::AnyQuery,
+        schema::{Described, Properties, array, free_object, inline, plain, response, text, texts},
     },
 };
 use poem::{Body, IntoResponse, Response};
 use poem_openapi::{
     ApiResponse, OpenApi,
     param::Path,
-    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, Registry},
+    registry::{MetaResponses, MetaSchema, Registry},
 };
 use serde_json::{Value, json};
 
-/// The reports of a dashboard.
 pub struct Reports;
 
 impl Described for Reports {
     const NAME: &'static str = "Reports";
 
     fn schema() -> MetaSchema {
-        let report = object(
-            "A report that is exposed to the client.",
-            &["id", "label", "parameters"],
-            vec![
-                ("id", inline(text("What it is fetched by."))),
-                ("label", inline(text("What people call it."))),
-                (
-                    "parameters",
-                    inline(array(
-                        inline(text("")),
-                        "The names that its query string takes.",
-                    )),
-                ),
-                (
-                    "optional",
-                    inline(array(
-                        inline(text("")),
-                        "Those of them that may be left out; absent where there are none.",
-                    )),
-                ),
-            ],
-        );
-        example(
-            array(inline(report), "By label."),
-            json!([
-                {"id": "attendance", "label": "Attendance by session", "parameters": []},
-                {"id": "leads", "label": "Leads by sponsor with answers", "parameters": ["sponsor"], "optional": ["sponsor"]},
-            ]),
-        )
+        let report = plain("object", "A report that is exposed to the client.")
+            .required_text("id", "What it is fetched by.")
+            .required_text("label", "What people call it.")
+            .required(
+                "parameters",
+                texts("The names that its query string takes."),
+            )
+            .optional(
+                "optional",
+                texts("Those of them that may be left out; absent where there are none."),
+            );
+        array(inline(report), "By label.").with_example(json!([
+            {"id": "attendance", "label": "Attendance by session", "parameters": []},
+            {"id": "leads", "label": "Leads by sponsor with answers", "parameters": ["sponsor"], "optional": ["sponsor"]},
+        ]))
     }
 }
 
@@ -75,7 +60,6 @@ fn listed(report: &Report) -> Value {
     shown
 }
 
-/// The rows of a report.
 pub struct ReportRows;
 
 impl Described for ReportRows {
@@ -83,88 +67,57 @@ impl Described for ReportRows {
 
     fn schema() -> MetaSchema {
         let row = free_object("A row: a value, or null, for each column of the report.");
-        example(
-            array(inline(row), "In the order of the report."),
+        array(inline(row), "In the order of the report.").with_example(
             json!([{"quarter_hour": "2026-11-21 09:00:00", "check_ins": 214, "people": 208}]),
         )
     }
 }
 
-/// A report as CSV.
-pub struct Csv(Body);
+/// A report, as CSV or else as JSON.
+pub struct Exported<const CSV: bool>(Body);
 
-impl IntoResponse for Csv {
+impl<const CSV: bool> Exported<CSV> {
+    const CONTENT_TYPE: &str = if CSV {
+        "text/csv; charset=utf-8"
+    } else {
+        "application/json"
+    };
+}
+
+impl<const CSV: bool> IntoResponse for Exported<CSV> {
     fn into_response(self) -> Response {
         Response::builder()
-            .content_type("text/csv; charset=utf-8")
+            .content_type(Self::CONTENT_TYPE)
             .body(self.0)
     }
 }
 
-impl ApiResponse for Csv {
+impl<const CSV: bool> ApiResponse for Exported<CSV> {
     fn meta() -> MetaResponses {
-        let text = MetaSchema {
-            example: Some(json!(
-                "quarter_hour,check_ins,people\r\n2026-11-21 09:00:00,214,208\r\n"
-            )),
-            ..text("RFC 4180, UTF-8: a header, then a line a row.")
+        let schema = if CSV {
+            let rows = "quarter_hour,check_ins,people\r\n2026-11-21 09:00:00,214,208\r\n";
+            let about = "RFC 4180, UTF-8: a header, then a line a row.";
+            inline(text(about).with_example(json!(rows)))
+        } else {
+            enveloped::<ReportRows>()
         };
         MetaResponses {
-            responses: vec![MetaResponse {
-                description: "The report",
-                status: Some(200),
-                status_range: None,
-                content: vec![MetaMediaType {
-                    content_type: "text/csv; charset=utf-8",
-                    schema: inline(text),
-                }],
-                headers: vec![],
-            }],
-        }
-    }
-
-    fn register(_: &mut Registry) {}
-}
-
-/// A report as JSON.
-pub struct Json(Body);
-
-impl IntoResponse for Json {
-    fn into_response(self) -> Response {
-        Response::builder()
-            .content_type("application/json")
-            .body(self.0)
-    }
-}
-
-impl ApiResponse for Json {
-    fn meta() -> MetaResponses {
-        MetaResponses {
-            responses: vec![MetaResponse {
-                description: "The report",
-                status: Some(200),
-                status_range: None,
-                content: vec![MetaMediaType {
-                    content_type: "application/json",
-                    schema: enveloped::<ReportRows>(),
-                }],
-                headers: vec![],
-            }],
+            responses: vec![response(200, "The report", Self::CONTENT_TYPE, schema)],
         }
     }
 
     fn register(registry: &mut Registry) {
-        ReportRows::register(registry);
+        if !CSV {
+            ReportRows::register(registry);
+        }
     }
 }
 
-/// The endpoints.
 pub struct ReportsApi {
-    /// The application.
     pub app: App,
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Reports")]
+#[OpenApi(tag = "crate::web::Tag::Reports")]
 impl ReportsApi {
     /// List the reports of a dashboard
     ///
@@ -210,10 +163,10 @@ impl ReportsApi {
         export: Path<String>,
         /// The report's parameters, each under its own name.
         parameters: AnyQuery,
-    ) -> Outcome<Json> {
+    ) -> Outcome<Exported<false>> {
         let asked = (&*dashboard.0, &*export.0, &*caller.client_name);
         let body = self.body(asked, &parameters, Format::Json).await?;
-        Ok(Json(body))
+        Ok(Exported(body))
     }
 
     /// Fetch a report as CSV
@@ -235,10 +188,10 @@ impl ReportsApi {
         export: Path<String>,
         /// The report's parameters, each under its own name.
         parameters: AnyQuery,
-    ) -> Outcome<Csv> {
+    ) -> Outcome<Exported<true>> {
         let asked = (&*dashboard.0, &*export.0, &*caller.client_name);
         let format = Format::Csv { marked: false };
-        Ok(Csv(self.body(asked, &parameters, format).await?))
+        Ok(Exported(self.body(asked, &parameters, format).await?))
     }
 }
 

@@ -23,15 +23,12 @@ const CLIENTS_MAX: usize = 500;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
-    /// The dashboard that it belongs to.
     pub dashboard: String,
     /// What it is called in addresses, once in its dashboard.
     pub id: String,
-    /// What people call it.
     pub label: String,
     /// One read-only SELECT over the documented views.
     pub query: String,
-    /// Values that callers choose.
     #[serde(default)]
     pub parameters: Vec<Parameter>,
     /// Values that callers cannot change.
@@ -44,7 +41,6 @@ pub struct Report {
 
 impl Report {
     /// Whether it is exposed to a client.
-    #[must_use]
     pub fn is_exposed_to(&self, client: &str) -> bool {
         let mut exposed = self.api_clients.iter();
         exposed.any(|known| known == "*" || known == client)
@@ -56,9 +52,6 @@ impl Report {
     }
 
     /// Checks all of it: nothing is stored that could not be run.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Invalid`], naming what is wrong.
     pub fn check(&self, database: &Path) -> Result<()> {
         check_address("dashboard", &self.dashboard)?;
         check_address("id", &self.id)?;
@@ -76,24 +69,20 @@ impl Report {
         sandbox.limit(CHECK_MAX)?;
         let shape = sandbox.shape(&self.query)?;
         let used: BTreeSet<&str> = shape.parameters.iter().map(String::as_str).collect();
-        let named: BTreeSet<&str> = self.names().collect();
-        if let Some(name) = used.difference(&named).next() {
-            return Err(Error::invalid(format!(
+        let parameters = self.parameters.iter().map(|one| one.name.as_str());
+        let fixed = self.fixed.iter().map(|one| one.name.as_str());
+        let named: BTreeSet<&str> = parameters.chain(fixed).collect();
+        let unknown = used.difference(&named).next();
+        let unused = named.difference(&used).next();
+        match (unknown, unused) {
+            (Some(name), _) => Err(Error::invalid(format!(
                 "query: :{name} is neither among the parameters nor fixed"
-            )));
-        }
-        if let Some(name) = named.difference(&used).next() {
-            return Err(Error::invalid(format!(
+            ))),
+            (None, Some(name)) => Err(Error::invalid(format!(
                 "parameters: {name}: the query does not use :{name}"
-            )));
+            ))),
+            (None, None) => Ok(()),
         }
-        Ok(())
-    }
-
-    /// The names of its parameters and of its fixed values.
-    fn names(&self) -> impl Iterator<Item = &str> {
-        let parameters = self.parameters.iter().map(|parameter| &*parameter.name);
-        parameters.chain(self.fixed.iter().map(|fixed| &*fixed.name))
     }
 
     fn check_names(&self) -> Result<()> {
@@ -102,21 +91,18 @@ impl Report {
                 "parameters: at most {PARAMETERS_MAX}, fixed ones included"
             )));
         }
-        for (what, names) in [
-            ("parameters", names_of(&self.parameters, |one| &one.name)),
-            ("fixed", names_of(&self.fixed, |one| &one.name)),
-        ] {
-            let mut known = BTreeSet::new();
-            for name in names {
-                if !is_name(name) {
-                    return Err(Error::invalid(format!(
-                        "{what}: \"{}\": a name has 1 to 64 letters, digits and _, and does not begin with a digit",
-                        crate::types::text::shortened(name)
-                    )));
-                }
-                if !known.insert(name) {
-                    return Err(Error::invalid(format!("{what}: {name} stands there twice")));
-                }
+        let parameters = self.parameters.iter().map(|one| ("parameters", &one.name));
+        let fixed = self.fixed.iter().map(|one| ("fixed", &one.name));
+        let mut known = BTreeSet::new();
+        for (what, name) in parameters.chain(fixed) {
+            if !is_name(name) {
+                return Err(Error::invalid(format!(
+                    "{what}: \"{}\": a name has 1 to 64 letters, digits and _, and does not begin with a digit",
+                    crate::types::text::shortened(name)
+                )));
+            }
+            if !known.insert((what, name)) {
+                return Err(Error::invalid(format!("{what}: {name} is there twice")));
             }
         }
         for parameter in &self.parameters {
@@ -149,10 +135,6 @@ impl Report {
     }
 }
 
-fn names_of<T>(all: &[T], name: impl Fn(&T) -> &String) -> Vec<&str> {
-    all.iter().map(|one| name(one).as_str()).collect()
-}
-
 fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     let begins = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
@@ -161,7 +143,7 @@ fn is_name(name: &str) -> bool {
         && name.len() <= 64
 }
 
-/// Checks what stands in addresses.
+/// Checks a part of an address.
 fn check_address(name: &str, text: &str) -> Result<()> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if (1..=64).contains(&text.len()) && text.bytes().all(plain) {

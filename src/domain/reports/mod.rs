@@ -9,6 +9,7 @@
 //! - `preview`: its first rows, for the console
 
 pub mod api;
+pub mod chart;
 mod definition;
 mod parameters;
 mod preview;

@@ -12,11 +12,8 @@ use std::collections::HashMap;
 pub struct Parameter {
     /// What it is called in the query string, and with a colon in the statement.
     pub name: String,
-    /// What people call it.
     pub label: Option<String>,
-    /// Whether it may be left out, and is NULL then.
     pub optional: bool,
-    /// What the statement is given.
     pub kind: ParameterKind,
 }
 
@@ -25,7 +22,6 @@ pub struct Parameter {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ParameterKind {
-    /// The text as it is.
     #[default]
     Text,
     /// The number that it is; anything else is refused.
@@ -65,16 +61,13 @@ fn number(text: &str) -> Option<Sql> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fixed {
-    /// What it is called in the statement.
     pub name: String,
-    /// A text, a number, a boolean or nothing.
     #[serde(default)]
     pub value: Value,
 }
 
 impl Parameter {
     /// What a form calls it.
-    #[must_use]
     pub fn shown(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.name)
     }
@@ -95,27 +88,19 @@ impl TryFrom<Value> for Parameter {
             #[serde(default, rename = "type")]
             kind: ParameterKind,
         }
-        match said {
-            Value::String(name) => Ok(Self {
-                name,
-                label: None,
-                optional: false,
-                kind: ParameterKind::Text,
-            }),
-            said => {
-                let said: Said = serde_json::from_value(said).map_err(|cause| {
-                    format!(
-                        "must be a name, or an object with name, label, type and optional: {cause}"
-                    )
-                })?;
-                Ok(Self {
-                    name: said.name,
-                    label: said.label.filter(|label| !label.is_empty()),
-                    optional: said.optional,
-                    kind: said.kind,
-                })
-            }
-        }
+        let said = match said {
+            Value::String(name) => json!({"name": name}),
+            said => said,
+        };
+        let said: Said = serde_json::from_value(said).map_err(|cause| {
+            format!("must be a name, or an object with name, label, type and optional: {cause}")
+        })?;
+        Ok(Self {
+            name: said.name,
+            label: said.label.filter(|label| !label.is_empty()),
+            optional: said.optional,
+            kind: said.kind,
+        })
     }
 }
 
@@ -145,9 +130,6 @@ pub struct Values(HashMap<String, Sql>);
 
 impl Values {
     /// The values of a run, from what a caller sent.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Invalid`], naming what is unknown, fixed, there twice or not there.
     pub fn read(
         parameters: &[Parameter],
         fixed: &[Fixed],
@@ -162,10 +144,9 @@ impl Values {
             }
             let Some(parameter) = parameters.iter().find(|known| known.name == *name) else {
                 let known: Vec<_> = asked(parameters, fixed).map(|known| &*known.name).collect();
-                let known = if known.is_empty() {
-                    "this report has no parameters".to_owned()
-                } else {
-                    format!("the parameters of this report are {}", known.join(", "))
+                let known = match &*known.join(", ") {
+                    "" => "this report has no parameters".to_owned(),
+                    known => format!("the parameters of this report are {known}"),
                 };
                 let name = crate::types::text::shortened(name);
                 return Err(Error::invalid(format!("\"{name}\": {known}")));
@@ -173,7 +154,7 @@ impl Values {
             let value = parameter.kind.sql(name, value)?;
             if values.insert(name.clone(), value).is_some() {
                 return Err(Error::invalid(format!(
-                    "{name}: stands twice in the query string"
+                    "{name}: is in the query string twice"
                 )));
             }
         }
@@ -268,7 +249,10 @@ mod tests {
                 vec![("day", "1"), ("Day", "9")],
                 "\"Day\": the parameters of this report are day, room",
             ),
-            (vec![("day", "1"), ("day", "1")], "day: stands twice"),
+            (
+                vec![("day", "1"), ("day", "1")],
+                "day: is in the query string twice",
+            ),
         ] {
             let refused = read(&sent).unwrap_err();
             assert!(refused.message.contains(about), "{refused}");

@@ -1,8 +1,8 @@
 //! The first rows of a report, to be looked at.
 
-use super::{Report, Values, run::RUN_MAX, write::shown};
+use super::{Report, Values, run::read_rows, write::shown};
 use crate::{
-    db::sandbox::{QueryLimits, Sandbox},
+    db::sandbox::QueryLimits,
     identity::App,
     types::error::{Error, Result},
 };
@@ -13,19 +13,15 @@ use std::ops::ControlFlow;
 const CELL_MAX_CHARS: usize = 400;
 
 /// The first rows of a report.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Preview {
-    /// Its columns.
     pub columns: Vec<String>,
-    /// Its rows.
     pub rows: Vec<Vec<Cell>>,
-    /// Whether there are more rows than these.
     pub more: bool,
 }
 
 impl Preview {
     /// Whether a column has numbers, to be set flush right.
-    #[must_use]
     pub fn counts(&self, at: &usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|row| row.get(*at));
         let filled = |cell: &&Cell| !cell.text.is_empty();
@@ -48,15 +44,30 @@ pub async fn preview(app: &App, report: &Report, values: Values, most: usize) ->
     let (path, query) = (app.store.path().to_owned(), report.query.clone());
     let query_limits = QueryLimits::default();
     // Whoever closes the page stops the report.
-    let unwanted = Unwanted(query_limits.clone());
+    let _unwanted = Unwanted(query_limits.clone());
     let made = tokio::task::spawn_blocking(move || {
-        let made = read(&path, &query, &values, most, &query_limits);
-        drop(permit);
-        made
+        let _permit = permit;
+        let mut preview = Preview::default();
+        let Preview {
+            columns,
+            rows,
+            more,
+        } = &mut preview;
+        let named = |names: &[String]| {
+            names.clone_into(columns);
+            Ok(())
+        };
+        read_rows(&path, &query, &values, &query_limits, named, |row| {
+            if rows.len() == most {
+                *more = true;
+                return Ok(ControlFlow::Break(()));
+            }
+            rows.push(row.iter().map(|value| cell(*value)).collect());
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(preview)
     });
-    let made = made.await.map_err(Error::defect)?;
-    drop(unwanted);
-    made
+    made.await.map_err(Error::defect)?
 }
 
 struct Unwanted(QueryLimits);
@@ -65,42 +76,6 @@ impl Drop for Unwanted {
     fn drop(&mut self) {
         self.0.pull();
     }
-}
-
-fn read(
-    path: &std::path::Path,
-    query: &str,
-    values: &Values,
-    most: usize,
-    query_limits: &QueryLimits,
-) -> Result<Preview> {
-    let sandbox = Sandbox::open(path)?;
-    sandbox.hold(RUN_MAX, query_limits)?;
-    let mut columns = Vec::new();
-    let mut rows = Vec::new();
-    let mut more = false;
-    let ran = sandbox.rows(
-        query,
-        |name| values.get(name),
-        |named| {
-            named.clone_into(&mut columns);
-            Ok(())
-        },
-        |row| {
-            if rows.len() == most {
-                more = true;
-                return Ok(ControlFlow::Break(()));
-            }
-            rows.push(row.iter().map(|value| cell(*value)).collect());
-            Ok(ControlFlow::Continue(()))
-        },
-    );
-    ran.map_err(|cause| query_limits.stopped().map_or(cause, Error::from))?;
-    Ok(Preview {
-        columns,
-        rows,
-        more,
-    })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "it is drawn")]

@@ -4,21 +4,19 @@ use super::Report;
 use crate::{
     core::{Context, audit},
     db::{Tx, error::unique_violation, migrate},
-    types::error::{Error, Kind, Result},
+    types::{
+        error::{Error, Kind, Result},
+        text::shortened,
+    },
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde_json::json;
 
-/// A report as it stands in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
-    /// Its row's number, by which the audit knows it.
     pub number: i64,
-    /// The report.
     pub report: Report,
 }
-
-const COLUMNS: &str = "number, dashboard, id, label, query, parameters, fixed, api_clients";
 
 fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
     Ok(Stored {
@@ -41,20 +39,17 @@ fn list<T: serde::de::DeserializeOwned>(row: &Row<'_>, at: usize) -> rusqlite::R
     })
 }
 
-fn written(report: &Report) -> [String; 3] {
-    [
-        json!(report.parameters).to_string(),
-        json!(report.fixed).to_string(),
-        json!(report.api_clients).to_string(),
-    ]
+fn select(connection: &Connection, rest: &str, parameters: impl Params) -> Result<Vec<Stored>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT number, dashboard, id, label, query, parameters, fixed, api_clients FROM reports {rest}"
+    ))?;
+    let rows = statement.query_map(parameters, stored)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Every report, by dashboard and label.
 pub fn all(connection: &Connection) -> Result<Vec<Stored>> {
-    let sql = format!("SELECT {COLUMNS} FROM reports ORDER BY dashboard, label, id");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map([], stored)?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    select(connection, "ORDER BY dashboard, label, id", [])
 }
 
 /// Every report, in its dashboard.
@@ -74,20 +69,12 @@ pub fn dashboards(connection: &Connection) -> Result<Vec<(String, Vec<Report>)>>
 /// # Errors
 /// [`Kind::ReportNotFound`].
 pub fn find(connection: &Connection, dashboard: &str, id: &str) -> Result<Stored> {
-    let sql = format!("SELECT {COLUMNS} FROM reports WHERE dashboard = ?1 AND id = ?2");
-    let found = connection
-        .prepare_cached(&sql)?
-        .query_row([dashboard, id], stored)
-        .optional()?;
+    let rest = "WHERE dashboard = ?1 AND id = ?2";
+    let found = select(connection, rest, [dashboard, id])?.pop();
     found.ok_or_else(|| {
-        Error::new(
-            Kind::ReportNotFound,
-            format!(
-                "there is no report {} in the dashboard {}",
-                crate::types::text::shortened(id),
-                crate::types::text::shortened(dashboard)
-            ),
-        )
+        let (dashboard, id) = (shortened(dashboard), shortened(id));
+        let message = format!("there is no report {id} in the dashboard {dashboard}");
+        Error::new(Kind::ReportNotFound, message)
     })
 }
 
@@ -124,43 +111,25 @@ pub fn of_client(
 /// # Errors
 /// [`Kind::ReportNotFound`] when the dashboard has no report at all.
 pub fn exposed(connection: &Connection, dashboard: &str, client: &str) -> Result<Vec<Report>> {
-    let sql = format!("SELECT {COLUMNS} FROM reports WHERE dashboard = ?1 ORDER BY label, id");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map([dashboard], stored)?;
-    let mut reports: Vec<Stored> = rows.collect::<rusqlite::Result<_>>()?;
+    let rest = "WHERE dashboard = ?1 ORDER BY label, id";
+    let mut reports = select(connection, rest, [dashboard])?;
     if reports.is_empty() {
-        return Err(Error::new(
-            Kind::ReportNotFound,
-            format!(
-                "there is no dashboard {}",
-                crate::types::text::shortened(dashboard)
-            ),
-        ));
+        let message = format!("there is no dashboard {}", shortened(dashboard));
+        return Err(Error::new(Kind::ReportNotFound, message));
     }
     reports.retain(|stored| stored.report.is_exposed_to(client));
     Ok(reports.into_iter().map(|stored| stored.report).collect())
 }
 
 /// Stores a new report that was checked.
-///
-/// # Errors
-/// [`Kind::Invalid`] when its dashboard has one of its id.
 pub fn create(tx: &Tx<'_>, ctx: &Context, report: &Report) -> Result<()> {
-    let [parameters, fixed, api_clients] = written(report);
-    tx.execute(
+    write(
+        tx,
         "INSERT INTO reports (dashboard, id, label, query, parameters, fixed, api_clients)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        params![
-            report.dashboard,
-            report.id,
-            report.label,
-            report.query,
-            parameters,
-            fixed,
-            api_clients
-        ],
-    )
-    .map_err(|cause| taken(cause, report))?;
+         VALUES (?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        0,
+        report,
+    )?;
     let number = tx.last_insert_rowid();
     let after = Some(json!(report));
     audit::append_between(tx, ctx, "report", Some(number), None, after)
@@ -168,25 +137,39 @@ pub fn create(tx: &Tx<'_>, ctx: &Context, report: &Report) -> Result<()> {
 
 /// Puts a report that was checked in another's place.
 pub fn change(tx: &Tx<'_>, ctx: &Context, was: &Stored, report: &Report) -> Result<()> {
-    let [parameters, fixed, api_clients] = written(report);
-    tx.execute(
+    write(
+        tx,
         "UPDATE reports SET dashboard = ?2, id = ?3, label = ?4, query = ?5, parameters = ?6,
                             fixed = ?7, api_clients = ?8
          WHERE number = ?1",
-        params![
-            was.number,
-            report.dashboard,
-            report.id,
-            report.label,
-            report.query,
-            parameters,
-            fixed,
-            api_clients
-        ],
-    )
-    .map_err(|cause| taken(cause, report))?;
+        was.number,
+        report,
+    )?;
     let (before, after) = (Some(json!(was.report)), Some(json!(report)));
     audit::append_between(tx, ctx, "report", Some(was.number), before, after)
+}
+
+fn write(tx: &Tx<'_>, sql: &str, number: i64, report: &Report) -> Result<()> {
+    let values = params![
+        number,
+        report.dashboard,
+        report.id,
+        report.label,
+        report.query,
+        json!(report.parameters).to_string(),
+        json!(report.fixed).to_string(),
+        json!(report.api_clients).to_string(),
+    ];
+    let written = tx.prepare_cached(sql)?.execute(values);
+    written.map(drop).map_err(|cause| {
+        if unique_violation(&cause).is_none() {
+            return cause.into();
+        }
+        let Report { id, dashboard, .. } = report;
+        Error::invalid(format!(
+            "id: there is a report {id} in the dashboard {dashboard} already"
+        ))
+    })
 }
 
 /// Removes a report.
@@ -227,14 +210,4 @@ pub fn shipped() -> Result<Vec<Report>> {
         .into_iter()
         .map(|stored| stored.report)
         .collect())
-}
-
-fn taken(cause: rusqlite::Error, report: &Report) -> Error {
-    if unique_violation(&cause).is_some() {
-        return Error::invalid(format!(
-            "id: there is a report {} in the dashboard {} already",
-            report.id, report.dashboard
-        ));
-    }
-    cause.into()
 }

@@ -12,6 +12,7 @@ use crate::{
 };
 use bytes::Bytes;
 use futures_util::{Stream, stream};
+use rusqlite::types::ValueRef;
 use std::{
     io,
     ops::ControlFlow,
@@ -29,7 +30,6 @@ const PIECE_BYTES: usize = 32 * 1024;
 
 /// A report that is being made.
 pub enum Output {
-    /// All of it.
     Whole(Bytes),
     /// The rest comes; it ends with a failure where the report does.
     Coming(Coming),
@@ -64,7 +64,7 @@ impl Coming {
     }
 }
 
-/// Runs a report. What fails before 256 KiB of it are made is told; what fails after breaks off.
+/// Runs a report. A failure within the first 256 KiB is an error; a later one breaks the answer off.
 ///
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`] when the statement fails with these values,
@@ -119,14 +119,14 @@ struct Job {
 
 impl Job {
     fn run(&self, inlet: &Inlet) -> Result<()> {
-        let sandbox = Sandbox::open(&self.path)?;
-        sandbox.hold(RUN_MAX, &self.query_limits)?;
         let mut piece = String::with_capacity(2 * PIECE_BYTES);
         let mut writer = None;
         let begun = std::cell::RefCell::new((&mut piece, &mut writer));
-        let ran = sandbox.rows(
+        read_rows(
+            &self.path,
             &self.query,
-            |name| self.values.get(name),
+            &self.values,
+            &self.query_limits,
             |columns| {
                 let mut begun = begun.borrow_mut();
                 let (head, writer) = Writer::begin(self.format, columns)?;
@@ -146,11 +146,25 @@ impl Job {
                 }
                 Ok(ControlFlow::Continue(()))
             },
-        );
-        ran.map_err(|cause| self.query_limits.stopped().map_or(cause, Error::from))?;
+        )?;
         if let Some(writer) = writer {
             piece.push_str(writer.end());
         }
         inlet.write(piece.as_bytes())
     }
+}
+
+/// Runs a statement in the sandbox: its columns, then row after row.
+pub(super) fn read_rows(
+    path: &Path,
+    query: &str,
+    values: &Values,
+    query_limits: &QueryLimits,
+    columns: impl FnOnce(&[String]) -> Result<()>,
+    row: impl FnMut(&[ValueRef<'_>]) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    let sandbox = Sandbox::open(path)?;
+    sandbox.hold(RUN_MAX, query_limits)?;
+    let ran = sandbox.rows(query, |name| values.get(name), columns, row);
+    ran.map_err(|cause| query_limits.stopped().map_or(cause, Error::from))
 }

@@ -1,6 +1,6 @@
 //! Between a report that is being made and a reader who may be slow: what is written waits in memory
-//! as far as it is little, and otherwise in a file that has no name. So a slow reader holds neither a
-//! state of the database, whose log could not be begun anew, nor the turn of the next report.
+//! as long as it is short, and otherwise in a file without a name. So a slow reader holds neither a
+//! snapshot of the database, which would keep its log from being reset, nor the permit of the next report.
 
 use crate::{
     db::sandbox::QueryLimits,
@@ -8,34 +8,27 @@ use crate::{
 };
 use bytes::Bytes;
 use std::{
-    fs::File,
     io::{self, Read, Seek, SeekFrom, Write},
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+use tempfile::SpooledTempFile;
 use tokio::sync::Notify;
 
 /// What waits in memory, in bytes.
 const MEMORY_BYTES: usize = 256 * 1024;
-/// What is read of the file at once, in bytes.
+/// What is read at once, in bytes.
 const PIECE_BYTES: usize = 64 * 1024;
 /// The longest report, in bytes.
 const REPORT_MAX_BYTES: u64 = 2 << 30;
 
-/// Both ends share this.
 struct Shared {
     state: Mutex<State>,
     changed: Notify,
-    folder: PathBuf,
 }
 
-#[derive(Default)]
 struct State {
-    /// What came first.
-    head: Vec<u8>,
-    /// What came after.
-    file: Option<File>,
-    /// How much there is in all.
+    spool: SpooledTempFile,
     written: u64,
     end: Option<Result<()>>,
 }
@@ -46,10 +39,26 @@ impl Shared {
     }
 }
 
-/// The end that is written to. Dropped before it is closed, it leaves a report that is not whole.
+impl State {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.spool.seek(SeekFrom::Start(self.written))?;
+        self.spool.write_all(bytes)?;
+        self.written += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn read(&mut self, from: u64, most: usize) -> io::Result<Bytes> {
+        let left = usize::try_from(self.written - from).unwrap_or(most);
+        let mut piece = vec![0; left.min(most)];
+        self.spool.seek(SeekFrom::Start(from))?;
+        self.spool.read_exact(&mut piece)?;
+        Ok(piece.into())
+    }
+}
+
+/// The end that is written to. Dropped before it is closed, it leaves a report that is incomplete.
 pub(super) struct Inlet {
     shared: Arc<Shared>,
-    closed: bool,
 }
 
 /// The end that is read from. Dropped, it stops the report.
@@ -62,13 +71,15 @@ pub(super) struct Outlet {
 /// A spool whose file, if it needs one, is made in a folder; the limits are those of the report.
 pub(super) fn spool(folder: &Path, query_limits: QueryLimits) -> (Inlet, Outlet) {
     let shared = Arc::new(Shared {
-        state: Mutex::default(),
+        state: Mutex::new(State {
+            spool: tempfile::spooled_tempfile_in(MEMORY_BYTES, folder),
+            written: 0,
+            end: None,
+        }),
         changed: Notify::new(),
-        folder: folder.to_owned(),
     });
     let inlet = Inlet {
         shared: Arc::clone(&shared),
-        closed: false,
     };
     let outlet = Outlet {
         shared,
@@ -79,7 +90,6 @@ pub(super) fn spool(folder: &Path, query_limits: QueryLimits) -> (Inlet, Outlet)
 }
 
 impl Inlet {
-    /// Writes some more.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<()> {
         let mut state = self.shared.state();
         if state.written + bytes.len() as u64 > REPORT_MAX_BYTES {
@@ -87,118 +97,75 @@ impl Inlet {
                 "the report is larger than 2 GiB; narrow it",
             ));
         }
-        if state.file.is_none() && state.head.len() + bytes.len() <= MEMORY_BYTES {
-            state.head.extend_from_slice(bytes);
-        } else {
-            if state.file.is_none() {
-                let file = tempfile::tempfile_in(&self.shared.folder);
-                state.file = Some(file.map_err(Error::unavailable)?);
-            }
-            let at = state.written - state.head.len() as u64;
-            if let Some(file) = &mut state.file {
-                file.seek(SeekFrom::Start(at))
-                    .and_then(|_| file.write_all(bytes))
-                    .map_err(Error::unavailable)?;
-            }
-        }
-        state.written += bytes.len() as u64;
+        state.write(bytes).map_err(Error::unavailable)?;
         drop(state);
         self.shared.changed.notify_one();
         Ok(())
     }
 
-    /// Ends it: it is whole, or it failed.
-    pub(super) fn close(mut self, outcome: Result<()>) {
-        self.end(outcome);
-    }
-
-    fn end(&mut self, outcome: Result<()>) {
-        self.closed = true;
+    /// Ends the report: it is complete, or it failed.
+    pub(super) fn close(self, outcome: Result<()>) {
         self.shared.state().end = Some(outcome);
-        self.shared.changed.notify_one();
     }
 }
 
 impl Drop for Inlet {
     fn drop(&mut self) {
-        if !self.closed {
-            self.end(Err(Error::defect("a report ended without a word")));
-        }
+        let broken = || Err(Error::defect("a report ended unexpectedly"));
+        self.shared.state().end.get_or_insert_with(broken);
+        self.shared.changed.notify_one();
     }
 }
 
-/// What a reader finds.
-enum Found {
-    Piece(Bytes),
-    InFile,
-    Wait,
-    End,
-}
-
 impl Outlet {
-    /// Waits until the report is whole, or so long that what is left must be sent while it is made.
-    /// All of it, where it is whole.
+    /// Waits until the report is complete, or so long that the rest must be sent while it is made.
+    /// All of it, where it is complete and short.
     pub(super) async fn begin(&mut self) -> Result<Option<Bytes>> {
         loop {
-            {
+            if self.is_complete()? {
                 let mut state = self.shared.state();
-                match state.end.take() {
-                    Some(Err(cause)) => return Err(cause),
-                    Some(Ok(())) => {
-                        state.end = Some(Ok(()));
-                        return Ok(state.file.is_none().then(|| {
-                            self.read = state.written;
-                            std::mem::take(&mut state.head).into()
-                        }));
-                    }
-                    None if state.file.is_some() => return Ok(None),
-                    None => {}
+                if state.spool.is_rolled() {
+                    return Ok(None);
                 }
+                self.read = state.written;
+                return state
+                    .read(0, MEMORY_BYTES)
+                    .map(Some)
+                    .map_err(Error::unavailable);
+            }
+            if self.shared.state().spool.is_rolled() {
+                return Ok(None);
             }
             self.shared.changed.notified().await;
         }
     }
 
-    /// The next piece; `None` at the end of a report that is whole.
+    /// The next piece; `None` at the end of a report that is complete.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>> {
         loop {
-            match self.find()? {
-                Found::Piece(piece) => return Ok(Some(piece)),
-                Found::End => return Ok(None),
-                Found::Wait => self.shared.changed.notified().await,
-                Found::InFile => {
-                    let (shared, from) = (Arc::clone(&self.shared), self.read);
-                    let piece = tokio::task::spawn_blocking(move || read(&shared, from));
-                    let piece = piece.await.map_err(Error::defect)?;
-                    let piece = piece.map_err(Error::unavailable)?;
-                    self.read += piece.len() as u64;
-                    return Ok(Some(piece));
-                }
+            let complete = self.is_complete()?;
+            if self.read < self.shared.state().written {
+                break;
+            } else if complete {
+                return Ok(None);
             }
+            self.shared.changed.notified().await;
         }
+        let (shared, from) = (Arc::clone(&self.shared), self.read);
+        let piece = tokio::task::spawn_blocking(move || shared.state().read(from, PIECE_BYTES));
+        let piece = piece.await.map_err(Error::defect)?;
+        let piece = piece.map_err(Error::unavailable)?;
+        self.read += piece.len() as u64;
+        Ok(Some(piece))
     }
 
-    fn find(&mut self) -> Result<Found> {
+    /// Whether everything is written. Fails once the report has failed.
+    fn is_complete(&self) -> Result<bool> {
         let mut state = self.shared.state();
-        if matches!(state.end, Some(Err(_))) {
-            return match state.end.take() {
-                Some(Err(cause)) => Err(cause),
-                _ => Ok(Found::End),
-            };
+        match state.end.take_if(|end| end.is_err()) {
+            Some(Err(cause)) => Err(cause),
+            _ => Ok(state.end.is_some()),
         }
-        let head = state.head.len() as u64;
-        Ok(if self.read < head {
-            let from = usize::try_from(self.read).unwrap_or_default();
-            let piece = Bytes::copy_from_slice(&state.head[from..]);
-            self.read = head;
-            Found::Piece(piece)
-        } else if self.read < state.written {
-            Found::InFile
-        } else if state.end.is_some() {
-            Found::End
-        } else {
-            Found::Wait
-        })
     }
 }
 
@@ -206,17 +173,6 @@ impl Drop for Outlet {
     fn drop(&mut self) {
         self.query_limits.pull();
     }
-}
-
-fn read(shared: &Shared, from: u64) -> io::Result<Bytes> {
-    let mut state = shared.state();
-    let (at, left) = (from - state.head.len() as u64, state.written - from);
-    let mut piece = vec![0; PIECE_BYTES.min(usize::try_from(left).unwrap_or(PIECE_BYTES))];
-    if let Some(file) = &mut state.file {
-        file.seek(SeekFrom::Start(at))?;
-        file.read_exact(&mut piece)?;
-    }
-    Ok(piece.into())
 }
 
 #[cfg(test)]

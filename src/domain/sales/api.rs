@@ -9,8 +9,8 @@ use crate::{
         Answer, Created, IdempotencyKey, Outcome, RequestId,
         body::Anything,
         envelope::envelope,
-        query::AnyQuery,
-        schema::{Described, array, example, free_object, inline, integer, object, text},
+        parameters::AnyQuery,
+        schema::{Described, Properties, array, free_object, inline, integer, plain},
     },
 };
 use poem_openapi::{OpenApi, registry::MetaSchema};
@@ -20,7 +20,6 @@ use std::sync::Arc;
 /// The largest body, in bytes.
 const BODY_MAX_BYTES: usize = 8 << 20;
 
-/// A purchase as it should be sent.
 pub struct TransactionInput;
 
 impl Described for TransactionInput {
@@ -33,35 +32,20 @@ impl Described for TransactionInput {
         let item = free_object(
             "`code` (purchase code and a counter from 0000), `product`, `quantity`, `description`, `unitAmount`, `totalAmount`, `discountAmount`, and `delegates`: the tickets, each with `product`, `description`, `barcode`.",
         );
-        example(
-            object(
-                "A purchase at a till. Whatever comes is accepted and kept; what does not fit is told in the answer.",
-                &[],
-                vec![
-                    (
-                        "context",
-                        inline(integer(
-                            "The device that every ticket is joined to, mostly an event.",
-                        )),
-                    ),
-                    (
-                        "code",
-                        inline(text(
-                            "The Purchase Code; what came under one code before is not made again.",
-                        )),
-                    ),
-                    ("totalAmount", inline(integer("In cents."))),
-                    ("notes", inline(text(""))),
-                    (
-                        "createdAt",
-                        inline(integer("When it was bought, Unix seconds.")),
-                    ),
-                    ("recordedBy", inline(text("Who sold it."))),
-                    ("transactions", inline(array(inline(payment), ""))),
-                    ("items", inline(array(inline(item), ""))),
-                ],
-            ),
-            json!({
+        let code = "The Purchase Code; what came under one code before is not made again.";
+        plain("object", "A purchase at a till. It is always accepted and kept; the answer lists what is inconsistent.")
+            .optional(
+                "context",
+                integer("The device that every ticket is joined to, mostly an event."),
+            )
+            .optional_text("code", code)
+            .optional("totalAmount", integer("In cents."))
+            .optional_text("notes", "")
+            .optional("createdAt", integer("When it was bought, Unix seconds."))
+            .optional_text("recordedBy", "Who sold it.")
+            .optional("transactions", array(inline(payment), ""))
+            .optional("items", array(inline(item), ""))
+            .with_example(json!({
                 "context": 1, "code": "TLH26", "totalAmount": 2500, "createdAt": 1_790_000_000, "recordedBy": "Ada",
                 "transactions": [{"paymentMethod": "cash", "amount": 2500, "change": 0}],
                 "items": [{
@@ -69,77 +53,47 @@ impl Described for TransactionInput {
                     "totalAmount": 2500, "discountAmount": null,
                     "delegates": [{"product": 2, "description": "Day ticket", "barcode": "TLH26-001-8Q2Z"}]
                 }]
-            }),
-        )
+            }))
     }
 }
 
-/// A purchase as it was taken.
 pub struct Transaction;
 
 impl Described for Transaction {
     const NAME: &'static str = "Transaction";
 
     fn schema() -> MetaSchema {
-        let inconsistency = object(
-            "",
-            &["path", "message"],
-            vec![
-                (
-                    "path",
-                    inline(text("Where in the body; empty for the whole.")),
-                ),
-                ("message", inline(text("What, and what would be right."))),
-            ],
-        );
-        let delegate = object(
-            "",
-            &["id", "barcode"],
-            vec![("id", inline(integer(""))), ("barcode", inline(text("")))],
-        );
-        example(
-            object(
-                "What became of a purchase.",
-                &["id", "_type", "code", "inconsistencies", "delegates"],
-                vec![
-                    ("id", inline(integer(""))),
-                    ("_type", inline(text("Always `transaction`."))),
-                    (
-                        "code",
-                        inline(text("Its code; the body's SHA-256 where it has none.")),
-                    ),
-                    (
-                        "inconsistencies",
-                        inline(array(
-                            inline(inconsistency),
-                            "What did not fit in this body.",
-                        )),
-                    ),
-                    (
-                        "delegates",
-                        inline(array(
-                            inline(delegate),
-                            "The delegates that were made for it.",
-                        )),
-                    ),
-                ],
-            ),
-            json!({
+        let inconsistency = plain("object", "")
+            .required_text("path", "Where in the body; empty for the whole.")
+            .required_text("message", "What, and what would be right.");
+        let delegate = plain("object", "")
+            .required("id", integer(""))
+            .required_text("barcode", "");
+        plain("object", "A purchase as it was recorded.")
+            .required("id", integer(""))
+            .required_text("_type", "Always `transaction`.")
+            .required_text("code", "Its code; the body's SHA-256 where it has none.")
+            .required(
+                "inconsistencies",
+                array(inline(inconsistency), "What is inconsistent in this body."),
+            )
+            .required(
+                "delegates",
+                array(inline(delegate), "The delegates that were made for it."),
+            )
+            .with_example(json!({
                 "id": 12, "_type": "transaction", "code": "TLH26",
                 "inconsistencies": [{"path": "items[0].quantity", "message": "must be greater than zero"}],
                 "delegates": [{"id": 4711, "barcode": "TLH26-001-8Q2Z"}]
-            }),
-        )
+            }))
     }
 }
 
-/// The endpoint.
 pub struct TransactionsApi {
-    /// The application.
     pub app: App,
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Transactions")]
+#[OpenApi(tag = "crate::web::Tag::Transactions")]
 impl TransactionsApi {
     /// Record a purchase
     ///
@@ -156,7 +110,7 @@ impl TransactionsApi {
         /// The answer is kept under this key for 7 days and given again.
         #[oai(name = "Idempotency-Key")]
         idempotency_key: IdempotencyKey,
-        /// Nothing is read from the query string; that something stands there is told.
+        /// No query parameter is read; one that is sent becomes an inconsistency.
         query: AnyQuery,
         body: Anything<TransactionInput, BODY_MAX_BYTES>,
     ) -> Outcome<Created<Transaction>> {
@@ -167,10 +121,10 @@ impl TransactionsApi {
         let mut sale = super::read(Arc::clone(&body)).await?;
         let flaws = Arc::make_mut(&mut sale);
         if let Some((name, _)) = query.0.first() {
-            flaws.tell_query(name);
+            flaws.note_query(name);
         }
         if let Some(coding) = coding {
-            flaws.tell(format!(
+            flaws.note(format!(
                 "Content-Encoding: the body is compressed (\"{coding}\") and kept so; send it as it is"
             ));
         }
@@ -179,7 +133,7 @@ impl TransactionsApi {
             .read()
             .and_then(|key| Key::of(&ctx, key, "tx/new", || Ok(fingerprint)));
         let key = key.unwrap_or_else(|cause| {
-            Arc::make_mut(&mut sale).tell(cause.message);
+            Arc::make_mut(&mut sale).note(cause.message);
             None
         });
         let (begun, store) = (
@@ -197,7 +151,7 @@ impl TransactionsApi {
                 };
                 let received = load::receive(tx, &ctx, &body, &sale)?;
                 if let Some(flaw) = flaw {
-                    load::tell(tx, received, "", &flaw)?;
+                    load::add_inconsistency(tx, received, "", &flaw)?;
                 }
                 Ok(Once::Fresh(received))
             })

@@ -1,11 +1,11 @@
-//! Taking somebody out of purchases for good (contract §8): what tells of them becomes `[erased]`,
+//! Taking somebody out of purchases for good (contract §8): what mentions them becomes `[erased]`,
 //! amounts stay. In the object of their own ticket that is every text that the specification does
 //! not know, and in a purchase that was theirs alone such texts everywhere and the note; elsewhere
 //! the texts that name them, whoever bought. Bodies are found beside the writer, which takes a while.
 
-use super::{ERASED, Sale, contacts::Contacts, erased, person::Person};
+use super::{ERASED, Sale, contacts::Contacts, person::Person};
 use crate::{
-    core::changes,
+    core::{changes, keyed::Key},
     db::Tx,
     types::{
         DelegateId,
@@ -21,13 +21,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Traces {
     person: Person,
     people: Vec<DelegateId>,
-    /// Purchases that tell of them.
     purchases: BTreeSet<i64>,
-    /// The newest body that was looked at.
     newest: i64,
 }
 
-/// Finds the purchases that tell of one who may have several records.
+/// Finds the purchases that mention a person, who may have several records.
 pub fn traces(connection: &Connection, people: &[DelegateId]) -> Result<Traces> {
     let mut traces = Traces {
         person: Person::of(connection, people)?,
@@ -57,7 +55,6 @@ pub fn traces(connection: &Connection, people: &[DelegateId]) -> Result<Traces> 
 
 impl Traces {
     /// How the person is reached, and known to gates.
-    #[must_use]
     pub fn contacts(&self) -> &Contacts {
         &self.person.contacts
     }
@@ -114,7 +111,7 @@ fn forget_purchase(tx: &Tx<'_>, purchase: i64, traces: &Traces) -> Result<()> {
     tickets.retain(|_, delegate| traces.people.contains(delegate));
     let tickets: BTreeSet<String> = tickets.into_keys().collect();
     for barcode in &tickets {
-        erased::keep(tx, purchase, barcode)?;
+        remember_ticket(tx, purchase, barcode)?;
     }
     let bodies = bodies(tx, purchase)?;
     // A ticket whose code was taken made nobody, and is the person's all the same.
@@ -151,6 +148,29 @@ fn forget_purchase(tx: &Tx<'_>, purchase: i64, traces: &Traces) -> Result<()> {
     changes::note(tx, changes::action::REFRESH, "transaction", purchase).map(drop)
 }
 
+/// Whether a ticket was of somebody who was deleted for good, and then whether this purchase sold it.
+pub(super) fn was_erased(tx: &Tx<'_>, transaction: i64, barcode: &str) -> Result<Option<bool>> {
+    let Some(key) = Key::find(tx)? else {
+        return Ok(None);
+    };
+    Ok(tx
+        .prepare_cached("SELECT max(transaction_id = ?1) FROM erased_tickets WHERE hash = ?2")?
+        .query_row(params![transaction, key.hash(barcode.as_bytes())?], |row| {
+            row.get(0)
+        })?)
+}
+
+/// Remembers, as a keyed hash, that a ticket was of somebody who is being deleted for good: a purchase
+/// that comes once more does not make it anew.
+fn remember_ticket(tx: &Tx<'_>, transaction: i64, barcode: &str) -> Result<()> {
+    let hash = Key::find_or_make(tx)?.hash(barcode.as_bytes())?;
+    tx.prepare_cached(
+        "INSERT OR IGNORE INTO erased_tickets (transaction_id, hash) VALUES (?1, ?2)",
+    )?
+    .execute(params![transaction, hash])?;
+    Ok(())
+}
+
 fn bodies(tx: &Tx<'_>, purchase: i64) -> Result<Vec<(i64, Vec<u8>)>> {
     let mut statement = tx.prepare_cached(
         "SELECT id, body FROM transaction_bodies WHERE transaction_id = ?1 ORDER BY id",
@@ -179,7 +199,7 @@ fn rewrite_rows(tx: &Tx<'_>, purchase: i64, sale: &Sale) -> Result<()> {
     Ok(())
 }
 
-/// What was told of a purchase, and what somebody found out about that, here and in the audit.
+/// Blanks inconsistencies of a purchase and the notes about them, here and in the audit.
 fn forget_words(tx: &Tx<'_>, purchase: i64, whose: &Whose<'_>) -> Result<()> {
     let mut statement = tx.prepare_cached(
         "SELECT i.id, i.message, i.note FROM inconsistencies i
@@ -211,11 +231,11 @@ fn forget_words(tx: &Tx<'_>, purchase: i64, whose: &Whose<'_>) -> Result<()> {
             "SELECT id, {column} FROM audit WHERE record_type = 'transaction' AND record_id = ?1
              AND {column} IS NOT NULL"
         ))?;
-        let told = statement.query_map([purchase], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let told = told.collect::<rusqlite::Result<Vec<(i64, String)>>>()?;
-        for (id, text) in told {
+        let rows = statement.query_map([purchase], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let rows = rows.collect::<rusqlite::Result<Vec<(i64, String)>>>()?;
+        for (id, text) in rows {
             let mut value: Value = serde_json::from_str(&text).unwrap_or_default();
-            if whose.blank(&mut value, Place::Told) {
+            if whose.blank(&mut value, Part::Other, false) {
                 tx.prepare_cached(&format!("UPDATE audit SET {column} = ?2 WHERE id = ?1"))?
                     .execute(params![id, value.to_string()])?;
             }
@@ -227,34 +247,26 @@ fn forget_words(tx: &Tx<'_>, purchase: i64, whose: &Whose<'_>) -> Result<()> {
 /// Whose traces are taken out of one purchase.
 struct Whose<'a> {
     person: &'a Person,
-    /// Barcodes of their tickets in it.
     tickets: &'a BTreeSet<String>,
-    /// They have a ticket in it.
     near: bool,
-    /// Nobody else has.
     alone: bool,
 }
 
-/// What kind of object of a body is looked at.
+/// What an object of a body is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Part {
     Purchase,
     Payment,
     Item,
     Ticket,
-    /// The person's own.
-    OwnTicket,
-    /// What the specification does not know, in the person's own ticket and elsewhere.
-    Personal,
+    /// Unknown to the specification.
     Other,
-    /// What the server itself wrote about the purchase.
-    Told,
 }
 
-impl Place {
-    /// What the specification calls it; a text of these is not personal by itself.
-    fn knows(self, name: &str) -> bool {
-        let names: &[&str] = match self {
+impl Part {
+    /// The names in the specification; a text of these is not personal by itself.
+    fn known(self) -> &'static [&'static str] {
+        match self {
             Self::Purchase => &["context", "code", "totalAmount", "createdAt", "recordedBy"],
             Self::Payment => &["paymentMethod", "amount", "change", "transactionId"],
             Self::Item => &[
@@ -266,18 +278,8 @@ impl Place {
                 "totalAmount",
                 "discountAmount",
             ],
-            Self::Ticket | Self::OwnTicket => &["product", "description", "barcode"],
-            Self::Personal | Self::Other | Self::Told => &[],
-        };
-        names.contains(&name)
-    }
-
-    /// What a value of it is that the specification does not know.
-    fn within(self) -> Self {
-        match self {
-            Self::OwnTicket | Self::Personal => Self::Personal,
-            Self::Told => Self::Told,
-            _ => Self::Other,
+            Self::Ticket => &["product", "description", "barcode"],
+            Self::Other => &[],
         }
     }
 
@@ -291,96 +293,74 @@ impl Place {
 }
 
 impl Whose<'_> {
-    /// A body without what tells of the person; none where nothing does.
+    /// A body without mentions of the person; none where there are none.
     fn blanked(&self, body: &[u8]) -> Option<Vec<u8>> {
-        match super::sale::value(body) {
-            Some(mut value) => {
-                let place = if value.is_object() {
-                    Place::Purchase
-                } else {
-                    Place::Other
-                };
-                self.blank(&mut value, place)
-                    .then(|| value.to_string().into_bytes())
-            }
-            None => self.person.is_in_bytes(body).then(|| ERASED.into()),
-        }
+        let Some(mut value) = super::sale::value(body) else {
+            return self.person.is_in_bytes(body).then(|| ERASED.into());
+        };
+        let part = if value.is_object() {
+            Part::Purchase
+        } else {
+            Part::Other
+        };
+        let any = self.blank(&mut value, part, self.alone);
+        any.then(|| value.to_string().into_bytes())
     }
 
-    /// Blanks a value in place; whether there was anything to blank.
-    fn blank(&self, value: &mut Value, place: Place) -> bool {
-        match value {
-            Value::Object(object) => self.blank_object(object, place),
+    /// Blanks a value in place: with `all` every text, otherwise those that name the person. Whether
+    /// there was anything to blank.
+    fn blank(&self, value: &mut Value, part: Part, all: bool) -> bool {
+        let blank = match value {
+            Value::Object(object) => return self.blank_object(object, part, all),
             Value::Array(values) => {
-                let mut any = false;
-                for value in values {
-                    any |= self.blank(value, place);
-                }
-                any
+                let values = values.iter_mut();
+                return values.fold(false, |any, value| self.blank(value, part, all) | any);
             }
             Value::String(text) => {
-                let all = match place {
-                    Place::OwnTicket | Place::Personal => true,
-                    Place::Told => false,
-                    _ => self.alone,
-                };
-                let blank = text != ERASED
-                    && !text.is_empty()
-                    && (all || self.person.is_in(text, self.near));
-                if blank {
-                    ERASED.clone_into(text);
-                }
-                blank
+                text != ERASED && !text.is_empty() && (all || self.person.is_in(text, self.near))
             }
-            Value::Number(number) => {
-                let blank = self.person.is_in(&number.to_string(), false);
-                if blank {
-                    *value = ERASED.into();
-                }
-                blank
-            }
+            Value::Number(number) => self.person.is_in(&number.to_string(), false),
             Value::Null | Value::Bool(_) => false,
+        };
+        if blank {
+            *value = ERASED.into();
         }
+        blank
     }
 
-    fn blank_object(&self, object: &mut Map<String, Value>, place: Place) -> bool {
-        let place = match place {
-            Place::Ticket if self.owns(object) => Place::OwnTicket,
-            other => other,
-        };
+    fn blank_object(&self, object: &mut Map<String, Value>, part: Part, all: bool) -> bool {
+        let own_ticket = part == Part::Ticket && self.owns(object);
+        let all = all || own_ticket;
         let mut any = self.rename(object);
         for (name, value) in object.iter_mut() {
-            any |= match (place, name.as_str(), &*value) {
-                (Place::Purchase, "transactions", Value::Array(_)) => {
-                    self.blank(value, Place::Payment)
+            any |= match (part, name.as_str(), &*value) {
+                (Part::Purchase, "transactions", Value::Array(_)) => {
+                    self.blank(value, Part::Payment, all)
                 }
-                (Place::Purchase, "items", Value::Array(_)) => self.blank(value, Place::Item),
-                (Place::Item, "delegates", Value::Array(_)) => self.blank(value, Place::Ticket),
-                (Place::OwnTicket, "barcode", Value::String(_)) => {
+                (Part::Purchase, "items", Value::Array(_)) => self.blank(value, Part::Item, all),
+                (Part::Item, "delegates", Value::Array(_)) => self.blank(value, Part::Ticket, all),
+                (Part::Ticket, "barcode", Value::String(_)) if own_ticket => {
                     *value = ERASED.into();
                     true
                 }
-                (Place::Ticket, "barcode", _) => false,
-                (place, name, _) if place.keeps(name) => false,
-                (place, name, value_now) if place.knows(name) => {
-                    let tells = match value_now {
-                        // Staff may have the same first name.
-                        Value::String(text) => {
-                            self.person.is_in(text, self.near && name != "recordedBy")
-                        }
-                        Value::Object(_) | Value::Array(_) => {
-                            any |= self.blank(value, Place::Other);
-                            false
-                        }
-                        // Amounts, products, times.
-                        _ => false,
-                    };
-                    if tells {
+                (Part::Ticket, "barcode", _) if !own_ticket => false,
+                (part, name, _) if part.keeps(name) => false,
+                (part, name, Value::String(text)) if part.known().contains(&name) => {
+                    // Staff may have the same first name.
+                    let named = self.person.is_in(text, self.near && name != "recordedBy");
+                    if named {
                         *value = ERASED.into();
                     }
-                    tells
+                    named
                 }
-                _ => self.blank(value, place.within()),
+                (part, name, Value::Object(_) | Value::Array(_))
+                    if part.known().contains(&name) =>
+                {
+                    self.blank(value, Part::Other, self.alone)
+                }
+                // Amounts, products, times.
+                (part, name, _) if part.known().contains(&name) => false,
+                _ => self.blank(value, Part::Other, all),
             };
         }
         any
@@ -392,7 +372,7 @@ impl Whose<'_> {
         barcode.is_some_and(|code| self.tickets.contains(code) || self.person.has_code(code))
     }
 
-    /// Gives names that tell of the person another; whether there were any.
+    /// Renames properties that name the person; whether there were any.
     fn rename(&self, object: &mut Map<String, Value>) -> bool {
         if !object.keys().any(|name| self.person.is_in(name, false)) {
             return false;

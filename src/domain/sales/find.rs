@@ -17,16 +17,12 @@ pub const AT: &str = "coalesce(t.bought_at, t.created_at)";
 /// Lines on a page.
 const LINES: usize = 50;
 
-/// Which purchases are wanted.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
-    /// From this time on.
+pub struct PurchaseFilter {
     pub since: Option<Timestamp>,
-    /// Before this time.
     pub until: Option<Timestamp>,
     /// Who sold; empty for anybody.
     pub staff: String,
-    /// A product's device.
     pub product: Option<i64>,
     /// `cash`, `card`, `other`, or nothing for any.
     pub method: String,
@@ -36,7 +32,7 @@ pub struct Wanted {
     pub q: String,
 }
 
-impl Wanted {
+impl PurchaseFilter {
     /// As a condition on purchases `t`.
     pub fn conditions(&self) -> Conditions {
         let mut condition = Conditions::default();
@@ -68,16 +64,16 @@ impl Wanted {
                 condition.and(&format!("{paid} = {method})"));
             }
         }
-        let told = |open: &str| {
+        let inconsistent = |open: &str| {
             format!(
                 "EXISTS (SELECT 1 FROM transaction_bodies b JOIN inconsistencies i ON i.body_id = b.id
                  WHERE b.transaction_id = t.id{open})"
             )
         };
         match self.fits {
-            "open" => condition.and(&told(" AND i.settled_at IS NULL")),
-            "told" => condition.and(&told("")),
-            "none" => condition.and(&format!("NOT {}", told(""))),
+            "open" => condition.and(&inconsistent(" AND i.settled_at IS NULL")),
+            "told" => condition.and(&inconsistent("")),
+            "none" => condition.and(&format!("NOT {}", inconsistent(""))),
             _ => {}
         }
         if !self.q.is_empty() {
@@ -102,7 +98,7 @@ pub struct Line {
     pub methods: String,
     pub what: String,
     pub tickets: i64,
-    pub told: i64,
+    pub inconsistencies: i64,
     pub open: i64,
 }
 
@@ -119,10 +115,10 @@ pub type Place = (i64, i64);
 /// A page of purchases, the newest first, and where the next one begins.
 pub fn find(
     connection: &Connection,
-    wanted: &Wanted,
+    filter: &PurchaseFilter,
     from: Option<Place>,
 ) -> Result<(Vec<Line>, Option<Place>)> {
-    let mut condition = wanted.conditions();
+    let mut condition = filter.conditions();
     if let Some((at, id)) = from {
         let (at, id) = (condition.bind(at), condition.bind(id));
         condition.and(&format!("{AT} <= {at} AND ({AT}, t.id) <= ({at}, {id})"));
@@ -156,7 +152,7 @@ pub fn find(
             methods: methods.as_deref().map(named).unwrap_or_default(),
             what: what(first.as_deref(), items),
             tickets: row.get(8)?,
-            told: row.get(9)?,
+            inconsistencies: row.get(9)?,
             open: row.get(10)?,
         })
     })?;
@@ -185,9 +181,8 @@ fn what(first: Option<&str>, items: i64) -> String {
     }
 }
 
-/// The ids of all that are wanted.
-pub fn ids(connection: &Connection, wanted: &Wanted) -> Result<Vec<i64>> {
-    let conditions = wanted.conditions();
+pub fn ids(connection: &Connection, filter: &PurchaseFilter) -> Result<Vec<i64>> {
+    let conditions = filter.conditions();
     let mut statement = connection.prepare_cached(&format!(
         "SELECT t.id FROM transactions t WHERE TRUE{} ORDER BY t.id",
         conditions.sql
@@ -208,19 +203,14 @@ pub fn is_any(connection: &Connection) -> Result<bool> {
 pub struct Choices {
     /// Who ever sold something, and how that is shown.
     pub staff: Vec<(String, String)>,
-    /// What was ever sold.
     pub products: Vec<(i64, String)>,
 }
 
 impl Choices {
-    /// Reads them; each is found by a step in an index.
     pub fn read(connection: &Connection) -> Result<Self> {
         let mut staff = connection.prepare_cached(
-            "WITH RECURSIVE clerks (name) AS (
-                 SELECT min(recorded_by) FROM transactions
-                 UNION ALL SELECT (SELECT min(recorded_by) FROM transactions WHERE recorded_by > name)
-                 FROM clerks WHERE name IS NOT NULL)
-             SELECT name FROM clerks WHERE length(name) <= 200 LIMIT 500",
+            "SELECT DISTINCT recorded_by FROM transactions WHERE length(recorded_by) <= 200
+             ORDER BY recorded_by LIMIT 500",
         )?;
         let staff = staff.query_map([], |row| {
             let name: String = row.get(0)?;
@@ -228,11 +218,7 @@ impl Choices {
             Ok((name, shown))
         })?;
         let mut products = connection.prepare_cached(&format!(
-            "WITH RECURSIVE products (id) AS (
-                 SELECT min(product_id) FROM transaction_items WHERE product_id IS NOT NULL
-                 UNION ALL SELECT (SELECT min(product_id) FROM transaction_items WHERE product_id > id)
-                 FROM products WHERE id IS NOT NULL)
-             SELECT d.id, {NAME} FROM products p JOIN devices d ON d.id = p.id
+            "SELECT d.id, {NAME} FROM devices d WHERE d.id IN (SELECT product_id FROM transaction_items)
              ORDER BY 2 COLLATE NOCASE LIMIT 1000"
         ))?;
         let products = products.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;

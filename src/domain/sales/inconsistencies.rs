@@ -1,15 +1,21 @@
-//! What does not fit in purchases, as people work through it.
+//! Inconsistencies of purchases. People work through them: an inconsistency is settled with a note, and reopened
+//! where that was too early. The purchase itself is never changed by it.
 
 use super::find::{AT, Place};
 use crate::{
-    core::audit::Actor,
+    core::{
+        Context,
+        audit::{self, Actor, Change},
+    },
+    db::Tx,
     types::{
         Timestamp,
-        error::Result,
-        text::{sentence, shortened},
+        error::{Error, Kind, Result},
+        text::{self, sentence, shortened},
     },
 };
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::json;
 
 /// Purchases on a page of open ones.
 const PURCHASES: usize = 20;
@@ -18,12 +24,9 @@ const EACH: usize = 50;
 /// Lines on a page of settled ones.
 const LINES: usize = 50;
 /// Something that does not fit.
-pub struct Told {
-    /// Its id.
+pub struct Inconsistency {
     pub id: i64,
-    /// Where in the body.
     pub path: String,
-    /// What, as a sentence.
     pub message: String,
     /// When it was settled, by whom, and what they found out.
     pub settled: Option<Settled>,
@@ -31,15 +34,12 @@ pub struct Told {
 
 /// How something was settled.
 pub struct Settled {
-    /// When.
     pub at: Timestamp,
-    /// By whom.
     pub by: String,
-    /// What they found out.
     pub note: String,
 }
 
-impl Told {
+impl Inconsistency {
     /// Where, in words.
     pub fn place(&self) -> &str {
         place(&self.path)
@@ -67,13 +67,13 @@ impl Told {
     }
 }
 
-/// What does not fit in a purchase, the open ones first, as many as are wanted and one more.
+/// The inconsistencies of a purchase, the open ones first, at most one more than `most`.
 pub fn of_purchase(
     connection: &Connection,
     purchase: i64,
     open_alone: bool,
     most: usize,
-) -> Result<Vec<Told>> {
+) -> Result<Vec<Inconsistency>> {
     let mut statement = connection.prepare_cached(
         "SELECT i.id, i.path, i.message, i.settled_at, i.settled_by, i.note
          FROM transaction_bodies b JOIN inconsistencies i ON i.body_id = b.id
@@ -81,11 +81,11 @@ pub fn of_purchase(
          ORDER BY i.settled_at IS NOT NULL, i.id LIMIT ?3",
     )?;
     let mut rows = statement.query((purchase, open_alone, most + 1))?;
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        told.push(Told::read(connection, row)?);
+        found.push(Inconsistency::read(connection, row)?);
     }
-    Ok(told)
+    Ok(found)
 }
 
 /// What a place in a body is called: the whole of it has no path.
@@ -100,8 +100,7 @@ pub struct Purchase {
     pub at: Timestamp,
     pub staff: Option<String>,
     pub total: Option<i64>,
-    pub told: Vec<Told>,
-    /// There are more than are shown.
+    pub inconsistencies: Vec<Inconsistency>,
     pub more: bool,
 }
 
@@ -127,7 +126,7 @@ pub fn find_open(connection: &Connection, from: i64) -> Result<(Vec<Purchase>, O
             at: row.get(2)?,
             staff: row.get::<_, Option<String>>(3)?.as_deref().map(shortened),
             total: row.get(4)?,
-            told: Vec::new(),
+            inconsistencies: Vec::new(),
             more: false,
         })
     })?;
@@ -135,9 +134,9 @@ pub fn find_open(connection: &Connection, from: i64) -> Result<(Vec<Purchase>, O
     let next = purchases.get(PURCHASES).map(|purchase| purchase.id);
     purchases.truncate(PURCHASES);
     for purchase in &mut purchases {
-        purchase.told = of_purchase(connection, purchase.id, true, EACH)?;
-        purchase.more = purchase.told.len() > EACH;
-        purchase.told.truncate(EACH);
+        purchase.inconsistencies = of_purchase(connection, purchase.id, true, EACH)?;
+        purchase.more = purchase.inconsistencies.len() > EACH;
+        purchase.inconsistencies.truncate(EACH);
     }
     Ok((purchases, next))
 }
@@ -146,7 +145,7 @@ pub fn find_open(connection: &Connection, from: i64) -> Result<(Vec<Purchase>, O
 pub struct Line {
     pub purchase: i64,
     pub code: String,
-    pub told: Told,
+    pub inconsistency: Inconsistency,
 }
 
 impl Line {
@@ -168,15 +167,126 @@ pub fn find_settled(connection: &Connection, from: Place) -> Result<(Vec<Line>, 
     let mut lines = Vec::new();
     while let Some(row) = rows.next()? {
         lines.push(Line {
-            told: Told::read(connection, row)?,
+            inconsistency: Inconsistency::read(connection, row)?,
             purchase: row.get(6)?,
             code: row.get(7)?,
         });
     }
     let next = lines.get(LINES).and_then(|line| {
-        let settled = line.told.settled.as_ref()?;
-        Some((settled.at.0, line.told.id))
+        let settled = line.inconsistency.settled.as_ref()?;
+        Some((settled.at.0, line.inconsistency.id))
     });
     lines.truncate(LINES);
     Ok((lines, next))
+}
+
+/// The longest note, in characters.
+pub const NOTE_MAX_CHARS: usize = 1_000;
+
+/// Settles inconsistencies of a purchase: how many were open.
+pub fn settle(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    purchase: i64,
+    chosen: &[i64],
+    note: &str,
+) -> Result<usize> {
+    let note = note.trim();
+    if note.is_empty() || note.chars().count() > NOTE_MAX_CHARS {
+        return Err(Error::invalid(format!(
+            "note: must have 1 to {NOTE_MAX_CHARS} characters: what you found out, or did about it"
+        )));
+    }
+    text::check_text("note", note)?;
+    if chosen.is_empty() {
+        return Err(Error::invalid("choose at least one to settle"));
+    }
+    let mut settled = Vec::new();
+    for id in chosen {
+        let words: Option<String> = tx
+            .prepare_cached(
+                "UPDATE inconsistencies SET settled_at = ?3, settled_by = ?4, note = ?5
+                 WHERE id = ?1 AND settled_at IS NULL
+                 AND body_id IN (SELECT id FROM transaction_bodies WHERE transaction_id = ?2)
+                 RETURNING path, message",
+            )?
+            .query_row(params![id, purchase, tx.now(), ctx.actor, note], |row| {
+                Ok(in_words(
+                    &row.get::<_, String>(0)?,
+                    &row.get::<_, String>(1)?,
+                ))
+            })
+            .optional()?;
+        settled.extend(words);
+    }
+    if settled.is_empty() {
+        return Err(Error::invalid("already settled, perhaps by somebody else"));
+    }
+    append(tx, ctx, "settle", purchase, Some(note), &settled)?;
+    Ok(settled.len())
+}
+
+/// Takes an inconsistency up again: the purchase it is of.
+///
+/// # Errors
+/// [`Kind::NoSuchPath`] where it is not settled.
+pub fn reopen(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<i64> {
+    let found: Option<(i64, String, String, Option<String>)> = tx
+        .prepare_cached(
+            "SELECT b.transaction_id, i.path, i.message, i.note FROM inconsistencies i
+             JOIN transaction_bodies b ON b.id = i.body_id WHERE i.id = ?1 AND i.settled_at IS NOT NULL",
+        )?
+        .query_row([id], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })
+        .optional()?;
+    let Some((purchase, path, message, note)) = found else {
+        return Err(Error::new(
+            Kind::NoSuchPath,
+            format!("there is no settled inconsistency {id}"),
+        ));
+    };
+    tx.prepare_cached(
+        "UPDATE inconsistencies SET settled_at = NULL, settled_by = NULL, note = NULL WHERE id = ?1",
+    )?
+    .execute([id])?;
+    let reopened = [in_words(&path, &message)];
+    append(tx, ctx, "reopen", purchase, note.as_deref(), &reopened)?;
+    Ok(purchase)
+}
+
+fn in_words(path: &str, message: &str) -> String {
+    if path.is_empty() {
+        message.to_owned()
+    } else {
+        format!("{path}: {message}")
+    }
+}
+
+fn append(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    action: &'static str,
+    purchase: i64,
+    note: Option<&str>,
+    inconsistencies: &[String],
+) -> Result<()> {
+    let change = Change {
+        action,
+        record_type: "transaction",
+        record_id: Some(purchase),
+        before: None,
+        after: Some(json!({"note": note, "inconsistencies": inconsistencies})),
+    };
+    audit::append(tx, ctx, &change)
+}
+
+/// How many purchases have something that is not settled.
+pub fn waiting(connection: &Connection) -> Result<i64> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT count(DISTINCT b.transaction_id) FROM inconsistencies i
+             JOIN transaction_bodies b ON b.id = i.body_id WHERE i.settled_at IS NULL",
+        )?
+        .query_row([], |row| row.get(0))?)
 }

@@ -11,18 +11,15 @@ use crate::{
     types::{DeviceId, error::Result, secret},
 };
 use rusqlite::{Connection, OptionalExtension, params};
-use serde_json::{Value, json};
 use std::collections::HashSet;
 
-/// The most inconsistencies of a body that only the file could tell.
-const TOLD_MAX: usize = 1_000;
+/// The most unknown devices of a body that are listed.
+const INCONSISTENCIES_MAX: usize = 1_000;
 
 /// A body that was taken.
 #[derive(Debug, Clone, Copy)]
 pub struct Received {
-    /// The purchase.
     pub transaction: i64,
-    /// This body of it.
     pub body: i64,
 }
 
@@ -75,48 +72,35 @@ pub fn receive(tx: &Tx<'_>, ctx: &Context, body: &[u8], sale: &Sale) -> Result<R
             .execute(params![transaction, tx.now()])?;
         let message =
             "this purchase was sent before with other content; what came first is in force";
-        tell(tx, received, "", message)?;
+        add_inconsistency(tx, received, "", message)?;
     }
     for Inconsistency { path, message } in &sale.inconsistencies {
-        tell(tx, received, path, message)?;
+        add_inconsistency(tx, received, path, message)?;
     }
-    for (path, device) in strangers(tx, sale)? {
-        tell(tx, received, &path, &format!("there is no device {device}"))?;
+    let mut known = HashSet::new();
+    let mut unknown = 0;
+    for (path, device) in named(sale) {
+        if unknown == INCONSISTENCIES_MAX {
+            break;
+        } else if known.contains(&device) || existing(tx, Some(device))?.is_some() {
+            known.insert(device);
+        } else {
+            unknown += 1;
+            add_inconsistency(tx, received, &path, &format!("there is no device {device}"))?;
+        }
     }
     Ok(received)
-}
-
-/// The devices named that are not there, and where; of very many the first.
-fn strangers(connection: &Connection, sale: &Sale) -> Result<Vec<(String, i64)>> {
-    let mut known = HashSet::new();
-    let mut strangers = Vec::new();
-    for (path, device) in named(sale) {
-        if known.contains(&device) {
-            continue;
-        }
-        if existing(connection, Some(device))?.is_some() {
-            known.insert(device);
-        } else if strangers.len() < TOLD_MAX {
-            strangers.push((path, device));
-        } else {
-            break;
-        }
-    }
-    Ok(strangers)
 }
 
 /// The devices that a purchase names, and where.
 fn named(sale: &Sale) -> impl Iterator<Item = (String, i64)> {
     let context = sale.context.map(|device| ("context".to_owned(), device));
-    let items = sale
-        .items
-        .iter()
-        .enumerate()
-        .filter_map(|(line, item)| Some((format!("items[{line}].product"), item.product?)));
-    let tickets = sale
-        .tickets
-        .iter()
-        .filter_map(|ticket| Some((format!("{}.product", ticket.path), ticket.product?)));
+    let items = sale.items.iter().enumerate();
+    let items =
+        items.filter_map(|(line, item)| Some((format!("items[{line}].product"), item.product?)));
+    let tickets = sale.tickets.iter();
+    let tickets =
+        tickets.filter_map(|ticket| Some((format!("{}.product", ticket.path), ticket.product?)));
     context.into_iter().chain(items).chain(tickets)
 }
 
@@ -187,43 +171,28 @@ fn insert(tx: &Tx<'_>, ctx: &Context, sale: &Sale) -> Result<i64> {
 }
 
 /// Keeps an inconsistency.
-pub(super) fn tell(tx: &Tx<'_>, received: Received, path: &str, message: &str) -> Result<()> {
+pub(super) fn add_inconsistency(
+    tx: &Tx<'_>,
+    received: Received,
+    path: &str,
+    message: &str,
+) -> Result<()> {
     tx.prepare_cached("INSERT INTO inconsistencies (body_id, path, message) VALUES (?1, ?2, ?3)")?
         .execute(params![received.body, path, message])?;
     Ok(())
 }
 
-/// `data` of the answer: what it is called, what did not fit in this body, and who was made for the
-/// purchase.
+/// `data` of the answer, as JSON.
 pub fn answer(connection: &Connection, received: Received) -> Result<String> {
-    let code: String = connection
-        .prepare_cached("SELECT code FROM transactions WHERE id = ?1")?
-        .query_row([received.transaction], |row| row.get(0))?;
-    let mut statement = connection.prepare_cached(
-        "SELECT path, message FROM inconsistencies WHERE body_id = ?1 ORDER BY id",
-    )?;
-    let inconsistencies: Vec<Value> = statement
-        .query_map([received.body], |row| {
-            let (path, message): (String, String) = (row.get(0)?, row.get(1)?);
-            Ok(json!({"path": path, "message": message}))
-        })?
-        .collect::<rusqlite::Result<_>>()?;
-    let mut statement = connection.prepare_cached(
-        "SELECT delegate_id, barcode FROM transaction_delegates WHERE transaction_id = ?1
-         ORDER BY delegate_id",
-    )?;
-    let delegates: Vec<Value> = statement
-        .query_map([received.transaction], |row| {
-            let (id, barcode): (i64, String) = (row.get(0)?, row.get(1)?);
-            Ok(json!({"id": id, "barcode": barcode}))
-        })?
-        .collect::<rusqlite::Result<_>>()?;
-    Ok(json!({
-        "id": received.transaction,
-        "_type": "transaction",
-        "code": code,
-        "inconsistencies": inconsistencies,
-        "delegates": delegates,
-    })
-    .to_string())
+    Ok(connection
+        .prepare_cached(
+            "SELECT json_object('id', id, '_type', 'transaction', 'code', code,
+                 'inconsistencies', (SELECT json_group_array(json_object('path', path, 'message', message) ORDER BY id)
+                     FROM inconsistencies WHERE body_id = ?2),
+                 'delegates', (SELECT json_group_array(json_object('id', delegate_id, 'barcode', barcode)
+                         ORDER BY delegate_id)
+                     FROM transaction_delegates WHERE transaction_id = ?1))
+             FROM transactions WHERE id = ?1",
+        )?
+        .query_row([received.transaction, received.body], |row| row.get(0))?)
 }

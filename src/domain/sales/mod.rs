@@ -1,30 +1,23 @@
-//! Purchases at a till (spec: Transaction endpoint; contract §8): always accepted, kept word for
-//! word, loaded as far as possible; what does not fit is told, and a person works through it.
+//! Purchases at a till (spec: Transaction endpoint; contract §8): always accepted, stored word for
+//! word, loaded as far as possible. Inconsistencies are listed, and a person works through them.
 //!
-//! - `sale`: a body, read as far as it can be; pure
-//! - `load`: it becomes rows; `tickets`: and delegates, in slices
-//! - `settle`: what did not fit, and what a person found out about it
-//! - `find`, `receipt`, `inconsistencies`: purchases as people look for them and read them; `sums`,
-//!   `adding`: what they come to
-//! - `erase`: somebody is taken out of purchases for good; `person`, `contacts`: what tells of them; `letters`,
-//!   `telephone`: how that is found in a text; `erased`: which tickets were theirs
+//! - `sale`: reads a body, as far as possible; pure
+//! - `load`: stores its rows; `tickets`: makes its delegates, in slices
+//! - `inconsistencies`: lists, settles and reopens them; `find`, `receipt`: purchases in the console;
+//!   `sums`: totals; `stored`: a purchase for the change feed
+//! - `erase`: takes a person out of purchases for good; `person`, `contacts`: finds the person in texts
 
-mod adding;
 pub mod api;
 mod contacts;
 pub mod erase;
-mod erased;
 pub(crate) mod find;
 pub(crate) mod inconsistencies;
-mod letters;
 mod load;
 mod person;
 pub(crate) mod receipt;
 mod sale;
-pub mod settle;
 pub mod stored;
 pub(crate) mod sums;
-mod telephone;
 mod tickets;
 
 pub use contacts::Contacts;
@@ -37,7 +30,7 @@ use rusqlite::{Connection, OptionalExtension};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// What stands in the place of somebody who was deleted for good.
+/// Replaces mentions of a person who was deleted permanently.
 pub const ERASED: &str = "[erased]";
 
 /// A body from this length on takes a while to read, and memory.

@@ -1,29 +1,24 @@
-//! What tells of a person in a text: e-mail, telephone, codes and names, now and as the audit has
+//! Finds mentions of a person in a text: e-mail, telephone, codes and names, now and as the audit has
 //! them. Pure but for looking them up.
 
-use super::{
-    contacts::Contacts,
-    letters::{folded, unescaped},
-};
+use super::contacts::Contacts;
 use crate::{
     core::records::Kind,
     types::{DelegateCode, DelegateId, error::Result},
 };
 use encoding_rs::WINDOWS_1252;
+use regex::{Captures, Regex};
 use rusqlite::Connection;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet, sync::LazyLock};
 
-/// Whom a purchase may tell of.
 #[derive(Debug, Default, Clone)]
 pub struct Person {
     /// E-mails, telephone numbers and codes: wherever they stand, they mean the person.
     pub contacts: Contacts,
-    /// Full names, folded, which do so too.
     names: BTreeSet<String>,
     /// First and last names, folded: they mean the person in purchases with a ticket of theirs.
     likely: BTreeSet<String>,
-    /// Codes as they are.
     codes: BTreeSet<String>,
 }
 
@@ -34,11 +29,11 @@ impl Person {
         for person in people {
             documents.extend(known_of(connection, *person)?);
         }
-        Ok(Self::told(&documents))
+        Self::of_documents(&documents)
     }
 
     /// What documents with the properties of a delegate say.
-    pub(super) fn told(documents: &[Value]) -> Self {
+    pub(super) fn of_documents(documents: &[Value]) -> Result<Self> {
         let all = |property: &str| -> BTreeSet<&str> {
             let values = documents.iter().filter_map(|one| one[property].as_str());
             values
@@ -64,17 +59,12 @@ impl Person {
             .filter(|name| name.chars().count() > 1)
             .map(|name| folded(name))
             .collect();
-        for code in DelegateCode::ALL
-            .iter()
-            .map(|code| code.name())
-            .chain(["blocked"])
-        {
-            let codes = all(code).into_iter().map(ToOwned::to_owned);
-            person.codes.extend(codes);
-        }
+        let codes = DelegateCode::ALL.iter().map(|code| code.name());
+        let codes = codes.chain(["blocked"]).flat_map(all);
+        person.codes = codes.map(ToOwned::to_owned).collect();
         let codes = person.codes.iter().map(String::as_str);
-        person.contacts = Contacts::of(all("email"), all("phone"), codes);
-        person
+        person.contacts = Contacts::of(all("email"), all("phone"), codes)?;
+        Ok(person)
     }
 
     /// Whether this is one of the person's codes.
@@ -82,21 +72,18 @@ impl Person {
         self.codes.contains(code)
     }
 
-    /// Whether a text tells of the person; `near`: where a ticket of theirs is by.
+    /// Whether a text mentions the person; `near`: where a ticket of theirs is by.
     pub fn is_in(&self, text: &str, near: bool) -> bool {
         if text.trim().is_empty() {
             return false;
         }
-        let text = folded(text);
+        let folded = folded(text);
         let likely = self.likely.iter().filter(|_| near);
-        self.names
-            .iter()
-            .chain(likely)
-            .any(|known| has_word(&text, known))
-            || self.contacts.are_in(&text)
+        let mut names = self.names.iter().chain(likely);
+        names.any(|name| has_word(&folded, name)) || self.contacts.are_in(text)
     }
 
-    /// Whether a body that is no JSON tells of the person, in UTF-8 or Windows-1252.
+    /// Whether a body that is no JSON mentions the person, in UTF-8 or Windows-1252.
     pub fn is_in_bytes(&self, body: &[u8]) -> bool {
         let (windows, _) = WINDOWS_1252.decode_without_bom_handling(body);
         [String::from_utf8_lossy(body), windows]
@@ -129,7 +116,7 @@ fn known_of(connection: &Connection, person: DelegateId) -> Result<Vec<Value>> {
     Ok(known)
 }
 
-/// Whether a text stands in another as a word of its own, both folded.
+/// Whether a text is in another as a word of its own, both folded.
 fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].chars().next_back();
@@ -138,18 +125,56 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
+/// A text with its letters folded, so that `STRASSE` and `straße` are the same.
+fn folded(text: &str) -> String {
+    text.chars().flat_map(fold).collect()
+}
+
+fn fold(letter: char) -> impl Iterator<Item = char> {
+    let small = letter.to_uppercase().flat_map(char::to_lowercase);
+    // The dot of a Turkish İ, which its small letter has anyway.
+    let small = small.filter(|letter| *letter != '\u{307}');
+    small.map(|letter| match letter {
+        'ς' => 'σ',
+        '\u{a0}' | '\u{202f}' => ' ',
+        other => other,
+    })
+}
+
+/// A text with the letters that JSON escapes in place of their escapes.
+fn unescaped(text: &str) -> Cow<'_, str> {
+    static ESCAPES: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#"\\["/]|(?:\\u[0-9a-fA-F]{4})+"#).ok());
+    let letters = |escapes: &Captures<'_>| {
+        let units = escapes[0].split("\\u").skip(1);
+        let units: Vec<u16> = units
+            .filter_map(|unit| u16::from_str_radix(unit, 16).ok())
+            .collect();
+        if units.is_empty() {
+            escapes[0][1..].to_owned()
+        } else {
+            String::from_utf16_lossy(&units)
+        }
+    };
+    match &*ESCAPES {
+        Some(escapes) => escapes.replace_all(text, letters),
+        None => text.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
 
     fn ada() -> Person {
-        Person::told(&[
+        Person::of_documents(&[
             json!({"firstName": "Ada", "lastName": "Müller", "email": "ada@example.com",
                 "phone": "+49 30 555 0123", "barcode": "TLH26-1", "rfid": "A1"}),
             json!({"lastName": "Berg"}),
             json!({"blocked": "OLD-BADGE"}),
         ])
+        .unwrap()
     }
 
     #[test]
@@ -201,6 +226,31 @@ mod tests {
         }
         for body in [&b"total: 25, M\xfcller"[..], b"\\u12 \\", b""] {
             assert!(!ada().is_in_bytes(body));
+        }
+    }
+
+    #[test]
+    fn letters_are_the_same_whatever_their_case() {
+        for (one, other) in [
+            ("Weiß", "WEISS"),
+            ("Ωμέγας", "ΩΜΈΓΑΣ"),
+            ("İpek", "ipek"),
+            ("ﬁlm", "FILM"),
+            ("Ada\u{a0}M", "ada m"),
+        ] {
+            assert_eq!(folded(one), folded(other));
+        }
+        assert_ne!(folded("Müller"), folded("Muller"));
+    }
+
+    #[test]
+    fn escapes_are_read_where_they_are_whole() {
+        for (text, letters) in [
+            (r#"M\u00DCLLER \/ \""#, "MÜLLER / \""),
+            (r"\ud83c\udfab!", "🎫!"),
+            (r"\u12 \n \", r"\u12 \n \"),
+        ] {
+            assert_eq!(unescaped(text), letters);
         }
     }
 }

@@ -1,5 +1,4 @@
-//! One purchase, as people read it: what was bought, how it was paid, whom it let in, and what the till
-//! sent, word for word.
+//! One purchase in the console: items, payments, tickets, and the bodies that the till sent.
 
 use super::{find::AT, sums::method};
 use crate::{
@@ -32,7 +31,7 @@ pub struct Sale {
     pub notes_cut: bool,
     pub staff: Option<String>,
     pub at: Timestamp,
-    /// The till's clock said nothing that is a time.
+    /// The till sent no usable time.
     pub timeless: bool,
     pub received_at: Timestamp,
     pub sender: Option<String>,
@@ -78,7 +77,6 @@ pub struct Body {
     pub received_at: Timestamp,
     pub sender: Option<String>,
     pub bytes: i64,
-    /// Where it is short enough.
     pub text: Option<String>,
     /// Its tickets are not all made yet.
     pub unfinished: bool,

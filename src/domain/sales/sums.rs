@@ -1,24 +1,23 @@
-//! What purchases come to, by day of the instance's zone.
+//! Totals of purchases, by day of the instance's zone.
 
-use super::{
-    adding::{Adding, Key},
-    find::AT,
-};
+use super::find::AT;
 use crate::{
     core::search::Conditions,
     domain::devices,
     types::{
-        DeviceId, Zone,
+        DeviceId, Timestamp, Zone,
         error::Result,
         text::{shortened, shortened_to},
     },
 };
-use rusqlite::{Connection, params_from_iter};
-use std::collections::BTreeMap;
+use rusqlite::{Connection, params_from_iter, types::Value};
+use std::collections::{BTreeMap, HashMap};
 
+/// Every zone's days consist of quarters of an hour.
+const QUARTER_MS: i64 = 15 * 60 * 1000;
 /// The longest name that is shown, in characters.
 const NAME_MAX_CHARS: usize = 200;
-/// Methods of payment that are told above a list.
+/// Methods of payment that are shown above a list.
 const METHODS_MAX: usize = 20;
 /// Days with a column of their own; what was before is one column.
 const DAYS_MAX: usize = 7;
@@ -26,11 +25,8 @@ const DAYS_MAX: usize = 7;
 /// By what is summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// How it was paid.
     Method,
-    /// What was sold.
     Product,
-    /// Who sold it.
     CurrentUser,
 }
 
@@ -56,35 +52,36 @@ impl By {
         }
     }
 
-    /// Time, key, how many and how much, line by line, of the purchases that meet a condition.
-    fn sql(self, at: &str, condition: &str) -> String {
-        let (columns, lines) = match self {
-            Self::Method => ("p.method, 1, p.net", "transaction_payments p"),
+    /// Key, quarter of an hour, how many and how much, of the purchases that meet a condition.
+    fn sql(self, condition: &str) -> String {
+        let (key, count, cents, lines) = match self {
+            Self::Method => ("p.method", "1", "p.net", "transaction_payments"),
             Self::Product => (
-                "p.product_id, p.quantity, p.total_amount",
-                "transaction_items p",
+                "p.product_id",
+                "p.quantity",
+                "p.total_amount",
+                "transaction_items",
             ),
-            Self::CurrentUser => {
-                return format!(
-                    "SELECT {at}, t.recorded_by, 1, t.total_amount FROM transactions t WHERE TRUE{condition}"
-                );
-            }
+            Self::CurrentUser => ("t.recorded_by", "1", "t.total_amount", ""),
+        };
+        let join = match lines {
+            "" => String::new(),
+            lines => format!("JOIN {lines} p ON p.transaction_id = t.id"),
         };
         format!(
-            "SELECT {at}, {columns} FROM transactions t JOIN {lines} ON p.transaction_id = t.id
-             WHERE TRUE{condition}"
+            "SELECT {key}, {AT} / {QUARTER_MS}, coalesce(sum({count}), 0), coalesce(sum({cents}), 0)
+             FROM transactions t {join} WHERE TRUE{condition} GROUP BY 1, 2"
         )
     }
 
-    /// What a line is called.
-    fn called(self, connection: &Connection, key: &Key) -> Result<String> {
+    fn line_name(self, connection: &Connection, key: &Value) -> Result<String> {
         Ok(match (self, key) {
-            (Self::Method, Key::Text(name)) => method(Some(name)),
+            (Self::Method, Value::Text(name)) => method(Some(name)),
             (Self::Method, _) => method(None),
-            (_, Key::Text(name)) => shortened_to(name, NAME_MAX_CHARS),
-            (_, Key::Device(id)) => devices::called(connection, DeviceId(*id))?,
-            (Self::Product, Key::Nothing) => "An unknown product".to_owned(),
-            (Self::CurrentUser, Key::Nothing) => "Not said".to_owned(),
+            (_, Value::Text(name)) => shortened_to(name, NAME_MAX_CHARS),
+            (_, Value::Integer(id)) => devices::called(connection, DeviceId(*id))?,
+            (Self::Product, _) => "Unknown product".to_owned(),
+            (Self::CurrentUser, _) => "Not specified".to_owned(),
         })
     }
 }
@@ -95,14 +92,13 @@ pub fn method(name: Option<&str>) -> String {
         Some("cash") => "Cash".to_owned(),
         Some("card") => "Card".to_owned(),
         Some(other) => shortened(other),
-        None => "Not said".to_owned(),
+        None => "Not specified".to_owned(),
     }
 }
 
 /// How many, and how much in cents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sum {
-    /// How many.
     pub count: i64,
     /// In cents.
     pub cents: i64,
@@ -119,38 +115,25 @@ impl Sum {
 /// A line of a table.
 #[derive(Debug, Clone, Default)]
 pub struct Row {
-    /// Of what.
     pub name: String,
-    /// Its device, of a product.
     pub id: Option<i64>,
-    /// By day.
     pub days: BTreeMap<String, Sum>,
-    /// On all days.
     pub all: Sum,
 }
 
 impl Row {
     fn add(&mut self, day: &str, sum: Sum) {
-        match self.days.get_mut(day) {
-            Some(of_day) => of_day.add(sum),
-            None => {
-                self.days.insert(day.to_owned(), sum);
-            }
-        }
+        self.days.entry(day.to_owned()).or_default().add(sum);
         self.all.add(sum);
     }
 }
 
-/// What purchases come to, by something and by day.
+/// Totals of one kind, by day.
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// By what.
     pub by: By,
-    /// The days, in order.
     pub days: Vec<String>,
-    /// A line each, the largest amount first.
     pub rows: Vec<Row>,
-    /// All of them.
     pub all: Row,
 }
 
@@ -162,26 +145,36 @@ impl Table {
         condition: &Conditions,
         zone: &Zone,
     ) -> Result<Self> {
-        let adding = Adding::read(connection, &by.sql(AT, &condition.sql), condition)?;
-        let mut rows = Vec::with_capacity(adding.keys.len());
-        for key in &adding.keys {
-            rows.push(Row {
-                name: by.called(connection, key)?,
-                id: match key {
-                    Key::Device(id) => Some(*id),
-                    _ => None,
-                },
-                ..Row::default()
-            });
-        }
+        let mut statement = connection.prepare_cached(&by.sql(&condition.sql))?;
+        let mut lines = statement.query(params_from_iter(&condition.parameters))?;
+        let mut rows: Vec<Row> = Vec::new();
         let mut all = Row {
             name: "All".to_owned(),
             ..Row::default()
         };
-        let days = adding.days(zone);
-        for ((place, quarter), sum) in adding.sums {
-            for line in [&mut rows[place], &mut all] {
-                line.add(&days[&quarter], sum);
+        let (mut last, mut days) = (None, HashMap::new());
+        while let Some(line) = lines.next()? {
+            let (key, quarter): (Value, i64) = (line.get(0)?, line.get(1)?);
+            let sum = Sum {
+                count: line.get(2)?,
+                cents: line.get(3)?,
+            };
+            if last.as_ref() != Some(&key) {
+                rows.push(Row {
+                    name: by.line_name(connection, &key)?,
+                    id: match key {
+                        Value::Integer(id) => Some(id),
+                        _ => None,
+                    },
+                    ..Row::default()
+                });
+                last = Some(key);
+            }
+            let day = days
+                .entry(quarter)
+                .or_insert_with(|| zone.day(Timestamp(quarter * QUARTER_MS)).0);
+            for row in rows.last_mut().into_iter().chain([&mut all]) {
+                row.add(day, sum);
             }
         }
         rows.sort_by(|one, other| {
@@ -220,12 +213,9 @@ impl Table {
     }
 }
 
-/// What purchases come to altogether.
 #[derive(Debug, Clone, Default)]
 pub struct Whole {
-    /// How many purchases, and their total amounts.
     pub purchases: Sum,
-    /// How many tickets were made.
     pub tickets: i64,
     /// By method: its name, and what stayed in the till.
     pub methods: Vec<(String, Sum)>,
@@ -244,50 +234,25 @@ impl Whole {
                 })
             },
         )?;
-        let by = By::Method;
-        let adding = if sql.is_empty() {
+        let (from, condition_sql) = match sql.as_str() {
             // Whoever asks for all need not look each purchase up.
-            let sql = "SELECT 0, method, 1, net FROM transaction_payments";
-            Adding::read(connection, sql, condition)?
-        } else {
-            Adding::read(connection, &by.sql("0", sql), condition)?
+            "" => ("transaction_payments p", ""),
+            sql => (
+                "transactions t JOIN transaction_payments p ON p.transaction_id = t.id",
+                sql,
+            ),
         };
-        let mut methods = Vec::with_capacity(adding.keys.len());
-        for key in &adding.keys {
-            methods.push((by.called(connection, key)?, Sum::default()));
-        }
-        for ((place, _), sum) in adding.sums {
-            methods[place].1.add(sum);
-        }
-        Self::of(connection, condition, purchases, methods)
-    }
-
-    /// As [`Whole::read`], of the tables of the same purchases.
-    pub fn of_tables(
-        connection: &Connection,
-        condition: &Conditions,
-        tables: &[Table],
-    ) -> Result<Self> {
-        let (mut purchases, mut methods) = (Sum::default(), Vec::new());
-        for table in tables {
-            match table.by {
-                By::Method => {
-                    let rows = table.rows.iter();
-                    methods = rows.map(|row| (row.name.clone(), row.all)).collect();
-                }
-                By::CurrentUser => purchases = table.all.all,
-                By::Product => {}
-            }
-        }
-        Self::of(connection, condition, purchases, methods)
-    }
-
-    fn of(
-        connection: &Connection,
-        condition: &Conditions,
-        purchases: Sum,
-        mut methods: Vec<(String, Sum)>,
-    ) -> Result<Self> {
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT p.method, count(*), coalesce(sum(p.net), 0) FROM {from} WHERE TRUE{condition_sql} GROUP BY 1"
+        ))?;
+        let methods = statement.query_map(params_from_iter(&condition.parameters), |row| {
+            let sum = Sum {
+                count: row.get(1)?,
+                cents: row.get(2)?,
+            };
+            Ok((method(row.get::<_, Option<String>>(0)?.as_deref()), sum))
+        })?;
+        let mut methods = methods.collect::<rusqlite::Result<Vec<_>>>()?;
         let sql = match condition.sql.as_str() {
             "" => "SELECT count(*) FROM transaction_delegates".to_owned(),
             sql => format!(
@@ -320,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_sorted_and_no_purchase_is_read_whole_to_be_added_up() {
+    fn totals_are_read_from_an_index_alone() {
         let connection = Connection::open_in_memory().unwrap();
         crate::db::migrate::create(&connection).unwrap();
         let plan = |sql: &str| -> String {
@@ -334,16 +299,12 @@ mod tests {
         };
         let since = format!(" AND {AT} >= 0");
         for condition in ["", since.as_str()] {
-            for sql in [By::CurrentUser.sql(AT, condition), purchases_sql(condition)] {
+            for sql in [By::CurrentUser.sql(condition), purchases_sql(condition)] {
                 let plan = plan(&sql);
                 assert!(
                     plan.contains("COVERING INDEX transactions_bought"),
                     "{sql}: {plan}"
                 );
-            }
-            for by in By::ALL {
-                let plan = plan(&by.sql(AT, condition));
-                assert!(!plan.contains("TEMP B-TREE"), "{by:?}: {plan}");
             }
         }
     }

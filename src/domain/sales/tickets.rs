@@ -1,10 +1,10 @@
 //! The tickets of a purchase become delegates with their joins. Loading may be cut off anywhere, and
 //! go on here or in another run: no ticket is made twice. That of a delegate who was deleted is not
-//! made anew either, whichever purchase it comes with: another one than the first is told so.
+//! made anew either, whichever purchase it comes with: another than the first gets an inconsistency.
 
 use super::{
-    erased,
-    load::{Received, existing, tell},
+    erase,
+    load::{Received, add_inconsistency, existing},
     sale::{Sale, Ticket},
 };
 use crate::{
@@ -80,41 +80,37 @@ fn ticket(
     if made {
         return Ok(());
     }
-    let told = |path: &str, cause: &Error| {
+    let note = |path: &str, cause: &Error| {
         let path = format!("{}.{path}", ticket.path);
-        tell(tx, received, &path, &cause.message)
+        add_inconsistency(tx, received, &path, &cause.message)
     };
-    match erased::had(tx, received.transaction, &ticket.barcode)? {
+    match erase::was_erased(tx, received.transaction, &ticket.barcode)? {
         Some(true) => return Ok(()),
         Some(false) => {
             let cause = "another purchase sold this ticket, to somebody who was deleted for good; it is not made anew";
-            return told("barcode", &Error::invalid(cause));
+            return note("barcode", &Error::invalid(cause));
         }
         None => {}
     }
     let make =
         |described: bool| tx.nested(|tx| make(tx, ctx, received, admission, ticket, described));
-    match make(true) {
+    let mut outcome = make(true);
+    if let Err(cause) = &outcome
+        && cause.kind == Kind::Invalid
+        && ticket.description.is_some()
+    {
         // Whoever paid is let in, whatever is wrong with what the ticket is called.
-        Err(cause) if cause.kind == Kind::Invalid && ticket.description.is_some() => {
-            match make(false) {
-                Ok(()) => told("description", &cause),
-                Err(cause) if cause.kind == Kind::Invalid => told("barcode", &cause),
-                Err(cause) => taken(cause, told),
-            }
+        let plain = make(false);
+        if plain.is_ok() {
+            return note("description", cause);
         }
-        Err(cause) if cause.kind == Kind::Invalid => told("barcode", &cause),
-        Err(cause) => taken(cause, told),
-        Ok(()) => Ok(()),
+        outcome = plain;
     }
-}
-
-/// Tells that another delegate has or had the barcode; passes everything else on.
-fn taken(cause: Error, told: impl Fn(&str, &Error) -> Result<()>) -> Result<()> {
-    if cause.kind == Kind::CodeTaken {
-        told("barcode", &cause)
-    } else {
-        Err(cause)
+    match outcome {
+        Err(cause) if matches!(cause.kind, Kind::Invalid | Kind::CodeTaken) => {
+            note("barcode", &cause)
+        }
+        outcome => outcome,
     }
 }
 
@@ -138,12 +134,10 @@ fn make(
     // Only now: whoever has the barcode today counts more than who had it.
     if let Some((code, deleted)) = sold_before(tx, &ticket.barcode)? {
         let code = text::shortened(&code);
-        return Err(Error::new(
-            Kind::CodeTaken,
-            format!(
-                "purchase {code} sold this ticket, and its delegate {deleted} was deleted since; restore that one if the ticket is to let in"
-            ),
-        ));
+        let message = format!(
+            "purchase {code} sold this ticket, and its delegate {deleted} was deleted since; restore that delegate if the ticket is to let in"
+        );
+        return Err(Error::new(Kind::CodeTaken, message));
     }
     tx.prepare_cached(
         "INSERT INTO transaction_delegates (transaction_id, barcode, delegate_id, product_id)
@@ -197,57 +191,45 @@ fn join(
     }
 }
 
-/// Finishes what an earlier run was cut off from.
+/// Finishes purchases that an earlier run of the server was cut off in.
 pub async fn resume(store: &Store) -> Result<()> {
     let mut after = 0;
-    while let Some(unfinished) = store
-        .read(move |connection| next(connection, after))
+    while let Some((received, body, client, user)) = store
+        .read(move |connection| next_unfinished(connection, after))
         .await?
     {
-        let received = unfinished.received;
         after = received.body;
         let settings = Arc::new(store.look_up(settings::load)?);
         let ctx = Context {
-            client: unfinished.client,
-            user: unfinished.user,
+            client,
+            user,
             ..Context::of_command("tx", settings)
         };
-        let sale = super::read(unfinished.body.into()).await?;
+        let sale = super::read(body.into()).await?;
         all_tickets(store, &ctx, received, &sale).await?;
         tracing::info!(
             transaction = received.transaction,
-            "a purchase that was cut off is loaded whole"
+            "finished an interrupted purchase"
         );
     }
     Ok(())
 }
 
-/// A body whose tickets are not all made.
-struct Unfinished {
-    received: Received,
-    body: Vec<u8>,
-    client: Option<ClientId>,
-    user: Option<UserId>,
-}
+type Unfinished = (Received, Vec<u8>, Option<ClientId>, Option<UserId>);
 
-fn next(connection: &Connection, after: i64) -> Result<Option<Unfinished>> {
+fn next_unfinished(connection: &Connection, after: i64) -> Result<Option<Unfinished>> {
     let mut statement = connection.prepare(
         "SELECT id, transaction_id, body, client_id, user_id FROM transaction_bodies
          WHERE loaded < tickets AND id > ?1 ORDER BY id LIMIT 1",
     )?;
-    Ok(statement
-        .query_row([after], |row| {
-            Ok(Unfinished {
-                received: Received {
-                    body: row.get(0)?,
-                    transaction: row.get(1)?,
-                },
-                body: row.get(2)?,
-                client: row.get(3)?,
-                user: row.get(4)?,
-            })
-        })
-        .optional()?)
+    let found = statement.query_row([after], |row| {
+        let received = Received {
+            body: row.get(0)?,
+            transaction: row.get(1)?,
+        };
+        Ok((received, row.get(2)?, row.get(3)?, row.get(4)?))
+    });
+    Ok(found.optional()?)
 }
 
 /// Makes the delegates of all tickets; gates get their turn between slices.

@@ -1,4 +1,4 @@
-//! The last attempts of each webhook, for people who look why something did not arrive.
+//! The last attempts of each webhook, for people who look for a missing delivery.
 
 use super::event::{Ref, Source};
 use crate::{
@@ -11,26 +11,25 @@ use crate::{
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::json;
 
-/// Attempts that are kept of each webhook.
+/// Attempts kept of each webhook.
 pub const KEPT: i64 = 200;
-/// How much of an answer is kept, in characters.
+/// The part of an answer that is kept, in characters.
 pub const ANSWER_MAX_CHARS: usize = 300;
 
-/// What came of an attempt.
+/// The result of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Came {
-    /// It was taken (2xx).
+pub enum AttemptResult {
+    /// 2xx.
     Delivered,
-    /// The answer had another status.
+    /// Another status.
     Refused,
-    /// There was no answer.
+    /// No answer.
     Failed,
 }
 
-impl Came {
+impl AttemptResult {
     const ALL: [Self; 3] = [Self::Delivered, Self::Refused, Self::Failed];
 
-    /// Its name in the file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -41,38 +40,33 @@ impl Came {
     }
 }
 
-/// An attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
-    /// What was sent; `None` for a test.
+    /// What it told of; `None` for a test.
     pub of: Option<Ref>,
-    /// The type that it was sent as.
+    /// The type of the event.
     pub kind: String,
-    /// The record.
-    pub lane: String,
-    /// Delegates it was about.
+    pub ordering_key: String,
+    /// The delegates it was about.
     pub people: Vec<DelegateId>,
-    /// When it began.
     pub at: Timestamp,
-    /// How long it took, in milliseconds.
     pub took_ms: i64,
-    /// What came of it.
-    pub came: Came,
-    /// The answer's status.
+    /// Its result.
+    pub result: AttemptResult,
     pub status: Option<u16>,
-    /// How the answer begins, or why there was none.
+    /// The beginning of the answer, or why there was none.
     pub answer: String,
 }
 
-/// Keeps an attempt, and lets old ones go. Not one that is about somebody who was erased since: the
-/// answer may repeat what it was told.
+/// Stores an attempt and removes old ones. An attempt about a person who was erased since is dropped: the
+/// answer may quote the delivery.
 pub(super) fn put(tx: &Tx<'_>, webhook: i64, attempt: &Attempt) -> Result<()> {
     let (source, id) = match attempt.of {
         Some(of) => (of.source.name(), of.id),
         None => ("test", 0),
     };
     tx.prepare_cached(
-        "INSERT INTO webhook_attempts (webhook_id, source, source_id, type, lane, people, at, took_ms, outcome, status, answer)
+        "INSERT INTO webhook_attempts (webhook_id, source, source_id, type, ordering_key, people, at, took_ms, outcome, status, answer)
          SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM webhooks WHERE id = ?1
          AND NOT EXISTS (SELECT 1 FROM json_each(?6) WHERE value NOT IN (SELECT id FROM delegates))",
     )?
@@ -81,11 +75,11 @@ pub(super) fn put(tx: &Tx<'_>, webhook: i64, attempt: &Attempt) -> Result<()> {
         source,
         id,
         attempt.kind,
-        attempt.lane,
+        attempt.ordering_key,
         json!(attempt.people).to_string(),
         attempt.at,
         attempt.took_ms,
-        attempt.came.name(),
+        attempt.result.name(),
         attempt.status,
         attempt.answer,
     ])?;
@@ -102,18 +96,18 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(i64, Attempt)> {
     let id = row.get(2)?;
     let of = Source::parse(&source).ok().map(|source| Ref { source, id });
     let people: String = row.get(5)?;
-    let came: String = row.get(8)?;
+    let result: String = row.get(8)?;
     let attempt = Attempt {
         of,
         kind: row.get(3)?,
-        lane: row.get(4)?,
+        ordering_key: row.get(4)?,
         people: serde_json::from_str(&people).unwrap_or_default(),
         at: row.get(6)?,
         took_ms: row.get(7)?,
-        came: Came::ALL
+        result: AttemptResult::ALL
             .into_iter()
-            .find(|known| known.name() == came)
-            .unwrap_or(Came::Failed),
+            .find(|known| known.name() == result)
+            .unwrap_or(AttemptResult::Failed),
         status: row.get(9)?,
         answer: row.get(10)?,
     };
@@ -121,9 +115,9 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(i64, Attempt)> {
 }
 
 const COLUMNS: &str =
-    "id, source, source_id, type, lane, people, at, took_ms, outcome, status, answer";
+    "id, source, source_id, type, ordering_key, people, at, took_ms, outcome, status, answer";
 
-/// The last attempts of a webhook, the newest first, each with its id.
+/// The last attempts of a webhook, newest first, each with its id.
 pub fn last(connection: &Connection, webhook: i64, limit: i64) -> Result<Vec<(i64, Attempt)>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM webhook_attempts WHERE webhook_id = ?1 ORDER BY id DESC LIMIT ?2"
@@ -132,10 +126,6 @@ pub fn last(connection: &Connection, webhook: i64, limit: i64) -> Result<Vec<(i6
     Ok(attempts.collect::<rusqlite::Result<_>>()?)
 }
 
-/// An attempt of a webhook.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Invalid`] when it is not kept any more.
 pub fn get(connection: &Connection, webhook: i64, id: i64) -> Result<Attempt> {
     let found = connection
         .prepare_cached(&format!(
@@ -167,11 +157,11 @@ mod tests {
         let attempt = |took_ms| Attempt {
             of: None,
             kind: "test".into(),
-            lane: "test".into(),
+            ordering_key: "test".into(),
             people: Vec::new(),
             at: Timestamp(0),
             took_ms,
-            came: Came::Delivered,
+            result: AttemptResult::Delivered,
             status: Some(200),
             answer: String::new(),
         };

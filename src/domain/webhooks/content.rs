@@ -1,8 +1,8 @@
-//! The words for it: what is sent, made when it is sent, from the record as it stands then.
+//! The body of a delivery, made when it is sent, from the record as it is then.
 
 use super::{
     event::{Ref, Source, delivery_id},
-    wanted,
+    subscription,
 };
 use crate::{
     core::{
@@ -15,26 +15,24 @@ use crate::{
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 
-/// The type by which it is told that somebody was erased.
+/// The event of an erasure.
 pub const ERASED: &str = "delegate.erased";
 
-/// What is sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Content {
-    /// Its id: the same however often it is sent.
+    /// The same at each attempt.
     pub id: String,
-    /// Its type, such as `delegate.updated`.
+    /// The event name, such as `delegate.updated`.
     pub kind: String,
-    /// The record that it is about.
-    pub lane: String,
+    /// The ordering key.
+    pub ordering_key: String,
     /// The delegates that it names.
     pub people: Vec<DelegateId>,
-    /// The body.
     pub body: String,
 }
 
-/// What is to be sent for a row; `None` when there is nothing to tell of it any more, as it was
-/// taken back or is about somebody who was erased.
+/// The content for a row; `None` if nothing is left to tell: the interaction was
+/// deleted, or the person erased.
 pub fn of(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Option<Content>> {
     match of.source {
         Source::Interaction => interaction(connection, uid, of, zone),
@@ -42,7 +40,7 @@ pub fn of(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Op
     }
 }
 
-/// What is sent to try whether it arrives.
+/// The content of a test delivery.
 #[must_use]
 pub fn trial(name: &str, at: Timestamp, zone: &Zone) -> Content {
     let id = format!("msg_test_{}", uuid::Uuid::new_v4().simple());
@@ -51,7 +49,7 @@ pub fn trial(name: &str, at: Timestamp, zone: &Zone) -> Content {
         body: body(&id, "webhook.test", at, zone, &data.to_string()),
         id,
         kind: "webhook.test".to_owned(),
-        lane: "test".to_owned(),
+        ordering_key: "test".to_owned(),
         people: Vec::new(),
     }
 }
@@ -83,7 +81,7 @@ fn interaction(
         ),
         id,
         kind: kind.to_owned(),
-        lane: wanted::lane_of(
+        ordering_key: subscription::ordering_key_of(
             InteractionId(of.id),
             interaction.delegates[0],
             interaction.devices[0],
@@ -119,8 +117,8 @@ fn change(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Op
     };
     let [before, after] = texts.map(|text| json(&text));
     changed.into = after["into"].as_i64();
-    let told = wanted::told_as(connection, &changed)?;
-    let Some((kind, lane)) = told else {
+    let told = subscription::event_name(connection, &changed)?;
+    let Some((kind, ordering_key)) = told else {
         return Ok(None);
     };
     let record = changed.record.unwrap_or_default();
@@ -156,12 +154,12 @@ fn change(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Op
         body: body(&id, kind, at, zone, &data),
         id,
         kind: kind.to_owned(),
-        lane,
+        ordering_key,
         people,
     }))
 }
 
-/// A delegate as it stands; of one that is gone its id, and where it went.
+/// A delegate as it is now; of a deleted one, its id and what it was merged into.
 fn delegate(connection: &Connection, id: i64, into: Option<i64>, zone: &Zone) -> Result<String> {
     match into {
         Some(into) => Ok(json!({
@@ -172,8 +170,8 @@ fn delegate(connection: &Connection, id: i64, into: Option<i64>, zone: &Zone) ->
     }
 }
 
-/// A record as the API shows it, without the interactions and children it carries there; of one that
-/// is gone only which it was.
+/// A record as the API shows it, without interactions and children; of a deleted
+/// one, its id.
 fn shown(
     connection: &Connection,
     resource: &'static Resource,
@@ -184,7 +182,7 @@ fn shown(
     Ok(found.unwrap_or_else(|| json!({"id": id, "_type": resource.name}).to_string()))
 }
 
-/// An interaction that was taken back: what it was, without what it had in `data`, and who it was
+/// A deleted interaction without its `data`, and the delegates it was
 /// about.
 fn taken_back(id: i64, before: Value) -> (String, Vec<DelegateId>) {
     let mut data = json!({"id": id, "_type": "interaction"});

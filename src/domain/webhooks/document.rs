@@ -1,5 +1,5 @@
-//! Webhooks as the configuration document has them (contract §10): matched by name. Secrets are
-//! never in it when it is written, and those in place are kept; a document may bring one along that
+//! Webhooks in the configuration document (contract §10), matched by name. Secrets are
+//! never exported, and those in place are kept; a document may bring a secret that
 //! was agreed on with the receiver.
 
 use super::{
@@ -30,7 +30,7 @@ pub struct Entry {
     changes: BTreeSet<String>,
     #[serde(default)]
     devices: Option<BTreeSet<String>>,
-    /// Whether it is told what happens, or somebody paused it; left as it is where it says nothing.
+    /// `false`: paused by a person. Absent: unchanged.
     #[serde(default)]
     active: Option<bool>,
     #[serde(default)]
@@ -63,10 +63,7 @@ pub fn export(connection: &Connection) -> Result<Value> {
         .collect()
 }
 
-/// Checks entries as far as that can be without the settings that the same document may bring.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Invalid`], naming the webhook and what is wrong.
+/// Validates entries, without the settings that the same document may bring.
 pub fn check(entries: &[Entry]) -> Result<()> {
     let mut names = BTreeSet::new();
     for entry in entries {
@@ -89,8 +86,8 @@ fn of(entry: &Entry, cause: Error) -> Error {
     )
 }
 
-/// Puts checked entries in force, each in the place of the webhook with its name; with `prune` the
-/// others go.
+/// Stores validated entries, each over the webhook with its name; with `prune` the
+/// others are removed.
 pub fn save(tx: &Tx<'_>, ctx: &Context, entries: &[Entry], prune: bool) -> Result<()> {
     let ctx = &Context {
         settings: Arc::new(settings::load(tx)?),

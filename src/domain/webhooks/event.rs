@@ -1,9 +1,9 @@
-//! Something to be told.
+//! Names what a delivery tells of.
 
 use crate::types::{Timestamp, error::Error};
 use sha2::{Digest, Sha256};
 
-/// Where it is written that something happened.
+/// The table that has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
     /// In `audit`.
@@ -13,7 +13,6 @@ pub enum Source {
 }
 
 impl Source {
-    /// Its name in the file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -22,10 +21,6 @@ impl Source {
         }
     }
 
-    /// The source of a name.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Invalid`] for what is none.
     pub fn parse(name: &str) -> Result<Self, Error> {
         [Self::Audit, Self::Interaction]
             .into_iter()
@@ -34,27 +29,24 @@ impl Source {
     }
 }
 
-/// Names a row that tells what happened.
+/// A row that a delivery tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ref {
-    /// Where it stands.
     pub source: Source,
-    /// Its id there.
     pub id: i64,
 }
 
-/// Something to be told: which row, and which record it is about. What is in one lane is told in
+/// A delivery to make. Deliveries with one ordering key, which names a record, go out in
 /// order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// The row.
     pub of: Ref,
-    /// The record: of an interaction its first delegate, else its first device.
-    pub lane: String,
+    /// The record: an interaction's first delegate, else its first device.
+    pub ordering_key: String,
 }
 
-/// The id of a delivery: the same however often it is sent, and never that of another, not even in a
-/// file that went back to a backup and counts its ids anew.
+/// The id of a delivery: the same at each attempt, and never that of another delivery, not even in a
+/// file that was restored from a backup and gives its row ids again.
 pub fn delivery_id(uid: &str, of: Ref, at: Timestamp) -> String {
     let text = format!("{uid}|{}|{}|{}", of.source.name(), of.id, at.0);
     let digest = Sha256::digest(text.as_bytes());

@@ -1,103 +1,101 @@
-//! What of one webhook is sent next, and what an outcome means. Pure: it is told the time, and gives
-//! back what is to be written down.
+//! Decides what one webhook sends next, and what a result means. Pure: it gets the time, and returns
+//! what to store.
 //!
-//! What happened passes through a window in memory, in order. What is taken leaves it; what is not
-//! taken is held, with all that comes after it in its lane, so that the rest of the window goes on.
-//! When nothing at all is taken ([`DOWN_AFTER`] failures in a row, or nobody there) the window stands
-//! still, and one delivery at a time is tried, further and further apart, a different one each time.
+//! Deliveries pass through a window in memory, in order. A delivered one leaves it. A failed one becomes
+//! pending, with everything behind it under the same ordering key, and the rest of the window goes on.
+//! When every delivery fails ([`DOWN_AFTER`] in a row, or the receiver is unreachable), the window
+//! stops, and one delivery at a time is tried with growing back-off, a different one each time.
 
 use super::{
     event::{Event, Ref},
-    held::Held,
+    pending::PendingDelivery,
     state::{Note, Pause, State},
-    wanted::Step,
+    subscription::Step,
 };
 use crate::{core::changes::Position, types::Timestamp};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Deliveries of one webhook under way at a time.
+/// Running deliveries of one webhook.
 pub const AT_ONCE: usize = 4;
-/// What is held of one webhook at the most; with so much nothing more is read for it.
-pub const HELD_MAX: usize = 1_000;
-/// Failures in a row after which the receiver counts as down.
+/// Pending deliveries of one webhook; with so many, nothing more is read for it.
+pub const PENDING_MAX: usize = 1_000;
+/// Failures in a row after which a receiver counts as down.
 pub const DOWN_AFTER: u32 = 5;
-/// How long nothing must have been taken for the receiver to have been away, in milliseconds: less
-/// is a few deliveries that it does not take, among others that it does.
+/// A receiver that was down for so long, in milliseconds, gets all pending deliveries at once when it is
+/// back; a shorter time means that it refused single deliveries.
 const AWAY_MS: i64 = 60 * 1000;
-/// How long nothing may be taken before the webhook is paused, in milliseconds: three days.
+/// A webhook is paused after failing for so long, in milliseconds: three days.
 pub const PAUSED_AFTER_MS: i64 = 3 * 24 * 60 * 60 * 1000;
-/// Seconds until one delivery is tried again, by how often it was tried; then the last of them.
+/// Back-off of one delivery in seconds, by attempt; then the last.
 const AGAIN_S: [i64; 8] = [2, 10, 30, 120, 600, 1_800, 3_600, 3 * 3_600];
-/// Seconds until a receiver that is down is tried again, by failures in a row.
+/// Back-off of a receiver that is down in seconds, by failures in a row.
 const DOWN_S: [i64; 8] = [2, 5, 10, 20, 60, 120, 300, 600];
-/// Nothing waits longer, in milliseconds.
+/// The longest back-off, in milliseconds.
 const WAIT_MAX_MS: i64 = 4 * 3_600 * 1000;
-/// The longest wait that a receiver may ask for (Retry-After), in seconds.
+/// The longest `Retry-After` that is respected, in seconds.
 const ASKED_MAX_S: i64 = 3_600;
 
-/// What came of a delivery.
+/// The result of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was taken.
     Taken,
-    /// There is nothing to tell of it any more.
+    /// Nothing is left to tell: the record was erased, or the interaction deleted.
     Nothing,
-    /// It was not taken, or nobody knows.
+    /// The receiver refused it, or the outcome is unknown.
     Failed {
-        /// Why.
         why: String,
-        /// Nobody was there: no other delivery would fare better.
+        /// The receiver was unreachable: other deliveries would fail, too.
         nobody: bool,
-        /// The receiver said that it is no more (410).
+        /// The receiver is gone for good (410).
         gone: bool,
-        /// The receiver asked to be left alone for so many seconds.
+        /// `Retry-After`.
         again_after_s: Option<i64>,
     },
 }
 
-/// A step in the window.
 #[derive(Debug)]
 struct Slot {
     step: Step,
     done: bool,
 }
 
-/// One webhook at work.
 #[derive(Debug, Default)]
 pub struct Runner {
-    /// How it fares; its cursor is at the window's beginning.
+    /// How it health; its cursor is at the window's beginning.
     pub state: State,
-    /// Whether there is more behind the window, as far as is known.
+    /// Whether the feed has more behind the window.
     pub has_more: bool,
-    held: Vec<Held>,
+    pending: Vec<PendingDelivery>,
     window: VecDeque<Slot>,
-    /// What is under way, with its lane; of a window that was dropped, too.
+    /// Running deliveries with their ordering keys, including those of a dropped window.
     running: HashMap<Ref, String>,
     next_position: i64,
 }
 
 impl Runner {
-    /// Begins, or begins anew, at what the file says. What is under way goes on; it will be told
-    /// twice where the file does not know yet that it was taken.
-    pub fn load(&mut self, state: State, held: Vec<Held>) {
-        self.next_position = held.last().map_or(0, |held| held.position) + 1;
+    /// Starts, or restarts, from the stored state. Running deliveries go on; they are sent
+    /// twice if their result is not stored yet.
+    pub fn load(&mut self, state: State, pending: Vec<PendingDelivery>) {
+        self.next_position = pending.last().map_or(0, |pending| pending.position) + 1;
         // The file knows where the window begins; what was read beyond it stays good.
         let begins = self.state.cursor;
         if state.cursor != begins || state.revision != self.state.revision {
             self.window.clear();
             self.has_more = true;
         }
-        (self.state, self.held) = (state, held);
+        (self.state, self.pending) = (state, pending);
     }
 
-    /// Whether the window has room, and what is behind it may be read. Of a receiver that is down,
-    /// too: there may be something in it that it takes.
+    /// Whether the window has room. A receiver that is down reads on as well: it may accept
+    /// another delivery.
     #[must_use]
     pub fn wants_more(&self) -> bool {
-        self.state.paused.is_none() && self.held.len() < HELD_MAX && self.window.len() < AT_ONCE * 2
+        self.state.paused.is_none()
+            && self.pending.len() < PENDING_MAX
+            && self.window.len() < AT_ONCE * 2
     }
 
-    /// Where reading goes on: behind the window.
+    /// The position behind the window.
     #[must_use]
     pub fn reads_from(&self) -> Position {
         self.window
@@ -105,7 +103,7 @@ impl Runner {
             .map_or(self.state.cursor, |slot| slot.step.to)
     }
 
-    /// Takes what was read.
+    /// Appends what was read from the feed.
     pub fn read(&mut self, steps: Vec<Step>, notes: &mut Vec<Note>) {
         self.window.extend(steps.into_iter().map(|step| Slot {
             done: step.event.is_none(),
@@ -114,13 +112,13 @@ impl Runner {
         self.move_on(notes);
     }
 
-    /// Whether nothing is taken at the moment.
+    /// Whether the receiver is down.
     #[must_use]
     pub fn is_down(&self) -> bool {
         self.state.failures >= DOWN_AFTER
     }
 
-    /// What is to be sent now; it is under way from here on. `room` is how many others may be.
+    /// The deliveries to start now, at most `room`.
     pub fn start(&mut self, now: Timestamp, room: usize, notes: &mut Vec<Note>) -> Vec<Event> {
         if self.state.paused.is_some() {
             return Vec::new();
@@ -135,48 +133,51 @@ impl Runner {
             )
         };
         for event in &started {
-            self.running.insert(event.of, event.lane.clone());
+            self.running.insert(event.of, event.ordering_key.clone());
         }
         started
     }
 
-    /// Of a receiver that is down: one delivery when it is time, a different one each time.
+    /// For a receiver that is down: one delivery when it is due, a different one each time.
     fn probe(&self, now: Timestamp) -> Option<Event> {
         let due = self.state.next_at.is_none_or(|at| is_due(at, now));
         if !due || !self.running.is_empty() {
             return None;
         }
-        let mut lanes = HashSet::new();
+        let mut ordering_keys = HashSet::new();
         let heads: Vec<&Event> = self
-            .held
+            .pending
             .iter()
-            .map(|held| &held.event)
-            .chain(self.pending())
-            .filter(|event| lanes.insert(event.lane.as_str()))
+            .map(|pending| &pending.event)
+            .chain(self.unsent())
+            .filter(|event| ordering_keys.insert(event.ordering_key.as_str()))
             .collect();
         let turn = usize::try_from(self.state.failures).unwrap_or_default();
         let chosen = heads.get(turn.checked_rem(heads.len())?)?;
         Some((*chosen).clone())
     }
 
-    fn pending(&self) -> impl Iterator<Item = &Event> {
+    fn unsent(&self) -> impl Iterator<Item = &Event> {
         self.window
             .iter()
             .filter(|slot| !slot.done)
             .filter_map(|slot| slot.step.event.as_ref())
     }
 
-    /// Of a receiver that takes what it gets: the first of every lane that is free.
+    /// For a working receiver: the first delivery of every free ordering key.
     fn ready(&mut self, now: Timestamp, room: usize, notes: &mut Vec<Note>) -> Vec<Event> {
         let mut ready = Vec::new();
         let mut taken: HashSet<String> = self.running.values().cloned().collect();
         let mut waits = HashSet::new();
-        for held in &self.held {
-            let lane = &held.event.lane;
-            waits.insert(lane.clone());
-            // The first of its lane says when the lane goes on.
-            if taken.insert(lane.clone()) && is_due(held.next_at, now) && ready.len() < room {
-                ready.push(held.event.clone());
+        for pending in &self.pending {
+            let ordering_key = &pending.event.ordering_key;
+            waits.insert(ordering_key.clone());
+            // The first of its ordering key says when the ordering key goes on.
+            if taken.insert(ordering_key.clone())
+                && is_due(pending.next_at, now)
+                && ready.len() < room
+            {
+                ready.push(pending.event.clone());
             }
         }
         let mut moved = Vec::new();
@@ -187,13 +188,13 @@ impl Runner {
             if self.running.contains_key(&event.of) {
                 continue;
             }
-            if waits.contains(&event.lane) {
-                if self.held.len() + moved.len() < HELD_MAX {
+            if waits.contains(&event.ordering_key) {
+                if self.pending.len() + moved.len() < PENDING_MAX {
                     slot.done = true;
                     moved.push(event.clone());
                 }
             } else if ready.len() < room {
-                if taken.insert(event.lane.clone()) {
+                if taken.insert(event.ordering_key.clone()) {
                     ready.push(event.clone());
                 }
             } else if waits.is_empty() {
@@ -207,7 +208,7 @@ impl Runner {
         ready
     }
 
-    /// Has something wait: because it failed, or behind what did.
+    /// Makes a delivery pending: it failed, or one before it did.
     fn hold(
         &mut self,
         event: Event,
@@ -215,7 +216,7 @@ impl Runner {
         failed: Option<(Timestamp, String)>,
         notes: &mut Vec<Note>,
     ) {
-        let held = Held {
+        let pending = PendingDelivery {
             event,
             position: self.next_position,
             attempts: u32::from(failed.is_some()),
@@ -224,11 +225,11 @@ impl Runner {
             why: failed.map(|(_, why)| why),
         };
         self.next_position += 1;
-        notes.push(Note::Held(held.clone()));
-        self.held.push(held);
+        notes.push(Note::PendingDelivery(pending.clone()));
+        self.pending.push(pending);
     }
 
-    /// What was under way is done.
+    /// Handles the result of a running delivery.
     pub fn done(&mut self, event: &Event, outcome: Outcome, now: Timestamp, notes: &mut Vec<Note>) {
         self.running.remove(&event.of);
         let was = self.state;
@@ -237,9 +238,13 @@ impl Runner {
                 let since = self.state.failing_since.unwrap_or(now);
                 if self.is_down() && now.0 - since.0 >= AWAY_MS {
                     // It is back: what waits needs not wait any longer.
-                    for held in self.held.iter_mut().filter(|held| held.next_at > now) {
-                        held.next_at = now;
-                        notes.push(Note::Held(held.clone()));
+                    for pending in self
+                        .pending
+                        .iter_mut()
+                        .filter(|pending| pending.next_at > now)
+                    {
+                        pending.next_at = now;
+                        notes.push(Note::PendingDelivery(pending.clone()));
                     }
                 }
                 self.state.failures = 0;
@@ -265,11 +270,11 @@ impl Runner {
         self.move_on(notes);
     }
 
-    /// It is delivered, or need not be.
+    /// Removes a delivery that is done.
     fn let_go(&mut self, event: &Event, notes: &mut Vec<Note>) {
-        let before = self.held.len();
-        self.held.retain(|held| held.event.of != event.of);
-        if self.held.len() < before {
+        let before = self.pending.len();
+        self.pending.retain(|pending| pending.event.of != event.of);
+        if self.pending.len() < before {
             notes.push(Note::Released(event.of));
         }
         for slot in &mut self.window {
@@ -302,8 +307,8 @@ impl Runner {
         }
     }
 
-    /// What failed is tried again later: held, unless nothing is taken at all, when it stays where
-    /// it is.
+    /// Schedules a failed delivery again. If the receiver is down, the delivery stays in
+    /// the window.
     fn keep(
         &mut self,
         event: &Event,
@@ -312,16 +317,20 @@ impl Runner {
         again_after_s: Option<i64>,
         notes: &mut Vec<Note>,
     ) {
-        if let Some(held) = self.held.iter_mut().find(|held| held.event.of == event.of) {
-            held.next_at = later(now, wait_s(&AGAIN_S, held.attempts, again_after_s));
-            held.attempts = held.attempts.saturating_add(1);
-            held.failing_since.get_or_insert(now);
-            held.why = Some(why);
-            notes.push(Note::Held(held.clone()));
+        if let Some(pending) = self
+            .pending
+            .iter_mut()
+            .find(|pending| pending.event.of == event.of)
+        {
+            pending.next_at = later(now, wait_s(&AGAIN_S, pending.attempts, again_after_s));
+            pending.attempts = pending.attempts.saturating_add(1);
+            pending.failing_since.get_or_insert(now);
+            pending.why = Some(why);
+            notes.push(Note::PendingDelivery(pending.clone()));
             return;
         }
         let down = self.is_down();
-        let full = self.held.len() >= HELD_MAX;
+        let full = self.pending.len() >= PENDING_MAX;
         let of_event = |slot: &&mut Slot| {
             !slot.done
                 && slot
@@ -341,7 +350,7 @@ impl Runner {
         }
     }
 
-    /// Lets go of the beginning of the window, as far as it is done.
+    /// Removes finished deliveries from the front of the window.
     fn move_on(&mut self, notes: &mut Vec<Note>) {
         let mut to = None;
         while self.window.front().is_some_and(|slot| slot.done) {
@@ -361,7 +370,7 @@ fn wait_s(waits: &[i64], turn: u32, asked: Option<i64>) -> i64 {
     wait.max(asked.unwrap_or(0).min(ASKED_MAX_S))
 }
 
-/// Whether it is time. A time further ahead than anything ever waits tells that the clock was put
+/// A time further ahead than the longest back-off means that the clock was set
 /// back.
 fn is_due(at: Timestamp, now: Timestamp) -> bool {
     at <= now || at.0 - now.0 > WAIT_MAX_MS

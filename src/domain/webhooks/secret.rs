@@ -1,4 +1,4 @@
-//! What deliveries are signed by, as Standard Webhooks (<https://www.standardwebhooks.com>) has it:
+//! Signatures of Standard Webhooks (<https://www.standardwebhooks.com>):
 //! HMAC-SHA256 over `id.timestamp.body`, with a secret written as `whsec_` and base64.
 
 use crate::types::error::{Error, Result};
@@ -6,24 +6,20 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// How a secret begins.
+/// The prefix of a secret.
 const PREFIX: &str = "whsec_";
-/// Random bytes of a fresh secret.
+/// Random bytes of a new secret.
 const FRESH_BYTES: usize = 32;
-/// Bytes that a secret may have.
+/// The length of a secret in bytes.
 const BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 
-/// A fresh secret.
 pub fn fresh() -> Result<String> {
     let mut random = [0; FRESH_BYTES];
     getrandom::fill(&mut random).map_err(Error::defect)?;
     Ok(format!("{PREFIX}{}", STANDARD.encode(random)))
 }
 
-/// Checks a secret that was agreed on elsewhere.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Invalid`], without a word of the secret.
+/// Validates a secret from elsewhere.
 pub fn check(secret: &str) -> Result<()> {
     key(secret).map(drop)
 }

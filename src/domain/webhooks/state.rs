@@ -1,9 +1,9 @@
-//! How far a webhook has come, and how it fares, in the file.
+//! How far a webhook has come, and how it health, in the file.
 
 use super::{
     attempts::{self, Attempt},
     event::Ref,
-    held::{self, Held},
+    pending::{self, PendingDelivery},
     store,
 };
 use crate::{
@@ -20,11 +20,11 @@ use serde_json::json;
 /// Why a webhook is paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
-    /// Somebody paused it.
+    /// A person paused it.
     Asked,
-    /// Nothing was taken for days.
+    /// Every delivery failed for three days.
     Failing,
-    /// The receiver said that it is no more (410).
+    /// The receiver is gone for good (410).
     Gone,
 }
 
@@ -44,22 +44,22 @@ impl Pause {
     }
 }
 
-/// How far it has come, and how it fares.
+/// How far it has come, and how it health.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct State {
-    /// Up to here everything is delivered, held, or none of its business.
+    /// Everything up to here is delivered, pending, or irrelevant.
     pub cursor: Position,
     /// Failures in a row.
     pub failures: u32,
-    /// Since when nothing was taken.
+    /// Since when every delivery fails.
     pub failing_since: Option<Timestamp>,
-    /// When it is tried again, after some failures in a row.
+    /// The next attempt, if the receiver is down.
     pub next_at: Option<Timestamp>,
-    /// When something was taken last.
+    /// The last successful delivery.
     pub last_success_at: Option<Timestamp>,
-    /// Since when and why nothing is sent.
+    /// Since when and why it is paused.
     pub paused: Option<(Timestamp, Pause)>,
-    /// How often a person decided something about it.
+    /// Grows with each decision of a person.
     pub revision: i64,
 }
 
@@ -85,7 +85,7 @@ impl State {
     }
 }
 
-/// The state of a webhook; that of one which was never begun stands at nothing.
+/// The state of a webhook; the default without a row.
 pub fn of(connection: &Connection, webhook: i64) -> Result<State> {
     let found = connection
         .prepare_cached(
@@ -98,7 +98,7 @@ pub fn of(connection: &Connection, webhook: i64) -> Result<State> {
     Ok(found.unwrap_or_default())
 }
 
-/// The names of those that were stopped because their receiver takes nothing any more.
+/// The names of webhooks that stopped because every delivery failed.
 pub fn stopped(connection: &Connection) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT name FROM webhooks JOIN webhook_states ON webhook_id = id
@@ -108,7 +108,7 @@ pub fn stopped(connection: &Connection) -> Result<Vec<String>> {
     Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Has a webhook begin here.
+/// Starts a webhook at the end of the feed.
 pub(super) fn begin(tx: &Tx<'_>, webhook: i64) -> Result<()> {
     let cursor = changes::newest(tx)?;
     tx.prepare_cached(
@@ -118,10 +118,7 @@ pub(super) fn begin(tx: &Tx<'_>, webhook: i64) -> Result<()> {
     Ok(())
 }
 
-/// Pauses a webhook: what happens meanwhile waits.
-///
-/// # Errors
-/// [`crate::types::error::Kind::NoSuchPath`] when there is no such webhook.
+/// Pauses a webhook. Later changes wait.
 pub fn pause(tx: &Tx<'_>, ctx: &Context, webhook: i64) -> Result<()> {
     let name = store::name_of(tx, webhook)?;
     let paused = tx
@@ -136,7 +133,7 @@ pub fn pause(tx: &Tx<'_>, ctx: &Context, webhook: i64) -> Result<()> {
     store::tell(tx, ctx, webhook, "pause", json!({"name": name}))
 }
 
-/// Has a webhook go on at once, with what waited; or, where that is to be `skipped`, with what
+/// Resumes a webhook with what waited or, if that is `skipped`, with what
 /// happens from now on.
 pub fn resume(tx: &Tx<'_>, ctx: &Context, webhook: i64, skipped: bool) -> Result<()> {
     let name = store::name_of(tx, webhook)?;
@@ -151,14 +148,14 @@ pub fn resume(tx: &Tx<'_>, ctx: &Context, webhook: i64, skipped: bool) -> Result
             "UPDATE webhook_states SET interaction_id = ?2, audit_id = ?3 WHERE webhook_id = ?1",
         )?
         .execute(params![webhook, cursor.interaction, cursor.change])?;
-        tx.prepare_cached("DELETE FROM webhook_held WHERE webhook_id = ?1")?
+        tx.prepare_cached("DELETE FROM webhook_pending WHERE webhook_id = ?1")?
             .execute([webhook])?;
     }
     let action = if skipped { "skip" } else { "resume" };
     store::tell(tx, ctx, webhook, action, json!({"name": name}))
 }
 
-/// Forgets how often it failed: it is tried again at once.
+/// Resets the back-off: the next attempt is at once.
 pub(super) fn hurry(tx: &Tx<'_>, webhook: i64) -> Result<()> {
     tx.prepare_cached(
         "UPDATE webhook_states SET failures = 0, failing_since = NULL, next_at = NULL,
@@ -166,39 +163,39 @@ pub(super) fn hurry(tx: &Tx<'_>, webhook: i64) -> Result<()> {
          WHERE webhook_id = ?1",
     )?
     .execute([webhook])?;
-    tx.prepare_cached("UPDATE webhook_held SET next_at = ?2 WHERE webhook_id = ?1")?
+    tx.prepare_cached("UPDATE webhook_pending SET next_at = ?2 WHERE webhook_id = ?1")?
         .execute(params![webhook, tx.now()])?;
     Ok(())
 }
 
-/// Something that one round found out about a webhook, to be written down.
+/// A fact about a webhook to store.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Note {
-    /// It has come so far, and fares so.
+    /// It has come so far, and health so.
     State(State),
-    /// This waits.
-    Held(Held),
-    /// This does not wait any more.
+    /// A pending delivery.
+    PendingDelivery(PendingDelivery),
+    /// A delivery that is not pending any more.
     Released(Ref),
-    /// This was tried.
+    /// An attempt.
     Tried(Attempt),
 }
 
-/// Writes notes down. Those of a webhook that is gone by now are let go.
+/// Stores notes. Those of removed webhooks are dropped.
 pub fn write(tx: &Tx<'_>, notes: &[(i64, Note)]) -> Result<()> {
     for (webhook, note) in notes {
         match note {
             Note::State(state) => write_state(tx, *webhook, state)?,
-            Note::Held(held) => held::put(tx, *webhook, held)?,
-            Note::Released(of) => held::remove(tx, *webhook, *of).map(drop)?,
+            Note::PendingDelivery(pending) => pending::put(tx, *webhook, pending)?,
+            Note::Released(of) => pending::remove(tx, *webhook, *of).map(drop)?,
             Note::Tried(attempt) => attempts::put(tx, *webhook, attempt)?,
         }
     }
     Ok(())
 }
 
-/// Writes a state down. How far it has come only ever grows; the rest is nothing worth where a
-/// person decided something since it was known.
+/// Stores a state. The cursor only grows. The rest is dropped if a
+/// person decided something since.
 fn write_state(tx: &Tx<'_>, webhook: i64, state: &State) -> Result<()> {
     tx.prepare_cached(
         "UPDATE webhook_states SET interaction_id = max(interaction_id, ?2), audit_id = max(audit_id, ?3)
@@ -227,7 +224,7 @@ fn write_state(tx: &Tx<'_>, webhook: i64, state: &State) -> Result<()> {
     Ok(())
 }
 
-/// What is read to go on with a webhook.
-pub fn load(connection: &Connection, webhook: i64) -> Result<(State, Vec<Held>)> {
-    Ok((of(connection, webhook)?, held::all(connection, webhook)?))
+/// The state and the pending deliveries of a webhook.
+pub fn load(connection: &Connection, webhook: i64) -> Result<(State, Vec<PendingDelivery>)> {
+    Ok((of(connection, webhook)?, pending::all(connection, webhook)?))
 }

@@ -1,4 +1,4 @@
-//! Where webhooks are kept: making, changing, another secret, removing; each audited, without the
+//! Stores webhooks. Every change is audited, without the
 //! secret.
 
 use super::{
@@ -17,7 +17,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// How long the secret before signs along, in milliseconds: a day.
+/// How long the previous secret signs as well, in milliseconds: a day.
 pub const OVERLAP_MS: i64 = 24 * 60 * 60 * 1000;
 /// The most webhooks.
 pub const WEBHOOKS_MAX: i64 = 50;
@@ -45,7 +45,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Webhook> {
     })
 }
 
-/// Every webhook, by name.
 pub fn all(connection: &Connection) -> Result<Vec<Webhook>> {
     let mut statement =
         connection.prepare_cached(&format!("SELECT {COLUMNS} FROM webhooks ORDER BY name"))?;
@@ -53,10 +52,6 @@ pub fn all(connection: &Connection) -> Result<Vec<Webhook>> {
     Ok(webhooks.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A webhook.
-///
-/// # Errors
-/// [`Kind::NoSuchPath`] when there is none.
 pub fn get(connection: &Connection, id: i64) -> Result<Webhook> {
     connection
         .prepare_cached(&format!("SELECT {COLUMNS} FROM webhooks WHERE id = ?1"))?
@@ -65,7 +60,7 @@ pub fn get(connection: &Connection, id: i64) -> Result<Webhook> {
         .ok_or_else(missing)
 }
 
-/// That there is no such webhook.
+/// The error for an unknown webhook.
 #[must_use]
 pub fn missing() -> Error {
     Error::new(Kind::NoSuchPath, "there is no such webhook any more")
@@ -75,17 +70,16 @@ pub(super) fn name_of(connection: &Connection, id: i64) -> Result<String> {
     Ok(get(connection, id)?.is.name)
 }
 
-/// Where deliveries of a webhook go, and what they are signed by.
+/// Address and secrets of a webhook.
 pub struct Endpoint {
-    /// What goes into the ids of its deliveries.
+    /// Part of the ids of its deliveries.
     pub uid: String,
-    /// The address.
     pub url: String,
-    /// The secret, and the one before while that still counts.
+    /// The secret, and the previous one while it is valid.
     pub secrets: Vec<String>,
 }
 
-/// The endpoint of a webhook, while there is one.
+/// The endpoint of a webhook; `None` if it was removed.
 pub fn endpoint(connection: &Connection, id: i64, now: Timestamp) -> Result<Option<Endpoint>> {
     Ok(connection
         .prepare_cached(
@@ -105,7 +99,7 @@ pub fn endpoint(connection: &Connection, id: i64, now: Timestamp) -> Result<Opti
         .optional()?)
 }
 
-/// A webhook as the configuration has it.
+/// A webhook in the configuration document.
 #[must_use]
 pub fn document(new: &NewWebhook) -> Value {
     let mut document = json!({
@@ -120,7 +114,7 @@ pub fn document(new: &NewWebhook) -> Value {
     document
 }
 
-/// A webhook as the audit has it: who may read that may not know a key that the address holds.
+/// A webhook in the audit, whose readers may not see a key in the address.
 fn audited(new: &NewWebhook) -> Value {
     let mut document = document(new);
     let digest = crate::types::secret::digest(new.url.as_bytes());
@@ -129,7 +123,7 @@ fn audited(new: &NewWebhook) -> Value {
     document
 }
 
-/// Scheme, host and port of an address: what may be shown to everybody.
+/// Scheme, host and port of an address, which everybody may see.
 #[must_use]
 pub fn origin(url: &str) -> &str {
     let begins = url.find("://").map_or(0, |at| at + 3);
@@ -137,11 +131,8 @@ pub fn origin(url: &str) -> &str {
     length.map_or(url, |length| &url[..begins + length])
 }
 
-/// Makes a webhook that is told what happens from now on; its id and its secret, which nothing shows
-/// again. `agreed` is a secret that was agreed on elsewhere.
-///
-/// # Errors
-/// [`Kind::Invalid`], naming what is wrong.
+/// Creates a webhook for what happens from now on. Returns its id and its secret, which is shown
+/// once. `agreed` is a secret from elsewhere.
 pub fn create(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -183,10 +174,7 @@ pub fn create(
     Ok((id, secret))
 }
 
-/// Changes a webhook. What waits is tried again at once, as the address may be a better one.
-///
-/// # Errors
-/// As [`create`], and [`Kind::NoSuchPath`].
+/// Changes a webhook. Pending deliveries are tried at once, as the address may have been wrong.
 pub fn change(tx: &Tx<'_>, ctx: &Context, id: i64, new: &NewWebhook) -> Result<()> {
     new.check(ctx.settings.reach)?;
     let before = get(tx, id)?;
@@ -212,11 +200,8 @@ pub fn change(tx: &Tx<'_>, ctx: &Context, id: i64, new: &NewWebhook) -> Result<(
     changed(tx, ctx, id, Some(&before.is), Some(new))
 }
 
-/// Gives a webhook another secret, which nothing shows again. The one before signs along for a day
-/// ([`OVERLAP_MS`]), unless it is to count no more `at_once`.
-///
-/// # Errors
-/// [`Kind::NoSuchPath`].
+/// Gives a webhook a new secret, which is shown once. The previous one signs as well for a day
+/// ([`OVERLAP_MS`]), unless it ends `at_once`.
 pub fn rotate(tx: &Tx<'_>, ctx: &Context, id: i64, at_once: bool) -> Result<String> {
     let name = name_of(tx, id)?;
     let secret = secret::fresh()?;
@@ -235,10 +220,7 @@ pub fn rotate(tx: &Tx<'_>, ctx: &Context, id: i64, at_once: bool) -> Result<Stri
     Ok(secret)
 }
 
-/// Puts a secret in place that was agreed on elsewhere; it counts at once.
-///
-/// # Errors
-/// [`Kind::Invalid`] for what is no secret.
+/// Sets a secret from elsewhere, at once.
 pub fn agree(tx: &Tx<'_>, ctx: &Context, id: i64, secret: &str) -> Result<()> {
     secret::check(secret)?;
     let changed = tx
@@ -255,10 +237,7 @@ pub fn agree(tx: &Tx<'_>, ctx: &Context, id: i64, secret: &str) -> Result<()> {
     tell(tx, ctx, id, "rotate", json!({"name": name}))
 }
 
-/// Removes a webhook, with all that waits for it.
-///
-/// # Errors
-/// [`Kind::NoSuchPath`].
+/// Removes a webhook with its pending deliveries.
 pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<String> {
     let before = get(tx, id)?;
     tx.prepare_cached("DELETE FROM webhooks WHERE id = ?1")?
@@ -280,7 +259,7 @@ fn check_name(tx: &Tx<'_>, name: &str, but: Option<i64>) -> Result<()> {
     Ok(())
 }
 
-/// Tells the audit what became of a webhook.
+/// Audits a change of a webhook.
 fn changed(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -293,7 +272,7 @@ fn changed(
     audit::append_between(tx, ctx, "webhook", Some(id), before, after)
 }
 
-/// Tells the audit what was done about a webhook.
+/// Audits an action on a webhook.
 pub(super) fn tell(
     tx: &Tx<'_>,
     ctx: &Context,

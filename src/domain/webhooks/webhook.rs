@@ -1,4 +1,4 @@
-//! A subscription: who is told, and of what.
+//! A webhook: where deliveries go, and what it subscribes to.
 
 use crate::{
     core::outgoing::{self, Reach},
@@ -14,19 +14,19 @@ use std::collections::BTreeSet;
 const NAME_MAX_CHARS: usize = 100;
 /// The most entries of a list.
 const ENTRIES_MAX: usize = 500;
-/// Stands for any.
+/// Any type.
 pub const ANY: &str = "*";
 
-/// A change of a record that can be told.
+/// A change of a record that webhooks can subscribe to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
-    /// Its name: the record's type, a dot, what was done.
+    /// Record type, dot, action.
     pub name: &'static str,
-    /// When it is told.
+    /// When it is sent.
     pub about: &'static str,
 }
 
-/// Every change that can be told.
+/// Every change that webhooks can subscribe to.
 #[rustfmt::skip]
 pub const CHANGES: &[Change] = &[
     Change { name: "delegate.created", about: "somebody was added" },
@@ -48,10 +48,10 @@ pub const CHANGES: &[Change] = &[
     Change { name: "rehearsal.returned", about: "the rehearsal ended; everything is as it was before it" },
 ];
 
-/// What a webhook is to be.
+/// The settings of a webhook.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct NewWebhook {
-    /// What people call it; unique.
+    /// Unique.
     pub name: String,
     /// Where deliveries go.
     pub url: String,
@@ -63,28 +63,21 @@ pub struct NewWebhook {
     pub devices: Option<BTreeSet<String>>,
 }
 
-/// A webhook as it is kept, but for its secret.
+/// A stored webhook without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
-    /// Its id.
     pub id: i64,
-    /// What goes into the ids of its deliveries.
+    /// Part of the ids of its deliveries.
     pub uid: String,
-    /// What it is.
     pub is: NewWebhook,
-    /// Until when the secret before signs along.
+    /// Until when the previous secret signs as well.
     pub previous_until: Option<Timestamp>,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it was changed last.
     pub updated_at: Timestamp,
 }
 
 impl NewWebhook {
-    /// Checks it; the address as far as calls may go.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Invalid`], naming what is wrong.
+    /// Validates the settings; `reach` says which addresses are allowed.
     pub fn check(&self, reach: Reach) -> Result<()> {
         check_text("name", &self.name)?;
         if self.name.trim().is_empty() || self.name.chars().count() > NAME_MAX_CHARS {
@@ -139,13 +132,13 @@ impl NewWebhook {
         }
     }
 
-    /// Whether an interaction of this type is to be told, wherever it was.
+    /// Whether it subscribes to interactions of this type, at some device.
     #[must_use]
     pub fn wants_interaction(&self, kind: &str) -> bool {
         self.interactions.contains(ANY) || self.interactions.contains(kind)
     }
 
-    /// Whether a change is to be told.
+    /// Whether it subscribes to a change.
     #[must_use]
     pub fn wants_change(&self, name: &str) -> bool {
         let of_type = || name.split_once('.').map(|(of, _)| format!("{of}.{ANY}"));

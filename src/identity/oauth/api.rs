@@ -1,33 +1,40 @@
-//! `POST /oauth/v2/token` in HTTP. Whatever is wrong with a request, the answer has RFC 6749's form
-//! and not the envelope's.
+//! `POST /oauth/v2/token` and `/oauth/v2/revoke` (RFC 7009). Their answers and errors have RFC 6749's form, not the
+//! envelope's.
 
 use super::{
     grant,
-    parameters::{BODY_MAX_BYTES, Parameters},
     refusal::{Cause, Refusal},
-    request::TokenRequest,
-    revocation::{RevocationAnswer, SentRevocation},
+    request::{BODY_MAX_BYTES, ClientCredentials, Parameters, TokenRequest},
 };
 use crate::{
     identity::{
         App,
-        tokens::{ACCESS_S, Issued},
+        tokens::{self, ACCESS_S, Issued},
     },
     types::error::{Error, Kind},
-    web::{ClientAddress, RequestId, body::read_limited, tags::Tag},
+    web::{
+        ClientAddress, RequestId, Tag,
+        body::read_limited,
+        schema::{
+            Described, Properties, choice, inline, nullable, plain, response as json_response, text,
+        },
+    },
 };
 use poem::{
     IntoResponse, Request, RequestBody, Response,
     http::{StatusCode, header},
     web::headers::{Authorization, HeaderMapExt, authorization::Basic},
 };
-use poem_openapi::OpenApi;
-use serde_json::json;
-use std::net::IpAddr;
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ApiResponse, ExtractParamOptions, OpenApi,
+    registry::{
+        MetaHeader, MetaMediaType, MetaRequest, MetaResponse, MetaResponses, MetaSchema, Registry,
+    },
+};
+use serde_json::{Value, json};
+use std::{marker::PhantomData, net::IpAddr};
 
-/// The token endpoint.
 pub struct OAuthApi {
-    /// The application.
     pub app: App,
 }
 
@@ -53,15 +60,9 @@ impl OAuthApi {
     ///
     /// Answers and errors have the form of RFC 6749, without `data` and `meta`.
     #[oai(path = "/oauth/v2/token", method = "post", operation_id = "token")]
-    async fn token(&self, sent: SentRequest, request_id: RequestId) -> TokenAnswer {
-        let outcome = match sent.read() {
-            Ok((request, address)) => {
-                grant::token(&self.app.store, &self.app.throttle, request, address).await
-            }
-            Err(refusal) => Err(refusal),
-        };
-        TokenAnswer {
-            outcome,
+    async fn token(&self, sent: Form<TokenInput>, request_id: RequestId) -> OAuthAnswer<true> {
+        OAuthAnswer {
+            outcome: self.issued(sent).await,
             request_id,
         }
     }
@@ -76,95 +77,48 @@ impl OAuthApi {
         method = "post",
         operation_id = "revokeToken"
     )]
-    async fn revoke(&self, sent: SentRevocation, request_id: RequestId) -> RevocationAnswer {
-        RevocationAnswer {
-            outcome: sent.revoke(&self.app).await,
+    async fn revoke(
+        &self,
+        sent: Form<RevocationInput>,
+        request_id: RequestId,
+    ) -> OAuthAnswer<false> {
+        OAuthAnswer {
+            outcome: self.revoked(sent).await,
             request_id,
         }
     }
 }
 
-/// A request as it was sent; that it cannot be read is told in the answer's own form.
-pub struct SentRequest {
-    address: IpAddr,
-    content_type: Option<String>,
-    basic: Option<Result<Authorization<Basic>, Refusal>>,
-    body: Result<Vec<u8>, Refusal>,
-}
+impl OAuthApi {
+    async fn issued(&self, sent: Form<TokenInput>) -> Result<Value, Refusal> {
+        let (parameters, basic, address) = sent.open()?;
+        let request = TokenRequest::read(parameters, halves(basic.as_ref()))?;
+        let issued = grant::token(&self.app.store, &self.app.throttle, request, address).await?;
+        Ok(granted(&issued))
+    }
 
-impl SentRequest {
-    pub(super) async fn receive(request: &Request, body: &mut RequestBody) -> Self {
-        Self {
-            address: ClientAddress::of(request),
-            content_type: request.content_type().map(ToOwned::to_owned),
-            basic: says_basic(request).then(|| {
-                let basic = request.headers().typed_get();
-                basic.ok_or_else(|| Refusal::invalid_client(true))
-            }),
-            body: read_limited(request, body, BODY_MAX_BYTES)
-                .await
-                .map_err(unreadable),
+    async fn revoked(&self, sent: Form<RevocationInput>) -> Result<Value, Refusal> {
+        let (store, throttle) = (&self.app.store, &self.app.throttle);
+        let (mut parameters, basic, address) = sent.open()?;
+        let client = ClientCredentials::read(&mut parameters, halves(basic.as_ref()))?;
+        let client = grant::authenticate(store, throttle, &client, address)?;
+        let token = parameters.require("token")?;
+        if store
+            .write(move |tx| tokens::revoke(tx, client.id, &token))
+            .await?
+        {
+            return Ok(json!({}));
         }
-    }
-
-    /// The parameters, the credentials of the header, and the sender's address.
-    ///
-    /// # Errors
-    /// `invalid_request` or `invalid_client` for what cannot be read.
-    pub(super) fn open(
-        self,
-    ) -> Result<(Parameters, Option<Authorization<Basic>>, IpAddr), Refusal> {
-        let basic = self.basic.transpose()?;
-        let parameters = Parameters::read(self.content_type.as_deref(), &self.body?)?;
-        Ok((parameters, basic, self.address))
-    }
-
-    fn read(self) -> Result<(TokenRequest, IpAddr), Refusal> {
-        let (parameters, basic, address) = self.open()?;
-        let halves = basic
-            .as_ref()
-            .map(|basic| (basic.username(), basic.password()));
-        Ok((TokenRequest::read(parameters, halves)?, address))
+        let description = "the token was issued to another client";
+        Err(Refusal::new(Cause::InvalidGrant, description))
     }
 }
 
-/// Whether the client signs in by header. Any other scheme is passed over: many apps send their old
-/// token with every request, this one included.
-fn says_basic(request: &Request) -> bool {
-    request
-        .headers()
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.as_bytes().get(..5))
-        .is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"Basic"))
+fn halves(basic: Option<&Authorization<Basic>>) -> Option<(&str, &str)> {
+    basic.map(|basic| (basic.username(), basic.password()))
 }
 
-fn unreadable(error: Error) -> Refusal {
-    match error.kind {
-        Kind::TooLarge => Refusal::invalid_request("the body may have at most 65536 bytes"),
-        Kind::Invalid => Refusal::invalid_request("the body breaks off"),
-        Kind::NotJson => {
-            Refusal::invalid_request("the body is compressed (Content-Encoding); send it as it is")
-        }
-        _ => error.into(),
-    }
-}
-
-/// Tokens, or a refusal.
-pub struct TokenAnswer {
-    outcome: Result<Issued, Refusal>,
-    request_id: RequestId,
-}
-
-impl IntoResponse for TokenAnswer {
-    fn into_response(self) -> Response {
-        match self.outcome {
-            Ok(issued) => respond(200, &granted(&issued)),
-            Err(refusal) => refused(&refusal, &self.request_id),
-        }
-    }
-}
-
-fn granted(issued: &Issued) -> serde_json::Value {
+fn granted(issued: &Issued) -> Value {
     let scopes: Vec<_> = issued.scopes.iter().map(|scope| scope.name()).collect();
     let mut answer = json!({
         "access_token": issued.access,
@@ -178,7 +132,99 @@ fn granted(issued: &Issued) -> serde_json::Value {
     answer
 }
 
-pub(super) fn refused(refusal: &Refusal, request_id: &RequestId) -> Response {
+/// A request as it was sent, described by `T`. The answer tells in its own form that it cannot be read.
+pub struct Form<T> {
+    address: IpAddr,
+    content_type: Option<String>,
+    basic: Option<Result<Authorization<Basic>, Refusal>>,
+    body: Result<Vec<u8>, Refusal>,
+    described: PhantomData<fn() -> T>,
+}
+
+impl<T> Form<T> {
+    /// The parameters, the credentials of the header, and the sender's address.
+    fn open(self) -> Result<(Parameters, Option<Authorization<Basic>>, IpAddr), Refusal> {
+        let basic = self.basic.transpose()?;
+        let parameters = Parameters::read(self.content_type.as_deref(), &self.body?)?;
+        Ok((parameters, basic, self.address))
+    }
+}
+
+/// Whether the client signs in by header. Any other scheme is passed over: many apps send their old
+/// token with every request, this one included.
+fn has_basic(request: &Request) -> bool {
+    request
+        .headers()
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.as_bytes().get(..5))
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"Basic"))
+}
+
+fn unreadable(error: Error) -> Refusal {
+    match error.kind {
+        Kind::TooLarge | Kind::NotJson => Refusal::invalid_request(error.message),
+        Kind::Invalid => Refusal::invalid_request("the body breaks off"),
+        _ => error.into(),
+    }
+}
+
+impl<'a, T: Described> ApiExtractor<'a> for Form<T> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+
+    fn request_meta() -> Option<MetaRequest> {
+        // JSON is taken as well. Documented, it makes two generators of clients write broken code.
+        Some(MetaRequest {
+            description: Some("At most 64 KiB."),
+            content: vec![MetaMediaType {
+                content_type: "application/x-www-form-urlencoded",
+                schema: T::reference(),
+            }],
+            required: true,
+        })
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        _: ExtractParamOptions<Self::ParamType>,
+    ) -> poem::Result<Self> {
+        let body = read_limited(request, body, BODY_MAX_BYTES).await;
+        Ok(Self {
+            address: ClientAddress::of(request),
+            content_type: request.content_type().map(ToOwned::to_owned),
+            basic: has_basic(request).then(|| {
+                let basic = request.headers().typed_get();
+                basic.ok_or_else(|| Refusal::invalid_client(true))
+            }),
+            body: body.map_err(unreadable),
+            described: PhantomData,
+        })
+    }
+}
+
+/// A token, or an empty answer, or a refusal.
+pub struct OAuthAnswer<const TOKEN: bool> {
+    outcome: Result<Value, Refusal>,
+    request_id: RequestId,
+}
+
+impl<const TOKEN: bool> IntoResponse for OAuthAnswer<TOKEN> {
+    fn into_response(self) -> Response {
+        match self.outcome {
+            Ok(body) => respond(200, &body),
+            Err(refusal) => refused(&refusal, &self.request_id),
+        }
+    }
+}
+
+fn refused(refusal: &Refusal, request_id: &RequestId) -> Response {
     let description = if refusal.cause == Cause::Defect {
         tracing::error!(%request_id, "defect: {}", refusal.description);
         format!("internal error; the server's log has the details under request {request_id}")
@@ -198,7 +244,7 @@ pub(super) fn refused(refusal: &Refusal, request_id: &RequestId) -> Response {
     response
 }
 
-pub(super) fn respond(status: u16, body: &serde_json::Value) -> Response {
+fn respond(status: u16, body: &Value) -> Response {
     Response::builder()
         .status(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))
         .content_type("application/json")
@@ -206,4 +252,168 @@ pub(super) fn respond(status: u16, body: &serde_json::Value) -> Response {
         .header(header::CACHE_CONTROL, "no-store")
         .header(header::PRAGMA, "no-cache")
         .body(body.to_string())
+}
+
+/// A header: name, type, meaning.
+type Header = (&'static str, &'static str, &'static str);
+
+const CHALLENGE: Header = ("WWW-Authenticate", "string", "`Basic`, if it was used.");
+const RETRY_AFTER: Header = ("Retry-After", "integer", "Seconds until the next try.");
+
+fn refusal(status: u16, description: &'static str, header: Option<Header>) -> MetaResponse {
+    let header = header.map(|(name, ty, about)| MetaHeader {
+        name: name.to_owned(),
+        description: Some(about.to_owned()),
+        required: false,
+        deprecated: false,
+        schema: inline(plain(ty, "")),
+    });
+    MetaResponse {
+        headers: header.into_iter().collect(),
+        ..json_response(status, description, JSON, TokenError::reference())
+    }
+}
+
+impl<const TOKEN: bool> ApiResponse for OAuthAnswer<TOKEN> {
+    fn meta() -> MetaResponses {
+        let mut done = json_response(200, "A token", JSON, Token::reference());
+        if !TOKEN {
+            done.description = "The token is worth nothing any more, or never was";
+            done.content.clear();
+        }
+        let invalid =
+            "`invalid_request`, `invalid_grant`, `unsupported_grant_type` or `invalid_scope`";
+        let client = "`invalid_client`: the client is unknown or revoked, or its secret is wrong";
+        let too_many = "`temporarily_unavailable`: too many attempts failed";
+        let unavailable =
+            "`temporarily_unavailable`: the store is unavailable; nothing was written";
+        MetaResponses {
+            responses: vec![
+                done,
+                refusal(400, invalid, None),
+                refusal(401, client, TOKEN.then_some(CHALLENGE)),
+                refusal(429, too_many, Some(RETRY_AFTER)),
+                refusal(503, unavailable, Some(RETRY_AFTER)),
+            ],
+        }
+    }
+
+    fn register(registry: &mut Registry) {
+        if TOKEN {
+            Token::register(registry);
+        }
+        TokenError::register(registry);
+    }
+}
+
+const JSON: &str = "application/json";
+
+pub struct TokenInput;
+
+impl Described for TokenInput {
+    const NAME: &'static str = "TokenRequest";
+
+    fn schema() -> MetaSchema {
+        plain("object", "A token request (RFC 6749). Other parameters are ignored; one that is sent twice is refused.")
+            .required(
+                "grant_type",
+                choice(&["client_credentials", "password", "refresh_token"], ""),
+            )
+            .optional_text("client_id", "The client's id, unless sent by HTTP Basic.")
+            .optional_text("client_secret", "The client's secret, unless sent by HTTP Basic.")
+            .optional_text("username", "The user's e-mail address; for `password`.")
+            .optional_text("password", "The user's password, or a one-time password of POST /otp/send; for `password`.")
+            .optional_text("totp", "For `password`, of a user who has an authenticator app: its current code, or a recovery code. A one-time password needs none.")
+            .optional_text("refresh_token", "For `refresh_token`.")
+            .optional_text("scope", "Names of scopes, separated by spaces. All that the client has are granted anyway; through a user's token `TRUSTED` stands for `REPORT_LIST`.")
+            .with_example(json!({
+                "grant_type": "client_credentials",
+                "client_id": "gate-b-5f3a9c21",
+                "client_secret": "9d0c…",
+            }))
+    }
+}
+
+pub struct RevocationInput;
+
+impl Described for RevocationInput {
+    const NAME: &'static str = "RevocationRequest";
+
+    fn schema() -> MetaSchema {
+        let about = "A revocation request (RFC 7009). Other parameters are ignored.";
+        plain("object", about)
+            .required_text("token", "An access token or a refresh token.")
+            .optional_text("token_type_hint", "Ignored: the token is found without it.")
+            .optional_text("client_id", "The client's id, unless sent by HTTP Basic.")
+            .optional_text(
+                "client_secret",
+                "The client's secret, unless sent by HTTP Basic.",
+            )
+            .with_example(json!({
+                "token": "7a2d28fc…",
+                "client_id": "gate-b-5f3a9c21",
+                "client_secret": "9d0c…",
+            }))
+    }
+}
+
+struct Token;
+
+impl Described for Token {
+    const NAME: &'static str = "Token";
+
+    fn schema() -> MetaSchema {
+        plain(
+            "object",
+            "An access token, to be sent as `Authorization: Bearer …`.",
+        )
+        .required_text("access_token", "")
+        .required(
+            "expires_in",
+            plain("integer", "Seconds until the access token ends."),
+        )
+        .required_text("token_type", "Always `bearer`.")
+        .required(
+            "scope",
+            nullable(text(
+                "The scopes that count with this token, separated by spaces; null without any.",
+            )),
+        )
+        .optional_text("refresh_token", "For `password` and `refresh_token` only.")
+        .with_example(json!({
+            "access_token": "2fd4e1c6…",
+            "expires_in": 3600,
+            "token_type": "bearer",
+            "scope": null,
+            "refresh_token": "7a2d28fc…",
+        }))
+    }
+}
+
+struct TokenError;
+
+impl Described for TokenError {
+    const NAME: &'static str = "TokenError";
+
+    fn schema() -> MetaSchema {
+        let codes = [
+            "invalid_request",
+            "invalid_client",
+            "invalid_grant",
+            "unsupported_grant_type",
+            "invalid_scope",
+            "temporarily_unavailable",
+            "server_error",
+        ];
+        plain(
+            "object",
+            "A token request that was refused (RFC 6749 section 5.2).",
+        )
+        .required("error", choice(&codes, "What went wrong, for programs."))
+        .required_text("error_description", "What went wrong, for people.")
+        .with_example(json!({
+            "error": "invalid_grant",
+            "error_description": "the username or the password is wrong",
+        }))
+    }
 }

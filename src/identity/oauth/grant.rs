@@ -1,8 +1,7 @@
 //! The three grants: from a request to tokens; and whose request it is.
 
 use super::{
-    adapter::{Core, Trouble},
-    issuer::owner_of,
+    adapter::Core,
     password::{self, SignedIn},
     refusal::{Cause, Refusal},
     request::{ClientCredentials, Grant, TokenRequest},
@@ -14,12 +13,12 @@ use crate::{
         throttle::{Account, Endpoint, Throttle},
         tokens::Issued,
     },
-    types::error::Result as Outcome,
+    types::error::{Error, Result as Outcome},
 };
 use oxide_auth::code_grant::{
     client_credentials::{self, client_credentials},
-    error::{AccessTokenError, AccessTokenErrorType},
-    refresh::{self, refresh},
+    error::{AccessTokenError, AccessTokenErrorType as ErrorType},
+    refresh::refresh,
 };
 use std::{net::IpAddr, time::Instant};
 
@@ -31,27 +30,21 @@ pub async fn token(
     address: IpAddr,
 ) -> Result<Issued, Refusal> {
     authenticate(store, throttle, &request.client, address)?;
-    let user = match &request.grant {
-        Grant::Password {
-            username,
-            password,
-            totp,
-        } => {
-            let user = password::sign_in(store, throttle, username, password, address).await?;
-            user.check_second_factor(store, throttle, totp.as_deref())?;
-            Some(user)
-        }
-        Grant::ClientCredentials | Grant::RefreshToken { .. } => None,
+    let Grant::Password {
+        username,
+        password,
+        totp,
+    } = &request.grant
+    else {
+        return store.write(move |tx| issue(tx, &request, None)).await?;
     };
-    let (request, user, outcome) = store
-        .write(move |tx| {
-            let outcome = issue(tx, &request, user.as_ref())?;
-            Ok((request, user, outcome))
-        })
+    let user = password::sign_in(store, throttle, username, password, address).await?;
+    user.check_second_factor(store, throttle, totp.as_deref())?;
+    let (has_code, signed_in) = (totp.is_some(), user.clone());
+    let outcome = store
+        .write(move |tx| issue(tx, &request, Some(&signed_in)))
         .await?;
-    if let (Ok(_), Some(user), Grant::Password { totp: Some(_), .. }) =
-        (&outcome, user, request.grant)
-    {
+    if has_code && outcome.is_ok() {
         user.second_factor_passed(throttle);
     }
     outcome
@@ -59,9 +52,6 @@ pub async fn token(
 
 /// Checks the client's secret, before anything else. A correct one is never refused, whatever failed
 /// at this address before: a whole venue may share it (contract §9).
-///
-/// # Errors
-/// `invalid_client`, and too many attempts in its place.
 pub fn authenticate(
     store: &Store,
     throttle: &Throttle,
@@ -94,83 +84,43 @@ pub fn issue(
     request: &TokenRequest,
     user: Option<&SignedIn>,
 ) -> Outcome<Result<Issued, Refusal>> {
-    let trouble = Trouble::default();
-    let mut core = Core::new(tx, &trouble);
+    let mut core = Core::new(tx);
     let ended = match (&request.grant, user) {
-        (Grant::ClientCredentials, _) => for_client(&mut core, request),
-        (Grant::RefreshToken { .. }, _) => refreshed(&mut core, request),
-        (Grant::Password { .. }, Some(user)) => password::for_user(tx, &mut core, request, user),
-        (Grant::Password { .. }, None) => Err(Ended::Refused(password::refusal())),
+        (Grant::Password { .. }, Some(user)) => return password::issue(tx, request, user),
+        (Grant::Password { .. }, None) => return Ok(Err(password::refusal())),
+        (Grant::RefreshToken { .. }, _) => refresh(&mut core, request)
+            .map(drop)
+            .map_err(|mut error| error.description().map(AccessTokenError::kind)),
+        (Grant::ClientCredentials, _) => client_credentials(&mut core, request)
+            .and_then(|pending| pending.issue(&mut core, "client".to_owned(), false))
+            .map(drop)
+            .map_err(|mut error| match error {
+                // Of all that may end like this only a scope that the client lacks can.
+                client_credentials::Error::Ignore => Some(ErrorType::InvalidScope),
+                _ => error.description().map(AccessTokenError::kind),
+            }),
     };
-    match ended {
-        Ok(()) => match core.tokens.into_issued() {
-            Some(issued) => Ok(Ok(issued)),
-            None => Err(trouble.take()),
-        },
-        Err(Ended::Refused(refusal)) => Ok(Err(refusal)),
-        Err(Ended::Broken) => Err(trouble.take()),
+    if let Some(failure) = core.take_failure() {
+        return Err(failure);
+    }
+    match (ended, core.issued) {
+        (Ok(()), Some(issued)) => Ok(Ok(issued)),
+        (Err(Some(kind)), _) => Ok(Err(refused(kind, request.client.basic))),
+        _ => Err(Error::defect("oxide-auth: a primitive failed")),
     }
 }
 
-/// Why a grant ended without tokens.
-pub enum Ended {
-    /// The client is told no.
-    Refused(Refusal),
-    /// The store failed; [`Trouble`] has the error.
-    Broken,
-}
-
-fn for_client(core: &mut Core<'_>, request: &TokenRequest) -> Result<(), Ended> {
-    let basic = request.client.basic;
-    let ended = |error| match error {
-        // Of all that may end like this only a scope that the client lacks can.
-        client_credentials::Error::Ignore => Ended::Refused(scope_lacking()),
-        client_credentials::Error::Primitive(_) => Ended::Broken,
-        mut error => refused(error.description().map(AccessTokenError::kind), basic),
-    };
-    let pending = client_credentials(core, request).map_err(ended)?;
-    let owner = owner_of(None);
-    pending.issue(core, owner, false).map(|_| ()).map_err(ended)
-}
-
-fn refreshed(core: &mut Core<'_>, request: &TokenRequest) -> Result<(), Ended> {
-    refresh(core, request)
-        .map(|_| ())
-        .map_err(|error| match error {
-            refresh::Error::Primitive => Ended::Broken,
-            mut error => refused(
-                error.description().map(AccessTokenError::kind),
-                request.client.basic,
-            ),
-        })
-}
-
 /// The refusal of what oxide-auth refuses.
-fn refused(kind: Option<AccessTokenErrorType>, basic: bool) -> Ended {
-    let refusal = match kind {
-        None => return Ended::Broken,
-        Some(AccessTokenErrorType::InvalidRequest) => {
-            Refusal::invalid_request("the request is malformed")
-        }
-        Some(AccessTokenErrorType::InvalidClient | AccessTokenErrorType::UnauthorizedClient) => {
-            Refusal::invalid_client(basic)
-        }
-        Some(AccessTokenErrorType::InvalidGrant) => Refusal::new(
-            Cause::InvalidGrant,
+fn refused(kind: ErrorType, basic: bool) -> Refusal {
+    match kind {
+        ErrorType::InvalidRequest => Refusal::invalid_request("the request is malformed"),
+        ErrorType::InvalidClient | ErrorType::UnauthorizedClient => Refusal::invalid_client(basic),
+        ErrorType::InvalidGrant => Refusal::invalid_grant(
             "the refresh token is unknown, expired, cancelled, used before, or of another client",
         ),
-        Some(AccessTokenErrorType::UnsupportedGrantType) => {
+        ErrorType::UnsupportedGrantType => {
             Refusal::new(Cause::UnsupportedGrantType, "there is no such grant type")
         }
-        Some(AccessTokenErrorType::InvalidScope) => scope_lacking(),
-    };
-    Ended::Refused(refusal)
-}
-
-/// The refusal of a scope that cannot be granted.
-pub fn scope_lacking() -> Refusal {
-    Refusal::new(
-        Cause::InvalidScope,
-        "scope names one that this client or this sign-in does not have",
-    )
+        ErrorType::InvalidScope => Refusal::invalid_scope(),
+    }
 }

@@ -3,37 +3,26 @@
 use crate::types::error::{Error, Kind};
 use std::borrow::Cow;
 
-/// What went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// A parameter is missing, sent twice, or unreadable.
     InvalidRequest,
-    /// The client is unknown or revoked, or its secret wrong.
+    /// With HTTP Basic the answer carries a challenge.
     InvalidClient {
-        /// Whether it used HTTP Basic, and is told so in its challenge.
         basic: bool,
     },
-    /// The password or the refresh token is wrong.
     InvalidGrant,
-    /// There is no such grant type.
     UnsupportedGrantType,
-    /// A scope is named that the client lacks.
     InvalidScope,
-    /// Too many attempts failed. RFC 6749 has no word for it at this endpoint.
+    /// RFC 6749 has no word for it at this endpoint.
     TooManyAttempts {
-        /// Seconds until the next attempt is looked at.
         retry_after_s: u32,
     },
-    /// The store could not take it.
     Unavailable,
-    /// A bug of ours.
     Defect,
 }
 
-/// A refusal, as the client is told of it.
 #[derive(Debug)]
 pub struct Refusal {
-    /// What went wrong.
     pub cause: Cause,
     /// A sentence without quotation marks, as RFC 6749 wants it, that repeats nothing of what was
     /// sent. Of a [`Cause::Defect`] it goes to the log only.
@@ -41,7 +30,6 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal with a sentence.
     pub fn new(cause: Cause, description: impl Into<Cow<'static, str>>) -> Self {
         Self {
             cause,
@@ -49,12 +37,11 @@ impl Refusal {
         }
     }
 
-    /// A parameter is missing, sent twice, or unreadable.
     pub fn invalid_request(description: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Cause::InvalidRequest, description)
     }
 
-    /// The client is unknown or revoked, or its secret wrong: it is not told which.
+    /// Does not tell which of client and secret is wrong.
     pub fn invalid_client(basic: bool) -> Self {
         Self::new(
             Cause::InvalidClient { basic },
@@ -62,34 +49,39 @@ impl Refusal {
         )
     }
 
-    /// The HTTP status.
+    pub fn invalid_grant(description: &'static str) -> Self {
+        Self::new(Cause::InvalidGrant, description)
+    }
+
+    pub fn invalid_scope() -> Self {
+        Self::new(
+            Cause::InvalidScope,
+            "scope names one that this client or this sign-in does not have",
+        )
+    }
+
     pub fn status(&self) -> u16 {
-        match self.cause {
-            Cause::InvalidRequest
-            | Cause::InvalidGrant
-            | Cause::UnsupportedGrantType
-            | Cause::InvalidScope => 400,
-            Cause::InvalidClient { .. } => 401,
-            Cause::TooManyAttempts { .. } => 429,
-            Cause::Unavailable => 503,
-            Cause::Defect => 500,
-        }
+        self.status_and_code().0
     }
 
     /// The `error` of the answer.
     pub fn code(&self) -> &'static str {
+        self.status_and_code().1
+    }
+
+    fn status_and_code(&self) -> (u16, &'static str) {
         match self.cause {
-            Cause::InvalidRequest => "invalid_request",
-            Cause::InvalidClient { .. } => "invalid_client",
-            Cause::InvalidGrant => "invalid_grant",
-            Cause::UnsupportedGrantType => "unsupported_grant_type",
-            Cause::InvalidScope => "invalid_scope",
-            Cause::TooManyAttempts { .. } | Cause::Unavailable => "temporarily_unavailable",
-            Cause::Defect => "server_error",
+            Cause::InvalidRequest => (400, "invalid_request"),
+            Cause::InvalidClient { .. } => (401, "invalid_client"),
+            Cause::InvalidGrant => (400, "invalid_grant"),
+            Cause::UnsupportedGrantType => (400, "unsupported_grant_type"),
+            Cause::InvalidScope => (400, "invalid_scope"),
+            Cause::TooManyAttempts { .. } => (429, "temporarily_unavailable"),
+            Cause::Unavailable => (503, "temporarily_unavailable"),
+            Cause::Defect => (500, "server_error"),
         }
     }
 
-    /// Seconds after which it is worth trying again.
     pub fn retry_after_s(&self) -> Option<u32> {
         match self.cause {
             Cause::TooManyAttempts { retry_after_s } => Some(retry_after_s),

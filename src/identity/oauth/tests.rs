@@ -1,6 +1,10 @@
 //! Grants over an in-memory file, from parameters to tokens.
 
-use super::{grant::issue, parameters::Parameters, password::SignedIn, request::TokenRequest};
+use super::{
+    grant::issue,
+    password::SignedIn,
+    request::{Parameters, TokenRequest},
+};
 use crate::{
     core::Context,
     db::{Tx, in_transaction, migrate},
@@ -77,7 +81,7 @@ impl Fixture {
     fn signed_in(&self) -> SignedIn {
         let stored = users::stored_password(&self.connection, "ada@example.com").unwrap();
         let (user, stored) = stored.unwrap();
-        SignedIn::new("ada@example.com", user, stored)
+        SignedIn::by_password("ada@example.com", user, stored)
     }
 
     fn sign_in(&self) -> Result<Issued, &'static str> {

@@ -29,20 +29,15 @@ const SUPERSEDED: Timestamp = Timestamp(0);
 /// Expired tokens removed whenever some are issued: more than are issued, and never for long.
 const PURGED_AT_ONCE: i64 = 20;
 
-/// Whom a token is issued to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// The client.
     pub client: ClientId,
-    /// The user who signed in through it.
     pub user: Option<UserId>,
-    /// The scopes granted.
     pub scopes: Vec<Scope>,
 }
 
 impl Holder {
     /// A client on its own behalf, with the scopes it is granted.
-    #[must_use]
     pub fn of_client(client: ClientId, scopes: Vec<Scope>) -> Self {
         Self {
             client,
@@ -53,7 +48,6 @@ impl Holder {
 
     /// A user through a client that holds these scopes. A user's token has the user's roles; of
     /// scopes those count that the client holds when it is used, see [`Principal::scopes`].
-    #[must_use]
     pub fn of_user(client: ClientId, user: UserId, held: Vec<Scope>) -> Self {
         Self {
             client,
@@ -65,7 +59,6 @@ impl Holder {
 
 /// The scopes of a client that count through a user's token. `TRUSTED` is a client's own: through a
 /// user's token it stands for `REPORT_LIST` alone (contract §9).
-#[must_use]
 pub fn through_user(held: Vec<Scope>) -> Vec<Scope> {
     let counts = |scope: &Scope| match scope {
         Scope::Trusted => false,
@@ -77,13 +70,9 @@ pub fn through_user(held: Vec<Scope>) -> Vec<Scope> {
 
 /// Tokens that were just issued; the only place where they stand in clear.
 pub struct Issued {
-    /// The access token.
     pub access: String,
-    /// The refresh token, where a user signed in.
     pub refresh: Option<String>,
-    /// When the access token ends.
     pub expires_at: Timestamp,
-    /// The scopes granted.
     pub scopes: Vec<Scope>,
 }
 
@@ -93,28 +82,21 @@ pub struct Refreshable {
     id: i64,
     family: i64,
     repeated: bool,
-    /// Whom the tokens of its family are for.
     pub holder: Holder,
     /// The client's public `client_id`.
     pub client_id: String,
-    /// When the refresh token ends.
     pub expires_at: Timestamp,
 }
 
 /// What a refresh token turned out to be.
 #[derive(Debug)]
 pub enum Presented {
-    /// Unknown, expired or cancelled.
     Unknown,
     /// Good for one use, or used moments ago by a client that may not have got the answer.
     Fresh(Refreshable),
     /// Used before, so somebody has a copy. Its family must be cancelled.
-    Reused(Family),
+    Reused(i64),
 }
-
-/// All tokens that descend from one sign-in.
-#[derive(Debug)]
-pub struct Family(i64);
 
 /// Issues an access token, for a user with a refresh token, in a new family.
 pub fn issue(tx: &Tx<'_>, holder: &Holder) -> Result<Issued> {
@@ -216,7 +198,7 @@ pub fn present(tx: &Tx<'_>, refresh_token: &str) -> Result<Presented> {
                 ..token
             })
         }
-        Some((token, ..)) => Presented::Reused(Family(token.family)),
+        Some((token, ..)) => Presented::Reused(token.family),
     })
 }
 
@@ -236,11 +218,11 @@ fn refreshable(row: &Row<'_>) -> rusqlite::Result<Refreshable> {
 }
 
 /// Cancels every token of a family.
-pub fn cancel_family(tx: &Tx<'_>, family: &Family) -> Result<()> {
+pub fn cancel_family(tx: &Tx<'_>, family: i64) -> Result<()> {
     cancel(
         tx,
         "UPDATE tokens SET revoked_at = ?2 WHERE family = ?1 AND revoked_at IS NULL",
-        family.0,
+        family,
     )
 }
 
@@ -258,7 +240,7 @@ pub fn revoke(tx: &Tx<'_>, client: ClientId, token: &str) -> Result<bool> {
     match found {
         None => {}
         Some((.., holder)) if holder != client => return Ok(false),
-        Some((_, kind, family, _)) if kind == "refresh" => cancel_family(tx, &Family(family))?,
+        Some((_, kind, family, _)) if kind == "refresh" => cancel_family(tx, family)?,
         Some((id, ..)) => cancel(tx, "UPDATE tokens SET revoked_at = ?2 WHERE id = ?1", id)?,
     }
     Ok(true)
@@ -292,7 +274,6 @@ fn cancel(tx: &Tx<'_>, statement: &str, whose: i64) -> Result<()> {
 /// What is known of the tokens of a client or a user.
 #[derive(Debug, Clone, Copy)]
 pub struct Usage {
-    /// Access tokens that can be used now.
     pub live: i64,
     /// When a token was issued last, as far back as tokens are kept.
     pub last: Option<Timestamp>,

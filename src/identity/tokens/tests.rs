@@ -66,7 +66,7 @@ impl Fixture {
     fn refresh(&self, seconds: i64, token: &str) -> Option<Issued> {
         self.at(seconds, |tx| match present(tx, token)? {
             Presented::Fresh(found) => rotate(tx, &found).map(Some),
-            Presented::Reused(family) => cancel_family(tx, &family).map(|()| None),
+            Presented::Reused(family) => cancel_family(tx, family).map(|()| None),
             Presented::Unknown => Ok(None),
         })
     }

@@ -2,9 +2,9 @@
 
 use super::{
     folder,
-    inspect::{self, Inspected},
     ledger::{self, Entry},
     make_beside, record,
+    verify::{self, Inspected},
 };
 use crate::{
     core::Context,
@@ -79,7 +79,7 @@ pub fn open(store: &Store, entry: &Entry) -> Result<Download> {
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`], with what is wrong with the backup.
 pub fn check(store: &Store, entry: &Entry) -> Result<(Inspected, Vec<(&'static str, i64)>)> {
-    let found = inspect::inspect(&entry.path, store.path());
+    let found = verify::inspect(&entry.path, store.path());
     // A stick that is not plugged in says nothing about the file on it.
     if found.is_ok() || entry.path.exists() {
         let (id, failure) = (
@@ -88,7 +88,7 @@ pub fn check(store: &Store, entry: &Entry) -> Result<(Inspected, Vec<(&'static s
         );
         store.write_blocking(move |tx| ledger::checked(tx, id, failure.as_deref()))?;
     }
-    Ok((found?, store.look_up(inspect::counts)?))
+    Ok((found?, store.look_up(verify::counts)?))
 }
 
 /// Deletes a backup and its line in the ledger.

@@ -6,10 +6,10 @@ use crate::{
     db::Tx,
     types::{
         Timestamp,
-        error::{Error, Result},
+        error::{Error, Kind, Result},
     },
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Params, Row, params};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -50,13 +50,10 @@ impl Purpose {
 /// A backup, as it is written down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its id.
     pub id: i64,
     /// What it was made for.
     pub purpose: Purpose,
-    /// The file.
     pub path: PathBuf,
-    /// When it was begun.
     pub started_at: Timestamp,
     /// When it was done, well or not; `None` while it is being made.
     pub finished_at: Option<Timestamp>,
@@ -99,77 +96,58 @@ impl Entry {
     }
 }
 
-const COLUMNS: &str =
-    "id, kind, path, started_at, finished_at, bytes, failure, checked_at, check_failure";
+const SOUND: &str = "finished_at IS NOT NULL AND failure IS NULL";
+
+/// Backups of a condition, in an order. The newest are those of the highest ids: the clock may have
+/// jumped between two.
+fn select(connection: &Connection, end: &str, parameters: impl Params) -> Result<Vec<Entry>> {
+    let sql = format!(
+        "SELECT id, kind, path, started_at, finished_at, bytes, failure, checked_at, check_failure
+         FROM backups WHERE {end}"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let entries = statement.query_map(parameters, Entry::read)?;
+    Ok(entries.collect::<rusqlite::Result<_>>()?)
+}
 
 /// The newest backups, the newest first.
 pub fn newest(connection: &Connection, limit: i64) -> Result<Vec<Entry>> {
-    // By id: the clock may have jumped between two.
-    let sql = format!("SELECT {COLUMNS} FROM backups ORDER BY id DESC LIMIT ?1");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let entries = statement.query_map([limit], Entry::read)?;
-    Ok(entries.collect::<rusqlite::Result<_>>()?)
+    select(connection, "TRUE ORDER BY id DESC LIMIT ?1", [limit])
 }
 
 /// A backup.
 ///
 /// # Errors
-/// [`crate::types::error::Kind::NoSuchPath`] where there is none of this id.
+/// [`Kind::NoSuchPath`] where there is none of this id.
 pub fn find(connection: &Connection, id: i64) -> Result<Entry> {
-    connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM backups WHERE id = ?1"))?
-        .query_row([id], Entry::read)
-        .optional()?
-        .ok_or_else(|| {
-            Error::new(
-                crate::types::error::Kind::NoSuchPath,
-                "this backup is not listed any more",
-            )
-        })
+    let missing = || Error::new(Kind::NoSuchPath, "this backup is not listed any more");
+    let found = select(connection, "id = ?1", [id])?.pop();
+    found.ok_or_else(missing)
 }
 
 /// The newest backup of a purpose, however it went.
 pub fn last(connection: &Connection, purpose: Purpose) -> Result<Option<Entry>> {
-    let sql = format!("SELECT {COLUMNS} FROM backups WHERE kind = ?1 ORDER BY id DESC LIMIT 1");
-    Ok(connection
-        .prepare_cached(&sql)?
-        .query_row([purpose.name()], Entry::read)
-        .optional()?)
+    let end = "kind = ?1 ORDER BY id DESC LIMIT 1";
+    Ok(select(connection, end, [purpose.name()])?.pop())
 }
 
 /// The newest snapshot for a rehearsal that is sound.
 pub fn snapshot(connection: &Connection) -> Result<Option<Entry>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM backups
-         WHERE kind = 'rehearsal' AND finished_at IS NOT NULL AND failure IS NULL
-         ORDER BY id DESC LIMIT 1"
-    );
-    Ok(connection
-        .prepare_cached(&sql)?
-        .query_row([], Entry::read)
-        .optional()?)
+    let end = format!("kind = 'rehearsal' AND {SOUND} ORDER BY id DESC LIMIT 1");
+    Ok(select(connection, &end, [])?.pop())
 }
 
 /// Backups of the plan that are sound, the newest first, in a folder.
 pub fn of_plan(connection: &Connection, folder: &Path) -> Result<Vec<Entry>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM backups
-         WHERE kind = 'scheduled' AND finished_at IS NOT NULL AND failure IS NULL ORDER BY id DESC"
-    );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let entries = statement
-        .query_map([], Entry::read)?
-        .collect::<rusqlite::Result<Vec<_>>>()?;
-    let in_folder = |entry: &Entry| entry.path.parent() == Some(folder);
-    Ok(entries.into_iter().filter(in_folder).collect())
+    let end = format!("kind = 'scheduled' AND {SOUND} ORDER BY id DESC");
+    let mut entries = select(connection, &end, [])?;
+    entries.retain(|entry| entry.path.parent() == Some(folder));
+    Ok(entries)
 }
 
 /// Those that were begun and have no end yet.
 pub fn unfinished(connection: &Connection) -> Result<Vec<Entry>> {
-    let sql = format!("SELECT {COLUMNS} FROM backups WHERE finished_at IS NULL ORDER BY id");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let entries = statement.query_map([], Entry::read)?;
-    Ok(entries.collect::<rusqlite::Result<_>>()?)
+    select(connection, "finished_at IS NULL ORDER BY id", [])
 }
 
 /// Writes down that a backup is begun; its id.

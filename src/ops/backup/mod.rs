@@ -2,10 +2,9 @@
 //! writes to the file, takes no lock that a write waits for, and leaves no half copy behind.
 //!
 //! - `copy`: pages of a file that changes under the copier's hands
-//! - `verify`: is the copy a whole file of ours?
+//! - `verify`: is a copy a whole file of ours, still, and what is in it?
 //! - `ledger`: which backups were made, and how that went; `run` makes one and writes it down there
 //! - `schedule`: when the next one is due; `folder`: whether one can be put somewhere
-//! - `inspect`: is a backup still sound, and what is in it?
 //! - `rehearsal`: back to a snapshot, without a restart
 //! - `restore`: a backup in the file's place, who was erased erased again
 //! - `compact`: the file written anew without what deleted content left in it
@@ -38,13 +37,12 @@ pub mod compact;
 mod copy;
 pub mod files;
 pub mod folder;
-pub mod inspect;
 pub mod ledger;
 pub mod rehearsal;
 pub mod restore;
 pub mod run;
 pub mod schedule;
-mod verify;
+pub mod verify;
 
 use crate::{
     core::{Context, audit},

@@ -48,11 +48,11 @@ pub struct Restored {
     pub version: i64,
     /// Delegates and users who were erased from it again.
     pub erased: usize,
-    /// Files that do not tell who was erased, each with the reason.
+    /// Files that do not say who was erased, each with the reason.
     pub unread: Vec<(PathBuf, String)>,
 }
 
-/// Puts `backup` in the place of `database`. Who was erased is told by the file in place, and by
+/// Puts `backup` in the place of `database`. Who was erased is known from the file in place, and by
 /// `others`, such as one that was moved out of the way before.
 pub fn restore(
     backup: &Path,
@@ -70,17 +70,17 @@ pub fn restore(
     copy(backup, &partial.0)?;
     verify::verify(&partial.0, version)?;
     let in_place = fs::metadata(database).is_ok_and(|file| file.len() > 0);
-    let mut told = Told::default();
+    let mut later = LaterState::default();
     if in_place {
-        told.read(database);
+        later.read(database);
     }
     for other in others {
         if !other.exists() {
             return Err(refused(other, "does not exist"));
         }
-        told.read(other);
+        later.read(other);
     }
-    let erased = adjust(&partial.0, backup, &told, now)?;
+    let erased = adjust(&partial.0, backup, &later, now)?;
     let put_aside = if in_place {
         Some(put_aside(database, &lock, now)?)
     } else {
@@ -96,7 +96,7 @@ pub fn restore(
         bytes: placed.len(),
         version,
         erased,
-        unread: told.unread,
+        unread: later.unread,
     })
 }
 
@@ -116,16 +116,16 @@ fn copy(backup: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What files tell of what came after the backup.
+/// What files say of what came after the backup.
 #[derive(Default)]
-struct Told {
+struct LaterState {
     known: Vec<Known>,
     /// The highest id that each table gave.
     ids: Vec<(String, i64)>,
     unread: Vec<(PathBuf, String)>,
 }
 
-impl Told {
+impl LaterState {
     /// Reads a file that may be damaged: it is being replaced for some reason.
     fn read(&mut self, path: &Path) {
         let read = open::look(path)
@@ -148,17 +148,17 @@ fn ids(connection: &Connection) -> Result<Vec<(String, i64)>> {
 }
 
 /// Brings the copy to the current schema and rids it of who was erased; how many records that were.
-fn adjust(copy: &Path, backup: &Path, told: &Told, now: Timestamp) -> Result<usize> {
+fn adjust(copy: &Path, backup: &Path, later: &LaterState, now: Timestamp) -> Result<usize> {
     let mut connection = Connection::open(copy)?;
     connection::prepare_writer(&connection, Durability::Full)?;
     migrate::upgrade(&mut connection)?;
     let erased = in_transaction(&connection, now, |tx| {
         let ctx = Context::of_command("admin", Arc::new(settings::load(tx)?));
         let mut erased = 0;
-        for known in &told.known {
+        for known in &later.known {
             erased += known.erase_from(tx, &ctx)?;
         }
-        for (table, highest) in &told.ids {
+        for (table, highest) in &later.ids {
             count_on(tx, table, *highest)?;
         }
         note(tx, &ctx, backup, erased)?;
@@ -170,7 +170,7 @@ fn adjust(copy: &Path, backup: &Path, told: &Told, now: Timestamp) -> Result<usi
     if erased > 0 {
         compact::write_anew(&connection)?;
     }
-    // By this a file that was put in place by this command is told from one that was by hand.
+    // By this a file that was put in place by this command is known from one that was by hand.
     connection::keep_log(&connection)?;
     drop(connection);
     let file = File::options().write(true).open(copy);

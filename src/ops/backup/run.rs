@@ -28,7 +28,7 @@ pub fn own_folder(database: &Path) -> PathBuf {
 }
 
 /// Makes a backup into a folder and writes down how that went; to be called on a thread that may
-/// wait. `now` is the time, from which the time is told that it takes.
+/// wait. `now` is the time, to which the time that it takes is added.
 pub fn into_folder(
     store: &Store,
     ctx: &Context,
@@ -110,14 +110,15 @@ pub fn end_interrupted(store: &Store, now: Timestamp) -> Result<()> {
 pub async fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    let (tell, told) = tokio::sync::oneshot::channel();
+    let (sender, receiver) = tokio::sync::oneshot::channel();
     std::thread::Builder::new()
         .name("backup".into())
         .spawn(move || {
             os::nice_thread();
-            let _ = tell.send(work());
+            let _ = sender.send(work());
         })
         .map_err(Error::unavailable)?;
-    told.await
+    receiver
+        .await
         .unwrap_or_else(|_| Err(Error::defect("a backup ended in a panic")))
 }

@@ -4,7 +4,7 @@
 use super::{Finding, Report, Step, index};
 use crate::{
     core::settings,
-    db::{Found, migrate, open, references, salvage},
+    db::{Found, integrity, migrate, open, salvage},
     domain::interactions::{presence::ANYWHERE, recount, types},
     ops::backup::ledger,
     types::{
@@ -35,12 +35,12 @@ const MIGRATE: &str = "run `gatepost migrate` with this version of the program";
 /// Looks a file over. While `serve` writes to it, its log grows for as long as the look at its pages
 /// takes: some 15 seconds a gigabyte.
 ///
-/// `told` learns of each step before it begins.
-pub fn look(path: &Path, told: &mut dyn FnMut(Step)) -> Result<Report> {
+/// `on_step` is called before each step.
+pub fn look(path: &Path, on_step: &mut dyn FnMut(Step)) -> Result<Report> {
     let log = open::beside(path, "-wal");
     loop {
         let in_use = log.exists();
-        let report = look_once(path, told)?;
+        let report = look_once(path, on_step)?;
         // Somebody began to write to what was read without a lock.
         if in_use || !log.exists() {
             return Ok(report);
@@ -48,7 +48,7 @@ pub fn look(path: &Path, told: &mut dyn FnMut(Step)) -> Result<Report> {
     }
 }
 
-fn look_once(path: &Path, told: &mut dyn FnMut(Step)) -> Result<Report> {
+fn look_once(path: &Path, on_step: &mut dyn FnMut(Step)) -> Result<Report> {
     let mut report = Report::default();
     match salvage::examine(path) {
         Ok(None) => {}
@@ -74,7 +74,7 @@ fn look_once(path: &Path, told: &mut dyn FnMut(Step)) -> Result<Report> {
     let before = report.findings.len();
     let outcome = open::unchanged(path)
         .map_err(Error::from)
-        .and_then(|connection| look_inside(&connection, &mut report, first.is_ok(), told));
+        .and_then(|connection| look_inside(&connection, &mut report, first.is_ok(), on_step));
     if let Err(cause) = outcome
         && report.findings.len() == before
     {
@@ -112,11 +112,11 @@ fn look_inside(
     connection: &Connection,
     report: &mut Report,
     ours: bool,
-    told: &mut dyn FnMut(Step),
+    on_step: &mut dyn FnMut(Step),
 ) -> Result<()> {
     let before = report.findings.len();
     let of = CHECKS.len() + 1;
-    told(Step {
+    on_step(Step {
         number: 1,
         of,
         what: "Checking pages",
@@ -135,7 +135,7 @@ fn look_inside(
         return Ok(());
     }
     for (number, (what, check)) in (2..).zip(CHECKS) {
-        told(Step { number, of, what });
+        on_step(Step { number, of, what });
         check(connection, report)?;
     }
     report.last_backup = last_backup(connection)?;
@@ -187,7 +187,7 @@ fn look_at_schema(connection: &Connection, report: &mut Report) -> Result<()> {
 }
 
 fn look_at_references(connection: &Connection, report: &mut Report) -> Result<()> {
-    for missing in references::missing(connection)? {
+    for missing in integrity::missing(connection)? {
         let first = missing
             .first
             .map_or_else(String::new, |row| format!(", the first in row {row}"));

@@ -2,38 +2,35 @@
 //! did there until noon of the first day. One seed and date always make the same event; only secrets
 //! are others each time, and the times at which the records are written are those of the clock.
 //!
-//! - `random`: the numbers behind it all
 //! - `names`, `people`: the delegates
-//! - `programme`: the event, its rooms, sessions and sponsors
-//! - `sales`: what was sold at the box office and in the shop
-//! - `story`: what the delegates did; `sessions`: who sat in which session
-//! - `fill`: all of it to the file; `staff`: who works there
+//! - `programme`: the event and all other devices; `sales`: what was sold at the tills
+//! - `story`: what the delegates did
+//! - `fill`: writes all of it, and who works there
 
-pub mod fill;
+mod fill;
 mod names;
 mod people;
 mod programme;
-mod random;
 mod sales;
-mod sessions;
-mod staff;
 mod story;
 
 pub use fill::{Made, fill};
 
 use crate::types::Timestamp;
-use random::Random;
 
 /// How many delegates there are.
-pub const DELEGATES: usize = 2_000;
+const DELEGATES: usize = 2_000;
 /// How many interactions there are.
-pub const INTERACTIONS: usize = 20_000;
+const INTERACTIONS: usize = 20_000;
 
 /// Everything that a seed makes, before any of it is written.
 struct Plan {
     programme: programme::Programme,
     people: Vec<people::Person>,
-    sales: sales::Sales,
+    /// Sales of passes, in the order of their people.
+    passes: Vec<sales::Sale>,
+    /// Sales at the shop, in the order of time.
+    shop: Vec<sales::Sale>,
     /// In the order in which it happened.
     story: Vec<story::Happening>,
     /// What readers saw: more than is needed to make the number full.
@@ -41,20 +38,107 @@ struct Plan {
 }
 
 impl Plan {
-    /// Makes it up; `first_day` is when the event's first day begins, in that year.
+    /// `first_day` is when the event's first day begins, in that year.
     fn new(seed: u64, first_day: Timestamp, year: i16) -> Self {
         let mut random = Random::new(seed);
-        let programme = programme::Programme::new(&mut random, first_day, year);
+        let mut programme = programme::Programme::new(&mut random, first_day, year);
         let people = people::invent(&mut random, DELEGATES);
         // Numbers of their own: what is sold changes nothing else.
-        let sales = sales::invent(&mut Random::new(!seed), &people);
-        let (story, seen) = story::tell(&mut random, &programme, &people, &sales.bought());
+        let mut of_sales = Random::new(!seed);
+        programme.add_products(&mut of_sales);
+        let passes = sales::passes(&mut of_sales, &people);
+        let shop = sales::shop(&mut of_sales);
+        let bought = passes
+            .iter()
+            .flat_map(|sale| sale.people.iter().map(|one| (*one, sale.at_s)));
+        let story = story::Story {
+            random: &mut random,
+            programme: &programme,
+            people: &people,
+            bought: bought.collect(),
+            happenings: Vec::new(),
+        };
+        let (story, seen) = story.invent();
         Self {
             programme,
             people,
-            sales,
+            passes,
+            shop,
             story,
             seen,
         }
+    }
+}
+
+/// `SplitMix64`: the same numbers for the same seed on every machine and in every version.
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `end`, which is more than 0.
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % end as u64).unwrap_or(0)
+    }
+
+    /// A number from `first` to `last`, both included.
+    fn between(&mut self, first: i64, last: i64) -> i64 {
+        let count = u64::try_from(last - first + 1).unwrap_or(1);
+        first + i64::try_from(self.next() % count).unwrap_or(0)
+    }
+
+    /// True so many times in a hundred.
+    fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    /// One of several; there is at least one.
+    fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+
+    fn shuffle<T>(&mut self, items: &mut [T]) {
+        for at in (1..items.len()).rev() {
+            items.swap(at, self.below(at + 1));
+        }
+    }
+
+    fn uuid(&mut self) -> String {
+        let bits = u128::from(self.next()) << 64 | u128::from(self.next());
+        let uuid = uuid::Builder::from_random_bytes(bits.to_be_bytes());
+        uuid.into_uuid().to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_gives_the_numbers_of_splitmix64() {
+        let mut random = Random::new(1_234_567);
+        assert_eq!(random.next(), 6_457_827_717_110_365_317);
+        assert_eq!(random.next(), 3_203_168_211_198_807_973);
+        assert_eq!(random.next(), 9_817_491_932_198_370_423);
+    }
+
+    #[test]
+    fn numbers_stay_within_their_bounds() {
+        let mut random = Random::new(7);
+        for _ in 0..1_000 {
+            assert!(random.below(3) < 3);
+            assert!((-2..=2).contains(&random.between(-2, 2)));
+        }
+        assert_eq!(random.between(5, 5), 5);
     }
 }

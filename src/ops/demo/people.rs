@@ -1,12 +1,13 @@
 //! The delegates: who they are, what they do, which ticket they hold.
 
 use super::{
+    Random,
     names::{COMPANIES, JOB_TITLES, REGIONS},
     programme::SPONSORS,
-    random::Random,
 };
 use crate::types::barcode::{Barcode, Base, RANDOM_SYMBOLS};
-use serde_json::{Map, Value, json};
+use icu_normalizer::DecomposingNormalizerBorrowed;
+use serde_json::{Value, json};
 use std::collections::HashSet;
 
 /// What ticket codes begin with.
@@ -23,47 +24,28 @@ const DIETS: [&str; 5] = ["vegetarian", "vegan", "gluten-free", "halal", "no nut
 /// Why somebody is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// To see and hear.
     Visitor,
-    /// To speak.
     Speaker,
-    /// To show something, at the stand of this sponsor.
+    /// At the stand of this sponsor.
     Exhibitor(usize),
-    /// To keep it running.
     Crew,
 }
 
-impl Part {
-    fn delegate_type(self) -> &'static str {
-        match self {
-            Self::Visitor => "visitor",
-            Self::Speaker => "speaker",
-            Self::Exhibitor(_) => "exhibitor",
-            Self::Crew => "crew",
-        }
-    }
-}
-
 /// A delegate to be.
-#[derive(Debug)]
 pub struct Person {
-    /// Why they are there.
     pub part: Part,
-    /// The record, as the API takes it.
-    pub body: Map<String, Value>,
+    /// The body of the request that creates the delegate.
+    pub body: Value,
 }
 
 impl Person {
     /// A property that is text.
     pub fn text(&self, property: &str) -> &str {
-        self.body
-            .get(property)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+        self.body[property].as_str().unwrap_or_default()
     }
 }
 
-/// Makes people up: no two of them share a name or a ticket code.
+/// Invents people, no two with the same name or ticket code.
 pub fn invent(random: &mut Random, count: usize) -> Vec<Person> {
     let mut parts: Vec<Part> = (0..count).map(part_of).collect();
     random.shuffle(&mut parts);
@@ -100,31 +82,34 @@ fn person(
     let company = match part {
         Part::Exhibitor(sponsor) => COMPANIES[sponsor],
         Part::Crew => "Northgate Arena",
-        Part::Visitor | Part::Speaker => random.pick(COMPANIES),
+        _ => random.pick(COMPANIES),
     };
-    let title = match part {
-        Part::Crew => *random.pick(&["Steward", "Stage Technician", "Registration Desk"]),
-        _ => random.pick(JOB_TITLES),
+    let (kind, title) = match part {
+        Part::Crew => (
+            "crew",
+            *random.pick(&["Steward", "Stage Technician", "Registration Desk"]),
+        ),
+        Part::Exhibitor(_) => ("exhibitor", *random.pick(JOB_TITLES)),
+        Part::Speaker => ("speaker", *random.pick(JOB_TITLES)),
+        Part::Visitor => ("visitor", *random.pick(JOB_TITLES)),
     };
-    let mut body = Map::new();
-    let mut set = |name: &str, value: Value| body.insert(name.to_owned(), value);
-    set("firstName", first.into());
-    set("lastName", last.into());
-    set("email", email(first, last, company).into());
-    if random.chance(60) {
-        set(
-            "phone",
-            format!("{}{:03}", region.phone, random.below(1000)).into(),
-        );
-    }
-    set("company", company.into());
-    set("jobTitle", title.into());
-    set("delegateType", part.delegate_type().into());
-    set("barcode", ticket_code(random, at + 1).into());
-    set("externalId", format!("R-{:05}", at + 1).into());
-    set("publicId", random.uuid().into());
+    let phone = random
+        .chance(60)
+        .then(|| format!("{}{:03}", region.phone, random.below(1000)));
+    let mut body = json!({
+        "firstName": first,
+        "lastName": last,
+        "email": email(first, last, company),
+        "phone": phone,
+        "company": company,
+        "jobTitle": title,
+        "delegateType": kind,
+        "barcode": ticket_code(random, at + 1),
+        "externalId": format!("R-{:05}", at + 1),
+        "publicId": random.uuid(),
+    });
     if random.chance(15) {
-        set("data", json!({"Data": {"Diet": random.pick(&DIETS)}}));
+        body["data"] = json!({"Data": {"Diet": random.pick(&DIETS)}});
     }
     Person { part, body }
 }
@@ -153,24 +138,16 @@ fn email(first: &str, last: &str, company: &str) -> String {
 /// A name in the letters of an address.
 fn plain(name: &str) -> String {
     let mut plain = String::with_capacity(name.len());
-    for letter in name.chars().flat_map(char::to_lowercase) {
+    let letters = name.to_lowercase();
+    for letter in DecomposingNormalizerBorrowed::new_nfd().normalize_iter(letters.chars()) {
         match letter {
             'a'..='z' | '-' => plain.push(letter),
-            'á' | 'à' | 'â' | 'ã' | 'ą' | 'å' => plain.push('a'),
-            'ä' | 'æ' => plain.push_str("ae"),
-            'ç' | 'ć' => plain.push('c'),
-            'é' | 'è' | 'ê' | 'ę' => plain.push('e'),
-            'ğ' => plain.push('g'),
-            'í' | 'ì' | 'ı' => plain.push('i'),
-            'ł' => plain.push('l'),
-            'ñ' | 'ń' => plain.push('n'),
-            'ó' | 'ò' | 'ô' | 'õ' | 'ō' => plain.push('o'),
-            'ö' | 'ø' => plain.push_str("oe"),
-            'ş' | 'ś' => plain.push('s'),
+            '\u{308}' => plain.push('e'),
+            'æ' => plain.push_str("ae"),
+            'ø' => plain.push_str("oe"),
             'ß' => plain.push_str("ss"),
-            'ú' | 'ù' => plain.push('u'),
-            'ü' => plain.push_str("ue"),
-            'ż' | 'ź' => plain.push('z'),
+            'ł' => plain.push('l'),
+            'ı' => plain.push('i'),
             _ => {}
         }
     }

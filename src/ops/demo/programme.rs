@@ -1,40 +1,44 @@
-//! The event, its rooms, sessions and sponsors.
+//! The programme: the event, its rooms, sessions and sponsors, and what is for sale. All of them are
+//! devices; everything else names one by its place in their list.
 
-use super::{names::COMPANIES, random::Random};
+use super::{Random, names::COMPANIES};
 use crate::types::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// How many sponsors there are.
 pub const SPONSORS: usize = 12;
-/// How many days the event has.
-pub const DAYS: i64 = 2;
+const DAYS: i64 = 2;
 /// Minutes of a day.
 pub const DAY_MIN: i64 = 24 * 60;
+/// The event's place in the list of devices.
+pub const EVENT: usize = 0;
+/// The place of the room in which the sponsors' stands are.
+pub const EXPO_HALL: usize = FIRST_ROOM + 7;
 
-/// A room: what it is called, its slug, and how many fit in where somebody counts.
-struct Room {
+const FIRST_ROOM: usize = EVENT + 1;
+
+pub struct Room {
     name: &'static str,
     slug: &'static str,
-    seats: Option<usize>,
-    /// Sessions there: entered once, and with a ticket for them alone.
-    single: bool,
-    ticket: bool,
+    /// How many fit in, where somebody counts.
+    pub seats: Option<usize>,
+    /// Its sessions are entered once.
+    pub is_single: bool,
+    /// Its sessions are for those who booked them.
+    pub needs_ticket: bool,
 }
 
 #[rustfmt::skip]
 const ROOMS: [Room; 8] = [
-    Room { name: "Main Hall", slug: "main-hall", seats: Some(900), single: false, ticket: false },
-    Room { name: "Forum", slug: "forum", seats: Some(300), single: false, ticket: false },
-    Room { name: "Studio A", slug: "studio-a", seats: Some(120), single: true, ticket: false },
-    Room { name: "Studio B", slug: "studio-b", seats: Some(120), single: false, ticket: false },
-    Room { name: "Lounge", slug: "lounge", seats: None, single: false, ticket: false },
-    Room { name: "Workshop 1", slug: "workshop-1", seats: Some(40), single: true, ticket: true },
-    Room { name: "Workshop 2", slug: "workshop-2", seats: Some(40), single: true, ticket: true },
-    Room { name: "Expo Hall", slug: "expo-hall", seats: None, single: false, ticket: false },
+    Room { name: "Main Hall", slug: "main-hall", seats: Some(900), is_single: false, needs_ticket: false },
+    Room { name: "Forum", slug: "forum", seats: Some(300), is_single: false, needs_ticket: false },
+    Room { name: "Studio A", slug: "studio-a", seats: Some(120), is_single: true, needs_ticket: false },
+    Room { name: "Studio B", slug: "studio-b", seats: Some(120), is_single: false, needs_ticket: false },
+    Room { name: "Lounge", slug: "lounge", seats: None, is_single: false, needs_ticket: false },
+    Room { name: "Workshop 1", slug: "workshop-1", seats: Some(40), is_single: true, needs_ticket: true },
+    Room { name: "Workshop 2", slug: "workshop-2", seats: Some(40), is_single: true, needs_ticket: true },
+    Room { name: "Expo Hall", slug: "expo-hall", seats: None, is_single: false, needs_ticket: false },
 ];
-
-/// The room in which the sponsors' stands are.
-pub const EXPO_HALL: usize = 7;
 
 /// A slot of a day: begin and end in minutes after midnight, and the rooms in use.
 #[rustfmt::skip]
@@ -64,184 +68,150 @@ const TITLES: [&str; 40] = [
     "Closing and Prizes",
 ];
 
-/// A session.
+/// Products: name, slug, price in cents. The first is a ticket.
+pub const PRODUCTS: [(&str, &str, i64); 5] = [
+    ("Full Pass", "full-pass", 24_900),
+    ("T-Shirt", "t-shirt", 2_500),
+    ("Mug", "mug", 1_200),
+    ("Tote Bag", "tote-bag", 900),
+    ("Lunch Voucher", "lunch-voucher", 1_450),
+];
+
 pub struct Session {
-    /// The day, counted from 0.
-    pub day: i64,
-    /// The slot of the day, counted from 0.
-    pub slot: usize,
-    /// When it begins, in minutes after the begin of the event's first day.
+    /// Its place in the list of devices.
+    pub device: usize,
+    pub room: &'static Room,
+    /// The day and the slot of the day, counted from 0.
+    pub slot: (i64, usize),
+    /// When it begins and ends, in minutes after the begin of the event's first day.
     pub start_min: i64,
-    /// When it ends.
     pub end_min: i64,
-    /// How many fit in.
-    pub seats: Option<usize>,
-    /// Entered once.
-    pub single: bool,
-    /// For those who booked it.
-    pub ticket: bool,
-    /// The room.
-    pub room: usize,
-    /// The record but for its parent, as the API takes it.
-    pub body: Map<String, Value>,
 }
 
-/// All that takes place.
+pub struct Device {
+    /// The place of the one that it belongs to; none for the event.
+    pub parent: Option<usize>,
+    /// The body of the request that creates it, but for the parent.
+    pub body: Value,
+}
+
 pub struct Programme {
-    /// When the event's first day begins.
-    pub first_day: Timestamp,
-    /// The event, as the API takes it, and what only devices have.
-    pub event: (Map<String, Value>, Map<String, Value>),
-    /// The rooms but for their parent.
-    pub rooms: Vec<Map<String, Value>>,
-    /// The sessions, in the order of their begin.
+    first_day: Timestamp,
+    /// The event, rooms, sessions, sponsors and products, in this order.
+    pub devices: Vec<Device>,
     pub sessions: Vec<Session>,
-    /// The sponsors but for their parent.
-    pub sponsors: Vec<Map<String, Value>>,
 }
 
 impl Programme {
-    /// Makes it; from seed to seed only ids differ.
+    /// The programme; from seed to seed only ids differ.
     pub fn new(random: &mut Random, first_day: Timestamp, year: i16) -> Self {
-        Self {
+        let mut programme = Self {
             first_day,
-            event: event(random, first_day, year),
-            rooms: ROOMS.iter().map(|room| room_body(random, room)).collect(),
-            sessions: sessions(random, first_day),
-            sponsors: COMPANIES[..SPONSORS]
-                .iter()
-                .map(|name| sponsor_body(random, name))
-                .collect(),
+            devices: Vec::new(),
+            sessions: Vec::new(),
+        };
+        programme.add_event(random, year);
+        for room in &ROOMS {
+            let mut body = json!({"name": room.name, "slug": room.slug, "deviceType": "room"});
+            if let Some(seats) = room.seats {
+                body["data"] = json!({"Data": {"Seats": seats}});
+            }
+            programme.add(random, EVENT, body);
         }
+        programme.add_sessions(random);
+        for name in &COMPANIES[..SPONSORS] {
+            let body = json!({
+                "name": name,
+                "slug": name.to_lowercase().replace(' ', "-"),
+                "deviceType": "sponsor",
+                "description": format!("{name} shows what it does, in the Expo Hall."),
+            });
+            programme.add(random, EXPO_HALL, body);
+        }
+        programme
+    }
+
+    /// Adds what is sold, with ids that `random` makes.
+    pub fn add_products(&mut self, random: &mut Random) {
+        for (name, slug, _) in PRODUCTS {
+            let body = json!({"name": name, "slug": slug, "deviceType": "product"});
+            self.add(random, EVENT, body);
+        }
+    }
+
+    /// The place of a sponsor.
+    pub fn sponsor(&self, number: usize) -> usize {
+        FIRST_ROOM + ROOMS.len() + self.sessions.len() + number
+    }
+
+    /// The place of a product.
+    pub fn product(&self, number: usize) -> usize {
+        self.sponsor(SPONSORS) + number
     }
 
     /// The Unix seconds of a time in seconds after the begin of the event's first day.
     pub fn unix_s(&self, seconds: i64) -> i64 {
         self.first_day.0 / 1000 + seconds
     }
-}
 
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(object) => object,
-        _ => Map::new(),
+    fn add(&mut self, random: &mut Random, parent: usize, mut body: Value) {
+        body["code"] = random.uuid().into();
+        body["publicId"] = random.uuid().into();
+        let parent = Some(parent);
+        self.devices.push(Device { parent, body });
     }
-}
 
-fn unix_s(first_day: Timestamp, minutes: i64) -> i64 {
-    first_day.0 / 1000 + minutes * 60
-}
-
-fn event(
-    random: &mut Random,
-    first_day: Timestamp,
-    year: i16,
-) -> (Map<String, Value>, Map<String, Value>) {
-    let event = json!({
-        "eventName": format!("Summit of Gatherings {year}"),
-        "eventExternalID": format!("SUM{year}"),
-        "eventStartAt": unix_s(first_day, 8 * 60),
-        "eventEndAt": unix_s(first_day, DAY_MIN + 18 * 60),
-        "eventManagerEmail": "manager@northgate.example",
-    });
-    let device = json!({
-        "code": random.uuid(),
-        "publicId": random.uuid(),
-        "slug": format!("summit-{year}"),
-        "shortName": "Summit",
-        "data": {"Access": {"ruleSet": "simple"}},
-    });
-    (object(event), object(device))
-}
-
-fn room_body(random: &mut Random, room: &Room) -> Map<String, Value> {
-    let mut body = json!({
-        "name": room.name,
-        "slug": room.slug,
-        "deviceType": "room",
-        "code": random.uuid(),
-        "publicId": random.uuid(),
-    });
-    if let Some(seats) = room.seats {
-        body["data"] = json!({"Data": {"Seats": seats}});
+    fn add_event(&mut self, random: &mut Random, year: i16) {
+        let body = json!({
+            "eventName": format!("Summit of Gatherings {year}"),
+            "eventExternalID": format!("SUM{year}"),
+            "eventStartAt": self.unix_s(8 * 3_600),
+            "eventEndAt": self.unix_s((DAY_MIN + 18 * 60) * 60),
+            "eventManagerEmail": "manager@northgate.example",
+            "slug": format!("summit-{year}"),
+            "shortName": "Summit",
+            "data": {"Access": {"ruleSet": "simple"}},
+        });
+        self.add(random, EVENT, body);
+        self.devices[EVENT].parent = None;
     }
-    object(body)
-}
 
-fn sponsor_body(random: &mut Random, name: &str) -> Map<String, Value> {
-    object(json!({
-        "name": name,
-        "slug": name.to_lowercase().replace(' ', "-"),
-        "deviceType": "sponsor",
-        "description": format!("{name} shows what it does, in the Expo Hall."),
-        "code": random.uuid(),
-        "publicId": random.uuid(),
-    }))
-}
-
-fn sessions(random: &mut Random, first_day: Timestamp) -> Vec<Session> {
-    let mut titles = TITLES.iter();
-    let mut sessions = Vec::new();
-    for day in 0..DAYS {
-        let midnight = day * DAY_MIN;
-        for (slot, (start, end, rooms)) in SLOTS.iter().enumerate() {
-            for (room, title) in rooms.iter().zip(&mut titles) {
-                let number = sessions.len() + 1;
-                let (start_min, end_min) = (midnight + start, midnight + end);
-                let times = [start_min, end_min].map(|minutes| unix_s(first_day, minutes));
-                sessions.push(Session {
-                    day,
-                    slot,
-                    start_min,
-                    end_min,
-                    seats: ROOMS[*room].seats,
-                    single: ROOMS[*room].single,
-                    ticket: ROOMS[*room].ticket,
-                    room: *room,
-                    body: session_body(random, number, title, &ROOMS[*room], times),
-                });
+    fn add_sessions(&mut self, random: &mut Random) {
+        let mut titles = TITLES.iter();
+        for day in 0..DAYS {
+            for (slot, (start, end, rooms)) in SLOTS.iter().enumerate() {
+                for (at, title) in rooms.iter().zip(&mut titles) {
+                    let room = &ROOMS[*at];
+                    let [start_min, end_min] = [start, end].map(|time| day * DAY_MIN + time);
+                    let mut body = json!({
+                        "name": title,
+                        "slug": format!("s{:02}", self.sessions.len() + 1),
+                        "deviceType": "session",
+                        "category": if room.needs_ticket { "workshop" } else { "talk" },
+                        "startAt": self.unix_s(start_min * 60),
+                        "endAt": self.unix_s(end_min * 60),
+                    });
+                    if room.needs_ticket {
+                        body["data"]["Access"]["ruleSet"] = "simple".into();
+                    }
+                    if room.is_single {
+                        body["data"]["Access"]["entry"] = "single".into();
+                    }
+                    if let Some(seats) = room.seats {
+                        body["data"]["Access"]["capacity"] = seats.into();
+                    }
+                    self.sessions.push(Session {
+                        device: self.devices.len(),
+                        room,
+                        slot: (day, slot),
+                        start_min,
+                        end_min,
+                    });
+                    self.add(random, FIRST_ROOM + at, body);
+                }
             }
         }
     }
-    sessions
-}
-
-fn session_body(
-    random: &mut Random,
-    number: usize,
-    title: &str,
-    room: &Room,
-    [start_s, end_s]: [i64; 2],
-) -> Map<String, Value> {
-    let mut body = json!({
-        "name": title,
-        "slug": format!("s{number:02}"),
-        "deviceType": "session",
-        "category": if room.ticket { "workshop" } else { "talk" },
-        "startAt": start_s,
-        "endAt": end_s,
-        "code": random.uuid(),
-        "publicId": random.uuid(),
-    });
-    let access = access(room);
-    if !access.is_empty() {
-        body["data"] = json!({"Access": access});
-    }
-    object(body)
-}
-
-fn access(room: &Room) -> Map<String, Value> {
-    let mut access = Map::new();
-    if room.ticket {
-        access.insert("ruleSet".into(), "simple".into());
-    }
-    if room.single {
-        access.insert("entry".into(), "single".into());
-    }
-    if let Some(seats) = room.seats {
-        access.insert("capacity".into(), seats.into());
-    }
-    access
 }
 
 #[cfg(test)]
@@ -256,7 +226,7 @@ mod tests {
             assert!(one.start_min < one.end_min);
             let clash = programme.sessions[..at]
                 .iter()
-                .any(|other| other.room == one.room && other.end_min > one.start_min);
+                .any(|other| other.room.slug == one.room.slug && other.end_min > one.start_min);
             assert!(!clash, "session {at}");
         }
     }

@@ -1,21 +1,17 @@
-//! What the delegates did: tickets before the event, the rush at the door, stands and handshakes. It is
-//! noon of the first day. Times are seconds after the begin of that day.
+//! What the delegates did: tickets before the event, the rush at the door, sessions, stands and
+//! handshakes. It is noon of the first day. Times are seconds after the begin of that day.
 
 use super::{
-    INTERACTIONS,
+    INTERACTIONS, Random,
     people::{Part, Person},
-    programme::{DAY_MIN, EXPO_HALL, Programme, SPONSORS},
-    random::Random,
-    sessions,
+    programme::{DAY_MIN, EVENT, EXPO_HALL, Programme, SPONSORS},
 };
-use crate::domain::interactions::types::{CHECK_IN, CONNECT, JOIN, LEAD};
+use crate::domain::interactions::types::{CHECK_IN, CHECK_OUT, CONNECT, JOIN, LEAD};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 
-/// Seconds of a day.
-const DAY_S: i64 = DAY_MIN * 60;
-/// Seconds of an hour.
-const HOUR_S: i64 = 3_600;
+pub const DAY_S: i64 = DAY_MIN * 60;
+pub const HOUR_S: i64 = 3_600;
 /// Now: noon of the first day.
 pub const NOW_S: i64 = 12 * HOUR_S;
 /// Talks that visitors note down beforehand.
@@ -24,149 +20,128 @@ const NOTED_TALKS: usize = 650;
 const LEADS: usize = 600;
 /// Pairs of whom one sends the other a request to connect.
 const PAIRS: usize = 160;
-
-/// Where something happened, by place in the programme.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// At the door.
-    Event,
-    /// In a room, between sessions.
-    Room(usize),
-    /// In a session.
-    Session(usize),
-    /// At a sponsor's stand.
-    Sponsor(usize),
-}
+/// Of a hundred who are free, how many go to a talk of each slot.
+const INTEREST_PERCENT: [usize; 6] = [45, 30, 28, 28, 20, 28];
+/// How many come to a talk where nobody counts.
+const CROWD: usize = 100;
+/// Of a hundred check-ins where one may enter once, how many are tried a second time.
+const TRIED_AGAIN_PERCENT: usize = 4;
+/// Of a hundred there, how many another gate lets in again while it is offline.
+const ADMITTED_AGAIN_PERCENT: usize = 3;
+/// Of a hundred people in a session, how many go out for a moment.
+const OUT_FOR_A_MOMENT_PERCENT: usize = 5;
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Happening {
-    /// When.
     pub at_s: i64,
     /// The interaction type.
     pub kind: &'static str,
-    /// Who.
     pub first: usize,
-    /// With whom.
     pub second: Option<usize>,
-    /// Where.
-    pub place: Option<Place>,
-    /// What was written down.
+    /// The place of the device in the programme.
+    pub device: Option<usize>,
     pub data: Option<Value>,
     /// A gate that was offline let them in.
     pub admitted: bool,
 }
 
 /// Somebody who is there on a day.
-pub struct Attendance {
-    /// Who.
-    pub person: usize,
-    /// When they came in.
-    pub from_s: i64,
+struct Visitor {
+    person: usize,
+    from_s: i64,
     /// When they are free to do something else.
-    pub free_s: i64,
+    free_s: i64,
 }
 
-/// A story as it is made up.
+/// A story as it is invented.
 pub struct Story<'a> {
-    /// Chance.
     pub random: &'a mut Random,
-    /// Where and when.
     pub programme: &'a Programme,
-    /// Who.
     pub people: &'a [Person],
+    /// When people bought passes at a till, which joined them with the event.
+    pub bought: HashMap<usize, i64>,
     /// What happened so far, in no order.
     pub happenings: Vec<Happening>,
-    /// Whose ticket was sold at a till, and when: they are joined with the event by it.
-    bought: &'a HashMap<usize, i64>,
-}
-
-/// Makes up what happened until now, in the order of time; and what readers saw, so much of it that
-/// there is enough to make up [`INTERACTIONS`].
-pub fn tell(
-    random: &mut Random,
-    programme: &Programme,
-    people: &[Person],
-    bought: &HashMap<usize, i64>,
-) -> (Vec<Happening>, Vec<Happening>) {
-    let mut story = Story {
-        random,
-        programme,
-        people,
-        happenings: Vec::with_capacity(INTERACTIONS),
-        bought,
-    };
-    let joined_s = story.join();
-    let booked = story.book(&joined_s);
-    let mut visits = story.arrive();
-    sessions::attend(&mut story, 0, &mut visits, &booked);
-    story.take_leads(&visits);
-    story.connect(&visits);
-    let mut happenings = std::mem::take(&mut story.happenings);
-    happenings.retain(|happening| happening.at_s <= NOW_S);
-    happenings.sort_by_key(|happening| happening.at_s);
-    story.be_seen(&visits);
-    (happenings, story.happenings)
 }
 
 impl Story<'_> {
+    /// What happened until now, in the order of time; and what readers saw, so much of it that there is
+    /// enough to make up [`INTERACTIONS`].
+    pub fn invent(mut self) -> (Vec<Happening>, Vec<Happening>) {
+        let joined_s = self.join();
+        let booked = self.book(&joined_s);
+        let mut visitors = self.arrive();
+        self.attend(&mut visitors, &booked);
+        self.take_leads(&visitors);
+        self.connect(&visitors);
+        let mut happenings = std::mem::take(&mut self.happenings);
+        happenings.retain(|happening| happening.at_s <= NOW_S);
+        happenings.sort_by_key(|happening| happening.at_s);
+        self.be_seen(&visitors);
+        (happenings, self.happenings)
+    }
+
     /// Adds what one delegate did somewhere.
-    pub fn add(&mut self, at_s: i64, kind: &'static str, first: usize, place: Place) {
+    fn add(
+        &mut self,
+        at_s: i64,
+        kind: &'static str,
+        first: usize,
+        device: usize,
+    ) -> &mut Happening {
         self.happenings.push(Happening {
             at_s,
             kind,
             first,
             second: None,
-            place: Some(place),
+            device: Some(device),
             data: None,
             admitted: false,
         });
-    }
-
-    /// Adds a check-in by a gate that was offline, whatever the rules would say.
-    pub fn admit(&mut self, at_s: i64, first: usize, place: Place) {
-        self.add(at_s, CHECK_IN.name, first, place);
-        if let Some(happening) = self.happenings.last_mut() {
-            happening.admitted = true;
-        }
+        let last = self.happenings.len() - 1;
+        &mut self.happenings[last]
     }
 
     /// Everybody is joined with the event in the weeks before, and staff owns its stand; when.
     fn join(&mut self) -> Vec<i64> {
-        (0..self.people.len())
-            .map(|person| {
-                let mut at_s = -self.random.between(2 * DAY_S, 70 * DAY_S);
-                match self.bought.get(&person) {
-                    Some(bought_s) => at_s = *bought_s,
-                    None => self.add(at_s, JOIN.name, person, Place::Event),
-                }
-                if let Part::Exhibitor(sponsor) = self.people[person].part {
-                    self.add(at_s + HOUR_S, "own", person, Place::Sponsor(sponsor));
-                }
-                at_s
-            })
-            .collect()
+        let mut joined_s = Vec::new();
+        for (person, about) in self.people.iter().enumerate() {
+            let mut at_s = -self.random.between(2 * DAY_S, 70 * DAY_S);
+            match self.bought.get(&person) {
+                Some(bought_s) => at_s = *bought_s,
+                None => drop(self.add(at_s, JOIN.name, person, EVENT)),
+            }
+            if let Part::Exhibitor(sponsor) = about.part {
+                self.add(
+                    at_s + HOUR_S,
+                    "own",
+                    person,
+                    self.programme.sponsor(sponsor),
+                );
+            }
+            joined_s.push(at_s);
+        }
+        joined_s
     }
 
     /// Workshops are booked, all but a few seats; talks are noted down. Who booked which session.
     fn book(&mut self, joined_s: &[i64]) -> HashSet<(usize, usize)> {
-        let visitors = self.visitors();
-        let programme = self.programme;
+        let (programme, people) = (self.programme, self.people);
+        let is_visitor = |person: &usize| people[*person].part == Part::Visitor;
+        let visitors: Vec<usize> = (0..people.len()).filter(is_visitor).collect();
         let mut booked = HashSet::new();
+        let mut talks = Vec::new();
         for (session, about) in programme.sessions.iter().enumerate() {
-            let seats = if about.ticket {
-                about.seats.unwrap_or(0)
-            } else {
-                0
-            };
             let free = self.random.below(5);
-            for _ in free..seats {
-                booked.insert((*self.random.pick(&visitors), session));
+            if about.room.needs_ticket {
+                for _ in free..about.room.seats.unwrap_or(0) {
+                    booked.insert((*self.random.pick(&visitors), session));
+                }
+            } else {
+                talks.push(session);
             }
         }
-        let talks: Vec<usize> = (0..programme.sessions.len())
-            .filter(|session| !programme.sessions[*session].ticket)
-            .collect();
         let mut noted = HashSet::new();
         while noted.len() < NOTED_TALKS {
             noted.insert((*self.random.pick(&visitors), *self.random.pick(&talks)));
@@ -175,22 +150,16 @@ impl Story<'_> {
         wishes.sort_unstable();
         for (person, session) in wishes {
             let at_s = self.random.between(joined_s[person] + 60, -HOUR_S);
-            self.add(at_s, JOIN.name, person, Place::Session(session));
+            self.add(at_s, JOIN.name, person, programme.sessions[session].device);
         }
         booked
     }
 
-    fn visitors(&self) -> Vec<usize> {
-        (0..self.people.len())
-            .filter(|person| self.people[*person].part == Part::Visitor)
-            .collect()
-    }
-
     /// Who came, and when: most of them within the hour before the first talk.
-    fn arrive(&mut self) -> Vec<Attendance> {
-        let mut visits = Vec::new();
-        for person in 0..self.people.len() {
-            let (percent, minute) = match self.people[person].part {
+    fn arrive(&mut self) -> Vec<Visitor> {
+        let mut visitors = Vec::new();
+        for (person, about) in self.people.iter().enumerate() {
+            let (percent, minute) = match about.part {
                 Part::Crew => (97, self.random.between(6 * 60 + 30, 7 * 60 + 30)),
                 Part::Exhibitor(_) => (92, self.random.between(7 * 60 + 30, 8 * 60 + 45)),
                 _ if self.random.chance(12) => (80, self.random.between(9 * 60 + 45, 13 * 60)),
@@ -199,29 +168,134 @@ impl Story<'_> {
                     (86, 8 * 60 + early)
                 }
             };
-            if self.random.chance(percent) {
-                let from_s = minute * 60 + self.random.between(0, 59);
-                if from_s + 120 > NOW_S {
-                    continue;
-                }
-                self.add(from_s, CHECK_IN.name, person, Place::Event);
-                visits.push(Attendance {
+            if !self.random.chance(percent) {
+                continue;
+            }
+            let from_s = minute * 60 + self.random.between(0, 59);
+            if from_s + 120 <= NOW_S {
+                self.add(from_s, CHECK_IN.name, person, EVENT);
+                let free_s = from_s + 120;
+                visitors.push(Visitor {
                     person,
                     from_s,
-                    free_s: from_s + 120,
+                    free_s,
                 });
             }
         }
-        visits
+        visitors
     }
 
-    fn take_leads(&mut self, visits: &[Attendance]) {
+    /// Everybody who is there and free spends the slots of the first day that began by now: nobody in
+    /// two at a time, and never more than fit in.
+    fn attend(&mut self, visitors: &mut [Visitor], booked: &HashSet<(usize, usize)>) {
+        let programme = self.programme;
+        for (slot, interest) in INTEREST_PERCENT.into_iter().enumerate() {
+            let sessions = programme.sessions.iter().enumerate();
+            let sessions = sessions.filter(|(_, session)| session.slot == (0, slot));
+            // Those of the slot, and how many still fit in.
+            let mut open: Vec<(usize, usize)> = sessions
+                .map(|(at, session)| (at, session.room.seats.unwrap_or(CROWD)))
+                .collect();
+            let Some((first, _)) = open.first() else {
+                continue;
+            };
+            let start_s = programme.sessions[*first].start_min * 60;
+            if start_s > NOW_S {
+                return;
+            }
+            let mut order: Vec<usize> = (0..visitors.len()).collect();
+            self.random.shuffle(&mut order);
+            for at in order {
+                let visitor = &mut visitors[at];
+                if visitor.free_s > start_s - 600 {
+                    continue;
+                }
+                if let Some(chosen) = self.choose(visitor.person, interest, &open, booked) {
+                    open[chosen].1 -= 1;
+                    visitor.free_s = self.sit(visitor.person, open[chosen].0);
+                }
+            }
+        }
+    }
+
+    /// A booked workshop, mostly; otherwise one of the talks, the larger the likelier.
+    fn choose(
+        &mut self,
+        person: usize,
+        interest: usize,
+        open: &[(usize, usize)],
+        booked: &HashSet<(usize, usize)>,
+    ) -> Option<usize> {
+        let is_own =
+            |(session, left): &(usize, usize)| *left > 0 && booked.contains(&(person, *session));
+        let own = open.iter().position(is_own);
+        if own.is_some() && self.random.chance(90) {
+            return own;
+        }
+        let percent = match self.people[person].part {
+            Part::Visitor => interest,
+            Part::Speaker => 40,
+            Part::Exhibitor(_) => 5,
+            Part::Crew => 0,
+        };
+        if !self.random.chance(percent) {
+            return None;
+        }
+        let sessions = &self.programme.sessions;
+        let talks = || {
+            open.iter()
+                .enumerate()
+                .filter(|(_, (session, _))| !sessions[*session].room.needs_ticket)
+        };
+        let seats: usize = talks().map(|(_, (_, left))| left).sum();
+        let mut seat = if seats == 0 {
+            return None;
+        } else {
+            self.random.below(seats)
+        };
+        for (at, (_, left)) in talks() {
+            if seat < *left {
+                return Some(at);
+            }
+            seat -= left;
+        }
+        None
+    }
+
+    /// Checks somebody in and, mostly, out of a session; when they are free again.
+    fn sit(&mut self, person: usize, session: usize) -> i64 {
+        let session = &self.programme.sessions[session];
+        let device = session.device;
+        let start_s = session.start_min * 60;
+        let in_s = start_s + self.random.between(-9 * 60, 5 * 60);
+        let out_s = session.end_min * 60 + self.random.between(-3 * 60, 4 * 60);
+        self.add(in_s, CHECK_IN.name, person, device);
+        if session.room.is_single {
+            let again = self.random.chance(TRIED_AGAIN_PERCENT);
+            if again || self.random.chance(ADMITTED_AGAIN_PERCENT) {
+                let again_s = in_s + self.random.between(20, 240);
+                self.add(again_s, CHECK_IN.name, person, device).admitted = !again;
+            }
+        }
+        if self.random.chance(OUT_FOR_A_MOMENT_PERCENT) {
+            let away_s = start_s + self.random.between(12 * 60, 20 * 60);
+            let back_s = away_s + self.random.between(120, 600);
+            self.add(away_s, CHECK_OUT.name, person, device);
+            self.add(back_s, CHECK_IN.name, person, device);
+        }
+        if session.room.is_single || self.random.chance(85) {
+            self.add(out_s, CHECK_OUT.name, person, device);
+        }
+        out_s
+    }
+
+    fn take_leads(&mut self, visitors: &[Visitor]) {
         let mut staff = Vec::new();
         let mut guests = Vec::new();
-        for visit in visits {
-            match self.people[visit.person].part {
-                Part::Exhibitor(sponsor) => staff.push((visit.person, sponsor)),
-                Part::Visitor => guests.push(visit),
+        for visitor in visitors {
+            match self.people[visitor.person].part {
+                Part::Exhibitor(sponsor) => staff.push((visitor.person, sponsor)),
+                Part::Visitor => guests.push(visitor),
                 Part::Speaker | Part::Crew => {}
             }
         }
@@ -230,41 +304,45 @@ impl Story<'_> {
             let guest = *self.random.pick(&guests);
             let at_s = self.random.between(9 * HOUR_S, NOW_S).max(guest.free_s);
             let data = self.lead_form(guest.person);
-            self.happenings.push(Happening {
-                at_s,
-                kind: LEAD.name,
-                first: seller,
-                second: Some(guest.person),
-                place: Some(Place::Sponsor(sponsor)),
-                data: Some(data),
-                admitted: false,
-            });
+            let lead = self.add(at_s, LEAD.name, seller, self.programme.sponsor(sponsor));
+            lead.second = Some(guest.person);
+            lead.data = Some(data);
         }
     }
 
     fn lead_form(&mut self, guest: usize) -> Value {
-        let interest = *self
-            .random
-            .pick(&["A demo", "An offer", "A partnership", "Just looking"]);
-        let when = *self.random.pick(&["This quarter", "This year", "Some day"]);
+        let answer = |field: &str, label: &str, kind: &str, answer: Value| json!({"field": field, "answer": answer, "fieldLabel": label, "fieldType": kind});
+        let random = &mut *self.random;
+        let interest = *random.pick(&["A demo", "An offer", "A partnership", "Just looking"]);
+        let when = *random.pick(&["This quarter", "This year", "Some day"]);
         let mut answers = vec![
-            json!({"field": "contact.email", "answer": self.people[guest].text("email"), "fieldLabel": "E-mail", "fieldType": "email"}),
-            json!({"field": "interest", "answer": interest, "fieldLabel": "Interested in", "fieldType": "choice"}),
-            json!({"field": "plan.when", "answer": when, "fieldLabel": "Decides", "fieldType": "choice"}),
-            json!({"field": "rating", "answer": self.random.between(1, 5), "fieldLabel": "Rating", "fieldType": "number"}),
+            answer(
+                "contact.email",
+                "E-mail",
+                "email",
+                self.people[guest].text("email").into(),
+            ),
+            answer("interest", "Interested in", "choice", interest.into()),
+            answer("plan.when", "Decides", "choice", when.into()),
+            answer("rating", "Rating", "number", random.between(1, 5).into()),
         ];
-        if self.random.chance(25) {
-            answers.push(json!({"field": "note", "answer": "Call back after the event", "fieldLabel": "Note", "fieldType": "text"}));
+        if random.chance(25) {
+            answers.push(answer(
+                "note",
+                "Note",
+                "text",
+                "Call back after the event".into(),
+            ));
         }
         json!({"form": "lead", "answers": answers})
     }
 
     /// Some ask others to connect, and about half of those ask back.
-    fn connect(&mut self, visits: &[Attendance]) {
+    fn connect(&mut self, visitors: &[Visitor]) {
         let mut pairs = HashSet::new();
         while pairs.len() < PAIRS {
-            let one = self.random.pick(visits).person;
-            let other = self.random.pick(visits).person;
+            let one = self.random.pick(visitors).person;
+            let other = self.random.pick(visitors).person;
             if one == other || !pairs.insert((one.min(other), one.max(other))) {
                 continue;
             }
@@ -278,29 +356,23 @@ impl Story<'_> {
     }
 
     fn ask(&mut self, at_s: i64, first: usize, second: usize) {
-        self.happenings.push(Happening {
-            at_s,
-            kind: CONNECT.name,
-            first,
-            second: Some(second),
-            place: None,
-            data: None,
-            admitted: false,
-        });
+        let request = self.add(at_s, CONNECT.name, first, EVENT);
+        request.second = Some(second);
+        request.device = None;
     }
 
     /// Readers at the stands see people.
-    fn be_seen(&mut self, visits: &[Attendance]) {
+    fn be_seen(&mut self, visitors: &[Visitor]) {
         for _ in 0..INTERACTIONS {
-            let visit = self.random.pick(visits);
-            let at_s = self.random.between(visit.from_s, NOW_S);
-            let sponsor = self.random.below(SPONSORS + 3);
-            let place = if sponsor < SPONSORS {
-                Place::Sponsor(sponsor)
+            let visitor = self.random.pick(visitors);
+            let at_s = self.random.between(visitor.from_s, NOW_S);
+            let stand = self.random.below(SPONSORS + 3);
+            let device = if stand < SPONSORS {
+                self.programme.sponsor(stand)
             } else {
-                Place::Room(EXPO_HALL)
+                EXPO_HALL
             };
-            self.add(at_s, "seen", visit.person, place);
+            self.add(at_s, "seen", visitor.person, device);
         }
     }
 }

@@ -3,11 +3,11 @@
 
 use super::{
     Export,
-    rows::{self, Record, What},
+    rows::{self, List, Record},
 };
-use crate::types::error::Result;
+use crate::{ops::import::JSON_MARK, types::error::Result};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// The most columns that parts of `data` get; what is beyond stands in the column `data`.
 const DATA_COLUMNS_MAX: usize = 500;
@@ -15,38 +15,33 @@ const DATA_COLUMNS_MAX: usize = 500;
 /// The longest header, in bytes: it has to fit into a cell.
 const HEADER_MAX_BYTES: usize = 1_000;
 
-/// The end of a header whose cells are JSON.
-const JSON_MARK: &str = " (json)";
-
 pub(super) struct Layout {
     names: Vec<&'static str>,
-    parts: Vec<Part>,
-    /// Sections, their keys, and where the column is in `parts`.
-    places: HashMap<String, HashMap<String, usize>>,
-    data: bool,
-    what: What,
+    has_data: bool,
+    /// The parts of `data` with columns of their own, by section and key.
+    parts: BTreeMap<String, BTreeMap<String, Part>>,
+    part_count: usize,
 }
 
-/// A part of `data` with a column of its own.
 struct Part {
-    section: String,
-    key: String,
+    /// The number of its column among those of parts.
+    at: usize,
     /// Its cells are JSON: not all of its values are texts that a cell can hold as they are.
-    json: bool,
+    is_json: bool,
 }
 
 impl Layout {
     /// Looks at the `data` of all that is exported.
-    pub(super) fn of(export: &Export<'_>) -> Result<Self> {
+    pub(super) fn of(export: &Export<'_>, list: &List) -> Result<Self> {
         let mut layout = Self {
-            names: rows::names(export.what),
-            parts: Vec::new(),
-            places: HashMap::new(),
-            data: rows::has_data(export.what),
-            what: export.what,
+            names: list.names(),
+            has_data: list.data.is_some(),
+            parts: BTreeMap::new(),
+            part_count: 0,
         };
-        rows::each_data(export, |data| layout.look_at(data))?;
-        layout.sort();
+        list.each_data(export, |data| layout.look_at(data))?;
+        let parts = layout.parts.values_mut().flat_map(BTreeMap::values_mut);
+        parts.enumerate().for_each(|(at, part)| part.at = at);
         Ok(layout)
     }
 
@@ -59,42 +54,28 @@ impl Layout {
                 continue;
             };
             for (key, value) in keys {
-                let json = !is_plain(&value);
-                let known = self.places.get(&section).and_then(|keys| keys.get(&key));
-                if let Some(known) = known {
-                    self.parts[*known].json |= json;
-                } else if self.parts.len() < DATA_COLUMNS_MAX && has_header(&section, &key) {
-                    let place = self.places.entry(section.clone()).or_default();
-                    place.insert(key.clone(), self.parts.len());
-                    self.parts.push(Part {
-                        section: section.clone(),
-                        key,
-                        json,
-                    });
+                let is_json = !is_plain(&value);
+                let known = self.parts.get_mut(&section);
+                if let Some(known) = known.and_then(|parts| parts.get_mut(&key)) {
+                    known.is_json |= is_json;
+                } else if self.part_count < DATA_COLUMNS_MAX && has_header(&section, &key) {
+                    self.part_count += 1;
+                    let parts = self.parts.entry(section.clone()).or_default();
+                    parts.insert(key, Part { at: 0, is_json });
                 }
             }
         }
     }
 
-    fn sort(&mut self) {
-        self.parts
-            .sort_by(|one, other| (&one.section, &one.key).cmp(&(&other.section, &other.key)));
-        for (at, part) in self.parts.iter().enumerate() {
-            let place = self.places.entry(part.section.clone()).or_default();
-            place.insert(part.key.clone(), at);
-        }
-    }
-
-    /// The headers.
     pub(super) fn headers(&self) -> Vec<String> {
         let mut headers: Vec<String> = self.names.iter().map(|name| (*name).to_owned()).collect();
-        headers.extend(self.parts.iter().map(|part| {
-            let mark = if part.json { JSON_MARK } else { "" };
-            format!("{}.{}{mark}", part.section, part.key)
-        }));
-        if self.data {
-            headers.push("data".to_owned());
+        for (section, parts) in &self.parts {
+            headers.extend(parts.iter().map(|(key, part)| {
+                let mark = if part.is_json { JSON_MARK } else { "" };
+                format!("{section}.{key}{mark}")
+            }));
         }
+        headers.extend(self.has_data.then(|| "data".to_owned()));
         headers
     }
 
@@ -105,57 +86,44 @@ impl Layout {
             rows::Value::Text(text) | rows::Value::Json(text) => text,
         });
         let mut cells: Vec<String> = values.collect();
-        if !self.data {
+        if !self.has_data {
             return cells;
         }
         let first = cells.len();
-        cells.resize(first + self.parts.len() + 1, String::new());
-        let rest = match record.data {
-            None => return cells,
-            Some(data) if self.what == What::Interactions => data,
-            Some(data) => match self.spread(&data, &mut cells[first..]) {
-                Some(rest) => rest,
-                None => data,
-            },
-        };
-        if let Some(last) = cells.last_mut() {
-            *last = rest;
-        }
+        cells.resize(first + self.part_count, String::new());
+        let data = record.data.unwrap_or_default();
+        let rest = self.spread(&data, &mut cells[first..]);
+        cells.push(rest.unwrap_or(data));
         cells
     }
 
-    /// Puts parts of `data` into their cells; the rest as text. None where it is no object.
+    /// Puts parts of `data` into their cells; the rest as text. None where all of it is the rest.
     fn spread(&self, data: &str, cells: &mut [String]) -> Option<String> {
-        let Ok(Value::Object(mut data)) = serde_json::from_str(data) else {
+        if self.parts.is_empty() {
             return None;
-        };
-        for (section, places) in &self.places {
+        }
+        let mut data: Map<String, Value> = serde_json::from_str(data).ok()?;
+        for (section, parts) in &self.parts {
             let Some(Value::Object(keys)) = data.get_mut(section) else {
                 continue;
             };
             if keys.is_empty() {
                 continue;
             }
-            let mut left = Map::new();
-            for (key, value) in std::mem::take(keys) {
-                match places.get(&key) {
-                    Some(at) if self.parts[*at].json => cells[*at] = value.to_string(),
-                    // One that came since the look at all of them may not fit.
-                    Some(at) if is_plain(&value) => {
-                        value
-                            .as_str()
-                            .unwrap_or_default()
-                            .clone_into(&mut cells[*at]);
-                    }
-                    _ => {
-                        left.insert(key, value);
-                    }
+            keys.retain(|key, value| match (parts.get(key), &*value) {
+                (Some(part), value) if part.is_json => {
+                    cells[part.at] = value.to_string();
+                    false
                 }
-            }
-            if left.is_empty() {
+                // One that came since the look at all of them may not fit.
+                (Some(part), Value::String(text)) if is_plain(value) => {
+                    cells[part.at].clone_from(text);
+                    false
+                }
+                _ => true,
+            });
+            if keys.is_empty() {
                 data.shift_remove(section);
-            } else {
-                data.insert(section.clone(), left.into());
             }
         }
         Some(if data.is_empty() {
@@ -168,13 +136,8 @@ impl Layout {
 
 /// Whether a cell can hold a value as it is, and be told from no value.
 fn is_plain(value: &Value) -> bool {
-    match value {
-        Value::String(text) => {
-            !text.is_empty()
-                && !text.contains(|char: char| char.is_control() && char != '\n' && char != '\t')
-        }
-        _ => false,
-    }
+    let odd = |char: char| char.is_control() && char != '\n' && char != '\t';
+    matches!(value, Value::String(text) if !text.is_empty() && !text.contains(odd))
 }
 
 /// Whether a header `Section.key` is read back as this section and key.

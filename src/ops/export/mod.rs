@@ -1,17 +1,14 @@
 //! Records out of the file (contract §10), as lists that people read and that `import` takes back
-//! to the same data. Read in slices by id: it holds no record for long, and no state of the file,
-//! so that it runs beside a server for as long as it likes. It knows no command line.
+//! to the same data. Read in slices by id: an export holds no record for long, and no state of the
+//! file, so that it runs beside a server for as long as it likes. It knows no command line.
 //!
-//! - `rows`: what is read: records and interactions, slice by slice; `sales`: purchases
+//! - `rows`: what a list has, read slice by slice
 //! - `layout`: the columns of a table, the parts of `data` among them
-//! - `csv`, `json`, `xlsx`: how they are written
+//! - `writers`: how lists are written
 
-mod csv;
-mod json;
 mod layout;
 mod rows;
-mod sales;
-mod xlsx;
+mod writers;
 
 pub use rows::{What, Which};
 
@@ -19,10 +16,10 @@ use crate::{
     db::Store,
     types::{Zone, error::Result},
 };
-use std::{
-    io::{Seek, Write},
-    ops::ControlFlow,
-};
+use layout::Layout;
+use rows::List;
+use std::io::{BufWriter, Write};
+use writers::{Csv, Json, SHEET_ROWS, Writer, Xlsx};
 
 /// How a list is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -50,19 +47,17 @@ impl Format {
     }
 }
 
-/// What an export came to.
+/// How many rows an export wrote, and how many texts it cut because no cell holds them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
-    /// How many records.
     pub rows: u64,
-    /// How many texts that no cell holds as a whole.
     pub cut: u64,
 }
 
 impl Counts {
-    /// That something was cut, as a sentence.
+    /// A sentence about what was cut; none where nothing was.
     #[must_use]
-    pub fn told(self) -> Option<String> {
+    pub fn warning(self) -> Option<String> {
         let texts = match self.cut {
             0 => return None,
             1 => "1 text is".to_owned(),
@@ -76,39 +71,43 @@ impl Counts {
 
 /// One export.
 pub struct Export<'a> {
-    /// Where from.
     pub store: &'a Store,
     /// How times are shown.
     pub zone: Zone,
-    /// What.
     pub what: What,
-    /// Which of them.
     pub which: Which,
 }
 
 impl Export<'_> {
-    /// Writes the list in any format but XLSX; `told` hears how many are written, and may stop it.
-    /// How many were.
-    pub fn write(
-        &self,
-        format: Format,
-        out: &mut dyn Write,
-        told: impl FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<u64> {
-        match format {
-            Format::Csv => csv::write(self, out, told),
-            Format::Ndjson => json::write(self, json::Frame::Lines, out, told),
-            Format::Json | Format::Xlsx => json::write(self, json::Frame::List, out, told),
-        }
+    /// Writes the list. A spreadsheet is put together in a temporary file, and a text that is longer
+    /// than a cell can be is cut in it.
+    pub fn write(&self, format: Format, out: &mut dyn Write) -> Result<Counts> {
+        self.write_in_sheets(format, SHEET_ROWS, out)
     }
 
-    /// Writes the list as XLSX; a text that is longer than a cell can be is cut.
-    pub fn write_xlsx(
+    fn write_in_sheets(
         &self,
-        out: impl Write + Seek + Send,
-        told: impl FnMut(u64) -> ControlFlow<()>,
+        format: Format,
+        sheet_rows: u32,
+        out: &mut dyn Write,
     ) -> Result<Counts> {
-        xlsx::write(self, xlsx::SHEET_ROWS, out, told)
+        let list = List::of(self.what);
+        let layout = || Layout::of(self, &list);
+        let out = BufWriter::with_capacity(256 * 1024, out);
+        let mut writer: Box<dyn Writer + '_> = match format {
+            Format::Csv => Box::new(Csv::begin(layout()?, out)?),
+            Format::Xlsx => Box::new(Xlsx::begin(self.what.name(), layout()?, sheet_rows, out)?),
+            Format::Json | Format::Ndjson => {
+                Box::new(Json::begin(list.names(), format == Format::Json, out)?)
+            }
+        };
+        let mut rows = 0;
+        list.each(self, |record| {
+            rows += 1;
+            writer.add(record)
+        })?;
+        let cut = writer.end()?;
+        Ok(Counts { rows, cut })
     }
 }
 

@@ -1,26 +1,23 @@
-//! What is exported, read in slices by id.
+//! What lists have: the columns of each, and their rows, read in slices by id.
 
-use super::{Export, sales};
+use super::Export;
 use crate::{
     core::{
         records::{Field, Kind, Resource},
         search::{Search, Subject},
     },
     db::Store,
-    domain::{
-        delegates, devices, events,
-        interactions::{
-            self,
-            rows::{COLUMNS, Interaction},
-        },
-    },
+    domain::{delegates, devices, events, interactions},
     types::{
         Timestamp, Zone,
         error::{Error, Result},
     },
 };
-use rusqlite::{Connection, Row, types::ValueRef};
-use std::{fmt::Write, ops::ControlFlow, time::Duration};
+use rusqlite::{
+    Connection, Row,
+    types::{FromSqlResult, ValueRef},
+};
+use std::time::Duration;
 
 /// Records that are read in one go.
 const SLICE_ROWS: usize = 1_000;
@@ -30,20 +27,25 @@ const SEARCH_MAX: Duration = Duration::from_mins(10);
 /// What is exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    /// Delegates.
     Delegates,
     /// Devices, events among them.
     Devices,
     /// Events, under their own names.
     Events,
-    /// Interactions.
     Interactions,
     /// Purchases at tills.
     Transactions,
 }
 
 impl What {
-    /// What several are called.
+    pub const ALL: [Self; 5] = [
+        Self::Delegates,
+        Self::Devices,
+        Self::Events,
+        Self::Interactions,
+        Self::Transactions,
+    ];
+
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -52,15 +54,6 @@ impl What {
             Self::Events => "events",
             Self::Interactions => "interactions",
             Self::Transactions => "transactions",
-        }
-    }
-
-    pub(super) fn resource(self) -> Option<&'static Resource> {
-        match self {
-            Self::Delegates => Some(&delegates::RESOURCE),
-            Self::Devices => Some(&devices::LISTED),
-            Self::Events => Some(&events::LISTED),
-            Self::Interactions | Self::Transactions => None,
         }
     }
 }
@@ -99,8 +92,7 @@ impl Which {
 
 /// One record or interaction.
 pub(super) struct Record {
-    pub id: i64,
-    /// In the order of [`names`].
+    /// In the order of [`List::names`].
     pub values: Vec<Value>,
     /// `data`, as JSON text.
     pub data: Option<String>,
@@ -115,197 +107,328 @@ pub(super) enum Value {
     Json(String),
 }
 
-/// The names of what [`Record::values`] holds; `data` is not among them.
-pub(super) fn names(what: What) -> Vec<&'static str> {
-    match what.resource() {
-        Some(resource) => properties(resource).map(|property| property.name).collect(),
-        None if what == What::Transactions => sales::NAMES.to_vec(),
-        None => vec![
-            "id",
-            "_type",
-            "interactionType",
-            "firstDelegate",
-            "secondDelegate",
-            "thirdDelegate",
-            "firstDevice",
-            "secondDevice",
-            "thirdDevice",
-            "recordedAt",
-            "createdAt",
-        ],
-    }
+/// What a column of a list shows, and of which SQL.
+struct Column {
+    name: &'static str,
+    sql: String,
+    show: Show,
 }
 
-/// Whether they have a `data`.
-pub(super) fn has_data(what: What) -> bool {
-    match what.resource() {
-        Some(resource) => resource.property("data").is_some(),
-        None => what == What::Interactions,
-    }
+#[derive(Clone, Copy)]
+enum Show {
+    Text,
+    /// The selector of the record of an id.
+    Delegate,
+    Device,
+    Json,
+    Flag,
+    /// A time to the millisecond: what is imported again must be the same instant.
+    Instant,
+    /// A time to the second.
+    Iso,
+    /// A time without an offset.
+    PlainTime,
 }
 
-fn properties(resource: &'static Resource) -> impl Iterator<Item = &'static Field> {
-    let own = |property: &&Field| !matches!(property.kind, Kind::Attached | Kind::Document);
-    resource.fields.iter().filter(own)
+/// What a kind of list has, and where it is read from.
+pub(super) struct List {
+    columns: Vec<Column>,
+    table: &'static str,
+    alive: &'static str,
+    /// The SQL of `data`, and of where shared values belong in it.
+    pub data: Option<[&'static str; 2]>,
+    /// `data` has sections.
+    is_sectioned: bool,
 }
 
-/// Gives every record to `take`, slice by slice; `told` hears how many after each.
-pub(super) fn each(
-    export: &Export<'_>,
-    mut take: impl FnMut(Record) -> Result<()>,
-    mut told: impl FnMut(u64) -> ControlFlow<()>,
-) -> Result<u64> {
-    let sql = sql(export.what, &export.which);
-    let zone = &export.zone;
-    let mut count = 0;
-    slices(
-        export,
-        |connection, from| {
-            let mut statement = connection.prepare_cached(&sql)?;
-            let mut rows = statement.query(from)?;
-            let mut slice = Vec::with_capacity(SLICE_ROWS);
-            while let Some(row) = rows.next()? {
-                slice.push(match export.what.resource() {
-                    Some(resource) => record(resource, row, zone)?,
-                    None if export.what == What::Transactions => sales::read(row, zone)?,
-                    None => interaction(connection, row, zone)?,
-                });
-            }
-            Ok(slice)
-        },
-        |slice: Vec<Record>| {
-            let last = slice.last().map(|record| record.id);
-            count += slice.len() as u64;
-            slice.into_iter().try_for_each(&mut take)?;
-            if told(count).is_break() {
-                return Err(Error::invalid("stopped"));
-            }
-            Ok(last)
-        },
-    )?;
-    Ok(count)
-}
-
-/// Gives the `data` of every record that has one to `take`.
-pub(super) fn each_data(export: &Export<'_>, mut take: impl FnMut(&str)) -> Result<()> {
-    let Some(resource) = export.what.resource().filter(|_| has_data(export.what)) else {
-        return Ok(());
-    };
-    let sql = format!(
-        "SELECT id, iif(json_valid(data), data, NULL) FROM {} WHERE {} {}",
-        resource.table,
-        resource.alive,
-        end(&export.which)
-    );
-    slices(
-        export,
-        |connection, from| {
-            let mut statement = connection.prepare_cached(&sql)?;
-            let data = statement.query_map(from, |row| Ok((row.get(0)?, row.get(1)?)))?;
-            Ok(data.collect::<rusqlite::Result<Vec<(i64, Option<String>)>>>()?)
-        },
-        |slice| {
-            slice
-                .iter()
-                .filter_map(|(_, data)| data.as_deref())
-                .for_each(&mut take);
-            Ok(slice.last().map(|(id, _)| *id))
-        },
-    )
-}
-
-/// Reads slice by slice, each in a read of its own, until there is nothing left; `take` gives the
-/// last id of a slice.
-fn slices<T>(
-    export: &Export<'_>,
-    read: impl Fn(&Connection, rusqlite::ParamsFromIter<[String; 1]>) -> Result<T>,
-    mut take: impl FnMut(T) -> Result<Option<i64>>,
-) -> Result<()> {
-    let from = |text: String| rusqlite::params_from_iter([text]);
-    match &export.which {
-        Which::All => {
-            let mut after = 0;
-            loop {
-                let slice = export
-                    .store
-                    .look_up(|connection| read(connection, from(after.to_string())))?;
-                match take(slice)? {
-                    Some(last) => after = last,
-                    None => return Ok(()),
-                }
-            }
+impl List {
+    pub(super) fn of(what: What) -> Self {
+        match what {
+            What::Delegates => Self::of_records(&delegates::RESOURCE),
+            What::Devices => Self::of_records(&devices::LISTED),
+            What::Events => Self::of_records(&events::LISTED),
+            What::Interactions => Self {
+                columns: columns("interactions", INTERACTION),
+                table: "interactions",
+                alive: "TRUE",
+                data: Some(["data", "shared"]),
+                is_sectioned: false,
+            },
+            What::Transactions => Self {
+                columns: columns("transactions", TRANSACTION),
+                table: "transactions",
+                alive: "TRUE",
+                data: None,
+                is_sectioned: false,
+            },
         }
-        Which::Ids(ids) => {
-            for ids in ids.chunks(SLICE_ROWS) {
-                let list = serde_json::json!(ids).to_string();
-                let slice = export
-                    .store
-                    .look_up(|connection| read(connection, from(list.clone())))?;
-                take(slice)?;
+    }
+
+    fn of_records(resource: &'static Resource) -> Self {
+        let columns = resource.fields.iter().filter_map(|field| {
+            let (sql, show) = column(resource, field)?;
+            let name = field.name;
+            Some(Column { name, sql, show })
+        });
+        Self {
+            columns: columns.collect(),
+            table: resource.table,
+            alive: resource.alive,
+            data: Some(["iif(json_valid(data), data, NULL)", "NULL"]),
+            is_sectioned: true,
+        }
+    }
+
+    /// The names of the columns, but for `data`.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        self.columns.iter().map(|column| column.name).collect()
+    }
+
+    /// Gives every record to `take`.
+    pub(super) fn each(
+        &self,
+        export: &Export<'_>,
+        take: impl FnMut(Record) -> Result<()>,
+    ) -> Result<()> {
+        let columns = self.columns.iter().map(|column| column.sql.as_str());
+        let columns: Vec<&str> = columns.chain(self.data.into_iter().flatten()).collect();
+        self.rows(export, &columns.join(", "), take, |connection, row| {
+            let mut values = Vec::with_capacity(self.columns.len());
+            for (at, column) in (1..).zip(&self.columns) {
+                let value = column.show.value(row.get_ref(at)?, &export.zone);
+                values.push(value.map_err(Error::defect)?);
+            }
+            let data = self.data.map(|_| data(connection, row, values.len() + 1));
+            let data = data.transpose()?.flatten();
+            Ok(Record { values, data })
+        })
+    }
+
+    /// Gives the `data` of every record to `look_at`, where it has sections.
+    pub(super) fn each_data(
+        &self,
+        export: &Export<'_>,
+        mut look_at: impl FnMut(&str),
+    ) -> Result<()> {
+        let Some([data, _]) = self.data.filter(|_| self.is_sectioned) else {
+            return Ok(());
+        };
+        let take = |data: Option<String>| {
+            if let Some(data) = data {
+                look_at(&data);
             }
             Ok(())
+        };
+        self.rows(export, data, take, |_, row| Ok(row.get(1)?))
+    }
+
+    /// Reads slice by slice, each in a look-up of its own, and gives what `read` makes of each row to
+    /// `take`.
+    fn rows<T>(
+        &self,
+        export: &Export<'_>,
+        columns: &str,
+        mut take: impl FnMut(T) -> Result<()>,
+        read: impl Fn(&Connection, &Row<'_>) -> Result<T>,
+    ) -> Result<()> {
+        let (which, mut slices) = match &export.which {
+            Which::All => (
+                format!("id > CAST(?1 AS INTEGER) ORDER BY id LIMIT {SLICE_ROWS}"),
+                None,
+            ),
+            Which::Ids(ids) => (
+                "id IN (SELECT value FROM json_each(?1)) ORDER BY id".to_owned(),
+                Some(ids.chunks(SLICE_ROWS)),
+            ),
+        };
+        let Self { table, alive, .. } = self;
+        let sql = format!("SELECT id, {columns} FROM {table} WHERE {alive} AND {which}");
+        let mut last = 0;
+        loop {
+            let from = match &mut slices {
+                None => last.to_string(),
+                Some(slices) => match slices.next() {
+                    Some(ids) => serde_json::json!(ids).to_string(),
+                    None => return Ok(()),
+                },
+            };
+            let slice = export.store.look_up(|connection| {
+                let mut statement = connection.prepare_cached(&sql)?;
+                let mut rows = statement.query([&from])?;
+                let mut slice = Vec::with_capacity(SLICE_ROWS);
+                while let Some(row) = rows.next()? {
+                    slice.push((row.get(0)?, read(connection, row)?));
+                }
+                Ok(slice)
+            })?;
+            match slice.last() {
+                Some((id, _)) => last = *id,
+                None if slices.is_none() => return Ok(()),
+                None => {}
+            }
+            slice.into_iter().try_for_each(|(_, row)| take(row))?;
         }
     }
 }
 
-/// The end of a statement that reads a slice: its one parameter is the id after which it begins,
-/// or a list of ids.
-fn end(which: &Which) -> String {
-    match which {
-        Which::All => format!("AND id > CAST(?1 AS INTEGER) ORDER BY id LIMIT {SLICE_ROWS}"),
-        Which::Ids(_) => "AND id IN (SELECT value FROM json_each(?1)) ORDER BY id".into(),
+/// `data` with shared values in their places.
+fn data(connection: &Connection, row: &Row<'_>, at: usize) -> Result<Option<String>> {
+    let (data, shared): (Option<String>, Option<String>) = (row.get(at)?, row.get(at + 1)?);
+    match (data, shared) {
+        (Some(data), Some(shared)) => {
+            interactions::shared::in_full(connection, &data, &shared).map(Some)
+        }
+        (data, _) => Ok(data),
     }
 }
 
-fn sql(what: What, which: &Which) -> String {
-    let end = end(which);
-    if what == What::Transactions {
-        return sales::sql(&end);
+impl Show {
+    fn value(self, value: ValueRef<'_>, zone: &Zone) -> FromSqlResult<Value> {
+        let time = |show: fn(&Zone, Timestamp) -> String| -> FromSqlResult<Value> {
+            Ok(Value::Text(show(zone, Timestamp(value.as_i64()?))))
+        };
+        match (self, value) {
+            (_, ValueRef::Null) => Ok(Value::Nothing),
+            (Self::Instant, _) => time(instant),
+            (Self::Iso, _) => time(Zone::iso),
+            (Self::PlainTime, _) => time(Zone::plain),
+            (Self::Flag, value) => Ok(Value::Json((value.as_i64()? != 0).to_string())),
+            (Self::Json, ValueRef::Integer(number)) => Ok(Value::Json(number.to_string())),
+            (Self::Json, value) => Ok(Value::Json(value.as_str()?.to_owned())),
+            (Self::Text | Self::Delegate | Self::Device, value) => {
+                Ok(Value::Text(value.as_str()?.to_owned()))
+            }
+        }
     }
-    let Some(resource) = what.resource() else {
-        let delegates = [
-            "first_delegate_id",
-            "second_delegate_id",
-            "third_delegate_id",
-        ];
-        let devices = ["first_device_id", "second_device_id", "third_device_id"];
-        let selectors: Vec<_> = delegates
-            .map(|column| selector("delegates", "interactions", column, true))
-            .into_iter()
-            .chain(devices.map(|column| selector("devices", "interactions", column, true)))
-            .collect();
-        return format!(
-            "SELECT {COLUMNS}, {} FROM interactions WHERE TRUE {end}",
-            selectors.join(", ")
-        );
+}
+
+fn instant(zone: &Zone, at: Timestamp) -> String {
+    let mut text = zone.iso(at);
+    let ms = at.0.rem_euclid(1000);
+    if ms > 0 && text.len() > 19 {
+        text.insert_str(19, &format!(".{ms:03}"));
+    }
+    text
+}
+
+/// How a field of a record is exported; none of what stands in other tables, nor of `data`.
+fn column(resource: &Resource, field: &Field) -> Option<(String, Show)> {
+    let show = match field.kind {
+        Kind::Attached | Kind::Document => return None,
+        Kind::Type => return Some((format!("'{}'", resource.name), Show::Text)),
+        Kind::Reference => {
+            let selector = selector(resource.table, resource.table, field.column, false);
+            return Some((selector, Show::Text));
+        }
+        Kind::Id | Kind::Sources => Show::Json,
+        Kind::Flag => Show::Flag,
+        Kind::Time => Show::Instant,
+        Kind::Stamp => Show::Iso,
+        Kind::PlainTime => Show::PlainTime,
+        Kind::Code | Kind::Text => Show::Text,
     };
-    let mut sql = String::from("SELECT id");
-    for property in properties(resource) {
-        match property.kind {
-            Kind::Id | Kind::Type => {}
-            Kind::Reference => {
-                let selector = selector(resource.table, resource.table, property.column, false);
-                let _ = write!(sql, ", {selector}");
-            }
-            _ => {
-                let _ = write!(sql, ", {}", property.column);
-            }
-        }
-    }
-    if resource.property("data").is_some() {
-        sql.push_str(", iif(json_valid(data), data, NULL)");
-    }
-    let _ = write!(
-        sql,
-        " FROM {} WHERE {} {end}",
-        resource.table, resource.alive
-    );
-    sql
+    Some((field.column.to_owned(), show))
+}
+
+const INTERACTION: &[(&str, &str, Show)] = &[
+    ("id", "id", Show::Json),
+    ("_type", "'interaction'", Show::Text),
+    ("interactionType", "interaction_type", Show::Text),
+    ("firstDelegate", "first_delegate_id", Show::Delegate),
+    ("secondDelegate", "second_delegate_id", Show::Delegate),
+    ("thirdDelegate", "third_delegate_id", Show::Delegate),
+    ("firstDevice", "first_device_id", Show::Device),
+    ("secondDevice", "second_device_id", Show::Device),
+    ("thirdDevice", "third_device_id", Show::Device),
+    ("recordedAt", "recorded_at", Show::Instant),
+    ("createdAt", "created_at", Show::Iso),
+];
+
+/// Purchases at tills, in the words of the API; amounts are in cents. They are not imported again:
+/// tills send them.
+const TRANSACTION: &[(&str, &str, Show)] = &[
+    ("id", "id", Show::Json),
+    ("_type", "'transaction'", Show::Text),
+    ("code", "code", Show::Text),
+    ("context", "context_id", Show::Device),
+    ("totalAmount", "total_amount", Show::Json),
+    ("notes", "notes", Show::Text),
+    ("createdAt", "bought_at", Show::Iso),
+    ("recordedBy", "recorded_by", Show::Text),
+    ("receivedAt", "created_at", Show::Iso),
+    ("cash", "(SELECT sum(net) FROM PAYMENTS AND method = 'cash')", Show::Json),
+    ("card", "(SELECT sum(net) FROM PAYMENTS AND method = 'card')", Show::Json),
+    (
+        "otherPayments",
+        "(SELECT sum(net) FROM PAYMENTS AND method IS NOT 'cash' AND method IS NOT 'card')",
+        Show::Json,
+    ),
+    (
+        "transactions",
+        "(SELECT json_group_array(json_object('paymentMethod', method, 'amount', amount,
+             'change', change, 'transactionId', reference) ORDER BY line) FROM PAYMENTS)",
+        Show::Json,
+    ),
+    (
+        "items",
+        "(SELECT json_group_array(json_object('code', i.code, 'product', PRODUCT, 'quantity', quantity,
+             'description', description, 'unitAmount', unit_amount, 'totalAmount', i.total_amount,
+             'discountAmount', discount_amount) ORDER BY line)
+         FROM transaction_items i WHERE i.transaction_id = transactions.id)",
+        Show::Json,
+    ),
+    (
+        "delegates",
+        "(SELECT json_group_array(json_object('barcode', barcode, 'product', PRODUCT) ORDER BY delegate_id)
+         FROM transaction_delegates i WHERE i.transaction_id = transactions.id)",
+        Show::Json,
+    ),
+    (
+        "inconsistencies",
+        "(SELECT json_group_array(json_object('path', path, 'message', message,
+             'settled', json(iif(settled_at IS NULL, 'false', 'true')), 'note', note) ORDER BY n.id)
+         FROM INCONSISTENCIES)",
+        Show::Json,
+    ),
+    (
+        "openInconsistencies",
+        "(SELECT count(*) FROM INCONSISTENCIES AND settled_at IS NULL)",
+        Show::Json,
+    ),
+    (
+        "revisions",
+        "(SELECT count(*) - 1 FROM transaction_bodies b WHERE b.transaction_id = transactions.id)",
+        Show::Json,
+    ),
+];
+
+/// Columns with the SQL that they need, where capitals stand for what several have.
+fn columns(table: &str, columns: &[(&'static str, &str, Show)]) -> Vec<Column> {
+    let columns = columns.iter().map(|(name, sql, show)| {
+        let sql = match show {
+            Show::Delegate => selector("delegates", table, sql, true),
+            Show::Device => selector("devices", table, sql, true),
+            _ => sql
+                .replace("PRODUCT", &selector("devices", "i", "product_id", true))
+                .replace(
+                    "FROM PAYMENTS",
+                    "FROM transaction_payments p WHERE p.transaction_id = transactions.id",
+                )
+                .replace(
+                    "FROM INCONSISTENCIES",
+                    "FROM inconsistencies n JOIN transaction_bodies b ON b.id = n.body_id
+                     WHERE b.transaction_id = transactions.id",
+                ),
+        };
+        let show = *show;
+        Column { name, sql, show }
+    });
+    columns.collect()
 }
 
 /// How a list names another record: by the code that people know, of one that was deleted by the
 /// one that nobody else has got since.
-pub(super) fn selector(table: &str, of: &str, column: &str, deleted_too: bool) -> String {
+fn selector(table: &str, of: &str, column: &str, deleted_too: bool) -> String {
     let code = if table == delegates::RESOURCE.table {
         "CASE WHEN r.deleted_at IS NULL AND r.barcode IS NOT NULL THEN 'barcode:' || r.barcode ELSE 'publicId:' || r.public_id END"
     } else {
@@ -317,70 +440,4 @@ pub(super) fn selector(table: &str, of: &str, column: &str, deleted_too: bool) -
         " AND r.deleted_at IS NULL"
     };
     format!("(SELECT {code} FROM {table} r WHERE r.id = {of}.{column}{alive})")
-}
-
-fn record(resource: &'static Resource, row: &Row<'_>, zone: &Zone) -> Result<Record> {
-    let id: i64 = row.get(0)?;
-    let mut column = 1;
-    let mut values = Vec::with_capacity(resource.fields.len());
-    for property in properties(resource) {
-        values.push(match property.kind {
-            Kind::Id => Value::Json(id.to_string()),
-            Kind::Type => Value::Text(resource.name.to_owned()),
-            kind => {
-                column += 1;
-                value(kind, row.get_ref(column - 1)?, zone).map_err(Error::defect)?
-            }
-        });
-    }
-    let data = if resource.property("data").is_some() {
-        row.get(column)?
-    } else {
-        None
-    };
-    Ok(Record { id, values, data })
-}
-
-fn value(kind: Kind, value: ValueRef<'_>, zone: &Zone) -> rusqlite::types::FromSqlResult<Value> {
-    Ok(match (kind, value) {
-        (_, ValueRef::Null) => Value::Nothing,
-        (Kind::Time, value) => Value::Text(exact(zone, Timestamp(value.as_i64()?))),
-        (Kind::Stamp, value) => Value::Text(zone.iso(Timestamp(value.as_i64()?))),
-        (Kind::PlainTime, value) => Value::Text(zone.plain(Timestamp(value.as_i64()?))),
-        (Kind::Flag, value) => Value::Json((value.as_i64()? != 0).to_string()),
-        (Kind::Sources, value) => Value::Json(value.as_str()?.to_owned()),
-        (_, value) => Value::Text(value.as_str()?.to_owned()),
-    })
-}
-
-fn interaction(connection: &Connection, row: &Row<'_>, zone: &Zone) -> Result<Record> {
-    let mut read = Interaction::read(row)?;
-    read.complete(connection)?;
-    let id: i64 = row.get(0)?;
-    let mut values = vec![
-        Value::Json(id.to_string()),
-        Value::Text("interaction".to_owned()),
-        Value::Text(read.kind),
-    ];
-    for at in 12..18 {
-        let selector: Option<String> = row.get(at)?;
-        values.push(selector.map_or(Value::Nothing, Value::Text));
-    }
-    values.push(Value::Text(exact(zone, read.recorded_at)));
-    values.push(Value::Text(zone.iso(read.created_at)));
-    Ok(Record {
-        id,
-        values,
-        data: read.data,
-    })
-}
-
-/// A time to the millisecond, where it has any: what is imported again must be the same instant.
-fn exact(zone: &Zone, at: Timestamp) -> String {
-    let mut text = zone.iso(at);
-    let ms = at.0.rem_euclid(1000);
-    if ms > 0 && text.len() > 19 {
-        text.insert_str(19, &format!(".{ms:03}"));
-    }
-    text
 }

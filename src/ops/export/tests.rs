@@ -2,7 +2,7 @@ use super::*;
 use crate::{
     core::{Context, records},
     db::Durability,
-    ops::import::source::{Content, Source},
+    ops::import::source::{Content, Reading, Source},
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -35,11 +35,16 @@ fn export(store: &Store, which: Which) -> Export<'_> {
     }
 }
 
+fn sheet(sheet: Option<&str>) -> Reading<'_> {
+    Reading {
+        sheet,
+        encoding: None,
+    }
+}
+
 fn csv(store: &Store, which: Which) -> String {
     let mut out = Vec::new();
-    export(store, which)
-        .write(Format::Csv, &mut out, |_| ControlFlow::Continue(()))
-        .unwrap();
+    export(store, which).write(Format::Csv, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -90,11 +95,10 @@ fn past_the_last_row_of_a_sheet_it_goes_on_in_another_and_is_read_back_as_one() 
     let bodies: Vec<_> = (0..25).map(|n| json!({"code": format!("00{n}")})).collect();
     let (folder, store) = store_of(&bodies);
     let path = folder.path().join("a.xlsx");
-    let file = std::fs::File::create(&path).unwrap();
-    let on = |_| ControlFlow::Continue(());
-    let written = super::xlsx::write(&export(&store, Which::All), 11, file, on);
+    let mut file = std::fs::File::create(&path).unwrap();
+    let written = export(&store, Which::All).write_in_sheets(Format::Xlsx, 11, &mut file);
     assert_eq!(written.unwrap(), Counts { rows: 25, cut: 0 });
-    let source = Source::open(&path, None).unwrap();
+    let source = Source::open(&path, Reading::default()).unwrap();
     assert!(
         source.about().contains("\"delegates 3\""),
         "{}",
@@ -116,7 +120,7 @@ fn past_the_last_row_of_a_sheet_it_goes_on_in_another_and_is_read_back_as_one() 
         .collect();
     let expected: Vec<_> = (0..25).map(|n| format!("00{n}")).collect();
     assert_eq!(codes, expected);
-    let one = Source::open(&path, Some("delegates 3")).unwrap();
+    let one = Source::open(&path, sheet(Some("delegates 3"))).unwrap();
     assert_eq!(one.rows().unwrap().count(), 5);
 }
 
@@ -125,17 +129,18 @@ fn a_text_that_no_cell_holds_is_cut_told_and_not_taken_back() {
     let long = json!({"barcode": "A", "data": {"Data": {"notes": "x".repeat(40_000)}}});
     let (folder, store) = store_of(&[long, json!({"barcode": "B"})]);
     let path = folder.path().join("a.xlsx");
-    let file = std::fs::File::create(&path).unwrap();
-    let on = |_| ControlFlow::Continue(());
-    let counts = export(&store, Which::All).write_xlsx(file, on).unwrap();
+    let mut file = std::fs::File::create(&path).unwrap();
+    let counts = export(&store, Which::All)
+        .write(Format::Xlsx, &mut file)
+        .unwrap();
     assert_eq!(counts, Counts { rows: 2, cut: 1 });
-    let source = Source::open(&path, None).unwrap();
+    let source = Source::open(&path, Reading::default()).unwrap();
     let rows: Vec<_> = source.rows().unwrap().map(Result::unwrap).collect();
     assert!(
         matches!(&rows[0].content, Content::BadCell(_, why) if why.contains("was cut")),
         "{rows:?}"
     );
     assert!(matches!(&rows[1].content, Content::Cells(_)));
-    let told = Source::open(&path, Some("Cut")).unwrap();
-    assert_eq!(told.header().unwrap(), [counts.told().unwrap()]);
+    let told = Source::open(&path, sheet(Some("Cut"))).unwrap();
+    assert_eq!(told.header().unwrap(), [counts.warning().unwrap()]);
 }

@@ -1,12 +1,10 @@
-//! Bad rows: what is wrong with each, told one by one up to a limit, and which they are.
+//! Bad rows: what is wrong with each, listed up to a limit, and which they are.
 
-use super::marks::Marks;
 use crate::types::error::Error;
 use std::fmt;
 
-/// Bad rows, and records that are left when an import is taken back, that are told one by one; more are
-/// counted.
-pub const TOLD_MAX: usize = 10_000;
+/// Bad rows, and records that are left when an import is taken back, that are listed; more are counted.
+pub const LISTED_MAX: usize = 10_000;
 
 /// A row that cannot be imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +83,7 @@ impl fmt::Display for BadRow {
 /// Bad rows: the first of them with their reasons, of all of them which they are.
 #[derive(Debug, Default)]
 pub struct BadRows {
-    told: Vec<BadRow>,
+    listed: Vec<BadRow>,
     count: usize,
     which: Marks,
 }
@@ -94,7 +92,7 @@ impl BadRows {
     /// Adds one, the row of this number from 0; rows come in their order.
     pub fn push(&mut self, number: u64, row: BadRow) {
         self.mark(number);
-        self.tell(row);
+        self.list(row);
     }
 
     /// Counts the row of this number.
@@ -104,16 +102,16 @@ impl BadRows {
     }
 
     /// Keeps what is wrong with a row that was counted, as one of the first.
-    pub(super) fn tell(&mut self, row: BadRow) {
-        if self.told.len() < TOLD_MAX {
-            self.told.push(row);
+    pub(super) fn list(&mut self, row: BadRow) {
+        if self.listed.len() < LISTED_MAX {
+            self.listed.push(row);
         }
     }
 
-    /// The first [`TOLD_MAX`].
+    /// The first [`LISTED_MAX`].
     #[must_use]
-    pub fn told(&self) -> &[BadRow] {
-        &self.told
+    pub fn listed(&self) -> &[BadRow] {
+        &self.listed
     }
 
     /// How many there are.
@@ -127,4 +125,28 @@ impl BadRows {
     pub fn contains(&self, number: u64) -> bool {
         self.which.contains(number)
     }
+}
+
+/// Some rows by their numbers from 0, a bit each: a file may have very many.
+#[derive(Debug, Default)]
+struct Marks(Vec<u64>);
+
+impl Marks {
+    fn set(&mut self, number: u64) {
+        let (word, bit) = place(number);
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= bit;
+    }
+
+    fn contains(&self, number: u64) -> bool {
+        let (word, bit) = place(number);
+        self.0.get(word).is_some_and(|word| word & bit != 0)
+    }
+}
+
+fn place(number: u64) -> (usize, u64) {
+    let word = usize::try_from(number / 64).unwrap_or(usize::MAX);
+    (word, 1 << (number % 64))
 }

@@ -52,7 +52,6 @@ impl Options {
         }
     }
 
-    /// The mappings as they were given.
     #[must_use]
     pub fn mappings(&self) -> Vec<Mapping> {
         let pairs = self.map.iter().cloned();
@@ -62,18 +61,13 @@ impl Options {
     }
 }
 
-/// One import.
 #[derive(Debug, Clone)]
 pub struct Batch {
-    /// Its id.
     pub id: i64,
-    /// What it is of.
     pub what: What,
     /// The device that it was made for.
     pub device: Option<DeviceId>,
-    /// The file's name.
     pub file_name: String,
-    /// The file's SHA-256.
     pub sha256: [u8; 32],
     /// How it was asked for.
     pub options: Options,
@@ -83,7 +77,6 @@ pub struct Batch {
     pub done: u64,
     /// Who began it, as the audit names them.
     pub actor: String,
-    /// When it began.
     pub created_at: Timestamp,
     /// When it was complete.
     pub finished_at: Option<Timestamp>,
@@ -151,7 +144,6 @@ impl Batch {
 pub enum State {
     /// Rows are being written.
     Running,
-    /// All rows are done with.
     Complete,
     /// It ended before its last row.
     Interrupted,
@@ -164,7 +156,7 @@ pub enum State {
 }
 
 impl State {
-    /// As an operator is told.
+    /// Its name for operators.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -237,13 +229,10 @@ pub fn records(connection: &Connection, id: i64, most: u32) -> Result<Vec<i64>> 
 
 /// A batch that is to be begun.
 pub struct NewBatch {
-    /// What it is of.
     pub what: What,
     /// The device that it is made for.
     pub device: Option<DeviceId>,
-    /// The file's name.
     pub file_name: String,
-    /// The file's SHA-256.
     pub sha256: [u8; 32],
     /// How it is asked for.
     pub options: Options,
@@ -270,12 +259,12 @@ pub fn begin(tx: &Tx<'_>, ctx: &Context, new: &NewBatch) -> Result<i64> {
     )?;
     let id = tx.last_insert_rowid();
     let after = json!({"what": new.what.name(), "file": new.file_name, "rows": new.total});
-    tell(tx, ctx, id, "create", after)?;
+    audit_change(tx, ctx, id, "create", after)?;
     Ok(id)
 }
 
-/// Tells the audit what happened to a batch.
-pub(super) fn tell(
+/// Writes into the audit what happened to a batch.
+pub(super) fn audit_change(
     tx: &Tx<'_>,
     ctx: &Context,
     id: i64,
@@ -307,7 +296,7 @@ pub(super) fn take_up(tx: &Tx<'_>, id: i64, done: u64) -> Result<()> {
         return Err(Error::invalid("it is being taken back"));
     }
     if at != done {
-        return Err(Error::invalid("it is gone on with elsewhere"));
+        return Err(Error::invalid("another command goes on with it"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Which rows cannot be imported, and why: all of them are told before any row is written. Nothing
+//! Which rows cannot be imported, and why: all of them are found before any row is written. Nothing
 //! is kept of a row but a hash of its codes, so that the longest list takes little memory.
 
 use super::{
@@ -66,19 +66,19 @@ pub struct Begun {
 pub struct Looked<'a> {
     /// Rows that were looked at.
     pub rows: u64,
-    /// The bad ones among those since it was told before.
+    /// The bad ones among those since the last call.
     pub bad: &'a [BadRow],
 }
 
 /// Checks every row of a file: by itself, against the rows before it, and against what is in the
-/// store, where there is one. Of an import that was `begun`, the first rows are written already. `told`
-/// hears how far it came, and may stop it.
+/// store, where there is one. Of an import that was `begun`, the first rows are written already. `on_progress` is called while
+/// it goes on, and may stop it.
 pub fn check(
     source: &Source,
     plan: &Plan,
     store: Option<&Store>,
     begun: Option<Begun>,
-    mut told: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
+    mut on_progress: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
 ) -> Result<Checked> {
     let mut check = Check {
         plan,
@@ -107,9 +107,9 @@ pub fn check(
             rows: check.checked.rows,
             bad: &check.fresh,
         };
-        let goes_on = told(&looked);
+        let goes_on = on_progress(&looked);
         for row in check.fresh.drain(..) {
-            check.checked.bad.tell(row);
+            check.checked.bad.list(row);
         }
         if is_end {
             return Ok(check.checked);

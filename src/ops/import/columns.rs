@@ -77,8 +77,8 @@ impl Columns {
                 let elsewhere = other_sheets
                     .filter(|_| misfit == Misfit::NoneKnown)
                     .map(|sheets| format!("; there are other sheets, for --sheet: {sheets}"));
-                let told = misfit.told(what, headers);
-                Err(Error::invalid(told + &elsewhere.unwrap_or_default()))
+                let message = misfit.message(what, headers);
+                Err(Error::invalid(message + &elsewhere.unwrap_or_default()))
             }
             None => Ok(columns),
         }
@@ -193,15 +193,15 @@ impl Columns {
             let Some(column) = self.columns.get(at) else {
                 return Err(Problem::nameless(at));
             };
-            let told = |reason: String| Problem::of_column(&column.header, reason);
+            let refused = |reason: String| Problem::of_column(&column.header, reason);
             if column.header == OURS
                 && let Some(reason) = self.what.misnamed(cell)
             {
-                return Err(told(reason));
+                return Err(refused(reason));
             }
             match &column.target {
                 Target::Property { name, kind } => {
-                    let value = values::read(name, *kind, cell).map_err(told)?;
+                    let value = values::read(name, *kind, cell).map_err(refused)?;
                     if *name == "data" {
                         self.put_data(&mut data, value);
                     } else {
@@ -215,7 +215,7 @@ impl Columns {
                     let is_rule =
                         section.as_deref() == Some("Access") && self.what == What::Devices;
                     let value = values::free(cell, *json || is_rule && values::is_whole(cell));
-                    let value = value.map_err(told)?;
+                    let value = value.map_err(refused)?;
                     let place = match section {
                         None => &mut data,
                         Some(section) => &mut data[section],
@@ -225,7 +225,7 @@ impl Columns {
                     }
                     match place {
                         Value::Object(place) => place.insert(key.clone(), value),
-                        _ => return Err(told("data: is no object".into())),
+                        _ => return Err(refused("data: is no object".into())),
                     };
                 }
                 Target::Skipped => {}
@@ -314,8 +314,8 @@ pub enum Misfit {
 }
 
 impl Misfit {
-    /// As the command line tells it.
-    fn told(&self, what: What, headers: &[String]) -> String {
+    /// The message of the command line.
+    fn message(&self, what: What, headers: &[String]) -> String {
         match self {
             Self::Both {
                 first,

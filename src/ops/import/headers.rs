@@ -1,6 +1,8 @@
 //! What headers call properties in the languages that attendee lists come in, beside the
 //! properties' own names; and how a header is taken apart into words.
 
+use icu_normalizer::DecomposingNormalizerBorrowed;
+
 /// Whether a word is one of a list.
 pub(super) fn has(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
@@ -142,34 +144,18 @@ fn runs(words: &[String]) -> impl Iterator<Item = std::ops::Range<usize>> + use<
 /// Letters and digits alone, in lower case and without accents.
 pub(super) fn folded(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
-    for char in text.chars().flat_map(char::to_lowercase) {
-        let plain = match char {
-            'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ą' => "a",
-            'æ' => "ae",
-            'ç' | 'ć' | 'č' => "c",
-            'ď' => "d",
-            'è' | 'é' | 'ê' | 'ë' | 'ę' | 'ě' => "e",
-            'ì' | 'í' | 'î' | 'ï' => "i",
-            'ł' => "l",
-            'ñ' | 'ń' | 'ň' => "n",
-            'ò' | 'ó' | 'ô' | 'õ' | 'ö' | 'ø' | 'ő' => "o",
-            'œ' => "oe",
-            'ř' => "r",
-            'ß' => "ss",
-            'ś' | 'š' => "s",
-            'ť' => "t",
-            'ù' | 'ú' | 'û' | 'ü' | 'ů' | 'ű' => "u",
-            'ý' | 'ÿ' => "y",
-            'ź' | 'ż' | 'ž' => "z",
-            // Accents of their own (é as two letters).
-            '\u{300}'..='\u{36f}' => continue,
-            other if other.is_alphanumeric() => {
-                folded.push(other);
-                continue;
-            }
-            _ => continue,
-        };
-        folded.push_str(plain);
+    let letters = text.chars().flat_map(char::to_lowercase);
+    for letter in DecomposingNormalizerBorrowed::new_nfd().normalize_iter(letters) {
+        match letter {
+            'æ' => folded.push_str("ae"),
+            'œ' => folded.push_str("oe"),
+            'ß' => folded.push_str("ss"),
+            'ø' => folded.push('o'),
+            'ł' => folded.push('l'),
+            // Accents are marks of their own.
+            other if other.is_alphanumeric() => folded.push(other),
+            _ => {}
+        }
     }
     folded
 }

@@ -2,14 +2,11 @@
 //! was found, written. The command line and the console both import by this.
 
 use super::{
-    BadRows, Batch, Checked, Columns, Import, Looked, Plan, Source, Stop, What,
+    Batch, Checked, Columns, Import, Looked, Plan, Source, Stop, What,
     batches::{self, NewBatch, Options},
     check::{Begun, check},
-    kept::any_waits,
-    links::Links,
     slices,
     source::Fingerprint,
-    write,
 };
 use crate::{
     core::Context,
@@ -20,7 +17,7 @@ use crate::{
     },
 };
 use rusqlite::Connection;
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, sync::Arc};
 
 /// What is asked for.
 pub struct Request {
@@ -36,36 +33,20 @@ pub struct Request {
 
 /// A file that is checked.
 pub struct Job {
-    source: Source,
+    source: Arc<Source>,
     plan: Plan,
     options: Options,
     /// What the check found.
-    pub checked: Checked,
+    pub checked: Arc<Checked>,
     /// The batch that it takes up again.
     resumed: Option<Batch>,
     /// The same list may have been imported before.
     again: bool,
 }
 
-/// What an import did.
-pub struct Done {
-    /// The batch.
-    pub batch: i64,
-    /// Records or interactions that were made.
-    pub created: u64,
-    /// Records that were changed.
-    pub updated: u64,
-    /// Rows that were good when they were checked, and bad when they were written.
-    pub late: BadRows,
-    /// Rows that were written without all that they refer to.
-    pub unlinked: BadRows,
-    /// Whether all rows are done with; not where it was stopped.
-    pub finished: bool,
-}
-
 impl Job {
-    /// Checks a file. Without a store nothing is compared with what is there. `told` hears how
-    /// far it came, and may stop it.
+    /// Checks a file. Without a store nothing is compared with what is there. `on_progress` is called
+    /// while it goes on, and may stop it.
     ///
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`] for what is wrong with the file or the request as a whole;
@@ -75,7 +56,7 @@ impl Job {
         source: Source,
         ctx: Context,
         request: Request,
-        told: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
+        on_progress: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
     ) -> Result<Self> {
         let plan = plan(&source, ctx, request.what, &request.options, request.device)?;
         let again = request.again || request.options.key.is_some();
@@ -83,7 +64,7 @@ impl Job {
             let list = source.fingerprint();
             store.look_up(|connection| refuse_again(connection, request.what, &list))?;
         }
-        let checked = check(&source, &plan, store, None, told)?;
+        let checked = check(&source, &plan, store, None, on_progress)?;
         if checked.rows == 0 {
             return Err(Error::invalid(format!(
                 "{}: has a header and no rows",
@@ -91,10 +72,10 @@ impl Job {
             )));
         }
         Ok(Self {
-            source,
+            source: Arc::new(source),
             plan,
             options: request.options,
-            checked,
+            checked: Arc::new(checked),
             resumed: None,
             again,
         })
@@ -107,51 +88,49 @@ impl Job {
         ctx: Context,
         batch: Batch,
         skip_bad: bool,
-        told: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
+        on_progress: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
     ) -> Result<Self> {
-        if batch.undone_at.is_some() {
-            return Err(Error::invalid(format!(
-                "import {} was taken back; import the file anew",
-                batch.id
-            )));
-        }
-        if batch.finished_at.is_some() {
-            return Err(Error::invalid(format!("import {} is complete", batch.id)));
-        }
-        if source.sha256() != batch.sha256 {
-            return Err(Error::invalid(format!(
-                "{} is not the file that import {} was made from: it was changed, or is another one",
-                source.name(),
-                batch.id
-            )));
+        let id = batch.id;
+        let refused = if batch.undone_at.is_some() {
+            format!("import {id} was taken back; import the file anew")
+        } else if batch.finished_at.is_some() {
+            format!("import {id} is complete")
+        } else if source.fingerprint().sha256 != batch.sha256 {
+            format!(
+                "{} is not the file that import {id} was made from: it was changed, or is another one",
+                source.name()
+            )
+        } else {
+            String::new()
+        };
+        if !refused.is_empty() {
+            return Err(Error::invalid(refused));
         }
         let mut options = batch.options.clone();
         options.skip_bad |= skip_bad;
         let plan = plan(&source, ctx, batch.what, &options, batch.device)?;
         let begun = Begun {
-            batch: batch.id,
+            batch: id,
             done: batch.done,
         };
-        let checked = check(&source, &plan, Some(store), Some(begun), told)?;
-        // Rows that another command wrote meanwhile would be told as bad ones.
-        let now = store.look_up(|connection| batches::find(connection, batch.id))?;
+        let checked = check(&source, &plan, Some(store), Some(begun), on_progress)?;
+        // Rows that another command wrote meanwhile would be taken for bad ones.
+        let now = store.look_up(|connection| batches::find(connection, id))?;
         if now.done != batch.done {
             return Err(Error::invalid(format!(
-                "import {} is gone on with elsewhere",
-                batch.id
+                "another command goes on with import {id}"
             )));
         }
         Ok(Self {
-            source,
+            source: Arc::new(source),
             plan,
             options,
-            checked,
+            checked: Arc::new(checked),
             resumed: Some(batch),
             again: true,
         })
     }
 
-    /// The file.
     #[must_use]
     pub fn source(&self) -> &Source {
         &self.source
@@ -172,7 +151,7 @@ impl Job {
     /// What is doubtful and keeps no row out, as sentences.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        self.checked.warnings.told(&self.plan)
+        self.checked.warnings.sentences(&self.plan)
     }
 
     /// Rows that were written before it was interrupted.
@@ -181,9 +160,14 @@ impl Job {
         self.resumed.as_ref().map_or(0, |batch| batch.done)
     }
 
-    /// Writes the good rows; `told` sees the import after each slice, first when its batch is
+    /// Writes the good rows; `on_progress` is called after each slice, first when its batch is
     /// begun.
-    pub fn run(self, store: &Store, stop: Stop, mut told: impl FnMut(&Import)) -> Result<Done> {
+    pub fn run(
+        &self,
+        store: &Store,
+        stop: Stop,
+        mut on_progress: impl FnMut(&Import),
+    ) -> Result<Import> {
         if !self.is_good() {
             return Err(Error::invalid("some rows are bad: nothing was written"));
         }
@@ -192,36 +176,11 @@ impl Job {
             Some(batch) => batch.id,
             None => self.begin(store)?,
         };
-        let rows = self.source.rows()?;
-        let import = Import::new(rows, self.plan, self.checked.bad, batch, done, stop);
-        told(&import);
-        let written = write(store, import, told).and_then(|import| {
-            let mut done = Done {
-                batch,
-                created: import.created,
-                updated: import.updated,
-                late: import.late,
-                unlinked: BadRows::default(),
-                finished: import.finished,
-            };
-            let waits = store.look_up(|connection| any_waits(connection, batch))?;
-            if import.finished && waits {
-                let links = Links {
-                    rows: self.source.rows()?,
-                    plan: import.plan,
-                    batch,
-                    total: import.done,
-                    stop: import.stop,
-                    next: 0,
-                    unlinked: BadRows::default(),
-                    finished: false,
-                };
-                let links = slices::write(store, links, |_| {})?;
-                (done.unlinked, done.finished) = (links.unlinked, links.finished);
-            }
-            Ok(done)
-        });
-        written.map_err(|cause| {
+        let source = Arc::clone(&self.source);
+        let checked = Arc::clone(&self.checked);
+        let import = Import::new(source, self.plan.clone(), checked, batch, done, stop)?;
+        on_progress(&import);
+        slices::write(store, import, on_progress).map_err(|cause| {
             Error::new(
                 cause.kind,
                 format!("import {batch} was interrupted: {}", cause.message),
@@ -234,13 +193,12 @@ impl Job {
             what: self.plan.what,
             device: self.plan.device,
             file_name: self.source.name().to_owned(),
-            sha256: self.source.sha256(),
+            sha256: self.source.fingerprint().sha256,
             options: self.options.clone(),
             total: self.checked.rows,
         };
         let ctx = self.plan.ctx.clone();
-        let list = self.source.fingerprint();
-        let again = self.again;
+        let (list, again) = (self.source.fingerprint(), self.again);
         store.write_blocking(move |tx| {
             if !again {
                 // Another command may have begun with it since the check.

@@ -1,17 +1,19 @@
-//! Joins everybody of an import with a device once it is complete: the event may be made after the
-//! import.
+//! Joins the delegates of an import with a device: as they are written, or all of them once the import
+//! is complete, as the event may be made after it.
 
 use super::{
     Stop, What, batches,
     slices::{self, Steps},
-    write,
 };
 use crate::{
-    core::{Context, records::Resource},
+    core::Context,
     db::{Store, Tx},
-    domain::{delegates, devices},
+    domain::{
+        devices,
+        interactions::{draft::Draft, presence, record, types::JOIN},
+    },
     types::{
-        DelegateId, DeviceId, DeviceSelector,
+        DelegateId, DelegateSelector, DeviceId, DeviceSelector,
         error::{Error, Result},
     },
 };
@@ -34,19 +36,19 @@ pub struct Join {
     pub finished: bool,
 }
 
-/// Joins every delegate of a batch with a device, unless it is joined; `told` sees it proceed. Begun
+/// Joins every delegate of a batch with a device, unless it is joined; `on_progress` is called after each slice. Begun
 /// again after an interruption it does the rest.
 ///
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`] for a batch that has no delegates, or is not complete, and when
 /// there is no such device.
-pub fn join(
+pub fn join_all(
     store: &Store,
     ctx: Context,
     id: i64,
     device: DeviceId,
     stop: Stop,
-    told: impl FnMut(&Join),
+    on_progress: impl FnMut(&Join),
 ) -> Result<Join> {
     store.look_up(|connection| {
         let batch = batches::find(connection, id)?;
@@ -75,7 +77,7 @@ pub fn join(
         skipped: 0,
         finished: false,
     };
-    slices::write(store, work, told)
+    slices::write(store, work, on_progress)
 }
 
 impl Steps for Join {
@@ -104,8 +106,9 @@ impl Steps for Join {
             return Ok(false);
         };
         self.after_line = line;
-        let joined = if is_alive(tx, &delegates::RESOURCE, delegate)? {
-            write::join(tx, &self.ctx, DelegateId(delegate), self.device)?
+        let alive = "SELECT 1 FROM delegates WHERE id = ?1 AND deleted_at IS NULL";
+        let joined = if tx.prepare_cached(alive)?.exists([delegate])? {
+            join(tx, &self.ctx, DelegateId(delegate), self.device)?
         } else {
             None
         };
@@ -133,14 +136,30 @@ impl Steps for Join {
         )?
         .execute(rusqlite::params![self.batch, self.device])?;
         let counts = json!({"device": self.device, "joined": self.joined, "skipped": self.skipped});
-        batches::tell(tx, &self.ctx, self.batch, "join", counts)
+        batches::audit_change(tx, &self.ctx, self.batch, "join", counts)
     }
 }
 
-fn is_alive(tx: &Tx<'_>, resource: &Resource, id: i64) -> Result<bool> {
-    let sql = format!(
-        "SELECT 1 FROM {} WHERE id = ?1 AND deleted_at IS NULL",
-        resource.table
-    );
-    Ok(tx.prepare_cached(&sql)?.exists([id])?)
+/// Joins a delegate with a device, unless it is; the id of the `join`.
+pub(super) fn join(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    delegate: DelegateId,
+    device: DeviceId,
+) -> Result<Option<i64>> {
+    let state = presence::History::of(tx, delegate)?.at(device);
+    if presence::is_joined(tx, delegate, device, &state)? {
+        return Ok(None);
+    }
+    let draft = Draft {
+        kind: JOIN.name.into(),
+        delegates: [Some(DelegateSelector::Id(delegate)), None, None],
+        devices: [Some(DeviceSelector::Id(device)), None, None],
+        ..Draft::default()
+    };
+    // What keeps a join from being made concerns all rows: the device is gone.
+    let past = record::record_past(tx, ctx, &draft).map_err(|cause| {
+        Error::unavailable(format!("joining was not possible: {}", cause.message))
+    })?;
+    Ok(past.id)
 }

@@ -174,21 +174,21 @@ impl Before {
         })
     }
 
-    /// Whether the record is as it was, and there is nothing to put back.
-    pub(super) fn is_still(&self, tx: &Tx<'_>, resource: &Resource, record: i64) -> Result<bool> {
-        Ok(newest_change(tx, resource, record)? == self.newest_change)
-    }
-
-    /// What is kept of it where nothing was changed but when that was.
-    pub(super) fn time_alone(&self) -> Result<String> {
-        let columns: Value = serde_json::from_str(&self.columns).map_err(Error::defect)?;
-        Ok(json!({"updated_at": columns["updated_at"]}).to_string())
-    }
-
-    /// As it is kept.
-    pub(super) fn text(&self) -> String {
+    /// The text that is kept of it after the row was written. Where nothing was changed but the time,
+    /// that alone: who undoes this later undoes nothing that others changed in between.
+    pub(super) fn kept(
+        self,
+        tx: &Tx<'_>,
+        resource: &Resource,
+        record: i64,
+        is_linked: bool,
+    ) -> Result<String> {
+        if is_linked && newest_change(tx, resource, record)? == self.newest_change {
+            let columns: Value = serde_json::from_str(&self.columns).map_err(Error::defect)?;
+            return Ok(json!({"updated_at": columns["updated_at"]}).to_string());
+        }
         let newest = format!("{{\"{NEWEST_CHANGE}\":{},", self.newest_change);
-        self.columns.replacen('{', &newest, 1)
+        Ok(self.columns.replacen('{', &newest, 1))
     }
 }
 

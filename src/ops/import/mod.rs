@@ -8,11 +8,11 @@
 //!   of a table holds what; `values`: a cell's text as a property's value
 //! - `plan`: what a row is to become; `check`, `bad`: which rows cannot, and why; `warnings`: what is
 //!   doubtful
-//! - `references`: what rows refer to; `write`: the good rows into the file; `links`: the second pass,
-//!   which writes references to rows further down; `batches`, `kept`: what is kept of an import, and of
-//!   its rows; `undo`, `uses`: taking it back
-//! - `job`: one import from end to end; `join`: everybody of one that is complete joined with a device
-//! - `marks`: some of the rows; `slices`: long writes between which gates get their turn
+//! - `references`: what rows refer to
+//! - `write`: the good rows into the file, and in a second pass references to rows further down
+//! - `batches`, `kept`: what is kept of an import, and of its rows; `undo`: taking it back
+//! - `job`: one import from end to end; `join`: delegates joined with a device
+//! - `slices`: long writes between which gates get their turn
 
 pub mod bad;
 pub mod batches;
@@ -22,15 +22,13 @@ mod headers;
 pub mod job;
 pub mod join;
 mod kept;
-mod links;
-mod marks;
 pub mod plan;
 mod references;
 pub mod slices;
 pub mod source;
 pub mod target;
 pub mod undo;
-mod uses;
+pub mod uploads;
 mod values;
 pub mod warnings;
 pub mod write;
@@ -42,23 +40,23 @@ pub use columns::{Columns, Misfit};
 pub use job::Job;
 pub use plan::Plan;
 pub use source::Source;
-pub use target::{Mapping, Target};
+pub use target::{JSON_MARK, Mapping, Target};
 pub use undo::{Left, undo};
-pub use write::{Import, write};
+pub use write::Import;
 
 use crate::{
-    core::records::Resource,
+    core::records::{Field, Resource},
     domain::{delegates, devices},
 };
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
 };
+use target::OF_INTERACTION;
 
 /// What the rows of a file are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    /// Delegates.
     Delegates,
     /// Devices, events among them.
     Devices,
@@ -67,7 +65,6 @@ pub enum What {
 }
 
 impl What {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Delegates, Self::Devices, Self::Interactions];
 
     /// What several are called.
@@ -80,13 +77,28 @@ impl What {
         }
     }
 
-    /// What a row becomes, with all that it holds; nothing of interactions, which are no records.
+    /// As the console calls the records.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Delegates => "attendees",
+            Self::Devices => "devices",
+            Self::Interactions => "interactions",
+        }
+    }
+
+    /// The declaration of the records; `None` for interactions.
     fn resource(self) -> Option<&'static Resource> {
         match self {
             Self::Delegates => Some(&delegates::RESOURCE),
             Self::Devices => Some(&devices::LISTED),
             Self::Interactions => None,
         }
+    }
+
+    fn fields(self) -> &'static [Field] {
+        self.resource()
+            .map_or(OF_INTERACTION, |resource| resource.fields)
     }
 
     /// What is wrong with a row of ours that says what it is: purchases are never imported, and
@@ -118,12 +130,10 @@ impl What {
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Stops it.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was stopped.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.0.load(Ordering::Relaxed)
@@ -131,4 +141,4 @@ impl Stop {
 }
 
 #[cfg(test)]
-mod laws;
+mod tests;

@@ -17,7 +17,7 @@ use crate::{
         error::{Error, Kind as ErrorKind, Result},
     },
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Map, Value};
 
 /// How the rows of a file are imported.
@@ -45,13 +45,15 @@ impl Plan {
     /// # Errors
     /// [`ErrorKind::Invalid`] for a key or a join that does not go with what is imported.
     pub fn check(&mut self, key: Option<&str>) -> Result<()> {
-        if self.join.is_some() && self.what != What::Delegates {
-            return Err(Error::invalid("--join: only delegates can be joined"));
-        }
-        if self.make_codes && self.what != What::Delegates {
-            return Err(Error::invalid(
-                "--make-codes: only delegates have ticket codes",
-            ));
+        if self.what != What::Delegates {
+            if self.join.is_some() {
+                return Err(Error::invalid("--join: only delegates can be joined"));
+            }
+            if self.make_codes {
+                return Err(Error::invalid(
+                    "--make-codes: only delegates have ticket codes",
+                ));
+            }
         }
         let Some(key) = key else {
             return Ok(());
@@ -78,11 +80,7 @@ impl Plan {
                 names.join(" ")
             ))
         })?;
-        let mut targets = self
-            .columns
-            .iter()
-            .filter_map(|column| column.target.name());
-        if is_table && !targets.any(|target| target == key) {
+        if is_table && !self.columns.has_any(&[key]) {
             return Err(Error::invalid(format!(
                 "--key: no column is {key}; name one with --map"
             )));
@@ -153,17 +151,26 @@ impl Plan {
             return Ok(None);
         };
         let key = in_other_words(resource, key);
-        match body.get(key) {
-            Some(Value::String(code)) => {
-                let found = by_code(connection, resource, key, code)?;
-                found
-                    .map(|id| check_is(connection, resource, id, key))
-                    .transpose()
-            }
-            _ => Err(Error::invalid(format!(
+        let Some(Value::String(code)) = body.get(key) else {
+            return Err(Error::invalid(format!(
                 "{key}: is empty; it is the key that the row is matched by"
-            ))),
+            )));
+        };
+        let Some(id) = by_code(connection, resource, key, code)? else {
+            return Ok(None);
+        };
+        // A device may be no event.
+        let is_one = format!(
+            "SELECT 1 FROM {} WHERE id = ?1 AND {}",
+            resource.table, resource.alive
+        );
+        if connection.prepare_cached(&is_one)?.exists([id])? {
+            return Ok(Some(id));
         }
+        Err(Error::invalid(format!(
+            "{key}: is that of device {id}, which is no {}",
+            resource.name
+        )))
     }
 
     /// The references of a body that are selectors such as `code:hall-a`.
@@ -192,27 +199,23 @@ impl Plan {
         let mut unresolved = Vec::new();
         for (property, selector) in selectors {
             let found = if resource.table == delegates::RESOURCE.table {
-                DelegateSelector::parse(&selector)
-                    .and_then(|selector| delegates::find(connection, &selector))
-                    .map(|id| id.0)
+                let parsed = DelegateSelector::parse(&selector);
+                let found = parsed.and_then(|selector| delegates::find(connection, &selector));
+                found.map(|id| id.0)
             } else {
-                DeviceSelector::parse(&selector)
-                    .and_then(|selector| devices::find(connection, &selector))
-                    .map(|id| id.0)
+                let parsed = DeviceSelector::parse(&selector);
+                let found = parsed.and_then(|selector| devices::find(connection, &selector));
+                found.map(|id| id.0)
             };
             match found {
-                Ok(id) => {
-                    body.insert(property.to_owned(), id.into());
-                }
+                Ok(id) => drop(body.insert(property.to_owned(), id.into())),
                 Err(cause) if is_missing(cause.kind) => {
                     body.remove(property);
                     unresolved.push(Unresolved { property, selector });
                 }
                 Err(cause) => {
-                    return Err(Error::new(
-                        cause.kind,
-                        format!("{property}: {}", cause.message),
-                    ));
+                    let message = format!("{property}: {}", cause.message);
+                    return Err(Error::new(cause.kind, message));
                 }
             }
         }
@@ -233,22 +236,27 @@ impl Plan {
     /// That a participant of an interaction is not there, with its name first.
     #[must_use]
     pub fn missing(connection: &Connection, draft: &Draft, cause: Error) -> Error {
-        let lacks_device = |one: &DeviceSelector| devices::find(connection, one).is_err();
-        let lacks_delegate = |one: &DelegateSelector| delegates::find(connection, one).is_err();
-        let place = match cause.kind {
-            ErrorKind::DeviceNotFound => ["firstDevice", "secondDevice", "thirdDevice"]
-                .into_iter()
-                .zip(&draft.devices)
-                .find(|(_, one)| one.as_ref().is_some_and(lacks_device))
-                .map(|(name, _)| name),
-            ErrorKind::DelegateNotFound => ["firstDelegate", "secondDelegate", "thirdDelegate"]
-                .into_iter()
-                .zip(&draft.delegates)
-                .find(|(_, one)| one.as_ref().is_some_and(lacks_delegate))
-                .map(|(name, _)| name),
+        fn first(names: [&str; 3], lacks: impl Fn(usize) -> bool) -> Option<&str> {
+            (0..3).find(|at| lacks(*at)).map(|at| names[at])
+        }
+        let name = match cause.kind {
+            ErrorKind::DeviceNotFound => {
+                let names = ["firstDevice", "secondDevice", "thirdDevice"];
+                let is_missing = |one| devices::find(connection, one).is_err();
+                first(names, |at| {
+                    draft.devices[at].as_ref().is_some_and(is_missing)
+                })
+            }
+            ErrorKind::DelegateNotFound => {
+                let names = ["firstDelegate", "secondDelegate", "thirdDelegate"];
+                let is_missing = |one| delegates::find(connection, one).is_err();
+                first(names, |at| {
+                    draft.delegates[at].as_ref().is_some_and(is_missing)
+                })
+            }
             _ => None,
         };
-        match place {
+        match name {
             Some(name) => Error::new(cause.kind, format!("{name}: {}", cause.message)),
             None => cause,
         }
@@ -297,9 +305,9 @@ pub struct Unresolved {
 }
 
 impl Unresolved {
-    /// That there is no such record at all.
+    /// The error that there is no such record at all.
     #[must_use]
-    pub fn told(&self, what: What) -> Error {
+    pub fn error(&self, what: What) -> Error {
         let resource = what.resource();
         let missing = resource.map_or_else(String::new, |resource| {
             resource.missing(&self.selector).message
@@ -324,26 +332,7 @@ pub fn by_code(
         resource.table
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query([code])?;
-    Ok(match rows.next()? {
-        Some(row) => Some(row.get(0)?),
-        None => None,
-    })
-}
-
-/// The id, where its record is what a row takes it for: a device may be no event.
-fn check_is(connection: &Connection, resource: &Resource, id: i64, key: &str) -> Result<i64> {
-    let sql = format!(
-        "SELECT 1 FROM {} WHERE id = ?1 AND {}",
-        resource.table, resource.alive
-    );
-    if connection.prepare_cached(&sql)?.exists([id])? {
-        return Ok(id);
-    }
-    Err(Error::invalid(format!(
-        "{key}: is that of device {id}, which is no {}",
-        resource.name
-    )))
+    Ok(statement.query_row([code], |row| row.get(0)).optional()?)
 }
 
 /// Whether a failure is about what a row says, and not about the store.

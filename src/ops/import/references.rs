@@ -159,7 +159,7 @@ fn missing(plan: &Plan, reference: &Reference) -> Error {
         property: reference.property,
         selector: reference.selector.clone().unwrap_or_default(),
     };
-    unresolved.told(plan.what)
+    unresolved.error(plan.what)
 }
 
 /// The parents that records will have, those of the list and of the file together.

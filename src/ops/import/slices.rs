@@ -59,8 +59,8 @@ pub trait Steps: Send + 'static {
     }
 }
 
-/// Does all of the work; `told` sees it after each slice, when that is committed.
-pub fn write<W: Steps>(store: &Store, work: W, mut told: impl FnMut(&W)) -> Result<W> {
+/// Does all of the work; `on_progress` is called after each slice, when that is committed.
+pub fn write<W: Steps>(store: &Store, work: W, mut on_progress: impl FnMut(&W)) -> Result<W> {
     let mut progress = Progress {
         work,
         begun: false,
@@ -76,7 +76,7 @@ pub fn write<W: Steps>(store: &Store, work: W, mut told: impl FnMut(&W)) -> Resu
         progress.work.prepare(store)?;
         let goes_on;
         (progress, goes_on) = slice(store, progress)?;
-        told(&progress.work);
+        on_progress(&progress.work);
         if !goes_on {
             return Ok(progress.work);
         }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     core::records::{Field, Kind},
-    domain::{delegates, devices, events},
+    domain::{delegates, events},
     types::{
         error::{Error, Result},
         selector::{DelegateCode, DeviceCode},
@@ -23,9 +23,11 @@ const FREE_SECTION: &str = "Data";
 /// The end of a header whose cells are JSON, as `export` writes it.
 pub const JSON_MARK: &str = " (json)";
 
-/// What an interaction has that can be imported.
+/// What an interaction has.
 #[rustfmt::skip]
-const OF_INTERACTION: &[Field] = &[
+pub(super) const OF_INTERACTION: &[Field] = &[
+    Field::id(),
+    Field::record_type(),
     Field::text("interactionType", "")
         .aliases("type interaction action typ aktion tipo accion handling"),
     Field::reference("firstDelegate", ""),
@@ -40,6 +42,8 @@ const OF_INTERACTION: &[Field] = &[
              datum horodatage fechayhora tidspunkt",
         ),
     Field::document(),
+    Field::stamp("createdAt", ""),
+    Field::stamp("updatedAt", ""),
 ];
 
 /// What a column holds.
@@ -109,29 +113,16 @@ impl Target {
 
     /// What a column of a file that Gatepost exported holds: names are meant exactly.
     pub(super) fn of_ours(what: What, header: &str) -> Option<Self> {
-        let resource = match what {
-            What::Delegates => delegates::FIELDS,
-            What::Devices => devices::LISTED.fields,
-            What::Interactions => OF_INTERACTION,
+        let of_events = match what {
+            What::Devices => events::LISTED.fields,
+            _ => &[],
         };
-        let mut all = resource.iter();
-        if let Some(known) = all.find(|one| one.name == header) {
-            return Some(if known.kind.is_writable() {
-                Self::of(known)
-            } else {
-                Self::Skipped
-            });
+        let mut fields = what.fields().iter().chain(of_events);
+        match fields.find(|field| field.name == header) {
+            Some(field) if field.kind.is_writable() => Some(Self::of(field)),
+            Some(_) => Some(Self::Skipped),
+            None => data(what, header),
         }
-        if ["id", "_type", "createdAt", "updatedAt"].contains(&header) {
-            return Some(Self::Skipped);
-        }
-        if what == What::Devices {
-            let mut of_event = events::LISTED.fields.iter();
-            if let Some(known) = of_event.find(|one| one.name == header) {
-                return Some(Self::of(known));
-            }
-        }
-        data(what, header)
     }
 
     /// What a column holds whose header nobody knows.
@@ -144,6 +135,13 @@ impl Target {
             key: header.to_owned(),
             json: false,
         })
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::Property { kind, .. } => Some(*kind),
+            _ => None,
+        }
     }
 
     /// The property as messages call it; none for what is not imported.
@@ -162,9 +160,7 @@ impl Target {
             Self::Skipped | Self::Nameless => None,
         }
     }
-}
 
-impl Target {
     /// As a [`Mapping`] gives it; the empty text for what is left out.
     #[must_use]
     pub fn spelled(&self) -> String {
@@ -187,34 +183,25 @@ impl Target {
     /// `data` under the header.
     #[must_use]
     pub fn choices(what: What, header: &str) -> Vec<Self> {
+        let is_of_interaction = what == What::Interactions;
         let mut choices: Vec<Self> = properties(what)
-            .filter(|one| one.kind != Kind::Document || what == What::Interactions)
+            .filter(|one| one.kind != Kind::Document || is_of_interaction)
             .map(Self::of)
             .collect();
-        if what != What::Interactions {
-            // Few lists have those.
-            choices.sort_by_key(|choice| {
-                matches!(
-                    choice,
-                    Self::Property {
-                        kind: Kind::Reference,
-                        ..
-                    }
-                )
-            });
-        }
-        if what == What::Interactions {
+        if is_of_interaction {
             let delegate = ["barcode", "rfid", "externalId", "publicId", "code", "uhfId"];
             let device = ["code", "externalId", "publicId", "rfid"];
-            let sides = [
-                (["firstDelegate", "secondDelegate"], &delegate[..]),
-                (["firstDevice", "secondDevice"], &device[..]),
-            ];
-            for (names, codes) in sides {
-                for name in names {
-                    choices.extend(codes.iter().map(|code| Self::Participant { name, code }));
-                }
+            for (name, codes) in [
+                ("firstDelegate", &delegate[..]),
+                ("secondDelegate", &delegate),
+                ("firstDevice", &device),
+                ("secondDevice", &device),
+            ] {
+                choices.extend(codes.iter().map(|code| Self::Participant { name, code }));
             }
+        } else {
+            // Few lists have those.
+            choices.sort_by_key(|choice| choice.kind() == Some(Kind::Reference));
         }
         choices.push(Self::unmatched(what, header));
         choices
@@ -251,19 +238,15 @@ fn data(what: What, text: &str) -> Option<Target> {
 
 /// The properties that can be imported.
 pub(super) fn properties(what: What) -> impl Iterator<Item = &'static Field> {
-    let all = match what {
-        What::Delegates => delegates::FIELDS,
-        What::Devices => devices::LISTED.fields,
-        What::Interactions => OF_INTERACTION,
-    };
-    all.iter().filter(|one| one.kind.is_writable())
+    what.fields().iter().filter(|one| one.kind.is_writable())
 }
 
 /// The property of a name, however that is written; `data` itself only as it stands.
 pub(super) fn property(what: What, name: &str) -> Option<Target> {
+    let folded_name = folded(name);
     let found = properties(what).find(|one| match one.kind {
         Kind::Document => one.name == name && what == What::Interactions,
-        _ => folded(one.name) == folded(name),
+        _ => folded(one.name) == folded_name,
     });
     found.map(Target::of)
 }
@@ -271,9 +254,12 @@ pub(super) fn property(what: What, name: &str) -> Option<Target> {
 /// The property that a header is known to mean.
 pub(super) fn synonym(what: What, header: &str) -> Option<Target> {
     let header = folded(header);
-    properties(what)
-        .find(|one| one.has_alias(&header))
-        .map(Target::of)
+    let found = properties(what).find(|one| one.has_alias(&header));
+    found.map(Target::of)
+}
+
+fn named(what: What, header: &str) -> Option<Target> {
+    property(what, header).or_else(|| synonym(what, header))
 }
 
 /// What a shop's list may say of a guest, beside what it says of the buyer.
@@ -289,15 +275,12 @@ pub(super) fn of_attendee(what: What, header: &str) -> Option<Target> {
         return None;
     }
     let header = folded(header);
-    let before = GUEST_BEFORE
-        .split_whitespace()
-        .filter_map(|guest| header.strip_prefix(guest));
-    let after = GUEST_AFTER
-        .split_whitespace()
-        .filter_map(|guest| header.strip_suffix(guest));
+    let before = GUEST_BEFORE.split_whitespace();
+    let after = GUEST_AFTER.split_whitespace();
     before
-        .chain(after)
-        .filter_map(|rest| property(what, rest).or_else(|| synonym(what, rest)))
+        .filter_map(|guest| header.strip_prefix(guest))
+        .chain(after.filter_map(|guest| header.strip_suffix(guest)))
+        .filter_map(|rest| named(what, rest))
         .find(|target| target.name().is_some_and(|name| is_of_guest(&name)))
 }
 
@@ -327,16 +310,13 @@ pub(super) fn by_words(what: What, header: &str) -> Option<Target> {
         return None;
     }
     let known = |part: &Vec<String>| {
-        let found = named_by(part).find_map(|name| {
-            let found = property(what, &name).or_else(|| synonym(what, &name));
-            found.or_else(|| participant(what, &name))
-        });
+        let mut found = named_by(part)
+            .filter_map(|name| named(what, &name).or_else(|| participant(what, &name)));
         // Whatever else a cell holds, it fits those that are text.
-        let strict = |target: &Target| match target {
-            Target::Property { kind, .. } => matches!(kind, Kind::Flag | Kind::Reference),
-            _ => false,
-        };
-        found.filter(|target| what == What::Interactions || !strict(target))
+        let is_strict =
+            |target: &Target| matches!(target.kind(), Some(Kind::Flag | Kind::Reference));
+        let found = found.next();
+        found.filter(|target| what == What::Interactions || !is_strict(target))
     };
     if has(NAMES, &words.outside()) && !words.bracketed.is_empty() {
         // `Name (Company)`, `Name (first name)`.
@@ -357,11 +337,11 @@ pub(super) fn resembled(what: What, header: &str) -> Vec<String> {
     let words = Words::of(header);
     let parts = words.parts.iter().chain([&words.bracketed]);
     let of_guest = |name: String| {
-        let found = property(what, &name).or_else(|| synonym(what, &name));
-        let found = found.and_then(|target| target.name());
-        let found = found.filter(|name| is_of_guest(name));
+        let found = named(what, &name).and_then(|target| target.name());
         let is_name = has(NAMES, &name) || has(WHOLE_NAMES, &name);
-        found.or_else(|| is_name.then(|| "lastName".to_owned()))
+        found
+            .filter(|name| is_of_guest(name))
+            .or_else(|| is_name.then(|| "lastName".to_owned()))
     };
     parts
         .flat_map(|part| any_of(part).filter_map(of_guest))
@@ -377,14 +357,13 @@ pub(super) fn participant(what: What, header: &str) -> Option<Target> {
     let header = folded(header);
     let delegate_codes = DelegateCode::ALL.iter().map(|code| code.name());
     let device_codes = DeviceCode::ALL.iter().map(|code| code.name());
-    let sides = [
+    for (prefixes, codes) in [
         (
             DELEGATES_OF_INTERACTIONS,
             delegate_codes.collect::<Vec<_>>(),
         ),
         (DEVICES_OF_INTERACTIONS, device_codes.collect()),
-    ];
-    for (prefixes, codes) in sides {
+    ] {
         for (prefix, name) in prefixes {
             let Some(rest) = header.strip_prefix(prefix) else {
                 continue;
@@ -397,15 +376,14 @@ pub(super) fn participant(what: What, header: &str) -> Option<Target> {
             }
         }
     }
-    let mut codes = ["barcode", "rfid", "uhfId"].into_iter();
-    let barcode = delegates::RESOURCE.property("barcode");
-    let code = codes.find(|code| folded(code) == header).or_else(|| {
-        let barcode = barcode.filter(|field| field.has_alias(&header));
-        barcode.map(|field| field.name)
-    });
-    code.map(|code| Target::Participant {
+    let scanned = delegates::FIELDS.iter().find(|field| {
+        let is_code = ["barcode", "rfid", "uhfId"].contains(&field.name);
+        is_code
+            && (folded(field.name) == header || field.name == "barcode" && field.has_alias(&header))
+    })?;
+    Some(Target::Participant {
         name: "firstDelegate",
-        code,
+        code: scanned.name,
     })
 }
 

@@ -1,13 +1,12 @@
 //! Taking an import back: what its rows made is removed for good along with its joins, what they
-//! changed is put back. What somebody changed or used since is left as it is, and told.
+//! changed is put back. What somebody changed or used since is left as it is, and listed.
 
 use super::{
     Batch, Stop,
-    bad::TOLD_MAX,
+    bad::LISTED_MAX,
     batches,
     kept::{self, Kept, other_name},
     slices::{self, Steps},
-    uses::{Uses, targets},
 };
 use crate::{
     core::{
@@ -16,9 +15,10 @@ use crate::{
         records::{self, Resource},
     },
     db::{Store, Tx},
-    domain::{devices, interactions::remove},
+    domain::{delegates, devices, interactions::remove},
     types::error::{Error, Kind, Result},
 };
+use rusqlite::{Connection, OptionalExtension};
 use serde_json::json;
 use std::fmt;
 
@@ -32,7 +32,6 @@ pub struct Undo {
     /// Records to which what was removed referred: they may be free now.
     freed: Vec<i64>,
     uses: Option<Uses>,
-    begun: bool,
     finished: bool,
     /// How many were taken back when all rows had been looked at before.
     moved: u64,
@@ -43,7 +42,7 @@ pub struct Undo {
     /// How many were left as they are.
     pub left: u64,
     /// The first of those, each with its reason.
-    pub told: Vec<Left>,
+    pub listed: Vec<Left>,
 }
 
 /// A record that is left as it is.
@@ -53,9 +52,7 @@ pub struct Left {
     pub line: i64,
     /// `delegate`, `device` or `interaction`.
     pub kind: &'static str,
-    /// Its id.
     pub record: i64,
-    /// Why.
     pub reason: String,
 }
 
@@ -71,33 +68,30 @@ impl fmt::Display for Left {
     }
 }
 
-/// Takes a batch back, or what an interrupted undoing left of it; `told` sees it proceed.
+/// Takes a batch back, or what an interrupted undoing left of it; `on_progress` is called after each slice.
 ///
 /// # Errors
 /// [`Kind::Invalid`] when there is nothing to take back, and what keeps the store from writing;
-/// what `told` saw is taken back.
+/// what it was called for is taken back.
 pub fn undo(
     store: &Store,
     ctx: Context,
     id: i64,
     stop: Stop,
-    told: impl FnMut(&Undo),
+    on_progress: impl FnMut(&Undo),
 ) -> Result<Undo> {
-    let (batch, rows) = store.look_up(|connection| {
+    let (batch, uses) = store.look_up(|connection| {
         let batch = batches::find(connection, id)?;
-        let rows: i64 = connection
-            .prepare_cached("SELECT EXISTS (SELECT 1 FROM batch_rows WHERE batch_id = ?1)")?
-            .query_row([id], |row| row.get(0))?;
-        Ok((batch, rows))
+        let resource = batch.what.resource();
+        let uses = resource.map(|resource| Uses::of(connection, resource));
+        Ok((batch, uses.transpose()?))
     })?;
-    if batch.undone_at.is_some() && rows == 0 {
+    if batch.undone_at.is_some() && !batch.has_rows {
         return Err(Error::invalid(format!("import {id} is taken back already")));
     }
-    let uses = store.look_up(|connection| {
-        let resource = batch.what.resource();
-        resource
-            .map(|resource| Uses::of(connection, resource))
-            .transpose()
+    store.write_blocking(move |tx| {
+        let sql = "UPDATE batches SET undone_at = ?2 WHERE id = ?1";
+        Ok(tx.execute(sql, rusqlite::params![id, tx.now()])?)
     })?;
     let work = Undo {
         batch,
@@ -106,24 +100,18 @@ pub fn undo(
         before_line: i64::MAX,
         freed: Vec::new(),
         uses,
-        begun: false,
         finished: false,
         moved: 0,
         removed: 0,
         restored: 0,
         left: 0,
-        told: Vec::new(),
+        listed: Vec::new(),
     };
-    slices::write(store, work, told)
+    slices::write(store, work, on_progress)
 }
 
 impl Steps for Undo {
     fn step(&mut self, tx: &Tx<'_>) -> Result<bool> {
-        if !self.begun {
-            self.begun = true;
-            tx.prepare_cached("UPDATE batches SET undone_at = ?2 WHERE id = ?1")?
-                .execute(rusqlite::params![self.batch.id, tx.now()])?;
-        }
         if self.stop.is_stopped() {
             return Ok(false);
         }
@@ -148,7 +136,7 @@ impl Steps for Undo {
             return Ok(());
         }
         let counts = json!({"removed": self.removed, "restored": self.restored, "left": self.left});
-        batches::tell(tx, &self.ctx, self.batch.id, "undo", counts)
+        batches::audit_change(tx, &self.ctx, self.batch.id, "undo", counts)
     }
 }
 
@@ -160,7 +148,7 @@ impl Undo {
             self.moved = self.removed + self.restored;
             self.before_line = i64::MAX;
             self.left = 0;
-            self.told.clear();
+            self.listed.clear();
         }
         !self.finished
     }
@@ -171,9 +159,9 @@ impl Undo {
             return row.forget(tx, self.batch.id);
         };
         self.left += 1;
-        if self.told.len() < TOLD_MAX {
+        if self.listed.len() < LISTED_MAX {
             let resource = self.batch.what.resource();
-            self.told.push(Left {
+            self.listed.push(Left {
                 line: row.line,
                 kind: resource.map_or("interaction", |resource| resource.name),
                 record: row.record,
@@ -193,7 +181,8 @@ impl Undo {
             self.removed += 1;
             return Ok(None);
         };
-        if !is_there(tx, resource, row.record)? {
+        let there = format!("SELECT 1 FROM {} WHERE id = ?1", resource.table);
+        if !tx.prepare_cached(&there)?.exists([row.record])? {
             // It went with the import that made it.
             return Ok(None);
         }
@@ -234,11 +223,6 @@ impl Undo {
     }
 }
 
-fn is_there(tx: &Tx<'_>, resource: &Resource, record: i64) -> Result<bool> {
-    let sql = format!("SELECT 1 FROM {} WHERE id = ?1", resource.table);
-    Ok(tx.prepare_cached(&sql)?.exists([record])?)
-}
-
 /// Whether a delegate that the import changed and joined did anything since where it was joined.
 fn joined_and_used(tx: &Tx<'_>, row: &Kept) -> Result<bool> {
     let Some(join) = row.interaction else {
@@ -252,7 +236,7 @@ fn joined_and_used(tx: &Tx<'_>, row: &Kept) -> Result<bool> {
         .exists([row.record, join])?)
 }
 
-/// Removes a record that the import made, with its join and what the audit tells of it.
+/// Removes a record that the import made, with its join and its rows in the audit.
 fn remove_for_good(tx: &Tx<'_>, resource: &Resource, row: &Kept) -> Result<()> {
     if let Some(join) = row.interaction {
         tx.prepare_cached("DELETE FROM interactions WHERE id = ?1")?
@@ -274,4 +258,85 @@ fn remove_for_good(tx: &Tx<'_>, resource: &Resource, row: &Kept) -> Result<()> {
             row.record
         ])?;
     changes::note(tx, action::UNDO, resource.name, row.record).map(drop)
+}
+
+/// What may point to a record.
+struct Uses {
+    /// Whether anything does but other records of its table, and the interaction of its row (`?2`).
+    used: String,
+    /// A record of its table that does, itself (`?1`) left out.
+    referring: String,
+}
+
+impl Uses {
+    fn of(connection: &Connection, resource: &Resource) -> Result<Self> {
+        let participant = resource.table.trim_end_matches('s');
+        let mut used = vec![format!(
+            "SELECT 1 FROM interactions WHERE first_{participant}_id = ?1 AND id IS NOT ?2"
+        )];
+        for place in ["second", "third"] {
+            used.push(format!(
+                "SELECT 1 FROM interactions WHERE {place}_{participant}_id = ?1"
+            ));
+        }
+        let mut referring = Vec::new();
+        // Whatever keeps it from being deleted; what goes with it does not.
+        let mut statement = connection.prepare(
+            "SELECT s.name, f.\"from\" FROM sqlite_schema s, pragma_foreign_key_list(s.name) f
+             WHERE s.type = 'table' AND f.\"table\" = ?1 AND f.on_delete NOT IN ('CASCADE', 'SET NULL')",
+        )?;
+        let mut keys = statement.query([resource.table])?;
+        while let Some(key) = keys.next()? {
+            let (table, column): (String, String) = (key.get(0)?, key.get(1)?);
+            if table == resource.table {
+                referring.push(format!(
+                    "SELECT id FROM {table} WHERE {column} = ?1 AND id <> ?1"
+                ));
+            } else if table == "batches" {
+                // One that was taken back is no use of its device.
+                used.push(format!(
+                    "SELECT 1 FROM batches b WHERE {column} = ?1 AND (undone_at IS NULL
+                     OR EXISTS (SELECT 1 FROM batch_rows r WHERE r.batch_id = b.id))"
+                ));
+            } else {
+                used.push(format!("SELECT 1 FROM {table} WHERE {column} = ?1"));
+            }
+        }
+        if resource.table == delegates::RESOURCE.table {
+            used.push("SELECT 1 FROM messages WHERE delegate_id = ?1".into());
+        }
+        let used: Vec<_> = used.iter().map(|sql| format!("EXISTS ({sql})")).collect();
+        Ok(Self {
+            used: format!("SELECT {}", used.join(" OR ")),
+            referring: format!("{} LIMIT 1", referring.join(" UNION ALL ")),
+        })
+    }
+
+    /// Whether anything but records of its table, and but its own join, points to a record.
+    fn is_used(&self, tx: &Tx<'_>, record: i64, join: Option<i64>) -> Result<bool> {
+        let parameters = rusqlite::params![record, join];
+        let mut statement = tx.prepare_cached(&self.used)?;
+        Ok(statement.query_row(parameters, |row| row.get(0))?)
+    }
+
+    /// A record of its table that refers to a record.
+    fn referring(&self, tx: &Tx<'_>, record: i64) -> Result<Option<i64>> {
+        let mut statement = tx.prepare_cached(&self.referring)?;
+        Ok(statement.query_row([record], |row| row.get(0)).optional()?)
+    }
+}
+
+/// The records that a record refers to.
+fn targets(tx: &Tx<'_>, resource: &Resource, record: i64) -> Result<Vec<i64>> {
+    let mut targets = Vec::new();
+    for property in resource.references() {
+        let sql = format!(
+            "SELECT {0} FROM {1} WHERE id = ?1 AND {0} IS NOT NULL",
+            property.column, resource.table
+        );
+        let mut statement = tx.prepare_cached(&sql)?;
+        let target: Option<i64> = statement.query_row([record], |row| row.get(0)).optional()?;
+        targets.extend(target);
+    }
+    Ok(targets)
 }

@@ -4,6 +4,7 @@ use crate::{
     core::records::Kind,
     types::json::{check_limits, fault},
 };
+use jiff::civil::DateTime;
 use serde_json::Value;
 
 /// What people write for yes, and for no.
@@ -69,46 +70,21 @@ fn time(cell: &str) -> Value {
     {
         return seconds.into();
     }
-    if is_date(cell) {
-        return format!("{cell} 00:00:00").into();
+    let formats = [
+        "%d.%m.%Y %H:%M:%S",
+        "%d.%m.%YT%H:%M:%S",
+        "%d.%m.%Y %H:%M",
+        "%d.%m.%YT%H:%M",
+        "%d.%m.%Y",
+        "%Y-%m-%d",
+    ];
+    let mut read = formats
+        .iter()
+        .filter_map(|format| DateTime::strptime(format, cell).ok());
+    match read.next() {
+        Some(time) => time.strftime("%Y-%m-%d %H:%M:%S").to_string().into(),
+        None => cell.into(),
     }
-    turned(cell).unwrap_or_else(|| cell.to_owned()).into()
-}
-
-/// Whether it is a `2026-11-21`.
-fn is_date(cell: &str) -> bool {
-    let shape = |(at, byte): (usize, u8)| match at {
-        4 | 7 => byte == b'-',
-        _ => byte.is_ascii_digit(),
-    };
-    cell.len() == 10 && cell.bytes().enumerate().all(shape)
-}
-
-/// `21.11.2026`, with a time of day or without, as `2026-11-21 …`.
-fn turned(cell: &str) -> Option<String> {
-    let (date, time) = match cell.split_once([' ', 'T']) {
-        Some((date, time)) => (date, time.trim()),
-        None => (cell, "00:00:00"),
-    };
-    let parts: Vec<&str> = date.split('.').collect();
-    let [day, month, year] = parts[..] else {
-        return None;
-    };
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    if !parts.iter().all(|part| is_number(part)) || year.len() != 4 {
-        return None;
-    }
-    let seconds = if time.split(':').count() == 2 {
-        ":00"
-    } else {
-        ""
-    };
-    let time = if time.find(':') == Some(1) {
-        format!("0{time}")
-    } else {
-        time.to_owned()
-    };
-    Some(format!("{year}-{month:0>2}-{day:0>2} {time}{seconds}"))
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use crate::{
 };
 use serde_json::{Map, Value};
 
-/// Addresses that are told one by one; more are counted.
-const TOLD_MAX: usize = 100;
+/// Addresses that are listed; more are counted.
+const LISTED_MAX: usize = 100;
 /// What a guest is called by.
 const NAMES: [&str; 2] = ["firstName", "lastName"];
 /// What can be scanned.
@@ -55,7 +55,7 @@ impl Warnings {
         let email = body.get("email").and_then(Value::as_str);
         if let Some(Err(cause)) = email.map(address::email) {
             self.address_count += 1;
-            if self.addresses.len() < TOLD_MAX {
+            if self.addresses.len() < LISTED_MAX {
                 let problem = plan.problem(Error::invalid(format!("email: {}", cause.message)));
                 self.addresses.push(BadRow { line, problem });
             }
@@ -64,29 +64,29 @@ impl Warnings {
 
     /// All of them as sentences, with those of the columns before.
     #[must_use]
-    pub fn told(&self, plan: &Plan) -> Vec<String> {
-        let mut told = of_columns(&plan.columns, plan.what, plan.make_codes);
-        // Of a list with no such column at all that is told already.
+    pub fn sentences(&self, plan: &Plan) -> Vec<String> {
+        let mut sentences = of_columns(&plan.columns, plan.what, plan.make_codes);
+        // Of a list with no such column at all that is said already.
         let has = |names: &[&str]| !plan.columns.is_table() || plan.columns.has_any(names);
         if self.nameless > 0 && has(&NAMES) {
-            told.push(format!(
+            sentences.push(format!(
                 "{} of {} new attendees have no name",
                 self.nameless, self.new
             ));
         }
         if self.codeless > 0 && has(&CODES) {
-            told.push(format!(
+            sentences.push(format!(
                 "{} of {} new attendees have no ticket code and cannot be scanned; codes can be made for them",
                 self.codeless, self.new
             ));
         }
         if self.address_count > 0 {
-            told.push(format!(
+            sentences.push(format!(
                 "{} e-mail addresses are not valid; they are imported as they are, and no mail can be sent to them",
                 self.address_count
             ));
         }
-        told
+        sentences
     }
 
     /// The first e-mail addresses that are not valid.
@@ -96,10 +96,10 @@ impl Warnings {
     }
 }
 
-/// What the columns of a list alone tell, as sentences.
+/// Warnings about the columns of a list alone.
 #[must_use]
 pub fn of_columns(columns: &Columns, what: What, make_codes: bool) -> Vec<String> {
-    let mut told: Vec<String> = doubtful(columns, what)
+    let mut sentences: Vec<String> = doubtful(columns, what)
         .into_iter()
         .map(|doubt| {
             let (header, name) = (doubt.header, doubt.name);
@@ -112,16 +112,16 @@ pub fn of_columns(columns: &Columns, what: What, make_codes: bool) -> Vec<String
         .collect();
     if what == What::Delegates && columns.is_table() {
         if !columns.has_any(&NAMES) {
-            told.push("no column is a first name or a last name".to_owned());
+            sentences.push("no column is a first name or a last name".to_owned());
         }
         if !make_codes && !columns.has_any(&CODES) {
-            told.push(
+            sentences.push(
                 "no column is a ticket code, so nobody in this list can be scanned; codes can be made for them"
                     .to_owned(),
             );
         }
     }
-    told
+    sentences
 }
 
 /// A column that goes into other data, though it may be a property.

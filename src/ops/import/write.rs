@@ -1,26 +1,24 @@
 //! The good rows into the file, through the same use cases as the API's, under one batch.
 
 use super::{
-    Stop, What,
+    Checked, Source, Stop, What,
     bad::{BadRow, BadRows, Failure},
     batches, check,
-    kept::{self, Became, Before},
+    join::join,
+    kept::{self, Became, Before, Kept},
     plan::{Plan, is_of_row},
-    slices::{self, Steps},
+    slices::Steps,
     source::{ROWS_BYTES, Row, Rows},
 };
 use crate::{
     core::{
-        Context, changes,
+        changes,
         records::{self, input::referred, write::PARENT},
     },
     db::{Store, Tx, in_transaction},
-    domain::{
-        delegates,
-        interactions::{draft::Draft, presence, record, types::JOIN},
-    },
+    domain::{delegates, interactions::record},
     types::{
-        DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp,
+        DelegateId, Timestamp,
         barcode::{Barcode, Base, SEQUENCE_MAX},
         error::{Error, Kind, Result},
     },
@@ -28,6 +26,7 @@ use crate::{
 use serde_json::{Map, Value};
 use std::{
     collections::VecDeque,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -38,21 +37,26 @@ const AHEAD: Duration = Duration::from_millis(100);
 /// The code that is made for those who have none.
 const BARCODE: &str = "barcode";
 
-/// An import on its way.
+/// An import on its way: one pass over the rows writes them, a second one gives records the references
+/// that had to wait until all rows were written.
 pub struct Import {
-    /// The rows that are left.
-    pub rows: Rows,
-    /// What they are to become.
-    pub plan: Plan,
-    /// The rows to leave out.
-    pub leave_out: BadRows,
+    source: Arc<Source>,
+    plan: Plan,
+    /// The bad rows of the check are left out.
+    checked: Arc<Checked>,
+    /// The rows that are left in this pass.
+    rows: Rows,
     /// Rows that were read to be validated.
     ahead: VecDeque<Row>,
     /// A section has a schema.
     has_schemas: bool,
-    /// The next row must be validated.
-    unprepared: bool,
-    /// The batch.
+    /// The next row must be prepared.
+    is_unprepared: bool,
+    /// The number of the next row of the second pass.
+    linked: Option<u64>,
+    /// What this slice made.
+    made: Vec<i64>,
+    stop: Stop,
     pub batch: i64,
     /// How many rows are done with, earlier runs included.
     pub done: u64,
@@ -62,48 +66,84 @@ pub struct Import {
     pub updated: u64,
     /// Rows that were good and are no more: their code was taken between check and write.
     pub late: BadRows,
-    /// Ends it between two rows.
-    pub stop: Stop,
-    /// Whether all rows are written; some may wait for the second pass.
+    /// Rows that were written without all that they refer to.
+    pub unlinked: BadRows,
+    /// Whether all rows are done with; not where it was stopped.
     pub finished: bool,
-    /// What this slice made.
-    made: Vec<i64>,
 }
 
 impl Import {
     /// An import of the rows after the first `done`.
-    #[must_use]
     pub fn new(
-        rows: Rows,
+        source: Arc<Source>,
         plan: Plan,
-        leave_out: BadRows,
+        checked: Arc<Checked>,
         batch: i64,
         done: u64,
         stop: Stop,
-    ) -> Self {
+    ) -> Result<Self> {
         let to_skip = usize::try_from(done).unwrap_or(usize::MAX);
-        Self {
-            rows: Box::new(rows.skip(to_skip)),
+        Ok(Self {
+            rows: Box::new(source.rows()?.skip(to_skip)),
+            source,
             plan,
-            leave_out,
+            checked,
             ahead: VecDeque::new(),
             has_schemas: false,
-            unprepared: false,
+            is_unprepared: false,
+            linked: None,
+            made: Vec::new(),
+            stop,
             batch,
             done,
             created: 0,
             updated: 0,
             late: BadRows::default(),
-            stop,
+            unlinked: BadRows::default(),
             finished: false,
-            made: Vec::new(),
-        }
+        })
     }
 
     fn next_row(&mut self) -> Result<Option<Row>> {
         match self.ahead.pop_front() {
             Some(row) => Ok(Some(row)),
             None => self.rows.next().transpose(),
+        }
+    }
+
+    /// Writes the next row, unless it is left out.
+    fn write_row(&mut self, tx: &Tx<'_>, row: Row) -> Result<()> {
+        let (number, line) = (self.done, row.line);
+        self.done += 1;
+        if self.checked.bad.contains(number) {
+            return Ok(());
+        }
+        let again = self.has_schemas.then(|| row.clone());
+        let Some(written) = tx.unless_put_off(|tx| self.row(tx, number, row)) else {
+            self.ahead.extend(again);
+            self.ahead.rotate_right(1);
+            self.done = number;
+            self.is_unprepared = true;
+            return Ok(());
+        };
+        // Without a savepoint for the row, which would cost more than the row: what fails for a
+        // reason of its own fails before anything of it is written.
+        match written {
+            Ok(Some(became)) => {
+                if became.before.is_none() {
+                    self.created += 1;
+                    self.made.push(became.record);
+                } else {
+                    self.updated += 1;
+                }
+                kept::keep_row(tx, self.batch, line, &became)
+            }
+            Ok(None) => Ok(()),
+            Err(Failure::Row(problem)) => {
+                self.late.push(number, BadRow { line, problem });
+                Ok(())
+            }
+            Err(Failure::Store(cause)) => Err(cause),
         }
     }
 
@@ -118,11 +158,45 @@ impl Import {
         plan.resolve(tx, resource, &mut body)?;
         records::write::check(tx, &plan.ctx, resource, existing, body)
     }
-}
 
-/// Writes every row that is not left out; `told` sees the import grow.
-pub fn write(store: &Store, import: Import, told: impl FnMut(&Import)) -> Result<Import> {
-    slices::write(store, import, told)
+    /// Gives the record of a row its references, where some had to wait.
+    fn link_row(&mut self, tx: &Tx<'_>, number: u64, row: Row) -> Result<()> {
+        let (line, plan) = (row.line, &self.plan);
+        let Some(kept) = Kept::of_line(tx, self.batch, line)?.filter(Kept::waits) else {
+            return Ok(());
+        };
+        let Ok(body) = plan.body(row.content) else {
+            return Ok(());
+        };
+        let resource = plan.resource(&body);
+        // What somebody set since the row was written stays.
+        let mut references = Map::new();
+        for name in kept.unlinked() {
+            if let Some(value) = body.get(name)
+                && !kept.changed_since(tx, resource, Some(name))?
+            {
+                references.insert(name.to_owned(), value.clone());
+            }
+        }
+        let missing = plan.resolve(tx, resource, &mut references)?.pop();
+        let changed_since = kept.changed_since(tx, resource, None)?;
+        let linked = if references.is_empty() {
+            Ok(())
+        } else {
+            records::write::patch(tx, &plan.ctx, resource, kept.record, references)
+        };
+        kept.keep_linked(tx, self.batch, changed_since)?;
+        let missing = missing.map_or(Ok(()), |missing| Err(missing.error(plan.what)));
+        match linked.and(missing) {
+            Err(cause) if is_of_row(cause.kind) => {
+                let reason = format!("{}; the row was imported without it", cause.message);
+                let problem = plan.problem(Error::new(cause.kind, reason));
+                self.unlinked.push(number, BadRow { line, problem });
+                Ok(())
+            }
+            linked => linked,
+        }
+    }
 }
 
 impl Steps for Import {
@@ -130,49 +204,32 @@ impl Steps for Import {
         if self.stop.is_stopped() {
             return Ok(false);
         }
-        let Some(row) = self.next_row()? else {
-            self.finished = true;
-            return Ok(false);
-        };
-        let number = self.done;
-        self.done += 1;
-        if self.leave_out.contains(number) {
-            return Ok(true);
-        }
-        let line = row.line;
-        let again = self.has_schemas.then(|| row.clone());
-        let Some(written) = tx.unless_put_off(|tx| self.row(tx, number, row)) else {
-            self.ahead.extend(again);
-            self.ahead.rotate_right(1);
-            self.done = number;
-            self.unprepared = true;
-            return Ok(true);
-        };
-        // Without a savepoint for the row, which would cost more than the row: what fails for a
-        // reason of its own fails before anything of it is written.
-        match written {
-            Ok(Some(became)) => {
-                if became.before.is_none() {
-                    self.created += 1;
-                    self.made.push(became.record);
-                } else {
-                    self.updated += 1;
-                }
-                kept::keep_row(tx, self.batch, line, &became)?;
+        match (self.next_row()?, self.linked) {
+            (Some(row), None) => self.write_row(tx, row)?,
+            (Some(row), Some(number)) => {
+                self.linked = Some(number + 1);
+                self.link_row(tx, number, row)?;
             }
-            Ok(None) => {}
-            Err(Failure::Row(problem)) => self.late.push(number, BadRow { line, problem }),
-            Err(Failure::Store(cause)) => return Err(cause),
+            (None, None) if kept::any_waits(tx, self.batch)? => {
+                self.linked = Some(0);
+                self.is_unprepared = true;
+            }
+            (None, _) => self.finished = true,
         }
-        Ok(true)
+        Ok(!self.finished)
     }
 
     fn is_unprepared(&self) -> bool {
-        self.unprepared
+        self.is_unprepared
     }
 
     fn prepare(&mut self, store: &Store) -> Result<()> {
-        if !std::mem::take(&mut self.unprepared) {
+        if !std::mem::take(&mut self.is_unprepared) {
+            return Ok(());
+        }
+        if self.linked.is_some() {
+            self.rows = self.source.rows()?;
+            self.ahead.extend(self.rows.next().transpose()?);
             return Ok(());
         }
         let begun = Instant::now();
@@ -187,7 +244,7 @@ impl Steps for Import {
         store.look_up(|connection| {
             in_transaction(connection, Timestamp::now(), |tx| {
                 for row in &self.ahead {
-                    // What is wrong with it is told when it is written.
+                    // What is wrong with it shows when it is written.
                     let _ = self.validate(tx, row.clone());
                 }
                 Ok(())
@@ -196,23 +253,20 @@ impl Steps for Import {
     }
 
     fn open(&mut self, tx: &Tx<'_>) -> Result<()> {
-        self.has_schemas = tx.query_row("SELECT EXISTS (SELECT 1 FROM sections)", [], |row| {
-            row.get(0)
-        })?;
+        self.has_schemas = tx.prepare("SELECT 1 FROM sections")?.exists([])?;
         batches::take_up(tx, self.batch, self.done)?;
         self.made.clear();
         if self.plan.what == What::Delegates {
-            delegates::index::later(tx)?;
+            delegates::overview::skip_index(tx)?;
         }
         Ok(())
     }
 
     fn close(&mut self, tx: &Tx<'_>) -> Result<()> {
         if self.plan.what == What::Delegates {
-            delegates::index::now(tx, &self.made)?;
+            delegates::overview::fill_index(tx, &self.made)?;
         }
-        let finished = self.finished && !kept::any_waits(tx, self.batch)?;
-        batches::advance(tx, self.batch, self.done, finished)
+        batches::advance(tx, self.batch, self.done, self.finished)
     }
 }
 
@@ -224,10 +278,10 @@ impl Import {
         } else {
             self.record(tx, number, body)
         };
-        match written {
-            Err(Failure::Store(cause)) => self.plan.of_row(Err(cause)),
-            written => written,
-        }
+        written.or_else(|failure| match failure {
+            Failure::Store(cause) => self.plan.of_row(Err(cause)),
+            of_row @ Failure::Row(_) => Err(of_row),
+        })
     }
 
     fn interaction(
@@ -273,7 +327,7 @@ impl Import {
                 unlinked.push(PARENT);
             }
         }
-        // A code that was taken since the check is told as the check would have.
+        // A code that was taken since the check is refused as the check would have.
         let codes: Map<String, Value> = resource
             .codes()
             .filter_map(|(_, name)| Some((name.to_owned(), body.get(name)?.clone())))
@@ -295,21 +349,15 @@ impl Import {
                 None => Failure::Store(cause),
             })
         })?;
-        let change = match &before {
-            Some(_) => None,
-            None => Some(changes::note(
-                tx,
-                changes::action::CREATE,
-                resource.name,
-                id,
-            )?),
-        };
-        let before = match before {
-            // Whoever takes this back later undoes nothing that others changed in between.
-            Some(before) if unlinked.is_empty() && before.is_still(tx, resource, id)? => {
-                Some(before.time_alone()?)
+        let (before, change) = match before {
+            Some(before) => (
+                Some(before.kept(tx, resource, id, unlinked.is_empty())?),
+                None,
+            ),
+            None => {
+                let made = changes::action::CREATE;
+                (None, Some(changes::note(tx, made, resource.name, id)?))
             }
-            before => before.map(|before| before.text()),
         };
         let interaction = match plan.join {
             Some(device) => join(tx, ctx, DelegateId(id), device)?,
@@ -347,30 +395,6 @@ fn code_of_row(batch: i64, number: u64) -> Result<String> {
     };
     let sequence = u16::try_from(number % tickets).map_err(Error::defect)?;
     Ok(Barcode::make(&Base::parse(&base)?, sequence)?.to_string())
-}
-
-/// Joins a delegate with a device, unless it is; the id of the `join`.
-pub(super) fn join(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    delegate: DelegateId,
-    device: DeviceId,
-) -> Result<Option<i64>> {
-    let state = presence::History::of(tx, delegate)?.at(device);
-    if presence::is_joined(tx, delegate, device, &state)? {
-        return Ok(None);
-    }
-    let draft = Draft {
-        kind: JOIN.name.into(),
-        delegates: [Some(DelegateSelector::Id(delegate)), None, None],
-        devices: [Some(DeviceSelector::Id(device)), None, None],
-        ..Draft::default()
-    };
-    // What keeps a join from being made concerns all rows: the device is gone.
-    let past = record::record_past(tx, ctx, &draft).map_err(|cause| {
-        Error::unavailable(format!("joining was not possible: {}", cause.message))
-    })?;
-    Ok(past.id)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::{
     types::error::{Kind, Refusal},
-    web::error::status_code,
+    web::error::described,
 };
 use serde_json::{Map, Value, json};
 
@@ -128,9 +128,9 @@ pub(super) fn add(path: &str, method: &str, operation: &mut Value) {
     let mut by_status: Map<String, Value> = Map::new();
     for kind in errors {
         let codes = by_status
-            .entry(status_code(kind).to_string())
+            .entry(described(kind).0.to_string())
             .or_insert_with(|| json!([]));
-        let line = json!(format!("`{}` {}", kind.code(), meaning(kind)));
+        let line = json!(format!("`{}` {}", kind.code(), described(kind).1));
         if let Some(codes) = codes.as_array_mut()
             && !codes.contains(&line)
         {
@@ -170,53 +170,4 @@ fn describe_offline(responses: &mut Value) {
     missing["description"] = json!(format!("It is offline; {about}"));
     let schema = &mut missing["content"]["application/json"]["schema"];
     *schema = json!({"anyOf": [offline, schema]});
-}
-
-/// What an internal code means, in a few words (contract §3).
-fn meaning(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Invalid => "malformed, of a wrong type, unknown, or out of range",
-        Kind::UnknownIdType => "id type unknown",
-        Kind::InvalidSearch => "search expression invalid",
-        Kind::NoSuchPath => "no such path",
-        Kind::MethodNotAllowed => "method not allowed",
-        Kind::CodeTaken => "unique code already used",
-        Kind::TooLarge => "body too large",
-        Kind::NotJson => "not JSON",
-        Kind::Unavailable => "the store could not take it; resend with the same nonce",
-        Kind::NotSetUp => {
-            "something is not set up, such as a gateway for e-mail; retrying does not help"
-        }
-        Kind::KeyReused => "nonce or idempotency key used before with another body",
-        Kind::VersionChanged => "`If-Match` names another version of the record",
-        Kind::CursorGone => "the cursor is of another file or too old: begin with a snapshot",
-        Kind::Defect => "a defect; the log has the request's id",
-        Kind::TokenMissing | Kind::Unauthenticated => {
-            "token missing, unknown, expired, cancelled, or not a user's"
-        }
-        Kind::ClientRevoked => "the client was revoked",
-        Kind::Forbidden => "role, scope or user lacking",
-        Kind::TooManyAttempts { .. } => "too many attempts",
-        Kind::DiscoveryClosed => "the Device Discovery page of the console is not open",
-        Kind::RequestCodeTaken => {
-            "another device request has this code, or the secret is not its own"
-        }
-        Kind::DelegateNotFound => "delegate not found",
-        Kind::DeviceNotFound => "device not found",
-        Kind::EventNotFound => "event not found",
-        Kind::InteractionNotFound => "interaction not found",
-        Kind::RegionUnavailable => "region path outside its prefix or not published",
-        Kind::RegionFailed => "the template of a region fails; the message names region and line",
-        Kind::InteractionType => "interaction type malformed or reserved",
-        Kind::Participants => "participants missing or out of order",
-        Kind::InteractionContent => "recordedAt or data unusable, or a shared value unknown",
-        Kind::ReportNotFound => "report or dashboard not found",
-        Kind::ReportNotExposed => "report not exposed to this client",
-        Kind::Refused(Refusal::TooMany) => "too many interactions: already used or entered",
-        Kind::Refused(Refusal::NotJoined) => "not joined",
-        Kind::Refused(Refusal::OutsideWindow) => "outside the time window",
-        Kind::Refused(Refusal::NotAvailable) => "device not available, or its rules unreadable",
-        Kind::Refused(Refusal::Full) => "device full",
-        Kind::Refused(Refusal::NotCheckedIn) => "check-out without check-in",
-    }
 }

@@ -1,25 +1,24 @@
 //! The API's document. poem-openapi makes it from the code; what it cannot know is added here:
-//! selectors as `{idType}:{id}`, the errors of each operation, examples of parameters, and that
-//! unknown properties are refused.
+//! selectors as `{idType}:{id}`, the errors of each operation, limits and examples of parameters, that
+//! unknown properties are refused, and what the server sends (`x-webhooks`).
 //!
 //! - `errors`: the errors of each operation, and their headers
-//! - `parameters`: parameters of paths, queries and headers
-//! - `webhooks`: what the server sends by itself
 //! - `about.md`: what every operation has in common
-
-mod errors;
-mod parameters;
-mod webhooks;
 
 use super::routes;
 use crate::{
-    domain::discovery::Discovery,
+    domain::{discovery::Discovery, webhooks::CHANGES},
     identity::App,
-    types::error::{Error, Result},
+    types::{
+        DelegateSelector, DeviceSelector,
+        error::{Error, Result},
+    },
 };
 use poem_openapi::{LicenseObject, OpenApiService, ServerObject};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
+
+mod errors;
 
 const ABOUT: &str = include_str!("about.md");
 
@@ -42,7 +41,7 @@ pub fn document(app: &App, discovery: &Arc<Discovery>) -> Result<String> {
     let mut document: Value =
         serde_json::from_str(&service(app, discovery).spec()).map_err(Error::defect)?;
     document["components"]["schemas"]["Error"] = errors::schema();
-    document["x-webhooks"] = webhooks::described();
+    document["x-webhooks"] = described_webhooks();
     close_inputs(&mut document["components"]["schemas"]);
     let paths = document["paths"]
         .as_object_mut()
@@ -53,7 +52,6 @@ pub fn document(app: &App, discovery: &Arc<Discovery>) -> Result<String> {
 }
 
 /// The page that shows the document, whole in itself: it needs no internet.
-#[must_use]
 pub fn page(app: &App, discovery: &Arc<Discovery>, document: &str) -> String {
     let service = service(app, discovery);
     service
@@ -75,7 +73,7 @@ fn close_inputs(schemas: &mut Value) {
 fn described((path, mut operations): (String, Value)) -> (String, Value) {
     for (method, operation) in operations.as_object_mut().into_iter().flatten() {
         errors::add(&path, method, operation);
-        parameters::describe(&path, operation);
+        describe_parameters(&path, operation);
         add_etag(&path, method, operation);
         if operation["security"].is_null() {
             operation["security"] = json!([]);
@@ -100,4 +98,181 @@ fn add_etag(path: &str, method: &str, operation: &mut Value) {
         "description": "The version of the record, for `If-Match`; its interactions do not change it.",
         "schema": {"type": "string"},
     });
+}
+
+/// The type of the delivery that tells of a new interaction.
+const RECORDED: (&str, &str) = ("interaction.created", "an interaction was recorded");
+
+/// Every delivery by its type.
+fn described_webhooks() -> Value {
+    let changes = CHANGES.iter().map(|change| (change.name, change.about));
+    let all = std::iter::once(RECORDED).chain(changes);
+    let webhooks: Map<String, Value> = all
+        .map(|(name, about)| (name.to_owned(), json!({"post": delivery(name, about)})))
+        .collect();
+    webhooks.into()
+}
+
+fn delivery(name: &str, about: &str) -> Value {
+    let header = |name: &str, about: &str| {
+        json!({
+            "name": name, "in": "header", "required": true, "description": about,
+            "schema": {"type": "string"},
+        })
+    };
+    json!({
+        "operationId": name.replace('.', "_"),
+        "summary": about,
+        "description": "Sent again, with the same id, until an answer is 2xx.",
+        "security": [],
+        "parameters": [
+            header("webhook-id", "The id of the delivery: the same however often it is sent."),
+            header("webhook-timestamp", "When it is sent, Unix seconds."),
+            header(
+                "webhook-signature",
+                "`v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by dots; \
+                 several of them, separated by spaces, while a secret is replaced.",
+            ),
+        ],
+        "requestBody": {"required": true, "content": {"application/json": {"schema": {
+            "type": "object",
+            "required": ["id", "type", "createdAt", "data"],
+            "properties": {
+                "id": {"type": "string", "description": "The same as `webhook-id`."},
+                "type": {"type": "string", "enum": [name]},
+                "createdAt": {"type": "string", "format": "date-time", "description": "When it happened."},
+                "data": delivered(name),
+            },
+        }}}},
+        "responses": {
+            "2XX": {"description": "Received."},
+            "4XX": {"description": "Not received; sent again later."},
+        },
+    })
+}
+
+/// What a delivery carries: the record as it stands when it is sent, of one that is gone its id.
+fn delivered(name: &str) -> Value {
+    let schema = match name {
+        "delegate.merged" => {
+            return json!({
+                "type": "object",
+                "required": ["id", "_type"],
+                "properties": {
+                    "id": {"type": "integer", "format": "int64"},
+                    "_type": {"type": "string"},
+                    "into": {"$ref": "#/components/schemas/Embedded"},
+                },
+            });
+        }
+        _ if name.starts_with("delegate.") => "Delegate",
+        _ if name.starts_with("device.") => "Device",
+        _ if name.starts_with("event.") => "Event",
+        _ if name.starts_with("interaction.") => "Interaction",
+        _ => return json!({"type": "object", "additionalProperties": true}),
+    };
+    json!({"$ref": format!("#/components/schemas/{schema}")})
+}
+
+/// Describes the parameters of an operation.
+fn describe_parameters(path: &str, operation: &mut Value) {
+    let Some(parameters) = operation
+        .get_mut("parameters")
+        .and_then(Value::as_array_mut)
+    else {
+        return;
+    };
+    let (id_types, code) = if path.starts_with("/device/") {
+        (DeviceSelector::ID_TYPES, ("code", "gate-b"))
+    } else {
+        (DelegateSelector::ID_TYPES, ("barcode", "TICKET-0007"))
+    };
+    let mut described = Vec::new();
+    for mut parameter in parameters.drain(..) {
+        match parameter["name"].as_str() {
+            Some("selector") => {
+                described.push(json!({
+                    "name": "idType", "in": "path", "required": true,
+                    "description": "By which code the record is meant.",
+                    "schema": {"type": "string", "enum": id_types}, "example": code.0,
+                }));
+                described.push(json!({
+                    "name": "id", "in": "path", "required": true,
+                    "description": "The value of that code, percent-encoded; it may hold any character.",
+                    "schema": {"type": "string", "minLength": 1}, "example": code.1,
+                }));
+            }
+            Some("interaction") => described.push(json!({
+                "name": "id", "in": "path", "required": true,
+                "description": "The interaction's id.",
+                "schema": {"type": "integer", "format": "int64", "minimum": 1}, "example": 41,
+            })),
+            Some("interaction_type") => {
+                parameter["name"] = json!("interactionType");
+                parameter["schema"]["pattern"] = json!("^[a-z0-9][a-z0-9-]{0,63}$");
+                parameter["example"] = json!("check-in");
+                described.push(parameter);
+            }
+            Some(name) => {
+                let name = name.to_owned();
+                for (limit, value) in limits(path, &name) {
+                    parameter["schema"][*limit] = json!(value);
+                }
+                parameter["example"] = parameter_example(path, &name);
+                described.push(parameter);
+            }
+            None => described.push(parameter),
+        }
+    }
+    *parameters = described;
+}
+
+/// What a parameter's schema does not say by its type.
+fn limits(path: &str, parameter: &str) -> &'static [(&'static str, i64)] {
+    match parameter {
+        "limit" if path == "/changes" => &[("minimum", 1), ("maximum", 10_000)],
+        "wait" => &[("minimum", 0), ("maximum", 60)],
+        "limit" => &[("minimum", 1), ("maximum", 50_000)],
+        "offset" => &[("minimum", 0)],
+        "If-Match" => &[("minLength", 1)],
+        "Idempotency-Key" => &[("minLength", 1), ("maxLength", 255)],
+        _ => &[],
+    }
+}
+
+/// A value that a parameter may have, such as one that suits the examples of records.
+fn parameter_example(path: &str, parameter: &str) -> Value {
+    let of = path.split('/').nth(1).unwrap_or_default();
+    match (parameter, of) {
+        ("limit", _) => json!(100),
+        ("offset", _) => json!(200),
+        ("total", _) => json!(false),
+        ("since", _) => json!("U3VtbWl0MjYAAAGTUcV2AAAAdmlld_8AAAAAAAAAKQ"),
+        ("types", _) => json!("delegate,interaction"),
+        ("wait", _) => json!(30),
+        ("fields", "delegate") => json!("id,barcode,firstName"),
+        ("fields", "device") => json!("id,code,name"),
+        ("fields", "event") => json!("id,eventName,eventStartAt"),
+        ("fields", _) => json!("id,interactionType,recordedAt"),
+        ("search", "delegate") => json!(
+            r#"{"and": [{"*=": ["lastName", "love"]}, {"fi": ["check-in", {"firstDevice": [12]}, ">= 1"]}]}"#
+        ),
+        ("search", "device") => {
+            json!(r#"{"and": [{"==": ["deviceType", "session"]}, {"*=": ["name", "keynote"]}]}"#)
+        }
+        ("search", "event") => json!(r#"{">=": ["eventStartAt", "2026-11-21 00:00:00"]}"#),
+        ("search", _) => json!(
+            r#"{"and": [{"==": ["interactionType", "lead"]}, {">=": ["recordedAt", "2026-11-21 08:00:00"]}]}"#
+        ),
+        ("region", of) => json!(format!("/api/{of}-info/seat,/api/{of}-info/schedule")),
+        ("If-Match", _) => json!("\"19f8c3a2b10\""),
+        ("Idempotency-Key", _) => json!("6f1c2a9e-till-3-000117"),
+        ("event", _) => json!("externalId:SUMMIT-26"),
+        ("dashboard", _) => json!("event"),
+        // Of a report that is there from the start.
+        ("export", _) => json!("leads"),
+        ("parameters", _) => json!({"sponsor": "12"}),
+        ("query", _) => json!({"till": "3"}),
+        _ => Value::Null,
+    }
 }

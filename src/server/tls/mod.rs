@@ -1,30 +1,32 @@
 //! TLS: which certificate the server shows. rustls with its `ring` provider does the rest; it builds
-//! with a C compiler alone.
-
-mod files;
-mod own;
+//! with a C compiler alone. A certificate from files is read anew when they change; a broken one keeps the old
+//! one in service.
 
 use crate::types::error::{Error, Result};
 use rustls::{
     ServerConfig,
     crypto::{CryptoProvider, ring},
-    pki_types::{CertificateDer, PrivateKeyDer},
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
     server::{ClientHello, ResolvesServerCert},
     sign::CertifiedKey,
 };
 use sha2::{Digest, Sha256};
 use std::{
     fmt,
-    sync::{Arc, PoisonError, RwLock},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, RwLock},
+    time::Duration,
 };
 use tokio_rustls::TlsAcceptor;
+
+mod own;
 
 /// How connections are secured.
 #[derive(Clone)]
 pub struct Tls {
     acceptor: TlsAcceptor,
     shown: Arc<Shown>,
-    files: Option<Arc<files::Files>>,
+    files: Option<Arc<Files>>,
 }
 
 /// The certificate that is shown now.
@@ -69,7 +71,6 @@ impl Tls {
     }
 
     /// The SHA-256 fingerprint of the certificate that is shown now, as browsers write it.
-    #[must_use]
     pub fn fingerprint(&self) -> String {
         self.shown
             .now()
@@ -102,4 +103,104 @@ fn fingerprint(certificate: &CertificateDer<'_>) -> String {
     let digest = Sha256::digest(certificate);
     let pairs: Vec<String> = digest.iter().map(|byte| format!("{byte:02X}")).collect();
     pairs.join(":")
+}
+
+/// How often the files are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// The two PEM files.
+pub struct Files {
+    certificate: PathBuf,
+    key: PathBuf,
+    /// What stood in them when they were last tried, or why they could not be read.
+    tried: Mutex<Result<Content, String>>,
+}
+
+#[derive(PartialEq, Eq)]
+struct Content {
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+}
+
+impl Tls {
+    /// A certificate chain and its key from PEM files; the server follows their changes.
+    pub fn from_files(certificate: &Path, key: &Path) -> Result<Self> {
+        let content = read(certificate, key).map_err(Error::invalid)?;
+        let first = parse(&content)
+            .map_err(|cause| Error::invalid(format!("{}: {cause}", certificate.display())))?;
+        let mut tls = Self::showing(first)?;
+        tls.files = Some(Arc::new(Files {
+            certificate: certificate.to_owned(),
+            key: key.to_owned(),
+            tried: Mutex::new(Ok(content)),
+        }));
+        Ok(tls)
+    }
+
+    /// Follows the files, for as long as it is polled.
+    pub(in crate::server) async fn follow(&self) {
+        let Some(files) = &self.files else {
+            return std::future::pending().await;
+        };
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            let (files, shown) = (Arc::clone(files), Arc::clone(&self.shown));
+            // Reading may wait for a disk.
+            let looked = tokio::task::spawn_blocking(move || {
+                if let Some(certificate) = files.changed() {
+                    if let Some(first) = certificate.cert.first() {
+                        tracing::info!("the certificate is now {}", fingerprint(first));
+                    }
+                    shown.change(certificate);
+                }
+            });
+            let _ = looked.await;
+        }
+    }
+}
+
+impl Files {
+    /// The certificate of files that changed and can be used. Unusable ones are logged once;
+    /// one of the two may be new while the other is still to come.
+    fn changed(&self) -> Option<CertifiedKey> {
+        let content = read(&self.certificate, &self.key);
+        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        if *tried == content {
+            return None;
+        }
+        let parsed = content.as_ref().map_err(Clone::clone).and_then(parse);
+        *tried = content;
+        parsed
+            .inspect_err(|cause| {
+                let path = self.certificate.display();
+                tracing::error!(
+                    "{path} changed and cannot be used, the old certificate stays: {cause}"
+                );
+            })
+            .ok()
+    }
+}
+
+fn read(certificate: &Path, key: &Path) -> Result<Content, String> {
+    let read =
+        |path: &Path| std::fs::read(path).map_err(|cause| format!("{}: {cause}", path.display()));
+    Ok(Content {
+        certificate: read(certificate)?,
+        key: read(key)?,
+    })
+}
+
+fn parse(content: &Content) -> Result<CertifiedKey, String> {
+    let chain = CertificateDer::pem_slice_iter(&content.certificate)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|cause| format!("not a certificate in PEM: {cause}"))?;
+    if chain.is_empty() {
+        return Err("there is no certificate in it".into());
+    }
+    let key = PrivateKeyDer::from_pem_slice(&content.key)
+        .map_err(|cause| format!("its key is not one in PEM: {cause}"))?;
+    certified(chain, key).map_err(|cause| match cause {
+        rustls::Error::InconsistentKeys(_) => "certificate and key do not belong together".into(),
+        other => other.to_string(),
+    })
 }

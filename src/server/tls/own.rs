@@ -25,7 +25,7 @@ const RENEWED_DAYS: i64 = 30;
 /// Names in a certificate at the most; those of today go before those of other venues.
 const NAMES_MAX: usize = 64;
 
-/// The certificate as it stands in the file.
+/// The stored certificate.
 struct Kept {
     certificate: Vec<u8>,
     key: Vec<u8>,

@@ -32,7 +32,6 @@ const SUM: u8 = ALPHA ^ ALPHA_2;
 const PRODUCT: u8 = times(ALPHA, ALPHA_2);
 
 /// The two symbols after which a word is one that [`holds`].
-#[must_use]
 pub fn checks(symbols: &[u8]) -> [u8; 2] {
     // The remainder of symbols·x² by the generator, one symbol at a time.
     symbols.iter().fold([0, 0], |[high, low], symbol| {
@@ -42,7 +41,6 @@ pub fn checks(symbols: &[u8]) -> [u8; 2] {
 }
 
 /// Whether a word, its last two symbols being checks, has α and α² as its roots.
-#[must_use]
 pub fn holds(word: &[u8]) -> bool {
     let at = |root| {
         word.iter()

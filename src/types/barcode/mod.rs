@@ -15,7 +15,6 @@ pub const BASE_MAX: usize = 16;
 /// The highest ticket number: three symbols.
 pub const SEQUENCE_MAX: u16 = 32_767;
 const SEQUENCE_SYMBOLS: usize = 3;
-/// How many symbols are random.
 pub const RANDOM_SYMBOLS: usize = 10;
 const CHECK_SYMBOLS: usize = 2;
 /// What follows the purchase code.
@@ -120,19 +119,17 @@ impl Barcode {
     }
 
     /// The purchase code it belongs to.
-    #[must_use]
     pub fn base(&self) -> &Base {
         &self.base
     }
 
     /// The ticket's number in its purchase.
-    #[must_use]
     pub fn sequence(&self) -> u16 {
         self.sequence
     }
 }
 
-/// The symbols of a text; what cannot be told apart by eye is the same symbol.
+/// The symbols of a text; letters that look alike are the same symbol.
 fn symbols(text: &str) -> Result<Vec<u8>> {
     text.trim()
         .chars()

@@ -1,4 +1,4 @@
-//! Reading a body: what a parser would let pass is refused, and faults are told in plain words.
+//! Reading a body: limits that a parser does not check, and errors in plain words.
 
 use super::DEPTH_MAX;
 use crate::types::{
@@ -97,7 +97,6 @@ pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T> {
 }
 
 /// What is wrong with a document, in plain words; where it is no JSON at all, from which place on.
-#[must_use]
 pub fn fault(cause: &serde_json::Error) -> String {
     match cause.classify() {
         Category::Data => in_plain_words(&cause.to_string()),
@@ -112,7 +111,6 @@ pub fn fault(cause: &serde_json::Error) -> String {
 
 /// A parser's sentence as a client understands it: without the names of our types, and without a
 /// place, which its path says better.
-#[must_use]
 pub fn in_plain_words(told: &str) -> String {
     let told = without_place(told);
     reworded(told).unwrap_or_else(|| told.to_owned())

@@ -1,4 +1,4 @@
-//! Documents in which no property stands twice.
+//! Documents in which no property is repeated.
 
 use crate::types::text;
 use serde::{
@@ -8,7 +8,7 @@ use serde::{
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// Reads an object and refuses a property that stands twice, however deep: one of the two would be
+/// Reads an object and refuses a repeated property, however deep: one of the two would be
 /// lost.
 pub fn no_property_twice<'de, D: Deserializer<'de>>(
     deserializer: D,
@@ -26,7 +26,7 @@ pub fn anything_whole<'de, D: Deserializer<'de>>(
     Ok(Some(Whole::deserialize(deserializer)?.0).filter(|value| !value.is_null()))
 }
 
-/// Reads any JSON, and refuses a property that stands twice, as [`no_property_twice`] does.
+/// Reads any JSON, and refuses a repeated property, as [`no_property_twice`] does.
 pub fn read_whole(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str(text).map(|Whole(value)| value)
 }
@@ -42,7 +42,7 @@ fn kind_of(value: &Value) -> Unexpected<'_> {
     }
 }
 
-/// A document in which no property stands twice.
+/// A document in which no property is repeated.
 struct Whole(Value);
 
 impl<'de> Deserialize<'de> for Whole {

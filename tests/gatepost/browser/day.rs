@@ -85,11 +85,11 @@ fn publish(browser: &Browser) {
     for kind in ["walk-in", "guest"] {
         if kind == "guest" {
             browser.press("Publish");
-            browser.tells("is in force. Apps get it");
+            browser.tells("published. Apps get it");
         }
         browser.go("/console/configuration/edit");
         browser.fill("delegateType", kind);
-        browser.press("Keep as draft");
+        browser.press("Save draft");
         browser.arrives_at("/console/configuration");
     }
 }

@@ -217,7 +217,7 @@ fn a_clock_that_jumps_shuts_nobody_out_and_loses_no_check_in() {
         entered(barcode, in_all);
         // Whoever is signed in stays so, and apps can be let in for as long as was said.
         browser.to_tab(&work);
-        browser.tells("Apps may ask");
+        browser.tells("Requests accepted");
         let code = format!("of-{hours}");
         let another = App::new(&request_address(served.address), &code, served.address);
         let asked = another.ask();
@@ -246,7 +246,7 @@ fn of_two_who_edit_one_record_the_second_is_told_in_her_browser() {
     ada.arrives_at("/console/delegates/1");
     bo.fill("jobTitle", "Pilot");
     bo.press("Save");
-    bo.tells("Somebody else changed this record");
+    bo.tells("changed this while you did");
     bo.tells("Nordwind");
     let typed = "return document.querySelector('[name=jobTitle]').value";
     assert_eq!(
@@ -277,7 +277,7 @@ fn a_discovery_page_that_is_left_open_over_night_lets_nobody_in() {
     browser.press("Sign in");
     browser.arrives_at("/console");
     browser.go("/console/discovery");
-    browser.tells("Apps may ask");
+    browser.tells("Requests accepted");
     // The page was opened almost ten minutes ago; its stream goes on all the while.
     let window = &server.console.discovery.window;
     let almost = OPEN.saturating_sub(Duration::from_secs(2));
@@ -288,7 +288,7 @@ fn a_discovery_page_that_is_left_open_over_night_lets_nobody_in() {
     assert_eq!(app.ask().code(), 1001);
     // In the morning somebody comes and opens it again.
     browser.press("Open for ten minutes");
-    browser.tells("Apps may ask");
+    browser.tells("Requests accepted");
     assert_eq!(app.ask().status, 201);
     browser.tells("42");
 }

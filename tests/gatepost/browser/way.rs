@@ -114,9 +114,9 @@ impl Way {
     fn make_the_event(&self) {
         let browser = &self.browser;
         browser.go("/console");
-        browser.press("Make an event");
+        browser.press("Create an event");
         browser.fill("name", "Nordlicht Kongress 2026");
-        browser.press("Create");
+        browser.press("Create event");
         browser.until("the event is there", || {
             browser.has("form[action$='/delete']")
         });
@@ -135,7 +135,7 @@ impl Way {
         browser.tells("Every row is good");
         self.examine("the trial of an import");
         browser.press(&format!("Import {rows} rows"));
-        browser.tells(&format!("{rows} rows are done with"));
+        browser.tells(&format!("{rows} rows done"));
         self.examine("the end of an import");
     }
 
@@ -225,7 +225,7 @@ impl Way {
         assert_eq!(app.look_up("LATE-1").data()["firstName"], "Ada");
         browser.go("/console/import/batches");
         browser.press("late.xlsx");
-        browser.press("Take it back");
+        browser.press("Take back");
         browser.agree();
         browser.tells("2 removed permanently");
         self.examine("an import that was taken back");

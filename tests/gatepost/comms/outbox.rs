@@ -273,7 +273,7 @@ fn erasing_a_person_takes_their_messages_along() {
         .value("SELECT group_concat(address) FROM messages");
     assert_eq!(left, "bob@example.org");
     crew.get(&format!("/console/messages/{id}"))
-        .refused(404, "no such message");
+        .refused(404, "No such message");
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn what_became_of_a_text_is_told_however_the_provider_behaves() {
     for (act, state, about) in [
         (Act::Answer(200, "{}"), "sent", ""),
         (Act::Answer(201, ""), "sent", ""),
-        (Act::Answer(302, ""), "failed", "somewhere else"),
+        (Act::Answer(302, ""), "failed", "it has moved"),
         (
             Act::Answer(400, "{\"error\": \"no such number\"}"),
             "failed",
@@ -163,7 +163,7 @@ fn what_a_record_says_stays_in_its_place_in_every_kind_of_body() {
 #[test]
 fn presets_send_what_providers_ask_for() {
     let post = Post::open();
-    for preset in PRESETS {
+    for preset in &*PRESETS {
         let mut http = preset.http();
         let path = http.url.splitn(4, '/').nth(3).expect("a path").to_owned();
         http.url = format!("{}/{path}", post.provider.url());

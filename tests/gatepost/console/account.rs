@@ -332,10 +332,10 @@ fn recovery_codes_are_renewed_and_kept_as_a_file_by_their_owner_alone() {
     );
     for other in [old[0].as_str(), "<script>", ""] {
         crew.post(download, &[("code", other)])
-            .refused(400, "not your present recovery codes");
+            .refused(400, "not your current recovery codes");
     }
     crew.post(download, &[])
-        .refused(400, "not your present recovery codes");
+        .refused(400, "not your current recovery codes");
     let email = "viewer@example.com";
     tell(&server, &waiting(&server, email), &old[1]).refused(422, "used already");
     tell(&server, &waiting(&server, email), &new).taken();
@@ -406,11 +406,11 @@ fn ones_own_sessions_are_listed_and_ended() {
     let path = "/console/account/sessions";
     crew.post(path, &[("session", &bobs.to_string())]).taken();
     let told = crew.get(path.trim_end_matches("/sessions")).shown();
-    assert!(told.contains("nothing was ended") && !told.contains("session is ended"));
+    assert!(told.contains("had ended already") && !told.contains("Session ended"));
     bob.get("/console").shown();
     crew.post(path, &[("session", &newest)]).taken();
     let told = crew.get(path.trim_end_matches("/sessions")).shown();
-    assert!(told.contains("The session is ended."));
+    assert!(told.contains("Session ended."));
     assert!(
         others[2]
             .get("/console")

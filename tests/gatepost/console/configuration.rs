@@ -12,12 +12,6 @@ use std::io::{BufRead, BufReader};
 
 const PAGE: &str = "/console/configuration";
 
-fn field(html: &str, name: &str) -> String {
-    let at = format!("name=\"{name}\" value=\"");
-    let rest = html.split(&at).nth(1).expect(name);
-    rest.split('"').next().expect("a value").to_owned()
-}
-
 /// What the form of all apps says in a fresh file.
 fn built_in() -> Vec<(&'static str, &'static str)> {
     vec![
@@ -38,35 +32,32 @@ fn built_in() -> Vec<(&'static str, &'static str)> {
 }
 
 impl Crew<'_> {
-    /// Which draft and which version a form of the configuration is made from.
-    fn made_from(&self) -> (String, String) {
-        let html = self.get(&format!("{PAGE}/edit")).shown();
-        (field(&html, "seen"), field(&html, "version"))
+    /// The draft and the version that a form of the configuration is begun on.
+    fn current(&self) -> String {
+        self.get(&format!("{PAGE}/edit")).version()
     }
 
     /// Saves settings; `scope` is the type or the code that they are for.
     fn configure(&self, scope: &[(&str, &str)], fields: &[(&str, &str)]) -> Page {
-        let (seen, version) = self.made_from();
-        self.configure_from(&seen, &version, scope, fields)
+        let version = self.current();
+        self.configure_from(&version, scope, fields)
     }
 
     fn configure_from(
         &self,
-        seen: &str,
         version: &str,
         scope: &[(&str, &str)],
         fields: &[(&str, &str)],
     ) -> Page {
-        let mut all = vec![("seen", seen), ("version", version)];
+        let mut all = vec![("version", version)];
         all.extend_from_slice(scope);
         all.extend_from_slice(fields);
         self.post(&format!("{PAGE}/edit"), &all)
     }
 
     fn publish(&self) -> Page {
-        let (seen, version) = self.made_from();
-        let made_from = [("seen", seen.as_str()), ("version", version.as_str())];
-        self.post(&format!("{PAGE}/publish"), &made_from)
+        let version = self.current();
+        self.post(&format!("{PAGE}/publish"), &[("version", &version)])
     }
 }
 
@@ -263,34 +254,34 @@ fn the_nearest_setting_reaches_the_app() {
 fn of_two_who_configure_at_once_the_second_is_told() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);
-    let (seen, version) = crew.made_from();
+    let version = crew.current();
     let with_kind = |kind: &'static str| {
         let mut form = built_in();
         form.retain(|(name, _)| *name != "delegateType");
         form.push(("delegateType", kind));
         form
     };
-    crew.configure_from(&seen, &version, &[], &with_kind("first"))
+    crew.configure_from(&version, &[], &with_kind("first"))
         .taken();
-    let told = crew.configure_from(&seen, &version, &[], &with_kind("second"));
-    told.refused(422, "Somebody changed the configuration while you did");
+    let told = crew.configure_from(&version, &[], &with_kind("second"));
+    told.refused(422, "operator@example.com changed this while you did");
     assert!(
         told.html.contains("value=\"second\""),
         "what was typed stays"
     );
     // A draft that changed is not published by whoever saw another one.
-    let (of_first, _) = crew.made_from();
-    crew.configure_from(&of_first, &version, &[], &with_kind("third"))
+    let of_first = crew.current();
+    crew.configure_from(&of_first, &[], &with_kind("third"))
         .taken();
-    crew.post(&format!("{PAGE}/publish"), &[("seen", &of_first)])
+    crew.post(&format!("{PAGE}/publish"), &[("version", &of_first)])
         .refused(409, "changed the draft meanwhile");
-    crew.post(&format!("{PAGE}/discard"), &[("seen", &of_first)])
+    crew.post(&format!("{PAGE}/discard"), &[("version", &of_first)])
         .refused(409, "changed the draft meanwhile");
     crew.publish().taken();
     // Published meanwhile: the form of before is of another version.
-    crew.configure_from("", &version, &[], &with_kind("fourth"))
-        .refused(422, "Somebody changed the configuration");
-    crew.publish().refused(409, "changed the draft meanwhile");
+    crew.configure_from(&version, &[], &with_kind("fourth"))
+        .refused(422, "changed this while you did");
+    crew.publish().refused(400, "no draft to publish");
 }
 
 #[test]
@@ -310,9 +301,11 @@ fn a_version_of_before_is_taken_up_again() {
     assert!(versions.contains("Version 2") && versions.contains("Version 3"));
     let page = crew.get(&format!("{PAGE}/versions/2")).shown();
     assert!(page.contains("<ins>one</ins>") && page.contains("operator@example.com"));
-    crew.post(&format!("{PAGE}/versions/2/take"), &[("seen", "")])
+    let version = crew.current();
+    let taken = [("version", version.as_str())];
+    crew.post(&format!("{PAGE}/versions/2/take"), &taken)
         .taken();
-    crew.post(&format!("{PAGE}/versions/3/take"), &[("seen", "")])
+    crew.post(&format!("{PAGE}/versions/3/take"), &taken)
         .refused(409, "changed the draft meanwhile");
     crew.publish().taken();
     let answer = pinged(&phone, 3);
@@ -327,7 +320,7 @@ fn what_does_not_fit_and_what_changes_nothing_make_no_draft() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);
     for (name, value, told) in [
-        ("enableAt", "tomorrow", "Works from"),
+        ("enableAt", "tomorrow", "id=\"enableAt-error\""),
         ("value", "{", "uiMode: this is not valid JSON"),
     ] {
         let mut form = built_in();
@@ -341,8 +334,8 @@ fn what_does_not_fit_and_what_changes_nothing_make_no_draft() {
     let mut form = built_in();
     form.push(("forced", "allowRejected"));
     crew.configure(&[], &form).taken();
-    let (seen, _) = crew.made_from();
-    crew.post(&format!("{PAGE}/discard"), &[("seen", &seen)])
+    let version = crew.current();
+    crew.post(&format!("{PAGE}/discard"), &[("version", &version)])
         .taken();
     assert!(!crew.get(PAGE).shown().contains("Publish<"));
 }
@@ -376,7 +369,7 @@ fn viewers_stay_outside() {
     let viewer = server.crew(ConsoleRole::Viewer);
     viewer.get(PAGE).refused(403, "needs the role operator");
     viewer
-        .post(&format!("{PAGE}/publish"), &[("seen", "")])
+        .post(&format!("{PAGE}/publish"), &[("version", "")])
         .refused(403, "needs the role operator");
 }
 
@@ -452,8 +445,8 @@ fn who_changed_what_of_the_draft_is_told_in_the_audit() {
         FROM (SELECT * FROM audit WHERE record_type = 'app-config-draft' ORDER BY id)";
     let told = || server.value::<String>(told);
     assert_eq!(told(), "user:1 update none>press");
-    let (seen, _) = crew.made_from();
-    crew.post(&format!("{PAGE}/discard"), &[("seen", &seen)])
+    let version = crew.current();
+    crew.post(&format!("{PAGE}/discard"), &[("version", &version)])
         .taken();
     assert_eq!(
         told(),

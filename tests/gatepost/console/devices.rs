@@ -22,28 +22,26 @@ fn made(page: Page) -> i64 {
 
 /// What a form field holds, as a browser would send it.
 fn field(html: &str, name: &str) -> String {
-    let at = format!("name=\"{name}\" value=\"");
-    let rest = html.split(&at).nth(1).expect(name);
-    rest.split('"').next().expect("a value").to_owned()
+    let rest = html.split(&format!("name=\"{name}\"")).nth(1).expect(name);
+    let value = rest.split("value=\"").nth(1).expect("a value");
+    value.split('"').next().expect("a value").to_owned()
 }
 
 impl Crew<'_> {
-    /// The moment that an edit form of a device is of.
-    fn seen(&self, device: i64) -> String {
-        field(
-            &self.get(&format!("/console/devices/{device}/edit")).shown(),
-            "seen",
-        )
+    /// The version of a device that its form is begun on.
+    fn version_of(&self, device: i64) -> String {
+        self.get(&format!("/console/devices/{device}/edit"))
+            .version()
     }
 
     /// Edits a device as a form does that says what the record says, but for these fields.
     fn edit(&self, device: i64, fields: &[(&str, &str)]) -> Page {
-        let seen = self.seen(device);
-        self.edit_seen(device, &seen, fields)
+        let version = self.version_of(device);
+        self.edit_from(device, &version, fields)
     }
 
-    fn edit_seen(&self, device: i64, seen: &str, fields: &[(&str, &str)]) -> Page {
-        let mut all = vec![("seen", seen)];
+    fn edit_from(&self, device: i64, version: &str, fields: &[(&str, &str)]) -> Page {
+        let mut all = vec![("version", version)];
         all.extend_from_slice(fields);
         self.post(&format!("/console/devices/{device}/edit"), &all)
     }
@@ -161,7 +159,7 @@ fn a_search_finds_by_name_code_and_type_in_any_script() {
         ("type=room", "Größe Süd", "Ost"),
         ("q=gate&type=session", "Ost", "Süd"),
         ("show=deleted", "Gone", "Ost"),
-        ("q=nothing", "Nothing fits", "Ost"),
+        ("q=nothing", "No matches", "Ost"),
     ] {
         let page = crew.get(&format!("/console/devices?{query}")).shown();
         assert!(
@@ -226,24 +224,18 @@ fn the_access_form_writes_what_the_api_shows_and_gates_obey() {
     let inside = crew.get(&format!("/console/devices/{gate}/inside")).shown();
     assert!(inside.contains("Nobody is inside"));
     for (name, value, told) in [
-        (
-            "maxCheckIns",
-            "-1",
-            "Check-ins of a person, at most: is out of range",
-        ),
-        (
-            "entry",
-            "once",
-            "How often: must be one of multiple, single",
-        ),
-        ("endAt", "2026-11-21T08:00", "Ends: must not be before"),
-        ("parent", "Atlantis", "Belongs to: there is no device"),
-        ("rest", "{", "As JSON: this is not valid JSON"),
+        ("maxCheckIns", "-1", "Is out of range"),
+        ("entry", "once", "Must be one of multiple, single"),
+        ("endAt", "2026-11-21T08:00", "Must not be before"),
+        ("parent", "Atlantis", "There is no device"),
+        ("rest", "{", "This is not valid JSON"),
     ] {
         let mut wrong = form.clone();
         wrong.retain(|(known, _)| *known != name);
         wrong.push((name, value));
-        crew.edit(gate, &wrong).refused(422, told);
+        let refused = crew.edit(gate, &wrong);
+        refused.refused(422, told);
+        refused.refused(422, &format!("id=\"{name}-error\""));
     }
     assert_eq!(api.get(&format!("/device/id:{gate}")).data(), &shown);
 }
@@ -291,11 +283,14 @@ fn of_two_who_edit_one_device_the_second_is_told() {
             ("available", "1"),
         ]
     };
-    let seen = crew.seen(gate);
-    crew.edit_seen(gate, &seen, &form("Gate of one")).taken();
-    let told = crew.edit_seen(gate, &seen, &form("Gate of another"));
-    told.refused(422, "Somebody changed this record while you did");
-    assert!(told.html.contains("Name: <strong>Gate of one</strong>"));
+    let version = crew.version_of(gate);
+    crew.edit_from(gate, &version, &form("Gate of one")).taken();
+    let told = crew.edit_from(gate, &version, &form("Gate of another"));
+    told.refused(422, "operator@example.com changed this while you did");
+    assert!(
+        told.html
+            .contains("<dt>Name is now</dt><dd>Gate of one</dd>")
+    );
     assert!(
         told.html.contains("value=\"Gate of another\""),
         "what was typed stays"
@@ -305,8 +300,8 @@ fn of_two_who_edit_one_device_the_second_is_told() {
         "Gate of one"
     );
     // Whoever saves again after that means it.
-    let seen = field(&told.html, "seen");
-    crew.edit_seen(gate, &seen, &form("Gate of another"))
+    let version = told.version();
+    crew.edit_from(gate, &version, &form("Gate of another"))
         .taken();
     assert_eq!(
         api.get(&format!("/device/id:{gate}")).data()["name"],
@@ -319,9 +314,9 @@ fn of_two_who_edit_one_device_the_second_is_told() {
         history.contains("<del>Gate of one</del>")
             && history.contains("<ins>Gate of another</ins>")
     );
-    let seen = crew.seen(gate);
+    let version = crew.version_of(gate);
     api.delete(&format!("/device/id:{gate}"));
-    crew.edit_seen(gate, &seen, &form("Gone"))
+    crew.edit_from(gate, &version, &form("Gone"))
         .refused(404, "deleted");
 }
 
@@ -477,7 +472,7 @@ fn rules_that_cannot_be_read_are_shown_and_mended() {
         let form = crew.get(&format!("/console/devices/{gate}/edit")).shown();
         assert!(form.contains("saving replaces what is stored"), "{broken}");
         let mut fields = vec![
-            ("seen".to_owned(), field(&form, "seen")),
+            ("version".to_owned(), field(&form, "version")),
             ("name".to_owned(), "Gate B".to_owned()),
             ("available".to_owned(), "1".to_owned()),
             ("capacity".to_owned(), "10".to_owned()),

@@ -37,7 +37,7 @@ fn opening_the_page_lets_apps_ask_and_its_stream_does_not() {
     let crew = server.crew(ConsoleRole::Operator);
     ask(&server, "42").refused(503, 1001, "");
     let html = crew.get(PAGE).shown();
-    assert!(html.contains("Nobody yet"), "{html}");
+    assert!(html.contains("No requests yet"), "{html}");
     let opened = left(&server).expect("it is open");
     assert!(opened > Duration::from_secs(590));
     assert_eq!(ask(&server, "42").status, 201);
@@ -58,7 +58,7 @@ fn opening_the_page_lets_apps_ask_and_its_stream_does_not() {
     ask(&server, "43").refused(503, 1001, "");
     crew.get(PAGE).shown();
     assert!(left(&server).is_some());
-    stream.until("Apps may ask");
+    stream.until("Requests accepted");
 }
 
 /// The stream that a page connects to.

@@ -187,7 +187,7 @@ fn refusals_are_found_by_reason_device_and_time_and_taken_away_as_csv() {
         let html = crew
             .get(&format!("/console/interactions/refusals{query}"))
             .shown();
-        html.matches("data-name=\"Why\"").count()
+        html.matches("data-name=\"Reason\"").count()
     };
     assert_eq!(lines(""), 2);
     assert_eq!(lines("?code=741"), 1);
@@ -242,7 +242,7 @@ fn conflicts_say_what_the_gate_did_and_what_the_rules_say() {
     }
     let html = crew.get(&format!("/console/interactions/{id}")).shown();
     assert!(html.contains("the rules would have refused it"), "{html}");
-    assert!(html.contains("the gate, before it asked"), "{html}");
+    assert!(html.contains("the gate, offline"), "{html}");
 }
 
 #[test]

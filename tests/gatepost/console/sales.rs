@@ -310,7 +310,7 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
     )
     .taken();
     let flashed = crew.get(here).shown();
-    assert!(flashed.contains("2 inconsistencies are settled"));
+    assert!(flashed.contains("2 inconsistencies settled"));
     assert_eq!(offered(&flashed), &open[2..]);
     // Whoever was slower is told.
     crew.post(&settle, &[("inconsistency", &open[0]), ("note", "again")])
@@ -415,7 +415,7 @@ fn who_is_deleted_for_good_is_gone_from_purchases_and_amounts_stay() {
     .taken();
     let form = super::delegates::fields(
         &crew
-            .get(&format!("/console/delegates/{id}/merge?with={second}"))
+            .get(&format!("/console/delegates/{id}/merge?other={second}"))
             .shown(),
         "/merge",
     );

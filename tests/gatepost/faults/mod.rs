@@ -10,6 +10,7 @@ mod at_once;
 mod backup;
 mod check;
 mod commands;
+mod copies;
 mod cut;
 mod damaged_log;
 mod evidence;

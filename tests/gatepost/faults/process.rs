@@ -129,6 +129,12 @@ impl Drop for Served {
     }
 }
 
+/// `kill -9` by its process id, for a server that others hold; [`Served::kill`] waits for its end.
+pub fn kill_by_id(pid: u32) {
+    let killed = Command::new("kill").args(["-9", &pid.to_string()]).status();
+    assert!(killed.expect("kill").success());
+}
+
 /// The arguments of a `serve` on a port of its own.
 pub fn serve_arguments(db: &Path) -> Vec<String> {
     arguments_listening(db, "127.0.0.1:0")

@@ -2,7 +2,7 @@
 //! gone takes its whole group along, and a queue that is full says so at once.
 
 use gatepost::{
-    db::{Durability, Store, Tx, occupancy},
+    db::{Durability, Store, Tx, counters},
     types::{
         DeviceId,
         error::{Error, Kind, Result},
@@ -345,7 +345,7 @@ fn comes_in(tx: &Tx<'_>) -> Result<()> {
 fn assert_came_in(fixture: &Fixture, check_ins: u64) {
     let people = fixture
         .store
-        .look_up(|connection| occupancy::people(connection, PLACE));
+        .look_up(|connection| counters::people(connection, PLACE));
     assert_eq!(people.ok(), i64::try_from(check_ins).ok());
     assert_eq!(fixture.store.stats().check_ins(), check_ins);
 }
@@ -429,7 +429,7 @@ fn jobs_that_cannot_be_repeated_have_savepoints() {
         let once = fixture.submit(|tx| {
             insert(tx, "once")?;
             assert_eq!(
-                occupancy::people(tx, PLACE)?,
+                counters::people(tx, PLACE)?,
                 1,
                 "stored before another kind of write"
             );

@@ -320,7 +320,7 @@ fn write_to(server: &Server, words: &mut Words<'_>, id: i64, email: &str) {
 
 fn merge(crew: &crate::console::Crew<'_>, id: i64, double: i64) -> crate::console::Page {
     let path = format!("/console/delegates/{id}/merge");
-    let html = crew.get(&format!("{path}?with={double}")).shown();
+    let html = crew.get(&format!("{path}?other={double}")).shown();
     let form = crate::console::form_fields(&html, "/merge");
     let form: Vec<(&str, &str)> = form
         .iter()

@@ -21,7 +21,7 @@ fn fields(changes: &[(&str, &str)]) -> Vec<(String, String)> {
         ("dashboard", "test"),
         ("id", "r"),
         ("label", "Delegates"),
-        ("sql", "SELECT id, first_name FROM delegates ORDER BY id"),
+        ("query", "SELECT id, first_name FROM delegates ORDER BY id"),
         ("exposed", "none"),
         ("do", "save"),
     ]
@@ -48,11 +48,9 @@ fn send(crew: &Crew<'_>, path: &str, fields: &[(String, String)]) -> Page {
     crew.post(path, &fields)
 }
 
-/// What the editor saw.
-fn seen(crew: &Crew<'_>, path: &str) -> String {
-    let html = crew.get(path).shown();
-    let seen = html.split("name=\"seen\" value=\"").nth(1).expect("a mark");
-    seen.split('"').next().expect("a mark").to_owned()
+/// The version that an editor begins on.
+fn version(crew: &Crew<'_>) -> String {
+    crew.get(EDIT).version()
 }
 
 fn stored(server: &Server, dashboard: &str, id: &str) -> Option<reports::Report> {
@@ -78,7 +76,7 @@ fn a_report_is_made_tried_run_and_fetched() {
     }
     let mut form = fields(&[
         (
-            "sql",
+            "query",
             "SELECT id, first_name FROM delegates WHERE id > :after\r\nAND id < :below ORDER BY id",
         ),
         ("exposed", "some"),
@@ -154,23 +152,23 @@ fn what_is_wrong_is_told_beside_the_form_and_nothing_is_lost() {
     server.put(&report("SELECT 1"));
     for (changes, about) in [
         (
-            [("sql", "SELECT secret_hash FROM clients")].as_slice(),
+            [("query", "SELECT secret_hash FROM clients")].as_slice(),
             "prohibited",
         ),
         (
-            &[("sql", "SELECT nowhere FROM delegates")],
-            "no such column: nowhere (line 1, column 8)",
+            &[("query", "SELECT nowhere FROM delegates")],
+            "No such column: nowhere (line 1, column 8)",
         ),
-        (&[("sql", "SELECT :name")], ":name is neither"),
-        (&[("label", "")], "Label: must have"),
-        (&[("id", "a b")], "Id: must have"),
-        (&[("id", "r")], "there is a report r"),
+        (&[("query", "SELECT :name")], ":name is neither"),
+        (&[("label", "")], "id=\"label-error\">Must have"),
+        (&[("id", "a b")], "id=\"id-error\">Must have"),
+        (&[("id", "r")], "There is a report r"),
         (
             &[
-                ("sql", "SELECT abs(-9223372036854775807 - 1)"),
+                ("query", "SELECT abs(-9223372036854775807 - 1)"),
                 ("do", "try"),
             ],
-            "integer overflow",
+            "nteger overflow",
         ),
     ] {
         let mut all = vec![("id", "other")];
@@ -191,19 +189,19 @@ fn two_who_change_one_report_are_told() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Administrator);
     server.put(&report("SELECT 1"));
-    let both_saw = seen(&crew, EDIT);
-    let mine = fields(&[("sql", "SELECT 2"), ("seen", &both_saw)]);
+    let both_saw = version(&crew);
+    let mine = fields(&[("query", "SELECT 2"), ("version", &both_saw)]);
     send(&crew, EDIT, &mine).taken();
-    let other = fields(&[("sql", "SELECT 3"), ("seen", &both_saw)]);
+    let other = fields(&[("query", "SELECT 3"), ("version", &both_saw)]);
     let refused = send(&crew, EDIT, &other);
-    refused.refused(422, "SELECT 2");
+    refused.refused(422, "<dt>SQL is now</dt><dd>SELECT 2</dd>");
     assert!(refused.html.contains("SELECT 3"));
     assert_eq!(
         stored(&server, "test", "r").expect("a report").query,
         "SELECT 2"
     );
     // Under another name, too.
-    let renamed = fields(&[("id", "new"), ("seen", &seen(&crew, EDIT))]);
+    let renamed = fields(&[("id", "new"), ("version", &version(&crew))]);
     assert_eq!(
         send(&crew, EDIT, &renamed).taken(),
         "/console/reports/test/new"
@@ -222,11 +220,11 @@ fn shipped_reports_are_there_and_come_back_when_asked_for() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Administrator);
     let html = crew.get("/console/reports").shown();
-    assert!(html.contains("Attendance by session") && !html.contains("Put them back"));
+    assert!(html.contains("Attendance by session") && !html.contains("Restore<"));
     crew.post("/console/reports/event/attendance/remove", &[])
         .taken();
     let html = crew.get("/console/reports").shown();
-    assert!(!html.contains("/console/reports/event/attendance") && html.contains("Put them back"));
+    assert!(!html.contains("/console/reports/event/attendance") && html.contains("Restore<"));
     crew.post("/console/reports/shipped", &[]).taken();
     assert!(
         crew.get("/console/reports")
@@ -320,14 +318,14 @@ fn who_may_fetch_is_chosen_among_clients_and_nobody_is_forgotten() {
         html.contains("value=\"of-another-instance\" checked"),
         "{html}"
     );
-    let mut form = fields(&[("exposed", "some"), ("seen", &seen(&crew, EDIT))]);
+    let mut form = fields(&[("exposed", "some"), ("version", &version(&crew))]);
     for client in ["of-another-instance", &reads] {
         form.push(("client".into(), client.into()));
     }
     send(&crew, EDIT, &form).taken();
     let now = stored(&server, "test", "r").expect("a report");
     assert_eq!(now.api_clients, ["of-another-instance".to_owned(), reads]);
-    let form = fields(&[("exposed", "all"), ("seen", &seen(&crew, EDIT))]);
+    let form = fields(&[("exposed", "all"), ("version", &version(&crew))]);
     send(&crew, EDIT, &form).taken();
     assert_eq!(
         stored(&server, "test", "r").expect("a report").api_clients,

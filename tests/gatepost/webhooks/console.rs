@@ -275,7 +275,12 @@ fn what_is_never_taken_can_be_given_up() {
     caller
         .interact("lead", &json!({"delegate": ada, "data": {"n": 2}}))
         .id();
-    super::await_value(&server, "both wait", "SELECT count(*) FROM webhook_held", 2);
+    super::await_value(
+        &server,
+        "both wait",
+        "SELECT count(*) FROM webhook_pending",
+        2,
+    );
     let crew = server.crew(ConsoleRole::Administrator);
     let at = format!("/console/webhooks/{id}/give-up");
     crew.post(
@@ -289,7 +294,7 @@ fn what_is_never_taken_can_be_given_up() {
     super::await_value(
         &server,
         "nothing waits",
-        "SELECT count(*) FROM webhook_held",
+        "SELECT count(*) FROM webhook_pending",
         0,
     );
     crew.post(

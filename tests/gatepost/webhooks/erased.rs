@@ -41,7 +41,7 @@ fn what_waits_of_somebody_who_is_erased_is_never_sent() {
     await_value(
         &server,
         "its record, its scans and the other's lead wait",
-        "SELECT count(*) FROM webhook_held",
+        "SELECT count(*) FROM webhook_pending",
         4,
     );
     caller.delete(&format!("/interaction/id:{deleted}"));
@@ -65,7 +65,7 @@ fn what_waits_of_somebody_who_is_erased_is_never_sent() {
     await_value(
         &server,
         "nothing waits",
-        "SELECT count(*) FROM webhook_held",
+        "SELECT count(*) FROM webhook_pending",
         0,
     );
     let erased = came.iter().find(|came| came.kind() == "delegate.erased");

@@ -63,12 +63,12 @@ fn what_is_not_taken_holds_back_its_own_person_and_nobody_else() {
     await_value(
         &server,
         "three wait",
-        "SELECT count(*) FROM webhook_held",
+        "SELECT count(*) FROM webhook_pending",
         3,
     );
     // What waits names the person by id alone.
     let held: String =
-        server.value("SELECT group_concat(lane || coalesce(why, '')) FROM webhook_held");
+        server.value("SELECT group_concat(ordering_key || coalesce(why, '')) FROM webhook_pending");
     assert!(
         held.contains(&format!("delegate:{ada}it answered 500")),
         "{held}"
@@ -97,7 +97,7 @@ fn what_is_not_taken_holds_back_its_own_person_and_nobody_else() {
     await_value(
         &server,
         "nothing waits",
-        "SELECT count(*) FROM webhook_held",
+        "SELECT count(*) FROM webhook_pending",
         0,
     );
 }
@@ -177,7 +177,10 @@ fn a_receiver_that_is_away_for_long_makes_the_file_no_larger() {
         "SELECT count(*) FROM webhook_states WHERE failures >= 6",
         1,
     );
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM webhook_held"), 0);
+    assert_eq!(
+        server.value::<i64>("SELECT count(*) FROM webhook_pending"),
+        0
+    );
     let attempts: i64 = server.value("SELECT count(*) FROM webhook_attempts");
     assert!(attempts < 20, "{attempts}");
     let crew = server.crew(ConsoleRole::Operator);
@@ -190,7 +193,7 @@ fn long_ago(server: &mut Server, days: i64) {
     let since = gatepost::types::Timestamp::now().0 - days * 24 * 3_600 * 1000;
     let past = format!(
         "UPDATE webhook_states SET failing_since = {since}, next_at = {since};
-         UPDATE webhook_held SET next_at = {since}"
+         UPDATE webhook_pending SET next_at = {since}"
     );
     server.restart_after(|server| server.sql(&past));
 }
@@ -286,8 +289,13 @@ fn a_redirect_is_not_followed_and_told_as_what_it_is() {
     let caller = server.caller_with_all();
     let ada = caller.delegate(&json!({}));
     lead(&caller, ada, 1);
-    await_value(&server, "it waits", "SELECT count(*) FROM webhook_held", 1);
-    let why: String = server.value("SELECT why FROM webhook_held");
+    await_value(
+        &server,
+        "it waits",
+        "SELECT count(*) FROM webhook_pending",
+        1,
+    );
+    let why: String = server.value("SELECT why FROM webhook_pending");
     assert!(why.contains("redirects are not followed"), "{why}");
     assert!(target.came().is_empty());
 }

@@ -272,7 +272,7 @@ fn the_index_agrees_about_every_letter() {
         insert
             .execute(rusqlite::params![letter as u32, text])
             .unwrap();
-        let Some(query) = crate::core::search::text_index::trigrams(&folded) else {
+        let Some(query) = crate::core::search::catalogue::trigrams(&folded) else {
             continue;
         };
         let found: i64 = find

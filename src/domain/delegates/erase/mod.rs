@@ -1,27 +1,21 @@
 //! Erasing a person (contract §8): out of everything, record, users, interactions, purchases, audit,
 //! stored answers, refusals, messages and the search index, merged records included. What a backup
-//! holds, it still holds; whoever erases is told which those are.
+//! holds, it still holds; the caller gets their names.
 //!
 //! First the record is deleted softly, so that nothing is added to it; then what it left is found,
 //! beside the writer, and what others quote of it is taken out; then all of it goes in one transaction. Interrupted between, it is a deleted
 //! record, which can be erased again. Last the write-ahead log is emptied. What pages of the file keep
 //! of rows that moved, and the search index of older words, goes with `gatepost compact`.
 
-mod answers;
 mod quotes;
-mod take_out;
 mod traces;
 
-pub(super) use take_out::remove_user;
+pub(super) use traces::remove_user;
 
 use crate::{
-    core::{
-        Context,
-        audit::{self, Change},
-        records::write,
-    },
+    core::{Context, records::write},
     db::Tx,
-    domain::delegates::{RESOURCE, copies},
+    domain::delegates::{RESOURCE, copies_with},
     identity::{App, users},
     types::{
         UserId,
@@ -30,8 +24,7 @@ use crate::{
 };
 use rusqlite::OptionalExtension;
 use serde_json::json;
-use take_out::take_out;
-use traces::Traces;
+use traces::{Traces, take_out};
 
 /// Erases a delegate, deleted or not: what copies of the file still have them. `leaver` is the user
 /// who asks to be erased, and goes too whatever else it may do; other users of the crew are only
@@ -55,7 +48,7 @@ pub async fn erase(
     let (traces, copies) = store
         .read(move |connection| {
             let traces = Traces::find(connection, id)?;
-            Ok((traces, copies::of(connection, &database, id)?))
+            Ok((traces, copies_with(connection, &database, id)?))
         })
         .await?;
     let newest = quotes::take_out(store, traces.purchases.contacts()).await?;
@@ -112,15 +105,5 @@ fn finish(
 ) -> Result<()> {
     take_out(tx, traces, leaver)?;
     let after = (!copies.is_empty()).then(|| json!({"stillInCopies": copies}));
-    audit::append(
-        tx,
-        ctx,
-        &Change {
-            action: "erase",
-            record_type: RESOURCE.name,
-            record_id: Some(id),
-            before: None,
-            after,
-        },
-    )
+    RESOURCE.audit(tx, ctx, "erase", id, None, after)
 }

@@ -223,7 +223,7 @@ fn without(contacts: &Contacts, part: Part, old: &str) -> Option<String> {
                 .iter_mut()
                 .filter_map(|item| item.pointer_mut("/data/data"));
             let changed = data.fold(false, |any, data| contacts.blank(data) | any);
-            changed.then(|| super::answers::joined(&answers))
+            changed.then(|| super::traces::joined(&answers))
         }
     }
 }

@@ -1,13 +1,22 @@
-//! What a person left, and where it stands.
+//! What a person left: finding it, and removing it, from stored answers too.
 
+use super::check_leaver;
 use crate::{
-    core::idempotency,
-    domain::{
-        delegates::{RESOURCE, blocked},
-        interactions::forget,
-        sales,
+    core::{
+        changes::{self, action},
+        idempotency,
+        keyed::Key,
     },
-    types::{DelegateId, error::Result},
+    db::Tx,
+    domain::{
+        delegates::{
+            RESOURCE, blocked,
+            erased::{self, Kind as Erased},
+        },
+        interactions::remove,
+        sales::{self, ERASED},
+    },
+    types::{DelegateId, UserId, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
@@ -18,7 +27,7 @@ use std::collections::BTreeSet;
 pub struct Traces {
     /// The records, merged ones included.
     pub people: Vec<DelegateId>,
-    pub interactions: Vec<forget::Traces>,
+    pub interactions: Vec<remove::Traces>,
     pub answers: Vec<idempotency::Place>,
     /// The newest answer that was looked at.
     pub newest_answer: i64,
@@ -42,7 +51,7 @@ impl Traces {
         for person in &traces.people {
             traces
                 .interactions
-                .push(forget::traces(connection, *person)?);
+                .push(remove::traces(connection, *person)?);
             let mut notes = connection.prepare(
                 "SELECT note FROM gate_notes WHERE delegate_id = ?1
                  UNION SELECT before ->> '$.gateNote.note' FROM audit WHERE record_type = 'delegate' AND record_id = ?1
@@ -67,7 +76,7 @@ impl Traces {
         Ok(traces)
     }
 
-    /// What stands in a stored answer that tells of the person.
+    /// Texts by which a stored answer that concerns the person is found.
     pub fn texts(&self) -> Vec<String> {
         let mut texts = Vec::new();
         for person in &self.people {
@@ -127,4 +136,222 @@ fn records_of(connection: &Connection, id: i64) -> Result<Vec<DelegateId>> {
         last = previous;
     }
     Ok(people)
+}
+
+/// Takes everything out that a person left; `leaver` is the user who goes with it whatever it may do.
+pub(super) fn take_out(tx: &Tx<'_>, traces: &Traces, leaver: Option<UserId>) -> Result<()> {
+    // A scan that was known already may have been answered once more since the traces were found.
+    let late = idempotency::holding(tx, &traces.texts(), traces.newest_answer)?;
+    for place in traces.answers.iter().chain(&late) {
+        idempotency::rewrite(tx, *place, |body| without(body, traces))?;
+    }
+    remove_refusals(tx, traces)?;
+    sales::erase::forget(tx, &traces.purchases)?;
+    for (person, interactions) in traces.people.iter().zip(&traces.interactions) {
+        remove::forget(tx, *person, interactions)?;
+        remove_users(tx, *person, leaver)?;
+        for sql in [
+            "DELETE FROM messages WHERE delegate_id = ?1
+             OR (delegate_id IS NULL AND address COLLATE NOCASE IN (
+                 SELECT email FROM delegates WHERE id = ?1
+                 UNION SELECT phone FROM delegates WHERE id = ?1))",
+            "DELETE FROM webhook_attempts WHERE ?1 IN (SELECT value FROM json_each(people))",
+            "DELETE FROM batch_rows WHERE record_id = ?1
+             AND batch_id IN (SELECT id FROM batches WHERE kind = 'delegates')",
+            "DELETE FROM audit WHERE record_type = 'delegate' AND record_id = ?1",
+            "UPDATE delegates SET parent_id = NULL WHERE parent_id = ?1",
+            "UPDATE delegates SET previous_id = NULL WHERE previous_id = ?1",
+            "UPDATE delegates SET owner_id = NULL WHERE owner_id = ?1",
+        ] {
+            tx.prepare_cached(sql)?.execute([person])?;
+        }
+        erased::note(tx, Erased::Delegate, person.0)?;
+        let codes = "SELECT id FROM blocked_codes WHERE delegate_id = ?1";
+        changes::note_all(tx, action::FORGET, blocked::CODE, codes, person.0)?;
+        remove_record(tx, *person)?;
+        changes::note(tx, action::FORGET, RESOURCE.name, person.0)?;
+    }
+    Ok(())
+}
+
+/// The record itself, with its note and blocked codes; the search index wipes what it has of it at
+/// once, which takes too long to do it for everybody.
+fn remove_record(tx: &Tx<'_>, person: DelegateId) -> Result<()> {
+    let wiping = |on: bool| -> Result<()> {
+        tx.prepare_cached(
+            "INSERT INTO delegates_search (delegates_search, rank) VALUES ('secure-delete', ?1)",
+        )?
+        .execute([on])?;
+        Ok(())
+    };
+    wiping(true)?;
+    tx.prepare_cached("DELETE FROM delegates WHERE id = ?1")?
+        .execute([person])?;
+    wiping(false)
+}
+
+/// Refusals of the person, and of its codes as they were scanned: apps try one code as several types,
+/// and scanners add white space or change its case.
+fn remove_refusals(tx: &Tx<'_>, traces: &Traces) -> Result<()> {
+    let scanned = |selector: &String| match selector.split_once(':') {
+        Some((kind, code)) if kind != "id" => Some(code.trim().to_lowercase()),
+        _ => None,
+    };
+    let codes: BTreeSet<String> = traces.selectors.iter().filter_map(scanned).collect();
+    tx.prepare_cached(
+        "DELETE FROM refusals WHERE delegate_id IN (SELECT value FROM json_each(?1))
+         OR delegate IN (SELECT value FROM json_each(?2))
+         OR message IN (SELECT value FROM json_each(?3))",
+    )?
+    .execute((
+        json!(traces.people).to_string(),
+        json!(traces.selectors).to_string(),
+        json!(traces.missing).to_string(),
+    ))?;
+    let mut unknown = tx.prepare_cached(
+        "SELECT id, delegate FROM refusals WHERE delegate_id IS NULL AND delegate IS NOT NULL",
+    )?;
+    let unknown: Vec<(i64, String)> = unknown
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (id, selector) in unknown {
+        if scanned(&selector).is_some_and(|code| codes.contains(&code)) {
+            tx.prepare_cached("DELETE FROM refusals WHERE id = ?1")?
+                .execute([id])?;
+        }
+    }
+    Ok(())
+}
+
+/// A user that the person signs in as goes with it; others of the crew are only untied.
+fn remove_users(tx: &Tx<'_>, person: DelegateId, leaver: Option<UserId>) -> Result<()> {
+    let mut own = tx.prepare_cached(
+        "SELECT id FROM users WHERE delegate_id = ?1 AND (console_role IS NULL OR id IS ?2)",
+    )?;
+    let own: Vec<UserId> = own
+        .query_map((person, leaver), |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for user in own {
+        check_leaver(tx, user)?;
+        remove_user(tx, user)?;
+    }
+    let untied = tx
+        .prepare_cached("UPDATE users SET delegate_id = NULL WHERE delegate_id = ?1")?
+        .execute([person])?;
+    if untied > 0 {
+        tx.outdate_caches();
+    }
+    Ok(())
+}
+
+/// Removes a user with its tokens, sessions, codes to sign in by, mails with those, and what the audit
+/// tells of it.
+pub fn remove_user(tx: &Tx<'_>, user: UserId) -> Result<()> {
+    let email: Option<String> = tx
+        .prepare_cached("SELECT email FROM users WHERE id = ?1")?
+        .query_row([user], |row| row.get(0))
+        .optional()?;
+    if let Some(email) = email {
+        if let Some(key) = Key::find(tx)? {
+            tx.prepare_cached("DELETE FROM one_time_passwords WHERE address = ?1")?
+                .execute([key.hash_address(&email)?])?;
+        }
+        tx.prepare_cached(
+            "DELETE FROM messages WHERE delegate_id IS NULL AND address = ?1 COLLATE NOCASE",
+        )?
+        .execute([email])?;
+    }
+    erased::note(tx, Erased::User, user.0)?;
+    tx.prepare_cached("DELETE FROM audit WHERE record_type = 'user' AND record_id = ?1")?
+        .execute([user])?;
+    tx.prepare_cached("DELETE FROM users WHERE id = ?1")?
+        .execute([user])?;
+    tx.outdate_caches();
+    Ok(())
+}
+
+/// A stored answer without what it says of the person: an envelope, or items of a batch.
+pub(super) fn without(body: &str, traces: &Traces) -> String {
+    let blank = |answer: &mut Value| {
+        if answer["data"]["_type"] == "transaction" {
+            forget_ticket(&mut answer["data"], traces);
+        } else if tells_of(answer, traces) {
+            answer["data"] = json!({});
+            answer["meta"] = json!({"replayed": true});
+        }
+    };
+    if let Ok(Value::Array(mut items)) = serde_json::from_str(&format!("[{body}]")) {
+        items.iter_mut().for_each(blank);
+        return joined(&items);
+    }
+    // It cannot be read, so nobody can tell what it says.
+    json!({"data": {}, "meta": {"replayed": true}}).to_string()
+}
+
+/// Answers as they are stored: one after the other.
+pub(super) fn joined(answers: &[Value]) -> String {
+    let answers: Vec<String> = answers.iter().map(Value::to_string).collect();
+    answers.join(",")
+}
+
+/// The answer to a purchase without the code of the person's ticket.
+fn forget_ticket(purchase: &mut Value, traces: &Traces) {
+    let made = purchase["delegates"].as_array_mut();
+    for made in made.into_iter().flatten() {
+        if traces.is_one(made) {
+            made["barcode"] = ERASED.into();
+        }
+    }
+}
+
+fn tells_of(answer: &Value, traces: &Traces) -> bool {
+    let (data, meta) = (&answer["data"], &answer["meta"]);
+    let told = [&meta["note"]["note"], &meta["error"]["message"]];
+    let told = told.iter().filter_map(|told| told.as_str()).any(|told| {
+        traces.missing.contains(told) || traces.said.iter().any(|words| told.contains(words))
+    });
+    told || match data["_type"].as_str() {
+        Some("delegate") => traces.is_one(data),
+        Some("interaction") => ["firstDelegate", "secondDelegate", "thirdDelegate"]
+            .iter()
+            .any(|place| traces.is_one(&data[*place])),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::DelegateId;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_stored_answer_loses_what_it_says_of_the_person_alone() {
+        let traces = Traces {
+            people: vec![DelegateId(7)],
+            said: BTreeSet::from(["nuts".to_owned()]),
+            ..Traces::default()
+        };
+        let gone = r#"{"data":{},"meta":{"replayed":true}}"#;
+        for (body, kept) in [
+            (
+                r#"{"data":{"id":7,"_type":"delegate","firstName":"Ada"},"meta":{}}"#,
+                gone,
+            ),
+            (
+                r#"{"data":{"id":8,"_type":"delegate","parent":{"id":7,"_type":"delegate"}},"meta":{}}"#,
+                r#"{"data":{"id":8,"_type":"delegate","parent":{"id":7,"_type":"delegate"}},"meta":{}}"#,
+            ),
+            (
+                r#"{"data":{"id":1,"_type":"transaction","delegates":[{"id":7,"barcode":"A"},{"id":8,"barcode":"B"}]},"meta":{}}"#,
+                r#"{"data":{"id":1,"_type":"transaction","delegates":[{"id":7,"barcode":"[erased]"},{"id":8,"barcode":"B"}]},"meta":{}}"#,
+            ),
+            (
+                r#"{"key":"a","status":201,"data":{"id":1,"_type":"interaction","secondDelegate":{"id":7,"_type":"delegate"}},"meta":{}},{"key":"b","status":412,"data":{},"meta":{"error":{},"note":{"level":"info","note":"nuts"}}},{"key":"c","status":404,"data":{},"meta":{}}"#,
+                r#"{"key":"a","status":201,"data":{},"meta":{"replayed":true}},{"key":"b","status":412,"data":{},"meta":{"replayed":true}},{"key":"c","status":404,"data":{},"meta":{}}"#,
+            ),
+        ] {
+            assert_eq!(without(body, &traces), kept);
+        }
+    }
 }

@@ -18,7 +18,6 @@ const WORDS_MAX: usize = 6;
 pub struct Wanted {
     /// The interaction type; empty for any.
     pub kind: String,
-    /// A device.
     pub device: Option<i64>,
     /// Only what was refused.
     pub refused: bool,
@@ -200,7 +199,7 @@ impl Finder {
         }
         if !self.words.is_empty() {
             let about = self.about(&mut condition);
-            // A code that nobody has stands in the refusal alone.
+            // An unknown code is in the refusal alone.
             let mut scanned = String::from("1");
             for word in &self.words {
                 let word = condition.bind(word.clone());

@@ -10,13 +10,10 @@ use std::sync::LazyLock;
 /// Which line it is: interactions and refusals are counted each by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
-    /// An interaction.
     Interaction(i64),
-    /// A refusal.
     Refusal(i64),
 }
 
-/// A line.
 #[derive(Debug, Clone)]
 pub struct Line {
     /// Which it is.
@@ -29,17 +26,14 @@ pub struct Line {
     pub kind: String,
     /// The delegate's name, or the code that was scanned.
     pub delegate: String,
-    /// The delegate.
     pub delegate_id: Option<i64>,
     /// The second delegate's name.
     pub other: String,
     /// The device's name.
     pub device: String,
-    /// The device.
     pub device_id: Option<i64>,
     /// Why it was refused, or would have been.
     pub message: Option<String>,
-    /// The code of that.
     pub code: Option<i64>,
     /// The code that was scanned, of a refusal.
     pub scanned: String,
@@ -141,7 +135,6 @@ fn read(connection: &Connection, sql: &str, ids: &[i64], key: fn(i64) -> Key) ->
     Ok(lines.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The newest refusals.
 pub fn newest_refusals(connection: &Connection, limit: usize) -> Result<Vec<Line>> {
     let ids = ids(
         connection,

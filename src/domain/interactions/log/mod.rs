@@ -1,17 +1,21 @@
 //! Interactions and refusals as people look through them: both in one list, the newest first, all the
-//! way back.
+//! way back. A table is read by id, range by range, each as long as the last ones were quick: what is rare
+//! may not be found in one go, and the next page continues from there.
 //!
-//! - `find`: those of a stretch of ids; `look`: looking back through a long table in bounded time
-//! - `lines`: what they are of, by name
-
-pub mod find;
-pub mod lines;
-mod look;
+//! - `find`: those of a range of ids
+//! - `lines`: their names
 
 use crate::types::error::Result;
 use find::{Finder, newest};
 use lines::{Key, Line};
 use rusqlite::Connection;
+use std::{
+    ops::RangeInclusive,
+    time::{Duration, Instant},
+};
+
+pub mod find;
+pub mod lines;
 
 /// Lines on a page.
 pub const PAGE: usize = 50;
@@ -47,6 +51,7 @@ impl Place {
 }
 
 /// One of the two kinds of lines, as far as it was looked for.
+#[derive(Default)]
 struct Half {
     lines: Vec<Line>,
     /// Below this one was not looked.
@@ -64,35 +69,27 @@ pub struct Found {
 
 /// Looks for a page of lines from a place on.
 pub fn find(connection: &Connection, finder: &Finder, from: Place) -> Result<Found> {
-    let nothing = || Half {
-        lines: Vec::new(),
-        reached: None,
-        floor: None,
-    };
-    let interactions = if finder.wants_interactions() {
-        let found = look::back(from.interaction, PAGE, |ids, most| {
+    let (mut interactions, mut refusals) = (Half::default(), Half::default());
+    if finder.wants_interactions() {
+        let found = look_back(from.interaction, PAGE, |ids, most| {
             finder.interactions(connection, ids, most)
         })?;
-        Half {
+        interactions = Half {
             floor: floor(connection, found.reached, "interactions", "created_at")?,
             lines: lines::interactions(connection, &found.ids)?,
             reached: found.reached,
-        }
-    } else {
-        nothing()
-    };
-    let refusals = if finder.wants_refusals() {
-        let found = look::back(from.refusal, PAGE, |ids, most| {
+        };
+    }
+    if finder.wants_refusals() {
+        let found = look_back(from.refusal, PAGE, |ids, most| {
             finder.refusals(connection, ids, most)
         })?;
-        Half {
+        refusals = Half {
             floor: floor(connection, found.reached, "refusals", "at")?,
             lines: lines::refusals(connection, &found.ids)?,
             reached: found.reached,
-        }
-    } else {
-        nothing()
-    };
+        };
+    }
     Ok(merged(interactions, refusals, from))
 }
 
@@ -163,7 +160,7 @@ pub fn find_refusals(
 ) -> Result<(Vec<Line>, Option<i64>)> {
     let (high, low) = finder.span_of_refusals(connection)?;
     let from = from.map_or(high, |from| from.min(high));
-    let found = look::back(from, most, |ids, most| {
+    let found = look_back(from, most, |ids, most| {
         if *ids.end() < low {
             return Ok(Vec::new());
         }
@@ -197,13 +194,12 @@ pub fn since(
     Ok(lines)
 }
 
-/// Where a gate let somebody in whom the rules would not have.
+/// An admitted check-in that the rules would have refused.
 pub struct Conflict {
     /// The interaction.
     pub line: Line,
     /// The code of the refusal that was not.
     pub code: i64,
-    /// Its message.
     pub message: String,
 }
 
@@ -235,6 +231,61 @@ pub fn conflicts(
             })
         });
     Ok((conflicts.collect(), next))
+}
+
+/// How long is looked in one go.
+const TIME: Duration = Duration::from_millis(60);
+/// How long one stretch may take, as far as it can be guessed.
+const STRETCH_TIME: Duration = Duration::from_millis(10);
+/// Ids of the first stretch.
+const STRETCH_FIRST: i64 = 2_000;
+/// The most ids of a stretch.
+const STRETCH_MAX: i64 = 200_000;
+
+#[derive(Debug, PartialEq, Eq)]
+struct FoundIds {
+    /// The ids, the newest first.
+    pub ids: Vec<i64>,
+    /// Below this one was not looked any more; none where there is nothing below.
+    pub reached: Option<i64>,
+}
+
+/// Looks for `most` ids up to `from`; `find` gives those of a stretch, the newest first, as many as
+/// it is told at the most.
+fn look_back(
+    from: i64,
+    most: usize,
+    mut find: impl FnMut(RangeInclusive<i64>, usize) -> Result<Vec<i64>>,
+) -> Result<FoundIds> {
+    let end = Instant::now() + TIME;
+    let (mut high, mut stretch) = (from, STRETCH_FIRST);
+    let mut ids = Vec::new();
+    while high > 0 {
+        let low = (high - stretch + 1).max(1);
+        let begun = Instant::now();
+        ids.extend(find(low..=high, most - ids.len())?);
+        if ids.len() >= most {
+            let last = ids.last().copied();
+            return Ok(FoundIds { ids, reached: last });
+        }
+        high = low - 1;
+        if Instant::now() > end && high > 0 {
+            return Ok(FoundIds {
+                ids,
+                reached: Some(low),
+            });
+        }
+        let took = begun.elapsed();
+        stretch = if took < STRETCH_TIME / 4 {
+            stretch * 4
+        } else if took > STRETCH_TIME {
+            stretch / 2
+        } else {
+            stretch
+        }
+        .clamp(STRETCH_FIRST / 4, STRETCH_MAX);
+    }
+    Ok(FoundIds { ids, reached: None })
 }
 
 #[cfg(test)]
@@ -326,5 +377,47 @@ mod tests {
             refusal: 0,
         };
         assert_eq!(found.next, Some(next));
+    }
+}
+
+#[cfg(test)]
+mod look_tests {
+    use super::*;
+
+    #[test]
+    fn every_id_is_looked_at_once() {
+        let mut seen = Vec::new();
+        let found = look_back(10_000, 5, |range, most| {
+            let ids: Vec<i64> = range
+                .rev()
+                .filter(|id| id % 4_000 == 1)
+                .take(most)
+                .collect();
+            seen.extend(ids.iter().copied());
+            Ok(ids)
+        });
+        let found = found.unwrap();
+        assert_eq!(found.ids, [8_001, 4_001, 1]);
+        assert_eq!(found.reached, None);
+        assert_eq!(seen, found.ids);
+    }
+
+    #[test]
+    fn a_full_page_tells_where_to_go_on() {
+        let all = |range: RangeInclusive<i64>, most| Ok(range.rev().take(most).collect());
+        let found = look_back(100, 3, all).unwrap();
+        assert_eq!(found.ids, [100, 99, 98]);
+        assert_eq!(found.reached, Some(98));
+    }
+
+    #[test]
+    fn what_takes_too_long_is_left_for_the_next_page() {
+        let found = look_back(1_000_000_000, 3, |_, _| {
+            std::thread::sleep(TIME * 2);
+            Ok(Vec::new())
+        });
+        let found = found.unwrap();
+        assert_eq!(found.ids, Vec::<i64>::new());
+        assert_eq!(found.reached, Some(1_000_000_000 - STRETCH_FIRST + 1));
     }
 }

@@ -59,11 +59,8 @@ pub(in crate::domain::messages) struct Tokens(Mutex<Option<(secret::Digest, Stri
 impl Fcm {
     pub(super) fn check(&self, reach: Reach) -> Result<()> {
         if let Some(project) = &self.project {
-            let plain = !project.is_empty()
-                && project
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte));
-            if !plain {
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
+            if project.is_empty() || !project.bytes().all(is_plain) {
                 return Err(Error::invalid(
                     "project: must be the id of a Firebase project, such as summit-2026",
                 ));
@@ -85,9 +82,6 @@ impl Fcm {
 
 impl Account {
     /// Reads the key that Google gives out.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Invalid`], without a word of what is in it.
     pub(super) fn read(text: &str) -> Result<Self> {
         let account: Self = serde_json::from_str(text).map_err(|_| {
             Error::invalid(

@@ -1,5 +1,5 @@
 //! Gateways that take a message by one HTTP call: what is called, what is sent, and how success is
-//! told from failure are all set, so that any provider can be used.
+//! recognised are all set, so that any provider can be used.
 //!
 //! Method, address, headers and body hold places such as `{{ to }}`. They are filled in, not run: what
 //! a message says can change nothing but its own place.
@@ -10,7 +10,7 @@ use crate::{
     domain::messages::outbox::Outcome,
     types::{
         error::{Error, Result},
-        text::check_text,
+        text::{check_text, shortened},
     },
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -22,8 +22,8 @@ use std::{borrow::Cow, collections::BTreeMap};
 const BODY_MAX_BYTES: usize = 16 << 10;
 /// Headers that can be set.
 const HEADERS_MAX: usize = 20;
-/// How much of an answer is told where it is no success, in characters.
-const TOLD_MAX_CHARS: usize = 200;
+/// How much of an answer is shown where it is no success, in characters.
+const EXCERPT_MAX_CHARS: usize = 200;
 
 /// What may stand in an address as it is.
 const KEPT: &AsciiSet = &NON_ALPHANUMERIC
@@ -62,7 +62,6 @@ pub struct Http {
     /// The type of the body, which also says how places in it are filled in.
     #[serde(default = "json_type")]
     pub content_type: String,
-    /// The body.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub body: String,
     /// `{{ user }}`.
@@ -80,9 +79,8 @@ pub struct Http {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Success {
-    /// Where it stands, such as `messages.0.status`.
+    /// Where it is, such as `messages.0.status`.
     pub path: String,
-    /// What it must be.
     pub equals: String,
 }
 
@@ -94,7 +92,7 @@ fn json_type() -> String {
     "application/json".into()
 }
 
-/// Where a place stands: how it is filled in.
+/// Where a place is, and so how its value is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Url,
@@ -143,12 +141,8 @@ fn fill(text: &str, part: Part, value: impl Fn(&str) -> Option<String>) -> Resul
             .ok_or_else(|| "a {{ without its }}".to_owned())?;
         let name = name.trim();
         let value = value(name).ok_or_else(|| {
-            let names: Vec<_> = PLACES.iter().map(|(name, _)| *name).collect();
-            format!(
-                "there is no {{{{ {} }}}}; there are {}",
-                crate::types::text::shortened(name),
-                names.join(", ")
-            )
+            let known = PLACES.map(|(name, _)| name).join(", ");
+            format!("unknown {{{{ {} }}}}; known are {known}", shortened(name))
         })?;
         out.push_str(&part.encode(&value));
         rest = behind;
@@ -157,12 +151,10 @@ fn fill(text: &str, part: Part, value: impl Fn(&str) -> Option<String>) -> Resul
     Ok(out)
 }
 
-/// What stands in every place while a definition is checked.
+/// What fills every place while a definition is checked.
 fn sample(name: &str) -> Option<String> {
-    PLACES
-        .iter()
-        .any(|(known, _)| *known == name)
-        .then(|| "x".to_owned())
+    let is_known = PLACES.iter().any(|(known, _)| *known == name);
+    is_known.then(|| "x".to_owned())
 }
 
 impl Http {
@@ -182,14 +174,12 @@ impl Http {
             )));
         }
         for (name, value) in &self.headers {
-            let plain = !name.is_empty()
-                && name
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+            let plain = !name.is_empty() && name.bytes().all(is_plain);
             if !plain || value.chars().any(char::is_control) {
+                let name = shortened(name);
                 return Err(Error::invalid(format!(
-                    "headers: \"{}\" cannot be sent",
-                    crate::types::text::shortened(name)
+                    "headers: \"{name}\" cannot be sent"
                 )));
             }
             fill(value, Part::Header, sample)
@@ -209,7 +199,7 @@ impl Http {
         }
         match &self.success {
             Some(success) if success.path.trim().is_empty() => Err(Error::invalid(
-                "success.path: must say where the value stands, such as messages.0.status",
+                "success.path: must say where the value is, such as messages.0.status",
             )),
             _ => Ok(()),
         }
@@ -217,7 +207,7 @@ impl Http {
 
     fn check_body(&self) -> Result<()> {
         if self.body.len() > BODY_MAX_BYTES {
-            return Err(Error::invalid("body: it is too long"));
+            return Err(Error::invalid("body: too long"));
         }
         let part = Part::of(&self.content_type);
         let body =
@@ -257,10 +247,8 @@ impl Http {
 
     /// The call for a message.
     fn request(&self, attempt: &Attempt<'_>) -> Result<Request, String> {
-        let (user, secret) = (
-            self.user.as_deref().unwrap_or_default(),
-            attempt.secret.unwrap_or_default(),
-        );
+        let user = self.user.as_deref().unwrap_or_default();
+        let secret = attempt.secret.unwrap_or_default();
         let due = attempt.due;
         let value = |name: &str| {
             Some(match name {
@@ -276,18 +264,14 @@ impl Http {
             })
         };
         let method = self.method().map_err(|cause| cause.message)?;
-        let mut headers = Vec::new();
+        let (mut headers, mut body) = (Vec::new(), String::new());
         if method != Method::GET {
             headers.push(("Content-Type".to_owned(), self.content_type.clone()));
+            body = fill(&self.body, Part::of(&self.content_type), value)?;
         }
         for (name, text) in &self.headers {
             headers.push((name.clone(), fill(text, Part::Header, value)?));
         }
-        let body = if method == Method::GET {
-            String::new()
-        } else {
-            fill(&self.body, Part::of(&self.content_type), value)?
-        };
         Ok(Request {
             method,
             url: fill(&self.url, Part::Url, value)?,
@@ -321,75 +305,54 @@ pub(super) fn unanswered(failure: Failure) -> Outcome {
 /// What an answer says. A refusal is certain; a failure of the provider's own is not, unless it says
 /// that it is busy.
 pub(super) fn judge(answer: &Answer, success: Option<&Success>) -> Outcome {
-    let told = || told(&answer.body);
-    match answer.status {
+    let (status, excerpt) = (answer.status, excerpt(&answer.body));
+    match status {
         200..=299 => match success {
             None => Outcome::Sent,
             Some(success) => judge_body(&answer.body, success),
         },
-        300..=399 => Outcome::Later(format!(
-            "the gateway answered {}: it is somewhere else now",
-            answer.status
-        )),
+        300..=399 => Outcome::Later(format!("the gateway answered {status}: it has moved")),
         // Of the message itself; everything else can be mended.
-        400 | 404 | 410 | 413 | 422 => Outcome::Never(format!(
-            "the gateway refuses it ({}){}",
-            answer.status,
-            told()
-        )),
+        400 | 404 | 410 | 413 | 422 => {
+            Outcome::Never(format!("the gateway refused it ({status}){excerpt}"))
+        }
         401 | 403 | 407 => Outcome::Later(format!(
-            "the gateway does not let us sign in ({}){}",
-            answer.status,
-            told()
+            "the gateway does not let us sign in ({status}){excerpt}"
         )),
-        429 | 503 => Outcome::Later(format!("the gateway is busy ({}){}", answer.status, told())),
-        402..=499 => Outcome::Later(format!(
-            "the gateway refuses it ({}){}",
-            answer.status,
-            told()
-        )),
-        status => Outcome::Unknown(format!("the gateway failed ({status}){}", told())),
+        429 | 503 => Outcome::Later(format!("the gateway is busy ({status}){excerpt}")),
+        402..=499 => Outcome::Later(format!("the gateway refused it ({status}){excerpt}")),
+        _ => Outcome::Unknown(format!("the gateway failed ({status}){excerpt}")),
     }
 }
 
 fn judge_body(body: &[u8], success: &Success) -> Outcome {
+    let excerpt = excerpt(body);
     let Ok(answer) = serde_json::from_slice::<Value>(body) else {
-        return Outcome::Unknown(format!(
-            "the gateway answered something else than JSON{}",
-            told(body)
-        ));
+        return Outcome::Unknown(format!("the gateway's answer is not JSON{excerpt}"));
     };
     let pointer = format!("/{}", success.path.trim().replace('.', "/"));
     let found = match answer.pointer(&pointer) {
         Some(Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),
         None => {
-            return Outcome::Unknown(format!(
-                "the gateway's answer has no {}{}",
-                success.path,
-                told(body)
-            ));
+            let path = &success.path;
+            return Outcome::Unknown(format!("the gateway's answer has no {path}{excerpt}"));
         }
     };
     if found == success.equals {
         Outcome::Sent
     } else {
-        Outcome::Later(format!("the gateway refuses it{}", told(body)))
+        Outcome::Later(format!("the gateway refused it{excerpt}"))
     }
 }
 
 /// The beginning of an answer, for whoever looks after the gateway.
-fn told(body: &[u8]) -> String {
+fn excerpt(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
-    let line: String = text
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-        .chars()
-        .take(TOLD_MAX_CHARS)
-        .collect();
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line: String = line.chars().take(EXCERPT_MAX_CHARS).collect();
     if line.is_empty() {
-        String::new()
+        line
     } else {
         format!(": {line}")
     }

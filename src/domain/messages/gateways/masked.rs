@@ -5,7 +5,6 @@ use base64::{
     engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
 };
 
-/// What stands in place of what must not be shown.
 const MASK: &str = "•••";
 /// Shorter secrets would be found in every second word: of what repeats one nothing is shown.
 const TOLD_APART_BYTES: usize = 4;

@@ -27,7 +27,10 @@ use crate::{
         error::{Error, Result},
     },
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{
+    Connection, OptionalExtension, params,
+    types::{FromSql, FromSqlError, FromSqlResult, ValueRef},
+};
 use serde_json::{Value, json};
 
 /// The largest secret, in bytes; a service account's key takes some 2,400.
@@ -37,7 +40,6 @@ const SECRET_MAX_BYTES: usize = 16 << 10;
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Definition {
-    /// A mail server.
     Smtp(Smtp),
     /// A provider that takes a message by one HTTP call.
     Http(Http),
@@ -48,22 +50,16 @@ pub enum Definition {
 /// A gateway, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gateway {
-    /// What goes by it.
     pub channel: Channel,
-    /// What it is set to.
     pub definition: Definition,
-    /// Whether it has a secret.
     pub has_secret: bool,
-    /// When it was set up.
     pub updated_at: Timestamp,
 }
 
-/// What becomes of a gateway's secret when it is saved.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Secret {
-    /// It stays.
     Keep,
-    /// It is this from now on; empty: there is none.
+    /// Empty: there is none.
     Set(String),
 }
 
@@ -83,9 +79,6 @@ pub(super) struct Attempt<'a> {
 
 impl Definition {
     /// Checks that it can be used for a channel; `reach` is how far calls may go.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Invalid`], naming the field.
     pub fn check(&self, channel: Channel, reach: Reach) -> Result<()> {
         match (channel, self) {
             (Channel::Email, Self::Smtp(smtp)) => smtp.check(),
@@ -93,31 +86,24 @@ impl Definition {
             (Channel::Push, Self::Fcm(fcm)) => fcm.check(reach),
             (Channel::Email, _) => Err(Error::invalid("kind: must be smtp for e-mail")),
             (Channel::Sms, _) => Err(Error::invalid("kind: must be http for texts")),
-            (Channel::Push, _) => Err(Error::invalid(
-                "kind: must be fcm or http for push messages",
-            )),
+            (Channel::Push, _) => Err(Error::invalid("kind: must be fcm or http for push")),
         }
     }
 
     /// Where the secret goes: whoever changes that in the console has to know the secret.
-    #[must_use]
     pub fn destination(&self) -> String {
         match self {
-            Self::Smtp(smtp) => format!(
-                "{}:{} {:?} {} {}",
-                smtp.host,
-                smtp.port,
-                smtp.security,
-                smtp.user.as_deref().unwrap_or_default(),
-                smtp.certificate.as_deref().unwrap_or_default()
-            ),
+            Self::Smtp(smtp) => {
+                let (host, port, security) = (&smtp.host, smtp.port, smtp.security);
+                let (user, certificate) = (&smtp.user, &smtp.certificate);
+                format!("{host}:{port} {security:?} {user:?} {certificate:?}")
+            }
             Self::Http(http) => http.destination(),
             Self::Fcm(fcm) => fcm.destination(),
         }
     }
 
     /// As the configuration document has it.
-    #[must_use]
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
@@ -136,29 +122,26 @@ impl Definition {
     }
 }
 
+impl FromSql for Definition {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        serde_json::from_str(value.as_str()?).map_err(FromSqlError::other)
+    }
+}
+
 /// Every gateway that is set up.
 pub fn all(connection: &Connection) -> Result<Vec<Gateway>> {
     let mut statement = connection.prepare_cached(
         "SELECT channel, definition, secret IS NOT NULL, updated_at FROM gateways ORDER BY channel",
     )?;
-    let rows = statement.query_map([], |row| {
-        Ok((
-            row.get(0)?,
-            row.get::<_, String>(1)?,
-            row.get(2)?,
-            row.get(3)?,
-        ))
-    })?;
-    rows.map(|row| {
-        let (channel, definition, has_secret, updated_at) = row?;
+    let gateways = statement.query_map([], |row| {
         Ok(Gateway {
-            channel,
-            definition: parse(&definition)?,
-            has_secret,
-            updated_at,
+            channel: row.get(0)?,
+            definition: row.get(1)?,
+            has_secret: row.get(2)?,
+            updated_at: row.get(3)?,
         })
-    })
-    .collect()
+    })?;
+    Ok(gateways.collect::<rusqlite::Result<_>>()?)
 }
 
 /// The gateway of a channel, where it is set up.
@@ -168,40 +151,27 @@ pub fn find(connection: &Connection, channel: Channel) -> Result<Option<Gateway>
 }
 
 pub(super) fn armed(connection: &Connection, channel: Channel) -> Result<Option<Armed>> {
-    let found: Option<(String, Option<String>)> = connection
+    Ok(connection
         .prepare_cached("SELECT definition, secret FROM gateways WHERE channel = ?1")?
-        .query_row([channel], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    found
-        .map(|(definition, secret)| {
+        .query_row([channel], |row| {
             Ok(Armed {
-                definition: parse(&definition)?,
-                secret,
+                definition: row.get(0)?,
+                secret: row.get(1)?,
             })
         })
-        .transpose()
-}
-
-fn parse(definition: &str) -> Result<Definition> {
-    serde_json::from_str(definition).map_err(|cause| Error::defect(format!("a gateway: {cause}")))
+        .optional()?)
 }
 
 /// Which channels are open: those with a gateway, and of them those that messages to delegates may
 /// take.
 pub fn open(connection: &Connection, settings: &Communications) -> Result<Open> {
-    let mut statement = connection.prepare_cached("SELECT channel FROM gateways")?;
-    let rows = statement.query_map([], |row| row.get(0))?;
-    let any = rows.collect::<rusqlite::Result<Vec<Channel>>>()?;
-    let to_delegates = any
-        .iter()
-        .copied()
-        .filter(|channel| allowed(settings, *channel))
-        .collect();
+    let any: Vec<Channel> = all(connection)?.iter().map(|one| one.channel).collect();
+    let mut to_delegates = any.clone();
+    to_delegates.retain(|channel| allowed(settings, *channel));
     Ok(Open { any, to_delegates })
 }
 
 /// Whether messages to delegates may go by a channel (spec: send-comm, rule 7).
-#[must_use]
 pub fn allowed(settings: &Communications, channel: Channel) -> bool {
     settings.enabled
         && match channel {
@@ -212,9 +182,6 @@ pub fn allowed(settings: &Communications, channel: Channel) -> bool {
 }
 
 /// Sets a gateway up that was checked, or takes it away (`None`), its secret too.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Invalid`] for an unusable secret; when it cannot be written.
 pub fn save(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -243,24 +210,17 @@ pub fn save(
             }
         }
     }
-    let changed = match (secret, definition) {
-        (Secret::Set(secret), Some(_)) => !secret.is_empty(),
-        _ => false,
-    };
-    record(
-        tx,
-        ctx,
-        before.as_ref(),
-        find(tx, channel)?.as_ref(),
-        changed,
-    )
+    let changed =
+        definition.is_some() && matches!(secret, Secret::Set(secret) if !secret.is_empty());
+    let after = find(tx, channel)?;
+    record(tx, ctx, before.as_ref(), after.as_ref(), changed)
 }
 
 /// The secret as it is stored.
 fn checked<'a>(definition: &Definition, secret: &'a str) -> Result<Option<&'a str>> {
     let secret = secret.trim();
     if secret.len() > SECRET_MAX_BYTES {
-        return Err(Error::invalid("secret: it is too long"));
+        return Err(Error::invalid("secret: too long"));
     }
     if secret.is_empty() {
         return Ok(None);
@@ -268,12 +228,12 @@ fn checked<'a>(definition: &Definition, secret: &'a str) -> Result<Option<&'a st
     if matches!(definition, Definition::Fcm(_)) {
         fcm::Account::read(secret)?;
     } else if secret.chars().any(char::is_control) {
-        return Err(Error::invalid("secret: it must be one line"));
+        return Err(Error::invalid("secret: must be one line"));
     }
     Ok(Some(secret))
 }
 
-/// That a secret was changed is told, what it is is not.
+/// Audits that a secret was changed, never the secret.
 fn record(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -315,9 +275,6 @@ pub(super) fn without_secret(outcome: Outcome, secret: Option<&str>) -> Outcome 
 }
 
 /// A configuration document's entry: a definition, with a secret to be set where it has one.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Invalid`], naming what does not fit.
 pub fn read(path: &str, mut said: Value) -> Result<(Definition, Secret)> {
     let secret = match said.as_object_mut().and_then(|said| said.remove("secret")) {
         None => Secret::Keep,
@@ -332,11 +289,9 @@ pub fn read(path: &str, mut said: Value) -> Result<(Definition, Secret)> {
 
 /// Every gateway as the configuration document has it: by channel, without secrets.
 pub fn document(connection: &Connection) -> Result<Value> {
-    let entries = all(connection)?.into_iter().map(|gateway| {
-        (
-            gateway.channel.name().to_owned(),
-            gateway.definition.to_json(),
-        )
-    });
-    Ok(json!(entries.collect::<serde_json::Map<_, _>>()))
+    let mut document = json!({});
+    for gateway in all(connection)? {
+        document[gateway.channel.name()] = gateway.definition.to_json();
+    }
+    Ok(document)
 }

@@ -1,113 +1,29 @@
 //! Providers of texts whose settings are known: chosen in the console, and filled in from there.
 
-use super::{
-    Channel, Definition, Fcm, Security, Smtp,
-    http::{Http, Success},
-};
-use std::collections::BTreeMap;
+use super::{Channel, Definition, Fcm, Security, Smtp, http::Http};
+use std::{collections::BTreeMap, sync::LazyLock};
 
-/// A provider.
-#[derive(Debug)]
+#[derive(Debug, serde::Deserialize)]
 pub struct Preset {
-    /// Its name in `preset`.
     pub name: &'static str,
-    /// What it is called.
     pub label: &'static str,
-    /// What its user is; empty where it needs none.
+    /// What the provider calls the user; empty where it needs none.
     pub user: &'static str,
-    /// What its secret is.
     pub secret: &'static str,
-    method: &'static str,
-    url: &'static str,
-    headers: &'static [(&'static str, &'static str)],
-    content_type: &'static str,
-    body: &'static str,
-    success: Option<(&'static str, &'static str)>,
+    http: Http,
 }
 
-/// Every preset.
-pub const PRESETS: &[Preset] = &[
-    Preset {
-        name: "twilio",
-        label: "Twilio",
-        user: "Account SID",
-        secret: "Auth token",
-        method: "POST",
-        url: "https://api.twilio.com/2010-04-01/Accounts/{{ user }}/Messages.json",
-        headers: &[("Authorization", "Basic {{ basic }}")],
-        content_type: "application/x-www-form-urlencoded",
-        body: "To={{ to }}&From={{ from }}&Body={{ text }}",
-        success: None,
-    },
-    Preset {
-        name: "vonage",
-        label: "Vonage",
-        user: "API key",
-        secret: "API secret",
-        method: "POST",
-        url: "https://rest.nexmo.com/sms/json",
-        headers: &[],
-        content_type: "application/json",
-        body: r#"{"api_key": "{{ user }}", "api_secret": "{{ secret }}", "from": "{{ from }}", "to": "{{ digits }}", "text": "{{ text }}", "type": "unicode"}"#,
-        // It answers 200 whatever happened.
-        success: Some(("messages.0.status", "0")),
-    },
-    Preset {
-        name: "messagebird",
-        label: "MessageBird",
-        user: "",
-        secret: "Access key",
-        method: "POST",
-        url: "https://rest.messagebird.com/messages",
-        headers: &[("Authorization", "AccessKey {{ secret }}")],
-        content_type: "application/json",
-        body: r#"{"originator": "{{ from }}", "recipients": ["{{ digits }}"], "body": "{{ text }}", "datacoding": "auto"}"#,
-        success: None,
-    },
-    Preset {
-        name: "seven",
-        label: "seven.io",
-        user: "",
-        secret: "API key",
-        method: "POST",
-        url: "https://gateway.seven.io/api/sms",
-        headers: &[
-            ("X-Api-Key", "{{ secret }}"),
-            ("Accept", "application/json"),
-        ],
-        content_type: "application/json",
-        body: r#"{"to": "{{ to }}", "from": "{{ from }}", "text": "{{ text }}"}"#,
-        success: Some(("success", "100")),
-    },
-];
+pub static PRESETS: LazyLock<Vec<Preset>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("presets.json")).unwrap_or_default());
 
 impl Preset {
-    /// The preset of a name.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
     /// The settings that it stands for.
-    #[must_use]
     pub fn http(&self) -> Http {
-        let headers = self.headers.iter();
-        Http {
-            preset: Some(self.name.to_owned()),
-            method: self.method.to_owned(),
-            url: self.url.to_owned(),
-            headers: headers
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect::<BTreeMap<_, _>>(),
-            content_type: self.content_type.to_owned(),
-            body: self.body.to_owned(),
-            user: None,
-            from: None,
-            success: self.success.map(|(path, equals)| Success {
-                path: path.to_owned(),
-                equals: equals.to_owned(),
-            }),
-        }
+        self.http.clone()
     }
 }
 
@@ -164,7 +80,8 @@ mod tests {
 
     #[test]
     fn every_preset_can_be_used_as_it_is() {
-        for preset in PRESETS {
+        assert_eq!(PRESETS.len(), 4);
+        for preset in &*PRESETS {
             preset.http().check(Reach::Network).unwrap();
             assert_eq!(
                 Preset::named(preset.name).map(|found| found.label),

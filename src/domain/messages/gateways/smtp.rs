@@ -31,9 +31,9 @@ use rustls::{
 };
 use std::{
     net::{IpAddr, SocketAddr},
-    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// How long connecting to one address may take.
 const CONNECT_MAX: Duration = Duration::from_secs(4);
@@ -44,11 +44,9 @@ const QUIT_MAX: Duration = Duration::from_secs(1);
 /// The largest certificate that can be set, in bytes: some ten of them.
 const CERTIFICATE_MAX_BYTES: usize = 32 << 10;
 
-/// How a connection is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Security {
-    /// Not at all.
     None,
     /// From the STARTTLS command on, which the server must know (mostly port 587).
     Starttls,
@@ -60,18 +58,14 @@ pub enum Security {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Smtp {
-    /// Its name or address.
     pub host: String,
-    /// Its port.
     pub port: u16,
-    /// How the connection is protected.
     pub security: Security,
     /// The user to sign in as; the password is the gateway's secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// Whom e-mails are from, such as `Summit <summit@example.org>`.
+    /// The sender of e-mails, such as `Summit <summit@example.org>`.
     pub from: String,
-    /// Whom answers go to, if not there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<String>,
     /// Certificates (PEM) of which one is the server's own, or of the authority that signed it. They
@@ -83,12 +77,8 @@ pub struct Smtp {
 impl Smtp {
     pub(super) fn check(&self) -> Result<()> {
         check_text("host", &self.host)?;
-        let host_fits = !self.host.is_empty()
-            && self
-                .host
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte));
-        if !host_fits {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte);
+        if self.host.is_empty() || !self.host.bytes().all(is_plain) {
             return Err(Error::invalid(
                 "host: must be the mail server's name, such as mail.example.org",
             ));
@@ -111,13 +101,11 @@ impl Smtp {
 fn check_certificate(pem: &str) -> Result<()> {
     let wrong = |why: &str| Err(Error::invalid(format!("certificate: {why}")));
     if pem.len() > CERTIFICATE_MAX_BYTES {
-        return wrong("it is too long");
+        return wrong("too long");
     }
-    // What stands here is shown and exported.
+    // This is shown and exported.
     if pem.contains("PRIVATE KEY") {
-        return wrong(
-            "it has a private key beside it, which belongs nowhere but to the mail server",
-        );
+        return wrong("must not contain a private key; that belongs on the mail server only");
     }
     let found: Vec<_> = CertificateDer::pem_slice_iter(pem.as_bytes()).collect();
     if found.is_empty() {
@@ -125,11 +113,12 @@ fn check_certificate(pem: &str) -> Result<()> {
     }
     let mut trusted = RootCertStore::empty();
     for certificate in found {
-        let added = certificate
-            .map_err(|cause| cause.to_string())
-            .and_then(|certificate| trusted.add(certificate).map_err(|cause| cause.to_string()));
+        let added = match certificate {
+            Ok(certificate) => trusted.add(certificate).map_err(|cause| cause.to_string()),
+            Err(cause) => Err(cause.to_string()),
+        };
         if let Err(cause) = added {
-            return wrong(&format!("it cannot be used: {cause}"));
+            return wrong(&format!("cannot be used: {cause}"));
         }
     }
     Ok(())
@@ -147,7 +136,7 @@ fn mailbox(name: &str, text: &str) -> Result<Mailbox> {
 }
 
 /// The message as it crosses the wire. Its Message-ID is that of the outbox's message, so that a
-/// receiver who gets it twice can tell.
+/// receiver recognises a duplicate.
 fn compose(
     smtp: &Smtp,
     due: &Due,
@@ -179,7 +168,7 @@ fn compose(
     Ok((from, to, message.formatted()))
 }
 
-/// Tells holiday notices and the like that nobody waits for their answer (RFC 3834).
+/// Suppresses holiday notices and the like (RFC 3834).
 #[derive(Debug, Clone)]
 struct AutoSubmitted;
 
@@ -203,76 +192,67 @@ pub(super) async fn send(smtp: &Smtp, attempt: &Attempt<'_>, html: Option<String
         Ok(composed) => composed,
         Err(cause) => return Outcome::Never(cause.message),
     };
-    let handed_over = AtomicBool::new(false);
-    let talk = Talk {
+    let session = Session {
         smtp,
         password: attempt.secret,
         reach: attempt.reach,
         from: from.email,
         to,
         text,
-        handed_over: &handed_over,
     };
-    match tokio::time::timeout(WHOLE_MAX, talk.lead()).await {
-        Ok((outcome, connection)) => {
-            if let Some(mut connection) = connection {
-                // What was said is said, whether or not the server hears the goodbye.
-                let _ = tokio::time::timeout(QUIT_MAX, connection.quit()).await;
+    let deadline = Instant::now() + WHOLE_MAX;
+    let seconds = WHOLE_MAX.as_secs();
+    let mut connection = match timeout_at(deadline, session.open()).await {
+        Ok(Ok(connection)) => connection,
+        Ok(Err(why)) => return Outcome::Later(why),
+        Err(_) => return no_answer(seconds),
+    };
+    let offered = timeout_at(deadline, session.offer(&mut connection)).await;
+    let outcome = match offered {
+        // From here on the server may have accepted it.
+        Ok(Ok(())) => match timeout_at(deadline, connection.message(&session.text)).await {
+            Ok(Ok(_)) => Outcome::Sent,
+            Ok(Err(cause)) if cause.is_transient() => {
+                Outcome::Later(said("does not take the message now", &cause))
             }
-            outcome
-        }
-        Err(_) if handed_over.load(Ordering::Acquire) => Outcome::Unknown(format!(
-            "the mail server took the message and said nothing for {} s",
-            WHOLE_MAX.as_secs()
-        )),
-        Err(_) => Outcome::Later(format!(
-            "the mail server gave no answer within {} s",
-            WHOLE_MAX.as_secs()
-        )),
-    }
+            Ok(Err(cause)) if cause.is_permanent() => {
+                Outcome::Never(said("does not take the message", &cause))
+            }
+            Ok(Err(cause)) => {
+                return Outcome::Unknown(said(
+                    "was cut off after it was given the message",
+                    &cause,
+                ));
+            }
+            Err(_) => {
+                return Outcome::Unknown(format!(
+                    "the mail server took the message and did not answer for {seconds} s"
+                ));
+            }
+        },
+        Ok(Err(outcome)) => outcome,
+        Err(_) => return no_answer(seconds),
+    };
+    // The outcome is certain, whether or not the server hears the goodbye.
+    let _ = timeout(QUIT_MAX, connection.quit()).await;
+    outcome
+}
+
+fn no_answer(seconds: u64) -> Outcome {
+    Outcome::Later(format!("the mail server gave no answer within {seconds} s"))
 }
 
 /// One conversation.
-struct Talk<'a> {
+struct Session<'a> {
     smtp: &'a Smtp,
     password: Option<&'a str>,
     reach: Reach,
     from: lettre::Address,
     to: lettre::Address,
     text: Vec<u8>,
-    /// From here on the server may have accepted it.
-    handed_over: &'a AtomicBool,
 }
 
-impl Talk<'_> {
-    async fn lead(&self) -> (Outcome, Option<AsyncSmtpConnection>) {
-        let mut connection = match self.open().await {
-            Ok(connection) => connection,
-            Err(why) => return (Outcome::Later(why), None),
-        };
-        match self.offer(&mut connection).await {
-            Ok(()) => {}
-            Err(outcome) => return (outcome, Some(connection)),
-        }
-        self.handed_over.store(true, Ordering::Release);
-        let outcome = match connection.message(&self.text).await {
-            Ok(_) => Outcome::Sent,
-            Err(cause) if cause.is_transient() => {
-                Outcome::Later(said("does not take the message now", &cause))
-            }
-            Err(cause) if cause.is_permanent() => {
-                Outcome::Never(said("does not take the message", &cause))
-            }
-            Err(cause) => {
-                return (
-                    Outcome::Unknown(said("was cut off after it was given the message", &cause)),
-                    None,
-                );
-            }
-        };
-        (outcome, Some(connection))
-    }
-
+impl Session<'_> {
     /// A connection that may be used: protected as wanted, and signed in.
     async fn open(&self) -> Result<AsyncSmtpConnection, String> {
         let hello = ClientId::default();
@@ -310,7 +290,7 @@ impl Talk<'_> {
         Err(failure)
     }
 
-    /// Whom the server has to be, and who may say so.
+    /// The name and the certificates that the server must have.
     fn tls(&self) -> Result<TlsParameters, SmtpError> {
         let mut builder = TlsParameters::builder(self.smtp.host.clone());
         if let Some(pem) = &self.smtp.certificate {
@@ -331,13 +311,10 @@ impl Talk<'_> {
                 .map_err(|cause| format!("{host} cannot be found: {cause}"))?
                 .collect(),
         };
-        let refused = found
-            .iter()
-            .find_map(|address| judge(address.ip(), self.reach).err());
-        let allowed: Vec<SocketAddr> = found
-            .into_iter()
-            .filter(|address| judge(address.ip(), self.reach).is_ok())
-            .collect();
+        let refusal = |address: &SocketAddr| judge(address.ip(), self.reach).err();
+        let refused = found.iter().find_map(refusal);
+        let mut allowed = found;
+        allowed.retain(|address| refusal(address).is_none());
         match refused {
             Some(what) if allowed.is_empty() => Err(format!("{host} is {what}")),
             None if allowed.is_empty() => Err(format!("{host} has no address")),

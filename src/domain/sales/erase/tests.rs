@@ -2,8 +2,8 @@ use super::*;
 use serde_json::json;
 
 fn blanked(body: &Value, tickets: &[&str], all: usize) -> Value {
-    let person = Person::told(&[json!({"firstName": "Ada", "lastName": "Müller",
-        "email": "ada@example.com", "phone": "+49 30 555 0123", "barcode": "A-0001", "rfid": "R1"})]);
+    let person = Person::of_documents(&[json!({"firstName": "Ada", "lastName": "Müller",
+        "email": "ada@example.com", "phone": "+49 30 555 0123", "barcode": "A-0001", "rfid": "R1"})]).unwrap();
     let tickets: BTreeSet<String> = tickets.iter().map(ToString::to_string).collect();
     let whose = Whose {
         person: &person,

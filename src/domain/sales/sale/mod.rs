@@ -1,16 +1,12 @@
-//! A purchase as a till sends it, read as far as it can be: what does not fit is told and passed
+//! A purchase as a till sends it, read as far as possible: inconsistencies are listed and passed
 //! over, never refused (spec: Transaction endpoint, "Acceptance rule"). Pure; what only the file
 //! knows, such as whether a product is there, is looked at when it is loaded.
 //!
-//! - `reading`: values out of a body, whatever they are
+//! - `reading`: the purchase, its payments, items and tickets
 //! - `mended`: a body that is nearly JSON
-//! - `parts`: the purchase, its payments, items and tickets
-//! - `sums`: what has to fit together across them
 
 mod mended;
-mod parts;
 mod reading;
-mod sums;
 #[cfg(test)]
 mod tests;
 
@@ -27,7 +23,6 @@ const VALUES_MAX: usize = 1_000_000;
 pub struct Inconsistency {
     /// Where, such as `items[0].quantity`; empty for the whole.
     pub path: String,
-    /// What, and what would be right.
     pub message: String,
 }
 
@@ -42,20 +37,15 @@ pub struct Payment {
     pub change: Option<i64>,
     /// What stayed in the till, in cents.
     pub net: Option<i64>,
-    /// The payment's own identifier.
     pub reference: Option<String>,
 }
 
 /// A line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Item {
-    /// The Purchase Item Code.
     pub code: Option<String>,
-    /// The device that is sold.
     pub product: Option<i64>,
-    /// How many.
     pub quantity: Option<i64>,
-    /// Mostly the product's name.
     pub description: Option<String>,
     /// In cents.
     pub unit_amount: Option<i64>,
@@ -68,15 +58,10 @@ pub struct Item {
 /// A ticket that was sold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ticket {
-    /// Its line.
     pub item: usize,
-    /// Where it stands in the body.
     pub path: String,
-    /// The device that it lets into.
     pub product: Option<i64>,
-    /// Mostly the product's label.
     pub description: Option<String>,
-    /// Its code.
     pub barcode: String,
 }
 
@@ -87,21 +72,14 @@ pub struct Sale {
     pub fingerprint: [u8; 16],
     /// The Purchase Code; the body's SHA-256 where it has none.
     pub code: String,
-    /// The device that everything is joined to.
     pub context: Option<i64>,
     /// In cents.
     pub total_amount: Option<i64>,
-    /// A note by the staff.
     pub notes: Option<String>,
-    /// When it was bought, Unix seconds.
     pub created_at_s: Option<i64>,
-    /// Who sold it.
     pub recorded_by: Option<String>,
-    /// How it was paid.
     pub payments: Vec<Payment>,
-    /// What was bought.
     pub items: Vec<Item>,
-    /// The tickets among it.
     pub tickets: Vec<Ticket>,
     /// What does not fit, in the order of the body; of very many the first, and how many more.
     pub inconsistencies: Vec<Inconsistency>,
@@ -109,7 +87,6 @@ pub struct Sale {
 
 impl Sale {
     /// Reads a body, whatever it is.
-    #[must_use]
     pub fn read(sent: &[u8]) -> Self {
         let mut reading = Reading::default();
         let digest = secret::digest(sent);
@@ -122,7 +99,7 @@ impl Sale {
             Ok(Value::Object(purchase)) => {
                 match serde_json::from_slice(&body) {
                     // The later of two is read; the till meant one of them.
-                    Err(cause) => reading.tell("", json::fault(&cause)),
+                    Err(cause) => reading.note("", json::fault(&cause)),
                     // What is read as something else is the same only if every byte is.
                     Ok(Whole(said)) => {
                         if matches!(body, Cow::Borrowed(_)) && json::check_limits(sent).is_ok() {
@@ -132,8 +109,8 @@ impl Sale {
                 }
                 reading.purchase(&purchase);
             }
-            Ok(_) => reading.tell("", "it must be a JSON object"),
-            Err(message) => reading.tell("", message),
+            Ok(_) => reading.note("", "it must be a JSON object"),
+            Err(message) => reading.note("", message),
         }
         reading.finish();
         if reading.sale.code.is_empty() {
@@ -144,16 +121,14 @@ impl Sale {
 }
 
 impl Sale {
-    /// Tells that something stood in the address, where nothing is read.
-    pub fn tell_query(&mut self, name: &str) {
+    /// Notes a query parameter; none is read.
+    pub fn note_query(&mut self, name: &str) {
         let name = shortened(name);
-        self.tell(format!(
-            "\"{name}\" stands in the address, where nothing is read"
-        ));
+        self.note(format!("\"{name}\" in the query string is not read"));
     }
 
     /// Adds an inconsistency of the whole request.
-    pub fn tell(&mut self, message: String) {
+    pub fn note(&mut self, message: String) {
         self.inconsistencies.push(Inconsistency {
             path: String::new(),
             message,
@@ -161,7 +136,6 @@ impl Sale {
     }
 
     /// When it was bought, where the till says so.
-    #[must_use]
     pub fn bought_at(&self) -> Option<Timestamp> {
         self.created_at_s.and_then(Timestamp::from_unix_s)
     }
@@ -177,7 +151,7 @@ impl Reading {
         if let Some(body) = mended::mended(sent)
             && let Ok(value) = parsed(&body)
         {
-            self.tell(
+            self.note(
                 "",
                 format!("{why}; it was read with such letters replaced, and such values left out"),
             );
@@ -187,7 +161,7 @@ impl Reading {
     }
 }
 
-/// An object in which no property stands twice.
+/// An object without duplicate properties.
 #[derive(serde::Deserialize)]
 struct Whole(#[serde(deserialize_with = "json::no_property_twice")] Map<String, Value>);
 
@@ -197,7 +171,7 @@ pub fn value(body: &[u8]) -> Option<Value> {
     read(body).or_else(|| read(&mended::mended(body)?))
 }
 
-/// A body as JSON; an absurd number in it is told where it stands, and hides nothing else.
+/// A body as JSON; an absurd number becomes an inconsistency where it is.
 fn parsed(body: &[u8]) -> Result<Value, String> {
     let separators = body
         .iter()

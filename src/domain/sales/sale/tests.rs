@@ -18,10 +18,10 @@ fn sound() -> Value {
     })
 }
 
-fn told(body: &Value) -> Vec<String> {
+fn found(body: &Value) -> Vec<String> {
     let sale = Sale::read(body.to_string().as_bytes());
-    let told = |found: &Inconsistency| format!("{}: {}", found.path, found.message);
-    sale.inconsistencies.iter().map(told).collect()
+    let line = |found: &Inconsistency| format!("{}: {}", found.path, found.message);
+    sale.inconsistencies.iter().map(line).collect()
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_sound_purchase_is_read_whole() {
 }
 
 #[test]
-fn each_slip_is_told_where_it_is() {
+fn each_slip_is_listed_where_it_is() {
     let cases: &[(&str, Value, &str)] = &[
         (
             "/totalAmount",
@@ -123,17 +123,17 @@ fn each_slip_is_told_where_it_is() {
     for (pointer, value, expected) in cases {
         let mut body = sound();
         *body.pointer_mut(pointer).unwrap() = value.clone();
-        let told = told(&body);
+        let found = found(&body);
         assert!(
-            told.iter().any(|line| line.starts_with(expected)),
-            "{pointer}: {told:?}"
+            found.iter().any(|line| line.starts_with(expected)),
+            "{pointer}: {found:?}"
         );
     }
     let mut body = sound();
     body["transactions"][1]["change"] = json!(5);
     body["transactions"][1]["amount"] = json!(2005);
     assert_eq!(
-        told(&body),
+        found(&body),
         ["transactions[1].change: a card gives no change"]
     );
 }
@@ -143,7 +143,7 @@ fn what_was_handed_over_may_be_sent_or_what_was_kept() {
     let mut body = sound();
     body["transactions"][0]["amount"] = json!(5000);
     body["transactions"][0]["change"] = json!(2000);
-    assert_eq!(told(&body), [] as [&str; 0]);
+    assert_eq!(found(&body), [] as [&str; 0]);
 }
 
 #[test]

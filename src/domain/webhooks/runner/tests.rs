@@ -7,19 +7,19 @@ fn at(seconds: i64) -> Timestamp {
     later(NOW, seconds)
 }
 
-fn event(id: i64, lane: &str) -> Event {
+fn event(id: i64, ordering_key: &str) -> Event {
     Event {
         of: Ref {
             source: Source::Interaction,
             id,
         },
-        lane: lane.to_owned(),
+        ordering_key: ordering_key.to_owned(),
     }
 }
 
-fn step(id: i64, lane: &str) -> Step {
+fn step(id: i64, ordering_key: &str) -> Step {
     Step {
-        event: Some(event(id, lane)),
+        event: Some(event(id, ordering_key)),
         to: Position {
             interaction: id,
             change: 0,
@@ -36,12 +36,12 @@ impl Runner {
         if self.is_down() {
             return self.state.next_at;
         }
-        self.held.iter().map(|held| held.next_at).min()
+        self.pending.iter().map(|pending| pending.next_at).min()
     }
 
-    /// How many are held.
-    fn held(&self) -> usize {
-        self.held.len()
+    /// How many are pending.
+    fn pending(&self) -> usize {
+        self.pending.len()
     }
 }
 
@@ -63,10 +63,13 @@ fn nobody() -> Outcome {
     }
 }
 
-/// A runner with a window of these lanes, ids from 1.
-fn runner(lanes: &[&str]) -> (Runner, Vec<Note>) {
+/// A runner with a window of these ordering keys, ids from 1.
+fn runner(ordering_keys: &[&str]) -> (Runner, Vec<Note>) {
     let (mut runner, mut notes) = (Runner::default(), Vec::new());
-    let steps = lanes.iter().zip(1..).map(|(lane, id)| step(id, lane));
+    let steps = ordering_keys
+        .iter()
+        .zip(1..)
+        .map(|(ordering_key, id)| step(id, ordering_key));
     runner.read(steps.collect(), &mut notes);
     (runner, notes)
 }
@@ -109,13 +112,17 @@ fn what_is_not_taken_holds_back_its_own_record_alone() {
             .iter()
             .any(|note| matches!(note, Note::State(state) if state.failures == 1))
     );
-    assert!(notes.iter().any(|note| matches!(note, Note::Held(held)
-        if held.event.of.id == 1 && held.attempts == 1 && held.next_at == at(2))));
+    assert!(
+        notes
+            .iter()
+            .any(|note| matches!(note, Note::PendingDelivery(pending)
+        if pending.event.of.id == 1 && pending.attempts == 1 && pending.next_at == at(2)))
+    );
     finish(&mut runner, &first[1], Outcome::Taken, NOW);
-    // What comes after it in its lane waits behind it; the other lane goes on.
+    // What comes after it in its ordering key waits behind it; the other ordering key goes on.
     let next = started(&mut runner, NOW);
     assert_eq!(ids(&next), [4]);
-    assert_eq!(runner.held(), 2);
+    assert_eq!(runner.pending(), 2);
     finish(&mut runner, &next[0], Outcome::Taken, NOW);
     let next = started(&mut runner, NOW);
     finish(&mut runner, &next[0], Outcome::Taken, NOW);
@@ -159,7 +166,7 @@ fn a_receiver_that_is_down_is_tried_with_one_at_a_time() {
     }
     assert!(runner.is_down());
     // Nothing is written for what waits: it stands in the file anyway.
-    assert_eq!((runner.held(), runner.state.cursor.interaction), (0, 0));
+    assert_eq!((runner.pending(), runner.state.cursor.interaction), (0, 0));
     assert!(started(&mut runner, NOW).is_empty());
     let mut tried = Vec::new();
     let mut waits = Vec::new();
@@ -204,7 +211,7 @@ fn when_it_is_back_what_was_held_need_not_wait() {
     assert!(
         notes
             .iter()
-            .any(|note| matches!(note, Note::Held(held) if held.next_at == now))
+            .any(|note| matches!(note, Note::PendingDelivery(pending) if pending.next_at == now))
     );
     assert_eq!(ids(&started(&mut runner, now)), [1]);
 }
@@ -263,16 +270,16 @@ fn a_receiver_may_ask_for_time_but_not_for_ever() {
 
 #[test]
 fn what_is_held_has_an_end() {
-    let lanes = vec!["a"; HELD_MAX + 50];
-    let (mut runner, _) = runner(&lanes);
+    let ordering_keys = vec!["a"; PENDING_MAX + 50];
+    let (mut runner, _) = runner(&ordering_keys);
     let first = started(&mut runner, NOW);
     finish(&mut runner, &first[0], failed(), NOW);
     assert!(started(&mut runner, NOW).is_empty());
-    assert_eq!(runner.held(), HELD_MAX);
+    assert_eq!(runner.pending(), PENDING_MAX);
     assert!(!runner.wants_more());
     // What it holds up stays in the file, behind the cursor.
-    let held = i64::try_from(HELD_MAX).unwrap();
-    assert_eq!(runner.state.cursor.interaction, held);
+    let pending = i64::try_from(PENDING_MAX).unwrap();
+    assert_eq!(runner.state.cursor.interaction, pending);
 }
 
 #[test]
@@ -300,7 +307,7 @@ fn what_a_person_decides_stands_whatever_is_under_way() {
     runner.load(state, Vec::new());
     finish(&mut runner, &first[0], failed(), NOW);
     finish(&mut runner, &first[1], Outcome::Taken, NOW);
-    assert_eq!((runner.held(), runner.state.cursor.interaction), (0, 10));
+    assert_eq!((runner.pending(), runner.state.cursor.interaction), (0, 10));
     runner.read(vec![step(11, "a")], &mut Vec::new());
     assert_eq!(ids(&started(&mut runner, NOW)), [11]);
 }
@@ -328,7 +335,7 @@ fn some_that_are_never_taken_keep_nobody_else_from_being_told() {
             runner.read(vec![step(id, "f")], &mut Vec::new());
         }
         for event in started(&mut runner, now) {
-            if event.lane == "f" {
+            if event.ordering_key == "f" {
                 taken.push((event.of.id, (now.0 - NOW.0) / 1000));
                 finish(&mut runner, &event, Outcome::Taken, now);
             } else {

@@ -30,12 +30,11 @@
 
 mod rows;
 
-pub use rows::{RestorePolicy, TABLES};
+pub use rows::{KEPT, RESTORED};
 
 use super::{
-    inspect,
     ledger::{self, Entry, Purpose},
-    make_beside, run,
+    make_beside, run, verify,
 };
 use crate::{
     core::{Context, audit, changes, settings},
@@ -100,8 +99,8 @@ pub fn preview(store: &Store, snapshot: &Path) -> Result<Going> {
 /// Goes back to a snapshot, after a safety backup into `folder`.
 pub async fn go_back(store: &Store, ctx: &Context, snapshot: &Entry) -> Result<Returned> {
     let (path, database) = (snapshot.path.clone(), store.path().to_owned());
-    // In full, and before anybody waits: a snapshot that rots on a stick is told now.
-    let found = run::on_thread(move || inspect::inspect(&path, &database)).await?;
+    // In full, and before anybody waits: a snapshot that is damaged is noticed now.
+    let found = run::on_thread(move || verify::inspect(&path, &database)).await?;
     if !found.is_current() {
         return Err(Error::invalid(
             "this snapshot was made by another version of Gatepost; stop the server and put it in the file's place with `gatepost restore`",

@@ -10,83 +10,30 @@ use crate::{
 };
 use rusqlite::Connection;
 
-/// What becomes of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RestorePolicy {
-    /// Its rows become those of the snapshot.
-    Restore,
-    /// It stays as it is.
-    Keep,
-}
-
-use RestorePolicy::{Keep, Restore};
-
-/// Every table, parents before children. A new table must be given its policy; a test tells.
-pub const TABLES: &[(&str, RestorePolicy)] = &[
-    ("settings", Restore),
-    ("statements", Restore),
-    ("reports", Restore),
-    ("sections", Restore),
-    ("logo", Restore),
-    ("regions", Restore),
-    ("region_versions", Restore),
-    ("app_config_draft", Restore),
-    ("delegates", Restore),
-    ("devices", Restore),
-    ("shared_values", Restore),
-    ("interactions", Restore),
-    ("conflicts", Restore),
-    ("refusals", Restore),
-    ("occupancy", Restore),
-    ("closed_by_upgrade", Keep),
-    ("batches", Restore),
-    ("batch_rows", Restore),
-    ("message_templates", Restore),
-    ("automations", Restore),
-    ("messages", Restore),
-    ("blocked_codes", Restore),
-    ("gate_notes", Restore),
-    ("transactions", Restore),
-    ("transaction_bodies", Restore),
-    ("transaction_payments", Restore),
-    ("transaction_items", Restore),
-    ("transaction_delegates", Restore),
-    ("inconsistencies", Restore),
-    ("erased_tickets", Keep),
-    ("app_config", Keep),
-    ("nonces", Keep),
-    ("erased_nonces", Keep),
-    ("keys", Keep),
-    ("erasures", Keep),
-    ("one_time_passwords", Keep),
-    ("idempotency_keys", Keep),
-    ("idempotency_parts", Keep),
-    ("audit", Keep),
-    ("changes", Keep),
-    ("backups", Keep),
-    ("clients", Keep),
-    ("users", Keep),
-    ("tokens", Keep),
-    ("second_factors", Keep),
-    ("console_sessions", Keep),
-    ("tls_certificate", Keep),
-    ("device_requests", Keep),
-    ("device_states", Keep),
-    ("device_pings", Keep),
-    ("webhooks", Keep),
-    ("webhook_states", Keep),
-    ("webhook_held", Keep),
-    ("webhook_attempts", Keep),
-    // How messages leave is of the place, not of what was tried; and what was seen was seen: nothing is
-    // sent a second time.
-    ("gateways", Keep),
-    ("delegates_search", Keep),
-    ("delegates_search_later", Keep),
-    // Follows from the rest, and is counted anew.
-    ("counters", Keep),
+/// The tables whose rows become those of the snapshot, parents before children.
+#[rustfmt::skip]
+pub const RESTORED: &[&str] = &[
+    "settings", "statements", "reports", "sections", "logo", "regions", "region_versions",
+    "app_config_draft", "delegates", "devices", "shared_values", "interactions", "conflicts",
+    "refusals", "occupancy", "batches", "batch_rows", "message_templates", "automations",
+    "messages", "blocked_codes", "gate_notes", "transactions", "transaction_bodies",
+    "transaction_payments", "transaction_items", "transaction_delegates", "inconsistencies",
 ];
 
-/// People who were deleted for good since the snapshot and of whom nothing else tells: they are in it
+/// The tables that stay as they are. A new table must stand in one of the two; a test checks it. How messages
+/// leave is of the place, not of what was tried; what was sent is not sent a second time; counters and the
+/// search index follow from the rest.
+#[rustfmt::skip]
+pub const KEPT: &[&str] = &[
+    "closed_by_upgrade", "erased_tickets", "app_config", "nonces", "erased_nonces", "keys",
+    "erasures", "one_time_passwords", "idempotency_keys", "idempotency_parts", "audit", "changes", "backups",
+    "clients", "users", "tokens", "second_factors", "console_sessions", "tls_certificate",
+    "device_requests", "device_states", "device_pings", "webhooks", "webhook_states",
+    "webhook_pending", "webhook_attempts", "gateways", "delegates_search", "delegates_search_later",
+    "counters",
+];
+
+/// People who were deleted for good since the snapshot and of whom nothing else is left: they are in it
 /// and not here, and no import that was taken back since had made them. Who stands among the erasures
 /// comes back with the rest, and is erased anew before anybody sees it: so nothing of them is missed.
 const ERASED: &str = "CREATE TEMP TABLE erased AS
@@ -208,7 +155,7 @@ impl Columns {
     }
 }
 
-/// What goes, told by ids; `now` is the name of our file on this connection.
+/// What goes, by ids; `now` is the name of our file on this connection.
 pub(super) fn going(connection: &Connection, now: &str) -> Result<Going> {
     let count = |table: &str, but: &str| -> Result<i64> {
         let sql = format!(
@@ -235,21 +182,17 @@ pub(super) fn put_back(tx: &Tx<'_>, ctx: &Context) -> Result<Going> {
         "DROP TABLE IF EXISTS temp.erased; DROP TABLE IF EXISTS temp.connected;
          {ERASED}; CREATE TEMP TABLE connected AS {CONNECTED};"
     ))?;
-    let back: Vec<&str> = TABLES
-        .iter()
-        .filter_map(|(table, policy)| (*policy == Restore).then_some(*table))
-        .collect();
     for table in ["delegates", "devices"] {
         free_codes(tx, table)?;
     }
-    for table in &back {
+    for table in RESTORED {
         insert_missing(tx, table)?;
         if changes(table) {
             update_changed(tx, table)?;
         }
     }
     let_go(tx)?;
-    for table in back.iter().rev() {
+    for table in RESTORED.iter().rev() {
         delete_surplus(tx, table)?;
     }
     erased::again(tx, ctx)?;

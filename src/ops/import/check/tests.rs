@@ -1,14 +1,14 @@
 use super::*;
 use crate::{
     core::Context,
-    ops::import::{Columns, Mapping, bad::TOLD_MAX},
+    ops::import::{Columns, Mapping, bad::LISTED_MAX, source::Reading},
 };
 use std::{io::Write, sync::Arc};
 
 fn checked(what: What, text: &str) -> Checked {
     let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
     file.write_all(text.as_bytes()).unwrap();
-    let source = Source::open(file.path(), None).unwrap();
+    let source = Source::open(file.path(), Reading::default()).unwrap();
     let skips = source
         .header()
         .unwrap()
@@ -30,7 +30,12 @@ fn checked(what: What, text: &str) -> Checked {
 
 fn told(what: What, text: &str) -> Vec<String> {
     let checked = checked(what, text);
-    checked.bad.told().iter().map(ToString::to_string).collect()
+    checked
+        .bad
+        .listed()
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }
 
 #[test]
@@ -143,9 +148,9 @@ fn columns_that_are_not_imported_do_not_count_as_values() {
 fn of_many_bad_rows_the_first_are_told() {
     let checked = checked(
         What::Delegates,
-        &("code,slug\n".to_owned() + &"\0,\n".repeat(TOLD_MAX + 150)),
+        &("code,slug\n".to_owned() + &"\0,\n".repeat(LISTED_MAX + 150)),
     );
-    assert_eq!(checked.bad.count(), TOLD_MAX + 150);
-    assert_eq!(checked.bad.told().len(), TOLD_MAX);
+    assert_eq!(checked.bad.count(), LISTED_MAX + 150);
+    assert_eq!(checked.bad.listed().len(), LISTED_MAX);
     assert!(checked.bad.contains(checked.rows - 1) && !checked.bad.contains(checked.rows));
 }

@@ -89,7 +89,7 @@ struct Xml {
     /// The beginning of the tag.
     tag: Vec<u8>,
     /// The tag that a cell's text began with, and bytes since, while inside one.
-    cell: Option<(&'static [u8], usize)>,
+    cell: Option<(Vec<u8>, usize)>,
     tags: u64,
 }
 
@@ -149,22 +149,18 @@ impl Xml {
         if tag.starts_with(b"?") && (self.tags > 1 || !tag.ends_with(b"?")) {
             return Err(odd("an instruction"));
         }
-        let (closes, tag) = match tag.strip_prefix(b"/") {
-            Some(tag) => (true, tag),
-            None => (false, tag),
-        };
-        let name = tag
-            .split(|byte| byte.is_ascii_whitespace() || *byte == b'/')
-            .next();
-        let name = name.unwrap_or_default();
+        let opened = tag.strip_prefix(b"/");
+        let (closes, tag) = (opened.is_some(), opened.unwrap_or(tag));
+        let is_end = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'/';
+        let name = tag.split(is_end).next().unwrap_or_default();
         let local = name.rsplit(|byte| *byte == b':').next().unwrap_or_default();
         match local {
-            _ if closes && self.cell.is_some_and(|(begun, _)| begun == local) => self.cell = None,
+            _ if closes && self.cell.as_ref().is_some_and(|(begun, _)| begun == local) => {
+                self.cell = None;
+            }
             _ if closes => {}
             _ if self.cell.is_some() || tag.ends_with(b"/") => {}
-            b"si" => self.cell = Some((b"si", 0)),
-            b"is" => self.cell = Some((b"is", 0)),
-            b"v" => self.cell = Some((b"v", 0)),
+            b"si" | b"is" | b"v" => self.cell = Some((local.to_vec(), 0)),
             b"sst" if announced(tag) > TEXTS_MAX => return Err(too_much()),
             _ => {}
         }
@@ -176,15 +172,12 @@ impl Xml {
 fn announced(tag: &[u8]) -> u64 {
     let text = String::from_utf8_lossy(tag);
     let after = text.split("uniqueCount").nth(1).unwrap_or_default();
-    let digits: String = after
-        .chars()
-        .skip_while(|char| !char.is_ascii_digit())
-        .take_while(char::is_ascii_digit)
-        .collect();
-    if digits.is_empty() {
-        return 0;
+    let digits = after.trim_start_matches(|char: char| !char.is_ascii_digit());
+    let digits = digits.split(|char: char| !char.is_ascii_digit()).next();
+    match digits.unwrap_or_default() {
+        "" => 0,
+        digits => digits.parse().unwrap_or(u64::MAX),
     }
-    digits.parse().unwrap_or(u64::MAX)
 }
 
 fn damaged(cause: impl std::fmt::Display) -> Error {

@@ -1,16 +1,18 @@
 //! A CSV text as records, each with the line it starts at. The text is read as it comes; a record
-//! that goes on and on, because a quotation mark is not closed, is refused.
+//! that goes on and on, because a quotation mark is not closed, is refused. The lines that a library
+//! counts are right at some line breaks only, so records are taken apart here.
 
-use super::{Content, ROW_MAX_BYTES, Row, encoding, scan::Scan, skip_mark};
+use super::{
+    Content, ROW_MAX_BYTES, Row,
+    encoding::{self, Scan},
+};
 use crate::types::error::{Error, Result};
-use csv::StringRecord;
 use encoding_rs::{Encoding, UTF_8};
 use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
 use std::{
     fs::File,
-    io::{self, Read},
+    io::{BufRead, BufReader, Read},
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
 };
 
 /// The delimiters that are recognised; the first wins where two are as frequent.
@@ -20,61 +22,30 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 #[derive(Debug, Clone)]
 pub(super) struct Dialect {
     delimiter: u8,
-    /// None for UTF-8.
-    encoding: Option<&'static Encoding>,
-    /// Whether its first line says so (`sep=;`, as spreadsheets write and read it).
-    declared: bool,
+    encoding: &'static Encoding,
+    /// Its first line is no row, but names the delimiter (`sep=;`, as spreadsheets write and read it).
+    pub is_declared: bool,
 }
 
 impl Dialect {
     /// How the text of a file is written; `named` is its encoding, where somebody named it.
     pub(super) fn of(scan: &Scan, path: &Path, named: Option<&str>) -> Result<Self> {
-        let encoding = match named {
-            Some(name) => {
-                let encoding = encoding::named(name)?;
-                encoding::check(path, encoding)?;
-                (encoding != UTF_8).then_some(encoding)
-            }
-            None if scan.is_utf_16() => {
-                // The byte order mark decides which of the two.
-                Some(encoding_rs::UTF_16LE)
-            }
-            None if scan.utf_8 => None,
-            None if scan.is_nearly_utf_8() => {
-                return Err(Error::invalid(format!(
-                    "is UTF-8, but for a byte in line {}; save it anew as UTF-8 (in a spreadsheet: \"CSV UTF-8\")",
-                    scan.not_utf_8_in
-                )));
-            }
-            None if scan.is_text => Some(encoding::recognised(path)?),
-            None => {
-                return Err(Error::invalid(format!(
-                    "is no text: byte {} is neither UTF-8 nor a letter of another encoding; save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\")",
-                    scan.not_utf_8_at
-                )));
-            }
-        };
-        let mut dialect = Self {
-            delimiter: b',',
-            encoding,
-            declared: false,
+        let encoding = match named.map(encoding::named).transpose()? {
+            Some(encoding) => encoding::check(path, encoding).map(|()| encoding)?,
+            None => scan.encoding(path)?,
         };
         let file = File::open(path).map_err(Error::invalid_cause)?;
         let mut head = Vec::new();
-        dialect
-            .decoded(file)?
+        decoded(file, encoding)
             .take(64 * 1024)
             .read_to_end(&mut head)
             .map_err(Error::invalid_cause)?;
         let declared = declared_delimiter(&head);
-        dialect.declared = declared.is_some();
-        dialect.delimiter = declared.unwrap_or_else(|| delimiter_of(&head));
-        Ok(dialect)
-    }
-
-    /// Whether the first line is no row, but says which delimiter comes.
-    pub(super) fn is_declared(&self) -> bool {
-        self.declared
+        Ok(Self {
+            delimiter: declared.unwrap_or_else(|| delimiter_of(&head)),
+            encoding,
+            is_declared: declared.is_some(),
+        })
     }
 
     pub(super) fn about(&self) -> String {
@@ -85,41 +56,22 @@ impl Dialect {
         format!("{}, columns separated by {delimiter}", self.encoding())
     }
 
-    /// What its encoding is called.
+    /// The name of its encoding.
     pub(super) fn encoding(&self) -> String {
-        self.encoding
-            .map_or_else(|| "UTF-8".to_owned(), encoding::name_of)
-    }
-
-    fn decoded(&self, mut file: File) -> Result<Decoded> {
-        Ok(match self.encoding {
-            None => {
-                skip_mark(&mut file)?;
-                Decoded::Plain(file)
-            }
-            Some(encoding) => Decoded::From(Box::new(
-                DecodeReaderBytesBuilder::new()
-                    .encoding(Some(encoding))
-                    .bom_override(true)
-                    .build(file),
-            )),
-        })
+        encoding::name_of(self.encoding)
     }
 }
+
+type Decoded = DecodeReaderBytes<File, Vec<u8>>;
 
 /// The text in UTF-8, without a byte order mark.
-enum Decoded {
-    Plain(File),
-    From(Box<DecodeReaderBytes<File, Vec<u8>>>),
-}
-
-impl Read for Decoded {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(file) => file.read(buffer),
-            Self::From(decoder) => decoder.read(buffer),
-        }
-    }
+fn decoded(file: File, encoding: &'static Encoding) -> Decoded {
+    DecodeReaderBytesBuilder::new()
+        .encoding(Some(encoding))
+        .bom_override(true)
+        .strip_bom(true)
+        .utf8_passthru(encoding == UTF_8)
+        .build(file)
 }
 
 /// The delimiter that the first line names: `sep=;`.
@@ -152,71 +104,140 @@ fn delimiter_of(head: &[u8]) -> u8 {
     first.map_or(b',', |at| DELIMITERS[at])
 }
 
-/// What was read and not yet given out as records.
-#[derive(Default)]
-struct Ahead {
-    text: Vec<u8>,
-    /// How much of `text` is given out.
-    start: usize,
-    /// The same, in bytes of the whole.
-    from: u64,
-    /// The line there.
+/// The records of a text, one after the other; lines with nothing in them are passed over.
+pub(super) struct Records {
+    text: BufReader<Decoded>,
+    delimiter: u8,
+    /// The line of the next byte.
     line: u64,
-    /// What was given out last ended in a carriage return; a line feed after it is no line.
+    /// The byte before was a carriage return: a line feed after it is no line.
     after_return: bool,
 }
 
-/// Keeps what passes until it is counted, and lets nothing pass beyond a record's limit.
-struct Tap {
-    text: Decoded,
-    ahead: Arc<Mutex<Ahead>>,
+/// Where in a record the next byte stands.
+#[derive(PartialEq)]
+enum Place {
+    CellStart,
+    Cell,
+    Quoted,
+    /// After a quotation mark in a quoted cell: the end, or half of one that is meant.
+    QuoteInQuoted,
 }
 
-impl Read for Tap {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
-        let given_out = std::mem::take(&mut ahead.start);
-        ahead.text.drain(..given_out);
-        if ahead.text.len() > ROW_MAX_BYTES {
-            return Err(io::Error::other(format!(
-                "line {}: goes on for more than {} MiB; is a quotation mark not closed?",
-                ahead.line,
-                ROW_MAX_BYTES / 1024 / 1024
-            )));
+/// A record as it is read.
+struct Record {
+    /// The line at which it starts.
+    line: u64,
+    place: Place,
+    bytes: usize,
+    quotes: usize,
+    line_breaks: usize,
+    cells: Vec<Vec<u8>>,
+}
+
+impl Record {
+    /// Takes the next byte; false where it ends the record.
+    fn take(&mut self, byte: u8, delimiter: u8) -> bool {
+        let is_break = matches!(byte, b'\r' | b'\n');
+        if is_break && self.place != Place::Quoted {
+            return false;
         }
-        let read = self.text.read(buffer)?;
-        ahead.text.extend_from_slice(&buffer[..read]);
-        Ok(read)
+        if self.bytes == 0 {
+            self.cells.push(Vec::new());
+        }
+        self.bytes += 1;
+        self.quotes += usize::from(byte == b'"');
+        self.line_breaks += usize::from(is_break);
+        self.place = match (&self.place, byte) {
+            (Place::Quoted, b'"') => Place::QuoteInQuoted,
+            (Place::CellStart, b'"') => Place::Quoted,
+            (place, byte) if byte == delimiter && *place != Place::Quoted => {
+                self.cells.push(Vec::new());
+                Place::CellStart
+            }
+            (place, byte) => {
+                let is_quoted =
+                    *place == Place::Quoted || byte == b'"' && *place == Place::QuoteInQuoted;
+                if let Some(cell) = self.cells.last_mut() {
+                    cell.push(byte);
+                }
+                if is_quoted {
+                    Place::Quoted
+                } else {
+                    Place::Cell
+                }
+            }
+        };
+        true
+    }
+
+    fn row(self) -> Result<Row> {
+        // One that a later row closed stands beside those of that row.
+        let is_open = self.place == Place::Quoted || self.quotes % 2 == 1 && self.line_breaks > 0;
+        let content = if is_open {
+            Content::Unreadable(
+                "a quotation mark is not closed; what follows was read as part of this row".into(),
+            )
+        } else {
+            let cells = self.cells.into_iter().map(String::from_utf8);
+            let cells = cells.collect::<Result<_, _>>();
+            Content::Cells(cells.map_err(|_| Error::invalid("was changed while it was read"))?)
+        };
+        let line = self.line;
+        Ok(Row { line, content })
     }
 }
 
-/// The records of a text, one after the other; lines with nothing in them are passed over.
-pub(super) struct Records {
-    reader: csv::Reader<Tap>,
-    ahead: Arc<Mutex<Ahead>>,
-    record: StringRecord,
-}
-
 impl Records {
-    pub(super) fn new(file: File, dialect: &Dialect) -> Result<Self> {
-        let ahead = Arc::new(Mutex::new(Ahead {
+    pub(super) fn new(file: File, dialect: &Dialect) -> Self {
+        Self {
+            text: BufReader::with_capacity(64 * 1024, decoded(file, dialect.encoding)),
+            delimiter: dialect.delimiter,
             line: 1,
-            ..Ahead::default()
-        }));
-        let tap = Tap {
-            text: dialect.decoded(file)?,
-            ahead: Arc::clone(&ahead),
+            after_return: false,
+        }
+    }
+
+    fn read(&mut self) -> Result<Option<Row>> {
+        let mut record = Record {
+            line: self.line,
+            place: Place::CellStart,
+            bytes: 0,
+            quotes: 0,
+            line_breaks: 0,
+            cells: Vec::new(),
         };
-        Ok(Self {
-            reader: csv::ReaderBuilder::new()
-                .has_headers(false)
-                .flexible(true)
-                .delimiter(dialect.delimiter)
-                .buffer_capacity(64 * 1024)
-                .from_reader(tap),
-            ahead,
-            record: StringRecord::new(),
-        })
+        loop {
+            let chunk = self.text.fill_buf().map_err(Error::invalid_cause)?;
+            if chunk.is_empty() {
+                return (record.bytes > 0).then(|| record.row()).transpose();
+            }
+            let mut used = 0;
+            let mut is_complete = false;
+            for byte in chunk {
+                used += 1;
+                if record.bytes == 0 {
+                    record.line = self.line;
+                }
+                self.line += u64::from(*byte == b'\r' || *byte == b'\n' && !self.after_return);
+                self.after_return = *byte == b'\r';
+                if !record.take(*byte, self.delimiter) && record.bytes > 0 {
+                    is_complete = true;
+                    break;
+                }
+            }
+            self.text.consume(used);
+            if is_complete {
+                return record.row().map(Some);
+            }
+            if record.bytes > ROW_MAX_BYTES {
+                return Err(Error::invalid(format!(
+                    "line {}: goes on for more than {} MiB; is a quotation mark not closed?",
+                    record.line,
+                    ROW_MAX_BYTES / 1024 / 1024
+                )));
+            }
+        }
     }
 }
 
@@ -224,63 +245,6 @@ impl Iterator for Records {
     type Item = Result<Row>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        match self.reader.read_record(&mut self.record) {
-            Ok(false) => None,
-            Ok(true) => {
-                let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
-                let last = self.record.iter().next_back().unwrap_or_default();
-                let goes_on = last.ends_with(['\n', '\r']);
-                let (line, open_quote) = ahead.locate(self.reader.position().byte(), goes_on);
-                let content = if open_quote {
-                    Content::Unreadable(
-                        "a quotation mark is not closed; what follows was read as part of this row"
-                            .into(),
-                    )
-                } else {
-                    Content::Cells(self.record.iter().map(str::to_owned).collect())
-                };
-                Some(Ok(Row { line, content }))
-            }
-            Err(cause) => Some(Err(Error::invalid(match cause.into_kind() {
-                csv::ErrorKind::Io(cause) => cause.to_string(),
-                other => format!("cannot be read: {other:?}"),
-            }))),
-        }
+        self.read().transpose()
     }
-}
-
-impl Ahead {
-    /// The line at which the record starts that ends at byte `end`, and whether it goes on over
-    /// the next lines because a quotation mark is not closed. The reader counts a line break that
-    /// ends a row, or stands before it, now here and now there. `goes_on`: the record's last cell
-    /// ends with a line break.
-    fn locate(&mut self, end: u64, goes_on: bool) -> (u64, bool) {
-        let length = usize::try_from(end - self.from).unwrap_or(usize::MAX);
-        let waiting = &self.text[self.start..];
-        let mut raw = &waiting[..length.min(waiting.len())];
-        self.start += raw.len();
-        self.from = end;
-        if self.after_return {
-            raw = raw.strip_prefix(b"\n").unwrap_or(raw);
-        }
-        self.after_return = raw.ends_with(b"\r");
-        let is_break = |byte: &&u8| matches!(byte, b'\r' | b'\n');
-        let blank = raw.iter().take_while(is_break).count();
-        let line = self.line + line_breaks(&raw[..blank]);
-        let record = &raw[blank..];
-        let inner = record.trim_ascii_end();
-        let quotes = inner.iter().filter(|byte| **byte == b'"').count();
-        let open_quote = quotes % 2 == 1 && (goes_on || line_breaks(inner) > 0);
-        self.line = line + line_breaks(record);
-        (line, open_quote)
-    }
-}
-
-fn line_breaks(text: &[u8]) -> u64 {
-    let breaks = text.iter().enumerate().filter(|(at, byte)| match byte {
-        b'\n' => true,
-        b'\r' => text.get(at + 1) != Some(&b'\n'),
-        _ => false,
-    });
-    breaks.count() as u64
 }

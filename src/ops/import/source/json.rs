@@ -1,46 +1,48 @@
 //! JSON objects, one after the other: those of a list, or one a line. Only one is held at a time.
 
-use super::{Content, ROW_MAX_BYTES, Row, skip_mark};
+use super::{Content, ROW_MAX_BYTES, Row};
 use crate::types::{
     error::{Error, Result},
     json::{check_limits, fault, no_property_twice},
 };
+use encoding_rs::UTF_8;
+use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
+use serde_json::{Map, Value};
 use std::{
     fs::File,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read},
 };
 
 /// The objects of a file.
 pub(super) struct Objects {
-    /// None once it is at its end, or unreadable from there on.
-    bytes: Option<BufReader<File>>,
-    list: bool,
-    begun: bool,
-    count: u64,
-    line: u64,
+    bytes: BufReader<DecodeReaderBytes<File, Vec<u8>>>,
+    is_list: bool,
+    /// The object that was read last, or the line.
+    number: u64,
+    /// It is at its end, or unreadable from here on.
+    is_over: bool,
 }
 
 impl Objects {
-    pub(super) fn new(mut file: File, list: bool) -> Self {
-        // What cannot be read shows when it is read.
-        let _ = skip_mark(&mut file);
+    pub(super) fn new(file: File, is_list: bool) -> Self {
+        let bytes = DecodeReaderBytesBuilder::new()
+            .encoding(Some(UTF_8))
+            .utf8_passthru(true)
+            .strip_bom(true)
+            .build(file);
         Self {
-            bytes: Some(BufReader::with_capacity(64 * 1024, file)),
-            list,
-            begun: false,
-            count: 0,
-            line: 0,
+            bytes: BufReader::with_capacity(64 * 1024, bytes),
+            is_list,
+            number: 0,
+            is_over: false,
         }
     }
 
-    fn of_lines(&mut self) -> Result<Option<Row>> {
-        let Some(bytes) = &mut self.bytes else {
-            return Ok(None);
-        };
+    fn next_line(&mut self) -> Result<Option<Vec<u8>>> {
         loop {
             let mut text = Vec::new();
-            self.line += 1;
-            let mut limited = std::io::Read::take(&mut *bytes, ROW_MAX_BYTES as u64 + 1);
+            self.number += 1;
+            let mut limited = (&mut self.bytes).take(ROW_MAX_BYTES as u64 + 1);
             limited
                 .read_until(b'\n', &mut text)
                 .map_err(Error::invalid_cause)?;
@@ -48,53 +50,77 @@ impl Objects {
                 return Ok(None);
             }
             if text.len() > ROW_MAX_BYTES {
-                return Err(too_long(self.line, "line"));
+                return Err(too_long("line", self.number));
             }
             if !text.trim_ascii().is_empty() {
-                return Ok(Some(Row {
-                    line: self.line,
-                    content: content(&text),
-                }));
+                return Ok(Some(text));
             }
         }
     }
 
-    /// The next object of a list; what stands between objects is checked.
-    fn of_list(&mut self) -> Result<Option<Row>> {
-        let Some(bytes) = &mut self.bytes else {
-            return Ok(None);
-        };
-        if !self.begun {
-            self.begun = true;
-            next_token(bytes)?;
+    /// The text of the next object of a list; what stands between objects is checked.
+    fn next_of_list(&mut self) -> Result<Option<Vec<u8>>> {
+        let number = self.number + 1;
+        if number == 1 {
+            // The bracket by which it is known for a list.
+            next_token(&mut self.bytes)?;
         }
-        let next = self.count + 1;
-        let cut_off = || Error::invalid(format!("is cut off after object {}", next - 1));
-        let mut token = next_token(bytes)?.ok_or_else(cut_off)?;
-        if token == b',' && self.count > 0 {
-            token = next_token(bytes)?.ok_or_else(cut_off)?;
-        } else if token != b']' && self.count > 0 {
-            return Err(Error::invalid(format!(
-                "is no JSON list: a comma is missing before object {next}"
-            )));
+        let cut_off = || Error::invalid(format!("is cut off after object {}", number - 1));
+        let mut token = next_token(&mut self.bytes)?.ok_or_else(cut_off)?;
+        if number > 1 && token != b']' {
+            if token != b',' {
+                return Err(Error::invalid(format!(
+                    "is no JSON list: a comma is missing before object {number}"
+                )));
+            }
+            token = next_token(&mut self.bytes)?.ok_or_else(cut_off)?;
         }
-        if token == b']' {
-            return match next_token(bytes)? {
-                None => Ok(None),
-                Some(_) => Err(Error::invalid("goes on after its list")),
-            };
+        match token {
+            b'{' => {
+                self.number = number;
+                self.object().map(Some)
+            }
+            b']' if next_token(&mut self.bytes)?.is_none() => Ok(None),
+            b']' => Err(Error::invalid("goes on after its list")),
+            _ => Err(Error::invalid(format!(
+                "is no JSON list of objects: see object {number}"
+            ))),
         }
-        if token != b'{' {
-            return Err(Error::invalid(format!(
-                "is no JSON list of objects: see object {next}"
-            )));
+    }
+
+    /// The text of the object whose first brace was read.
+    fn object(&mut self) -> Result<Vec<u8>> {
+        let mut text = vec![b'{'];
+        let (mut depth, mut quoted, mut escaped) = (1_u32, false, false);
+        while depth > 0 {
+            let chunk = self.bytes.fill_buf().map_err(Error::invalid_cause)?;
+            if chunk.is_empty() {
+                let before = self.number - 1;
+                return Err(Error::invalid(format!("is cut off after object {before}")));
+            }
+            let mut used = 0;
+            for byte in chunk {
+                used += 1;
+                match byte {
+                    _ if escaped => escaped = false,
+                    b'\\' if quoted => escaped = true,
+                    b'"' => quoted = !quoted,
+                    _ if quoted => {}
+                    b'{' | b'[' => depth += 1,
+                    b'}' | b']' => depth -= 1,
+                    _ => {}
+                }
+                if depth == 0 {
+                    break;
+                }
+            }
+            text.extend_from_slice(&chunk[..used]);
+            self.bytes.consume(used);
+            if text.len() > ROW_MAX_BYTES {
+                return Err(too_long("object", self.number));
+            }
         }
-        self.count = next;
-        let text = object(bytes, next)?.ok_or_else(cut_off)?;
-        Ok(Some(Row {
-            line: next,
-            content: content(&text),
-        }))
+        Ok(text)
     }
 }
 
@@ -102,89 +128,47 @@ impl Iterator for Objects {
     type Item = Result<Row>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let next = if self.list {
-            self.of_list()
-        } else {
-            self.of_lines()
-        };
-        if !matches!(next, Ok(Some(_))) {
-            self.bytes = None;
+        if self.is_over {
+            return None;
         }
-        next.transpose()
+        let text = if self.is_list {
+            self.next_of_list()
+        } else {
+            self.next_line()
+        };
+        self.is_over = !matches!(text, Ok(Some(_)));
+        let row = |text: Vec<u8>| Row {
+            line: self.number,
+            content: match parsed(&text) {
+                Ok(object) => Content::Object(object),
+                Err(cause) => Content::Unreadable(cause.message),
+            },
+        };
+        text.map(|text| text.map(row)).transpose()
     }
 }
 
-fn too_long(at: u64, what: &str) -> Error {
-    Error::invalid(format!(
-        "{what} {at} is longer than {} MiB",
-        ROW_MAX_BYTES / 1024 / 1024
-    ))
+fn too_long(what: &str, number: u64) -> Error {
+    let most = ROW_MAX_BYTES / 1024 / 1024;
+    Error::invalid(format!("{what} {number} is longer than {most} MiB"))
 }
 
 /// The next byte that is no white space.
 fn next_token(bytes: &mut impl BufRead) -> Result<Option<u8>> {
-    loop {
-        let chunk = bytes.fill_buf().map_err(Error::invalid_cause)?;
-        if chunk.is_empty() {
-            return Ok(None);
-        }
-        let blank = chunk
-            .iter()
-            .take_while(|byte| byte.is_ascii_whitespace())
-            .count();
-        let token = chunk.get(blank).copied();
-        bytes.consume(blank + usize::from(token.is_some()));
-        if token.is_some() {
-            return Ok(token);
+    for byte in bytes.bytes() {
+        let byte = byte.map_err(Error::invalid_cause)?;
+        if !byte.is_ascii_whitespace() {
+            return Ok(Some(byte));
         }
     }
+    Ok(None)
 }
 
-/// The text of the object whose first brace was read; none where it is cut off.
-fn object(bytes: &mut impl BufRead, number: u64) -> Result<Option<Vec<u8>>> {
-    let mut text = vec![b'{'];
-    let (mut depth, mut quoted, mut escaped) = (1_u32, false, false);
-    loop {
-        let chunk = bytes.fill_buf().map_err(Error::invalid_cause)?;
-        if chunk.is_empty() {
-            return Ok(None);
-        }
-        let end = chunk.iter().position(|byte| {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' if quoted => escaped = true,
-                b'"' => quoted = !quoted,
-                _ if quoted => {}
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth -= 1,
-                _ => {}
-            }
-            depth == 0
-        });
-        let length = end.map_or(chunk.len(), |end| end + 1);
-        text.extend_from_slice(&chunk[..length]);
-        bytes.consume(length);
-        if end.is_some() {
-            return Ok(Some(text));
-        }
-        if text.len() > ROW_MAX_BYTES {
-            return Err(too_long(number, "object"));
-        }
-    }
-}
-
-fn content(text: &[u8]) -> Content {
-    match parsed(text) {
-        Ok(object) => Content::Object(object),
-        Err(cause) => Content::Unreadable(cause.message),
-    }
-}
-
-fn parsed(text: &[u8]) -> Result<serde_json::Map<String, serde_json::Value>> {
+fn parsed(text: &[u8]) -> Result<Map<String, Value>> {
     check_limits(text)?;
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let told = |cause: serde_json::Error| Error::invalid(fault(&cause));
-    let object = no_property_twice(&mut reader).map_err(told)?;
-    reader.end().map_err(told)?;
+    let refused = |cause: serde_json::Error| Error::invalid(fault(&cause));
+    let object = no_property_twice(&mut reader).map_err(refused)?;
+    reader.end().map_err(refused)?;
     Ok(object)
 }

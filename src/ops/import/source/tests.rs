@@ -5,7 +5,7 @@ fn source(bytes: &[u8]) -> Result<Source> {
     file.write_all(bytes).unwrap();
     // The file stays as long as the test runs: a source reads it again and again.
     let (_, path) = file.keep().unwrap();
-    let source = Source::open(&path, None);
+    let source = Source::open(&path, Reading::default());
     if source.is_err() {
         std::fs::remove_file(path).unwrap();
     }
@@ -159,7 +159,7 @@ fn letters_of_central_europe_are_recognised_and_another_encoding_can_be_named() 
     file.write_all(b"name\n\xa3ukasz\n").unwrap();
     let named = |encoding| {
         let encoding = Some(encoding);
-        Source::open_with(
+        Source::open(
             file.path(),
             Reading {
                 sheet: None,
@@ -207,7 +207,7 @@ fn what_is_no_list_is_refused_in_words() {
     }
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(b"a,b\n1,2\n3,4\n").unwrap();
-    let refused = Source::open_within(file.path(), None, 8)
+    let refused = Source::open_within(file.path(), "a", Reading::default(), 8)
         .unwrap_err()
         .message;
     assert!(refused.contains("larger than"), "{refused}");
@@ -226,7 +226,7 @@ fn a_quotation_mark_that_is_not_closed_is_noticed() {
 fn a_file_that_changes_while_it_is_read_is_noticed() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(b"a,b\n1,2\n").unwrap();
-    let source = Source::open(file.path(), None).unwrap();
+    let source = Source::open(file.path(), Reading::default()).unwrap();
     file.write_all(b"3,4\n").unwrap();
     let refused = source.rows().err().unwrap().message;
     assert!(refused.contains("was changed"), "{refused}");
@@ -237,7 +237,7 @@ fn json_is_read_object_by_object() {
     let of = |name: &str, text: &str| -> Vec<String> {
         let mut file = tempfile::Builder::new().suffix(name).tempfile().unwrap();
         file.write_all(text.as_bytes()).unwrap();
-        let source = match Source::open(file.path(), None) {
+        let source = match Source::open(file.path(), Reading::default()) {
             Ok(source) => source,
             Err(cause) => return vec![format!("refused: {}", cause.message)],
         };

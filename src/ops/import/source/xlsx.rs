@@ -31,29 +31,20 @@ pub(super) fn find_sheets(path: &Path, named: Option<&str>) -> Result<(Vec<Strin
     let file = File::open(path).map_err(Error::invalid_cause)?;
     bomb::check(BufReader::new(file))?;
     let file = File::open(path).map_err(Error::invalid_cause)?;
-    let there = open(file)?.sheet_names();
-    match named {
-        None => {
-            let first = there
-                .first()
-                .ok_or_else(|| Error::invalid("has no sheet"))?;
-            let goes_on = (2..).map(|number| format!("{first} {number}"));
-            let more = goes_on.take_while(|name| there.contains(name));
-            let chosen = std::iter::once(first.clone()).chain(more).collect();
-            Ok((chosen, there))
-        }
-        Some(named) if there.iter().any(|sheet| sheet == named) => {
-            Ok((vec![named.to_owned()], there))
-        }
-        Some(named) => Err(Error::invalid(format!(
-            "--sheet: there is no sheet \"{named}\"; there are {}",
-            there
-                .iter()
-                .map(|sheet| format!("\"{sheet}\""))
-                .collect::<Vec<_>>()
-                .join(", ")
-        ))),
+    let all = open(file)?.sheet_names();
+    let Some(named) = named else {
+        let first = all.first().ok_or_else(|| Error::invalid("has no sheet"))?;
+        let goes_on = (2..).map(|number| format!("{first} {number}"));
+        let more = goes_on.take_while(|name| all.contains(name));
+        return Ok((std::iter::once(first.clone()).chain(more).collect(), all));
+    };
+    if all.iter().any(|sheet| sheet == named) {
+        return Ok((vec![named.to_owned()], all));
     }
+    Err(Error::invalid(format!(
+        "--sheet: there is no sheet \"{named}\"; there are \"{}\"",
+        all.join("\", \"")
+    )))
 }
 
 fn open(file: File) -> Result<Workbook> {
@@ -77,92 +68,95 @@ fn unreadable(cause: &dyn std::fmt::Display) -> Error {
 /// The rows of sheets, those without any value left out; of the second and later ones without the
 /// header, and counted on.
 pub(super) fn rows(file: File, sheets: Vec<String>) -> Result<Rows> {
-    let (tell, told) = sync_channel(AHEAD_ROWS);
+    let (sender, receiver) = sync_channel(AHEAD_ROWS);
     std::thread::Builder::new()
         .name("spreadsheet".into())
         .spawn(move || {
             let read = || {
                 let mut book = open(file)?;
-                let mut header = None;
-                let mut bytes_left = TEXT_MAX_BYTES;
-                let mut sheets = (0..).zip(&sheets);
-                sheets.try_for_each(|(at, name)| {
-                    let sheet = Sheet {
-                        number: at,
-                        name,
-                        header: &mut header,
-                        bytes_left: &mut bytes_left,
-                        at_header: true,
-                        cells: Vec::new(),
-                        row_bytes: 0,
-                        problem: None,
-                    };
-                    send(&mut book, sheet, &tell)
-                })
+                let mut reader = SheetReader {
+                    number: 0,
+                    header: None,
+                    is_at_header: true,
+                    bytes_left: TEXT_MAX_BYTES,
+                    cells: Vec::new(),
+                    row_bytes: 0,
+                    problem: None,
+                };
+                for name in &sheets {
+                    reader.send(&mut book, name, &sender)?;
+                    reader.number += 1;
+                    reader.is_at_header = true;
+                }
+                Ok(())
             };
             let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
             let read = read.unwrap_or_else(|_| Err(unreadable(&"its parts do not fit together")));
             if let Err(cause) = read {
                 // Nobody may be listening any more.
-                let _ = tell.send(Err(cause));
+                let _ = sender.send(Err(cause));
             }
         })
         .map_err(Error::unavailable)?;
-    Ok(Box::new(told.into_iter()))
+    Ok(Box::new(receiver.into_iter()))
 }
 
-/// Sends a sheet row by row, until there are no more or nobody listens.
-fn send(book: &mut Workbook, mut sheet: Sheet<'_>, tell: &SyncSender<Result<Row>>) -> Result<()> {
-    let mut reader = book
-        .worksheet_cells_reader(sheet.name)
-        .map_err(|cause| unreadable(&cause))?;
-    let mut at: Option<u32> = None;
-    loop {
-        let cell = reader
-            .next_cell_with_formula_metadata()
-            .map_err(|cause| unreadable(&cause))?;
-        let row = cell.as_ref().map(|cell| cell.pos.0);
-        if row != at {
-            if let Some(line) = at
-                && let Some(row) = sheet.row(line)?
-                && tell.send(Ok(row)).is_err()
-            {
-                return Ok(());
-            }
-            if row < at && row.is_some() {
-                return Err(unreadable(&"its rows are out of order"));
-            }
-            at = row;
-        }
-        let Some(cell) = cell else {
-            return Ok(());
-        };
-        let column = cell.pos.1 as usize;
-        if cell.formula.is_some() && cell.value == DataRef::Empty {
-            // Some programs write formulas and leave it to the next to compute them.
-            sheet.problem = Some((column, NOT_COMPUTED.to_owned()));
-        } else {
-            sheet.put(column, &cell.value)?;
-        }
-    }
-}
-
-/// A sheet while its cells come.
-struct Sheet<'a> {
+/// Reads sheets that go on with each other.
+struct SheetReader {
     number: u64,
-    name: &'a str,
     /// That of the first sheet.
-    header: &'a mut Option<Content>,
+    header: Option<Content>,
+    is_at_header: bool,
     /// The text that the file may still hold.
-    bytes_left: &'a mut usize,
-    at_header: bool,
+    bytes_left: usize,
     /// The row that is not complete yet.
     cells: Vec<String>,
     row_bytes: usize,
     problem: Option<(usize, String)>,
 }
 
-impl Sheet<'_> {
+impl SheetReader {
+    /// Sends a sheet row by row, until there are no more or nobody listens.
+    fn send(
+        &mut self,
+        book: &mut Workbook,
+        name: &str,
+        sender: &SyncSender<Result<Row>>,
+    ) -> Result<()> {
+        let mut cells = book
+            .worksheet_cells_reader(name)
+            .map_err(|cause| unreadable(&cause))?;
+        let mut at: Option<u32> = None;
+        loop {
+            let cell = cells
+                .next_cell_with_formula_metadata()
+                .map_err(|cause| unreadable(&cause))?;
+            let row = cell.as_ref().map(|cell| cell.pos.0);
+            if row != at {
+                if let Some(line) = at
+                    && let Some(row) = self.row(name, line)?
+                    && sender.send(Ok(row)).is_err()
+                {
+                    return Ok(());
+                }
+                if row < at && row.is_some() {
+                    return Err(unreadable(&"its rows are out of order"));
+                }
+                at = row;
+            }
+            let Some(cell) = cell else {
+                return Ok(());
+            };
+            let column = cell.pos.1 as usize;
+            if cell.formula.is_some() && cell.value == DataRef::Empty {
+                // Some programs write formulas and leave it to the next to compute them.
+                self.problem = Some((column, NOT_COMPUTED.to_owned()));
+            } else {
+                self.put(column, &cell.value)?;
+            }
+        }
+    }
+
     fn put(&mut self, column: usize, value: &DataRef<'_>) -> Result<()> {
         let text = match text(value) {
             Ok(text) if text.is_empty() => return Ok(()),
@@ -178,7 +172,7 @@ impl Sheet<'_> {
                 column + 1
             )));
         }
-        *self.bytes_left = self.bytes_left.checked_sub(text.len()).ok_or_else(|| {
+        self.bytes_left = self.bytes_left.checked_sub(text.len()).ok_or_else(|| {
             let most = TEXT_MAX_BYTES / 1024 / 1024 / 1024;
             Error::invalid(format!("holds more than {most} GiB of text; split it"))
         })?;
@@ -196,7 +190,7 @@ impl Sheet<'_> {
     }
 
     /// The row that is complete now; none where it is empty, or a header that is known.
-    fn row(&mut self, line: u32) -> Result<Option<Row>> {
+    fn row(&mut self, sheet: &str, line: u32) -> Result<Option<Row>> {
         let cells = std::mem::take(&mut self.cells);
         self.row_bytes = 0;
         let content = match self.problem.take() {
@@ -204,22 +198,19 @@ impl Sheet<'_> {
             None if cells.is_empty() => return Ok(None),
             None => Content::Cells(cells),
         };
-        if std::mem::take(&mut self.at_header) {
-            match self.header {
-                None => *self.header = Some(content.clone()),
+        if std::mem::take(&mut self.is_at_header) {
+            match &self.header {
+                None => self.header = Some(content.clone()),
                 Some(first) if *first == content => return Ok(None),
                 Some(_) => {
                     return Err(Error::invalid(format!(
-                        "sheet \"{}\" has another header than the one it seems to go on with; name the sheet to import with --sheet",
-                        self.name
+                        "sheet \"{sheet}\" has another header than the one it seems to go on with; name the sheet to import with --sheet"
                     )));
                 }
             }
         }
-        Ok(Some(Row {
-            line: self.number * SHEET_ROWS + u64::from(line) + 1,
-            content,
-        }))
+        let line = self.number * SHEET_ROWS + u64::from(line) + 1;
+        Ok(Some(Row { line, content }))
     }
 }
 
@@ -247,17 +238,15 @@ fn text(value: &DataRef<'_>) -> Result<String, String> {
             let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
             format!("{sign}{hours:02}:{minutes:02}:{:02}", seconds % 60)
         }
-        DataRef::DateTime(at) if at.is_datetime() && at.as_f64() >= 1.0 => {
+        DataRef::DateTime(at) => {
             let (year, month, day, hour, minute, second, _) = at.to_ymd_hms_milli();
             let date = format!("{year:04}-{month:02}-{day:02}");
-            match (hour, minute, second) {
-                (0, 0, 0) => date,
-                _ => format!("{date} {hour:02}:{minute:02}:{second:02}"),
+            let time = format!("{hour:02}:{minute:02}:{second:02}");
+            match (at.is_datetime() && at.as_f64() >= 1.0, time.as_str()) {
+                (false, _) => time,
+                (true, "00:00:00") => date,
+                (true, _) => format!("{date} {time}"),
             }
-        }
-        DataRef::DateTime(at) => {
-            let (_, _, _, hour, minute, second, _) = at.to_ymd_hms_milli();
-            format!("{hour:02}:{minute:02}:{second:02}")
         }
         DataRef::Error(error) => return Err(format!("the error {error}")),
     })

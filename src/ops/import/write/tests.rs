@@ -1,7 +1,8 @@
 use super::*;
 use crate::{
+    core::Context,
     db::{in_transaction, migrate},
-    ops::import::{Columns, Source},
+    ops::import::{Columns, source::Reading},
     types::Timestamp,
 };
 use rusqlite::Connection;
@@ -19,7 +20,7 @@ fn a_code_that_was_taken_since_the_check_makes_a_bad_row() {
         .unwrap();
     let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
     file.write_all(b"code,slug\nA,a\nB,b\nC,c\n").unwrap();
-    let source = Source::open(file.path(), None).unwrap();
+    let source = Source::open(file.path(), Reading::default()).unwrap();
     let ctx = Context::of_command("import", Arc::default());
     let plan = Plan {
         what: What::Delegates,
@@ -30,8 +31,15 @@ fn a_code_that_was_taken_since_the_check_makes_a_bad_row() {
         make_codes: false,
         ctx: ctx.clone(),
     };
-    let rows = source.rows().unwrap();
-    let mut import = Import::new(rows, plan, BadRows::default(), 1, 0, Stop::default());
+    let mut import = Import::new(
+        Arc::new(source),
+        plan,
+        Arc::default(),
+        1,
+        0,
+        Stop::default(),
+    )
+    .unwrap();
     in_transaction(&connection, Timestamp(0), |tx| {
         let other = Map::from_iter([("slug".to_owned(), "b".into())]);
         records::write::create(tx, &ctx, &delegates::RESOURCE, other)?;
@@ -50,7 +58,7 @@ fn a_code_that_was_taken_since_the_check_makes_a_bad_row() {
     .unwrap();
     assert_eq!((import.created, import.done, import.finished), (2, 3, true));
     assert_eq!(
-        import.late.told()[0].to_string(),
+        import.late.listed()[0].to_string(),
         "line 3, column \"slug\": slug: already used by the delegate with id 1"
     );
 }

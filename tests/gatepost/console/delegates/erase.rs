@@ -173,7 +173,7 @@ fn a_merged_record_goes_with_the_person() {
     let crew = server.crew(ConsoleRole::Administrator);
     let path = format!("/console/delegates/{id}/merge");
     let form = super::fields(
-        &crew.get(&format!("{path}?with={double}")).shown(),
+        &crew.get(&format!("{path}?other={double}")).shown(),
         "/merge",
     );
     super::send(&crew, &path, &form).taken();

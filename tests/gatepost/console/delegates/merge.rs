@@ -47,15 +47,15 @@ fn two_records_become_one_with_all_that_both_did() {
     .taken();
     let path = format!("/console/delegates/{ada}/merge");
     let html = crew.get(&format!("{path}?q=lovelace")).shown();
-    assert!(html.contains(&format!("{path}?with={double}")));
+    assert!(html.contains(&format!("{path}?other={double}")));
     assert!(
         !crew
             .get(&format!("{path}?q=T-1"))
             .shown()
-            .contains("?with="),
+            .contains("?other="),
         "not itself"
     );
-    let html = crew.get(&format!("{path}?with={double}")).shown();
+    let html = crew.get(&format!("{path}?other={double}")).shown();
     assert!(html.contains("Barcode T-2") && html.contains("3 interactions"));
     let mut form = fields(&html, "/merge");
     set(&mut form, "take-email", "other");
@@ -123,7 +123,7 @@ fn the_badge_that_stays_valid_can_be_chosen() {
     let crew = server.crew(ConsoleRole::Operator);
     let path = format!("/console/delegates/{ada}/merge");
     let mut form = fields(
-        &crew.get(&format!("{path}?with={double}")).shown(),
+        &crew.get(&format!("{path}?other={double}")).shown(),
         "/merge",
     );
     set(&mut form, "take-barcode", "other");
@@ -136,7 +136,7 @@ fn the_badge_that_stays_valid_can_be_chosen() {
         .data();
     send(&crew, &path, &form).refused(422, "nothing is merged");
     let mut form = fields(
-        &crew.get(&format!("{path}?with={double}")).shown(),
+        &crew.get(&format!("{path}?other={double}")).shown(),
         "/merge",
     );
     set(&mut form, "take-barcode", "other");
@@ -145,7 +145,7 @@ fn the_badge_that_stays_valid_can_be_chosen() {
     caller
         .get("/delegate/barcode:T-1")
         .refused(404, 1301, "this badge was merged");
-    crew.get(&format!("{path}?with={ada}"))
+    crew.get(&format!("{path}?other={ada}"))
         .refused(400, "this is the same one");
     crew.post(&format!("/console/delegates/{double}/restore"), &[])
         .refused(422, "T-2");

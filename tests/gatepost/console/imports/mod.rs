@@ -57,7 +57,7 @@ impl Crew<'_> {
         let mut html = String::new();
         until("nothing is worked on it", || {
             html = self.get(path).shown();
-            !html.contains("Stop it</button>")
+            !html.contains(">Stop</button>")
         });
         html
     }
@@ -172,7 +172,11 @@ fn the_sample_goes_in_and_comes_back_out() {
     assert_eq!(kept(&server), 1);
     let batch = crew.imported(&list, &[]);
     assert_eq!(kept(&server), 0, "the list is gone once it is imported");
-    assert!(crew.get(&list).shown().contains("<strong>60</strong> made"));
+    assert!(
+        crew.get(&list)
+            .shown()
+            .contains("<strong>60</strong> created")
+    );
     assert_eq!(count(&server, "delegates WHERE barcode IS NOT NULL"), 60);
     let diet: String = server
         .value("SELECT data ->> '$.Data.Dietary needs' FROM delegates WHERE first_name = 'Tomás'");
@@ -256,7 +260,7 @@ fn a_key_changes_who_is_there_and_a_device_is_joined() {
     crew.send(&list, "try", &[("key", "barcode")]).taken();
     assert!(
         crew.done(&list)
-            .contains("<strong>1</strong> there already")
+            .contains("<strong>1</strong> exist already")
     );
     let batch = crew.imported(&list, &[("key", "barcode"), ("join", &id), ("device", &id)]);
     assert_eq!(
@@ -371,7 +375,10 @@ fn everybody_is_joined_with_an_event_that_is_made_after_the_import() {
     crew.post(&format!("{path}/join"), &[("device", &event.to_string())])
         .taken();
     let html = crew.done(&path);
-    assert!(html.contains("2 attendees joined with Congress"), "{html}");
+    assert!(
+        html.contains("2 attendees registered for Congress"),
+        "{html}"
+    );
     assert_eq!(
         count(&server, "interactions WHERE interaction_type = 'join'"),
         2

@@ -122,7 +122,7 @@ fn viewers_see_the_history_and_nothing_of_the_lists() {
     let path = format!("/console/import/batches/{batch}");
     let html = viewer.get(&path).shown();
     assert!(
-        html.contains("a.csv") && !html.contains("Take it back"),
+        html.contains("a.csv") && !html.contains("Take back"),
         "{html}"
     );
     viewer
@@ -131,7 +131,7 @@ fn viewers_see_the_history_and_nothing_of_the_lists() {
     // An operator deletes nothing for good.
     crew.post(&format!("{path}/undo"), &[])
         .refused(403, "needs the role administrator");
-    assert!(!crew.get(&path).shown().contains(">Take it back<"));
+    assert!(!crew.get(&path).shown().contains(">Take back<"));
     viewer
         .upload("delegates", "a.csv", b"first name\nAda\n")
         .refused(403, "needs the role operator");

@@ -64,13 +64,13 @@ fn one_list_is_dealt_with_at_a_time_and_a_stopped_one_is_completed() {
         crew.post(&format!("{list}/cancel"), &[]).taken();
     });
     let html = crew.done(&list);
-    assert!(html.contains("It was stopped after row"), "{html}");
+    assert!(html.contains("Stopped after row"), "{html}");
     let written = count(&server, "delegates");
     assert!(written > 0 && written < 20_000, "{written}");
     let batch: i64 = server.value("SELECT id FROM batches");
     let done: i64 = server.value("SELECT done FROM batches");
     assert_eq!(done, written);
-    assert!(html.contains("Write the rest"), "{html}");
+    assert!(html.contains("Import the rest"), "{html}");
     assert_eq!(
         kept(&server),
         2,
@@ -99,7 +99,7 @@ fn one_list_is_dealt_with_at_a_time_and_a_stopped_one_is_completed() {
     assert!(html.contains(&format!("Complete import {batch}")), "{html}");
     crew.post(&format!("{again}/resume"), &[]).taken();
     let html = crew.done(&again);
-    assert!(html.contains("20,000 rows are done with"), "{html}");
+    assert!(html.contains("20,000 rows done"), "{html}");
     assert_eq!(
         count(&server, "delegates WHERE barcode LIKE 'MANY-%'"),
         20_000
@@ -132,14 +132,14 @@ fn the_rest_of_a_stopped_import_is_written_from_the_file_that_was_kept() {
             crew.post(&format!("{list}/cancel"), &[]).taken();
         });
         let html = crew.done(&list);
-        assert!(html.contains("It was stopped after row"), "{html}");
+        assert!(html.contains("Stopped after row"), "{html}");
         list
     };
     let list = stopped("many.csv", &many(20_000));
     assert_eq!(kept(&server), 1);
     crew.post(&format!("{list}/resume"), &[]).taken();
     let html = crew.done(&list);
-    assert!(html.contains("20,000 rows are done with"), "{html}");
+    assert!(html.contains("20,000 rows done"), "{html}");
     assert_eq!(count(&server, "delegates"), 20_000);
     assert_eq!((count(&server, "batches"), kept(&server)), (1, 0));
     // Taken back, it is not to be completed: its file goes.

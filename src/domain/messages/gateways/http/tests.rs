@@ -42,7 +42,7 @@ fn a_call_that_cannot_be_made_is_refused_when_it_is_set() {
         (change(|http| http.method = "DELETE".into()), "method"),
         (
             change(|http| http.body = "{{ nothing }}".into()),
-            "there is no",
+            "unknown {{ nothing }}",
         ),
         (
             change(|http| http.body = "{\"text\": {{ text".into()),

@@ -1,0 +1,218 @@
+//! The list of attendees, with search, filters, an expression, and export.
+
+use crate::{
+    admin::{
+        Area, Fields, Layout, RequestContext, answer, export as file, filter::query, layout::number,
+    },
+    core::search::Part,
+    domain::{
+        delegates::{
+            find::{Found, Wanted, find},
+            overview::holder,
+            types,
+        },
+        interactions::inside::places,
+    },
+    ops::export::{What, Which},
+    types::error::{Kind, Result},
+};
+use askama::Template;
+use poem::Response;
+use std::time::Duration;
+
+/// How long the search of an export may take.
+const SEARCH_MAX: Duration = Duration::from_mins(2);
+
+/// Expressions to begin with, and what they find.
+const EXAMPLES: [(&str, &str); 6] = [
+    ("no e-mail address", r#"{"==": ["email", null]}"#),
+    (
+        "have not checked in anywhere",
+        r#"{"fi": ["check-in", {}, "== 0"]}"#,
+    ),
+    (
+        "checked in three times or more",
+        r#"{"fi": ["check-in", {}, ">= 3"]}"#,
+    ),
+    (
+        "a value of their details",
+        r#"{"ud": ["Data.dietaryNeeds", "==", "vegan"]}"#,
+    ),
+    (
+        "one of two companies, by part of the name",
+        r#"{"or": [{"*=": ["company", "north"]}, {"*=": ["company", "south"]}]}"#,
+    ),
+    (
+        "changed since that day",
+        r#"{">=": ["updatedAt", "2026-11-20 00:00:00"]}"#,
+    ),
+];
+
+struct Filter(Wanted);
+
+impl Filter {
+    fn read(typed: &Fields) -> Self {
+        let device = typed.number("device").ok().flatten();
+        let text = |name| typed.text(name).to_owned();
+        Self(Wanted {
+            q: text("q"),
+            kind: text("type"),
+            flag: typed.text("flag").to_lowercase(),
+            device,
+            been: match typed.text("been") {
+                "no" => "no",
+                "yes" => "yes",
+                _ if device.is_some() => "yes",
+                _ => "",
+            },
+            deleted: typed.ticked("deleted"),
+            search: text("search"),
+        })
+    }
+
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "templates give references"
+    )]
+    fn is_at(&self, device: &i64) -> bool {
+        self.0.device == Some(*device)
+    }
+
+    fn is_unfolded(&self) -> bool {
+        let Wanted {
+            kind,
+            flag,
+            been,
+            deleted,
+            ..
+        } = &self.0;
+        !kind.is_empty() || !flag.is_empty() || !been.is_empty() || *deleted
+    }
+
+    fn query(&self) -> String {
+        let wanted = &self.0;
+        let device = wanted.device.map(|id| id.to_string()).unwrap_or_default();
+        query(&[
+            ("q", &wanted.q),
+            ("type", &wanted.kind),
+            ("flag", &wanted.flag),
+            ("device", &device),
+            ("been", wanted.been),
+            ("search", &wanted.search),
+            ("deleted", if wanted.deleted { "1" } else { "" }),
+        ])
+    }
+}
+
+#[derive(Template)]
+#[template(path = "delegates/list.html")]
+struct Page {
+    part: FoundPart,
+    layout: Layout,
+    types: Vec<String>,
+    devices: Vec<(i64, String)>,
+}
+
+#[derive(Template)]
+#[template(path = "delegates/found.html")]
+struct FoundPart {
+    layout: Layout,
+    filter: Filter,
+    found: Found,
+    /// What is wrong with the expression.
+    fault: Option<String>,
+}
+
+fn example_path(search: &str) -> String {
+    format!("/console/delegates?{}", query(&[("search", search)]))
+}
+
+fn part(query: &Fields) -> Result<Part> {
+    Ok(match (query.number("after")?, query.number("before")?) {
+        (_, Some(id)) => Part::Before(id),
+        (after, None) => Part::After(after.unwrap_or(0)),
+    })
+}
+
+pub(super) async fn show(request: RequestContext) -> Result<Response> {
+    let filter = Filter::read(&request.query);
+    if request.query.ticked("go")
+        && let Some(holder) = request.look_up(|connection| holder(connection, &filter.0.q))?
+    {
+        return Ok(answer::go(&format!("/console/delegates/{}", holder.id)));
+    }
+    let zone = request.console.settings().zone.clone();
+    let (part, is_part) = (part(&request.query)?, request.is_part());
+    let wanted = filter.0.clone();
+    let (found, fault, types, devices) = request
+        .read(move |connection| {
+            let (found, fault) = match find(connection, &wanted, &zone, part) {
+                Err(cause) if matches!(cause.kind, Kind::InvalidSearch | Kind::Unavailable) => {
+                    (Found::default(), Some(cause.message))
+                }
+                found => (found?, None),
+            };
+            if is_part {
+                return Ok((found, fault, Vec::new(), Vec::new()));
+            }
+            Ok((found, fault, types(connection)?, places(connection)?))
+        })
+        .await?;
+    let is_wrong = fault.is_some();
+    let layout = || request.layout("Attendees", Some(Area::Delegates));
+    let part = FoundPart {
+        layout: layout(),
+        filter,
+        found,
+        fault,
+    };
+    if is_part {
+        return answer::form_page(is_wrong, &part);
+    }
+    let page = Page {
+        layout: layout(),
+        part,
+        types,
+        devices,
+    };
+    answer::form_page(is_wrong, &page)
+}
+
+/// The number of all matches.
+pub(super) async fn count(request: RequestContext) -> Result<Response> {
+    let filter = Filter::read(&request.query);
+    let (wanted, zone) = (filter.0.clone(), request.console.settings().zone.clone());
+    let count = request
+        .read(move |connection| {
+            let search = wanted.search(connection, &zone)?;
+            search.count(connection, u64::MAX >> 1)
+        })
+        .await?;
+    let count = number(i64::try_from(count).unwrap_or(i64::MAX));
+    if request.is_part() {
+        return Ok(Response::builder()
+            .content_type("text/plain; charset=utf-8")
+            .body(count));
+    }
+    let list = format!("/console/delegates?{}", filter.query());
+    request.done(format!("{count} attendees found."), &list)
+}
+
+/// The attendees that are found, as a file.
+pub(super) async fn export(request: RequestContext) -> Result<Response> {
+    let format = file::format(request.query.text("format"))?;
+    let wanted = Filter::read(&request.query).0;
+    let zone = request.console.settings().zone.clone();
+    let which = if wanted.is_narrow() {
+        let zone = zone.clone();
+        let found = request.read(move |connection| {
+            let search = wanted.search(connection, &zone)?;
+            search.ids(connection, SEARCH_MAX)
+        });
+        Which::Ids(found.await?)
+    } else {
+        Which::All
+    };
+    let app = request.console.app();
+    Ok(file::sent(app, What::Delegates, which, zone, format))
+}

@@ -1,0 +1,328 @@
+//! The page of a device: who may enter, who is inside, what belongs to it, its app; and the changes that
+//! are no form.
+
+use super::form;
+use crate::{
+    admin::{Area, Layout, RequestContext, answer, engine::Document},
+    core::{audit::HistoryOf, records::Kind},
+    db::counters,
+    domain::{
+        apps::{
+            self, configuration,
+            state::{State, state},
+        },
+        delegates::overview::{self, Line},
+        devices::{
+            self, RESOURCE, deleted,
+            record::{Record, form_fields},
+            rule_texts::{RuleText, in_words},
+            tree::{self, Node},
+        },
+        history::{self, Change},
+        interactions::{
+            inside::{self, Inside},
+            presence::{self, PresenceChange},
+            types,
+        },
+    },
+    identity::{
+        Role,
+        clients::{self, Client},
+    },
+    types::{
+        ClientId, DeviceId, InteractionId,
+        error::{self, Error, Result},
+    },
+};
+use askama::Template;
+use poem::Response;
+use rusqlite::Connection;
+use serde_json::json;
+
+/// People and changes that the page of a device shows.
+const SHOWN: usize = 10;
+/// People on a page of those inside.
+const PEOPLE: usize = 50;
+/// Changes on a page of the history.
+const CHANGES: usize = 30;
+
+#[derive(Template)]
+#[template(path = "devices/show.html")]
+struct Page {
+    layout: Layout,
+    about: &'static str,
+    when: String,
+    rules: Vec<RuleText>,
+    /// The stored document, where its rules cannot be read.
+    unreadable: Option<String>,
+    capacity: Option<u32>,
+    document: Document,
+    inside: i64,
+    people: Vec<Person>,
+    children: Vec<Node>,
+    children_all: i64,
+    /// How many are registered, and whether all were counted.
+    registered: (i64, bool),
+    state: Option<State>,
+    clients: Vec<Client>,
+    changes: Vec<Change>,
+    /// Why a deleted device cannot be deleted permanently.
+    kept_by: Vec<&'static str>,
+    has_settings: bool,
+    record: Record,
+}
+
+/// Somebody who is inside.
+struct Person {
+    line: Line,
+    entry: Inside,
+}
+
+impl Page {
+    fn properties(&self) -> Vec<(&'static str, &str, bool)> {
+        form_fields()
+            .filter(|field| field.name != "name" && field.kind != Kind::Time)
+            .map(|field| {
+                let text = self.record.text(field.column);
+                (field.label, text, field.kind == Kind::Code)
+            })
+            .filter(|(_, text, _)| !text.is_empty())
+            .collect()
+    }
+
+    /// The search for everybody who is registered here.
+    fn registered_search(&self) -> String {
+        let device = json!({"firstDevice": [self.record.id]});
+        let joined = types::names_of(PresenceChange::Join);
+        let any: Vec<_> = joined.map(|kind| json!({"fi": [kind, device]})).collect();
+        let search = json!({"or": any});
+        form_urlencoded::byte_serialize(search.to_string().as_bytes()).collect()
+    }
+
+    fn is_an_app(&self) -> bool {
+        devices::APP_TYPES.contains(&self.record.kind())
+    }
+
+    fn runs_an_app(&self) -> bool {
+        self.is_an_app() || self.state.is_some() || !self.clients.is_empty()
+    }
+}
+
+pub async fn show(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let settings = request.console.settings();
+    let app = request.console.app().clone();
+    let layout = request.layout("Device", Some(Area::Devices));
+    let mut page = request
+        .read(move |connection| {
+            let record = Record::find(connection, id)?;
+            let (device, kind) = (record.id, record.kind());
+            let own = record.rules();
+            let times = (record.start_at, record.end_at);
+            let texts = own.map(|own| in_words(own, settings.access, times, &settings.zone));
+            let children = tree::level(connection, Some(id), 1, &app)?;
+            let about = super::TYPES.iter().find(|(known, _)| *known == kind);
+            Ok(Page {
+                about: about.map_or("", |(_, about)| about),
+                when: record.when(&settings.zone),
+                rules: texts.unwrap_or_default(),
+                unreadable: form::unreadable(&record),
+                capacity: own.and_then(|own| own.or(settings.access).capacity),
+                document: Document::new(&record.document(), form::ACCESS),
+                inside: counters::people(connection, device)?,
+                people: people(connection, device, None, SHOWN)?,
+                children: children.nodes,
+                children_all: children.total,
+                registered: presence::count_joined(connection, device)?,
+                state: state(connection, &app, device)?,
+                clients: clients::of_device(connection, device)?,
+                changes: changes(connection, device, None, SHOWN)?.0,
+                kept_by: match record.deleted_at {
+                    Some(_) => deleted::kept_by(connection, device)?,
+                    None => Vec::new(),
+                },
+                has_settings: has_settings(connection, record.text("code"))?,
+                layout,
+                record,
+            })
+        })
+        .await?;
+    page.layout.title.clone_from(&page.record.name);
+    answer::page(&page)
+}
+
+fn has_settings(connection: &Connection, code: &str) -> Result<bool> {
+    let draft = configuration::draft(connection)?.map(|draft| draft.document);
+    let published = configuration::published(connection)?.document;
+    let names = |document: &apps::Document| document.by_device.contains_key(code);
+    Ok(names(&published) || draft.as_ref().is_some_and(names))
+}
+
+fn roles(client: &Client) -> String {
+    let short = |role: Role| {
+        let name = role.name().trim_start_matches("ROLE_OAUTH2_");
+        name.to_lowercase().replace('_', "-")
+    };
+    let roles: Vec<_> = client.roles.iter().map(short).collect();
+    roles.join(", ")
+}
+
+fn people(
+    connection: &Connection,
+    device: DeviceId,
+    before: Option<InteractionId>,
+    limit: usize,
+) -> Result<Vec<Person>> {
+    let inside = inside::people(connection, device, before, limit)?;
+    let ids: Vec<i64> = inside.iter().map(|entry| entry.delegate.0).collect();
+    let lines = overview::lines(connection, &ids)?;
+    let person = |entry: Inside| {
+        let line = lines
+            .iter()
+            .find(|line| line.id == entry.delegate.0)?
+            .clone();
+        Some(Person { line, entry })
+    };
+    Ok(inside.into_iter().filter_map(person).collect())
+}
+
+fn changes(
+    connection: &Connection,
+    device: DeviceId,
+    before: Option<i64>,
+    limit: usize,
+) -> Result<(Vec<Change>, Option<i64>)> {
+    let of = HistoryOf {
+        types: [RESOURCE.name, "event"],
+        table: RESOURCE.table,
+        id: device.0,
+    };
+    history::changes(connection, of, before, limit)
+}
+
+#[derive(Template)]
+#[template(path = "devices/inside.html")]
+struct InsidePage {
+    layout: Layout,
+    record: Record,
+    count: i64,
+    people: Vec<Person>,
+    first: bool,
+    older: Option<InteractionId>,
+}
+
+pub async fn inside(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let before = request.query.number("before")?.map(InteractionId);
+    let (record, count, people) = request
+        .read(move |connection| {
+            let record = Record::find(connection, id)?;
+            let count = counters::people(connection, record.id)?;
+            let people = people(connection, record.id, before, PEOPLE)?;
+            Ok((record, count, people))
+        })
+        .await?;
+    let last = people.last().filter(|_| people.len() == PEOPLE);
+    answer::page(&InsidePage {
+        layout: request.layout(&format!("Inside {}", record.name), Some(Area::Devices)),
+        record,
+        count,
+        first: before.is_none(),
+        older: last.map(|person| person.entry.interaction),
+        people,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "devices/history.html")]
+struct HistoryPage {
+    layout: Layout,
+    record: Record,
+    changes: Vec<Change>,
+    first: bool,
+    older: Option<i64>,
+}
+
+pub async fn history(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let before = request.query.number("before")?;
+    let (record, (changes, older)) = request
+        .read(move |connection| {
+            let record = Record::find(connection, id)?;
+            let changes = changes(connection, record.id, before, CHANGES)?;
+            Ok((record, changes))
+        })
+        .await?;
+    answer::page(&HistoryPage {
+        layout: request.layout(&format!("Changes to {}", record.name), Some(Area::Devices)),
+        record,
+        changes,
+        first: before.is_none(),
+        older,
+    })
+}
+
+fn record(request: &RequestContext) -> Result<Record> {
+    let id = request.id("id")?;
+    request.look_up(|connection| Record::find(connection, id))
+}
+
+fn path(id: DeviceId) -> String {
+    format!("/console/devices/{id}")
+}
+
+pub async fn delete(request: RequestContext) -> Result<Response> {
+    let Record { id, name, .. } = record(&request)?;
+    let revoked = request
+        .write(move |tx, ctx| devices::delete(tx, ctx, id))
+        .await?;
+    let app = if revoked > 0 {
+        " Its app is shut out."
+    } else {
+        ""
+    };
+    request.done(
+        format!("{name} deleted.{app} It can be restored from here."),
+        &path(id),
+    )
+}
+
+pub async fn restore(request: RequestContext) -> Result<Response> {
+    let Record { id, name, .. } = record(&request)?;
+    request
+        .write(move |tx, ctx| deleted::restore(tx, ctx, id))
+        .await?;
+    request.done(format!("{name} restored."), &path(id))
+}
+
+pub async fn erase(request: RequestContext) -> Result<Response> {
+    let Record { id, name, .. } = record(&request)?;
+    request
+        .write(move |tx, ctx| deleted::erase(tx, ctx, id))
+        .await?;
+    request.done(
+        format!("{name} deleted permanently."),
+        "/console/devices?show=deleted",
+    )
+}
+
+pub async fn revoke(request: RequestContext) -> Result<Response> {
+    let (id, client) = (DeviceId(request.id("id")?), ClientId(request.id("client")?));
+    let name = request
+        .write(move |tx, ctx| {
+            let mut own = clients::of_device(tx, id)?.into_iter();
+            let client = own.find(|own| own.id == client).ok_or_else(|| {
+                Error::new(
+                    error::Kind::NoSuchPath,
+                    "this device has no such credentials",
+                )
+            })?;
+            clients::revoke(tx, ctx, &client.client_id)?;
+            Ok(client.name)
+        })
+        .await?;
+    request.done(
+        format!("Credentials of {name} revoked. The app is shut out from now on."),
+        &path(id),
+    )
+}

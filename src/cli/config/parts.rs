@@ -1,0 +1,186 @@
+//! Parts of the document that follow from one call or two: schemas of sections, statements, reports,
+//! the configuration of apps, templates, automations and webhooks.
+
+use super::{Part, Plan, read};
+use crate::{
+    core::{
+        search::statements::{self, Statement},
+        sections::{self, Named},
+        settings,
+    },
+    domain::{
+        apps::{
+            Document,
+            configuration::{publish, published},
+        },
+        messages::{automations, templates},
+        reports::{self, Report},
+        webhooks::document as webhooks,
+    },
+    types::error::{Error, Result},
+};
+use serde_json::json;
+use std::collections::BTreeSet;
+
+/// The schemas of sections of `data`, by kind of record and name. `null` in a schema's place takes it
+/// away.
+pub(super) const SECTIONS: Part = Part {
+    key: "sections",
+    help: "Sections: {\"delegate\": {\"Medical\": JSON Schema}, \"device\": {...}}; null takes a schema away.",
+    export: sections::document,
+    plan: |_, said, prune| {
+        let named: Named = read("sections", said)?;
+        sections::check(&named)?;
+        let count = named.values().map(serde_json::Map::len).sum();
+        Ok(Plan::new(count, move |tx, ctx| {
+            sections::save(tx, ctx, &named, prune.0)
+        }))
+    },
+};
+
+/// A list, matched by name.
+pub(super) const STATEMENTS: Part = Part {
+    key: "statements",
+    help: "Statements: [{\"name\", \"type\": \"delegate\" or \"device\", \"label\", \"sql\"}], each a read-only SELECT of one value over :id.",
+    export: |connection| serde_json::to_value(statements::all(connection)?).map_err(Error::defect),
+    plan: |store, said, prune| {
+        let named: Vec<Statement> = read("statements", said)?;
+        for statement in &named {
+            statements::check(store.path(), statement)?;
+        }
+        Ok(Plan::new(named.len(), move |tx, ctx| {
+            statements::save(tx, ctx, &named, prune.0)
+        }))
+    },
+};
+
+/// A list, matched by dashboard and id.
+pub(super) const REPORTS: Part = Part {
+    key: "reports",
+    help: "Reports: [{\"dashboard\", \"id\", \"label\", \"query\", \"parameters\", \"fixed\", \"api_clients\"}], matched by dashboard and id; query is a read-only SELECT.",
+    export: |connection| {
+        let all = reports::all(connection)?.into_iter();
+        let reports: Vec<Report> = all.map(|stored| stored.report).collect();
+        serde_json::to_value(reports).map_err(Error::defect)
+    },
+    plan: |store, said, prune| {
+        let named: Vec<Report> = read("reports", said)?;
+        let mut known = BTreeSet::new();
+        for report in &named {
+            let name = format!("reports: {}/{}", report.dashboard, report.id);
+            let checked = report.check(store.path());
+            checked.map_err(|cause| Error::new(cause.kind, format!("{name}: {cause}")))?;
+            if !known.insert((&report.dashboard, &report.id)) {
+                return Err(Error::invalid(format!("{name}: stands there twice")));
+            }
+        }
+        Ok(Plan::new(named.len(), move |tx, ctx| {
+            reports::put(tx, ctx, &named, prune.0)
+        }))
+    },
+};
+
+/// `default` by setting, `byType` and `byDevice` by type and code. It is published.
+pub(super) const APP_CONFIG: Part = Part {
+    key: "appConfig",
+    help: "AppConfig: {\"default\": {...}, \"byType\": {\"regoapp\": {...}}, \"byDevice\": {\"42\": {...}}}; settings of apps, published as a new version where they differ.",
+    export: |connection| Ok(published(connection)?.document.to_json()),
+    plan: |store, said, prune| {
+        let is_absent = said.is_none();
+        let said = said.unwrap_or_else(|| json!({}));
+        let zone = store.look_up(settings::load)?.zone;
+        let document = Document::parse("appConfig", &said, &zone)?;
+        let named = document.default.len() + document.by_type.len() + document.by_device.len();
+        Ok(Plan::new(named, move |tx, ctx| {
+            if is_absent && !prune.0 {
+                return Ok(());
+            }
+            let document = if is_absent {
+                Document::built_in()
+            } else {
+                // The same document may have set the zone that its times are in.
+                let zone = settings::load(tx)?.zone;
+                let document = Document::parse("appConfig", &said, &zone)?;
+                published(tx)?.document.with(document, prune.0)
+            };
+            publish(tx, ctx, &document).map(|_| ())
+        }))
+    },
+};
+
+/// A list, matched by type and slug. An e-mail keeps its id where that is free, as apps name it by
+/// that.
+pub(super) const TEMPLATES: Part = Part {
+    key: "templates",
+    help: "Templates: [{\"slug\", \"id\", \"type\": \"email\", \"sms\" or \"push\", \"subject\", \"content\", \"html\"}], Jinja over delegate, interaction, settings and now.",
+    export: templates::document,
+    plan: |_, said, prune| {
+        let named: Vec<templates::Entry> = read("templates", said)?;
+        check_each(
+            "templates",
+            &named,
+            templates::Entry::check,
+            |one, other| (&one.channel, &one.slug) == (&other.channel, &other.slug),
+            |entry| ("slug", &entry.slug),
+        )?;
+        Ok(Plan::new(named.len(), move |tx, ctx| {
+            templates::apply(tx, ctx, &named, prune.0)
+        }))
+    },
+};
+
+/// A list, matched by name.
+pub(super) const AUTOMATIONS: Part = Part {
+    key: "automations",
+    help: "Automations: [{\"name\", \"interactionType\", \"device\" (code), \"delegateType\", \"type\", \"template\", \"withinMinutes\", \"active\"}].",
+    export: automations::document,
+    plan: |_, said, prune| {
+        let named: Vec<automations::Entry> = read("automations", said)?;
+        check_each(
+            "automations",
+            &named,
+            automations::Entry::check,
+            |one, other| one.name == other.name,
+            |entry| ("name", &entry.name),
+        )?;
+        Ok(Plan::new(named.len(), move |tx, ctx| {
+            automations::apply(tx, ctx, &named, prune.0)
+        }))
+    },
+};
+
+/// A list, matched by name.
+pub(super) const WEBHOOKS: Part = Part {
+    key: "webhooks",
+    help: "Webhooks: [{\"name\", \"url\", \"interactions\": [\"check-in\"], \"changes\": [\"delegate.*\"], \"devices\": [codes], \"active\", \"secret\"}]; a secret is taken, never written out.",
+    export: webhooks::export,
+    plan: |_, said, prune| {
+        let named: Vec<webhooks::Entry> = read("webhooks", said)?;
+        webhooks::check(&named)?;
+        Ok(Plan::new(named.len(), move |tx, ctx| {
+            webhooks::save(tx, ctx, &named, prune.0)
+        }))
+    },
+};
+
+/// Checks every entry of a list, and that none stands there twice; `name` is the property by which
+/// entries differ.
+fn check_each<E>(
+    key: &str,
+    entries: &[E],
+    check: fn(&E) -> Result<()>,
+    is_same: fn(&E, &E) -> bool,
+    name: fn(&E) -> (&'static str, &String),
+) -> Result<()> {
+    for (at, entry) in entries.iter().enumerate() {
+        check(entry)
+            .map_err(|cause| Error::new(cause.kind, format!("{key}[{at}].{}", cause.message)))?;
+        if entries[..at].iter().any(|earlier| is_same(earlier, entry)) {
+            let (property, name) = name(entry);
+            return Err(Error::invalid(format!(
+                "{key}[{at}].{property}: \"{name}\" stands there twice"
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! What settings of apps are for: all apps, a type or a device; and what differs between two documents.
+
+use super::{
+    Document, Settings,
+    configuration::{self, Draft, Published},
+    parameters::{in_words, label},
+};
+use crate::{
+    domain::devices,
+    types::{Zone, error::Result},
+};
+use rusqlite::Connection;
+use std::collections::BTreeSet;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    All,
+    /// The devices of a type.
+    Type(String),
+    /// The device with a code.
+    Device(String),
+}
+
+impl Scope {
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        match self {
+            Self::Type(kind) => kind,
+            _ => "",
+        }
+    }
+
+    #[must_use]
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Device(code) => code,
+            _ => "",
+        }
+    }
+
+    /// The settings that a document has for it.
+    #[must_use]
+    pub fn settings(&self, document: &Document) -> Settings {
+        let own = match self {
+            Self::All => Some(&document.default),
+            Self::Type(kind) => document.by_type.get(kind),
+            Self::Device(code) => document.by_device.get(code),
+        };
+        own.cloned().unwrap_or_default()
+    }
+
+    /// Replaces the settings that a document has for it.
+    pub fn put(&self, document: &mut Document, settings: Settings) {
+        let (overrides, key) = match self {
+            Self::All => {
+                document.default = settings;
+                return;
+            }
+            Self::Type(kind) => (&mut document.by_type, kind),
+            Self::Device(code) => (&mut document.by_device, code),
+        };
+        if settings.is_empty() {
+            overrides.remove(key);
+        } else {
+            overrides.insert(key.clone(), settings);
+        }
+    }
+
+    /// The settings that hold where it has none of its own.
+    pub fn base(&self, connection: &Connection, document: &Document) -> Result<Settings> {
+        let mut above = document.clone();
+        above.by_device.clear();
+        match self {
+            Self::All => return Ok(Document::built_in().default),
+            Self::Type(_) => above.by_type.clear(),
+            Self::Device(_) => {}
+        }
+        let device = devices::with_code(connection, self.code())?;
+        let kind = device.map(|device| device.kind);
+        let kind = kind.filter(|kind| !kind.is_empty());
+        Ok(above.effective(kind.as_deref(), self.code()))
+    }
+
+    /// What the console calls it.
+    pub fn name(&self, connection: &Connection) -> Result<String> {
+        Ok(match self {
+            Self::All => "All apps".to_owned(),
+            Self::Type(kind) => format!("Devices of the type {kind}"),
+            Self::Device(code) => match devices::with_code(connection, code)? {
+                Some(device) => device.name,
+                None => format!("The device with the code {code} (there is none yet)"),
+            },
+        })
+    }
+}
+
+/// What is in force, and the draft of what is next.
+pub struct Current {
+    pub published: Published,
+    pub draft: Option<Draft>,
+}
+
+impl Current {
+    pub fn read(connection: &Connection) -> Result<Self> {
+        Ok(Self {
+            published: configuration::published(connection)?,
+            draft: configuration::draft(connection)?,
+        })
+    }
+
+    /// The document that is edited.
+    #[must_use]
+    pub fn document(&self) -> &Document {
+        match &self.draft {
+            Some(draft) => &draft.document,
+            None => &self.published.document,
+        }
+    }
+
+    /// A mark of this state, to tell whether it is still the same.
+    #[must_use]
+    pub fn mark(&self) -> String {
+        let draft = self.draft.as_ref().map_or(0, |draft| draft.updated_at.0);
+        format!("{}-{draft}", self.published.version)
+    }
+}
+
+/// A setting that differs, with its values in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    pub scope: Scope,
+    pub label: String,
+    pub before: String,
+    pub after: String,
+}
+
+#[must_use]
+pub fn differences(before: &Document, after: &Document, zone: &Zone) -> Vec<Changed> {
+    let kinds = before.by_type.keys().chain(after.by_type.keys());
+    let kinds = kinds.collect::<BTreeSet<_>>().into_iter();
+    let codes = before.by_device.keys().chain(after.by_device.keys());
+    let codes = codes.collect::<BTreeSet<_>>().into_iter();
+    let scopes = std::iter::once(Scope::All)
+        .chain(kinds.cloned().map(Scope::Type))
+        .chain(codes.cloned().map(Scope::Device));
+    scopes
+        .flat_map(|scope| compare(&scope, before, after, zone))
+        .collect()
+}
+
+fn compare(scope: &Scope, before: &Document, after: &Document, zone: &Zone) -> Vec<Changed> {
+    let unset = match scope {
+        Scope::All => Document::built_in().default,
+        _ => Settings::new(),
+    };
+    let (before, after) = (scope.settings(before), scope.settings(after));
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let mut changed = Vec::new();
+    for name in names {
+        let value = |settings: &Settings| settings.get(name).or_else(|| unset.get(name)).cloned();
+        let (was, is) = (value(&before), value(&after));
+        if was == is {
+            continue;
+        }
+        let text = |value: Option<_>| match value {
+            Some(value) => in_words(name, &value, zone),
+            None if *scope == Scope::All => "not set".to_owned(),
+            None => "as for all apps".to_owned(),
+        };
+        changed.push(Changed {
+            scope: scope.clone(),
+            label: label(name).to_owned(),
+            before: text(was),
+            after: text(is),
+        });
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn differences_are_shown_in_words() {
+        let zone = Zone::named("Europe/Berlin").unwrap();
+        let parse = |document: Value| Document::parse("appConfig", &document, &zone).unwrap();
+        let before = Document::built_in();
+        let after = parse(json!({
+            "default": {"enableAt": "2026-11-21 09:00:00", "uiMode": "dark", "forced": ["allowRejected"]},
+            "byType": {"regoapp": {"availableFeatures": []}},
+            "byDevice": {"42": {"deviceHierarchy": [["event"], ["location", "room"]]}},
+        }));
+        let told: Vec<_> = differences(&before, &after, &zone)
+            .into_iter()
+            .map(|it| format!("{}: {} → {}", it.label, it.before, it.after))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "Works from: at any time → 2026-11-21 09:00:00",
+                "Locked in the app: nothing → Admit refused attendees",
+                "uiMode: not set → dark",
+                "Features: as for all apps → nothing",
+                "Ranks of places: as for all apps → event › location or room",
+            ]
+        );
+        assert!(differences(&after, &after, &zone).is_empty());
+    }
+}

@@ -1,0 +1,156 @@
+//! Attendees as the console finds them: by words, filters and an expression, a page at a time.
+
+use super::{
+    DELETED, SEARCHED, blocked, count,
+    overview::{Holder, Line, holder, lines},
+};
+use crate::{
+    core::search::{Part, Search},
+    domain::{
+        devices,
+        interactions::{presence::PresenceChange, types},
+    },
+    types::{DelegateCode, DeviceId, Zone, error::Result},
+};
+use rusqlite::Connection;
+use serde_json::json;
+
+/// Attendees on a page.
+const PAGE: usize = 50;
+/// How far matches are counted.
+const COUNTED_MAX: u64 = 1_000;
+
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// Words, or a code.
+    pub q: String,
+    pub kind: String,
+    pub flag: String,
+    pub device: Option<i64>,
+    /// Whether they checked in at the device or below, or anywhere: `yes`, `no` or empty.
+    pub been: &'static str,
+    pub deleted: bool,
+    /// An expression as the API takes it.
+    pub search: String,
+}
+
+impl Wanted {
+    /// Whether it leaves anybody out.
+    #[must_use]
+    pub fn is_narrow(&self) -> bool {
+        let texts = [&self.q, &self.kind, &self.flag, &self.search];
+        self.deleted
+            || self.device.is_some()
+            || !self.been.is_empty()
+            || texts.iter().any(|text| !text.is_empty())
+    }
+
+    /// # Errors
+    /// [`crate::types::error::Kind::InvalidSearch`] for an expression that cannot be read.
+    pub fn search(&self, connection: &Connection, zone: &Zone) -> Result<Search> {
+        let own = Search::asked(&SEARCHED, Some(&self.search), zone, None)?;
+        let subject = if self.deleted { &*DELETED } else { &*SEARCHED };
+        let mut search = Search::everything(subject).and_words(&self.q);
+        let mut filters = Vec::new();
+        if !self.kind.is_empty() {
+            filters.push(json!({"==": ["delegateType", self.kind]}));
+        }
+        if !self.flag.is_empty() {
+            filters.push(json!({"*=": ["rawFlags", self.flag]}));
+        }
+        if !self.been.is_empty() {
+            let place = match self.device {
+                Some(device) => {
+                    let devices = devices::with_below(connection, DeviceId(device))?;
+                    json!({"firstDevice": devices})
+                }
+                None => json!({}),
+            };
+            let there = |kind| json!({"fi": [kind, place, ">= 1"]});
+            let entries: Vec<_> = types::names_of(PresenceChange::Enter).map(there).collect();
+            let been = json!({"or": entries});
+            filters.push(match self.been {
+                "no" => json!({"not": been}),
+                _ => been,
+            });
+        }
+        for filter in filters {
+            search = search.and_search(Search::parse(&SEARCHED, &filter.to_string(), zone, None)?);
+        }
+        Ok(match own {
+            Some(own) => search.and_search(own),
+            None => search,
+        })
+    }
+}
+
+/// A page of attendees.
+#[derive(Default)]
+pub struct Found {
+    pub lines: Vec<Line>,
+    pub count: i64,
+    /// Whether there are more than were counted.
+    pub more: bool,
+    /// The page before ends before this attendee.
+    pub previous: Option<i64>,
+    /// The next page begins after this attendee.
+    pub next: Option<i64>,
+    /// The attendee whose code was typed.
+    pub holder: Option<Holder>,
+    /// The attendee whose code is blocked, and why.
+    pub blocked: Option<(i64, String)>,
+    /// The file has no attendees.
+    pub empty_file: bool,
+}
+
+pub fn find(connection: &Connection, wanted: &Wanted, zone: &Zone, part: Part) -> Result<Found> {
+    let search = wanted.search(connection, zone)?;
+    let mut ids = search.part(connection, part, PAGE as u64 + 1)?;
+    let more = ids.len() > PAGE;
+    let (previous, next) = match part {
+        Part::After(after) => {
+            ids.truncate(PAGE);
+            (after > 0, more)
+        }
+        Part::Before(_) => {
+            if more {
+                ids.remove(0);
+            }
+            (more, true)
+        }
+    };
+    let counted = if part == Part::After(0) && !more {
+        ids.len() as u64
+    } else if wanted.is_narrow() {
+        search.count(connection, COUNTED_MAX + 1)?
+    } else {
+        count(connection)?
+    };
+    let capped = wanted.is_narrow() && counted > COUNTED_MAX;
+    let counted = if capped { COUNTED_MAX } else { counted };
+    let holder = holder(connection, &wanted.q)?;
+    Ok(Found {
+        count: i64::try_from(counted).unwrap_or(i64::MAX),
+        more: capped,
+        previous: ids.first().copied().filter(|_| previous),
+        next: ids.last().copied().filter(|_| next),
+        lines: lines(connection, &ids)?,
+        blocked: match holder {
+            Some(_) => None,
+            None => blocked_code(connection, &wanted.q)?,
+        },
+        holder,
+        empty_file: counted == 0 && !wanted.is_narrow(),
+    })
+}
+
+/// The attendee who had a blocked code, and why it is blocked.
+fn blocked_code(connection: &Connection, typed: &str) -> Result<Option<(i64, String)>> {
+    for code in DelegateCode::ALL {
+        if let Some(blocked) = blocked::get(connection, code.name(), typed)? {
+            let why = blocked::told(connection, &blocked)?;
+            return Ok(Some((blocked.delegate.0, why)));
+        }
+    }
+    Ok(None)
+}

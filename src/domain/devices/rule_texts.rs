@@ -1,0 +1,169 @@
+//! Rules of entry in words a steward understands.
+
+use crate::{
+    core::rules::{AccessRules, Entry, RuleSet},
+    types::{Timestamp, Zone, text::number},
+};
+
+/// One rule in words.
+pub struct RuleText {
+    /// What it means.
+    pub text: String,
+    /// Whether the device states it itself; otherwise it is as set for the whole instance.
+    pub own: bool,
+}
+
+/// What rules in force mean at a device with this time frame.
+pub fn in_words(
+    own: AccessRules,
+    default: AccessRules,
+    times: (Option<Timestamp>, Option<Timestamp>),
+    zone: &Zone,
+) -> Vec<RuleText> {
+    let rules = own.or(default);
+    let mut said = Vec::new();
+    let mut say = |text: String, own: bool| said.push(RuleText { text, own });
+    say(who(rules.rule_set).to_owned(), own.rule_set.is_some());
+    say(entry(rules.entry).to_owned(), own.entry.is_some());
+    if let Some(most) = rules.max_check_ins {
+        say(most_times(most), own.max_check_ins.is_some());
+    }
+    if let Some(capacity) = rules.capacity {
+        say(at_a_time(capacity), own.capacity.is_some());
+    }
+    if let Some(before) = rules.opens_before {
+        say(opens(before, times.0, zone), own.opens_before.is_some());
+    }
+    if let Some(after) = rules.closes_after {
+        say(closes(after, times.1, zone), own.closes_after.is_some());
+    }
+    said
+}
+
+/// Who may enter at all.
+pub fn who(rules: Option<RuleSet>) -> &'static str {
+    match rules {
+        Some(RuleSet::Simple) => "Registered attendees only.",
+        Some(RuleSet::Open) | None => "Everybody with a known code may enter.",
+    }
+}
+
+/// How often one may enter.
+pub fn entry(entry: Option<Entry>) -> &'static str {
+    match entry {
+        Some(Entry::Single) => "Single entry: a ticket enters once until it is checked out.",
+        Some(Entry::Multiple) | None => {
+            "People may come and go: a ticket enters again without being checked out."
+        }
+    }
+}
+
+fn most_times(most: u32) -> String {
+    match most {
+        0 => "Nobody is let in: no check-in is allowed at all.".to_owned(),
+        1 => "Each person is let in once and never again.".to_owned(),
+        most => format!("Each person is let in {most} times at most."),
+    }
+}
+
+fn at_a_time(capacity: u32) -> String {
+    match capacity {
+        0 => "Nobody is let in: there is room for no one.".to_owned(),
+        1 => "One person at a time is inside.".to_owned(),
+        capacity => format!(
+            "At most {} people are inside at a time.",
+            number(capacity.into())
+        ),
+    }
+}
+
+fn minutes(count: u32) -> String {
+    match count {
+        1 => "1 minute".to_owned(),
+        count if count >= 120 && count.is_multiple_of(60) => format!("{} hours", count / 60),
+        count => format!("{count} minutes"),
+    }
+}
+
+fn clock(at: Timestamp, zone: &Zone) -> String {
+    let plain = zone.plain(at);
+    plain.strip_suffix(":00").unwrap_or(&plain).to_owned()
+}
+
+fn opens(before: u32, start: Option<Timestamp>, zone: &Zone) -> String {
+    let early = match before {
+        0 => "when it starts".to_owned(),
+        before => format!("{} before it starts", minutes(before)),
+    };
+    match start {
+        Some(start) => {
+            let at = Timestamp(start.0.saturating_sub(i64::from(before) * 60_000));
+            format!("Opens {early}: at {}.", clock(at, zone))
+        }
+        None => format!("Opens {early}; it has no start yet, so it is open before, too."),
+    }
+}
+
+fn closes(after: u32, end: Option<Timestamp>, zone: &Zone) -> String {
+    let late = match after {
+        0 => "when it ends".to_owned(),
+        after => format!("{} after it ends", minutes(after)),
+    };
+    match end {
+        Some(end) => {
+            let at = Timestamp(end.0.saturating_add(i64::from(after) * 60_000));
+            format!("Closes {late}: at {}.", clock(at, zone))
+        }
+        None => format!("Closes {late}; it has no end yet, so it stays open."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn rules(value: &Value) -> AccessRules {
+        AccessRules::parse("rules", value).unwrap()
+    }
+
+    #[test]
+    fn each_rule_is_said_with_where_it_comes_from() {
+        let own = rules(
+            &json!({"entry": "single", "maxCheckIns": 1, "capacity": 1200, "opensBefore": 30}),
+        );
+        let default = rules(&json!({"ruleSet": "simple", "entry": "multiple", "closesAfter": 120}));
+        let zone = Zone::default();
+        let start = zone.read("t", &json!("2026-11-21 09:00:00")).unwrap();
+        let said: Vec<_> = in_words(own, default, (Some(start), None), &zone)
+            .into_iter()
+            .map(|said| (said.text, said.own))
+            .collect();
+        let expected = [
+            ("Registered attendees only.", false),
+            (
+                "Single entry: a ticket enters once until it is checked out.",
+                true,
+            ),
+            ("Each person is let in once and never again.", true),
+            ("At most 1,200 people are inside at a time.", true),
+            (
+                "Opens 30 minutes before it starts: at 2026-11-21 08:30.",
+                true,
+            ),
+            (
+                "Closes 2 hours after it ends; it has no end yet, so it stays open.",
+                false,
+            ),
+        ];
+        assert_eq!(said, expected.map(|(text, own)| (text.to_owned(), own)));
+    }
+
+    #[test]
+    fn without_rules_two_things_are_said() {
+        let none = AccessRules::default();
+        let said = in_words(none, none, (None, None), &Zone::default());
+        assert_eq!(said.len(), 2);
+        assert!(said.iter().all(|said| !said.own));
+    }
+}

@@ -1,0 +1,406 @@
+//! The chart of a report: a line over time, or bars, of one column of numbers. It is drawn as SVG, so
+//! that it needs no script.
+
+use super::{Cell, Preview};
+use crate::types::{Timestamp, Zone, text};
+use std::collections::BTreeSet;
+
+/// Width and height of the picture, in its units.
+const WIDTH: f64 = 600.0;
+const HEIGHT: f64 = 100.0;
+/// Bars beside names, at most.
+const NAMED_MAX: usize = 40;
+/// A line breaks where a gap is so many times longer than the usual distance of two points.
+const GAP: f64 = 8.0;
+
+/// The columns that a chart can be drawn of.
+#[derive(Debug, Default)]
+pub struct Offers {
+    /// The column of times or names, and whether it is of times.
+    along: Option<(usize, bool)>,
+    /// Another column of names, where the first alone does not distinguish the rows.
+    beside: Option<usize>,
+    /// Columns of numbers: place and name.
+    pub values: Vec<(usize, String)>,
+}
+
+/// A chart.
+#[derive(Debug, PartialEq)]
+pub struct Chart {
+    /// `line`, `bar`, or `names`: bars that lie beside names.
+    pub kind: &'static str,
+    /// The column of numbers.
+    pub value: String,
+    /// What it shows, in words.
+    pub about: String,
+    /// The parts of a line, which breaks at long gaps.
+    pub lines: Vec<Part>,
+    pub bars: Vec<Bar>,
+    /// The first and the last time, and the highest number.
+    pub first: String,
+    pub last: String,
+    pub most: String,
+    /// Whether there are more names than are drawn.
+    pub more: bool,
+}
+
+/// A part of a line: its points, and the area below it.
+#[derive(Debug, PartialEq)]
+pub struct Part {
+    pub line: String,
+    pub area: String,
+}
+
+/// A bar, in the picture's units.
+#[derive(Debug, PartialEq)]
+pub struct Bar {
+    pub name: String,
+    pub number: String,
+    pub x: String,
+    pub y: String,
+    pub width: String,
+    pub height: String,
+}
+
+impl Offers {
+    pub fn new(made: &Preview) -> Self {
+        let column = |at: usize| made.rows.iter().map(move |row| &row[at]);
+        let filled = |at: usize| column(at).filter(|cell| !cell.text.is_empty());
+        let numbers = |at: usize| {
+            let name = &made.columns[at];
+            let counted = name != "id" && !name.ends_with("_id");
+            counted && filled(at).next().is_some() && filled(at).all(|cell| cell.number.is_some())
+        };
+        let all = 0..made.columns.len();
+        let texts = |at: &usize| {
+            filled(*at).next().is_some() && filled(*at).all(|cell| cell.number.is_none())
+        };
+        let times = |at: &usize| texts(at) && filled(*at).all(|cell| moment(&cell.text).is_some());
+        let time = all.clone().find(times).map(|at| (at, true));
+        // Times after a name say when something was; they are no course over time.
+        let name = all.clone().find(texts).map(|at| (at, false));
+        let along = match (time, name) {
+            (Some(time), Some(name)) if name.0 < time.0 => Some(name),
+            (time, name) => time.or(name),
+        };
+        let values = all
+            .filter(|at| numbers(*at))
+            .map(|at| (at, made.columns[at].clone()))
+            .collect();
+        let name = along.map_or(0, |(at, _)| at);
+        let distinct: BTreeSet<&str> = column(name).map(|cell| &*cell.text).collect();
+        let beside = (name + 1..made.columns.len()).find(texts);
+        Self {
+            along,
+            beside: beside.filter(|_| distinct.len() < made.rows.len()),
+            values,
+        }
+    }
+
+    /// Whether anything can be drawn of several rows.
+    pub fn any(&self) -> bool {
+        self.along.is_some() && !self.values.is_empty()
+    }
+
+    /// Whether there are times, along which a line can be drawn.
+    pub fn over_time(&self) -> bool {
+        self.along.is_some_and(|(_, times)| times)
+    }
+}
+
+impl Chart {
+    /// Draws a column of numbers as wished, or as suits it; nothing where there is nothing to draw.
+    pub fn draw(made: &Preview, offers: &Offers, kind: &str, value: &str) -> Option<Self> {
+        let (along, times) = offers.along?;
+        let wanted = offers.values.iter().find(|(_, name)| name == value);
+        let (at, name) = wanted.or(offers.values.first())?;
+        if kind == "none" || made.rows.len() < 2 {
+            return None;
+        }
+        let beside = offers.beside.filter(|_| !times);
+        let called = |row: &[Cell]| match beside {
+            Some(beside) => format!("{}, {}", row[along].text, row[beside].text),
+            None => row[along].text.clone(),
+        };
+        let mut points: Vec<(String, f64)> = made
+            .rows
+            .iter()
+            .filter(|row| !row[along].text.is_empty())
+            .filter_map(|row| Some((called(row), row[*at].number?)))
+            .collect();
+        if times {
+            points.sort_by_key(|(time, _)| moment(time));
+        }
+        if points.len() < 2 {
+            return None;
+        }
+        let mut chart = Self {
+            kind: match (times, kind) {
+                (false, _) => "names",
+                (true, "bar") => "bar",
+                (true, _) => "line",
+            },
+            value: name.clone(),
+            about: about(name, &made.columns[along], &points),
+            lines: Vec::new(),
+            bars: Vec::new(),
+            first: points[0].0.clone(),
+            last: points[points.len() - 1].0.clone(),
+            most: number(highest(&points)),
+            more: false,
+        };
+        match chart.kind {
+            "line" => chart.lines = lines(&points),
+            "bar" => chart.bars = standing(&points),
+            _ => {
+                chart.more = points.len() > NAMED_MAX;
+                points.truncate(NAMED_MAX);
+                chart.bars = lying(&points);
+            }
+        }
+        Some(chart)
+    }
+}
+
+/// A line over time, true to scale.
+fn lines(points: &[(String, f64)]) -> Vec<Part> {
+    let (low, high) = range(points);
+    let times: Vec<f64> = points.iter().map(|(time, _)| seconds(time)).collect();
+    let (first, last) = (times[0], times[times.len() - 1]);
+    let across = if last > first { last - first } else { 1.0 };
+    let height = |number: f64| HEIGHT - (number - low) / (high - low) * HEIGHT;
+    let place = |time: f64| (time - first) / across * WIDTH;
+    let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    steps.sort_by(f64::total_cmp);
+    let long = steps[steps.len() / 2] * GAP;
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for to in 1..=times.len() {
+        if to < times.len() && times[to] - times[to - 1] <= long {
+            continue;
+        }
+        let placed = (from..to).map(|at| {
+            let (x, y) = (place(times[at]), height(points[at].1));
+            format!("{x:.1},{y:.1}")
+        });
+        let line = placed.collect::<Vec<_>>().join(" ");
+        let (begin, end, zero) = (place(times[from]), place(times[to - 1]), height(0.0));
+        parts.push(Part {
+            area: format!("{begin:.1},{zero:.1} {line} {end:.1},{zero:.1}"),
+            line,
+        });
+        from = to;
+    }
+    parts
+}
+
+/// The lowest and the highest end of the picture; nothing is cut off, and zero is in it.
+fn range(points: &[(String, f64)]) -> (f64, f64) {
+    let low = points.iter().map(|(_, number)| *number).fold(0.0, f64::min);
+    let high = highest(points).max(0.0);
+    (low, if high > low { high } else { low + 1.0 })
+}
+
+fn highest(points: &[(String, f64)]) -> f64 {
+    let numbers = points.iter().map(|(_, number)| *number);
+    numbers.fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// Bars that stand beside each other.
+#[expect(clippy::cast_precision_loss, reason = "it is drawn")]
+fn standing(points: &[(String, f64)]) -> Vec<Bar> {
+    let (low, high) = range(points);
+    let step = WIDTH / points.len() as f64;
+    let of = |number: f64| (number - low) / (high - low) * HEIGHT;
+    let bar = |(at, (name, value)): (usize, &(String, f64))| {
+        let (top, bottom) = (of(value.max(0.0)), of(value.min(0.0)));
+        Bar {
+            name: name.clone(),
+            number: number(*value),
+            x: format!("{:.1}", at as f64 * step),
+            y: format!("{:.1}", HEIGHT - top),
+            width: format!("{:.1}", step * 0.8),
+            height: format!("{:.1}", top - bottom),
+        }
+    };
+    points.iter().enumerate().map(bar).collect()
+}
+
+/// Bars that lie below each other, each beside its name.
+fn lying(points: &[(String, f64)]) -> Vec<Bar> {
+    let (low, high) = range(points);
+    let of = |number: f64| (number - low) / (high - low) * 100.0;
+    let bar = |(name, value): &(String, f64)| {
+        let (left, right) = (of(value.min(0.0)), of(value.max(0.0)));
+        Bar {
+            name: name.clone(),
+            number: number(*value),
+            x: format!("{left:.1}"),
+            y: "0".to_owned(),
+            width: format!("{:.1}", right - left),
+            height: "10".to_owned(),
+        }
+    };
+    points.iter().map(bar).collect()
+}
+
+fn about(value: &str, along: &str, points: &[(String, f64)]) -> String {
+    let by = |one: &&(String, f64), other: &&(String, f64)| one.1.total_cmp(&other.1);
+    let most = points.iter().max_by(by);
+    let least = points.iter().min_by(by);
+    let told = |point: Option<&(String, f64)>| {
+        point.map_or_else(String::new, |(name, value)| {
+            format!("{} at {name}", number(*value))
+        })
+    };
+    format!(
+        "{value} by {along}, {} of them: at most {}, at least {}",
+        points.len(),
+        told(most),
+        told(least)
+    )
+}
+
+/// A number as people read it.
+#[expect(clippy::cast_possible_truncation, reason = "it is whole, and small")]
+fn number(number: f64) -> String {
+    if number.fract() == 0.0 && number.abs() < 1e15 {
+        text::number(number as i64)
+    } else {
+        format!("{number:.2}")
+    }
+}
+
+/// `yyyy-mm-dd hh:mm:ss` or `yyyy-mm-dd` as a point in time, of whatever zone.
+fn moment(text: &str) -> Option<Timestamp> {
+    let begins = |text: &str| text.len() >= 10 && text.as_bytes()[4] == b'-';
+    if !begins(text) {
+        return None;
+    }
+    let whole = if text.len() == 10 {
+        format!("{text} 00:00:00")
+    } else {
+        text.to_owned()
+    };
+    Zone::default().read("time", &whole.into()).ok()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "it is drawn")]
+fn seconds(time: &str) -> f64 {
+    moment(time).map_or(0.0, |at| (at.0 / 1000) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(columns: &[&str], rows: &[&[&str]]) -> Preview {
+        let cell = |text: &&str| Cell {
+            text: (*text).to_owned(),
+            number: text.parse().ok(),
+        };
+        Preview {
+            columns: columns.iter().map(|name| (*name).to_owned()).collect(),
+            rows: rows
+                .iter()
+                .map(|row| row.iter().map(cell).collect())
+                .collect(),
+            more: false,
+        }
+    }
+
+    fn drawn(made: &Preview, kind: &str, value: &str) -> Option<Chart> {
+        Chart::draw(made, &Offers::new(made), kind, value)
+    }
+
+    #[test]
+    fn times_make_a_line_in_their_order_and_true_to_scale() {
+        let made = made(
+            &["at", "id", "people", "check_ins"],
+            &[
+                &["2026-11-21 09:30:00", "1", "5", "10"],
+                &["2026-11-21 09:00:00", "2", "0", "0"],
+                &["2026-11-21 10:00:00", "3", "2", "4"],
+            ],
+        );
+        let line = drawn(&made, "", "check_ins").unwrap();
+        assert_eq!((line.kind, &*line.value), ("line", "check_ins"));
+        let [part] = line.lines.as_slice() else {
+            panic!("{line:?}");
+        };
+        assert_eq!(part.line, "0.0,100.0 300.0,0.0 600.0,60.0");
+        assert!(part.area.starts_with("0.0,100.0 ") && part.area.ends_with(" 600.0,100.0"));
+        assert_eq!(
+            line.about,
+            "check_ins by at, 3 of them: at most 10 at 2026-11-21 09:30:00, at least 0 at 2026-11-21 09:00:00"
+        );
+        // An id is a number that counts nothing.
+        assert_eq!(drawn(&made, "", "id").unwrap().value, "people");
+        let bars = drawn(&made, "bar", "people").unwrap();
+        assert_eq!((bars.kind, bars.bars.len()), ("bar", 3));
+        assert_eq!((&*bars.bars[1].y, &*bars.bars[1].height), ("0.0", "100.0"));
+        assert!(drawn(&made, "none", "").is_none());
+    }
+
+    #[test]
+    fn a_line_breaks_over_night() {
+        let times = ["21 09:00", "21 09:15", "21 09:30", "22 09:00", "22 09:15"];
+        let rows: Vec<[String; 2]> = times
+            .iter()
+            .map(|time| [format!("2026-11-{time}:00"), "1".to_owned()])
+            .collect();
+        let rows: Vec<Vec<&str>> = rows
+            .iter()
+            .map(|row| row.iter().map(String::as_str).collect())
+            .collect();
+        let rows: Vec<&[&str]> = rows.iter().map(Vec::as_slice).collect();
+        let line = drawn(&made(&["at", "people"], &rows), "", "").unwrap();
+        let points: Vec<usize> = line
+            .lines
+            .iter()
+            .map(|part| part.line.split(' ').count())
+            .collect();
+        assert_eq!(points, [3, 2]);
+    }
+
+    #[test]
+    fn names_make_bars_and_what_is_below_zero_goes_the_other_way() {
+        let made = made(
+            &["product", "starts", "sold"],
+            &[
+                &["Day", "2026-11-21", "30"],
+                &["Week", "2026-11-22", "-10"],
+                &["", "2026-11-22", "7"],
+            ],
+        );
+        let chart = drawn(&made, "", "").unwrap();
+        assert_eq!((chart.kind, chart.bars.len()), ("names", 2));
+        let place = |bar: &Bar| (bar.x.clone(), bar.width.clone());
+        assert_eq!(place(&chart.bars[0]), ("25.0".into(), "75.0".into()));
+        assert_eq!(place(&chart.bars[1]), ("0.0".into(), "25.0".into()));
+    }
+
+    #[test]
+    fn names_that_stand_twice_are_distinct() {
+        let made = made(
+            &["product", "method", "sold"],
+            &[&["Day", "cash", "3"], &["Day", "card", "2"]],
+        );
+        let chart = drawn(&made, "", "").unwrap();
+        let names: Vec<_> = chart.bars.iter().map(|bar| &*bar.name).collect();
+        assert_eq!(names, ["Day, cash", "Day, card"]);
+    }
+
+    #[test]
+    fn what_has_no_numbers_or_no_names_is_not_drawn() {
+        for made in [
+            made(&["a", "b"], &[&["x", "y"], &["z", "w"]]),
+            made(&["a", "b"], &[&["1", "2"], &["3", "4"]]),
+            made(&["a", "b"], &[&["x", "1"]]),
+            made(&["a"], &[]),
+            made(&["a", "b"], &[&["x", ""], &["y", ""]]),
+        ] {
+            assert!(drawn(&made, "", "").is_none(), "{made:?}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! One delivery: made from the record as it is now, signed and sent.
+
+use super::{
+    attempts::{self, ANSWER_MAX_CHARS, Attempt, AttemptResult},
+    content::{self, Content, ERASED},
+    event::{Event, Ref},
+    runner::Outcome,
+    secret,
+    store::{self, Endpoint},
+};
+use crate::{
+    core::outgoing::{Answer, Failure, Request},
+    identity::App,
+    types::{Timestamp, error::Result},
+};
+use std::{fmt, time::Instant};
+
+/// Gone (RFC 9110).
+const GONE: u16 = 410;
+
+/// The result of a delivery.
+pub struct Delivered {
+    /// What it means for the webhook.
+    pub outcome: Outcome,
+    /// What people see of it; `None` if nothing was sent.
+    pub attempt: Option<Attempt>,
+}
+
+impl Delivered {
+    /// A delivery that failed in this process, not at the receiver.
+    pub(super) fn lost(cause: impl fmt::Display) -> Self {
+        tracing::error!("a webhook's delivery result to nothing: {cause}");
+        Self {
+            outcome: Outcome::Failed {
+                why: "it could not be made here; the server's log says why".to_owned(),
+                nobody: true,
+                gone: false,
+                again_after_s: None,
+            },
+            attempt: None,
+        }
+    }
+}
+
+/// Delivers an event to a webhook.
+pub async fn deliver(app: &App, webhook: i64, event: &Event) -> Delivered {
+    let zone = app.settings().zone.clone();
+    let found = app.store.look_up(|connection| {
+        let Some(endpoint) = store::endpoint(connection, webhook, Timestamp::now())? else {
+            return Ok(None);
+        };
+        let content = content::of(connection, &endpoint.uid, event.of, &zone)?;
+        Ok(content.map(|content| (endpoint, content)))
+    });
+    match found {
+        Ok(Some((endpoint, content))) => {
+            let (outcome, attempt) = attempt(app, &endpoint, content, Some(event.of)).await;
+            Delivered {
+                outcome,
+                attempt: Some(attempt),
+            }
+        }
+        Ok(None) => Delivered {
+            outcome: Outcome::Nothing,
+            attempt: None,
+        },
+        Err(cause) => Delivered::lost(cause),
+    }
+}
+
+/// The result of a test delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tried {
+    /// Whether the receiver accepted it.
+    pub taken: bool,
+    /// What the receiver answered, in a sentence.
+    pub told: String,
+}
+
+/// Sends a test delivery, also to a paused webhook, and waits up to 10 s for its result.
+pub async fn test(app: &App, webhook: i64) -> Result<Tried> {
+    let now = Timestamp::now();
+    let endpoint = app
+        .store
+        .look_up(|connection| store::endpoint(connection, webhook, now))?;
+    let endpoint = endpoint.ok_or_else(store::missing)?;
+    let content = content::trial(app.settings().name(), now, &app.settings().zone);
+    let (_, attempt) = attempt(app, &endpoint, content, None).await;
+    let tried = Tried {
+        taken: attempt.result == AttemptResult::Delivered,
+        told: match (attempt.status, attempt.answer.is_empty()) {
+            (Some(status), true) => format!("It answered {status}."),
+            (Some(status), false) => format!("It answered {status}: {}", attempt.answer),
+            (None, _) => format!("There was no answer: {}.", attempt.answer),
+        },
+    };
+    app.store
+        .write(move |tx| attempts::put(tx, webhook, &attempt))
+        .await?;
+    Ok(tried)
+}
+
+async fn attempt(
+    app: &App,
+    endpoint: &Endpoint,
+    content: Content,
+    of: Option<Ref>,
+) -> (Outcome, Attempt) {
+    let (at, begun) = (Timestamp::now(), Instant::now());
+    let sent = match request(endpoint, &content, at) {
+        Ok(request) => app.outgoing.send(request).await,
+        Err(cause) => Err(Failure::NotSent(cause.message)),
+    };
+    let (outcome, result, status, answer) = judged(sent);
+    let forgotten = content.kind == ERASED;
+    let attempt = Attempt {
+        of,
+        kind: content.kind,
+        ordering_key: content.ordering_key,
+        people: content.people,
+        at,
+        took_ms: i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX),
+        result,
+        status,
+        // Whoever answers with what it knew of somebody who was erased is not to bring it back.
+        answer: if forgotten { String::new() } else { answer },
+    };
+    (outcome, attempt)
+}
+
+/// The request with the headers of Standard Webhooks, signed by the previous secret as well while
+/// that is valid.
+fn request(endpoint: &Endpoint, content: &Content, at: Timestamp) -> Result<Request> {
+    let seconds = at.0.div_euclid(1000);
+    let signatures: Result<Vec<String>> = endpoint
+        .secrets
+        .iter()
+        .map(|secret| secret::sign(secret, &content.id, seconds, &content.body))
+        .collect();
+    let body = content.body.clone().into_bytes();
+    Ok(Request::post(&endpoint.url, "application/json", body)
+        .header("webhook-id", &content.id)
+        .header("webhook-timestamp", seconds.to_string())
+        .header("webhook-signature", signatures?.join(" ")))
+}
+
+/// What a call means for the webhook, and what people see of it.
+fn judged(sent: Result<Answer, Failure>) -> (Outcome, AttemptResult, Option<u16>, String) {
+    match sent {
+        Ok(answer) => {
+            let (status, begins) = (answer.status, beginning(&answer));
+            if answer.is_success() {
+                return (
+                    Outcome::Taken,
+                    AttemptResult::Delivered,
+                    Some(status),
+                    begins,
+                );
+            }
+            let failed = Outcome::Failed {
+                why: meaning(status),
+                nobody: false,
+                gone: status == GONE,
+                again_after_s: answer
+                    .header("retry-after")
+                    .and_then(|text| text.trim().parse().ok()),
+            };
+            (failed, AttemptResult::Refused, Some(status), begins)
+        }
+        Err(failure) => {
+            // Who cuts or hangs may do so at this one alone.
+            let failed = Outcome::Failed {
+                why: failure.why().to_owned(),
+                nobody: matches!(failure, Failure::NotSent(_)),
+                gone: false,
+                again_after_s: None,
+            };
+            let why = failure.why().chars().take(ANSWER_MAX_CHARS).collect();
+            (failed, AttemptResult::Failed, None, why)
+        }
+    }
+}
+
+fn meaning(status: u16) -> String {
+    match status {
+        300..400 => format!("it answered {status}, a redirect; redirects are not followed"),
+        GONE => format!("it answered {status}: there is nobody to take this any more"),
+        _ => format!("it answered {status}"),
+    }
+}
+
+/// The beginning of an answer, as one line of text.
+fn beginning(answer: &Answer) -> String {
+    let text: String = answer
+        .text()
+        .chars()
+        .take(ANSWER_MAX_CHARS)
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
+    text.trim().to_owned()
+}

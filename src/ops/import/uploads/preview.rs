@@ -1,0 +1,313 @@
+//! The preview of a list before it is imported, and what the user chooses for it: columns, key, options.
+
+use crate::{
+    core::records::Resource,
+    domain::{devices, events},
+    ops::import::{
+        Columns, Mapping, Misfit, Source, Target, What,
+        batches::Options,
+        job::Request,
+        source::{Content, ENCODINGS, Fingerprint, Reading},
+        warnings,
+    },
+    types::{
+        DeviceId,
+        error::{Error, Result},
+        text::{label, shortened},
+    },
+};
+use std::path::Path;
+
+/// Rows that are shown.
+const SHOWN: usize = 8;
+/// Characters of a cell that are shown.
+const CELL_MAX: usize = 60;
+const LEAVE_OUT: &str = "(leave this column out)";
+
+#[derive(Default)]
+pub struct Preview {
+    /// The format, in words.
+    pub about: String,
+    pub rows: i64,
+    /// The sheets of a workbook and the one that is read.
+    pub sheets: Option<(Vec<String>, String)>,
+    /// Encodings to choose from and the one that is read.
+    pub encodings: Option<(Vec<String>, String)>,
+    /// The columns of a table; none of a list of objects.
+    pub columns: Vec<Column>,
+    /// Whether Gatepost exported the list.
+    pub ours: bool,
+    /// The codes that rows may be matched by, with their labels.
+    pub keys: Vec<(&'static str, String)>,
+    /// The first rows, with their lines.
+    pub shown: Vec<(i64, Vec<String>)>,
+    pub list: Fingerprint,
+}
+
+pub struct Column {
+    pub header: String,
+    /// What the column probably is.
+    pub seems: String,
+    /// Whether a mapping can name it.
+    pub spellable: bool,
+    /// What it may be: values and labels.
+    pub choices: Vec<(String, String)>,
+    pub example: String,
+}
+
+/// What the user chooses for a list.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    /// What each column is; empty where it is left out.
+    pub columns: Vec<String>,
+    pub device: Option<i64>,
+    /// Everything else; path and mappings are filled in by [`Choice::request`].
+    pub options: Options,
+}
+
+impl Preview {
+    /// Reads the whole list, and guesses what its columns are.
+    pub fn read(
+        path: &Path,
+        name: &str,
+        what: What,
+        reading: Reading<'_>,
+    ) -> Result<(Self, Choice)> {
+        let source = Source::open_as(path, name, reading)?;
+        let named = |cause: Error| Error::new(cause.kind, format!("{name}: {}", cause.message));
+        let headers = source.header().unwrap_or_default();
+        let columns = Columns::matched(what, headers, &[]).map_err(named)?;
+        let mut preview = Self {
+            about: source.about(),
+            sheets: source
+                .sheets()
+                .map(|(all, chosen)| (all.to_vec(), chosen.to_owned())),
+            encodings: source.encoding().map(|own| (encodings(&own), own)),
+            ours: source.is_ours(),
+            keys: keys(what, columns.events),
+            list: source.fingerprint(),
+            ..Self::default()
+        };
+        for row in source.rows()? {
+            let row = row?;
+            preview.rows += 1;
+            if preview.shown.len() < SHOWN {
+                let line = i64::try_from(row.line).unwrap_or(i64::MAX);
+                preview.shown.push((line, cells(row.content)));
+            }
+        }
+        if preview.rows == 0 {
+            return Err(Error::invalid(format!("{name}: has a header and no rows")));
+        }
+        let example = |at: usize| {
+            let mut cells = preview.shown.iter().filter_map(|(_, cells)| cells.get(at));
+            let found = cells.find(|cell| !cell.is_empty());
+            found.cloned().unwrap_or_default()
+        };
+        preview.columns = columns
+            .iter()
+            .enumerate()
+            .map(|(at, column)| Column {
+                header: column.header.clone(),
+                seems: column.target.spelled(),
+                spellable: column.target.is_spellable(what),
+                choices: choices(what, &column.header, &column.target, preview.ours),
+                example: example(at),
+            })
+            .collect();
+        let seems = preview.columns.iter().map(|column| column.seems.clone());
+        let choice = Choice {
+            columns: seems.collect(),
+            options: Options {
+                sheet: reading.sheet.map(ToOwned::to_owned),
+                encoding: reading.encoding.map(ToOwned::to_owned),
+                ..Options::default()
+            },
+            device: None,
+        };
+        Ok((preview, choice))
+    }
+
+    /// The mappings that a choice means: of every column that is not known without.
+    fn mappings(&self, choice: &Choice) -> Vec<Mapping> {
+        let pairs = self.columns.iter().zip(&choice.columns);
+        pairs
+            .filter(|(column, chosen)| {
+                let known_without = self.ours || !column.spellable;
+                let said = known_without && **chosen == column.seems;
+                !(column.header.is_empty() || said)
+            })
+            .map(|(column, chosen)| Mapping {
+                header: column.header.clone(),
+                target: chosen.clone(),
+            })
+            .collect()
+    }
+
+    fn matched(&self, what: What, choice: &Choice) -> Result<Columns> {
+        let headers = self.columns.iter().map(|column| column.header.clone());
+        let headers: Vec<String> = headers.collect();
+        Columns::matched(what, &headers, &self.mappings(choice))
+    }
+
+    /// What to look at before the import.
+    #[must_use]
+    pub fn warnings(&self, what: What, choice: &Choice) -> Vec<String> {
+        let columns = self.matched(what, choice).ok();
+        columns.map_or_else(Vec::new, |columns| {
+            warnings::of_columns(&columns, what, choice.options.make_codes)
+        })
+    }
+
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`] where the columns cannot be imported as they are chosen.
+    pub fn check(&self, what: What, choice: &Choice) -> Result<()> {
+        let columns = self.matched(what, choice)?;
+        match columns.misfit() {
+            Some(Misfit::Both {
+                first,
+                second,
+                name,
+            }) => {
+                return Err(Error::invalid(format!(
+                    "\"{first}\" and \"{second}\" are both \"{}\"; leave one of them out",
+                    property_label(what, &name)
+                )));
+            }
+            Some(Misfit::NoneKnown) => {
+                return Err(Error::invalid(format!(
+                    "no column is known yet: choose what at least one of them says about the {}",
+                    what.name()
+                )));
+            }
+            None => {}
+        }
+        let key = choice.options.key.as_ref();
+        let has_key = columns
+            .iter()
+            .any(|column| column.target.name().as_ref() == key);
+        match key {
+            Some(key) if !self.columns.is_empty() && !has_key => Err(Error::invalid(format!(
+                "rows are to be matched by \"{0}\", and no column is that; choose which one is, or choose that every row is new",
+                property_label(what, key)
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Choice {
+    /// The import that was chosen.
+    #[must_use]
+    pub fn request(&self, what: What, name: &str, preview: &Preview) -> Request {
+        let mappings = preview.mappings(self).into_iter();
+        let mut options = self.options.clone();
+        name.clone_into(&mut options.path);
+        options.map = mappings.map(|one| (one.header, one.target)).collect();
+        if what != What::Delegates {
+            options.join = None;
+            options.make_codes = false;
+        }
+        Request {
+            what,
+            options,
+            device: self.device.map(DeviceId),
+            // The page asked already.
+            again: true,
+        }
+    }
+}
+
+fn keys(what: What, events: bool) -> Vec<(&'static str, String)> {
+    let resource = match what {
+        What::Devices if events => Some(&events::LISTED),
+        What::Devices => Some(&devices::LISTED),
+        _ => what.resource(),
+    };
+    let codes = resource.into_iter().flat_map(Resource::codes);
+    codes
+        .map(|(_, name)| (name, property_label(what, name)))
+        .collect()
+}
+
+/// The label of a property, from its declaration where it has one.
+fn property_label(what: What, name: &str) -> String {
+    let declared = what.resource().and_then(|resource| resource.property(name));
+    match declared.map_or("", |field| field.label) {
+        "" => label(name),
+        declared => declared.to_owned(),
+    }
+}
+
+fn encodings(own: &str) -> Vec<String> {
+    let mut offered: Vec<String> = ENCODINGS.iter().map(ToString::to_string).collect();
+    if !offered.iter().any(|one| one == own) {
+        offered.push(own.to_owned());
+    }
+    offered
+}
+
+fn cells(content: Content) -> Vec<String> {
+    match content {
+        Content::Cells(cells) => cells.into_iter().map(|cell| cut(&cell)).collect(),
+        Content::Object(object) => vec![cut(&serde_json::Value::Object(object).to_string())],
+        Content::Unreadable(reason) | Content::BadCell(_, reason) => vec![format!("({reason})")],
+    }
+}
+
+fn cut(cell: &str) -> String {
+    if cell.chars().nth(CELL_MAX).is_none() {
+        return cell.to_owned();
+    }
+    let start: String = cell.chars().take(CELL_MAX).collect();
+    format!("{start}…")
+}
+
+fn choices(what: What, header: &str, seems: &Target, ours: bool) -> Vec<(String, String)> {
+    let mut choices = vec![(String::new(), LEAVE_OUT.to_owned())];
+    let others = if ours {
+        Vec::new()
+    } else {
+        Target::choices(what, header)
+    };
+    for target in others.iter().chain([seems]) {
+        let value = target.spelled();
+        if !choices.iter().any(|(known, _)| *known == value) {
+            choices.push((value, label_of(what, target)));
+        }
+    }
+    choices
+}
+
+fn label_of(what: What, target: &Target) -> String {
+    match target {
+        Target::Property { name, .. } => match *name {
+            "delegateType" => "Attendee type (ticket)".into(),
+            "barcode" => "Barcode (ticket code)".into(),
+            "interactionType" => "Type (check-in, lead …)".into(),
+            "recordedAt" => "Time".into(),
+            "firstDelegate" => "Attendee (id or selector)".into(),
+            "firstDevice" => "Device (id or selector)".into(),
+            name => property_label(what, name),
+        },
+        Target::Participant { name, code } => format!("{}, by {}", label(name), label(code)),
+        Target::Data {
+            section: Some(section),
+            key,
+            ..
+        } if section != "Data" => format!("Other data: {section}, {}", shortened(key)),
+        Target::Data { key, .. } => format!("Other data: {}", shortened(key)),
+        Target::Skipped | Target::Nameless => LEAVE_OUT.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_cut_between_letters() {
+        assert_eq!(cut("ü"), "ü");
+        assert_eq!(cut(&"ü".repeat(61)).chars().count(), 61);
+    }
+}

@@ -1,0 +1,187 @@
+//! Request headers that operations read, `Idempotency-Key` and `If-Match`, and query strings with any
+//! names. poem's own extractor ignores headers that are not ASCII and the second of two; here both are errors.
+
+use super::schema::{inline, plain, text};
+use crate::{
+    core::records::{Resource, write},
+    types::{
+        Timestamp,
+        error::{Error, Kind, Result},
+    },
+};
+use poem::{Request, RequestBody};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaParamIn, MetaSchema, MetaSchemaRef},
+};
+use rusqlite::Connection;
+
+/// The one value of a header; `None` without it.
+fn one_value(request: &Request, name: &str) -> Result<Option<String>> {
+    let mut values = request.headers().get_all(name).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return if request.headers().contains_key(name) {
+            Err(Error::invalid(format!("{name}: is sent twice")))
+        } else {
+            Ok(None)
+        };
+    };
+    match value.to_str() {
+        Ok(value) => Ok(Some(value.to_owned())),
+        Err(_) => Err(Error::invalid(format!(
+            "{name}: must consist of visible ASCII characters"
+        ))),
+    }
+}
+
+/// The `Idempotency-Key` of a request.
+pub struct IdempotencyKey(Result<Option<String>>);
+
+impl IdempotencyKey {
+    /// The key; `None` without the header.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] when it is sent twice or not ASCII.
+    pub fn read(self) -> Result<Option<String>> {
+        self.0
+    }
+}
+
+/// The `If-Match` of a request: the version of the record that the client has seen.
+pub struct IfMatch(Result<Option<String>>);
+
+impl IfMatch {
+    /// Checks, in the transaction of the change, that the record still has this version.
+    ///
+    /// # Errors
+    /// [`Kind::VersionChanged`]; [`Kind::Invalid`] for a header that cannot be read.
+    pub fn check(
+        &self,
+        connection: &Connection,
+        resource: &'static Resource,
+        id: i64,
+    ) -> Result<()> {
+        self.check_against(|| etag(connection, resource, id), resource.name)
+    }
+
+    /// As [`IfMatch::check`], against the version that `current` gives; `None` when the record is
+    /// gone, which the change itself finds out.
+    pub fn check_against(
+        &self,
+        current: impl FnOnce() -> Result<Option<String>>,
+        name: &str,
+    ) -> Result<()> {
+        let expected = match &self.0 {
+            Ok(None) => return Ok(()),
+            Ok(Some(expected)) if expected.trim().is_empty() => {
+                return Err(Error::invalid(
+                    "If-Match: must be the ETag of the record, in its quotes, or *",
+                ));
+            }
+            Ok(Some(expected)) if expected.trim() == "*" => return Ok(()),
+            Ok(Some(expected)) => expected,
+            Err(cause) => return Err(Error::new(cause.kind, cause.message.clone())),
+        };
+        let Some(current) = current()? else {
+            return Ok(());
+        };
+        // A proxy that compresses answers marks the version as weak; it is the same version.
+        let matches = |tag: &str| {
+            let tag = tag.trim();
+            tag.strip_prefix("W/").unwrap_or(tag) == current
+        };
+        if expected.split(',').any(matches) {
+            return Ok(());
+        }
+        Err(Error::new(
+            Kind::VersionChanged,
+            format!("If-Match: the {name} has changed since; get it again and repeat the change"),
+        ))
+    }
+}
+
+/// The `ETag` of a record: `None` when there is no such record. Every change of a record gives it
+/// a later `updated_at`; interactions leave that alone.
+pub fn etag(
+    connection: &Connection,
+    resource: &'static Resource,
+    id: i64,
+) -> Result<Option<String>> {
+    Ok(write::updated_at(connection, resource, id)?.map(tag))
+}
+
+/// The `ETag` of a record that was last changed at a time.
+pub fn tag(updated_at: Timestamp) -> String {
+    format!("\"{:x}\"", updated_at.0)
+}
+
+macro_rules! header_extractor {
+    ($extractor:ident, $name:literal) => {
+        impl<'a> ApiExtractor<'a> for $extractor {
+            const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+
+            type ParamType = ();
+            type ParamRawType = ();
+
+            fn param_in() -> Option<MetaParamIn> {
+                Some(MetaParamIn::Header)
+            }
+
+            fn param_schema_ref() -> Option<MetaSchemaRef> {
+                Some(inline(text("")))
+            }
+
+            async fn from_request(
+                request: &'a Request,
+                _: &mut RequestBody,
+                _: ExtractParamOptions<Self::ParamType>,
+            ) -> poem::Result<Self> {
+                Ok(Self(one_value(request, $name)))
+            }
+        }
+    };
+}
+
+header_extractor!(IdempotencyKey, "Idempotency-Key");
+header_extractor!(IfMatch, "If-Match");
+
+/// What was sent, decoded, in the order sent; a name may stand there twice.
+pub struct AnyQuery(pub Vec<(String, String)>);
+
+impl AnyQuery {
+    /// Whether an operation takes any names: the parameter of this shape is the whole query string.
+    pub fn is(schema: &MetaSchemaRef) -> bool {
+        matches!(schema, MetaSchemaRef::Inline(schema) if schema.ty == "object")
+    }
+}
+
+impl<'a> ApiExtractor<'a> for AnyQuery {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Query)
+    }
+
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(inline(MetaSchema {
+            additional_properties: Some(inline(text("")).into()),
+            ..plain("object", "")
+        }))
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        _: ExtractParamOptions<Self::ParamType>,
+    ) -> poem::Result<Self> {
+        let query = request.uri().query().unwrap_or_default();
+        Ok(Self(
+            form_urlencoded::parse(query.as_bytes())
+                .into_owned()
+                .collect(),
+        ))
+    }
+}
