@@ -224,7 +224,7 @@ fn inputs(known: &'static Parameter, value: &Value) -> Vec<Input> {
             let others: Vec<&str> = others.copied().collect();
             let label = "Others by name, separated by commas";
             vec![
-                Input::checks("forced", "Settings", parameters.collect()),
+                Input::checks("forced", "Settings", parameters),
                 Input::text("locks", label).value(&others.join(", ")).wide(),
             ]
         }

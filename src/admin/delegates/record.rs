@@ -147,7 +147,7 @@ async fn page(request: &RequestContext, refused: Option<JustRefused>) -> Result<
                 .value(note)
                 .max(NOTE_MAX_CHARS)
                 .placeholder("VIP, expected by Ms Berg. Allergic to nuts."),
-            Input::radios("level", "How", levels.collect()),
+            Input::radios("level", "How", levels),
         ],
         layout: request.layout(&person.name, Some(Area::Delegates)),
         person,
