@@ -1,7 +1,7 @@
 //! What a page may give back: a whole page, a part of one, a way elsewhere, a stream of events; and
 //! what every answer of the console carries.
 
-pub use crate::types::text::sentence;
+pub use crate::types::text::{capital, sentence};
 
 use super::{Console, Layout, RequestContext};
 use crate::{
@@ -58,6 +58,11 @@ pub fn form_again(template: &impl Template) -> Result<Response> {
     with_status(StatusCode::UNPROCESSABLE_ENTITY, template)
 }
 
+/// The HTML of a part of a page.
+pub fn part(template: &impl Template) -> Result<String> {
+    template.render().map_err(Error::defect)
+}
+
 /// A page with a form: as [`form_again`] where something is wrong with it.
 pub fn form_page(is_wrong: bool, template: &impl Template) -> Result<Response> {
     if is_wrong {
@@ -68,11 +73,10 @@ pub fn form_page(is_wrong: bool, template: &impl Template) -> Result<Response> {
 }
 
 fn with_status(status: StatusCode, template: &impl Template) -> Result<Response> {
-    let html = template.render().map_err(Error::defect)?;
     Ok(Response::builder()
         .status(status)
         .content_type("text/html; charset=utf-8")
-        .body(html))
+        .body(part(template)?))
 }
 
 /// Goes on at another page, after something was changed.

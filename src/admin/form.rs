@@ -7,10 +7,6 @@ use crate::types::{
     secret,
 };
 
-/// What the second of two is told who edit one record.
-pub(super) const MEANWHILE: &str = "Somebody else changed this meanwhile. Nothing of yours was written; the form shows what \
-     stands now.";
-
 /// A mark of what somebody saw, to tell whether it is still so when they save.
 pub(super) fn mark(seen: &impl serde::Serialize) -> String {
     let text = serde_json::to_vec(seen).unwrap_or_default();

@@ -1,14 +1,14 @@
 //! What every page shows around its own part: who is signed in, where one can go, what was just
 //! done; and how times and numbers are written.
 
+pub use crate::types::text::{bytes, number};
+
 use super::{CurrentUser, RequestContext, answer, assets};
 use crate::{
     core::settings::logo,
-    identity::ConsoleRole,
+    identity::ConsoleRole::{self, Administrator, Operator, Viewer},
     types::{Timestamp, Zone},
 };
-
-pub use crate::types::text::number;
 
 /// A part of the console, as the navigation names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,119 +45,30 @@ pub enum Area {
     Account,
 }
 
-/// A line of the navigation.
-pub struct Place {
-    /// Which area it leads to.
-    pub area: Area,
-    /// What it says.
-    pub name: &'static str,
-    /// Where it leads.
-    pub path: &'static str,
-    /// Its picture, a symbol of `icons.svg`.
-    pub icon: &'static str,
-    /// Who sees it.
-    pub role: ConsoleRole,
-}
+/// An area in the navigation: its name, its path below the console (also its symbol in `icons.svg`), and
+/// the role that sees it.
+type Place = (Area, &'static str, &'static str, ConsoleRole);
 
-const PLACES: &[Place] = &[
-    Place {
-        area: Area::Dashboard,
-        name: "Dashboard",
-        path: "/console",
-        icon: "dashboard",
-        role: ConsoleRole::Viewer,
-    },
-    Place {
-        area: Area::Delegates,
-        name: "Attendees",
-        path: "/console/delegates",
-        icon: "people",
-        role: ConsoleRole::Viewer,
-    },
-    Place {
-        area: Area::Devices,
-        name: "Devices and events",
-        path: "/console/devices",
-        icon: "door",
-        role: ConsoleRole::Viewer,
-    },
-    Place {
-        area: Area::Interactions,
-        name: "Activity",
-        path: "/console/interactions",
-        icon: "pulse",
-        role: ConsoleRole::Viewer,
-    },
-    Place {
-        area: Area::Sales,
-        name: "Sales",
-        path: "/console/sales",
-        icon: "receipt",
-        role: ConsoleRole::Viewer,
-    },
-    Place {
-        area: Area::Reports,
-        name: "Reports",
-        path: "/console/reports",
-        icon: "report",
-        role: ConsoleRole::Viewer,
-    },
-    Place {
-        area: Area::Messages,
-        name: "Messages",
-        path: "/console/messages",
-        icon: "mail",
-        role: ConsoleRole::Viewer,
-    },
-    Place {
-        area: Area::Content,
-        name: "Content",
-        path: "/console/content",
-        icon: "page",
-        role: ConsoleRole::Viewer,
-    },
-    Place {
-        area: Area::Discovery,
-        name: "Discovery",
-        path: "/console/discovery",
-        icon: "qr",
-        role: ConsoleRole::Operator,
-    },
-    Place {
-        area: Area::Configuration,
-        name: "App configuration",
-        path: "/console/configuration",
-        icon: "sliders",
-        role: ConsoleRole::Operator,
-    },
-    Place {
-        area: Area::Webhooks,
-        name: "Webhooks",
-        path: "/console/webhooks",
-        icon: "relay",
-        role: ConsoleRole::Operator,
-    },
-    Place {
-        area: Area::Access,
-        name: "Users and clients",
-        path: "/console/access",
-        icon: "key",
-        role: ConsoleRole::Administrator,
-    },
-    Place {
-        area: Area::Settings,
-        name: "Settings",
-        path: "/console/settings",
-        icon: "gear",
-        role: ConsoleRole::Administrator,
-    },
-    Place {
-        area: Area::Audit,
-        name: "Audit",
-        path: "/console/audit",
-        icon: "list",
-        role: ConsoleRole::Viewer,
-    },
+const PLACES: [Place; 14] = [
+    (Area::Dashboard, "Dashboard", "dashboard", Viewer),
+    (Area::Delegates, "Attendees", "delegates", Viewer),
+    (Area::Devices, "Devices and events", "devices", Viewer),
+    (Area::Interactions, "Activity", "interactions", Viewer),
+    (Area::Sales, "Sales", "sales", Viewer),
+    (Area::Reports, "Reports", "reports", Viewer),
+    (Area::Messages, "Messages", "messages", Viewer),
+    (Area::Content, "Content", "content", Viewer),
+    (Area::Discovery, "Discovery", "discovery", Operator),
+    (
+        Area::Configuration,
+        "App configuration",
+        "configuration",
+        Operator,
+    ),
+    (Area::Webhooks, "Webhooks", "webhooks", Operator),
+    (Area::Access, "Users and clients", "access", Administrator),
+    (Area::Settings, "Settings", "settings", Administrator),
+    (Area::Audit, "Audit", "audit", Viewer),
 ];
 
 /// What the layout shows. Its methods take references, as templates give them.
@@ -206,13 +117,7 @@ impl Layout {
 
     /// Where the user can go.
     pub fn places(&self) -> impl Iterator<Item = &'static Place> {
-        let role = self
-            .current_user
-            .as_ref()
-            .map(|current_user| current_user.role);
-        PLACES
-            .iter()
-            .filter(move |place| role.is_some_and(|role| role >= place.role))
+        PLACES.iter().filter(|(.., role)| self.has(*role))
     }
 
     /// Whether the page is of this area.
@@ -249,13 +154,13 @@ impl Layout {
     /// Whether the user is an operator or an administrator.
     #[must_use]
     pub fn operates(&self) -> bool {
-        self.has(ConsoleRole::Operator)
+        self.has(Operator)
     }
 
     /// Whether the user is an administrator.
     #[must_use]
     pub fn administers(&self) -> bool {
-        self.has(ConsoleRole::Administrator)
+        self.has(Administrator)
     }
 
     fn has(&self, role: ConsoleRole) -> bool {
@@ -313,42 +218,5 @@ impl Layout {
     #[must_use]
     pub fn number(&self, count: &i64) -> String {
         number(*count)
-    }
-}
-
-/// `12.3 MiB`.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
-pub fn bytes(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
-    if bytes < 1024 {
-        return format!("{bytes} bytes");
-    }
-    let mut amount = bytes as f64 / 1024.0;
-    let mut unit = 0;
-    while amount >= 1024.0 && unit + 1 < UNITS.len() {
-        amount /= 1024.0;
-        unit += 1;
-    }
-    format!("{amount:.1} {}", UNITS[unit])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_and_sizes_are_readable() {
-        for (given, shown) in [
-            (0, "0"),
-            (999, "999"),
-            (1000, "1,000"),
-            (-1_234_567, "-1,234,567"),
-        ] {
-            assert_eq!(number(given), shown);
-        }
-        assert_eq!(bytes(1023), "1023 bytes");
-        assert_eq!(bytes(1536), "1.5 KiB");
-        assert_eq!(bytes(3 << 30), "3.0 GiB");
     }
 }

@@ -56,7 +56,7 @@ pub use setup::Setup;
 use crate::{
     core::keyed::Key,
     domain::discovery::Discovery,
-    identity::{App, ConsoleRole, second_factor::Shared},
+    identity::{App, ConsoleRole, second_factor::Shared, sign_in::Waiting},
     ops::import::uploads::UploadStore,
     types::error::Result,
 };
@@ -93,7 +93,7 @@ pub struct Console {
     /// The name of the session's cookie.
     cookie: OnceLock<String>,
     flashes: Mutex<answer::Flashes>,
-    waiting: sign_in::Waiting,
+    waiting: Waiting,
     /// Secrets of clients and users that were just made.
     made: kept::Kept<access::Made>,
     /// Authenticator apps that are being set up.
@@ -116,7 +116,7 @@ impl Console {
             reach,
             cookie: OnceLock::new(),
             flashes: Mutex::default(),
-            waiting: sign_in::Waiting::default(),
+            waiting: Waiting::default(),
             made: kept::Kept::default(),
             pairing: kept::Kept::default(),
             codes: kept::Kept::default(),
@@ -156,28 +156,26 @@ impl Deref for Console {
 /// Every route of the console.
 #[must_use]
 pub fn routes() -> Vec<Route> {
-    [
-        assets::routes(),
-        setup::routes(),
-        sign_in::routes(),
-        dashboard::routes(),
-        access::routes(),
-        account::routes(),
-        audit::routes(),
-        delegates::routes(),
-        devices::routes(),
-        configuration::routes(),
-        content::routes(),
-        discovery::routes(),
-        import::routes(),
-        interactions::routes(),
-        sales::routes(),
-        reports::routes(),
-        messages::routes(),
-        settings::routes(),
-        webhooks::routes(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let parts: [fn() -> Vec<Route>; 19] = [
+        assets::routes,
+        setup::routes,
+        sign_in::routes,
+        dashboard::routes,
+        access::routes,
+        account::routes,
+        audit::routes,
+        delegates::routes,
+        devices::routes,
+        configuration::routes,
+        content::routes,
+        discovery::routes,
+        import::routes,
+        interactions::routes,
+        sales::routes,
+        reports::routes,
+        messages::routes,
+        settings::routes,
+        webhooks::routes,
+    ];
+    parts.iter().flat_map(|routes| routes()).collect()
 }

@@ -1,8 +1,10 @@
 //! Which paths the console has and who may go there. Whoever may not is kept out here, before a
 //! page sees the request: by sign-in, role, CSRF token and origin.
 
-use super::{Console, CurrentUser, RequestContext, answer, host, session};
+use super::{Console, CurrentUser, Fields, RequestContext, answer, host, session};
 use crate::{
+    core::Context,
+    db::Tx,
     identity::ConsoleRole,
     types::{
         error::{Error, Kind, Result, panic_text},
@@ -81,6 +83,106 @@ pub const VIEWER: Access = Access::Role(ConsoleRole::Viewer);
 pub const OPERATOR: Access = Access::Role(ConsoleRole::Operator);
 /// Administrators alone.
 pub const ADMINISTRATOR: Access = Access::Role(ConsoleRole::Administrator);
+
+/// A table of routes. Each route needs the role that was named last before it.
+pub(super) struct Routes {
+    access: Access,
+    routes: Vec<Route>,
+}
+
+impl Routes {
+    pub fn access(access: Access) -> Self {
+        Self {
+            access,
+            routes: Vec::new(),
+        }
+    }
+
+    /// The role that the routes from here on need.
+    pub fn then(mut self, access: Access) -> Self {
+        self.access = access;
+        self
+    }
+
+    pub fn get<F, R>(mut self, path: &'static str, handler: F) -> Self
+    where
+        F: Fn(RequestContext) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Response>> + Send + 'static,
+    {
+        self.routes.push(Route::get(path, self.access, handler));
+        self
+    }
+
+    pub fn post<F, R>(mut self, path: &'static str, handler: F) -> Self
+    where
+        F: Fn(RequestContext) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Response>> + Send + 'static,
+    {
+        self.routes.push(Route::post(path, self.access, handler));
+        self
+    }
+
+    /// A button: one write, after which a page says what was done.
+    pub fn action<W>(self, path: &'static str, work: W) -> Self
+    where
+        W: Fn(&Tx<'_>, &Context, &Action) -> Result<Done> + Clone + Send + Sync + 'static,
+    {
+        self.post(path, move |request: RequestContext| {
+            let work = work.clone();
+            async move {
+                let action = Action {
+                    id: request.id_if_any()?,
+                    form: request.form.clone(),
+                    by: request.current_user()?.clone(),
+                };
+                let done = request.write(move |tx, ctx| work(tx, ctx, &action)).await?;
+                request.done(done.message, &done.path)
+            }
+        })
+    }
+
+    pub fn all(self) -> Vec<Route> {
+        self.routes
+    }
+
+    /// Adds other routes, each with its own role.
+    pub fn with(mut self, routes: impl IntoIterator<Item = Route>) -> Self {
+        self.routes.extend(routes);
+        self
+    }
+}
+
+impl IntoIterator for Routes {
+    type Item = Route;
+    type IntoIter = std::vec::IntoIter<Route>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.routes.into_iter()
+    }
+}
+
+/// What a button sends.
+pub struct Action {
+    /// The id in the path; 0 where the path has none.
+    pub id: i64,
+    pub form: Fields,
+    pub by: CurrentUser,
+}
+
+/// What to say after a button was pressed, and on which page.
+pub struct Done {
+    message: String,
+    path: String,
+}
+
+impl Done {
+    pub fn new(message: impl Into<String>, path: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            path: path.into(),
+        }
+    }
+}
 
 /// A route with its guard.
 pub struct Guarded {

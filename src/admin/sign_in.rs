@@ -1,19 +1,17 @@
 //! Sign-in and sign-out: e-mail and password, and a code of the authenticator app where the user
-//! has set one up. Guesses are throttled by user and address; those in the API never close this door.
+//! has set one up.
 
-use super::{Access, Console, Fields, Layout, RequestContext, Route, answer, route, session};
+use super::{
+    Access, Fields, Layout, RequestContext, Route, answer,
+    route::{Routes, VIEWER},
+    session,
+};
 use crate::{
     core::keyed::Key,
-    identity::{
-        password::{self, Queue},
-        second_factor, sessions,
-        throttle::{Account, Endpoint},
-        users,
-    },
+    identity::{second_factor, sessions, sign_in as identity},
     types::{
         UserId,
         error::{Error, Kind, Result},
-        secret,
     },
 };
 use askama::Template;
@@ -21,57 +19,15 @@ use poem::{
     Response,
     http::{StatusCode, header},
 };
-use std::{
-    collections::HashMap,
-    net::{IpAddr, Ipv4Addr},
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
-
-/// How long somebody whose password was right has for the code.
-const CODE_WITHIN: Duration = Duration::from_mins(5);
-/// How many may be between password and code.
-const WAITING_MAX: usize = 1000;
-
-/// Users whose password was right and whose code is awaited, by a random value that their form has.
-#[derive(Default)]
-pub(super) struct Waiting(Mutex<HashMap<String, Known>>);
-
-/// Somebody whose password was right.
-#[derive(Clone)]
-struct Known {
-    user: UserId,
-    email: String,
-    /// The password's hash: should it be another by the time the code comes, the sign-in ends.
-    password: Option<String>,
-    since: Instant,
-}
-
-impl Waiting {
-    fn all(&self) -> MutexGuard<'_, HashMap<String, Known>> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, known| known.since.elapsed() < CODE_WITHIN);
-        all
-    }
-
-    fn add(&self, known: Known) -> Result<String> {
-        let mut all = self.all();
-        if all.len() >= WAITING_MAX {
-            return Err(Error::unavailable("too many sign-ins at once; try again"));
-        }
-        let key = secret::fresh()?;
-        all.insert(key.clone(), known);
-        Ok(key)
-    }
-}
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get("/console/sign-in", Access::Anyone, show),
-        Route::post("/console/sign-in", Access::Anyone, sign_in),
-        Route::post("/console/sign-in/code", Access::Anyone, code),
-        Route::post("/console/sign-out", route::VIEWER, sign_out),
-    ]
+    Routes::access(Access::Anyone)
+        .get("/console/sign-in", show)
+        .post("/console/sign-in", sign_in)
+        .post("/console/sign-in/code", code)
+        .then(VIEWER)
+        .post("/console/sign-out", sign_out)
+        .all()
 }
 
 #[derive(Template)]
@@ -118,7 +74,8 @@ async fn show(request: RequestContext) -> Result<Response> {
 async fn sign_in(request: RequestContext) -> Result<Response> {
     let email = request.form.text("email").to_owned();
     let password = request.form.sent("password").unwrap_or_default().to_owned();
-    let known = match check_password(&request, &email, password).await {
+    let (app, address) = (request.console.app(), request.address());
+    let known = match identity::check_password(app, address, &email, password).await {
         Ok(known) => known,
         Err(error) => return again(&request, &error, None),
     };
@@ -136,15 +93,16 @@ async fn sign_in(request: RequestContext) -> Result<Response> {
 
 async fn code(request: RequestContext) -> Result<Response> {
     let key = request.form.text("waiting").to_owned();
-    let found = request.console.waiting.all().get(&key).cloned();
-    let Some(known) = found else {
+    let waiting = &request.console.waiting;
+    let Some(known) = waiting.find(&key) else {
         let error = Error::invalid("that took too long; sign in again");
         return again(&request, &error, None);
     };
-    match check_code(&request, &known).await {
+    let (app, typed) = (request.console.app(), request.form.text("code").to_owned());
+    match identity::check_code(app, request.context(), &known, typed).await {
         Ok(()) => {
             // Only one of two that came with the same code at once goes on.
-            if request.console.waiting.all().remove(&key).is_none() {
+            if !waiting.remove(&key) {
                 return again(&request, &Error::invalid("sign in again"), None);
             }
             enter(&request, known.user).await
@@ -172,112 +130,13 @@ fn again(request: &RequestContext, error: &Error, waiting: Option<String>) -> Re
     Ok(response)
 }
 
-/// The user of an e-mail address and a password, if they may enter the console.
-async fn check_password(request: &RequestContext, email: &str, password: String) -> Result<Known> {
-    let (found, right) = try_password(request, email, password).await?;
-    match found {
-        Some(known) if right => {
-            let role =
-                request.look_up(|connection| Ok(users::get(connection, known.user)?.console));
-            // Whoever knows the password may know that it does not open this door.
-            if matches!(role, Ok(None)) {
-                let account = Account::known(Endpoint::ConsolePassword, email);
-                let throttle = &request.console.throttle;
-                throttle.failed(account, request.address(), Instant::now())?;
-                return Err(Error::invalid(
-                    "this user has no role in the console; an administrator can give one",
-                ));
-            }
-            Ok(known)
-        }
-        _ => Err(Error::invalid(
-            "the e-mail address or the password is wrong",
-        )),
-    }
-}
-
-/// Checks the password of whoever is signed in, before something that a stranger at an open laptop
-/// must not do. Guesses count as those at the sign-in do.
-///
-/// # Errors
-/// [`Kind::Invalid`] when it is wrong, [`Kind::TooManyAttempts`].
-pub(super) async fn check_own_password(request: &RequestContext, password: String) -> Result<()> {
-    let current_user = request.current_user()?;
-    let (found, right) = try_password(request, &current_user.email, password).await?;
-    match found {
-        Some(known) if right && known.user == current_user.user => Ok(()),
-        _ => Err(Error::invalid("your password is wrong")),
-    }
-}
-
-/// Who has this e-mail address, and whether this is the password; throttled.
-async fn try_password(
-    request: &RequestContext,
-    email: &str,
-    password: String,
-) -> Result<(Option<Known>, bool)> {
-    let console: &Console = &request.console;
-    let address = request.address();
-    let stored = console
-        .store
-        .look_up(|connection| users::stored_password(connection, email))?;
-    let account = match &stored {
-        Some(_) => Account::known(Endpoint::ConsolePassword, email),
-        None => Account::unknown(Endpoint::ConsolePassword),
-    };
-    console.throttle.check(account, address, Instant::now())?;
-    let known = stored.map(|(user, password)| Known {
-        user,
-        email: email.to_owned(),
-        password,
-        since: Instant::now(),
-    });
-    let permit = password::permit(Queue::Console).await?;
-    // Many guesses may have waited together, and the first of them failed.
-    console.throttle.check(account, address, Instant::now())?;
-    let hash = known.as_ref().and_then(|known| known.password.clone());
-    let right = permit.verify(password, hash).await?;
-    if right {
-        console.throttle.succeeded(account, address);
-    } else {
-        console.throttle.failed(account, address, Instant::now())?;
-    }
-    Ok((known, right))
-}
-
-async fn check_code(request: &RequestContext, known: &Known) -> Result<()> {
-    let console: &Console = &request.console;
-    // From wherever they come: a code is short, and whoever guesses has the password already.
-    let account = Account::known(Endpoint::SecondFactor, &known.email);
-    let anywhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-    console.throttle.check(account, anywhere, Instant::now())?;
-    // Counted before it is looked at: of a thousand that come at once, ten are.
-    let _ = console.throttle.failed(account, anywhere, Instant::now());
-    let code = request.form.text("code").to_owned();
-    let mut ctx = request.context();
-    ctx.actor = format!("user:{}", known.user);
-    let sought = known.clone();
-    let right = console
-        .store
-        .write(move |tx| {
-            let stored = users::stored_password(tx, &sought.email)?;
-            if stored != Some((sought.user, sought.password)) {
-                return Err(Error::new(
-                    Kind::Forbidden,
-                    "the password was changed; sign in again",
-                ));
-            }
-            second_factor::take(tx, &ctx, sought.user, &code)
-        })
-        .await?;
-    if right {
-        console.throttle.succeeded(account, anywhere);
-        return Ok(());
-    }
-    Err(Error::invalid(
-        "this code is wrong or was used already; codes last half a minute, and the clock of this server \
-         must be right for them",
-    ))
+/// Checks the password of whoever is signed in, before something that a stranger at an open laptop must
+/// not do.
+pub(super) async fn check_own_password(request: &RequestContext, password: &str) -> Result<()> {
+    let (app, address) = (request.console.app(), request.address());
+    let current = request.current_user()?;
+    let own = (current.user, current.email.as_str());
+    identity::check_own_password(app, address, own, password.to_owned()).await
 }
 
 async fn enter(request: &RequestContext, user: UserId) -> Result<Response> {

@@ -1,7 +1,7 @@
 //! OAuth clients: apps, gates and other systems, each with an id and a secret of its own. The secret
 //! is shown once, when it is made; the file and the audit never have it.
 
-use super::{Edit, Roles, Scope, scopes, tokens};
+use super::{Roles, Scope, scopes, tokens};
 use crate::{
     core::{
         Context,
@@ -53,15 +53,7 @@ pub struct Client {
     pub revoked_at: Option<Timestamp>,
 }
 
-impl Client {
-    /// A version for optimistic locking: it differs whenever a property of the client does.
-    pub fn state(&self) -> String {
-        let state = json!([shown(self), self.revoked_at.is_some()]).to_string();
-        secret::hex(&secret::digest(state.as_bytes())[..16])
-    }
-}
-
-/// What a client signs in with; the only place with its secret in clear.
+/// What a client signs in with; the only place where its secret stands in clear.
 pub struct Credentials {
     pub id: ClientId,
     pub client_id: String,
@@ -276,14 +268,10 @@ pub fn change(
     tx: &Tx<'_>,
     ctx: &Context,
     id: ClientId,
-    seen: &str,
     new: &NewClient,
     known_properties: &[&str],
-) -> Result<Edit<Client>> {
+) -> Result<()> {
     let before = get(tx, id)?;
-    if before.state() != seen {
-        return Ok(Edit::Outdated(before));
-    }
     refuse_revoked(&before)?;
     // A device that is deleted meanwhile must not keep a client from being changed.
     if new.device != before.device {
@@ -305,8 +293,7 @@ pub fn change(
     tx.outdate_caches();
     let after = get(tx, id)?;
     let (was, is) = (Some(shown(&before)), Some(shown(&after)));
-    audit::append_between(tx, ctx, "client", Some(id.0), was, is)?;
-    Ok(Edit::Done(after))
+    audit::append_between(tx, ctx, "client", Some(id.0), was, is)
 }
 
 /// Revokes a client: it signs in no more, and its tokens end at once. Once is enough, twice does no

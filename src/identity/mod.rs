@@ -15,6 +15,7 @@ pub mod scopes;
 pub mod second_factor;
 pub mod secret_message_bodies;
 pub mod sessions;
+pub mod sign_in;
 pub mod throttle;
 pub mod tokens;
 pub mod users;
@@ -23,11 +24,3 @@ pub use app::App;
 pub use granted::{BearerToken, Granted};
 pub use principal::Principal;
 pub use roles::{ConsoleRole, Requirement, Role, Roles, Scope};
-
-/// How an edit of what somebody was shown ended, with the record as it is now.
-#[derive(Debug)]
-pub enum Edit<T> {
-    Done(T),
-    /// Nothing was written: somebody else changed the record meanwhile.
-    Outdated(T),
-}

@@ -2,7 +2,7 @@
 //! hashed already; neither they nor their hashes are in the audit. One administrator who can sign in
 //! always stays: neither the console nor a command takes the last one away.
 
-use super::{ConsoleRole, Edit, Role, Roles, password::Hashed, sessions, tokens};
+use super::{ConsoleRole, Role, Roles, password::Hashed, sessions, tokens};
 use crate::{
     core::{
         Context,
@@ -216,28 +216,19 @@ pub fn has_administrator(connection: &Connection) -> Result<bool> {
 /// [`Kind::DelegateNotFound`].
 pub fn change(tx: &Tx<'_>, ctx: &Context, email: &str, change: &UserChange) -> Result<()> {
     let before = find(tx, email)?;
-    write(tx, ctx, &before, change).map(|_| ())
+    write(tx, ctx, &before, change)
 }
 
-/// Changes a user, unless it was changed since `seen`, its `updated_at` when it was shown.
+/// Changes the user of an id.
 ///
 /// # Errors
 /// As [`change`]; [`Kind::NoSuchPath`] when there is no such user.
-pub fn edit(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    id: UserId,
-    seen: Timestamp,
-    change: &UserChange,
-) -> Result<Edit<User>> {
+pub fn edit(tx: &Tx<'_>, ctx: &Context, id: UserId, change: &UserChange) -> Result<()> {
     let before = get(tx, id)?;
-    if before.updated_at != seen {
-        return Ok(Edit::Outdated(before));
-    }
-    write(tx, ctx, &before, change).map(Edit::Done)
+    write(tx, ctx, &before, change)
 }
 
-fn write(tx: &Tx<'_>, ctx: &Context, before: &User, change: &UserChange) -> Result<User> {
+fn write(tx: &Tx<'_>, ctx: &Context, before: &User, change: &UserChange) -> Result<()> {
     let email = change.email.as_ref().unwrap_or(&before.email);
     check_email(email)?;
     let delegate = match change.delegate {
@@ -284,8 +275,7 @@ fn write(tx: &Tx<'_>, ctx: &Context, before: &User, change: &UserChange) -> Resu
     }
     let after = get(tx, before.id)?;
     let (was, is) = (Some(shown(before)), Some(shown(&after)));
-    audit::append_between(tx, ctx, "user", Some(before.id.0), was, is)?;
-    Ok(after)
+    audit::append_between(tx, ctx, "user", Some(before.id.0), was, is)
 }
 
 /// Removes a user; the user's tokens and sessions end at once, what the user did stays.

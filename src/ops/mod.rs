@@ -4,4 +4,5 @@ pub mod backup;
 pub mod check;
 pub mod demo;
 pub mod export;
+pub mod first_run;
 pub mod import;

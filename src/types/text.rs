@@ -157,6 +157,14 @@ pub fn sentence(message: &str) -> String {
     text
 }
 
+/// A text with a capital first letter.
+#[must_use]
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// A property as people read it: `First name` of `firstName`.
 #[must_use]
 pub fn label(property: &str) -> String {
@@ -190,6 +198,23 @@ pub fn number(number: i64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// `12.3 MiB`.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
+pub fn bytes(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if bytes < 1024 {
+        return format!("{bytes} bytes");
+    }
+    let mut amount = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    while amount >= 1024.0 && unit + 1 < UNITS.len() {
+        amount /= 1024.0;
+        unit += 1;
+    }
+    format!("{amount:.1} {}", UNITS[unit])
 }
 
 #[cfg(test)]
@@ -240,5 +265,20 @@ mod tests {
         ] {
             assert_eq!(whole::<u32>(text), Err(fault), "{text}");
         }
+    }
+
+    #[test]
+    fn numbers_and_sizes_are_readable() {
+        for (given, shown) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (-1_234_567, "-1,234,567"),
+        ] {
+            assert_eq!(number(given), shown);
+        }
+        assert_eq!(bytes(1023), "1023 bytes");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(3 << 30), "3.0 GiB");
     }
 }

@@ -1,13 +1,15 @@
 //! Users and clients: who may sign in, which apps may use the API, and what each of them may do.
 //! Secrets made here are shown once, on a page that forgets them.
 
-mod choice;
 mod clients;
-mod one_client;
-mod one_user;
+mod lookup;
 mod users;
 
-use super::{Area, Layout, RequestContext, Route, answer, route};
+use super::{
+    Area, Layout, RequestContext, Route, answer,
+    engine::{Choice, Input},
+    route::{ADMINISTRATOR, Routes},
+};
 use crate::{
     identity::{Role, Roles},
     types::error::Result,
@@ -15,21 +17,16 @@ use crate::{
 use askama::Template;
 use poem::Response;
 
-/// Lines of a list.
-const LINES: usize = 100;
+/// Records on a page of a list.
+const PAGE: usize = 100;
 
 pub(super) fn routes() -> Vec<Route> {
-    let mut routes = vec![Route::get(
-        "/console/access/made",
-        route::ADMINISTRATOR,
-        made,
-    )];
-    routes.extend(users::routes());
-    routes.extend(one_user::routes());
-    routes.extend(clients::routes());
-    routes.extend(one_client::routes());
-    routes.extend(choice::routes());
-    routes
+    Routes::access(ADMINISTRATOR)
+        .get("/console/access/made", made)
+        .with(users::routes())
+        .with(clients::routes())
+        .with(lookup::routes())
+        .all()
 }
 
 /// A secret that was just made, and whose it is.
@@ -68,47 +65,28 @@ pub(super) fn show_once(request: &RequestContext, made: Made) -> Result<Response
     Ok(answer::go("/console/access/made"))
 }
 
-/// A box to tick.
-struct Tick {
-    value: &'static str,
-    name: String,
-    meaning: &'static str,
-    on: bool,
+/// The roles of the API.
+fn roles(label: &'static str) -> Input {
+    let choice = |role: &Role| Choice::from((role.name(), short(role.name()), role.meaning()));
+    Input::checks("role", label, Role::ALL.iter().map(choice))
 }
 
-/// The roles of the API as boxes.
-fn role_ticks(roles: Roles) -> Vec<Tick> {
-    let tick = |role: &Role| Tick {
-        value: role.name(),
-        name: short(role.name()),
-        meaning: role.meaning(),
-        on: roles.has(*role),
-    };
-    Role::ALL.iter().map(tick).collect()
+fn role_names(roles: Roles) -> Vec<String> {
+    roles.iter().map(|role| role.name().to_owned()).collect()
+}
+
+fn parse_roles(names: &[String]) -> Result<Roles> {
+    names.iter().map(|name| Role::parse(name)).collect()
 }
 
 /// `Delegate read` of `ROLE_OAUTH2_DELEGATE_READ`.
 fn short(name: &str) -> String {
-    let words = name
-        .trim_start_matches("ROLE_OAUTH2_")
-        .replace('_', " ")
-        .to_lowercase();
-    let mut letters = words.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
+    let words = name.trim_start_matches("ROLE_OAUTH2_").replace('_', " ");
+    let (first, rest) = words.split_at(1);
+    format!("{first}{}", rest.to_lowercase())
 }
 
-/// The roles that are ticked.
-fn ticked_roles(request: &RequestContext) -> Result<Roles> {
-    request.form.all("role").map(Role::parse).collect()
-}
-
-/// The id that the next page of a list begins after.
-fn before(request: &RequestContext) -> Result<Option<i64>> {
-    request.query.number("before")
-}
-
-/// The query string of the same list with another page.
+/// The query string of the same list from another id on.
 fn next_page(request: &RequestContext, before: i64) -> String {
     let mut next = form_urlencoded::Serializer::new(String::new());
     for (name, value) in request.query.iter().filter(|(name, _)| *name != "before") {

@@ -3,8 +3,14 @@
 
 mod second_factor;
 
-use super::{Area, Layout, RequestContext, Route, answer, route, sign_in};
+use super::{
+    Area, Layout, RequestContext, Route, answer,
+    route::{Action, Done, Routes, VIEWER},
+    sign_in,
+};
 use crate::{
+    core::Context,
+    db::Tx,
     identity::{
         password::{self, Queue},
         second_factor::{self as factor, State},
@@ -20,13 +26,12 @@ use askama::Template;
 use poem::Response;
 
 pub(super) fn routes() -> Vec<Route> {
-    let mut routes = vec![
-        Route::get("/console/account", route::VIEWER, show),
-        Route::post("/console/account/password", route::VIEWER, change_password),
-        Route::post("/console/account/sessions", route::VIEWER, end_sessions),
-    ];
-    routes.extend(second_factor::routes());
-    routes
+    Routes::access(VIEWER)
+        .get("/console/account", show)
+        .post("/console/account/password", change_password)
+        .action("/console/account/sessions", end_sessions)
+        .with(second_factor::routes())
+        .all()
 }
 
 /// The part of the page in which something was wrong.
@@ -52,23 +57,20 @@ struct Page {
 impl Page {
     fn read(request: &RequestContext, failure: Option<(Part, String)>) -> Result<Self> {
         let current_user = request.current_user()?;
+        let user = current_user.user;
         let (sessions, factor) = request.look_up(|connection| {
-            Ok((
-                sessions::of_user(connection, current_user.user, Timestamp::now())?,
-                factor::state(connection, current_user.user)?,
-            ))
+            let sessions = sessions::of_user(connection, user, Timestamp::now())?;
+            Ok((sessions, factor::state(connection, user)?))
         })?;
+        let with_this = |session: Session| {
+            let is_this = session.id == current_user.session;
+            (session, is_this)
+        };
         Ok(Self {
             layout: request.layout("Your account", Some(Area::Account)),
             role: current_user.role.name(),
             meaning: current_user.role.meaning(),
-            sessions: sessions
-                .into_iter()
-                .map(|session| {
-                    let this = session.id == current_user.session;
-                    (session, this)
-                })
-                .collect(),
+            sessions: sessions.into_iter().map(with_this).collect(),
             factor,
             failure,
         })
@@ -78,37 +80,30 @@ impl Page {
         let (at, message) = self.failure.as_ref()?;
         (*at == part).then_some(message)
     }
-
-    fn wrong_password(&self) -> Option<&str> {
-        self.wrong(Part::Password)
-    }
-
-    fn wrong_codes(&self) -> Option<&str> {
-        self.wrong(Part::Codes)
-    }
-
-    fn wrong_off(&self) -> Option<&str> {
-        self.wrong(Part::Off)
-    }
 }
 
 async fn show(request: RequestContext) -> Result<Response> {
     answer::page(&Page::read(&request, None)?)
 }
 
-/// The page again, with what was wrong; errors that are not the user's own go on.
-fn again(request: &RequestContext, part: Part, error: Error) -> Result<Response> {
-    if !matches!(error.kind, Kind::Invalid | Kind::TooManyAttempts { .. }) {
-        return Err(error);
+/// What was wrong, as a sentence; errors that are not the user's own go on.
+fn own(error: Error) -> Result<String> {
+    match error.kind {
+        Kind::Invalid | Kind::TooManyAttempts { .. } => Ok(answer::sentence(&error.message)),
+        _ => Err(error),
     }
-    let failure = answer::sentence(&error.message);
+}
+
+/// The page again, with what was wrong in one of its parts.
+fn again(request: &RequestContext, part: Part, error: Error) -> Result<Response> {
+    let failure = own(error)?;
     answer::form_again(&Page::read(request, Some((part, failure)))?)
 }
 
 async fn change_password(request: RequestContext) -> Result<Response> {
     match password_changed(&request).await {
         Ok(()) => request.done(
-            "Your password is changed. Wherever else you were signed in, you are no more.",
+            "Your password is changed. You are signed out everywhere else.",
             "/console/account",
         ),
         Err(error) => again(&request, Part::Password, error),
@@ -117,12 +112,11 @@ async fn change_password(request: RequestContext) -> Result<Response> {
 
 async fn password_changed(request: &RequestContext) -> Result<()> {
     let form = &request.form;
-    let old = form.sent("old").unwrap_or_default().to_owned();
     let new = form.sent("password").unwrap_or_default().to_owned();
     if form.sent("password") != form.sent("again") {
         return Err(Error::invalid("the two passwords differ"));
     }
-    sign_in::check_own_password(request, old).await?;
+    sign_in::check_own_password(request, form.sent("old").unwrap_or_default()).await?;
     let current_user = request.current_user()?.clone();
     let permit = password::permit(Queue::Console).await?;
     let change = UserChange {
@@ -130,34 +124,22 @@ async fn password_changed(request: &RequestContext) -> Result<()> {
         session: Some(current_user.session),
         ..UserChange::default()
     };
-    request
-        .write(move |tx, ctx| {
-            let email = users::get(tx, current_user.user)?.email;
-            users::change(tx, ctx, &email, &change)
-        })
-        .await
+    let work = request.write(move |tx, ctx| users::edit(tx, ctx, current_user.user, &change));
+    work.await
 }
 
 /// Ends one session, or all but this one.
-async fn end_sessions(request: RequestContext) -> Result<Response> {
-    let current_user = request.current_user()?.clone();
-    let session = request.form.number("session")?;
-    let ended = request
-        .write(move |tx, ctx| {
-            let ended = match session {
-                Some(session) => usize::from(sessions::end(tx, current_user.user, session)?),
-                None => sessions::end_all(tx, current_user.user, Some(current_user.session))?,
-            };
-            sessions::audit_end(tx, ctx, current_user.user, ended)?;
-            Ok(ended)
-        })
-        .await?;
-    request.done(
-        if session.is_some() {
-            sessions::told_end(ended)
-        } else {
-            "You are signed in here and nowhere else."
-        },
-        "/console/account",
-    )
+fn end_sessions(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let own = &action.by;
+    let session = action.form.number("session")?;
+    let ended = match session {
+        Some(session) => usize::from(sessions::end(tx, own.user, session)?),
+        None => sessions::end_all(tx, own.user, Some(own.session))?,
+    };
+    sessions::audit_end(tx, ctx, own.user, ended)?;
+    let message = match session {
+        Some(_) => sessions::told_end(ended),
+        None => "You are signed in here and nowhere else.",
+    };
+    Ok(Done::new(message, "/console/account"))
 }

@@ -2,9 +2,13 @@
 //! session that asked for it until a code confirms it; its picture has an address of its own, so that
 //! no address has the secret.
 
-use super::{Part, again};
+use super::{Part, again, own};
 use crate::{
-    admin::{Area, Layout, RequestContext, Route, answer, route, sign_in},
+    admin::{
+        Area, Layout, RequestContext, answer,
+        route::{Routes, VIEWER},
+        sign_in,
+    },
     identity::second_factor::{self as factor, Shared},
     types::{
         Timestamp,
@@ -14,18 +18,16 @@ use crate::{
 use askama::Template;
 use poem::Response;
 
-pub(super) fn routes() -> Vec<Route> {
-    let own = route::VIEWER;
-    vec![
-        Route::get("/console/account/second-factor", own, show),
-        Route::post("/console/account/second-factor", own, begin),
-        Route::get("/console/account/second-factor/picture", own, picture),
-        Route::post("/console/account/second-factor/confirm", own, confirm),
-        Route::post("/console/account/second-factor/off", own, turn_off),
-        Route::post("/console/account/recovery", own, renew),
-        Route::get("/console/account/recovery", own, codes),
-        Route::post("/console/account/recovery/download", own, download),
-    ]
+pub(super) fn routes() -> Routes {
+    Routes::access(VIEWER)
+        .get("/console/account/second-factor", show)
+        .post("/console/account/second-factor", begin)
+        .get("/console/account/second-factor/picture", picture)
+        .post("/console/account/second-factor/confirm", confirm)
+        .post("/console/account/second-factor/off", turn_off)
+        .post("/console/account/recovery", renew)
+        .get("/console/account/recovery", codes)
+        .post("/console/account/recovery/download", download)
 }
 
 #[derive(Template)]
@@ -60,19 +62,17 @@ async fn show(request: RequestContext) -> Result<Response> {
 
 /// What was wrong, on this page again; errors that are not the user's own go on.
 fn wrong(request: &RequestContext, error: Error) -> Result<Response> {
-    if !matches!(error.kind, Kind::Invalid | Kind::TooManyAttempts { .. }) {
-        return Err(error);
-    }
-    let failure = answer::sentence(&error.message);
+    let failure = own(error)?;
     answer::form_again(&Page::read(request, Some(failure))?)
 }
 
-fn sent_password(request: &RequestContext) -> String {
-    request.form.sent("password").unwrap_or_default().to_owned()
+async fn check_password(request: &RequestContext) -> Result<()> {
+    let password = request.form.sent("password").unwrap_or_default();
+    sign_in::check_own_password(request, password).await
 }
 
 async fn begin(request: RequestContext) -> Result<Response> {
-    if let Err(error) = sign_in::check_own_password(&request, sent_password(&request)).await {
+    if let Err(error) = check_password(&request).await {
         return wrong(&request, error);
     }
     let current_user = request.current_user()?;
@@ -124,22 +124,20 @@ async fn confirmed(request: &RequestContext) -> Result<Vec<String>> {
 }
 
 async fn turn_off(request: RequestContext) -> Result<Response> {
-    if let Err(error) = sign_in::check_own_password(&request, sent_password(&request)).await {
+    if let Err(error) = check_password(&request).await {
         return again(&request, Part::Off, error);
     }
-    let (user, ctx) = (request.current_user()?.user, request.context());
-    let store = &request.console.store;
-    store
-        .write(move |tx| factor::remove(tx, &ctx, user))
-        .await?;
+    let user = request.current_user()?.user;
+    let remove = request.write(move |tx, ctx| factor::remove(tx, ctx, user));
+    remove.await?;
     request.done(
-        "The authenticator app is off: your password alone signs you in.",
+        "Authenticator app turned off. Your password alone signs you in.",
         "/console/account",
     )
 }
 
 async fn renew(request: RequestContext) -> Result<Response> {
-    if let Err(error) = sign_in::check_own_password(&request, sent_password(&request)).await {
+    if let Err(error) = check_password(&request).await {
         return again(&request, Part::Codes, error);
     }
     let user = request.current_user()?.user;
@@ -183,7 +181,7 @@ async fn download(request: RequestContext) -> Result<Response> {
     let ours = request.look_up(|connection| factor::are_codes(connection, user, &codes))?;
     if !ours || codes.is_empty() {
         return Err(Error::invalid(
-            "these are not your present recovery codes; make new ones in your account",
+            "these are not your current recovery codes; create new ones in your account",
         ));
     }
     let text = format!(

@@ -135,9 +135,11 @@ fn inputs(filter: &Filter, types: Vec<String>, actions: BTreeSet<String>) -> Vec
     let actions = actions.into_iter();
     let actions = actions.map(|action| (action.clone(), verb(&action).replace('-', " ")));
     let types = types.into_iter().map(|kind| (kind.clone(), noun(&kind)));
-    let moment = |name, label| Input::line("datetime-local", name, label, value(name));
+    let moment = |name, label| Input::line("datetime-local", name, label).value(value(name));
     vec![
-        Input::text("who", "Who", value("who")).placeholder("e-mail, client, command line, import"),
+        Input::text("who", "Who")
+            .value(value("who"))
+            .placeholder("e-mail, client, command line, import"),
         Input::select(
             "action",
             "Action",
@@ -148,7 +150,9 @@ fn inputs(filter: &Filter, types: Vec<String>, actions: BTreeSet<String>) -> Vec
             "Record",
             choices(any.into_iter().chain(types), value("type")),
         ),
-        Input::text("id", "Number of the record", value("id")).attribute("inputmode", "numeric"),
+        Input::text("id", "Number of the record")
+            .value(value("id"))
+            .attribute("inputmode", "numeric"),
         moment("from", "From"),
         moment("to", "To"),
     ]

@@ -210,13 +210,10 @@ fn inputs(known: &'static Parameter, value: &Value) -> Vec<Input> {
             let others = chosen.iter().filter(|name| !is_feature(name));
             let others: Vec<&str> = others.copied().collect();
             vec![
-                Input::checks("feature", "Features", features.collect()),
-                Input::text(
-                    "features",
-                    "Others, separated by commas",
-                    &others.join(", "),
-                )
-                .wide(),
+                Input::checks("feature", "Features", features),
+                Input::text("features", "Others, separated by commas")
+                    .value(&others.join(", "))
+                    .wide(),
             ]
         }
         "forced" => {
@@ -227,8 +224,8 @@ fn inputs(known: &'static Parameter, value: &Value) -> Vec<Input> {
             let others: Vec<&str> = others.copied().collect();
             let label = "Others by name, separated by commas";
             vec![
-                Input::checks("forced", "Settings", parameters.collect()),
-                Input::text("locks", label, &others.join(", ")).wide(),
+                Input::checks("forced", "Settings", parameters),
+                Input::text("locks", label).value(&others.join(", ")).wide(),
             ]
         }
         "deviceHierarchy" => {
@@ -236,7 +233,8 @@ fn inputs(known: &'static Parameter, value: &Value) -> Vec<Input> {
             let ranks = ranks.map(|rank| strings(rank).collect::<Vec<_>>().join(", "));
             let ranks: Vec<String> = ranks.collect();
             vec![
-                Input::area("rank", "Ranks", 4, &ranks.join("\n"))
+                Input::area("rank", "Ranks", 4)
+                    .value(&ranks.join("\n"))
                     .wide()
                     .help(
                         "A line a rank, the highest first. Separate types of one rank by commas.",
@@ -256,11 +254,12 @@ fn inputs(known: &'static Parameter, value: &Value) -> Vec<Input> {
             vec![Input::radios(known.name, known.label, choices)]
         }
         name if known.kind == Kind::Time => vec![
-            Input::line("datetime-local", name, "Time", text)
+            Input::line("datetime-local", name, "Time")
+                .value(text)
                 .attribute("step", "1")
                 .help("Leave empty for any time. In the time zone of this instance."),
         ],
-        name => vec![Input::text(name, "Type", text)],
+        name => vec![Input::text(name, "Type").value(text)],
     }
 }
 

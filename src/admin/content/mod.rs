@@ -1,42 +1,40 @@
-//! Content regions: what there is and whether apps get it, the template with a preview against a
-//! record, and every version of it.
-//!
-//! - `list`; `show`: one region; `versions`: what a save changed, and taking it up again
-//! - `edit`: the form; `preview`: with which record, and what comes out
-//! - `actions`: publishing, taking offline, removing
+//! Content regions: the list, the page of one, publishing. `edit` is the form, `versions` the history.
 
-mod actions;
 mod edit;
-mod list;
-mod preview;
-mod show;
 mod versions;
 
 use super::{
-    Area, Layout, RequestContext,
-    route::{ADMINISTRATOR, OPERATOR, Route, VIEWER},
+    Area, Layout, RequestContext, answer, engine,
+    route::{ADMINISTRATOR, Action, Done, OPERATOR, Route, Routes, VIEWER},
 };
 use crate::{
-    domain::content::{Region, region::Publication},
+    core::{Context, audit},
+    db::Tx,
+    domain::content::{self, Checked, Draft, Region, Version, edit::Saved, region::Publication},
     types::{
         Timestamp,
         error::{Error, Kind, Result},
     },
 };
+use askama::Template;
+use poem::Response;
 
 const HERE: &str = "/console/content";
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get(HERE, VIEWER, list::show),
-        Route::get("/console/content/region", VIEWER, show::show),
-        Route::get("/console/content/version", VIEWER, versions::show),
-        Route::post("/console/content/restore", OPERATOR, versions::restore),
-        Route::get("/console/content/edit", OPERATOR, edit::show),
-        Route::post("/console/content/edit", OPERATOR, edit::save),
-        Route::post("/console/content/publish", OPERATOR, actions::publish),
-        Route::post("/console/content/remove", ADMINISTRATOR, actions::remove),
-    ]
+    let edit = "/console/content/edit";
+    Routes::access(VIEWER)
+        .get(HERE, list)
+        .get("/console/content/region", show)
+        .get("/console/content/version", versions::show)
+        .then(OPERATOR)
+        .action("/console/content/restore", versions::restore)
+        .get(edit, engine::show::<edit::Regions>)
+        .post(edit, engine::submit::<edit::Regions>)
+        .action("/console/content/publish", publish)
+        .then(ADMINISTRATOR)
+        .action("/console/content/remove", remove)
+        .all()
 }
 
 fn layout(request: &RequestContext, title: &str) -> Layout {
@@ -45,41 +43,144 @@ fn layout(request: &RequestContext, title: &str) -> Layout {
 
 /// The address of a page about a region.
 fn page(page: &str, path: &str) -> String {
-    let query = form_urlencoded::Serializer::new(String::new())
-        .append_pair("path", path)
-        .finish();
-    format!("{HERE}/{page}?{query}")
+    let path: String = form_urlencoded::byte_serialize(path.as_bytes()).collect();
+    format!("{HERE}/{page}?path={path}")
 }
 
 fn gone(path: &str) -> Error {
-    Error::new(
-        Kind::NoSuchPath,
-        if path.is_empty() {
-            "name a region".to_owned()
-        } else {
-            format!("there is no region {path} any more")
-        },
-    )
-}
-
-/// Whether apps get it, in words, with the colour of the tag.
-fn standing(region: &Region, layout: &Layout) -> (&'static str, String) {
-    let now = Timestamp::now();
-    let time = |at: Option<Timestamp>| at.map(|at| layout.time(&at)).unwrap_or_default();
-    match (region.now.standing(now), region.now.published_to) {
-        (Publication::Published, None) => ("good", "published".to_owned()),
-        (Publication::Published, to) => ("good", format!("published until {}", time(to))),
-        (Publication::Later, _) => (
-            "warn",
-            format!("published from {}", time(region.now.published_from)),
-        ),
-        (Publication::Over, _) => ("", "offline".to_owned()),
-    }
+    Error::new(Kind::NoSuchPath, format!("there is no region {path}"))
 }
 
 /// The region that a page is about.
-fn found(request: &RequestContext, path: &str) -> Result<Region> {
-    request
-        .look_up(|connection| Region::find(connection, path))?
-        .ok_or_else(|| gone(path))
+fn find(request: &RequestContext) -> Result<Region> {
+    let path = request.query.text("path");
+    let found = request.look_up(|connection| Region::find(connection, path))?;
+    found.ok_or_else(|| gone(path))
+}
+
+/// Whether apps get a region, in words, with the colour of the tag.
+fn standing(region: &Region, layout: &Layout) -> (&'static str, String) {
+    let time = |at: Option<Timestamp>| at.map(|at| layout.time(&at)).unwrap_or_default();
+    let (from, to) = (region.now.published_from, region.now.published_to);
+    match region.now.standing(Timestamp::now()) {
+        Publication::Published if to.is_none() => ("good", "published".to_owned()),
+        Publication::Published => ("good", format!("published until {}", time(to))),
+        Publication::Later => ("warn", format!("published from {}", time(from))),
+        Publication::Over => ("", "offline".to_owned()),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "content/list.html")]
+struct List {
+    layout: Layout,
+    regions: Vec<Region>,
+}
+
+async fn list(request: RequestContext) -> Result<Response> {
+    answer::page(&List {
+        layout: layout(&request, "Content"),
+        regions: request.read(Region::all).await?,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "content/region.html")]
+struct Page {
+    layout: Layout,
+    region: Region,
+    standing: (&'static str, String),
+    /// Each with the name of who saved it, the newest first.
+    versions: Vec<(Version, String)>,
+}
+
+impl Page {
+    /// The version that undoing leads to.
+    fn before(&self) -> Option<i64> {
+        let older = |(version, _): &&(Version, String)| version.version < self.region.version;
+        self.versions
+            .iter()
+            .find(older)
+            .map(|(version, _)| version.version)
+    }
+}
+
+async fn show(request: RequestContext) -> Result<Response> {
+    let region = find(&request)?;
+    let path = region.now.path.clone();
+    let with_actor = |connection: &_, version: Version| {
+        let actor = audit::actor_name(connection, &version.actor)?;
+        Ok((version, actor))
+    };
+    let versions = request.read(move |connection| {
+        let all = Version::all(connection, &path)?.into_iter();
+        let all = all.map(|version| with_actor(connection, version));
+        all.collect::<Result<Vec<_>>>()
+    });
+    let layout = layout(&request, &region.now.path);
+    answer::page(&Page {
+        versions: versions.await?,
+        standing: standing(&region, &layout),
+        layout,
+        region,
+    })
+}
+
+/// What to say after a button that saves a region, which somebody else may have saved meanwhile.
+fn saved(saved: Saved, path: &str, done: String) -> Result<Done> {
+    let message = match saved {
+        Saved::Version(_) | Saved::Same => done,
+        Saved::Meanwhile(Some(now)) => format!(
+            "Nothing was changed: somebody else saved version {now} meanwhile. Look at it first."
+        ),
+        Saved::Meanwhile(None) => return Err(gone(path)),
+    };
+    Ok(Done::new(message, page("region", path)))
+}
+
+/// The version that a button was shown with.
+fn seen(action: &Action) -> Result<i64> {
+    Ok(action.form.number("seen")?.unwrap_or_default())
+}
+
+/// Publishes a region now, or takes it offline; other times are set in the form.
+fn publish(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let path = action.form.text("path");
+    let region = Region::find(tx, path)?.ok_or_else(|| gone(path))?;
+    let online = action.form.text("do") == "publish";
+    let draft = if online {
+        Draft {
+            published_from: None,
+            published_to: None,
+            ..region.now
+        }
+    } else {
+        offline(region.now, tx.now())
+    };
+    let outcome = content::save(tx, ctx, seen(action)?, &Checked::as_stored(draft))?;
+    let done = if online {
+        "Published: apps get it from now on."
+    } else {
+        "Offline: apps get nothing for this region."
+    };
+    saved(outcome, path, done.to_owned())
+}
+
+/// The draft, over since now, in whole seconds as the form shows them.
+fn offline(draft: Draft, now: Timestamp) -> Draft {
+    let now = Timestamp(now.0.div_euclid(1000) * 1000);
+    Draft {
+        published_from: draft.published_from.filter(|from| *from < now),
+        published_to: Some(now),
+        ..draft
+    }
+}
+
+fn remove(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let path = action.form.text("path");
+    content::remove(tx, ctx, path)?;
+    Ok(Done::new(
+        format!("{path} removed with all its versions."),
+        HERE,
+    ))
 }

@@ -91,8 +91,9 @@ fn form(code: &Code) -> Form {
     let inputs = vec![
         Input::hidden("value", &code.value).secret(),
         Input::radios("reason", "This badge was", reasons),
-        Input::text("other", "Other reason", "").max(200),
-        Input::text("new", "New code", "")
+        Input::text("other", "Other reason").value("").max(200),
+        Input::text("new", "New code")
+            .value("")
             .max(255)
             .placeholder("Scan the new badge")
             .attribute("autofocus", ""),

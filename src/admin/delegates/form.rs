@@ -60,13 +60,14 @@ fn sorted(flags: impl Iterator<Item = char>) -> String {
 }
 
 impl Editor for Attendees {
+    type Key = i64;
     type Draft = Draft;
     type Created = i64;
     const LIST: &'static str = "/console/delegates";
     const NOUN: &'static str = "delegate";
     const AREA: Area = Area::Delegates;
 
-    fn blank() -> Draft {
+    fn blank(_: &RequestContext) -> Draft {
         Draft {
             name: String::new(),
             values: RecordDraft::default(),
@@ -77,7 +78,8 @@ impl Editor for Attendees {
         "attendee"
     }
 
-    fn find(connection: &Connection, id: i64) -> Result<Draft> {
+    fn find(connection: &Connection, id: &i64) -> Result<Draft> {
+        let id = *id;
         let zone = settings::load(connection)?.zone;
         let stored = record(connection, DelegateId(id), &zone)?;
         let mut values = RecordDraft::default();
@@ -97,16 +99,16 @@ impl Editor for Attendees {
         Ok(Draft { name, values })
     }
 
-    fn name(draft: &Draft) -> &str {
-        &draft.name
+    fn name(draft: &Draft) -> String {
+        draft.name.clone()
     }
 
-    fn groups(connection: &Connection, draft: &Draft) -> Result<Vec<Group>> {
+    fn groups(connection: &Connection, _: Option<&i64>, draft: &Draft) -> engine::Groups {
         let values = &draft.values;
         let types = delegates::types(connection)?;
         let texts = fields(Kind::Text).map(|field| match field.name {
-            "email" => Input::line("email", field.name, field.label, values.get(field.name)),
-            "phone" => Input::line("tel", field.name, field.label, values.get(field.name)),
+            "email" => Input::line("email", field.name, field.label).value(values.get(field.name)),
+            "phone" => Input::line("tel", field.name, field.label).value(values.get(field.name)),
             "firstName" => values.input(field).attribute("autofocus", ""),
             "delegateType" => values.input(field).offered(&types),
             _ => values.input(field),
@@ -129,8 +131,10 @@ impl Editor for Attendees {
                 .placeholder("an attendee's number, or barcode:ABC")
         });
         let relations = [
-            Input::checks("flag", "Flags", known.collect()),
-            Input::text("flags", "Other flags, single letters", &others).wide(),
+            Input::checks("flag", "Flags", known),
+            Input::text("flags", "Other flags, single letters")
+                .value(&others)
+                .wide(),
         ];
         Ok(vec![
             Group::new("Person", texts.collect()),
@@ -149,7 +153,7 @@ impl Editor for Attendees {
         ])
     }
 
-    fn typed(form: &Fields) -> Result<Draft> {
+    fn typed(_: &[Group], form: &Fields) -> Result<Draft> {
         let mut values = RecordDraft::typed(form, texts_and_codes().chain(fields(Kind::Reference)));
         let flags = form.all("flag").chain(form.all("flags"));
         let flags = flags.flat_map(str::chars).flat_map(char::to_lowercase);
@@ -170,8 +174,9 @@ impl Editor for Attendees {
         write::create(tx, ctx, &RESOURCE, body)
     }
 
-    fn update(tx: &Tx<'_>, ctx: &Context, id: i64, draft: &Draft) -> Result<()> {
-        let before = Self::find(tx, id)?.values;
+    fn update(tx: &Tx<'_>, ctx: &Context, id: &i64, draft: &Draft) -> Result<()> {
+        let id = *id;
+        let before = Self::find(tx, &id)?.values;
         let stored = record(tx, DelegateId(id), &ctx.settings.zone)?;
         let body = changes(tx, &draft.values, &before, &stored)?;
         if body.is_empty() {
@@ -181,7 +186,7 @@ impl Editor for Attendees {
     }
 
     fn created(request: &RequestContext, _draft: Draft, id: i64) -> Result<Response> {
-        request.done("Attendee added.", &Self::page(id))
+        request.done("Attendee added.", &Self::page(&id))
     }
 }
 

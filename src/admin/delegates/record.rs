@@ -134,7 +134,7 @@ async fn page(request: &RequestContext, refused: Option<JustRefused>) -> Result<
     let places = places
         .map(|place| Choice::new(place.id.to_string(), &place.name, device == Some(place.id)));
     let choose = Choice::new("", "Choose …", device.is_none());
-    let places = std::iter::once(choose).chain(places).collect();
+    let places = std::iter::once(choose).chain(places).collect::<Vec<_>>();
     let level = person.note.as_ref().map_or(Level::Info, |note| note.level);
     let levels = Level::ALL
         .iter()
@@ -143,10 +143,11 @@ async fn page(request: &RequestContext, refused: Option<JustRefused>) -> Result<
     Ok(Page {
         place: Input::select("device", "Where", places).required(),
         note: [
-            Input::area("note", "What gates show at a scan", 3, note)
+            Input::area("note", "What gates show at a scan", 3)
+                .value(note)
                 .max(NOTE_MAX_CHARS)
                 .placeholder("VIP, expected by Ms Berg. Allergic to nuts."),
-            Input::radios("level", "How", levels.collect()),
+            Input::radios("level", "How", levels),
         ],
         layout: request.layout(&person.name, Some(Area::Delegates)),
         person,

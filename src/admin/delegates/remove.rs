@@ -74,7 +74,8 @@ impl Page {
         })?;
         Ok(Self {
             layout: request.layout(&format!("Erase {name}"), Some(Area::Delegates)),
-            confirm: Input::text("confirm", "Confirmation", "")
+            confirm: Input::text("confirm", "Confirmation")
+                .value("")
                 .required()
                 .attribute("inputmode", "numeric")
                 .help(format!("Type the number {id} to confirm.")),

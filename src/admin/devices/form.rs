@@ -85,20 +85,22 @@ fn is_of_event(field: &Field) -> bool {
 }
 
 impl Editor for Devices {
+    type Key = i64;
     type Draft = Draft;
     type Created = i64;
     const LIST: &'static str = "/console/devices";
     const NOUN: &'static str = "device";
     const AREA: Area = Area::Devices;
 
-    fn blank() -> Draft {
+    fn blank(_: &RequestContext) -> Draft {
         let mut draft = Draft::default();
         draft.values.set("available", "1");
         draft
     }
 
-    fn begin(connection: &Connection, query: &Fields) -> Result<Draft> {
-        let mut draft = Self::blank();
+    fn begin(connection: &Connection, query: &Fields) -> Result<Option<Draft>> {
+        let mut draft = Draft::default();
+        draft.values.set("available", "1");
         draft.values.set("deviceType", query.text("type"));
         if let Some(id) = query.number("parent")? {
             let parent = Record::find(connection, id)?;
@@ -106,7 +108,7 @@ impl Editor for Devices {
                 draft.values.set("parent", &shown(id, &parent.name));
             }
         }
-        Ok(draft)
+        Ok(Some(draft))
     }
 
     fn noun(draft: &Draft) -> &'static str {
@@ -117,7 +119,8 @@ impl Editor for Devices {
         }
     }
 
-    fn find(connection: &Connection, id: i64) -> Result<Draft> {
+    fn find(connection: &Connection, id: &i64) -> Result<Draft> {
+        let id = *id;
         let record = Record::find(connection, id)?;
         if record.deleted_at.is_some() {
             return Err(Error::new(
@@ -153,11 +156,11 @@ impl Editor for Devices {
         Ok(draft)
     }
 
-    fn name(draft: &Draft) -> &str {
-        &draft.name
+    fn name(draft: &Draft) -> String {
+        draft.name.clone()
     }
 
-    fn groups(connection: &Connection, draft: &Draft) -> Result<Vec<Group>> {
+    fn groups(connection: &Connection, _: Option<&i64>, draft: &Draft) -> engine::Groups {
         let values = &draft.values;
         let fields = |wanted: fn(&Field) -> bool| -> Vec<Input> {
             let fields = form_fields().filter(move |field| wanted(field));
@@ -166,13 +169,15 @@ impl Editor for Devices {
         let mut about = fields(|field| field.kind == Kind::Text && !is_of_event(field));
         about.insert(
             2,
-            Input::text("deviceType", "Type", values.get("deviceType"))
+            Input::text("deviceType", "Type")
+                .value(values.get("deviceType"))
                 .explained(TYPES)
                 .help("Choose one, or write another word."),
         );
         about.insert(3, parent_input(values.get("parent")));
         about.push(
-            Input::flag("available", "In use", !values.get("available").is_empty())
+            Input::flag("available", "In use")
+                .on(!values.get("available").is_empty())
                 .help("While a place is not in use, every check-in is refused."),
         );
         let times = fields(|field| field.kind == Kind::Time);
@@ -201,7 +206,7 @@ impl Editor for Devices {
         Ok(groups)
     }
 
-    fn typed(form: &Fields) -> Result<Draft> {
+    fn typed(_: &[Group], form: &Fields) -> Result<Draft> {
         let mut values = RecordDraft::typed(form, form_fields());
         let rules = rule_values(AccessRules::default());
         let names = rules.iter().map(|(name, _)| *name);
@@ -223,8 +228,9 @@ impl Editor for Devices {
         Ok(id)
     }
 
-    fn update(tx: &Tx<'_>, ctx: &Context, id: i64, draft: &Draft) -> Result<()> {
-        let (before, record) = (Self::find(tx, id)?, Record::find(tx, id)?);
+    fn update(tx: &Tx<'_>, ctx: &Context, id: &i64, draft: &Draft) -> Result<()> {
+        let id = *id;
+        let (before, record) = (Self::find(tx, &id)?, Record::find(tx, id)?);
         let (body, of_event) = changes(tx, &draft.values, &before.values, Some(&record))?;
         if !body.is_empty() {
             write::patch(tx, ctx, &devices::RESOURCE, id, body)?;
@@ -233,7 +239,7 @@ impl Editor for Devices {
     }
 
     fn created(request: &RequestContext, draft: Draft, id: i64) -> Result<Response> {
-        request.done(format!("{} created.", draft.name), &Self::page(id))
+        request.done(format!("{} created.", draft.name), &Self::page(&id))
     }
 }
 
@@ -292,7 +298,7 @@ fn rules_group(values: &RecordDraft, defaults: AccessRules, draft: &Draft) -> Gr
                 typed.is_empty(),
             );
             let own = own.map(|(value, text)| Choice::new(value, text, typed == value));
-            Input::radios(name, label, std::iter::once(instance).chain(own).collect())
+            Input::radios(name, label, std::iter::once(instance).chain(own))
         };
     let rule_sets = [
         ("open", rule_texts::who(Some(RuleSet::Open))),
@@ -324,7 +330,8 @@ fn rules_group(values: &RecordDraft, defaults: AccessRules, draft: &Draft) -> Gr
             number => number,
         };
         inputs.push(
-            Input::line("number", name, label, values.get(name))
+            Input::line("number", name, label)
+                .value(values.get(name))
                 .attribute("min", "0")
                 .attribute("max", u32::MAX.to_string())
                 .help(format!(
@@ -414,7 +421,8 @@ fn shown(id: i64, name: &str) -> String {
 }
 
 fn parent_input(value: &str) -> Input {
-    Input::text("parent", "Belongs to", value)
+    Input::text("parent", "Belongs to")
+        .value(value)
         .offered([value])
         .help("Type a part of its name, or its code. Leave empty for top level.")
         .attribute("hx-get", "/console/devices/parents")

@@ -1,88 +1,252 @@
-//! The engine behind what an administrator sets up. An [`Editor`] says which fields a record has and how
-//! it is stored; the engine shows the form, keeps what was typed, puts what is wrong beside its field,
-//! and lets nobody overwrite what they have not seen.
+//! The engine behind what an administrator sets up. An [`Editor`] declares the fields of a record and
+//! how it is stored. The engine shows the form, keeps what was typed, puts errors beside their fields,
+//! and lets nobody overwrite a change that they have not seen.
 
 mod form;
+mod input;
 mod record;
 mod settings;
 
-pub use form::{Choice, Form, Group, Input, choices};
+pub use form::{Form, Group, filled, parse, read, typed};
+pub use input::{Choice, Input, choices};
 pub use record::{Document, RecordDraft, document_group};
 pub use settings::SettingsForm;
 
 use super::{
     Area, Fields, Layout, RequestContext, Route, answer,
     form::{is_theirs, mark},
-    route::Access,
+    route::{Access, Routes},
 };
 use crate::{
     core::{Context, audit},
     db::Tx,
-    types::error::Result,
+    types::{ClientId, UserId, error::Result},
 };
 use askama::Template;
 use poem::Response;
 use rusqlite::Connection;
 use serde::Serialize;
+use std::future::Future;
+
+/// Pages beside each other: names with paths, and the name of the current one.
+pub type Tabs = (&'static [(&'static str, &'static str)], &'static str);
+
+/// What identifies a record in the address of its form.
+pub trait Key: Clone + Send + Sync + 'static {
+    /// The record that a request is about; `None`: a new one.
+    fn of(request: &RequestContext) -> Result<Option<Self>>;
+
+    /// Its id in the audit, where it has one.
+    fn id(&self) -> Option<i64> {
+        None
+    }
+}
+
+impl Key for i64 {
+    fn of(request: &RequestContext) -> Result<Option<Self>> {
+        let id = request.id_if_any()?;
+        Ok(Some(id).filter(|_| request.has_id()))
+    }
+
+    fn id(&self) -> Option<i64> {
+        Some(*self)
+    }
+}
+
+impl Key for ClientId {
+    fn of(request: &RequestContext) -> Result<Option<Self>> {
+        Ok(i64::of(request)?.map(Self))
+    }
+
+    fn id(&self) -> Option<i64> {
+        Some(self.0)
+    }
+}
+
+impl Key for UserId {
+    fn of(request: &RequestContext) -> Result<Option<Self>> {
+        Ok(i64::of(request)?.map(Self))
+    }
+
+    fn id(&self) -> Option<i64> {
+        Some(self.0)
+    }
+}
+
+/// A further button of a form.
+pub struct Button {
+    /// What it sends as `do`.
+    name: &'static str,
+    label: &'static str,
+    shows: bool,
+    opens: bool,
+}
+
+impl Button {
+    pub fn new(name: &'static str, label: &'static str) -> Self {
+        Self {
+            name,
+            label,
+            shows: false,
+            opens: false,
+        }
+    }
+
+    /// It shows something beside the form, and nothing else.
+    pub fn shows(mut self) -> Self {
+        self.shows = true;
+        self
+    }
+
+    /// It opens another tab.
+    pub fn opens(mut self) -> Self {
+        self.opens = true;
+        self
+    }
+}
+
+/// What came of a button.
+pub enum Outcome {
+    /// Another page follows.
+    Done(Response),
+    /// HTML to show beside the form, which stays as it was typed.
+    Shown(String),
+    /// Somebody else changed the record meanwhile; nothing was saved.
+    Outdated,
+}
+
+impl Outcome {
+    /// Shows a part of a page beside the form.
+    pub fn shown(part: &impl Template) -> Result<Self> {
+        answer::part(part).map(Self::Shown)
+    }
+}
+
+/// What a hook of an [`Editor`] is called for.
+pub struct At<'a, E: Editor> {
+    pub request: &'a RequestContext,
+    pub layout: &'a Layout,
+    /// `None`: a new record.
+    pub key: Option<&'a E::Key>,
+    /// The record as it is stored.
+    pub stored: &'a E::Draft,
+}
+
+/// The fields of a form.
+pub type Groups = Result<Vec<Group>>;
 
 /// One kind of record that has a form.
-pub trait Editor: 'static {
-    /// What a form fills in.
+pub trait Editor: Sized + 'static {
+    type Key: Key;
+    /// What the form fills in.
     type Draft: Clone + Serialize + Send + Sync + 'static;
-    /// What comes of making one: its id, and perhaps a secret.
+    /// What creating one returns, such as its id and a secret.
     type Created: Send + 'static;
-    /// Where the console lists it.
+    /// The path of the list.
     const LIST: &'static str;
-    /// Its type in the audit, which is also what people call it.
+    /// Its type in the audit, which is also its name on screen.
     const NOUN: &'static str;
-    /// Its area of the console.
     const AREA: Area;
-    /// The pages beside the list: names and paths, and which of them this is.
-    const TABS: (&'static [(&'static str, &'static str)], &'static str) = (&[], "");
 
-    /// What a new one begins with.
-    fn blank() -> Self::Draft;
-    /// What a new one begins with where a link says more of it.
-    fn begin(_connection: &Connection, _query: &Fields) -> Result<Self::Draft> {
-        Ok(Self::blank())
+    fn tabs(_: &Layout) -> Tabs {
+        (&[], "")
     }
-    /// What people call this kind of record.
-    fn noun(_draft: &Self::Draft) -> &'static str {
+
+    fn blank(request: &RequestContext) -> Self::Draft;
+    fn find(connection: &Connection, key: &Self::Key) -> Result<Self::Draft>;
+
+    /// What a new one begins with, where a link says more of it.
+    fn begin(_connection: &Connection, _query: &Fields) -> Result<Option<Self::Draft>> {
+        Ok(None)
+    }
+
+    /// Its name on screen.
+    fn noun(_: &Self::Draft) -> &'static str {
         Self::NOUN
     }
-    /// The record of an id.
-    fn find(connection: &Connection, id: i64) -> Result<Self::Draft>;
-    /// What people call this one.
-    fn name(draft: &Self::Draft) -> &str;
-    /// The fields of the form.
-    fn groups(connection: &Connection, draft: &Self::Draft) -> Result<Vec<Group>>;
-    /// What was typed.
-    fn typed(form: &Fields) -> Result<Self::Draft>;
-    /// Stores a new one.
+
+    /// What the form of a record shows, where the address asks for something else.
+    fn opened(_: &RequestContext, stored: Self::Draft) -> Self::Draft {
+        stored
+    }
+
+    /// The title of the record's form.
+    fn name(draft: &Self::Draft) -> String;
+    /// The fields of the form, with the values of the draft.
+    fn groups(connection: &Connection, key: Option<&Self::Key>, draft: &Self::Draft) -> Groups;
+    /// What was typed into these fields.
+    fn typed(groups: &[Group], sent: &Fields) -> Result<Self::Draft>;
+
+    /// Completes what was typed before the write begins: everything that may take time.
+    fn prepare(
+        _: At<'_, Self>,
+        draft: Self::Draft,
+    ) -> impl Future<Output = Result<Self::Draft>> + Send {
+        async { Ok(draft) }
+    }
+
     fn create(tx: &Tx<'_>, ctx: &Context, draft: &Self::Draft) -> Result<Self::Created>;
-    /// Stores what changed.
-    fn update(tx: &Tx<'_>, ctx: &Context, id: i64, draft: &Self::Draft) -> Result<()>;
-    /// Where one goes on after making it.
+    fn update(tx: &Tx<'_>, ctx: &Context, key: &Self::Key, draft: &Self::Draft) -> Result<()>;
+    /// The page that follows the creation.
     fn created(
         request: &RequestContext,
         draft: Self::Draft,
         made: Self::Created,
     ) -> Result<Response>;
 
+    /// The page that follows a change.
+    fn saved(request: &RequestContext, key: &Self::Key, draft: &Self::Draft) -> Result<Response> {
+        request.done(format!("{} saved.", Self::name(draft)), &Self::page(key))
+    }
+
     /// The page of one; where none has a page of its own, the list.
-    fn page(id: i64) -> String {
-        format!("{}/{id}", Self::LIST)
+    fn page(key: &Self::Key) -> String {
+        match key.id() {
+            Some(id) => format!("{}/{id}", Self::LIST),
+            None => Self::LIST.to_owned(),
+        }
+    }
+
+    fn may_edit(_: &Layout) -> bool {
+        true
+    }
+
+    /// Who changed the record last.
+    fn last_actor(connection: &Connection, key: &Self::Key) -> Result<String> {
+        audit::last_actor(connection, Self::NOUN, key.id(), &[])
+    }
+
+    /// Buttons beside "Save".
+    fn buttons(_: Option<&Self::Key>, _: &Self::Draft) -> Vec<Button> {
+        Vec::new()
+    }
+
+    /// What one of [`Editor::buttons`] does.
+    fn press(
+        _: At<'_, Self>,
+        _: Self::Draft,
+        button: &str,
+    ) -> impl Future<Output = Result<Outcome>> + Send {
+        let cause = crate::types::error::Error::invalid(format!("there is no button {button}"));
+        async { Err(cause) }
+    }
+
+    /// HTML beside the form.
+    fn aside(_: At<'_, Self>) -> impl Future<Output = Result<String>> + Send {
+        async { Ok(String::new()) }
+    }
+
+    /// What a lookup finds without scripts.
+    fn found(_: &Connection, _: &str) -> Result<Vec<Choice>> {
+        Ok(Vec::new())
     }
 }
 
-/// The routes of a form: `new` makes a record, `edit` (with `:id`) changes one.
+/// The routes of a form: `new` creates a record, `edit` changes one.
 pub fn routes<E: Editor>(new: &'static str, edit: &'static str, access: Access) -> Vec<Route> {
-    vec![
-        Route::get(new, access, blank::<E>),
-        Route::post(new, access, create::<E>),
-        Route::get(edit, access, show::<E>),
-        Route::post(edit, access, save::<E>),
-    ]
+    let routes = Routes::access(access).get(new, show::<E>);
+    let routes = routes.post(new, submit::<E>).get(edit, show::<E>);
+    routes.post(edit, submit::<E>).all()
 }
 
 #[derive(Template)]
@@ -92,18 +256,91 @@ struct Page {
     tabs: &'static [(&'static str, &'static str)],
     tab: &'static str,
     form: Form,
+    buttons: Vec<Button>,
+    may_edit: bool,
+    /// What a button showed.
+    result: String,
+    aside: String,
 }
 
 impl Page {
-    fn new<E: Editor>(request: &RequestContext, title: &str, form: Form) -> Self {
-        let (tabs, tab) = E::TABS;
-        Self {
-            layout: request.layout(title, Some(E::AREA)),
-            tabs,
-            tab,
-            form,
+    fn has_lookup(&self) -> bool {
+        let mut inputs = self.form.groups.iter().flat_map(|group| &group.inputs);
+        inputs.any(|input| input.lookup_path().is_some())
+    }
+}
+
+fn stored<E: Editor>(
+    request: &RequestContext,
+    connection: &Connection,
+    key: Option<&E::Key>,
+) -> Result<E::Draft> {
+    match key {
+        Some(key) => E::find(connection, key),
+        None => {
+            let begun = E::begin(connection, &request.query)?;
+            Ok(begun.unwrap_or_else(|| E::blank(request)))
         }
     }
+}
+
+/// The page of a record as it is stored, with a form that shows a draft of it.
+async fn page<E: Editor>(
+    request: &RequestContext,
+    key: Option<&E::Key>,
+    draft: Option<&E::Draft>,
+) -> Result<Page> {
+    let (stored, groups) = request.look_up(|connection| {
+        let stored = stored::<E>(request, connection, key)?;
+        let begun = draft
+            .cloned()
+            .unwrap_or_else(|| E::opened(request, stored.clone()));
+        let mut groups = E::groups(connection, key, &begun)?;
+        for input in groups.iter_mut().flat_map(|group| &mut group.inputs) {
+            let text = request.query.filled("find");
+            if let (Some(text), Some(_)) = (text, input.lookup_path()) {
+                input.choices.extend(E::found(connection, text)?);
+            }
+            input.ask(&request.query);
+        }
+        Ok((stored, groups))
+    })?;
+    let title = match key {
+        Some(_) => E::name(&stored),
+        None => format!("New {}", E::noun(&stored)),
+    };
+    let layout = request.layout(&title, Some(E::AREA));
+    let cancel = key.map_or_else(|| E::LIST.to_owned(), E::page);
+    Ok(Page {
+        form: Form {
+            cancel: if cancel == request.uri_path() {
+                E::LIST.to_owned()
+            } else {
+                cancel
+            },
+            action: request.target(),
+            submit: match key {
+                Some(_) => "Save".to_owned(),
+                None => format!("Create {}", E::noun(&stored)),
+            },
+            version: mark(&stored),
+            groups,
+            ..Form::default()
+        },
+        tabs: E::tabs(&layout).0,
+        tab: E::tabs(&layout).1,
+        buttons: E::buttons(key, &stored),
+        may_edit: E::may_edit(&layout),
+        result: String::new(),
+        aside: E::aside(At {
+            request,
+            layout: &layout,
+            key,
+            stored: &stored,
+        })
+        .await?,
+        layout,
+    })
 }
 
 /// A form as a page of its own: 422 where something is wrong with it.
@@ -119,108 +356,103 @@ pub fn form_page(
         tabs: &[],
         tab: "",
         form,
+        buttons: Vec::new(),
+        may_edit: true,
+        result: String::new(),
+        aside: String::new(),
     };
     answer::form_page(is_again, &page)
 }
 
-/// The form of a record, or of a new one.
-fn form<E: Editor>(
-    request: &RequestContext,
-    connection: &Connection,
-    id: Option<i64>,
-    draft: &E::Draft,
-) -> Result<Form> {
-    Ok(Form {
-        action: request.uri_path().to_owned(),
-        cancel: id.map_or_else(|| E::LIST.to_owned(), E::page),
-        submit: match id {
-            Some(_) => "Save".to_owned(),
-            None => format!("Create {}", E::noun(draft)),
-        },
-        version: mark(draft),
-        groups: E::groups(connection, draft)?,
-        ..Form::default()
-    })
+/// Shows the form of a record, or of a new one.
+pub async fn show<E: Editor>(request: RequestContext) -> Result<Response> {
+    let key = E::Key::of(&request)?;
+    answer::page(&page::<E>(&request, key.as_ref(), None).await?)
 }
 
-async fn blank<E: Editor>(request: RequestContext) -> Result<Response> {
-    let (draft, form) = request.look_up(|connection| {
-        let draft = E::begin(connection, &request.query)?;
-        let form = form::<E>(&request, connection, None, &draft)?;
-        Ok((draft, form))
+/// Saves what was typed, or does what another button of the form says.
+pub async fn submit<E: Editor>(request: RequestContext) -> Result<Response> {
+    let key = E::Key::of(&request)?;
+    let key = key.as_ref();
+    let (typed, stored) = request.look_up(|connection| {
+        let stored = stored::<E>(&request, connection, key)?;
+        let groups = E::groups(connection, key, &E::opened(&request, stored.clone()))?;
+        Ok((E::typed(&groups, &request.form), stored))
     })?;
-    let title = format!("New {}", E::noun(&draft));
-    answer::page(&Page::new::<E>(&request, &title, form))
-}
-
-async fn create<E: Editor>(request: RequestContext) -> Result<Response> {
-    let made = match E::typed(&request.form) {
-        Ok(draft) => {
-            let stored = draft.clone();
-            let made = request
-                .write_prepared(move |tx, ctx| E::create(tx, ctx, &stored))
-                .await;
-            made.map(|made| (draft, made))
-        }
-        Err(cause) => Err(cause),
+    let at = At {
+        request: &request,
+        layout: &request.layout("", None),
+        key,
+        stored: &stored,
     };
-    match made {
-        Ok((draft, made)) => E::created(&request, draft, made),
+    let (draft, outcome) = match typed {
+        Ok(draft) => (Some(draft.clone()), act::<E>(at, draft).await),
+        Err(cause) => (None, Err(cause)),
+    };
+    match outcome {
+        Ok(Outcome::Done(response)) => Ok(response),
+        Ok(Outcome::Shown(html)) => {
+            let mut page = page::<E>(&request, key, draft.as_ref()).await?;
+            page.form.refill(&request.form);
+            page.result = html;
+            answer::page(&page)
+        }
+        Ok(Outcome::Outdated) => {
+            let now = page::<E>(&request, key, None).await?.form;
+            let mut page = page::<E>(&request, key, draft.as_ref()).await?;
+            let who = request.look_up(|connection| {
+                key.map_or_else(
+                    || Ok("Somebody".to_owned()),
+                    |key| E::last_actor(connection, key),
+                )
+            })?;
+            page.form.warn(&request.form, &who, now);
+            answer::form_again(&page)
+        }
         Err(cause) if is_theirs(&cause) => {
-            let draft = E::typed(&request.form).unwrap_or_else(|_| E::blank());
-            let mut form =
-                request.look_up(|connection| form::<E>(&request, connection, None, &draft))?;
-            form.reject(&request.form, &cause);
-            let title = format!("New {}", E::noun(&draft));
-            answer::form_again(&Page::new::<E>(&request, &title, form))
+            let mut page = page::<E>(&request, key, draft.as_ref()).await?;
+            page.form.reject(&request.form, &cause);
+            answer::form_again(&page)
         }
         Err(cause) => Err(cause),
     }
 }
 
-async fn show<E: Editor>(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    let (draft, form) = request.look_up(|connection| {
-        let draft = E::find(connection, id)?;
-        let form = form::<E>(&request, connection, Some(id), &draft)?;
-        Ok((draft, form))
-    })?;
-    answer::page(&Page::new::<E>(&request, E::name(&draft), form))
+/// The page of a record with what went wrong with one of its other buttons.
+pub async fn failed<E: Editor>(
+    request: &RequestContext,
+    key: &E::Key,
+    cause: &crate::types::error::Error,
+) -> Result<Response> {
+    let mut page = page::<E>(request, Some(key), None).await?;
+    page.form.failure = Some(answer::sentence(&cause.message));
+    answer::form_again(&page)
 }
 
-async fn save<E: Editor>(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    let begun_on = request.form.text("version").to_owned();
-    let saved = match E::typed(&request.form) {
-        Ok(draft) => {
-            let work = move |tx: &Tx<'_>, ctx: &Context| {
-                let is_current = mark(&E::find(tx, id)?) == begun_on;
-                if is_current {
-                    E::update(tx, ctx, id, &draft)?;
-                }
-                Ok(is_current.then(|| E::name(&draft).to_owned()))
-            };
-            request.write_prepared(work).await
-        }
-        Err(cause) => Err(cause),
+async fn act<E: Editor>(at: At<'_, E>, draft: E::Draft) -> Result<Outcome> {
+    let (request, key) = (at.request, at.key);
+    let button = request.form.filled("do").filter(|name| *name != "save");
+    if let Some(button) = button {
+        return E::press(at, draft, button).await;
+    }
+    let draft = E::prepare(at, draft).await?;
+    let stored = draft.clone();
+    let Some(key) = key.cloned() else {
+        let made = request.write_prepared(move |tx, ctx| E::create(tx, ctx, &stored));
+        let made = made.await?;
+        return E::created(request, draft, made).map(Outcome::Done);
     };
-    let cause = match saved {
-        Ok(Some(name)) => return request.done(format!("{name} saved."), &E::page(id)),
-        Ok(None) => None,
-        Err(cause) if is_theirs(&cause) => Some(cause),
-        Err(cause) => return Err(cause),
-    };
-    let (name, form) = request.look_up(|connection| {
-        let draft = E::find(connection, id)?;
-        let mut typed = form::<E>(&request, connection, Some(id), &draft)?;
-        if let Some(cause) = &cause {
-            typed.reject(&request.form, cause);
-        } else {
-            let now = form::<E>(&request, connection, Some(id), &draft)?;
-            let who = audit::last_actor(connection, E::NOUN, Some(id), &[])?;
-            typed.warn(&request.form, &who, now);
+    let (record, opened_on) = (key.clone(), request.form.text("version").to_owned());
+    let work = move |tx: &Tx<'_>, ctx: &Context| {
+        let is_current = mark(&E::find(tx, &record)?) == opened_on;
+        if is_current {
+            E::update(tx, ctx, &record, &stored)?;
         }
-        Ok((E::name(&draft).to_owned(), typed))
-    })?;
-    answer::form_again(&Page::new::<E>(&request, &name, form))
+        Ok(is_current)
+    };
+    if request.write_prepared(work).await? {
+        E::saved(request, &key, &draft).map(Outcome::Done)
+    } else {
+        Ok(Outcome::Outdated)
+    }
 }

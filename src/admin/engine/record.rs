@@ -67,12 +67,15 @@ impl RecordDraft {
     pub fn input(&self, field: &Field) -> Input {
         let (name, label, value) = (field.name, field.label, self.get(field.name));
         let input = match field.kind {
-            Kind::Time => Input::line("datetime-local", name, label, value).attribute("step", "1"),
-            Kind::Code => Input::text(name, label, value)
+            Kind::Time => Input::line("datetime-local", name, label)
+                .value(value)
+                .attribute("step", "1"),
+            Kind::Code => Input::text(name, label)
+                .value(value)
                 .max(255)
                 .attribute("spellcheck", "false"),
-            _ if field.is_multiline => Input::area(name, label, 3, value).wide(),
-            _ => Input::text(name, label, value),
+            _ if field.is_multiline => Input::area(name, label, 3).value(value).wide(),
+            _ => Input::text(name, label).value(value),
         };
         input.help(field.help)
     }
@@ -187,7 +190,8 @@ pub fn document_group(document: &Document, help: &'static str, example: &'static
         "Details",
         vec![
             Input::pairs("rows", "Values", &document.rows),
-            Input::area("rest", "Other sections, as JSON", 6, &document.rest)
+            Input::area("rest", "Other sections, as JSON", 6)
+                .value(&document.rest)
                 .code()
                 .placeholder(example)
                 .folded(),

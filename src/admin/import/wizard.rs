@@ -175,14 +175,18 @@ fn inputs(upload: &Upload, devices: &[Offer], is_again: bool) -> Vec<Input> {
     );
     let skip =
         "Leave bad rows out and import the others. Otherwise a single bad row stops the import.";
-    inputs.push(Input::flag("skip_bad", skip, options.skip_bad).wide());
+    inputs.push(Input::flag("skip_bad", skip).on(options.skip_bad).wide());
     if what == What::Delegates {
         let make = "Generate a ticket code for everybody without a barcode";
-        inputs.push(Input::flag("make_codes", make, options.make_codes).wide());
+        inputs.push(
+            Input::flag("make_codes", make)
+                .on(options.make_codes)
+                .wide(),
+        );
     }
     if is_again {
         let again = "Import again, although this file was imported before";
-        inputs.push(Input::flag("again", again, false).wide());
+        inputs.push(Input::flag("again", again).on(false).wide());
     }
     inputs
 }

@@ -1,11 +1,11 @@
 //! Automations: which template is sent by itself, when.
 
-use super::{hindrance, layout};
+use super::{hindrance, layout, tabs};
 use crate::{
     admin::{
-        Area, Fields, Layout, RequestContext, Route, answer,
-        engine::{self, Choice, Editor, Group, Input},
-        route,
+        Area, Fields, Layout, RequestContext, answer,
+        engine::{self, Choice, Editor, Group, Groups, Input, Tabs},
+        route::{ADMINISTRATOR, Action, Done, OPERATOR, Routes, VIEWER},
     },
     core::Context,
     db::Tx,
@@ -25,29 +25,22 @@ use crate::{
 use askama::Template;
 use poem::Response;
 use rusqlite::Connection;
+use serde_json::json;
 
 const HERE: &str = "/console/messages/automations";
 
-pub(super) fn routes() -> Vec<Route> {
-    let mut routes = engine::routes::<Automations>(
+pub(super) fn routes() -> Routes {
+    let (new, edit) = (
         "/console/messages/automations/new",
         "/console/messages/automations/:id",
-        route::ADMINISTRATOR,
     );
-    routes.extend([
-        Route::get(HERE, route::VIEWER, list),
-        Route::post(
-            "/console/messages/automations/:id/remove",
-            route::ADMINISTRATOR,
-            remove,
-        ),
-        Route::post(
-            "/console/messages/automations/:id/switch",
-            route::OPERATOR,
-            switch,
-        ),
-    ]);
-    routes
+    Routes::access(VIEWER)
+        .get(HERE, list)
+        .with(engine::routes::<Automations>(new, edit, ADMINISTRATOR))
+        .then(ADMINISTRATOR)
+        .action("/console/messages/automations/:id/remove", remove)
+        .then(OPERATOR)
+        .action("/console/messages/automations/:id/switch", switch)
 }
 
 #[derive(Template)]
@@ -56,21 +49,21 @@ struct List {
     layout: Layout,
     tab: &'static str,
     hindrance: Option<&'static str>,
+    /// Each with the name of its place.
     automations: Vec<(Automation, String)>,
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
     let automations = request.look_up(|connection| {
-        automations::all(connection)?
-            .into_iter()
-            .map(|automation| {
-                let at = match automation.device {
-                    Some(device) => devices::called(connection, DeviceId(device))?,
-                    None => "anywhere".to_owned(),
-                };
-                Ok((automation, at))
-            })
-            .collect::<Result<Vec<_>>>()
+        let with_place = |automation: Automation| {
+            let place = match automation.device {
+                Some(device) => devices::called(connection, DeviceId(device))?,
+                None => "anywhere".to_owned(),
+            };
+            Ok((automation, place))
+        };
+        let all = automations::all(connection)?.into_iter();
+        all.map(with_place).collect::<Result<Vec<_>>>()
     })?;
     answer::page(&List {
         layout: layout(&request, "Automations"),
@@ -83,15 +76,18 @@ async fn list(request: RequestContext) -> Result<Response> {
 struct Automations;
 
 impl Editor for Automations {
+    type Key = i64;
     type Draft = Entry;
     type Created = i64;
     const LIST: &'static str = HERE;
     const NOUN: &'static str = "automation";
     const AREA: Area = Area::Messages;
-    const TABS: (&'static [(&'static str, &'static str)], &'static str) =
-        (super::TABS, "Automations");
 
-    fn blank() -> Entry {
+    fn tabs(layout: &Layout) -> Tabs {
+        (tabs(layout), "Automations")
+    }
+
+    fn blank(_: &RequestContext) -> Entry {
         Entry {
             name: String::new(),
             active: true,
@@ -104,143 +100,99 @@ impl Editor for Automations {
         }
     }
 
-    fn find(connection: &Connection, id: i64) -> Result<Entry> {
-        find(connection, id)
+    fn find(connection: &Connection, id: &i64) -> Result<Entry> {
+        let found = automations::of_id(connection, *id)?.map(|known| known.entry);
+        found.ok_or_else(|| Error::new(Kind::NoSuchPath, "this automation was removed"))
     }
 
-    fn name(draft: &Entry) -> &str {
-        &draft.name
+    fn name(draft: &Entry) -> String {
+        draft.name.clone()
     }
 
-    fn groups(connection: &Connection, draft: &Entry) -> Result<Vec<Group>> {
-        let at = draft.device.as_deref();
-        let anywhere = Choice::new("", "anywhere", at.is_none());
+    fn groups(connection: &Connection, _: Option<&i64>, draft: &Entry) -> Groups {
         let places = devices::offers(connection)?.into_iter();
-        let places = places.filter(devices::Offer::is_place);
-        let places = places.map(|device| {
-            let chosen = at == Some(&device.code);
-            Choice::new(device.code, device.name, chosen)
-        });
-        let chosen = (draft.channel.as_str(), draft.template.as_str());
+        let places = places
+            .filter(devices::Offer::is_place)
+            .map(|place| Choice::from((place.code, place.name)));
+        let anywhere = Choice::from(("", "anywhere"));
         let templates = templates::all(connection)?.into_iter().map(|known| {
             let entry = known.entry;
             let noun = entry.channel().map_or("message", |channel| channel.noun());
-            Choice::new(
-                format!("{}:{}", entry.channel, entry.slug),
-                format!("{noun}: {}", entry.slug),
-                chosen == (&entry.channel, &entry.slug),
-            )
+            let value = format!("{}:{}", entry.channel, entry.slug);
+            (value, format!("{noun}: {}", entry.slug))
         });
-        let delegate_type = draft.delegate_type.as_deref().unwrap_or_default();
-        let minutes = draft.within_minutes.to_string();
         let inputs = vec![
-            Input::text("name", "Name", &draft.name)
+            Input::text("name", "Name")
                 .wide()
+                .required()
                 .max(100)
                 .placeholder("Welcome at the door"),
-            Input::text(
-                "interactionType",
-                "When this interaction comes in",
-                &draft.interaction_type,
-            )
-            .max(64)
-            .offered(TYPES.iter().map(|known| known.name)),
-            Input::select(
-                "device",
-                "At",
-                std::iter::once(anywhere).chain(places).collect(),
-            )
-            .help("What belongs to it counts too: rooms of an event, sessions in a room."),
-            Input::text("delegateType", "Of attendees of this type", delegate_type)
+            Input::text("interactionType", "Activity")
+                .required()
+                .max(64)
+                .offered(TYPES.iter().map(|known| known.name))
+                .help("The message is sent when an activity of this type comes in."),
+            Input::select("device", "At", std::iter::once(anywhere).chain(places))
+                .help("Places below it count too: rooms of an event, sessions in a room."),
+            Input::text("delegateType", "Attendees of this type")
                 .placeholder("any")
                 .offered(delegates::types(connection)?),
-            Input::select("template", "Send", templates.collect())
+            Input::select("template", "Send", templates)
                 .help("One of the templates for e-mails, texts or push messages."),
-            Input::line(
-                "number",
-                "withinMinutes",
-                "But not later than (minutes)",
-                &minutes,
-            )
-            .attribute("min", "1")
-            .attribute("max", "10080")
-            .help(
+            Input::number("withinMinutes", "Not later than (minutes)", 1, 10_080).help(
                 "An app that was offline uploads what happened hours ago; nobody wants a message \
-                     about it then.",
+                 about it then.",
             ),
-            Input::flag("active", "Active", draft.active),
+            Input::flag("active", "Active"),
         ];
-        Ok(vec![Group::new("", inputs)])
+        let mut shown = json!(draft);
+        shown["template"] = format!("{}:{}", draft.channel, draft.template).into();
+        engine::filled(vec![Group::new("", inputs)], &shown)
     }
 
-    fn typed(form: &Fields) -> Result<Entry> {
-        let filled = |name: &str| form.filled(name).map(ToOwned::to_owned);
-        let template = form.text("template").split_once(':');
+    fn typed(groups: &[Group], sent: &Fields) -> Result<Entry> {
+        let mut values = engine::read(groups.iter().flat_map(|group| &group.inputs), sent)?;
+        let template = sent.text("template").split_once(':');
         let (channel, template) = template.ok_or_else(|| {
             Error::invalid("template: choose one; write one first if there is none")
         })?;
-        Ok(Entry {
-            name: form.text("name").to_owned(),
-            active: form.ticked("active"),
-            interaction_type: form.text("interactionType").to_owned(),
-            device: filled("device"),
-            delegate_type: filled("delegateType"),
-            channel: channel.to_owned(),
-            template: template.to_owned(),
-            within_minutes: form.number("withinMinutes")?.unwrap_or(60),
-        })
+        values.insert("type".into(), channel.into());
+        values.insert("template".into(), template.into());
+        engine::parse(values)
     }
 
     fn create(tx: &Tx<'_>, ctx: &Context, draft: &Entry) -> Result<i64> {
         automations::save(tx, ctx, None, draft)
     }
 
-    fn update(tx: &Tx<'_>, ctx: &Context, id: i64, draft: &Entry) -> Result<()> {
-        automations::save(tx, ctx, Some(id), draft).map(|_| ())
+    fn update(tx: &Tx<'_>, ctx: &Context, id: &i64, draft: &Entry) -> Result<()> {
+        automations::save(tx, ctx, Some(*id), draft).map(|_| ())
     }
 
     fn created(request: &RequestContext, draft: Entry, _: i64) -> Result<Response> {
-        request.done(
-            format!("{} created. It counts from now on.", draft.name),
-            HERE,
-        )
+        let message = format!("{} created. It applies from now on.", draft.name);
+        request.done(message, HERE)
     }
 
-    fn page(_: i64) -> String {
+    fn page(_: &i64) -> String {
         HERE.to_owned()
     }
 }
 
-fn find(connection: &Connection, id: i64) -> Result<Entry> {
-    let found = automations::of_id(connection, id)?;
-    found
-        .map(|known| known.entry)
-        .ok_or_else(|| Error::new(Kind::NoSuchPath, "this automation was removed"))
+fn remove(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    automations::remove(tx, ctx, action.id)?;
+    Ok(Done::new("Automation removed.", HERE))
 }
 
-async fn remove(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    request
-        .write(move |tx, ctx| automations::remove(tx, ctx, id))
-        .await?;
-    request.done("Automation removed.", HERE)
-}
-
-/// Switches one on or off: what somebody has to be able to do at once when it sends nonsense.
-async fn switch(request: RequestContext) -> Result<Response> {
-    let (id, on) = (request.id("id")?, request.form.text("active") == "on");
-    let name = request
-        .write(move |tx, ctx| {
-            let mut entry = find(tx, id)?;
-            entry.active = on;
-            automations::save(tx, ctx, Some(id), &entry)?;
-            Ok(entry.name)
-        })
-        .await?;
-    let state = if on {
-        "on; it counts from now on"
+/// Switches one on or off at once, such as when it sends nonsense.
+fn switch(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let mut entry = Automations::find(tx, &action.id)?;
+    entry.active = action.form.text("active") == "on";
+    automations::save(tx, ctx, Some(action.id), &entry)?;
+    let state = if entry.active {
+        "on; it applies from now on"
     } else {
         "off"
     };
-    request.done(format!("“{name}” is {state}."), HERE)
+    Ok(Done::new(format!("“{}” is {state}.", entry.name), HERE))
 }

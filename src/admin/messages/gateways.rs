@@ -1,34 +1,30 @@
 //! By which gateways messages leave, and whether they go to delegates at all.
 
-use super::layout;
+use super::{gateway, layout};
 use crate::{
     admin::{
-        Fields, Layout, RequestContext, Route, answer,
+        Layout, RequestContext, answer,
         engine::{Form, Input, SettingsForm},
-        route,
+        route::{ADMINISTRATOR, Routes},
     },
     core::settings::{self, Communications},
     domain::messages::{
         Channel,
-        gateways::{self, Definition, Gateway},
+        gateways::{self, Definition, Gateway, presets::Preset},
     },
     types::error::Result,
 };
 use askama::Template;
 use poem::Response;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 pub(super) const HERE: &str = "/console/messages/gateways";
 
-pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get(HERE, route::ADMINISTRATOR, show),
-        Route::post(
-            "/console/messages/gateways/switches",
-            route::ADMINISTRATOR,
-            switches,
-        ),
-    ]
+pub(super) fn routes() -> Routes {
+    Routes::access(ADMINISTRATOR)
+        .get(HERE, show)
+        .post("/console/messages/gateways/switches", switches)
+        .with(gateway::routes())
 }
 
 /// A channel with what it goes by.
@@ -54,10 +50,7 @@ fn in_words(definition: &Definition) -> String {
     match definition {
         Definition::Smtp(smtp) => format!("{}, port {}, as {}", smtp.host, smtp.port, smtp.from),
         Definition::Http(http) => {
-            let preset = http
-                .preset
-                .as_deref()
-                .and_then(gateways::presets::Preset::named);
+            let preset = http.preset.as_deref().and_then(Preset::named);
             preset.map_or_else(|| http.url.clone(), |preset| preset.label.to_owned())
         }
         Definition::Fcm(_) => "Firebase Cloud Messaging".to_owned(),
@@ -93,7 +86,10 @@ impl Page {
             layout: layout(request, "Gateways"),
             tab: "Gateways",
             ways: ways.collect(),
-            switches: again.unwrap_or_else(|| SWITCHES.form(&stored)),
+            switches: match again {
+                Some(again) => again,
+                None => SWITCHES.form(&stored)?,
+            },
             public: request.console.public_url().is_some(),
         })
     }
@@ -112,47 +108,28 @@ async fn switches(request: RequestContext) -> Result<Response> {
 
 static SWITCHES: SettingsForm = SettingsForm {
     heading: "Messages to attendees",
-    help: "One-time passwords and tests go in any case.",
+    help: "One-time passwords and tests are always sent.",
     path: "/console/messages/gateways/switches",
-    page: HERE,
-    keys: &["communications"],
-    inputs,
-    changes: |form| Ok(changes(form)),
-    saved: "Saved. It counts from now on.",
-};
-
-fn inputs(stored: &Map<String, Value>) -> Vec<Input> {
-    let stored = stored.get("communications").cloned();
-    let stored = stored.map(serde_json::from_value::<Communications>);
-    let switches = stored.and_then(Result::ok).unwrap_or_default();
-    let country = switches.country_code.as_deref().unwrap_or_default();
-    vec![
-        Input::flag("enabled", "Messages go to attendees", switches.enabled)
+    part_of: Some("communications"),
+    defaults: || json!(Communications::default()),
+    inputs: || {
+        vec![
+            Input::flag("enabled", "Send messages to attendees")
+                .wide()
+                .help("Off: none is sent, whatever apps and automations ask for."),
+            Input::flag("email", "E-mails"),
+            Input::flag("sms", "Texts"),
+            Input::flag("push", "Push messages"),
+            Input::text(
+                "countryCode",
+                "Country of phone numbers without a country code",
+            )
             .wide()
-            .help("Off: nothing does, whatever apps and automations say."),
-        Input::flag("email", "E-mails", switches.email),
-        Input::flag("sms", "Texts", switches.sms),
-        Input::flag("push", "Push messages", switches.push),
-        Input::text(
-            "countryCode",
-            "Country of phone numbers without a country code",
-            country,
-        )
-        .wide()
-        .max(5)
-        .placeholder("+49")
-        .help("Without it only numbers with a country code can be reached."),
-    ]
-}
-
-fn changes(form: &Fields) -> Map<String, Value> {
-    let wanted = Communications {
-        enabled: form.ticked("enabled"),
-        email: form.ticked("email"),
-        sms: form.ticked("sms"),
-        push: form.ticked("push"),
-        country_code: form.filled("countryCode").map(|code| code.replace(' ', "")),
-    };
-    let value = (wanted != Communications::default()).then(|| json!(wanted));
-    Map::from_iter([("communications".to_owned(), value.unwrap_or_default())])
-}
+            .max(5)
+            .placeholder("+49")
+            .help("Without it only numbers with a country code can be reached."),
+        ]
+    },
+    saved: "Saved. It applies from now on.",
+    ..SettingsForm::EMPTY
+};

@@ -4,16 +4,16 @@
 mod automations;
 mod gateway;
 mod gateways;
-mod one;
 mod outbox;
-mod template;
 mod templates;
-mod tried;
 
 use super::{Area, Layout, RequestContext, Route};
-use crate::domain::messages::{State, gateways as ways};
+use crate::{
+    domain::messages::{State, gateways as ways},
+    types::error::Result,
+};
 
-/// The pages beside each other.
+/// The pages beside each other; the last is for administrators.
 const TABS: &[(&str, &str)] = &[
     ("Outbox", "/console/messages"),
     ("Templates", "/console/messages/templates"),
@@ -21,20 +21,24 @@ const TABS: &[(&str, &str)] = &[
     ("Gateways", "/console/messages/gateways"),
 ];
 
+fn tabs(layout: &Layout) -> &'static [(&'static str, &'static str)] {
+    if layout.administers() {
+        TABS
+    } else {
+        &TABS[..3]
+    }
+}
+
 pub(super) fn routes() -> Vec<Route> {
-    [
-        outbox::routes(),
-        templates::routes(),
-        template::routes(),
-        automations::routes(),
-        gateways::routes(),
-        gateway::routes(),
-        // Last, as its paths have a parameter where the others have names.
-        one::routes(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let named = outbox::routes().into_iter().chain(templates::routes());
+    let named = named.chain(automations::routes()).chain(gateways::routes());
+    // Last, as its paths have a parameter where the others have names.
+    named.chain(outbox::routes_of_one()).collect()
+}
+
+/// The page of a message.
+fn page(message: i64) -> String {
+    format!("/console/messages/{message}")
 }
 
 fn layout(request: &RequestContext, title: &str) -> Layout {
@@ -52,7 +56,7 @@ fn tone(state: State) -> &'static str {
 }
 
 /// What keeps messages from going, to be said above every page: what it is and where it is mended.
-fn hindrance(request: &RequestContext) -> crate::types::error::Result<Option<&'static str>> {
+fn hindrance(request: &RequestContext) -> Result<Option<&'static str>> {
     let settings = request.console.settings();
     if !settings.communications.enabled {
         return Ok(Some(

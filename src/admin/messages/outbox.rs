@@ -1,29 +1,46 @@
-//! The outbox: everything that was sent, or is to be.
+//! The outbox: every message that was sent or is to be sent, and the page of one.
 
-use super::{hindrance, layout, tone};
+use super::{hindrance, layout, page, tone};
 use crate::{
-    admin::{Fields, Layout, RequestContext, Route, answer, layout::number, route},
+    admin::{
+        Fields, Layout, RequestContext, answer,
+        form::told,
+        layout::number,
+        route::{OPERATOR, Routes, VIEWER},
+    },
+    core::Context,
+    db::Tx,
     domain::messages::{
         Channel, State,
-        list::{self, Filter, Line},
+        list::{self, Filter, Line, Whole},
+        outbox,
     },
-    types::error::Result,
+    types::error::{Error, Kind, Result},
 };
 use askama::Template;
 use poem::Response;
 use std::collections::HashMap;
 
 const HERE: &str = "/console/messages";
-/// Lines on a page.
+/// Messages on a page of the list.
 const PAGE: usize = 50;
 
-pub(super) fn routes() -> Vec<Route> {
-    vec![Route::get(HERE, route::VIEWER, show)]
+pub(super) fn routes() -> Routes {
+    Routes::access(VIEWER).get(HERE, list)
+}
+
+pub(super) fn routes_of_one() -> Routes {
+    Routes::access(VIEWER)
+        .get("/console/messages/:id", show)
+        .get("/console/messages/:id/page", whole_page)
+        .then(OPERATOR)
+        .post("/console/messages/:id/resend", resend)
+        .post("/console/messages/:id/cancel", cancel)
 }
 
 #[derive(Template)]
 #[template(path = "messages/outbox.html")]
-struct Page {
+struct List {
     layout: Layout,
     tab: &'static str,
     hindrance: Option<&'static str>,
@@ -43,7 +60,7 @@ struct Page {
     clippy::trivially_copy_pass_by_ref,
     reason = "templates pass references"
 )]
-impl Page {
+impl List {
     fn states() -> &'static [State] {
         State::ALL
     }
@@ -84,7 +101,7 @@ fn written(query: &Fields) -> String {
     text.finish()
 }
 
-async fn show(request: RequestContext) -> Result<Response> {
+async fn list(request: RequestContext) -> Result<Response> {
     let (asked, from) = (
         filter(&request.query),
         request.query.number("from").ok().flatten(),
@@ -98,7 +115,7 @@ async fn show(request: RequestContext) -> Result<Response> {
         .await?;
     let query = written(&request.query);
     let text = |name: &str| request.query.text(name).to_owned();
-    answer::page(&Page {
+    answer::page(&List {
         layout: layout(&request, "Messages"),
         tab: "Outbox",
         hindrance: hindrance(&request)?,
@@ -116,4 +133,126 @@ async fn show(request: RequestContext) -> Result<Response> {
         lines,
         newest: from.is_none(),
     })
+}
+
+#[derive(Template)]
+#[template(path = "messages/one.html")]
+struct Page {
+    layout: Layout,
+    tab: &'static str,
+    failure: String,
+    message: Whole,
+}
+
+impl Page {
+    fn tone(&self) -> &'static str {
+        tone(self.message.line.state)
+    }
+
+    /// Whether something happens to it by itself soon.
+    fn moves(&self) -> bool {
+        matches!(self.message.line.state, State::Waiting | State::Sending)
+    }
+
+    fn can_be_resent(&self) -> bool {
+        let ended = matches!(
+            self.message.line.state,
+            State::Failed | State::Unknown | State::Cancelled
+        );
+        let says = self
+            .message
+            .body
+            .as_deref()
+            .is_some_and(|body| !body.is_empty());
+        ended && says && self.layout.operates()
+    }
+
+    fn can_be_cancelled(&self) -> bool {
+        self.message.line.state == State::Waiting && self.layout.operates()
+    }
+
+    /// What the address is.
+    fn address_name(&self) -> &'static str {
+        match self.message.line.channel {
+            Channel::Email => "Address",
+            Channel::Sms => "Phone",
+            Channel::Push => "App",
+        }
+    }
+
+    fn origin(&self) -> String {
+        match self.message.origin.split_once(':') {
+            Some(("automation", name)) => format!("the automation “{name}”"),
+            _ => match self.message.origin.as_str() {
+                "api" => "the API (send-comm)".to_owned(),
+                "console" => "somebody of the crew".to_owned(),
+                "test" => "a test from the console".to_owned(),
+                "" => "not known".to_owned(),
+                other => other.to_owned(),
+            },
+        }
+    }
+}
+
+fn find(request: &RequestContext) -> Result<Whole> {
+    let id = request.id("id")?;
+    let found = request.look_up(|connection| list::one(connection, id))?;
+    found.ok_or_else(|| {
+        Error::new(
+            Kind::NoSuchPath,
+            "no such message; it may have been erased with its attendee",
+        )
+    })
+}
+
+fn page_of(request: &RequestContext, failure: String) -> Result<Page> {
+    let message = find(request)?;
+    let noun = message.line.channel.noun();
+    Ok(Page {
+        layout: layout(
+            request,
+            &format!("{} {}", answer::capital(noun), message.line.id),
+        ),
+        tab: "Outbox",
+        failure,
+        message,
+    })
+}
+
+async fn show(request: RequestContext) -> Result<Response> {
+    answer::page(&page_of(&request, String::new())?)
+}
+
+/// The e-mail as its reader sees it, but for pictures from elsewhere.
+async fn whole_page(request: RequestContext) -> Result<Response> {
+    let html = find(&request)?.html.ok_or_else(|| {
+        Error::new(
+            Kind::NoSuchPath,
+            "this message has no page that can be shown",
+        )
+    })?;
+    Ok(answer::foreign(html))
+}
+
+async fn resend(request: RequestContext) -> Result<Response> {
+    decide(request, "Message queued again.", outbox::resend).await
+}
+
+async fn cancel(request: RequestContext) -> Result<Response> {
+    decide(request, "Message cancelled.", outbox::cancel).await
+}
+
+async fn decide(
+    request: RequestContext,
+    done: &'static str,
+    act: fn(&Tx<'_>, &Context, i64) -> Result<()>,
+) -> Result<Response> {
+    let id = request.id("id")?;
+    match request.write(move |tx, ctx| act(tx, ctx, id)).await {
+        Ok(()) => request.done(done, &page(id)),
+        Err(cause) if cause.kind == Kind::Invalid => {
+            answer::form_again(&page_of(&request, told(cause)?)?)
+        }
+        Err(cause) => Err(cause),
+    }
 }

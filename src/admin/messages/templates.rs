@@ -1,32 +1,45 @@
-//! The list of templates.
+//! Templates: the list, and the editor with a preview, a test, and sending to one attendee.
 
-use super::{hindrance, layout};
+use super::{hindrance, layout, tabs};
 use crate::{
-    admin::{Layout, RequestContext, Route, answer, route},
+    admin::{
+        Area, Fields, Layout, RequestContext, answer,
+        engine::{self, At, Button, Editor, Group, Groups, Input, Outcome, Tabs},
+        route::{ADMINISTRATOR, Action, Done, OPERATOR, Routes, VIEWER},
+    },
+    core::Context,
+    db::Tx,
     domain::messages::{
         Channel, automations,
-        templates::{self, Template as Known},
+        preview::{self, Preview},
+        templates::{self, Entry, Template as Known},
     },
-    types::error::Result,
+    types::error::{Error, Kind, Result},
 };
 use askama::Template;
 use poem::Response;
+use rusqlite::Connection;
 
-pub(super) const HERE: &str = "/console/messages/templates";
+const HERE: &str = "/console/messages/templates";
 
-pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get(HERE, route::VIEWER, list),
-        Route::post(
-            "/console/messages/templates/:id/remove",
-            route::ADMINISTRATOR,
-            remove,
-        ),
-    ]
+pub(super) fn routes() -> Routes {
+    let (new, edit) = (
+        "/console/messages/templates/new",
+        "/console/messages/templates/:id",
+    );
+    Routes::access(VIEWER)
+        .get(HERE, list)
+        .get(edit, engine::show::<Templates>)
+        .then(OPERATOR)
+        .get(new, engine::show::<Templates>)
+        .post(new, engine::submit::<Templates>)
+        .post(edit, engine::submit::<Templates>)
+        .then(ADMINISTRATOR)
+        .action("/console/messages/templates/:id/remove", remove)
 }
 
-/// Templates of one way.
-struct Group {
+/// Templates of one channel, each with the automations that send it.
+struct OfChannel {
     title: &'static str,
     how: &'static str,
     channel: Channel,
@@ -39,66 +52,218 @@ struct List {
     layout: Layout,
     tab: &'static str,
     hindrance: Option<&'static str>,
-    failure: String,
-    groups: Vec<Group>,
-}
-
-impl List {
-    fn new(request: &RequestContext, failure: String) -> Result<Self> {
-        let (known, users) = request.look_up(|connection| {
-            Ok((templates::all(connection)?, automations::all(connection)?))
-        })?;
-        let with_users = |template: Known| {
-            let uses = users.iter().filter(|automation| {
-                (&automation.entry.channel, &automation.entry.template)
-                    == (&template.entry.channel, &template.entry.slug)
-            });
-            let names = uses
-                .map(|automation| automation.entry.name.clone())
-                .collect();
-            (template, names)
-        };
-        let groups = Channel::ALL.iter().map(|channel| {
-            let (title, how) = match channel {
-                Channel::Email => ("E-mails", "Apps name them by their number (email_id)."),
-                Channel::Sms => ("Texts", "Apps name them by their slug (sms_code)."),
-                Channel::Push => (
-                    "Push messages",
-                    "They go to every app in which the attendee has registered.",
-                ),
-            };
-            let of_channel = known
-                .iter()
-                .filter(|template| template.entry.channel == channel.name());
-            Group {
-                title,
-                how,
-                channel: *channel,
-                templates: of_channel.cloned().map(with_users).collect(),
-            }
-        });
-        Ok(Self {
-            layout: layout(request, "Templates"),
-            tab: "Templates",
-            hindrance: hindrance(request)?,
-            failure,
-            groups: groups.collect(),
-        })
-    }
+    groups: Vec<OfChannel>,
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
-    answer::page(&List::new(&request, String::new())?)
+    let (known, automations) = request
+        .look_up(|connection| Ok((templates::all(connection)?, automations::all(connection)?)))?;
+    let with_automations = |template: &Known| {
+        let (channel, slug) = (&template.entry.channel, &template.entry.slug);
+        let uses = automations.iter().map(|automation| &automation.entry);
+        let uses = uses.filter(|entry| (&entry.channel, &entry.template) == (channel, slug));
+        (
+            template.clone(),
+            uses.map(|entry| entry.name.clone()).collect(),
+        )
+    };
+    let groups = Channel::ALL.iter().map(|channel| {
+        let (title, how) = match channel {
+            Channel::Email => ("E-mails", "Apps name them by their number (email_id)."),
+            Channel::Sms => ("Texts", "Apps name them by their slug (sms_code)."),
+            Channel::Push => (
+                "Push messages",
+                "They go to every app in which the attendee has registered.",
+            ),
+        };
+        let templates = known.iter();
+        let templates = templates.filter(|known| known.entry.channel == channel.name());
+        OfChannel {
+            title,
+            how,
+            channel: *channel,
+            templates: templates.map(with_automations).collect(),
+        }
+    });
+    answer::page(&List {
+        layout: layout(&request, "Templates"),
+        tab: "Templates",
+        hindrance: hindrance(&request)?,
+        groups: groups.collect(),
+    })
 }
 
-async fn remove(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    let removed = request.write(move |tx, ctx| templates::remove(tx, ctx, id));
-    match removed.await {
-        Ok(()) => request.done("The template is gone; what was sent by it stays.", HERE),
-        Err(cause) if cause.kind == crate::types::error::Kind::Invalid => {
-            answer::form_again(&List::new(&request, answer::sentence(&cause.message))?)
-        }
-        Err(cause) => Err(cause),
+struct Templates;
+
+#[derive(Template)]
+#[template(path = "messages/template.html")]
+struct Aside;
+
+#[derive(Template)]
+#[template(path = "messages/tried.html")]
+struct Shown {
+    preview: Preview,
+}
+
+impl Editor for Templates {
+    type Key = i64;
+    type Draft = Entry;
+    type Created = i64;
+    const LIST: &'static str = HERE;
+    const NOUN: &'static str = "template";
+    const AREA: Area = Area::Messages;
+
+    fn tabs(layout: &Layout) -> Tabs {
+        (tabs(layout), "Templates")
     }
+
+    fn blank(request: &RequestContext) -> Entry {
+        let channel = Channel::named(request.query.text("type")).unwrap_or(Channel::Email);
+        Entry {
+            slug: String::new(),
+            id: None,
+            channel: channel.name().to_owned(),
+            subject: None,
+            content: String::new(),
+            html: None,
+        }
+    }
+
+    fn find(connection: &Connection, id: &i64) -> Result<Entry> {
+        let found = templates::of_id(connection, *id)?.map(|known| known.entry);
+        found.ok_or_else(|| Error::new(Kind::NoSuchPath, "this template was removed"))
+    }
+
+    fn name(draft: &Entry) -> String {
+        draft.slug.clone()
+    }
+
+    fn groups(_: &Connection, id: Option<&i64>, draft: &Entry) -> Groups {
+        let channel = draft.channel()?;
+        let slug = Input::text("slug", "Slug")
+            .required()
+            .max(64)
+            .placeholder("welcome");
+        let slug = slug.help(match (channel, id) {
+            (Channel::Email, Some(id)) => {
+                format!("Apps name this e-mail by its number, {id}. Searches use its slug.")
+            }
+            (Channel::Email, None) => "Searches use it. Apps name e-mails by their number.".into(),
+            _ => "Apps and searches name it by this.".into(),
+        });
+        let mut inputs = vec![Input::hidden("type", channel.name()), slug.wide()];
+        match channel {
+            Channel::Email => inputs.push(
+                Input::text("subject", "Subject")
+                    .wide()
+                    .placeholder("Welcome to {{ settings.name }}"),
+            ),
+            Channel::Push => inputs.push(Input::text("subject", "Title").wide()),
+            Channel::Sms => {}
+        }
+        inputs.push(Input::area("content", "Text", 8).wide().required().code());
+        if channel == Channel::Email {
+            inputs.push(Input::area("html", "HTML, beside the text", 8).wide().code().help(
+                "Most people read this part. It also shows who opened the e-mail (flag e), if this \
+                 server has a public address.",
+            ));
+        }
+        let address = match channel {
+            Channel::Email => "E-mail address for a test",
+            Channel::Sms => "Phone number for a test",
+            Channel::Push => "Push token for a test",
+        };
+        let preview = vec![
+            Input::text("delegate", "For this attendee")
+                .apart()
+                .placeholder("barcode:TLH26-0001, or an id")
+                .help("Empty: an invented attendee."),
+            Input::text("address", address).apart(),
+        ];
+        let groups = vec![
+            Group::new("Message", inputs),
+            Group::new("Preview", preview),
+        ];
+        engine::filled(groups, draft)
+    }
+
+    fn typed(groups: &[Group], sent: &Fields) -> Result<Entry> {
+        engine::typed(groups, sent)
+    }
+
+    fn create(tx: &Tx<'_>, ctx: &Context, draft: &Entry) -> Result<i64> {
+        templates::save(tx, ctx, None, draft)
+    }
+
+    fn update(tx: &Tx<'_>, ctx: &Context, id: &i64, draft: &Entry) -> Result<()> {
+        templates::save(tx, ctx, Some(*id), draft).map(|_| ())
+    }
+
+    fn created(request: &RequestContext, draft: Entry, id: i64) -> Result<Response> {
+        request.done(format!("{} saved.", draft.slug), &format!("{HERE}/{id}"))
+    }
+
+    fn may_edit(layout: &Layout) -> bool {
+        layout.operates()
+    }
+
+    fn buttons(id: Option<&i64>, draft: &Entry) -> Vec<Button> {
+        let mut buttons = vec![Button::new("preview", "Preview").shows()];
+        if draft.channel == Channel::Email.name() {
+            buttons.push(Button::new("page", "HTML as a page").opens());
+        }
+        buttons.push(Button::new("test", "Send a test"));
+        if id.is_some() {
+            buttons.push(Button::new("send", "Send to the attendee"));
+        }
+        buttons
+    }
+
+    async fn press(at: At<'_, Self>, draft: Entry, button: &str) -> Result<Outcome> {
+        let (request, settings) = (at.request, at.request.console.settings());
+        let attendee = request.form.text("delegate").to_owned();
+        let store = &request.console.store;
+        if button == "send" {
+            let id = *at
+                .key
+                .ok_or_else(|| Error::invalid("save the template before it is sent"))?;
+            let message = preview::send_to(store, &settings, id, &attendee).await?;
+            return Ok(Outcome::Done(answer::go(&super::page(message))));
+        }
+        let (channel, address) = (draft.channel()?, request.form.text("address"));
+        let address = match button {
+            "test" => preview::test_address(&settings, channel, address)?,
+            _ => String::new(),
+        };
+        let render =
+            move |connection: &_| preview::preview(connection, &settings, &draft, &attendee);
+        let preview = request.read(render).await?;
+        match button {
+            "test" => {
+                let composed = preview.composed;
+                let put =
+                    request.write(move |tx, _| preview::send_test(tx, channel, address, composed));
+                Ok(Outcome::Done(answer::go(&super::page(put.await?))))
+            }
+            "page" => {
+                let html = preview.composed.html;
+                let html = html.ok_or_else(|| Error::invalid("html: this template has none"))?;
+                Ok(Outcome::Done(answer::foreign(html)))
+            }
+            _ => Outcome::shown(&Shown { preview }),
+        }
+    }
+
+    async fn aside(at: At<'_, Self>) -> Result<String> {
+        if at.layout.operates() {
+            return answer::part(&Aside);
+        }
+        Ok(String::new())
+    }
+}
+
+fn remove(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    templates::remove(tx, ctx, action.id)?;
+    let message = "Template removed. Messages that were sent with it stay.";
+    Ok(Done::new(message, HERE))
 }

@@ -73,19 +73,19 @@ fn form(request: &RequestContext, report: &Report) -> Result<Form> {
     ];
     let address = "Part of the address for API clients: letters, digits, - and _.";
     let about = vec![
-        Input::text("label", "Name", &report.label)
+        Input::text("label", "Name").value(&report.label)
             .max(200)
             .placeholder("Attendees by type")
             .wide(),
-        Input::text("dashboard", "Dashboard", &report.dashboard)
+        Input::text("dashboard", "Dashboard").value(&report.dashboard)
             .max(64)
             .offered(dashboards)
             .help(address),
-        Input::text("id", "Id", &report.id)
+        Input::text("id", "Id").value(&report.id)
             .max(64)
             .placeholder("by-type")
             .help(address),
-        Input::area("query", "SQL", 14, &report.query)
+        Input::area("query", "SQL", 14).value(&report.query)
             .code()
             .wide()
             .help(

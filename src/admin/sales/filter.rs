@@ -58,7 +58,7 @@ impl Filter {
         let staff = offered.staff.iter().cloned();
         let products = offered.products.iter();
         let products = products.map(|(id, name)| (id.to_string(), name.clone()));
-        let moment = |name, label| Input::line("datetime-local", name, label, value(name));
+        let moment = |name, label| Input::line("datetime-local", name, label).value(value(name));
         vec![
             moment("since", "From"),
             moment("until", "Until"),
@@ -74,7 +74,9 @@ impl Filter {
             ),
             Input::select("method", "Paid by", choices(METHODS, value("method"))),
             Input::select("fits", "Inconsistencies", choices(FITS, value("fits"))),
-            Input::text("q", "Code, note or ticket", value("q")).attribute("spellcheck", "false"),
+            Input::text("q", "Code, note or ticket")
+                .value(value("q"))
+                .attribute("spellcheck", "false"),
         ]
     }
 }

@@ -1,74 +1,70 @@
 //! Backups: made now, listed, checked, taken away in the browser, deleted.
 
-use super::{Frame, frame, layout, schedule::PlanForm, told};
+use super::{
+    layout,
+    schedule::{self, SCHEDULE},
+    told,
+};
 use crate::{
-    admin::{Layout, RequestContext, Route, answer, layout::bytes, route},
+    admin::{
+        Layout, RequestContext, answer,
+        engine::Form,
+        layout::bytes,
+        route::{ADMINISTRATOR, Routes},
+    },
+    core::settings,
     domain::delegates::erased,
     ops::backup::{
-        self, folder,
+        files::{self, Download},
         ledger::{self, Entry, Purpose},
-        run, verify,
+        run,
     },
     types::{
         Timestamp,
         error::{Error, Result},
-        os,
     },
 };
 use askama::Template;
 use poem::{Response, http::header};
 use std::{
-    fs::File,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-/// Lines of the list.
-const LINES: i64 = 100;
+/// Backups on the page.
+const LIST_MAX: i64 = 100;
 /// A backup that takes longer goes on while the page is shown.
 const WAIT_MAX: Duration = Duration::from_secs(8);
 pub(super) const HERE: &str = "/console/settings/backups";
 
-pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get(HERE, route::ADMINISTRATOR, show),
-        Route::get("/console/settings/backups/list", route::ADMINISTRATOR, part),
-        Route::post("/console/settings/backups/now", route::ADMINISTRATOR, now),
-        Route::post(
-            "/console/settings/backups/download",
-            route::ADMINISTRATOR,
-            take_along,
-        ),
-        Route::get(
-            "/console/settings/backups/:id/file",
-            route::ADMINISTRATOR,
-            download,
-        ),
-        Route::post(
-            "/console/settings/backups/:id/check",
-            route::ADMINISTRATOR,
-            check,
-        ),
-        Route::post(
-            "/console/settings/backups/:id/delete",
-            route::ADMINISTRATOR,
-            delete,
-        ),
-    ]
+pub(super) fn routes() -> Routes {
+    Routes::access(ADMINISTRATOR)
+        .get(HERE, show)
+        .get("/console/settings/backups/list", part)
+        .post("/console/settings/backups/now", now)
+        .post("/console/settings/backups/plan", schedule::save)
+        .post("/console/settings/backups/download", make_download)
+        .get("/console/settings/backups/:id/file", download)
+        .post("/console/settings/backups/:id/check", check)
+        .post("/console/settings/backups/:id/delete", delete)
 }
 
-/// The page; the plan's form on it shows it again when it cannot be taken.
 #[derive(Template)]
 #[template(path = "settings/backups.html")]
 pub(super) struct Page {
     layout: Layout,
-    frame: Frame,
-    pub(super) failed: &'static str,
-    pub(super) failure: String,
+    /// The part of the page where something failed, and why.
+    failed: &'static str,
+    failure: String,
     list: List,
-    pub(super) plan: PlanForm,
+    pub(super) schedule: Form,
+    /// What a look at the folder of the schedule found.
+    pub(super) found: Option<String>,
+    is_scheduled: bool,
+    /// The folder of a backup by hand, as it was typed.
     folder: String,
     own_folder: String,
+    /// Why the last scheduled backup failed.
     trouble: Option<String>,
     /// People who were erased since the file was compacted.
     erased: i64,
@@ -117,17 +113,13 @@ impl List {
 
 impl Line {
     fn of(entry: Entry) -> Self {
+        let folder = entry.path.parent().unwrap_or(Path::new(""));
         Self {
             name: entry.file_name(),
-            folder: entry
-                .path
-                .parent()
-                .unwrap_or(Path::new(""))
-                .display()
-                .to_string(),
+            folder: folder.display().to_string(),
             purpose: match entry.purpose {
                 Purpose::Manual => "by hand",
-                Purpose::Scheduled => "by the plan",
+                Purpose::Scheduled => "scheduled",
                 Purpose::Rehearsal => "for the rehearsal",
             },
             size: entry.bytes.map(bytes).unwrap_or_default(),
@@ -139,32 +131,38 @@ impl Line {
 
 impl Page {
     pub(super) async fn new(request: &RequestContext) -> Result<Self> {
-        let settings = request.console.settings();
         let (list, trouble) = look(request).await?;
         let own = run::own_folder(request.console.store.path());
+        let (stored, erased) = request.look_up(|connection| {
+            Ok((
+                settings::stored(connection)?,
+                erased::since_compacted(connection)?,
+            ))
+        })?;
         Ok(Self {
             layout: layout(request, "Backups"),
-            frame: frame("Backups"),
             failed: "",
             failure: String::new(),
             list,
-            plan: PlanForm::of(settings.backups.as_ref()),
-            folder: String::new(),
+            schedule: SCHEDULE.form(&stored)?,
+            found: None,
+            is_scheduled: stored.contains_key("backups"),
+            folder: request.form.text("folder").to_owned(),
             own_folder: own.display().to_string(),
             trouble,
-            erased: request.look_up(erased::since_compacted)?,
+            erased,
             checked: None,
         })
     }
 }
 
 async fn look(request: &RequestContext) -> Result<(List, Option<String>)> {
-    let planned = request.console.settings().backups.is_some();
+    let is_scheduled = request.console.settings().backups.is_some();
     request
         .read(move |connection| {
-            let entries = ledger::newest(connection, LINES)?;
+            let entries = ledger::newest(connection, LIST_MAX)?;
             let last = ledger::last(connection, Purpose::Scheduled)?;
-            let failure = last.filter(|_| planned).and_then(|last| last.failure);
+            let failure = last.filter(|_| is_scheduled).and_then(|last| last.failure);
             // Here, where a stick that does not answer makes nobody else wait.
             Ok((List::of(entries), failure))
         })
@@ -189,7 +187,7 @@ async fn now(request: RequestContext) -> Result<Response> {
     let folder = match named {
         Some(folder) if !folder.is_absolute() => {
             let cause = Error::invalid("the folder must be a whole path, such as /media/stick");
-            return again(&request, cause).await;
+            return again(&request, "now", cause).await;
         }
         Some(folder) => folder,
         None => run::own_folder(request.console.store.path()),
@@ -199,86 +197,49 @@ async fn now(request: RequestContext) -> Result<Response> {
         run::into_folder(&app.store, &ctx, Purpose::Manual, &folder, Timestamp::now())
     }));
     match tokio::time::timeout(WAIT_MAX, made).await {
-        Err(_) => request.flash("The backup is being made; the list tells when it is done."),
-        Ok(Ok(Ok(entry))) => request.flash(format!(
-            "The backup is made and was found sound: {}.",
-            entry.path.display()
-        )),
-        Ok(Ok(Err(cause))) => return again(&request, cause).await,
-        Ok(Err(panic)) => return Err(Error::defect(panic)),
+        Err(_) => request.done(
+            "The backup is being made; the list shows when it is done.",
+            HERE,
+        ),
+        Ok(Ok(Ok(entry))) => {
+            let path = entry.path.display();
+            request.done(format!("Backup made and checked: {path}."), HERE)
+        }
+        Ok(Ok(Err(cause))) => again(&request, "now", cause).await,
+        Ok(Err(panic)) => Err(Error::defect(panic)),
     }
-    Ok(answer::go(HERE))
 }
 
-async fn again(request: &RequestContext, cause: Error) -> Result<Response> {
+/// The page again, with why a part of it failed.
+async fn again(request: &RequestContext, failed: &'static str, cause: Error) -> Result<Response> {
     let mut page = Page::new(request).await?;
-    page.failed = "now";
+    page.failed = failed;
     page.failure = told(cause)?;
-    request.form.text("folder").clone_into(&mut page.folder);
     answer::form_again(&page)
 }
 
-/// Makes a backup for the browser alone: checked first, and gone from here when it is taken.
-async fn take_along(request: RequestContext) -> Result<Response> {
-    let app = request.console.app().clone();
-    let ctx = request.context();
-    let made = run::on_thread(move || {
-        let beside = app.store.path().parent().unwrap_or(Path::new(""));
-        let beside = std::path::absolute(beside).map_err(Error::invalid_cause)?;
-        folder::look(&beside, app.store.path())?;
-        let folder = tempfile::Builder::new()
-            .prefix(".gatepost-")
-            .tempdir_in(&beside)
-            .map_err(Error::unavailable)?;
-        let stamp: String = ctx
-            .settings
-            .zone
-            .plain(Timestamp::now())
-            .replace(' ', "-")
-            .replace(':', "");
-        let name = format!("gatepost-{stamp}.db");
-        let made = backup::make_beside(&app.store.source(), &folder.path().join(&name))?;
-        let file = File::open(&made.path).map_err(Error::unavailable)?;
-        let bytes = made.bytes;
-        // Where an open file may be deleted, it is right away: not even a killed server leaves it.
-        let folder = (!os::DELETES_OPEN_FILES).then_some(folder);
-        app.store
-            .write_blocking(move |tx| backup::record(tx, &ctx, &made))?;
-        Ok((name, file, bytes, folder))
-    });
+/// Makes a backup for the browser alone.
+async fn make_download(request: RequestContext) -> Result<Response> {
+    let (app, ctx) = (request.console.app().clone(), request.context());
+    let made = run::on_thread(move || files::for_download(&app.store, &ctx, Timestamp::now()));
     match made.await {
-        Ok((name, file, bytes, folder)) => Ok(sent(&name, file, bytes, folder)),
-        Err(cause) => again(&request, cause).await,
+        Ok(download) => Ok(sent(download)),
+        Err(cause) => again(&request, "now", cause).await,
     }
 }
 
 async fn download(request: RequestContext) -> Result<Response> {
-    let entry = entry(&request)?;
-    let database = request.console.store.path().to_owned();
-    let name = entry.file_name();
-    let (file, bytes) = run::on_thread(move || {
-        folder::check_apart(&entry.path, &database)?;
-        let told = |cause: std::io::Error| {
-            Error::invalid(format!(
-                "{}: {cause}; if it is on a stick, is the stick plugged in?",
-                entry.path.display()
-            ))
-        };
-        let file = File::open(&entry.path).map_err(told)?;
-        let bytes = file.metadata().map_err(told)?.len();
-        Ok((file, bytes))
-    })
-    .await?;
-    Ok(sent(&name, file, bytes, None))
+    let (entry, app) = (entry(&request)?, request.console.app().clone());
+    let opened = run::on_thread(move || files::open(&app.store, &entry));
+    opened.await.map(sent)
 }
 
-/// A file as a download, read as the browser takes it; `folder` goes when it is done.
-fn sent(name: &str, file: File, bytes: u64, folder: Option<tempfile::TempDir>) -> Response {
-    let mut response =
-        answer::download(name, "application/vnd.sqlite3", answer::file(file, folder));
-    response
-        .headers_mut()
-        .insert(header::CONTENT_LENGTH, bytes.into());
+/// A file as a download, read as the browser takes it.
+fn sent(download: Download) -> Response {
+    let body = answer::file(download.file, download.folder);
+    let mut response = answer::download(&download.name, "application/vnd.sqlite3", body);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_LENGTH, download.bytes.into());
     response
 }
 
@@ -287,67 +248,37 @@ fn entry(request: &RequestContext) -> Result<Entry> {
     request.look_up(|connection| ledger::find(connection, id))
 }
 
-/// The restore check: is it sound, and what would be there again?
 async fn check(request: RequestContext) -> Result<Response> {
-    let entry = entry(&request)?;
+    let (entry, app) = (entry(&request)?, request.console.app().clone());
     let name = entry.file_name();
-    let app = request.console.app().clone();
-    let found = run::on_thread(move || {
-        let found = verify::inspect(&entry.path, app.store.path());
-        // A stick that is not plugged in says nothing about the file on it.
-        if found.is_ok() || entry.path.exists() {
-            let failure = found.as_ref().err().map(|cause| cause.message.clone());
-            app.store
-                .write_blocking(move |tx| ledger::checked(tx, entry.id, failure.as_deref()))?;
-        }
-        let now = app.store.look_up(verify::counts)?;
-        Ok((found?, now))
-    })
-    .await;
-    let mut page = Page::new(&request).await?;
-    match found {
+    let found = run::on_thread(move || files::check(&app.store, &entry));
+    match found.await {
         Ok((found, now)) => {
+            let mut page = Page::new(&request).await?;
             let pairs = found.counts.iter().zip(now);
+            let counts = pairs.map(|((name, then), (_, now))| (*name, *then, now));
             page.checked = Some(Checked {
                 name,
                 bytes: bytes(found.bytes),
                 version: found.version,
                 is_current: found.is_current(),
-                counts: pairs
-                    .map(|((name, then), (_, now))| (*name, *then, now))
-                    .collect(),
+                counts: counts.collect(),
             });
             answer::page(&page)
         }
-        Err(cause) => {
-            page.failed = "check";
-            page.failure = told(cause)?;
-            answer::form_again(&page)
-        }
+        Err(cause) => again(&request, "check", cause).await,
     }
 }
 
 async fn delete(request: RequestContext) -> Result<Response> {
-    let entry = entry(&request)?;
-    let (app, ctx) = (request.console.app().clone(), request.context());
+    let (entry, app, ctx) = (
+        entry(&request)?,
+        request.console.app().clone(),
+        request.context(),
+    );
     let name = entry.file_name();
-    let gone = run::on_thread(move || {
-        if entry.finished_at.is_none() {
-            return Err(Error::invalid("it is being made"));
-        }
-        if entry.failure.is_none() {
-            folder::delete(&entry.path, app.store.path())?;
-        }
-        app.store
-            .write_blocking(move |tx| ledger::forget(tx, &ctx, &entry))
-    });
-    match gone.await {
-        Ok(()) => request.done(format!("{name} is gone."), HERE),
-        Err(cause) => {
-            let mut page = Page::new(&request).await?;
-            page.failed = "check";
-            page.failure = told(cause)?;
-            answer::form_again(&page)
-        }
+    match run::on_thread(move || files::delete(&app.store, &ctx, entry)).await {
+        Ok(()) => request.done(format!("{name} deleted."), HERE),
+        Err(cause) => again(&request, "check", cause).await,
     }
 }

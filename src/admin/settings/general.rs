@@ -1,11 +1,11 @@
-//! Name, time zone, address, origins; beside them the logo, the default rules, and what is as it is.
+//! Name, time zone, address and origins; beside them the logo, the default entry rules, and facts.
 
-use super::{Frame, access, frame, layout};
+use super::{layout, told};
 use crate::{
     admin::{
-        Fields, Layout, RequestContext, Route, answer,
-        engine::{Choice, Form, Input, SettingsForm},
-        route,
+        Layout, RequestContext, answer,
+        engine::{Form, Input, SettingsForm},
+        route::{ADMINISTRATOR, Done, Routes},
     },
     core::settings::{self, logo},
     db::Durability,
@@ -13,37 +13,32 @@ use crate::{
 };
 use askama::Template;
 use poem::Response;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 const HERE: &str = "/console/settings";
 
-pub(super) fn routes() -> Vec<Route> {
-    let only = route::ADMINISTRATOR;
-    vec![
-        Route::get(HERE, only, |request| async move {
+pub(super) fn routes() -> Routes {
+    Routes::access(ADMINISTRATOR)
+        .get(HERE, |request| async move {
             answer::page(&Page::new(&request, None)?)
-        }),
-        Route::post(HERE, only, |request| save(request, &GENERAL)),
-        Route::post("/console/settings/access", only, |request| {
-            save(request, &access::FORM)
-        }),
-        Route::post("/console/settings/outgoing", only, |request| {
-            save(request, &OUTGOING)
-        }),
-    ]
+        })
+        .post(HERE, |request| save(request, 0))
+        .post("/console/settings/access", |request| save(request, 1))
+        .post("/console/settings/outgoing", |request| save(request, 2))
+        .post("/console/settings/logo", put_logo)
+        .action("/console/settings/logo/remove", |tx, ctx, _| {
+            logo::remove(tx, ctx)?;
+            Ok(Done::new("Logo removed.", HERE))
+        })
 }
 
-/// The page of general settings.
 #[derive(Template)]
 #[template(path = "settings/general.html")]
-pub(super) struct Page {
+struct Page {
     layout: Layout,
-    frame: Frame,
-    general: Form,
-    access: Form,
-    outgoing: Form,
-    /// Why a picture is not the logo.
-    pub(super) logo_failure: String,
+    forms: Vec<Form>,
+    /// Why a picture was not accepted as the logo.
+    logo_failure: String,
     /// The address that the command line gave.
     flag: Option<String>,
     logo: Option<Timestamp>,
@@ -54,156 +49,164 @@ pub(super) struct Page {
 
 impl Page {
     /// The page, with a form on it that could not be saved.
-    pub(super) fn new(request: &RequestContext, again: Option<Form>) -> Result<Self> {
+    fn new(request: &RequestContext, again: Option<Form>) -> Result<Self> {
         let console = &request.console;
         let (stored, logo) = request
             .look_up(|connection| Ok((settings::stored(connection)?, logo::since(connection)?)))?;
-        let mut page = Self {
+        let forms = FORMS.iter().map(|form| form.form(&stored));
+        let mut forms = forms.collect::<Result<Vec<Form>>>()?;
+        if let Some(again) = again
+            && let Some(form) = forms.iter_mut().find(|form| form.action == again.action)
+        {
+            *form = again;
+        }
+        Ok(Self {
             layout: layout(request, "Settings"),
-            frame: frame("General"),
-            general: GENERAL.form(&stored),
-            access: access::FORM.form(&stored),
-            outgoing: OUTGOING.form(&stored),
+            forms,
             logo_failure: String::new(),
             flag: console.public_url.clone(),
             logo,
             file: console.store.path().display().to_string(),
             version: env!("CARGO_PKG_VERSION"),
             safe: console.store.durability() == Durability::Full,
-        };
-        if let Some(again) = again {
-            let forms = [&mut page.general, &mut page.access, &mut page.outgoing];
-            if let Some(form) = forms.into_iter().find(|form| form.action == again.action) {
-                *form = again;
-            }
-        }
-        Ok(page)
+        })
     }
 }
 
-async fn save(request: RequestContext, form: &'static SettingsForm) -> Result<Response> {
+async fn save(request: RequestContext, form: usize) -> Result<Response> {
+    let form = &FORMS[form];
     match form.save(&request).await? {
-        None => request.done(form.saved, form.page),
+        None => request.done(form.saved, HERE),
         Some(again) => answer::form_again(&Page::new(&request, Some(again))?),
     }
 }
 
-static GENERAL: SettingsForm = SettingsForm {
-    heading: "The instance",
-    help: "",
-    path: HERE,
-    page: HERE,
-    keys: &[
-        "name",
-        "timeZone",
-        "publicUrl",
-        "corsOrigins",
-        "oneTimePasswords",
-    ],
-    inputs: general_inputs,
-    changes: |form| Ok(general_changes(form)),
-    saved: "Settings saved.",
-};
+async fn put_logo(mut request: RequestContext) -> Result<Response> {
+    let content = match request.upload() {
+        Some(upload) => upload.small(logo::MAX_BYTES).await,
+        None => Ok(Vec::new()),
+    };
+    let saved = match content {
+        Ok(content) => {
+            let work = request.write(move |tx, ctx| logo::save(tx, ctx, &content));
+            work.await
+        }
+        Err(cause) => Err(cause),
+    };
+    match saved {
+        Ok(()) => request.done("Logo saved. It is shown here and in the apps.", HERE),
+        Err(cause) => {
+            let mut page = Page::new(&request, None)?;
+            page.logo_failure = told(cause)?;
+            answer::form_again(&page)
+        }
+    }
+}
 
 /// Who may sign in to apps with a code.
 const CODES: [(&str, &str); 5] = [
-    ("", "Who is a user already (nothing set)"),
+    ("", "Existing users (nothing set)"),
     ("off", "Nobody: passwords only"),
-    ("users", "Who is a user already"),
+    ("users", "Existing users"),
     (
         "delegates",
-        "Users, and attendees whose e-mail address nobody else has",
+        "Users, and attendees with an e-mail address of their own",
     ),
     ("anyone", "Anybody with an e-mail address"),
 ];
 
-fn general_inputs(stored: &Map<String, Value>) -> Vec<Input> {
-    let text = |name: &str| stored.get(name).and_then(Value::as_str).unwrap_or_default();
-    let zone = Some(text("timeZone")).filter(|zone| !zone.is_empty());
-    let origins = stored.get("corsOrigins").and_then(Value::as_array);
-    let origins = origins.into_iter().flatten().filter_map(Value::as_str);
-    let codes = CODES
-        .iter()
-        .map(|(value, label)| Choice::new(*value, *label, text("oneTimePasswords") == *value));
+const RULE_SETS: [(&str, &str); 3] = [
+    ("", "Everybody with a known code (nothing set)"),
+    ("open", "Everybody with a known code"),
+    ("simple", "Registered attendees only"),
+];
+
+const ENTRIES: [(&str, &str); 3] = [
+    ("", "Any number of times (nothing set)"),
+    ("multiple", "Any number of times"),
+    ("single", "Again only after checking out"),
+];
+
+static FORMS: [SettingsForm; 3] = [
+    SettingsForm {
+        heading: "The instance",
+        path: HERE,
+        defaults: || json!({"timeZone": "UTC"}),
+        inputs: general_inputs,
+        ..SettingsForm::EMPTY
+    },
+    SettingsForm {
+        heading: "Entry rules",
+        help: "Every room, session or gate can have rules of its own. These apply where it has none.",
+        path: "/console/settings/access",
+        part_of: Some("access"),
+        inputs: access_inputs,
+        saved: "Saved. The rules apply at every gate that has none of its own.",
+        ..SettingsForm::EMPTY
+    },
+    SettingsForm {
+        heading: "Outgoing calls",
+        path: "/console/settings/outgoing",
+        part_of: Some("outgoing"),
+        defaults: || json!({"allowLocal": false}),
+        inputs: || {
+            let local = Input::flag("allowLocal", "Programs on this machine may be called");
+            vec![local.wide().help(
+                "By webhooks and gateways for messages. Without it they reach the internet and this \
+                 network, but neither this machine nor link-local addresses.",
+            )]
+        },
+        saved: "Saved. It applies to calls from now on.",
+        ..SettingsForm::EMPTY
+    },
+];
+
+fn general_inputs() -> Vec<Input> {
     vec![
-        Input::text("name", "Name of the event or the venue", text("name"))
+        Input::text("name", "Name of the event or the venue")
             .max(200)
             .placeholder("Gatepost"),
-        Input::text("timeZone", "Time zone", zone.unwrap_or("UTC"))
+        Input::text("timeZone", "Time zone")
             .offered(Zone::names())
             .help("The venue's time zone, such as Europe/Berlin."),
-        Input::line(
-            "url",
-            "publicUrl",
-            "Address that apps reach this server by",
-            text("publicUrl"),
-        )
-        .wide()
-        .placeholder("https://gate.example.org")
-        .help(
-            "Leave it empty unless a proxy or a name stands before this machine: then the address \
-             that was called is used. What the server was started with (--public-url) counts before it.",
-        ),
-        Input::area(
-            "corsOrigins",
-            "Web apps that may call the API",
-            3,
-            &origins.collect::<Vec<_>>().join("\n"),
-        )
-        .wide()
-        .help(
-            "One address a line, such as https://gate.example.org. Empty: any web app may, with a \
-             token of its own.",
-        ),
-        Input::select(
-            "oneTimePasswords",
-            "Signing in to apps with a code by e-mail",
-            codes.collect(),
-        )
-        .wide()
-        .help(
-            "Who is no user yet becomes one with the first sign-in, tied to the attendee with that \
-             address. Apps send the code, or people ask for it at /otp.",
-        ),
+        Input::line("url", "publicUrl", "Address of this server for apps")
+            .wide()
+            .placeholder("https://gate.example.org")
+            .help(
+                "Leave it empty unless a proxy or a name stands before this machine: then the address \
+                 that was called is used. The option --public-url takes precedence.",
+            ),
+        Input::lines("corsOrigins", "Web apps that may call the API", 3)
+            .wide()
+            .help(
+                "One address a line, such as https://gate.example.org. Empty: any web app may, with a \
+                 token of its own.",
+            ),
+        Input::select("oneTimePasswords", "Sign-in to apps with a code by e-mail", CODES)
+            .wide()
+            .help(
+                "A person without a user becomes one with the first sign-in, tied to the attendee with \
+                 that address. Apps send the code, or people ask for it at /otp.",
+            ),
     ]
 }
 
-fn general_changes(form: &Fields) -> Map<String, Value> {
-    let text = |name: &str| form.filled(name).map_or(Value::Null, Value::from);
-    let origins = form.text("corsOrigins").split([',', '\n', ' ', '\r']);
-    let origins: Vec<&str> = origins.filter(|origin| !origin.is_empty()).collect();
-    let mut changes: Map<String, Value> = ["name", "timeZone", "publicUrl", "oneTimePasswords"]
-        .map(|name| (name.to_owned(), text(name)))
-        .into_iter()
-        .collect();
-    let origins = (!origins.is_empty()).then(|| json!(origins));
-    changes.insert("corsOrigins".into(), origins.unwrap_or_default());
-    changes
+fn access_inputs() -> Vec<Input> {
+    let number = |name, label| Input::number(name, label, 0, i64::from(u32::MAX));
+    vec![
+        Input::select("ruleSet", "Who", RULE_SETS),
+        Input::select("entry", "How often", ENTRIES),
+        number("maxCheckIns", "Check-ins per person")
+            .placeholder("any number")
+            .help("1 makes every ticket good for one entry, ever."),
+        number("capacity", "People inside at a time")
+            .placeholder("any number")
+            .help("When so many are inside, the next one waits for somebody to check out."),
+        number("opensBefore", "Opens before the start")
+            .placeholder("any time")
+            .help("Minutes before the start from which people are let in."),
+        number("closesAfter", "Closes after the end")
+            .placeholder("any time")
+            .help("Minutes after the end until which people are let in."),
+    ]
 }
-
-/// How far calls to others may go: gateways and webhooks.
-static OUTGOING: SettingsForm = SettingsForm {
-    heading: "Calls to others",
-    help: "",
-    path: "/console/settings/outgoing",
-    page: HERE,
-    keys: &["outgoing"],
-    inputs: |stored| {
-        let outgoing = stored.get("outgoing");
-        let on = outgoing.is_some_and(|outgoing| outgoing["allowLocal"] == json!(true));
-        let local = Input::flag("allowLocal", "Programs on this machine may be called", on);
-        vec![local.wide().help(
-            "By webhooks and gateways for messages. Without it they reach the internet and this \
-             network, but neither this machine nor link-local addresses.",
-        )]
-    },
-    changes: |form| {
-        let local = form.ticked("allowLocal");
-        let value = local.then(|| json!({"allowLocal": true}));
-        Ok(Map::from_iter([(
-            "outgoing".to_owned(),
-            value.unwrap_or_default(),
-        )]))
-    },
-    saved: "Saved. It counts for calls from now on.",
-};

@@ -1,8 +1,12 @@
 //! The rehearsal: a snapshot before it, and one click back to it before the doors open.
 
-use super::{Frame, frame, layout, told};
+use super::{layout, told};
 use crate::{
-    admin::{Layout, RequestContext, Route, answer, layout::number, route},
+    admin::{
+        Layout, RequestContext, answer,
+        layout::number,
+        route::{ADMINISTRATOR, Done, Routes},
+    },
     core::settings,
     identity::sessions,
     ops::backup::{
@@ -22,32 +26,27 @@ const HERE: &str = "/console/settings/rehearsal";
 /// What is typed to go back.
 const WORDS: &str = "go back";
 
-pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get(HERE, route::ADMINISTRATOR, show),
-        Route::post(
-            "/console/settings/rehearsal/snapshot",
-            route::ADMINISTRATOR,
-            snapshot,
-        ),
-        Route::post(
-            "/console/settings/rehearsal/return",
-            route::ADMINISTRATOR,
-            go_back,
-        ),
-        Route::post(
-            "/console/settings/rehearsal/doors",
-            route::ADMINISTRATOR,
-            doors,
-        ),
-    ]
+pub(super) fn routes() -> Routes {
+    Routes::access(ADMINISTRATOR)
+        .get(HERE, show)
+        .post("/console/settings/rehearsal/snapshot", snapshot)
+        .post("/console/settings/rehearsal/return", go_back)
+        .action("/console/settings/rehearsal/doors", |tx, ctx, action| {
+            let open = action.form.text("doors") == "open";
+            settings::open_doors(tx, ctx, open)?;
+            let message = if open {
+                "The doors are open. The rehearsal cannot be undone any more."
+            } else {
+                "The doors are closed again."
+            };
+            Ok(Done::new(message, HERE))
+        })
 }
 
 #[derive(Template)]
 #[template(path = "settings/rehearsal.html")]
 struct Page {
     layout: Layout,
-    frame: Frame,
     failure: String,
     opened_at: Option<Timestamp>,
     snapshot: Option<Entry>,
@@ -65,7 +64,6 @@ impl Page {
         })?;
         let mut page = Self {
             layout: layout(request, "Rehearsal"),
-            frame: frame("Rehearsal"),
             failure: String::new(),
             opened_at,
             snapshot,
@@ -157,19 +155,4 @@ fn tell_everybody(console: &crate::admin::Console, told: &str) -> Result<()> {
         answer::flash(console, session, told.to_owned());
     }
     Ok(())
-}
-
-async fn doors(request: RequestContext) -> Result<Response> {
-    let open = request.form.text("doors") == "open";
-    request
-        .write(move |tx, ctx| settings::open_doors(tx, ctx, open))
-        .await?;
-    request.done(
-        if open {
-            "The doors are open. There is no way back to the rehearsal any more."
-        } else {
-            "The doors are closed again."
-        },
-        HERE,
-    )
 }

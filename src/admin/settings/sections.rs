@@ -1,16 +1,28 @@
 //! Sections of data: which of them have a schema, in a form of fields or as JSON.
 
-use super::{Frame, frame, layout, mark, told};
+use super::{TABS, layout};
 use crate::{
-    admin::{Fields, Layout, RequestContext, Route, answer, route},
-    core::sections::{
-        self, Kind, Schema, Survey,
-        simple::{Field, Holds, Simple},
+    admin::{
+        Area, Fields, Layout, RequestContext, answer,
+        engine::{self, At, Button, Editor, Group, Groups, Input, Key, Outcome, Tabs},
+        route::{ADMINISTRATOR, Action, Done, Routes},
     },
-    types::error::{Error, Kind as Failure, Result},
+    core::{
+        Context, audit,
+        sections::{
+            self, Kind, Schema, Survey,
+            simple::{Field, Holds, Simple},
+        },
+    },
+    db::Tx,
+    types::{
+        error::{Error, Kind as Failure, Result},
+        json,
+    },
 };
 use askama::Template;
 use poem::Response;
+use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 /// Rows of the form that are empty, to be filled.
@@ -19,32 +31,19 @@ const ROWS_EMPTY: usize = 3;
 const ROWS_MAX: usize = 60;
 const HERE: &str = "/console/settings/sections";
 
-pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get(HERE, route::ADMINISTRATOR, list),
-        Route::get(
-            "/console/settings/sections/edit",
-            route::ADMINISTRATOR,
-            edit,
-        ),
-        Route::post(
-            "/console/settings/sections/edit",
-            route::ADMINISTRATOR,
-            save,
-        ),
-        Route::post(
-            "/console/settings/sections/remove",
-            route::ADMINISTRATOR,
-            remove,
-        ),
-    ]
+pub(super) fn routes() -> Routes {
+    let edit = "/console/settings/sections/edit";
+    Routes::access(ADMINISTRATOR)
+        .get(HERE, list)
+        .get(edit, engine::show::<Sections>)
+        .post(edit, engine::submit::<Sections>)
+        .action("/console/settings/sections/remove", remove)
 }
 
 #[derive(Template)]
 #[template(path = "settings/sections.html")]
 struct List {
     layout: Layout,
-    frame: Frame,
     sections: Vec<Line>,
 }
 
@@ -52,7 +51,6 @@ struct Line {
     kind: &'static str,
     name: String,
     fields: String,
-    query: String,
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
@@ -61,32 +59,19 @@ async fn list(request: RequestContext) -> Result<Response> {
         sections.iter().map(|(name, schema)| Line {
             kind: kind.name(),
             name: name.clone(),
-            fields: fields_of(schema),
-            query: query(*kind, name),
+            fields: field_names(schema),
         })
     });
     answer::page(&List {
         layout: layout(&request, "Data sections"),
-        frame: frame("Data sections"),
         sections: lines.collect(),
     })
 }
 
-fn query(kind: Kind, name: &str) -> String {
-    form_urlencoded::Serializer::new(String::new())
-        .append_pair("kind", kind.name())
-        .append_pair("name", name)
-        .finish()
-}
-
-/// The fields that a schema names, for the list.
-fn fields_of(schema: &Value) -> String {
+fn field_names(schema: &Value) -> String {
     let properties = schema.get("properties").and_then(Value::as_object);
-    let names: Vec<&str> = properties
-        .into_iter()
-        .flat_map(Map::keys)
-        .map(String::as_str)
-        .collect();
+    let names = properties.into_iter().flat_map(Map::keys);
+    let names: Vec<&str> = names.map(String::as_str).collect();
     if names.is_empty() {
         "as its JSON Schema says".into()
     } else {
@@ -94,323 +79,331 @@ fn fields_of(schema: &Value) -> String {
     }
 }
 
-/// The editor of one section.
+struct Sections;
+
+/// A section, as the address names it.
+#[derive(Clone)]
+struct Section(Kind, String);
+
+impl Key for Section {
+    fn of(request: &RequestContext) -> Result<Option<Self>> {
+        let kind = kind(request)?;
+        let name = request.query.filled("name");
+        Ok(name.map(|name| Self(kind, name.to_owned())))
+    }
+}
+
+fn kind(request: &RequestContext) -> Result<Kind> {
+    Kind::parse(request.query.filled("kind").unwrap_or("delegate"))
+}
+
+#[derive(Clone, serde::Serialize)]
+struct Draft {
+    kind: Kind,
+    name: String,
+    schema: Value,
+    #[serde(skip)]
+    typed: Typed,
+}
+
+/// A schema in the form.
+#[derive(Clone)]
+enum Typed {
+    Rows(Simple),
+    Json(String),
+}
+
+impl Typed {
+    fn json(schema: &Value) -> Self {
+        Self::Json(serde_json::to_string_pretty(schema).unwrap_or_default())
+    }
+
+    fn schema(&self) -> Result<Value> {
+        match self {
+            Self::Rows(simple) => simple.schema(),
+            Self::Json(text) => {
+                json::check_limits(text.as_bytes())?;
+                serde_json::from_str(text)
+                    .map_err(|cause| Error::invalid(format!("json: {}", json::fault(&cause))))
+            }
+        }
+    }
+}
+
 #[derive(Template)]
 #[template(path = "settings/section.html")]
-struct Editor {
-    layout: Layout,
-    frame: Frame,
-    failure: String,
-    kind: String,
-    name: String,
-    is_new: bool,
-    seen: String,
-    as_json: bool,
-    rows: Vec<Row>,
-    closed: bool,
-    json: String,
-    survey: Option<Survey>,
-    /// So many records would not fit: is it to be saved all the same?
-    anyway: Option<i64>,
-    query: String,
+struct Aside {
+    /// The address of the form as JSON, of a form of fields.
+    as_json: Option<String>,
 }
 
-/// A row of the form.
-#[derive(Default)]
-struct Row {
-    at: usize,
-    name: String,
-    holds: String,
-    choices: String,
-    required: bool,
+#[derive(Template)]
+#[template(path = "settings/survey.html")]
+struct Checked<'a> {
+    layout: &'a Layout,
+    kind: &'static str,
+    survey: Survey,
 }
 
-impl Row {
-    fn of(at: usize, field: &Field) -> Self {
-        let choices = match &field.holds {
-            Holds::Choice(choices) => choices.join(", "),
-            _ => String::new(),
-        };
-        Self {
-            at,
-            name: field.name.clone(),
-            holds: field.holds.name().into(),
-            choices,
-            required: field.required,
+impl Editor for Sections {
+    type Key = Section;
+    type Draft = Draft;
+    type Created = ();
+    const LIST: &'static str = HERE;
+    const NOUN: &'static str = "section";
+    const AREA: Area = Area::Settings;
+
+    fn tabs(_: &Layout) -> Tabs {
+        (TABS, "Data sections")
+    }
+
+    fn blank(request: &RequestContext) -> Draft {
+        Draft {
+            kind: kind(request).unwrap_or(Kind::Delegate),
+            name: String::new(),
+            schema: Value::Null,
+            typed: Typed::Rows(Simple::default()),
         }
     }
 
-    fn is(&self, holds: &str) -> bool {
-        self.holds == holds
-    }
-
-    /// The number that people call it by.
-    fn number(&self) -> usize {
-        self.at + 1
-    }
-}
-
-fn rows_of(fields: &[Field], empty: usize) -> Vec<Row> {
-    let mut rows: Vec<Row> = fields
-        .iter()
-        .enumerate()
-        .map(|(at, field)| Row::of(at, field))
-        .collect();
-    add_empty(&mut rows, empty);
-    rows
-}
-
-fn add_empty(rows: &mut Vec<Row>, empty: usize) {
-    let filled = rows.len();
-    for at in filled..(filled + empty).min(ROWS_MAX) {
-        rows.push(Row {
-            at,
-            ..Row::default()
-        });
-    }
-}
-
-async fn edit(request: RequestContext) -> Result<Response> {
-    let query_of = &request.query;
-    let kind = Kind::parse(query_of.filled("kind").unwrap_or("delegate"))?;
-    let name = query_of.text("name").to_owned();
-    let stored = if name.is_empty() {
-        None
-    } else {
-        let find = |connection: &rusqlite::Connection| sections::find(connection, kind, &name);
-        let found = request.look_up(find)?;
-        Some(found.ok_or_else(|| {
+    fn find(connection: &Connection, Section(kind, name): &Section) -> Result<Draft> {
+        let found = sections::find(connection, *kind, name)?;
+        let gone = || {
             Error::new(
                 Failure::NoSuchPath,
                 format!("{name} has no schema any more"),
             )
-        })?)
-    };
-    let simple = stored
-        .as_ref()
-        .map_or_else(|| Some(Simple::default()), Simple::of);
-    let wanted = query_of.text("as") == "json";
-    answer::page(&Editor {
-        layout: layout(
-            &request,
-            if stored.is_some() {
-                &name
-            } else {
-                "New section"
-            },
-        ),
-        frame: frame("Data sections"),
-        failure: String::new(),
-        kind: kind.name().into(),
-        query: query(kind, &name),
-        is_new: stored.is_none(),
-        seen: mark(&stored),
-        as_json: wanted || simple.is_none(),
-        closed: simple.as_ref().is_some_and(|simple| simple.closed),
-        rows: rows_of(&simple.unwrap_or_default().fields, ROWS_EMPTY),
-        json: pretty(
-            &stored.unwrap_or_else(|| serde_json::json!({"type": "object", "properties": {}})),
-        ),
-        survey: None,
-        anyway: None,
-        name,
-    })
-}
-
-fn pretty(schema: &Value) -> String {
-    serde_json::to_string_pretty(schema).unwrap_or_default()
-}
-
-/// The rows of a form as they were typed.
-fn typed_rows(form: &Fields) -> Vec<Row> {
-    (0..ROWS_MAX)
-        .filter(|at| form.sent(&format!("name{at}")).is_some())
-        .map(|at| Row {
-            at,
-            name: form.text(&format!("name{at}")).to_owned(),
-            holds: form.text(&format!("holds{at}")).to_owned(),
-            choices: form.text(&format!("choices{at}")).to_owned(),
-            required: form.ticked(&format!("required{at}")),
+        };
+        let schema = found.ok_or_else(gone)?;
+        Ok(Draft {
+            kind: *kind,
+            name: name.clone(),
+            typed: Simple::of(&schema).map_or_else(|| Typed::json(&schema), Typed::Rows),
+            schema,
         })
-        .collect()
-}
-
-fn schema_of(form: &Fields) -> Result<Value> {
-    if form.text("mode") == "json" {
-        let text = form.sent("json").unwrap_or_default();
-        crate::types::json::check_limits(text.as_bytes())?;
-        return serde_json::from_str(text).map_err(|cause| {
-            Error::invalid(format!("this {}", crate::types::json::fault(&cause)))
-        });
     }
-    let fields = typed_rows(form)
-        .into_iter()
-        .filter(|row| !row.name.is_empty())
-        .map(|row| {
-            let choices = row.choices.split([',', '\n']).map(str::trim);
-            let holds = match row.holds.as_str() {
-                "number" => Holds::Number,
-                "yes-no" => Holds::YesNo,
-                "date" => Holds::Date,
-                "choice" => Holds::Choice(
-                    choices
-                        .filter(|choice| !choice.is_empty())
-                        .map(ToOwned::to_owned)
-                        .collect(),
+
+    fn opened(request: &RequestContext, stored: Draft) -> Draft {
+        let typed = match request.query.text("as") {
+            "json" => Typed::json(&stored.schema),
+            _ => stored.typed,
+        };
+        Draft { typed, ..stored }
+    }
+
+    fn name(draft: &Draft) -> String {
+        draft.name.clone()
+    }
+
+    fn groups(_: &Connection, key: Option<&Section>, draft: &Draft) -> Groups {
+        let kinds = [
+            (Kind::Delegate, "attendees"),
+            (Kind::Device, "devices and events"),
+        ];
+        let kinds = kinds.into_iter().map(|(kind, label)| (kind.name(), label));
+        let kinds = kinds.filter(|(kind, _)| key.is_none() || *kind == draft.kind.name());
+        let name = Input::text("name", "Name of the section")
+            .required()
+            .max(64);
+        let name = match key {
+            Some(_) => name.attribute("readonly", ""),
+            None => name,
+        };
+        let mode = match &draft.typed {
+            Typed::Rows(_) => "fields",
+            Typed::Json(_) => "json",
+        };
+        let section = vec![
+            Input::hidden("mode", mode),
+            name,
+            Input::select("kind", "Of", kinds),
+        ];
+        let mut groups = engine::filled(vec![Group::new("Section", section)], draft)?;
+        let mut last = vec![
+            Input::flag("anyway", "Save even if stored records do not fit")
+                .wide()
+                .help("They stay as they are, and are refused when the section is next changed."),
+        ];
+        match &draft.typed {
+            Typed::Json(text) => last.insert(
+                0,
+                Input::area("json", "JSON Schema", 18).wide().code().value(text).help(
+                    "Any draft from 4 on; 2020-12 where it does not say. Nothing is fetched from \
+                     elsewhere. Patterns have no look-around.",
                 ),
-                _ => Holds::Text,
-            };
-            Field {
-                name: row.name,
-                holds,
-                required: row.required,
+            ),
+            Typed::Rows(simple) => {
+                let fields = simple.fields.iter().map(Some);
+                let fields = fields.chain([None; ROWS_EMPTY]).take(ROWS_MAX);
+                let rows = fields.enumerate().flat_map(|(at, field)| row(at, field));
+                groups.push(
+                    Group::new("Fields", rows.collect())
+                        .rows_of(4)
+                        .help(
+                            "A row without a name is left out. Choices are separated by commas. Dates \
+                             are written 2026-11-21.",
+                        ),
+                );
+                let closed = Input::flag("closed", "Refuse anything that is not in this list");
+                last.insert(0, closed.wide().value(if simple.closed { "1" } else { "" }));
             }
+        }
+        groups.push(Group::new("", last));
+        Ok(groups)
+    }
+
+    fn typed(_: &[Group], sent: &Fields) -> Result<Draft> {
+        let typed = match sent.text("mode") {
+            "json" => Typed::Json(sent.sent("json").unwrap_or_default().to_owned()),
+            _ => Typed::Rows(Simple {
+                fields: (0..ROWS_MAX).filter_map(|at| typed_row(at, sent)).collect(),
+                closed: sent.ticked("closed"),
+            }),
+        };
+        Ok(Draft {
+            kind: Kind::parse(sent.text("kind"))?,
+            name: sent.text("name").to_owned(),
+            schema: Value::Null,
+            typed,
         })
-        .collect();
-    let simple = Simple {
-        fields,
-        closed: form.ticked("closed"),
+    }
+
+    async fn prepare(at: At<'_, Self>, draft: Draft) -> Result<Draft> {
+        let (schema, survey) = survey(at.request, &draft).await?;
+        if survey.misfits > 0 && !at.request.form.ticked("anyway") {
+            let first = survey.first.first().map_or("", |(_, fault)| fault.as_str());
+            return Err(Error::invalid(format!(
+                "anyway: {} of {} stored records would not fit, the first because of {first}",
+                survey.misfits, survey.having
+            )));
+        }
+        Ok(Draft { schema, ..draft })
+    }
+
+    fn create(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<()> {
+        if sections::find(tx, draft.kind, &draft.name)?.is_some() {
+            return Err(Error::invalid(
+                "name: this section has a schema already; edit that one",
+            ));
+        }
+        put(tx, ctx, draft.kind, &draft.name, draft.schema.clone())
+    }
+
+    fn update(tx: &Tx<'_>, ctx: &Context, key: &Section, draft: &Draft) -> Result<()> {
+        put(tx, ctx, key.0, &key.1, draft.schema.clone())
+    }
+
+    fn created(request: &RequestContext, draft: Draft, (): ()) -> Result<Response> {
+        let message = format!("{} saved. It is checked from now on.", draft.name);
+        request.done(message, HERE)
+    }
+
+    fn last_actor(connection: &Connection, _: &Section) -> Result<String> {
+        audit::last_actor(connection, "sections", None, &[])
+    }
+
+    fn buttons(_: Option<&Section>, draft: &Draft) -> Vec<Button> {
+        let check = Button::new("check", "Check stored records").shows();
+        match draft.typed {
+            Typed::Rows(_) => vec![check, Button::new("more", "More rows")],
+            Typed::Json(_) => vec![check],
+        }
+    }
+
+    async fn press(at: At<'_, Self>, draft: Draft, button: &str) -> Result<Outcome> {
+        if button == "more" {
+            return Ok(Outcome::Shown(String::new()));
+        }
+        let (_, survey) = survey(at.request, &draft).await?;
+        Outcome::shown(&Checked {
+            layout: at.layout,
+            kind: draft.kind.name(),
+            survey,
+        })
+    }
+
+    async fn aside(at: At<'_, Self>) -> Result<String> {
+        let draft = Self::opened(at.request, at.stored.clone());
+        let is_rows = matches!(draft.typed, Typed::Rows(_));
+        let as_json = format!("{}&as=json", at.request.target());
+        answer::part(&Aside {
+            as_json: at.key.filter(|_| is_rows).map(|_| as_json),
+        })
+    }
+}
+
+/// The fields of a row of the form.
+fn row(at: usize, field: Option<&Field>) -> [Input; 4] {
+    let holds = field.map_or("text", |field| field.holds.name());
+    let kinds = [
+        ("text", "text"),
+        ("number", "a number"),
+        ("yes-no", "yes or no"),
+        ("choice", "one of these choices"),
+        ("date", "a date"),
+    ];
+    let kinds = kinds.map(|(value, label)| engine::Choice::new(value, label, value == holds));
+    let choices = match field.map(|field| &field.holds) {
+        Some(Holds::Choice(choices)) => choices.join(", "),
+        _ => String::new(),
     };
-    simple.schema()
+    let is_required = field.is_some_and(|field| field.required);
+    [
+        Input::text(format!("name{at}"), "Name").value(field.map_or("", |field| &field.name)),
+        Input::select(format!("holds{at}"), "Type", kinds),
+        Input::text(format!("choices{at}"), "Choices").value(choices),
+        Input::flag(format!("required{at}"), "Required").value(if is_required { "1" } else { "" }),
+    ]
 }
 
-/// What a form asks to be stored.
-struct Wanted {
-    kind: Kind,
-    name: String,
-    schema: Value,
-    survey: Survey,
-}
-
-/// Checks what was typed, and counts what of the stored records would not fit.
-async fn wanted(request: &RequestContext) -> Result<Wanted> {
-    let form = &request.form;
-    let kind = Kind::parse(form.text("kind"))?;
-    let name = form.text("name").to_owned();
-    let schema = schema_of(form)?;
-    sections::check_one(kind, &name, &schema)?;
-    let compiled = Schema::of(&schema.to_string())?;
-    let of_survey = name.clone();
-    let survey = request
-        .read(move |connection| sections::survey(connection, kind, &of_survey, Some(&compiled)))
-        .await?;
-    Ok(Wanted {
-        kind,
+fn typed_row(at: usize, sent: &Fields) -> Option<Field> {
+    let name = sent.filled(&format!("name{at}"))?.to_owned();
+    let holds = match sent.text(&format!("holds{at}")) {
+        "number" => Holds::Number,
+        "yes-no" => Holds::YesNo,
+        "date" => Holds::Date,
+        "choice" => {
+            let choices = sent.text(&format!("choices{at}"));
+            let choices = choices.split(',').map(str::trim);
+            let choices = choices.filter(|choice| !choice.is_empty());
+            Holds::Choice(choices.map(ToOwned::to_owned).collect())
+        }
+        _ => Holds::Text,
+    };
+    Some(Field {
         name,
-        schema,
-        survey,
+        holds,
+        required: sent.ticked(&format!("required{at}")),
     })
 }
 
-fn again(request: &RequestContext) -> Editor {
-    let form = &request.form;
-    let mut rows = typed_rows(form);
-    let empty = rows.iter().filter(|row| row.name.is_empty()).count();
-    if form.text("do") == "more" {
-        add_empty(&mut rows, 5);
-    } else if empty == 0 {
-        add_empty(&mut rows, ROWS_EMPTY);
-    }
-    let is_new = form.ticked("new");
-    Editor {
-        layout: layout(
-            request,
-            if is_new {
-                "New section"
-            } else {
-                form.text("name")
-            },
-        ),
-        frame: frame("Data sections"),
-        failure: String::new(),
-        kind: form.text("kind").to_owned(),
-        name: form.text("name").to_owned(),
-        is_new,
-        seen: form.text("seen").to_owned(),
-        as_json: form.text("mode") == "json",
-        rows,
-        closed: form.ticked("closed"),
-        json: form.sent("json").unwrap_or_default().to_owned(),
-        survey: None,
-        anyway: None,
-        query: String::new(),
-    }
+/// The schema of a draft, checked, and how many of the stored records fit it.
+async fn survey(request: &RequestContext, draft: &Draft) -> Result<(Value, Survey)> {
+    let schema = draft.typed.schema()?;
+    sections::check_one(draft.kind, &draft.name, &schema)?;
+    let compiled = Schema::of(&schema.to_string())?;
+    let (kind, name) = (draft.kind, draft.name.clone());
+    let count =
+        move |connection: &Connection| sections::survey(connection, kind, &name, Some(&compiled));
+    Ok((schema, request.read(count).await?))
 }
 
-async fn save(request: RequestContext) -> Result<Response> {
-    if request.form.text("do") == "more" {
-        return answer::page(&again(&request));
-    }
-    let wanted = match wanted(&request).await {
-        Ok(wanted) => wanted,
-        Err(cause) => {
-            let mut page = again(&request);
-            page.failure = told(cause)?;
-            return answer::form_again(&page);
-        }
-    };
-    if request.form.text("do") == "check" {
-        let mut page = again(&request);
-        page.survey = Some(wanted.survey);
-        return answer::page(&page);
-    }
-    if wanted.survey.misfits > 0 && request.form.text("do") != "anyway" {
-        let mut page = again(&request);
-        page.anyway = Some(wanted.survey.misfits);
-        page.survey = Some(wanted.survey);
-        return answer::form_again(&page);
-    }
-    let name = wanted.name.clone();
-    match store(&request, wanted).await {
-        Ok(()) => request.done(
-            format!("{name} is checked from now on whenever it is written."),
-            HERE,
-        ),
-        Err(cause) => {
-            let mut page = again(&request);
-            page.failure = told(cause)?;
-            answer::form_again(&page)
-        }
-    }
+/// Stores the schema of a section; null removes it.
+fn put(tx: &Tx<'_>, ctx: &Context, kind: Kind, name: &str, schema: Value) -> Result<()> {
+    let named = [(kind, [(name.to_owned(), schema)].into_iter().collect())].into();
+    sections::save(tx, ctx, &named, false)
 }
 
-async fn store(request: &RequestContext, wanted: Wanted) -> Result<()> {
-    let seen = request.form.text("seen").to_owned();
-    let is_new = request.form.ticked("new");
-    request
-        .write(move |tx, ctx| {
-            let Wanted {
-                kind, name, schema, ..
-            } = wanted;
-            let stored = sections::find(tx, kind, &name)?;
-            if mark(&stored) != seen {
-                let now = stored.map_or_else(
-                    || "it has no schema any more".to_owned(),
-                    |schema| format!("it is now {schema}"),
-                );
-                return Err(Error::invalid(if is_new {
-                    format!("{name} has a schema already; edit that one")
-                } else {
-                    format!(
-                        "somebody else changed {name} meanwhile: {now}. Nothing of yours was saved"
-                    )
-                }));
-            }
-            let named = [(kind, [(name, schema)].into_iter().collect())].into();
-            sections::save(tx, ctx, &named, false)
-        })
-        .await
-}
-
-async fn remove(request: RequestContext) -> Result<Response> {
-    let kind = Kind::parse(request.form.text("kind"))?;
-    let name = request.form.text("name").to_owned();
-    let said = format!("{name} takes anything again; what is stored stays.");
-    request
-        .write(move |tx, ctx| {
-            let named = [(kind, [(name, Value::Null)].into_iter().collect())].into();
-            sections::save(tx, ctx, &named, false)
-        })
-        .await?;
-    request.done(said, HERE)
+fn remove(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let name = action.form.text("name");
+    put(
+        tx,
+        ctx,
+        Kind::parse(action.form.text("kind"))?,
+        name,
+        Value::Null,
+    )?;
+    let message =
+        format!("Schema of {name} removed. The section takes anything; stored data stays.");
+    Ok(Done::new(message, HERE))
 }

@@ -1,15 +1,17 @@
-//! Statements: values that searches know by name, with a try-out against one record.
+//! Statements: values that searches use by name. The form can run one against a record.
 
-use super::{Frame, frame, layout, mark};
+use super::{TABS, layout};
 use crate::{
     admin::{
-        Layout, RequestContext, Route, answer,
-        engine::{Choice, Form, Group, Input},
-        form::is_theirs,
-        route,
+        Area, Fields, Layout, RequestContext, answer,
+        engine::{self, At, Button, Editor, Group, Groups, Input, Key, Outcome, Tabs},
+        route::{ADMINISTRATOR, Action, Done, Routes},
     },
-    core::search::statements::{self, Statement},
-    db::sandbox::View,
+    core::{
+        Context, audit,
+        search::statements::{self, Statement},
+    },
+    db::{Tx, sandbox::View},
     domain::{delegates, devices},
     types::{
         DelegateSelector, DeviceSelector,
@@ -22,193 +24,179 @@ use rusqlite::Connection;
 
 const HERE: &str = "/console/settings/statements";
 
-pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get(HERE, route::ADMINISTRATOR, list),
-        Route::get(
-            "/console/settings/statements/edit",
-            route::ADMINISTRATOR,
-            edit,
-        ),
-        Route::post(
-            "/console/settings/statements/edit",
-            route::ADMINISTRATOR,
-            save,
-        ),
-        Route::post(
-            "/console/settings/statements/remove",
-            route::ADMINISTRATOR,
-            remove,
-        ),
-    ]
+pub(super) fn routes() -> Routes {
+    let edit = "/console/settings/statements/edit";
+    Routes::access(ADMINISTRATOR)
+        .get(HERE, list)
+        .get(edit, engine::show::<Statements>)
+        .post(edit, engine::submit::<Statements>)
+        .action("/console/settings/statements/remove", remove)
 }
 
 #[derive(Template)]
 #[template(path = "settings/statements.html")]
 struct List {
     layout: Layout,
-    frame: Frame,
-    statements: Vec<(Statement, String)>,
+    statements: Vec<Statement>,
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
-    let all = request.look_up(statements::all)?;
-    let with_query = |statement: Statement| {
-        let query = form_urlencoded::Serializer::new(String::new())
-            .append_pair("name", &statement.name)
-            .finish();
-        (statement, query)
-    };
     answer::page(&List {
         layout: layout(&request, "Statements"),
-        frame: frame("Statements"),
-        statements: all.into_iter().map(with_query).collect(),
+        statements: request.look_up(statements::all)?,
     })
+}
+
+struct Statements;
+
+/// A statement's name, as the address has it.
+#[derive(Clone)]
+struct Name(String);
+
+impl Key for Name {
+    fn of(request: &RequestContext) -> Result<Option<Self>> {
+        let name = request.query.filled("name");
+        Ok(name.map(|name| Self(name.to_owned())))
+    }
 }
 
 #[derive(Template)]
 #[template(path = "settings/statement.html")]
-struct Editor {
-    layout: Layout,
-    frame: Frame,
-    form: Form,
-    tried: Option<String>,
+struct Aside {
     views: Vec<View>,
 }
 
-impl Editor {
-    /// The editor of the statement that the address names; of a new one where it names none.
-    fn new(request: &RequestContext) -> Result<Self> {
-        let name = request.query.text("name");
-        let stored = request.look_up(|connection| of_name(connection, name))?;
-        if stored.is_none() && !name.is_empty() {
-            return Err(gone(name));
+#[derive(Template)]
+#[template(
+    source = r#"<p class="notice good" role="status">For this record it gives: <strong>{{ value }}</strong></p>"#,
+    ext = "html"
+)]
+struct Tried {
+    value: String,
+}
+
+impl Editor for Statements {
+    type Key = Name;
+    type Draft = Statement;
+    type Created = ();
+    const LIST: &'static str = HERE;
+    const NOUN: &'static str = "statement";
+    const AREA: Area = Area::Settings;
+
+    fn tabs(_: &Layout) -> Tabs {
+        (TABS, "Statements")
+    }
+
+    fn blank(_: &RequestContext) -> Statement {
+        Statement {
+            name: String::new(),
+            record_type: "delegate".into(),
+            label: None,
+            sql: statements::EXAMPLE.into(),
         }
-        let title = if name.is_empty() {
-            "New statement"
-        } else {
-            name
+    }
+
+    fn find(connection: &Connection, name: &Name) -> Result<Statement> {
+        let mut all = statements::all(connection)?.into_iter();
+        all.find(|known| known.name == name.0).ok_or_else(|| {
+            Error::new(
+                Kind::NoSuchPath,
+                format!("there is no statement {} any more", name.0),
+            )
+        })
+    }
+
+    fn name(draft: &Statement) -> String {
+        draft.name.clone()
+    }
+
+    fn groups(_: &Connection, _: Option<&Name>, draft: &Statement) -> Groups {
+        let of = [("delegate", "attendee"), ("device", "device")];
+        let inputs = vec![
+            Input::text("name", "Name in searches").required().max(64).placeholder("visits"),
+            Input::select("type", "One value for each", of),
+            Input::text("label", "Meaning").wide().placeholder("Number of check-ins"),
+            Input::area("sql", "SQL", 8).required().wide().code().help(
+                "One SELECT of one column; :id is the record. It can read what is listed beside, and \
+                 never write.",
+            ),
+            Input::text("record", "Record to run it for")
+                .apart()
+                .wide()
+                .placeholder("barcode:TLH26-0001, or an id")
+                .help("Running it saves nothing."),
+        ];
+        engine::filled(vec![Group::new("Statement", inputs)], draft)
+    }
+
+    fn typed(groups: &[Group], sent: &Fields) -> Result<Statement> {
+        engine::typed(groups, sent)
+    }
+
+    async fn prepare(at: At<'_, Self>, draft: Statement) -> Result<Statement> {
+        let path = at.request.console.store.path().to_owned();
+        let check = move |_: &Connection| statements::check(&path, &draft).map(|()| draft);
+        at.request.read(check).await
+    }
+
+    fn create(tx: &Tx<'_>, ctx: &Context, draft: &Statement) -> Result<()> {
+        replace(tx, ctx, None, draft)
+    }
+
+    fn update(tx: &Tx<'_>, ctx: &Context, name: &Name, draft: &Statement) -> Result<()> {
+        replace(tx, ctx, Some(&name.0), draft)
+    }
+
+    fn created(request: &RequestContext, draft: Statement, (): ()) -> Result<Response> {
+        request.done(format!("{} saved. Searches can use it.", draft.name), HERE)
+    }
+
+    fn last_actor(connection: &Connection, _: &Name) -> Result<String> {
+        audit::last_actor(connection, "statements", None, &[])
+    }
+
+    fn buttons(_: Option<&Name>, _: &Statement) -> Vec<Button> {
+        vec![Button::new("try", "Run").shows()]
+    }
+
+    async fn press(at: At<'_, Self>, mut draft: Statement, _: &str) -> Result<Outcome> {
+        if draft.name.is_empty() {
+            draft.name = "this statement".into();
+        }
+        let record = at.request.form.text("record").to_owned();
+        let path = at.request.console.store.path().to_owned();
+        let run = move |connection: &Connection| {
+            statements::check(&path, &draft)?;
+            let id = record_id(connection, &draft.record_type, &record)?;
+            statements::try_out(&path, &draft, id)
         };
-        Ok(Self {
-            layout: layout(request, title),
-            frame: frame("Statements"),
-            form: Form {
-                action: request.target(),
-                version: mark(&stored),
-                groups: vec![Group::new("", inputs(&stored.unwrap_or_else(example)))],
-                ..Form::default()
-            },
-            tried: None,
-            views: statements::views(request.console.store.path())?,
-        })
+        let value = at.request.read(run).await?;
+        Outcome::shown(&Tried { value })
+    }
+
+    async fn aside(at: At<'_, Self>) -> Result<String> {
+        let views = statements::views(at.request.console.store.path())?;
+        answer::part(&Aside { views })
     }
 }
 
-fn gone(name: &str) -> Error {
-    Error::new(
-        Kind::NoSuchPath,
-        format!("there is no statement {name} any more"),
-    )
-}
-
-fn example() -> Statement {
-    Statement {
-        name: String::new(),
-        record_type: "delegate".into(),
-        label: None,
-        sql: statements::EXAMPLE.into(),
+/// Stores a statement in place of the one that was called `before`.
+fn replace(tx: &Tx<'_>, ctx: &Context, before: Option<&str>, draft: &Statement) -> Result<()> {
+    let mut all = statements::all(tx)?;
+    all.retain(|known| Some(known.name.as_str()) != before);
+    if all.iter().any(|known| known.name == draft.name) {
+        return Err(Error::invalid(
+            "name: there is a statement of this name already",
+        ));
     }
-}
-
-fn inputs(statement: &Statement) -> Vec<Input> {
-    let of = |value: &str, label: &str| Choice::new(value, label, statement.record_type == value);
-    vec![
-        Input::text("name", "Name in searches", &statement.name)
-            .max(64)
-            .placeholder("visits"),
-        Input::select(
-            "type",
-            "One value for each",
-            vec![of("delegate", "attendee"), of("device", "device")],
-        ),
-        Input::text("label", "What it means", statement.label.as_deref().unwrap_or_default())
-            .wide()
-            .placeholder("How often somebody was let in"),
-        Input::area("sql", "SQL", 8, &statement.sql).wide().code().help(
-            "One SELECT of one column; :id is the record. It can read what is listed beside, and never \
-             write.",
-        ),
-        Input::text("record", "A record to try it with", "")
-            .wide()
-            .placeholder("barcode:TLH26-0001, or an id")
-            .help("Trying saves nothing."),
-    ]
-}
-
-async fn edit(request: RequestContext) -> Result<Response> {
-    answer::page(&Editor::new(&request)?)
-}
-
-fn of_name(connection: &Connection, name: &str) -> Result<Option<Statement>> {
-    let all = statements::all(connection)?;
-    Ok(all.into_iter().find(|statement| statement.name == name))
-}
-
-fn typed(request: &RequestContext) -> Statement {
-    let form = &request.form;
-    Statement {
-        name: form.text("name").to_owned(),
-        record_type: form.text("type").to_owned(),
-        label: form.filled("label").map(ToOwned::to_owned),
-        sql: form.text("sql").to_owned(),
-    }
-}
-
-async fn save(request: RequestContext) -> Result<Response> {
-    let outcome = if request.form.text("do") == "try" {
-        try_out(&request).await.map(Some)
-    } else {
-        store(&request).await.map(|()| None)
-    };
-    if let Ok(None) = outcome {
-        return request.done("Statement saved. Searches can use it.", HERE);
-    }
-    let mut page = Editor::new(&request)?;
-    match outcome {
-        Ok(value) => {
-            page.form.refill(&request.form);
-            page.tried = value;
-            answer::page(&page)
-        }
-        Err(cause) if is_theirs(&cause) => {
-            page.form.reject(&request.form, &cause);
-            answer::form_again(&page)
-        }
-        Err(cause) => Err(cause),
-    }
-}
-
-/// The value for the record that was chosen.
-async fn try_out(request: &RequestContext) -> Result<String> {
-    let mut statement = typed(request);
-    if statement.name.is_empty() {
-        statement.name = "this statement".into();
-    }
-    let record = request.form.text("record").to_owned();
-    let path = request.console.store.path().to_owned();
-    request
-        .read(move |connection| {
-            statements::check(&path, &statement)?;
-            let id = record_id(connection, &statement.record_type, &record)?;
-            statements::try_out(&path, &statement, id)
-        })
-        .await
+    all.push(draft.clone());
+    statements::save(tx, ctx, &all, true)
 }
 
 fn record_id(connection: &Connection, record_type: &str, record: &str) -> Result<i64> {
     if record.is_empty() {
         return Err(Error::invalid(
-            "record: name one to try it with: its id, or a code such as barcode:TLH26-0001",
+            "record: name one to run it for: its id, or a code such as barcode:TLH26-0001",
         ));
     }
     let selector = if record.contains(':') {
@@ -223,42 +211,11 @@ fn record_id(connection: &Connection, record_type: &str, record: &str) -> Result
     }
 }
 
-async fn store(request: &RequestContext) -> Result<()> {
-    let statement = typed(request);
-    let checked = statement.clone();
-    let path = request.console.store.path().to_owned();
-    request
-        .read(move |_| statements::check(&path, &checked))
-        .await?;
-    let was = request.query.text("name").to_owned();
-    let begun_on = request.form.text("version").to_owned();
-    request
-        .write(move |tx, ctx| {
-            if mark(&of_name(tx, &was)?) != begun_on {
-                return Err(Error::invalid(format!(
-                    "somebody else changed {was} meanwhile. Nothing of yours is saved; open it again"
-                )));
-            }
-            if statement.name != was && of_name(tx, &statement.name)?.is_some() {
-                return Err(Error::invalid("name: there is a statement of this name already"));
-            }
-            let mut all = statements::all(tx)?;
-            all.retain(|known| known.name != was);
-            all.push(statement);
-            statements::save(tx, ctx, &all, true)
-        })
-        .await
-}
-
-async fn remove(request: RequestContext) -> Result<Response> {
-    let name = request.form.text("name").to_owned();
-    let said = format!("{name} is gone; searches that use it are refused from now on.");
-    request
-        .write(move |tx, ctx| {
-            let mut all = statements::all(tx)?;
-            all.retain(|known| known.name != name);
-            statements::save(tx, ctx, &all, true)
-        })
-        .await?;
-    request.done(said, HERE)
+fn remove(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let name = action.form.text("name");
+    let mut all = statements::all(tx)?;
+    all.retain(|known| known.name != name);
+    statements::save(tx, ctx, &all, true)?;
+    let message = format!("{name} removed. Searches that use it are refused from now on.");
+    Ok(Done::new(message, HERE))
 }

@@ -4,7 +4,7 @@ use super::show_secret;
 use crate::{
     admin::{
         Area, Fields, RequestContext, Route,
-        engine::{self, Choice, Editor, Group, Input},
+        engine::{self, Choice, Editor, Group, Groups, Input},
         route,
     },
     core::Context,
@@ -44,34 +44,37 @@ pub(super) fn routes() -> Vec<Route> {
 struct Webhooks;
 
 impl Editor for Webhooks {
+    type Key = i64;
     type Draft = NewWebhook;
     type Created = (i64, String);
     const LIST: &'static str = "/console/webhooks";
     const NOUN: &'static str = "webhook";
     const AREA: Area = Area::Webhooks;
 
-    fn blank() -> NewWebhook {
+    fn blank(_: &RequestContext) -> NewWebhook {
         NewWebhook {
             interactions: BTreeSet::from([CHECK_IN.name.to_owned()]),
             ..NewWebhook::default()
         }
     }
 
-    fn find(connection: &Connection, id: i64) -> Result<NewWebhook> {
-        Ok(store::get(connection, id)?.is)
+    fn find(connection: &Connection, id: &i64) -> Result<NewWebhook> {
+        Ok(store::get(connection, *id)?.is)
     }
 
-    fn name(draft: &NewWebhook) -> &str {
-        &draft.name
+    fn name(draft: &NewWebhook) -> String {
+        draft.name.clone()
     }
 
-    fn groups(connection: &Connection, draft: &NewWebhook) -> Result<Vec<Group>> {
+    fn groups(connection: &Connection, _: Option<&i64>, draft: &NewWebhook) -> Groups {
         let destination = vec![
-            Input::text("name", "Name", &draft.name)
+            Input::text("name", "Name")
+                .value(&draft.name)
                 .required()
                 .max(100)
                 .placeholder("CRM"),
-            Input::line("url", "url", "Address", &draft.url)
+            Input::line("url", "url", "Address")
+                .value(&draft.url)
                 .required()
                 .max(2000)
                 .placeholder("https://crm.example.org/gatepost")
@@ -89,7 +92,7 @@ impl Editor for Webhooks {
         ])
     }
 
-    fn typed(form: &Fields) -> Result<NewWebhook> {
+    fn typed(_: &[Group], form: &Fields) -> Result<NewWebhook> {
         let ticked = |name: &'static str| form.all(name).map(ToOwned::to_owned);
         let split = |name: &str| -> Vec<String> {
             let parts = form.text(name).split([',', '\n', '\r']).map(str::trim);
@@ -114,8 +117,8 @@ impl Editor for Webhooks {
         store::create(tx, ctx, draft, None)
     }
 
-    fn update(tx: &Tx<'_>, ctx: &Context, id: i64, draft: &NewWebhook) -> Result<()> {
-        store::change(tx, ctx, id, draft)
+    fn update(tx: &Tx<'_>, ctx: &Context, id: &i64, draft: &NewWebhook) -> Result<()> {
+        store::change(tx, ctx, *id, draft)
     }
 
     fn created(
@@ -162,19 +165,16 @@ fn events(connection: &Connection, draft: &NewWebhook) -> Result<Vec<Input>> {
     ];
     Ok(vec![
         Input::radios("interactions", "Interactions", which),
-        Input::checks("kind", "Types", usual.collect()),
-        Input::text("others", "Other types", &others.join(", "))
+        Input::checks("kind", "Types", usual),
+        Input::text("others", "Other types")
+            .value(others.join(", "))
             .placeholder("photo-taken, prize-won")
             .help("Types of your own, separated by commas."),
         Input::radios("devices", "Where", places),
-        Input::checks("device", "Devices", offered.collect()).folded(),
-        Input::area(
-            "codes",
-            "Other devices, by their code",
-            2,
-            &unknown.join("\n"),
-        )
-        .help("One a line. They need not exist yet."),
+        Input::checks("device", "Devices", offered).folded(),
+        Input::area("codes", "Other devices, by their code", 2)
+            .value(unknown.join("\n"))
+            .help("One a line. They need not exist yet."),
     ])
 }
 
@@ -184,5 +184,5 @@ fn changes((record, name): &(&str, &'static str), draft: &NewWebhook) -> Input {
     let choices = choices.map(|change| {
         Choice::new(change.name, change.name, draft.wants_change(change.name)).help(change.about)
     });
-    Input::checks("changes", *name, choices.collect())
+    Input::checks("changes", *name, choices)
 }

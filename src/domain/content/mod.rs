@@ -8,8 +8,10 @@
 
 pub mod api;
 pub mod compose;
+pub mod difference;
 pub mod edit;
 pub mod path;
+pub mod preview;
 pub mod region;
 
 pub use compose::Subject;

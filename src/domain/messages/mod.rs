@@ -25,6 +25,7 @@ pub mod gateways;
 pub mod list;
 pub mod opened;
 pub mod outbox;
+pub mod preview;
 pub mod send;
 mod sender;
 pub mod templates;

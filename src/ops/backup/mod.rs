@@ -35,6 +35,7 @@
 
 pub mod compact;
 mod copy;
+pub mod files;
 pub mod folder;
 pub mod ledger;
 pub mod rehearsal;

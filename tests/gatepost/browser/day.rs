@@ -47,7 +47,7 @@ fn write(browser: &Browser) {
         browser.fill(field, value);
     }
     browser.press("Save");
-    browser.tells("The gateway is set");
+    browser.tells("Gateway saved");
     browser.go("/console/messages/templates/new?type=email");
     for (field, value) in [
         ("slug", "welcome"),
@@ -57,13 +57,13 @@ fn write(browser: &Browser) {
     ] {
         browser.fill(field, value);
     }
-    browser.press("Save");
-    browser.tells("Template saved");
+    browser.press("Create template");
+    browser.tells("welcome saved");
     browser.press("Preview");
     browser.tells("Welcome, Ada");
     browser.fill("address", "ada@example.org");
     browser.press("Send a test");
-    browser.tells("What became of it");
+    browser.tells("Delivery");
 }
 
 /// One app is let in and looks around, another waits.
@@ -100,12 +100,12 @@ fn write_region(browser: &Browser) {
     browser.fill("tags", "welcome");
     browser.press("Preview");
     browser.until("there is a preview", || {
-        browser.has("#preview iframe, #preview .notice")
+        browser.has("#result iframe, #result .notice")
     });
-    browser.press("Save");
-    browser.tells("Version 1 saved");
+    browser.press("Create region");
+    browser.tells("created");
     browser.press("Publish now");
-    browser.tells("It is published");
+    browser.tells("Published: apps");
 }
 
 /// One of the purchases that do not fit is looked into.

@@ -212,10 +212,10 @@ fn automations_are_made_switched_and_removed_in_the_console() {
         ("name", "Order is ready", "already"),
         ("name", "", "Must have 1 to 100"),
         ("interactionType", "Check In", "malformed"),
-        ("template", "sms:nothing", "no template"),
+        ("template", "sms:nothing", "cannot be chosen"),
         ("template", "", "Choose one"),
         ("withinMinutes", "0", "Must be from 1 to"),
-        ("device", "nowhere", "no device with the code"),
+        ("device", "nowhere", "cannot be chosen"),
     ] {
         let mut wrong = form.clone();
         wrong.retain(|(name, _)| *name != field);
@@ -240,7 +240,7 @@ fn automations_are_made_switched_and_removed_in_the_console() {
     change.remove(form.len() + 1);
     let told = crew.post(&edit, &change);
     told.refused(422, "changed this while you did");
-    told.refused(422, "Of attendees of this type is now");
+    told.refused(422, "Attendees of this type is now");
     post.server
         .console_user("op@example.com", ConsoleRole::Operator);
     let operator = Crew::sign_in(&post.server, "op@example.com");

@@ -1,24 +1,25 @@
 //! The outbox: what is tried again, what is not, and what people decide.
 
 use super::{Post, smtp::Act};
-use crate::harness::{has, lacks, typed};
 use crate::{
     faults::process::{beside, until},
     people::memmem,
 };
-use gatepost::{db::Tx, domain::messages};
+use gatepost::{db::Tx, domain::messages, identity::ConsoleRole};
 use serde_json::json;
 
 /// Puts the welcome to Ada into the outbox, as somebody of the crew does: its id.
 fn welcome(post: &Post) -> i64 {
     let template = post.welcome();
-    let crew = post.server.operator();
+    let crew = post.server.crew(ConsoleRole::Operator);
     let led = crew
         .post(
-            "/console/messages/templates/save",
-            &typed(&format!(
-                "type=email&id={template}&delegate=barcode:ADA-1&do=send"
-            )),
+            &format!("/console/messages/templates/{template}"),
+            &[
+                ("type", "email"),
+                ("delegate", "barcode:ADA-1"),
+                ("do", "send"),
+            ],
         )
         .taken();
     led.rsplit('/')
@@ -63,8 +64,8 @@ fn what_was_certainly_not_taken_is_tried_again_until_it_is() {
     let id = welcome(&post);
     for attempts in 1..=3 {
         until("the attempt ends", || {
-            post.server.count(&format!(
-                "messages WHERE id = {id} AND state = 'waiting' AND attempts = {attempts}"
+            post.server.value::<i64>(&format!(
+                "SELECT count(*) FROM messages WHERE id = {id} AND state = 'waiting' AND attempts = {attempts}"
             )) == 1
         });
         let wait: i64 = post.server.value(&format!(
@@ -77,9 +78,9 @@ fn what_was_certainly_not_taken_is_tried_again_until_it_is() {
     post.until(id, "sent");
     // Refused mails came, too; but only one was taken.
     assert_eq!(post.mail.connections(), 4);
-    let kept = post
+    let kept: i64 = post
         .server
-        .count("messages WHERE sent_at IS NOT NULL AND next_at IS NULL");
+        .value("SELECT count(*) FROM messages WHERE sent_at IS NOT NULL AND next_at IS NULL");
     assert_eq!(kept, 1);
 }
 
@@ -111,20 +112,20 @@ fn what_may_have_been_taken_is_sent_again_by_a_person_only() {
     post.until(other, "sent");
     assert_eq!(post.state(id), "unknown");
     let path = format!("/console/messages/{id}");
-    let viewer = post.server.viewer();
-    lacks(viewer.page(&path), "Send it again");
+    let viewer = post.server.crew(ConsoleRole::Viewer);
+    assert!(!viewer.get(&path).shown().contains("Send again"));
     viewer
         .post(&format!("{path}/resend"), &[])
         .refused(403, "needs the role");
-    let crew = post.server.administrator();
-    crew.sees(&path, "It may have arrived");
-    crew.press(&format!("{path}/resend"));
+    let crew = post.server.crew(ConsoleRole::Administrator);
+    assert!(crew.get(&path).shown().contains("It may have arrived"));
+    crew.post(&format!("{path}/resend"), &[]).taken();
     post.until(id, "sent");
     crew.post(&format!("{path}/resend"), &[])
         .refused(422, "is sent by now");
-    let audited = post
+    let audited: i64 = post
         .server
-        .count("audit WHERE record_type = 'message' AND action = 'resend'");
+        .value("SELECT count(*) FROM audit WHERE record_type = 'message' AND action = 'resend'");
     assert_eq!(audited, 1);
     assert_eq!(post.mail.wait_for(3).len(), 3);
 }
@@ -135,17 +136,18 @@ fn what_waits_can_be_called_back_and_goes_to_the_address_of_now_when_resent() {
     post.mail.act(&[Act::GoneAt("")]);
     let id = welcome(&post);
     tried(&post, id);
-    let crew = post.server.administrator();
+    let crew = post.server.crew(ConsoleRole::Administrator);
     let path = format!("/console/messages/{id}");
-    crew.press(&format!("{path}/cancel"));
+    crew.post(&format!("{path}/cancel"), &[]).taken();
     assert_eq!(post.state(id), "cancelled");
     crew.post(&format!("{path}/cancel"), &[])
         .refused(422, "cancelled by now");
-    let api = post.server.caller_with_all();
+    let caller = post.server.caller_with_all();
     let ada = format!("/delegate/id:{}", post.ada);
-    api.patch(&ada, &json!({"email": "lovelace@example.org"}))
+    caller
+        .patch(&ada, &json!({"email": "lovelace@example.org"}))
         .data();
-    crew.press(&format!("{path}/resend"));
+    crew.post(&format!("{path}/resend"), &[]).taken();
     post.until(id, "sent");
     assert_eq!(
         post.mail.wait_for(1)[0].to,
@@ -173,17 +175,18 @@ fn what_waits_goes_nowhere_once_it_is_late_its_delegate_is_gone_or_messages_are_
     post.until(id, "failed");
     post.until(other, "failed");
     let (_, why) = post.newest();
-    has(&why, "in time");
+    assert!(why.contains("in time"), "{why}");
 
     post.server.settings(&json!({"communications": null}));
     post.mail.act(&[Act::GoneAt("")]);
-    let crew = post.server.administrator();
-    crew.press(&format!("/console/messages/{id}/resend"));
+    let crew = post.server.crew(ConsoleRole::Administrator);
+    crew.post(&format!("/console/messages/{id}/resend"), &[])
+        .taken();
     until("the attempt has failed", || {
         post.state(id) == "waiting" && post.newest().0 == "failed"
     });
     let ada = format!("/delegate/id:{}", post.ada);
-    post.server.caller_with_all().delete(&ada).is(204);
+    assert_eq!(post.server.caller_with_all().delete(&ada).status, 204);
     until("it is cancelled", || {
         post.later();
         post.state(id) == "cancelled"
@@ -198,7 +201,8 @@ fn a_secret_is_shown_to_nobody_and_stands_nowhere_in_the_file() {
     post.mail.act(&[Act::AnswerMessage(repeated)]);
     let id = secret(&post, "bob@example.org", "918273");
     tried(&post, id);
-    has(&post.newest().1, "this is spam: Your code is •••");
+    let why = post.newest().1;
+    assert!(why.contains("this is spam: Your code is •••"), "{why}");
     let (file, log) = (post.server.path(), beside(&post.server.path(), "-wal"));
     let bytes = [file, log].map(|path| std::fs::read(path).expect("a file"));
     let holds = |text: &str| {
@@ -206,19 +210,22 @@ fn a_secret_is_shown_to_nobody_and_stands_nowhere_in_the_file() {
         bytes.any(|bytes| memmem(bytes, text.as_bytes()))
     };
     assert!(holds("Secret for bob@example.org") && !holds("918273"));
-    let crew = post.server.administrator();
+    let crew = post.server.crew(ConsoleRole::Administrator);
     for path in [
         "/console/messages".to_owned(),
         format!("/console/messages/{id}"),
         "/console/audit".to_owned(),
     ] {
-        assert!(!crew.page(&path).contains("918273"), "{path}");
+        assert!(!crew.get(&path).shown().contains("918273"), "{path}");
     }
-    crew.get(&format!("/console/messages/{id}/page")).is(404);
+    assert_eq!(
+        crew.get(&format!("/console/messages/{id}/page")).status,
+        404
+    );
     post.later();
     post.until(id, "sent");
     let mails = post.mail.wait_for(2);
-    has(&mails[1].text, "Your code is 918273");
+    assert!(mails[1].text.contains("Your code is 918273"));
     assert!(
         !mails[1].text.contains("/o/"),
         "no picture in what goes to a user"
@@ -238,7 +245,7 @@ fn a_secret_that_waits_is_lost_with_the_process() {
     tried(&post, id);
     post.server.restart();
     post.until(id, "failed");
-    has(post.newest().1, "have a new one sent");
+    assert!(post.newest().1.contains("have a new one sent"));
     post.later();
     // What comes later goes its way; by then this one would have, too.
     let other = secret(&post, "bob@example.org", "546372");
@@ -254,7 +261,7 @@ fn erasing_a_person_takes_their_messages_along() {
     post.until(id, "sent");
     secret(&post, "ADA@example.org", "1");
     secret(&post, "bob@example.org", "2");
-    let crew = post.server.administrator();
+    let crew = post.server.crew(ConsoleRole::Administrator);
     let ada = post.ada.to_string();
     crew.post(
         &format!("/console/delegates/{ada}/erase"),
@@ -266,7 +273,7 @@ fn erasing_a_person_takes_their_messages_along() {
         .value("SELECT group_concat(address) FROM messages");
     assert_eq!(left, "bob@example.org");
     crew.get(&format!("/console/messages/{id}"))
-        .refused(404, "no such message");
+        .refused(404, "No such message");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Push messages: by FCM, to every app of a delegate, and by a service of one's own.
 
 use super::{Post, provider::Act};
-use crate::harness::typed;
 use crate::{console::Crew, faults::process::until};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use gatepost::identity::ConsoleRole;
 use serde_json::{Value, json};
 
 /// A key of no account.
@@ -19,12 +19,14 @@ fn account(post: &Post) -> String {
 
 /// Sends a push template to Ada, as somebody of the crew does.
 fn push(post: &Post, template: i64) {
-    let crew = post.server.operator();
+    let crew = post.server.crew(ConsoleRole::Operator);
     crew.post(
-        "/console/messages/templates/save",
-        &typed(&format!(
-            "type=push&id={template}&delegate=barcode:ADA-1&do=send"
-        )),
+        &format!("/console/messages/templates/{template}"),
+        &[
+            ("type", "push"),
+            ("delegate", "barcode:ADA-1"),
+            ("do", "send"),
+        ],
     )
     .taken();
 }
@@ -38,12 +40,13 @@ fn template(post: &Post) -> i64 {
 #[test]
 fn every_app_of_a_delegate_gets_a_push_message_by_fcm() {
     let post = Post::open();
-    let api = post.server.caller_with_all();
-    api.patch(
-        &format!("/delegate/id:{}", post.ada),
-        &json!({"data": {"Data": {"pushTokens": ["phone", "tablet", "phone"]}}}),
-    )
-    .data();
+    let caller = post.server.caller_with_all();
+    caller
+        .patch(
+            &format!("/delegate/id:{}", post.ada),
+            &json!({"data": {"Data": {"pushTokens": ["phone", "tablet", "phone"]}}}),
+        )
+        .data();
     post.set_with(
         "push",
         &json!({"kind": "fcm", "url": post.provider.url()}),
@@ -89,7 +92,7 @@ fn every_app_of_a_delegate_gets_a_push_message_by_fcm() {
     assert_eq!(tokens, ["phone", "tablet"]);
     until("both are sent", || {
         post.server
-            .count("messages WHERE state = 'sent' AND channel = 'push'")
+            .value::<i64>("SELECT count(*) FROM messages WHERE state = 'sent' AND channel = 'push'")
             == 2
     });
     // One app is gone, the other is not: each has an outcome of its own. The token is used again.
@@ -98,23 +101,22 @@ fn every_app_of_a_delegate_gets_a_push_message_by_fcm() {
     push_again(&post, id);
     until("both have ended", || {
         post.server
-            .text("SELECT group_concat(state) FROM (SELECT state FROM messages WHERE id > 2 ORDER BY state)")
+            .value::<String>("SELECT group_concat(state) FROM (SELECT state FROM messages WHERE id > 2 ORDER BY state)")
             == "failed,sent"
     });
     assert_eq!(post.provider.calls().len(), 5);
-    let kept = post
+    let kept: i64 = post
         .server
-        .count("delegates WHERE data ->> '$.Data.pushTokens[1]' = 'tablet'");
+        .value("SELECT count(*) FROM delegates WHERE data ->> '$.Data.pushTokens[1]' = 'tablet'");
     assert_eq!(kept, 1, "tokens are the apps' own");
 }
 
 fn push_again(post: &Post, template: i64) {
     let crew = Crew::sign_in(&post.server, "operator@example.com");
     crew.post(
-        "/console/messages/templates/save",
+        &format!("/console/messages/templates/{template}"),
         &[
             ("type", "push"),
-            ("id", &template.to_string()),
             ("delegate", &post.ada.to_string()),
             ("do", "send"),
         ],
@@ -139,8 +141,8 @@ fn without_an_access_token_nothing_is_sent_and_it_is_tried_again() {
     push(&post, id);
     for attempts in 1..=2 {
         until("the attempt has ended", || {
-            post.server.count(&format!(
-                "messages WHERE state = 'waiting' AND attempts = {attempts}"
+            post.server.value::<i64>(&format!(
+                "SELECT count(*) FROM messages WHERE state = 'waiting' AND attempts = {attempts}"
             )) == 1
         });
         post.later();

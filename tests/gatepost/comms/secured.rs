@@ -85,6 +85,7 @@ fn the_certificate_is_set_in_the_console_and_in_the_configuration() {
             path,
             &[
                 ("version", &*seen),
+                ("kind", "smtp"),
                 ("host", "127.0.0.1"),
                 ("port", &port),
                 ("security", "starttls"),

@@ -332,10 +332,10 @@ fn recovery_codes_are_renewed_and_kept_as_a_file_by_their_owner_alone() {
     );
     for other in [old[0].as_str(), "<script>", ""] {
         crew.post(download, &[("code", other)])
-            .refused(400, "not your present recovery codes");
+            .refused(400, "not your current recovery codes");
     }
     crew.post(download, &[])
-        .refused(400, "not your present recovery codes");
+        .refused(400, "not your current recovery codes");
     let email = "viewer@example.com";
     tell(&server, &waiting(&server, email), &old[1]).refused(422, "used already");
     tell(&server, &waiting(&server, email), &new).taken();

@@ -6,22 +6,32 @@ use super::{
     access::{PAGES, audit, between, change, commanded, field, form_of, send},
     browser, page,
 };
-use crate::harness::{Caller, PASSWORD, Server, has, lacks, table, typed};
+use crate::harness::{Caller, PASSWORD, Server};
 use gatepost::identity::{ConsoleRole, Role};
 use serde_json::json;
 
 #[test]
 fn a_user_is_made_with_a_password_that_is_shown_once() {
-    let (server, crew) = Server::with_administrator();
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
     let all = server.caller_with_all();
     let id = all
         .delegate(&json!({"firstName": "Béa", "lastName": "Müller", "barcode": "B-1"}))
         .to_string();
-    let found = crew.page("/console/access/find/delegate?find=b%C3%A9a+MÜLL");
-    has(&found, ["Béa Müller", &format!("value=\"{id}\"")]);
-    let found = crew.page("/console/access/users/new?find=b-1");
-    has(&found, "Béa Müller");
-    crew.sees("/console/access/find/delegate?find=zzz", "Nothing is found");
+    let found = crew
+        .get("/console/access/find/delegate?find=b%C3%A9a+MÜLL")
+        .shown();
+    assert!(
+        found.contains("Béa Müller") && found.contains(&format!("value=\"{id}\"")),
+        "{found}"
+    );
+    let found = crew.get("/console/access/users/new?find=b-1").shown();
+    assert!(found.contains("Béa Müller"));
+    assert!(
+        crew.get("/console/access/find/delegate?find=zzz")
+            .shown()
+            .contains("No matches")
+    );
     let fields = [
         ("email", "bea@example.com"),
         ("how", "made"),
@@ -30,10 +40,10 @@ fn a_user_is_made_with_a_password_that_is_shown_once() {
         ("delegate", id.as_str()),
     ];
     let led = crew.post("/console/access/users/new", &fields).taken();
-    let html = crew.page(&led);
+    let html = crew.get(&led).shown();
     let password = between(&html, "id=\"made-secret\">", "<").to_owned();
     for page in PAGES.iter().copied().chain(["/console/access/users/2"]) {
-        assert!(!crew.page(page).contains(&password), "{page}");
+        assert!(!crew.get(page).shown().contains(&password), "{page}");
     }
     assert!(!audit(&server).contains(&password));
     let form = [
@@ -42,11 +52,11 @@ fn a_user_is_made_with_a_password_that_is_shown_once() {
     ];
     let url = format!("{}/console/sign-in", server.url());
     assert_eq!(page(browser().post(url).form(&form)).taken(), "/console");
-    crew.sees("/console/access", "Béa Müller");
-    let told = crew.page("/console/audit?type=user");
-    has(&told, &format!("Béa Müller (no. {id})"));
+    assert!(crew.get("/console/access").shown().contains("Béa Müller"));
+    let told = crew.get("/console/audit?type=user").shown();
+    assert!(told.contains(&format!("Béa Müller (no. {id})")), "{told}");
     let path = "/console/access/users/2";
-    let form = form_of(&crew.page(path));
+    let form = form_of(&crew.get(path).shown());
     let form: Vec<_> = form
         .into_iter()
         .filter(|(name, _)| name != "delegate")
@@ -59,23 +69,74 @@ fn a_user_is_made_with_a_password_that_is_shown_once() {
 
 #[test]
 fn what_is_no_user_is_refused_and_shown_again() {
-    let (server, crew) = Server::with_administrator();
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
     server.console_user("bea@example.com", ConsoleRole::Viewer);
-    for [bad, about] in table(
-        "email=bea@example.com&how=made | there is a user
-         email=nobody&how=made | not an e-mail address
-         email=c@example.com&how=typed&password=short&again=short | at least 8
-         email=c@example.com&how=typed&password=long enough&again=another one | differ
-         email=c@example.com&console=viewer&how=typed&password=12345678&again=12345678 | too easy to guess
-         email=c@example.com&how=none&console=viewer | needs a password
-         email=c@example.com&how=none&delegate=99 | no delegate 99",
-    ) {
-        let refused = crew.post("/console/access/users/new", &typed(bad));
+    for (bad, about) in [
+        (
+            vec![("email", "bea@example.com"), ("how", "made")],
+            "There is a user",
+        ),
+        (
+            vec![("email", "nobody"), ("how", "made")],
+            "not an e-mail address",
+        ),
+        (
+            vec![
+                ("email", "c@example.com"),
+                ("how", "typed"),
+                ("password", "short"),
+                ("again", "short"),
+            ],
+            "Must have at least 8",
+        ),
+        (
+            vec![
+                ("email", "c@example.com"),
+                ("how", "typed"),
+                ("password", "long enough"),
+                ("again", "another one"),
+            ],
+            "differ",
+        ),
+        (
+            vec![
+                ("email", "c@example.com"),
+                ("console", "viewer"),
+                ("how", "typed"),
+                ("password", "12345678"),
+                ("again", "12345678"),
+            ],
+            "too easy to guess",
+        ),
+        (
+            vec![
+                ("email", "c@example.com"),
+                ("how", "none"),
+                ("console", "viewer"),
+            ],
+            "needs a password",
+        ),
+        (
+            vec![
+                ("email", "c@example.com"),
+                ("how", "none"),
+                ("delegate", "99"),
+            ],
+            "no delegate 99",
+        ),
+    ] {
+        let refused = crew.post("/console/access/users/new", &bad);
         refused.refused(422, about);
-        lacks(&refused.html, "long enough");
+        assert!(!refused.html.contains("long enough"));
     }
     // Whoever signs in to apps alone may have one that is.
-    let guest = typed("email=guest@example.com&how=typed&password=12345678&again=12345678");
+    let guest = [
+        ("email", "guest@example.com"),
+        ("how", "typed"),
+        ("password", "12345678"),
+        ("again", "12345678"),
+    ];
     assert_eq!(
         crew.post("/console/access/users/new", &guest).taken(),
         "/console/access/users/3"
@@ -84,7 +145,8 @@ fn what_is_no_user_is_refused_and_shown_again() {
 
 #[test]
 fn a_new_password_signs_out_everywhere() {
-    let (server, crew) = Server::with_administrator();
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
     server.console_user("bob@example.com", ConsoleRole::Operator);
     let bob = Crew::sign_in(&server, "bob@example.com");
     let (id, secret) = server.client(Role::ALL, &[]);
@@ -93,13 +155,21 @@ fn a_new_password_signs_out_everywhere() {
         "username": "bob@example.com", "password": PASSWORD,
     }));
     let app = Caller::with_token(&server, token["access_token"].as_str().expect("a token"));
-    app.get("/ping").is(200);
+    assert_eq!(app.get("/ping").status, 200);
     let path = "/console/access/users/2";
-    crew.sees(path, "<dt>Live tokens</dt><dd>1</dd>");
-    let fields = typed("how=typed&password=another horse&again=another horse");
+    assert!(
+        crew.get(path)
+            .shown()
+            .contains("<dt>Live tokens</dt><dd>1</dd>")
+    );
+    let fields = [
+        ("how", "typed"),
+        ("password", "another horse"),
+        ("again", "another horse"),
+    ];
     crew.post(&format!("{path}/password"), &fields).taken();
     assert!(bob.get("/console").taken().starts_with("/console/sign-in"));
-    app.get("/ping").is(401);
+    assert_eq!(app.get("/ping").status, 401);
     let url = format!("{}/console/sign-in", server.url());
     let form = [("email", "bob@example.com"), ("password", "another horse")];
     page(browser().post(url).form(&form)).taken();
@@ -107,17 +177,17 @@ fn a_new_password_signs_out_everywhere() {
         .post(&format!("{path}/password"), &[("how", "made")])
         .taken();
     assert_eq!(made, "/console/access/made");
-    has(audit(&server), "password user");
-    lacks(audit(&server), "another horse");
+    assert!(audit(&server).contains("password user") && !audit(&server).contains("another horse"));
 }
 
 #[test]
 fn sessions_of_a_user_are_listed_and_ended_at_once() {
-    let (server, crew) = Server::with_administrator();
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
     server.console_user("bob@example.com", ConsoleRole::Operator);
     let bobs = [(); 3].map(|()| Crew::sign_in(&server, "bob@example.com"));
     let path = "/console/access/users/2";
-    let html = crew.page(path);
+    let html = crew.get(path).shown();
     assert_eq!(html.matches("name=\"session\"").count(), 3);
     // The newest stands first; another user's session cannot be ended through this one.
     let newest = field(&html, "session").to_owned();
@@ -127,7 +197,7 @@ fn sessions_of_a_user_are_listed_and_ended_at_once() {
         &[("session", &own.to_string())],
     )
     .taken();
-    crew.page("/console");
+    crew.get("/console").shown();
     crew.post(&format!("{path}/sessions"), &[("session", &newest)])
         .taken();
     assert!(
@@ -137,7 +207,7 @@ fn sessions_of_a_user_are_listed_and_ended_at_once() {
             .starts_with("/console/sign-in")
     );
     bobs[1].get("/console").shown();
-    crew.press(&format!("{path}/sessions"));
+    crew.post(&format!("{path}/sessions"), &[]).taken();
     for bob in &bobs {
         assert!(bob.get("/console").taken().starts_with("/console/sign-in"));
     }
@@ -150,19 +220,20 @@ fn sessions_of_a_user_are_listed_and_ended_at_once() {
         Crew::sign_in(&server, "carol@example.com"),
         "/console/access/users/3",
     );
-    crew.press(&format!("{path}/remove"));
+    crew.post(&format!("{path}/remove"), &[]).taken();
     assert!(
         carol
             .get("/console")
             .taken()
             .starts_with("/console/sign-in")
     );
-    crew.get(path).is(404);
+    assert_eq!(crew.get(path).status, 404);
 }
 
 #[test]
 fn the_last_administrator_stays_whoever_tries() {
-    let (server, crew) = Server::with_administrator();
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
     server.console_user("bob@example.com", ConsoleRole::Operator);
     let own = "/console/access/users/1";
     for role in ["", "viewer", "operator"] {
@@ -170,7 +241,7 @@ fn the_last_administrator_stays_whoever_tries() {
     }
     let removal = crew.post(&format!("{own}/remove"), &[]);
     removal.refused(422, "the last administrator");
-    crew.page("/console/access");
+    crew.get("/console/access").shown();
     // One who cannot sign in is no help.
     server.sql(
         "INSERT INTO users (email, roles, created_at, updated_at, console_role)
@@ -187,7 +258,7 @@ fn the_last_administrator_stays_whoever_tries() {
         change(&crew, own, &[("console", &["viewer"])]).taken(),
         "/console"
     );
-    crew.page("/console");
+    crew.get("/console").shown();
     crew.get("/console/access").refused(403, "needs the role");
     let bob = Crew::sign_in(&server, "bob@example.com");
     let removal = bob.post("/console/access/users/2/remove", &[]);
@@ -225,14 +296,16 @@ fn of_two_administrators_who_take_each_others_role_away_one_stays() {
                 });
             }
         });
-        let left = server.count("users WHERE console_role = 'administrator'");
+        let left: i64 =
+            server.value("SELECT count(*) FROM users WHERE console_role = 'administrator'");
         assert_eq!(left, 1);
     }
 }
 
 #[test]
 fn an_administrator_turns_the_second_factor_of_somebody_off() {
-    let (server, crew) = Server::with_administrator();
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
     server.console_user("bob@example.com", ConsoleRole::Operator);
     let hex = "00".repeat(20);
     server.sql(&format!(
@@ -241,12 +314,12 @@ fn an_administrator_turns_the_second_factor_of_somebody_off() {
     let form = [("email", "bob@example.com"), ("password", PASSWORD)];
     let url = format!("{}/console/sign-in", server.url());
     let asked = page(browser().post(&url).form(&form)).shown();
-    has(&asked, "Code of your authenticator app");
+    assert!(asked.contains("Code of your authenticator app"));
     let path = "/console/access/users/2";
-    crew.sees(path, "on since");
-    crew.press(&format!("{path}/second-factor"));
+    assert!(crew.get(path).shown().contains("on since"));
+    crew.post(&format!("{path}/second-factor"), &[]).taken();
     assert_eq!(page(browser().post(&url).form(&form)).taken(), "/console");
-    has(audit(&server), "second-factor user{\"secondFactor\":false}");
+    assert!(audit(&server).contains("second-factor user{\"secondFactor\":false}"));
 }
 
 #[test]
@@ -270,7 +343,7 @@ fn the_command_line_keeps_the_last_administrator_and_lets_back_in_who_lost_the_p
         let refused = run(arguments);
         assert_eq!(refused.status.code(), Some(1));
         let told = String::from_utf8_lossy(&refused.stderr);
-        has(&told, "the last administrator");
+        assert!(told.contains("the last administrator"), "{told}");
     }
     let connection = rusqlite::Connection::open(&db).expect("the file");
     connection

@@ -162,11 +162,6 @@ impl Server {
     }
 
     /// Starts a server on a fresh file; an operator.
-    pub fn with_operator() -> (Self, Crew) {
-        let server = Self::start();
-        let crew = server.operator();
-        (server, crew)
-    }
 
     /// Starts a server on a fresh file; an administrator.
     pub fn with_administrator() -> (Self, Crew) {

@@ -1,43 +1,39 @@
-//! A template with a record that somebody chose.
+//! A template rendered for a record, before it is saved.
 
+use super::{Of, Subject};
 use crate::{
-    core::settings::Settings,
-    domain::{
-        content::{Of, Subject},
-        delegates, devices,
-    },
+    core::{settings::Settings, template},
+    domain::{delegates, devices},
     types::{
         DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp,
-        error::{Error, Kind, Result},
+        error::{Error, Result},
     },
 };
 use rusqlite::Connection;
 
 /// What a template makes of a record.
-pub(super) struct Preview {
-    /// Whom or what it was rendered for.
-    pub(super) with: String,
+#[derive(Debug)]
+pub struct Preview {
+    /// The name of the record.
+    pub with: String,
     /// The page, or what is wrong with the template.
-    pub(super) made: Result<String, String>,
+    pub made: Result<String, String>,
 }
 
-impl Preview {
-    pub(super) fn page(&self) -> Option<&String> {
-        self.made.as_ref().ok()
-    }
-
-    pub(super) fn fault(&self) -> Option<&String> {
-        self.made.as_ref().err()
-    }
+/// What is wrong with the template of a path, with the line it is in.
+#[must_use]
+pub fn fault(path: &str, content: &str) -> Option<String> {
+    let fault = Of::path(path).ok()?.check(content).err()?;
+    Some(fault_in(content, &fault))
 }
 
 /// The template rendered for the record that was named: by id, a selector, a code, or a part of the
 /// name; where none was named, for the newest.
 ///
 /// # Errors
-/// [`Kind::Invalid`] for a path that says nothing of whom it is for, and where there is no such
+/// [`crate::types::error::Kind::Invalid`] for a path that says nothing of whom it is for, and where there is no such
 /// record.
-pub(super) fn of(
+pub fn preview(
     connection: &Connection,
     path: &str,
     content: &str,
@@ -60,13 +56,13 @@ pub(super) fn of(
     let made = of
         .check(content)
         .and_then(|()| subject.rendered(content, settings, Timestamp::now()))
-        .map_err(|fault| told(content, &fault));
+        .map_err(|fault| fault_in(content, &fault));
     let with = brief.map_or_else(String::new, |brief| brief.name);
     Ok(Preview { with, made })
 }
 
 /// A fault with the line it is about.
-pub(super) fn told(content: &str, fault: &crate::core::template::Fault) -> String {
+fn fault_in(content: &str, fault: &template::Fault) -> String {
     let line = fault
         .line
         .and_then(|line| content.lines().nth(line.checked_sub(1)?))
@@ -82,14 +78,11 @@ pub(super) fn told(content: &str, fault: &crate::core::template::Fault) -> Strin
 }
 
 fn none(of: Of, record: &str) -> Error {
-    Error::new(
-        Kind::Invalid,
-        if record.is_empty() {
-            format!("there is no {} yet to preview it with", of.name())
-        } else {
-            format!("preview: there is no {} \"{record}\"", of.name())
-        },
-    )
+    Error::invalid(if record.is_empty() {
+        format!("record: there is no {} yet", of.name())
+    } else {
+        format!("record: there is no {} \"{record}\"", of.name())
+    })
 }
 
 fn delegate(connection: &Connection, record: &str) -> Result<DelegateId> {

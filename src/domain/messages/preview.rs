@@ -1,0 +1,202 @@
+//! Templates as an attendee would get them, before anything is sent.
+
+use super::{
+    Channel, address,
+    compose::{self, Composed, Recipient},
+    outbox::{self, Begin, NewMessage},
+    send::{self, How, Message},
+    templates::{self, Entry},
+};
+use crate::{
+    core::settings::Settings,
+    db::{Store, Tx},
+    domain::delegates,
+    types::{
+        DelegateSelector, Timestamp,
+        error::{Error, Result},
+    },
+};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+/// A template rendered for an attendee.
+#[derive(Debug)]
+pub struct Preview {
+    /// The attendee's name.
+    pub who: String,
+    pub composed: Composed,
+    /// Why the message could not reach the attendee.
+    pub hindrance: Option<String>,
+    /// Letters of a text, and the parts that it is sent in.
+    pub parts: Option<(usize, usize)>,
+}
+
+/// The delegate that a form names: by id, or by a code such as `barcode:…`.
+fn recipient(connection: &Connection, settings: &Settings, said: &str) -> Result<Recipient> {
+    let selector = if said.contains(':') {
+        said.to_owned()
+    } else {
+        format!("id:{said}")
+    };
+    let id = delegates::find(connection, &DelegateSelector::parse(&selector)?)?;
+    Recipient::find(connection, settings, id)
+}
+
+fn name(record: &Value) -> String {
+    let text = |name: &str| record[name].as_str().unwrap_or_default();
+    let full = format!("{} {}", text("firstName"), text("lastName"));
+    match full.trim() {
+        "" => format!("attendee {}", record["id"]),
+        full => full.to_owned(),
+    }
+}
+
+/// Somebody invented, for whoever names nobody.
+fn somebody() -> Value {
+    json!({
+        "id": 7, "_type": "delegate", "firstName": "Ada", "lastName": "Lovelace", "company": "Analytical Engines",
+        "email": "ada@example.org", "phone": "+49 40 123456", "barcode": "TLH26-0001", "delegateType": "visitor",
+    })
+}
+
+/// What an automation's template sees beside the delegate.
+fn happening(settings: &Settings) -> Value {
+    json!({
+        "id": 1, "interactionType": "check-in", "firstDevice": 1,
+        "recordedAt": settings.zone.iso(Timestamp::now()), "data": {},
+    })
+}
+
+/// What a template says for an attendee, named by id or by a code such as `barcode:…`; without one, for
+/// an invented attendee.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`], naming what is wrong with the template.
+pub fn preview(
+    connection: &Connection,
+    settings: &Settings,
+    entry: &Entry,
+    attendee: &str,
+) -> Result<Preview> {
+    let mut entry = entry.clone();
+    if entry.slug.is_empty() {
+        // It has no name yet.
+        entry.slug = "new".into();
+    }
+    entry.check()?;
+    let channel = entry.channel()?;
+    let (record, hindrance) = if attendee.is_empty() {
+        (somebody(), None)
+    } else {
+        let recipient = recipient(connection, settings, attendee)?;
+        let reached = recipient.addresses(channel, settings);
+        (recipient.record, reached.err().map(|cause| cause.message))
+    };
+    let about = happening(settings);
+    let composed = compose::compose(&entry, &record, Some(&about), settings, Timestamp::now())?;
+    Ok(Preview {
+        who: name(&record),
+        hindrance,
+        parts: (channel == Channel::Sms).then(|| parts(&composed.body)),
+        composed,
+    })
+}
+
+/// The letters of a text, and how many parts a phone gets it in.
+fn parts(text: &str) -> (usize, usize) {
+    // Letters outside of the old alphabet of phones make all of them take twice the room.
+    let plain = text
+        .chars()
+        .all(|letter| letter.is_ascii() || "äöüÄÖÜßàèéùìòÇØøÅåñÑ£¥§¿¡€".contains(letter));
+    let (single, several) = if plain { (160, 153) } else { (70, 67) };
+    let letters = text.chars().count();
+    let parts = if letters <= single {
+        1
+    } else {
+        letters.div_ceil(several)
+    };
+    (letters, parts)
+}
+
+/// An address that a test can be sent to.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] for anything else.
+pub fn test_address(settings: &Settings, channel: Channel, text: &str) -> Result<String> {
+    match channel {
+        Channel::Email => Ok(address::email(text)?.to_string()),
+        Channel::Sms => address::phone(text, settings.communications.country_code.as_deref()),
+        Channel::Push => address::push_tokens(&json!({"Data": {"pushTokens": [text]}}))
+            .pop()
+            .ok_or_else(|| Error::invalid("there is no push token for the test")),
+    }
+}
+
+/// Puts a test into the outbox; its id.
+pub fn send_test(
+    tx: &Tx<'_>,
+    channel: Channel,
+    address: String,
+    composed: Composed,
+) -> Result<i64> {
+    let new = NewMessage {
+        delegate: None,
+        channel,
+        template: None,
+        address,
+        subject: composed.subject,
+        body: composed.body,
+        html: composed.html,
+        secret: false,
+        origin: "test".into(),
+    };
+    outbox::insert(tx, &new, &Begin::Waiting)
+}
+
+/// Sends a stored template to an attendee, named as in [`preview`]; the message, the first of several.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] without such a template or attendee.
+pub async fn send_to(store: &Store, settings: &Settings, id: i64, attendee: &str) -> Result<i64> {
+    if attendee.is_empty() {
+        return Err(Error::invalid(
+            "delegate: name the attendee: an id, or a code such as barcode:TLH26-0001",
+        ));
+    }
+    let prepared = store.look_up(|connection| {
+        let template = templates::of_id(connection, id)?
+            .ok_or_else(|| Error::invalid("the template was removed"))?;
+        let recipient = recipient(connection, settings, attendee)?;
+        let message = Message {
+            template: &template,
+            recipient: &recipient,
+            interaction: None,
+            origin: "console",
+        };
+        send::prepare(connection, settings, &message, Timestamp::now())
+    })?;
+    let put = store
+        .write(move |tx| send::put(tx, &prepared, How::Soon))
+        .await?;
+    let first = put.first().ok_or_else(|| Error::defect("no message"))?;
+    Ok(first.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parts;
+
+    #[test]
+    fn a_text_is_counted_as_phones_count_it() {
+        for (text, counted) in [
+            ("a".repeat(160), (160, 1)),
+            ("a".repeat(161), (161, 2)),
+            ("ü".repeat(160), (160, 1)),
+            ("ł".repeat(70), (70, 1)),
+            ("ł".repeat(71), (71, 2)),
+            ("a".repeat(307), (307, 3)),
+        ] {
+            assert_eq!(parts(&text), counted);
+        }
+    }
+}
