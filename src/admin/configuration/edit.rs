@@ -212,7 +212,7 @@ fn inputs(known: &'static Parameter, value: &Value) -> Vec<Input> {
             vec![
                 Input::checks("feature", "Features", features),
                 Input::text("features", "Others, separated by commas")
-                    .value(&others.join(", "))
+                    .value(others.join(", "))
                     .wide(),
             ]
         }
@@ -225,7 +225,7 @@ fn inputs(known: &'static Parameter, value: &Value) -> Vec<Input> {
             let label = "Others by name, separated by commas";
             vec![
                 Input::checks("forced", "Settings", parameters),
-                Input::text("locks", label).value(&others.join(", ")).wide(),
+                Input::text("locks", label).value(others.join(", ")).wide(),
             ]
         }
         "deviceHierarchy" => {
@@ -234,7 +234,7 @@ fn inputs(known: &'static Parameter, value: &Value) -> Vec<Input> {
             let ranks: Vec<String> = ranks.collect();
             vec![
                 Input::area("rank", "Ranks", 4)
-                    .value(&ranks.join("\n"))
+                    .value(ranks.join("\n"))
                     .wide()
                     .help(
                         "A line a rank, the highest first. Separate types of one rank by commas.",

@@ -275,12 +275,11 @@ fn stored<E: Editor>(
     connection: &Connection,
     key: Option<&E::Key>,
 ) -> Result<E::Draft> {
-    match key {
-        Some(key) => E::find(connection, key),
-        None => {
-            let begun = E::begin(connection, &request.query)?;
-            Ok(begun.unwrap_or_else(|| E::blank(request)))
-        }
+    if let Some(key) = key {
+        E::find(connection, key)
+    } else {
+        let begun = E::begin(connection, &request.query)?;
+        Ok(begun.unwrap_or_else(|| E::blank(request)))
     }
 }
 

@@ -25,6 +25,7 @@ pub(super) fn routes() -> Routes {
         .post(HERE, |request| save(request, 0))
         .post("/console/settings/access", |request| save(request, 1))
         .post("/console/settings/outgoing", |request| save(request, 2))
+        .post("/console/settings/change-feed", |request| save(request, 3))
         .post("/console/settings/logo", put_logo)
         .action("/console/settings/logo/remove", |tx, ctx, _| {
             logo::remove(tx, ctx)?;
@@ -127,7 +128,7 @@ const ENTRIES: [(&str, &str); 3] = [
     ("single", "Again only after checking out"),
 ];
 
-static FORMS: [SettingsForm; 3] = [
+static FORMS: [SettingsForm; 4] = [
     SettingsForm {
         heading: "The instance",
         path: HERE,
@@ -157,6 +158,19 @@ static FORMS: [SettingsForm; 3] = [
             )]
         },
         saved: "Saved. It applies to calls from now on.",
+        ..SettingsForm::EMPTY
+    },
+    SettingsForm {
+        heading: "Change feed",
+        path: "/console/settings/change-feed",
+        part_of: Some("changeFeed"),
+        defaults: || json!({"keepDays": settings::FEED_KEPT_DAYS}),
+        inputs: || {
+            let days = Input::number("keepDays", "Days that deletions are kept", 1, 3_650);
+            vec![days.required().help(
+                "A copy of the data that was not updated for longer begins with a snapshot again.",
+            )]
+        },
         ..SettingsForm::EMPTY
     },
 ];

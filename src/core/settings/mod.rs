@@ -32,6 +32,8 @@ const NAME_MAX_CHARS: usize = 200;
 pub const BACKUP_EVERY_MAX: u32 = 7 * 24 * 60;
 /// Backups that are kept at the most.
 const BACKUP_KEEP_MAX: u32 = 1_000;
+/// For how many days the change feed keeps deletions, unless set.
+pub const FEED_KEPT_DAYS: i64 = 30;
 /// The longest time that the change feed keeps deletions, in days.
 const FEED_KEPT_MAX_DAYS: i64 = 3_650;
 /// The moment at which the doors were opened, in milliseconds. It says how far the event has come,

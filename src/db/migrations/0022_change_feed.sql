@@ -36,6 +36,20 @@ INSERT INTO blocked_codes (kind, value, delegate_id, reason, actor, at)
 DROP TABLE blocked_codes_before;
 CREATE INDEX blocked_codes_delegate ON blocked_codes (delegate_id);
 
-ALTER TABLE webhook_held RENAME TO webhook_pending;
-ALTER TABLE webhook_pending RENAME COLUMN lane TO ordering_key;
+-- Pending deliveries and ordering keys have those names now.
+CREATE TABLE webhook_pending (
+    webhook_id    INTEGER NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    source        TEXT NOT NULL CHECK (source IN ('interaction', 'audit')),
+    source_id     INTEGER NOT NULL,
+    position      INTEGER NOT NULL,
+    ordering_key  TEXT NOT NULL,
+    attempts      INTEGER NOT NULL DEFAULT 0,
+    next_at       INTEGER NOT NULL,
+    failing_since INTEGER,
+    why           TEXT,
+    PRIMARY KEY (webhook_id, source, source_id)
+) STRICT, WITHOUT ROWID;
+INSERT INTO webhook_pending
+    SELECT webhook_id, source, source_id, position, lane, attempts, next_at, failing_since, why FROM webhook_held;
+DROP TABLE webhook_held;
 ALTER TABLE webhook_attempts RENAME COLUMN lane TO ordering_key;

@@ -303,6 +303,7 @@ pub fn unblock(
 /// # Errors
 /// As [`write::undelete`], and when one of its codes was blocked since.
 pub fn restore(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
+    write::undelete(tx, ctx, &RESOURCE, id)?;
     for (column, name) in RESOURCE.codes() {
         if let Some(value) = stored_text(tx, &RESOURCE, column, id)?
             && let Some(blocked) = get(tx, name, &value)?
@@ -310,5 +311,5 @@ pub fn restore(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
             return Err(refused(&blocked));
         }
     }
-    write::undelete(tx, ctx, &RESOURCE, id)
+    Ok(())
 }

@@ -386,7 +386,12 @@ impl ApiResponse for Events {
                 status_range: None,
                 content: vec![MetaMediaType {
                     content_type: "text/event-stream",
-                    schema: inline(text("Server-sent events.")),
+                    schema: inline(example(
+                        text("Server-sent events."),
+                        json!(
+                            "id: AAED\ndata: {\"cursor\":\"AAED\",\"action\":\"delete\",\"kind\":\"deleted\",\"type\":\"delegate\",\"id\":12}\n\n"
+                        ),
+                    )),
                 }],
                 headers: vec![],
             }],

@@ -15,7 +15,7 @@ pub use read::{Action, Item, Page, page};
 pub use records::View;
 
 use crate::{
-    core::changes,
+    core::{changes, settings},
     identity::{App, roles::Role},
     types::{Timestamp, error::Result},
 };
@@ -25,8 +25,6 @@ use std::time::Duration;
 const PRUNED_EVERY: Duration = Duration::from_secs(3_600);
 /// Changes that are removed in one write.
 const PRUNED_AT_ONCE: usize = 500;
-/// For how many days deletions stay known, unless set.
-const KEPT_DAYS: i64 = 30;
 
 /// Removes old changes now and then, until it is dropped.
 pub async fn upkeep(app: &App) {
@@ -41,7 +39,10 @@ pub async fn upkeep(app: &App) {
 }
 
 async fn prune(app: &App) -> Result<()> {
-    let days = app.settings().feed_kept_days.unwrap_or(KEPT_DAYS);
+    let days = app
+        .settings()
+        .feed_kept_days
+        .unwrap_or(settings::FEED_KEPT_DAYS);
     let until = Timestamp(Timestamp::now().0 - days * 24 * 3_600 * 1_000);
     let any = move |connection: &rusqlite::Connection| changes::is_any_before(connection, until);
     while app.store.look_up(any)? {

@@ -143,7 +143,7 @@ fn the_end_waits_for_what_is_on_its_way() {
     served.stop();
     let why: i64 = value(
         &db,
-        "SELECT count(*) FROM messages WHERE state = 'unknown' AND failure LIKE '%said nothing%'",
+        "SELECT count(*) FROM messages WHERE state = 'unknown' AND failure LIKE '%did not answer%'",
     );
     assert_eq!(why, 1);
 }

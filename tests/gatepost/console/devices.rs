@@ -336,7 +336,7 @@ fn a_deleted_device_is_restored_unless_its_code_was_taken() {
         .refused(404, "restore it before");
     let other = api.device(&json!({"name": "Gate C", "code": "gate-b"}));
     crew.post(&format!("{path}/restore"), &[])
-        .refused(409, "Code: &#34;gate-b&#34; belongs to Gate C");
+        .refused(409, "Code: &#34;gate-b&#34; was given to device");
     api.patch(&format!("/device/id:{other}"), &json!({"code": "gate-c"}))
         .data();
     crew.post(&format!("{path}/restore"), &[]).taken();

@@ -161,8 +161,6 @@ impl Server {
         (server, crew)
     }
 
-    /// Starts a server on a fresh file; an operator.
-
     /// Starts a server on a fresh file; an administrator.
     pub fn with_administrator() -> (Self, Crew) {
         let server = Self::start();

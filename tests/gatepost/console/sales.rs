@@ -314,7 +314,7 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
     assert_eq!(offered(&flashed), &open[2..]);
     // Whoever was slower is told.
     crew.post(&settle, &[("inconsistency", &open[0]), ("note", "again")])
-        .refused(422, "somebody else may have settled");
+        .refused(422, "Already settled");
     let settled = crew.get(&format!("{here}/settled")).shown();
     assert!(settled.contains("counted, 50 short") && settled.contains("operator@example.com"));
     crew.post(
