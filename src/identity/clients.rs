@@ -261,9 +261,8 @@ fn append(tx: &Tx<'_>, ctx: &Context, action: &'static str, client: &Client) -> 
     )
 }
 
-/// Changes a client to what `new` says, unless it is in another state than `seen` (see
-/// [`Client::state`]). Roles, the device and visible properties count for its running tokens at
-/// once, and so does a scope that it loses; one that it gains counts from its next token on.
+/// Changes a client to what `new` says. Roles, the device and visible properties count for its running
+/// tokens at once, and so does a scope that it loses; one that it gains counts from its next token on.
 pub fn change(
     tx: &Tx<'_>,
     ctx: &Context,
