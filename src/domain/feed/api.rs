@@ -77,12 +77,13 @@ impl FeedApi {
         let limit = whole("limit", limit.0, 1, LIMIT_MAX)?.unwrap_or(LIMIT);
         let wait = whole("wait", wait.0, 0, WAIT_MAX_S)?.unwrap_or(0);
         let mut reader = Reader::new(&self.app, view, since, limit);
+        // Before the first look, so that no change between the two is missed.
+        let mut newest = self.app.changes.subscribe();
         let mut found = reader.next().await?;
         if wait > 0 && found.items.is_empty() && !found.more {
             let _waiting = waiting()?;
             let until = Instant::now() + Duration::from_secs(wait as u64);
-            let mut newest = self.app.changes.subscribe();
-            while found.items.is_empty() {
+            while found.items.is_empty() && !found.more {
                 let woken = timeout_at(until, newest.changed()).await;
                 if woken.is_err() || newest.borrow_and_update().is_none() {
                     break;
