@@ -487,18 +487,57 @@ CREATE TABLE messages (
     origin      TEXT NOT NULL DEFAULT '',
     attempts    INTEGER NOT NULL DEFAULT 0,
     tried_at    INTEGER,
-    -- Not before; of those that wait.
-    next_at     INTEGER,
-    -- What is late is worse than nothing: not after.
-    expires_at  INTEGER,
     failure     TEXT,
     opened_at   INTEGER
 ) STRICT;
 CREATE INDEX messages_delegate ON messages (delegate_id) WHERE delegate_id IS NOT NULL;
 CREATE INDEX messages_template ON messages (channel, template, delegate_id) WHERE state = 'sent';
-CREATE INDEX messages_waiting ON messages (next_at) WHERE state = 'waiting';
 CREATE INDEX messages_sending ON messages (id) WHERE state = 'sending';
 CREATE INDEX messages_address ON messages (address COLLATE NOCASE) WHERE delegate_id IS NULL;
+
+CREATE TRIGGER messages_outbox AFTER DELETE ON messages BEGIN
+    DELETE FROM outbox WHERE source = 'message' AND source_id = old.id;
+END;
+
+-- Where deliveries go: 'webhook:ID', or a channel of messages, such as 'email' (to delegates) and
+-- 'email:users' (one-time passwords, tests).
+CREATE TABLE outbox_destinations (
+    name            TEXT PRIMARY KEY,
+    -- Of one that follows the change feed: up to these every change is delivered, pending, or irrelevant.
+    interaction_id  INTEGER,
+    audit_id        INTEGER,
+    -- In a row, of whatever delivery.
+    failures        INTEGER NOT NULL DEFAULT 0,
+    failing_since   INTEGER,
+    -- Why it fails as a whole.
+    why             TEXT,
+    next_at         INTEGER,
+    last_success_at INTEGER,
+    paused_at       INTEGER,
+    paused_why      TEXT CHECK (paused_why IN ('asked', 'failing', 'gone')),
+    -- Grows whenever a person decides something, so that an older outcome does not undo it.
+    revision        INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+-- Pending deliveries, each pointing at the record that it is about. Of a destination that follows the change
+-- feed only those that failed, and those behind them with the same ordering key.
+CREATE TABLE outbox (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
+    destination   TEXT NOT NULL REFERENCES outbox_destinations (name),
+    source        TEXT NOT NULL CHECK (source IN ('interaction', 'audit', 'message')),
+    source_id     INTEGER NOT NULL,
+    -- Deliveries with the same one go out one after the other.
+    ordering_key  TEXT NOT NULL,
+    attempts      INTEGER NOT NULL DEFAULT 0,
+    next_at       INTEGER NOT NULL,
+    -- A late message is worse than none.
+    expires_at    INTEGER,
+    failing_since INTEGER,
+    why           TEXT,
+    UNIQUE (source, source_id, destination)
+) STRICT;
+CREATE INDEX outbox_due ON outbox (destination, next_at);
+CREATE INDEX outbox_expires ON outbox (expires_at) WHERE expires_at IS NOT NULL;
 
 -- What messages say: Jinja over the delegate. An app names an e-mail's by its id, a text's by its slug.
 CREATE TABLE message_templates (
@@ -864,39 +903,6 @@ CREATE TABLE webhooks (
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
 ) STRICT;
-
--- How far each webhook has come, and how it fares. What happens is not copied for it: interactions
--- and audit are read on from here, so that a receiver that is away for days costs nothing.
-CREATE TABLE webhook_states (
-    webhook_id      INTEGER PRIMARY KEY REFERENCES webhooks (id) ON DELETE CASCADE,
-    -- Up to these everything is delivered, held, or none of its business.
-    interaction_id  INTEGER NOT NULL,
-    audit_id        INTEGER NOT NULL,
-    -- In a row, whatever was delivered.
-    failures        INTEGER NOT NULL DEFAULT 0,
-    failing_since   INTEGER,
-    next_at         INTEGER,
-    last_success_at INTEGER,
-    paused_at       INTEGER,
-    paused_why      TEXT CHECK (paused_why IN ('asked', 'failing', 'gone')),
-    -- Grows whenever a person decides something, so that what was found out before does not undo it.
-    revision        INTEGER NOT NULL DEFAULT 0
-) STRICT;
-
--- Deliveries that failed, and those behind them with the same ordering key, which names the record. A row
--- points at the change and copies nothing, so that nothing remains of somebody who is erased.
-CREATE TABLE webhook_pending (
-    webhook_id    INTEGER NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
-    source        TEXT NOT NULL CHECK (source IN ('interaction', 'audit')),
-    source_id     INTEGER NOT NULL,
-    position      INTEGER NOT NULL,
-    ordering_key  TEXT NOT NULL,
-    attempts      INTEGER NOT NULL DEFAULT 0,
-    next_at       INTEGER NOT NULL,
-    failing_since INTEGER,
-    why           TEXT,
-    PRIMARY KEY (webhook_id, source, source_id)
-) STRICT, WITHOUT ROWID;
 
 -- The last attempts of each webhook, for people who look why something did not arrive.
 CREATE TABLE webhook_attempts (

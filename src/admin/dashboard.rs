@@ -2,7 +2,11 @@
 //! a role.
 
 use super::{
-    Area, Console, Layout, RequestContext, Route, answer, layout::bytes, live::MINUTES, route,
+    Area, Console, Layout, RequestContext, Route, answer,
+    deliveries::{Trouble, troubles},
+    layout::bytes,
+    live::MINUTES,
+    route,
 };
 use crate::{
     core::settings,
@@ -15,7 +19,6 @@ use crate::{
             log::lines::{Line, newest_conflicts, newest_refusals},
             presence::ANYWHERE,
         },
-        webhooks::state::stopped,
     },
     identity::App,
     ops::backup::ledger::{self, Purpose},
@@ -101,8 +104,8 @@ struct Now {
     backup: Option<Timestamp>,
     /// Why the last scheduled backup failed.
     backup_trouble: Option<String>,
-    /// Webhooks that were stopped.
-    webhooks: Vec<String>,
+    /// Destinations that fail or do not send.
+    troubles: Vec<Trouble>,
 }
 
 /// A bar of the chart, in its units.
@@ -138,7 +141,12 @@ fn shown(count: Option<&u64>) -> i64 {
 }
 
 impl Now {
-    fn read(console: &Console, counts: &[u64], connection: &Connection) -> Result<Self> {
+    fn read(
+        console: &Console,
+        layout: &Layout,
+        counts: &[u64],
+        connection: &Connection,
+    ) -> Result<Self> {
         let (app, now) = (console.app(), Timestamp::now());
         let devices = state::running(connection, now)?;
         let online = devices.iter().filter(|device| device.online).count();
@@ -177,7 +185,7 @@ impl Now {
             disk_low: free.is_some_and(|free| free < 1 << 30),
             disk_free: free.map(bytes),
             backup_trouble: backup_trouble(app, connection)?,
-            webhooks: stopped(connection)?,
+            troubles: troubles(connection, layout)?,
             backup: ledger::last_made(connection)?,
         })
     }
@@ -236,17 +244,19 @@ fn steps(connection: &Connection) -> Result<Vec<Step>> {
 async fn show(request: RequestContext) -> Result<Response> {
     let counts = request.console.live.check_ins();
     let console = Arc::clone(&request.console);
-    let (now, closed, notices) = request
+    let layout = request.layout("Dashboard", Some(Area::Dashboard));
+    let (layout, now, closed, notices) = request
         .read(move |connection| {
-            let now = Now::read(&console, &counts, connection)?;
+            let now = Now::read(&console, &layout, &counts, connection)?;
             let notices = settings::notices::list(connection)?;
-            Ok((now, devices::closed_by_upgrade(connection)?, notices))
+            let closed = devices::closed_by_upgrade(connection)?;
+            Ok((layout, now, closed, notices))
         })
         .await?;
     let notices = notices.into_iter();
     let notices: Vec<_> = (notices.map(|notice| (Timestamp(notice.at), notice.what))).collect();
     answer::page(&Page {
-        layout: request.layout("Dashboard", Some(Area::Dashboard)),
+        layout,
         now,
         closed,
         shown_until: notices.last().map_or(0, |(at, _)| at.0),
@@ -300,10 +310,13 @@ async fn stream(request: RequestContext) -> Result<Response> {
 async fn part(request: &RequestContext) -> Result<String> {
     let counts = request.console.live.check_ins();
     let console = Arc::clone(&request.console);
-    let now = request
-        .read(move |connection| Now::read(&console, &counts, connection))
-        .await?;
     let layout = request.layout("", Some(Area::Dashboard));
+    let (layout, now) = request
+        .read(move |connection| {
+            let now = Now::read(&console, &layout, &counts, connection)?;
+            Ok((layout, now))
+        })
+        .await?;
     Part {
         layout: &layout,
         now: &now,

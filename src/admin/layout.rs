@@ -37,6 +37,8 @@ pub enum Area {
     Access,
     /// The instance.
     Settings,
+    /// Deliveries that wait or failed.
+    Deliveries,
     /// Who is told by HTTP what happens.
     Webhooks,
     /// Who changed what.
@@ -49,7 +51,7 @@ pub enum Area {
 /// the role that sees it.
 type Place = (Area, &'static str, &'static str, ConsoleRole);
 
-const PLACES: [Place; 14] = [
+const PLACES: [Place; 15] = [
     (Area::Dashboard, "Dashboard", "dashboard", Viewer),
     (Area::Delegates, "Attendees", "delegates", Viewer),
     (Area::Devices, "Devices and events", "devices", Viewer),
@@ -66,6 +68,7 @@ const PLACES: [Place; 14] = [
         Operator,
     ),
     (Area::Webhooks, "Webhooks", "webhooks", Operator),
+    (Area::Deliveries, "Deliveries", "deliveries", Operator),
     (Area::Access, "Users and clients", "access", Administrator),
     (Area::Settings, "Settings", "settings", Administrator),
     (Area::Audit, "Audit", "audit", Viewer),
@@ -141,6 +144,7 @@ impl Layout {
             Some(Area::Discovery | Area::Access) => "/handbook/integrate#connect-gate-apps",
             Some(Area::Configuration) => "/handbook/prepare#app-configuration",
             Some(Area::Settings | Area::Audit) => "/handbook/operate",
+            Some(Area::Deliveries) => "/handbook/operate#deliveries",
             Some(Area::Webhooks) => "/handbook/integrate#webhooks",
         }
     }

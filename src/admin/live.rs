@@ -1,5 +1,5 @@
-//! What happens, as it happens: one task counts and looks once in a while, whatever number of
-//! dashboards is open, and wakes every stream that waits. Pages that nobody looks at cost nothing.
+//! Live pages: one task follows the change feed, whatever number of pages is open, and wakes every stream
+//! that waits. Pages that nobody looks at cost nothing.
 
 use super::{Console, CurrentUser};
 use crate::{
@@ -14,8 +14,10 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// How often is looked.
+/// The shortest time between two beats.
 pub const TICK: Duration = Duration::from_millis(500);
+/// The longest: refusals, batteries and times are not in the change feed.
+const QUIET: Duration = Duration::from_secs(1);
 /// Minutes that the chart of check-ins shows.
 pub const MINUTES: usize = 60;
 const MINUTE_MS: i64 = 60_000;
@@ -50,11 +52,14 @@ impl Live {
     /// Runs until the server stops.
     pub async fn run(&self) {
         self.backfill().await;
-        let mut ticks = tokio::time::interval(TICK);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
-            ticks.tick().await;
+            tokio::time::sleep(TICK).await;
             self.count();
+            if self.beat.receiver_count() == 0 {
+                continue;
+            }
+            let mut feed = self.app.changes.subscribe();
+            let _ = tokio::time::timeout(QUIET - TICK, feed.changed()).await;
             self.beat.send_modify(|beat| {
                 if let Some(beat) = beat {
                     *beat += 1;

@@ -24,6 +24,7 @@ mod configuration;
 mod content;
 mod dashboard;
 mod delegates;
+mod deliveries;
 mod devices;
 mod discovery;
 mod engine;
@@ -156,7 +157,7 @@ impl Deref for Console {
 /// Every route of the console.
 #[must_use]
 pub fn routes() -> Vec<Route> {
-    let parts: [fn() -> Vec<Route>; 19] = [
+    let parts: [fn() -> Vec<Route>; 20] = [
         assets::routes,
         setup::routes,
         sign_in::routes,
@@ -165,6 +166,7 @@ pub fn routes() -> Vec<Route> {
         account::routes,
         audit::routes,
         delegates::routes,
+        deliveries::routes,
         devices::routes,
         configuration::routes,
         content::routes,

@@ -5,6 +5,7 @@ pub mod audit;
 pub mod changes;
 pub mod idempotency;
 pub mod keyed;
+pub mod outbox;
 pub mod outgoing;
 pub mod records;
 pub mod rules;

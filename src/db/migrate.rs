@@ -36,6 +36,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0020_pages.sql")),
     M::up(include_str!("migrations/0021_plainer_tables.sql")),
     M::up(include_str!("migrations/0022_change_feed.sql")),
+    M::up(include_str!("migrations/0023_outbox.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.

@@ -30,10 +30,17 @@ pub use tls::Tls;
 
 use crate::{
     admin::{self, Console, route::Guarded},
-    core::Services,
+    core::{
+        Services,
+        outbox::{Kind, Worker},
+    },
     domain::{
-        apps, discovery::Listening, feed, interactions::recount, messages::Sender,
-        webhooks::Dispatcher,
+        apps,
+        discovery::Listening,
+        feed,
+        interactions::recount,
+        messages::{self, Messages},
+        webhooks::Webhooks,
     },
     identity::App,
     types::error::Result,
@@ -100,7 +107,11 @@ pub async fn run(
     if let Err(cause) = recount::at_the_start(&app.store).await {
         tracing::warn!("counting who is inside where: {cause}");
     }
-    let webhooks = Dispatcher::new(&app);
+    let kinds: Vec<Arc<dyn Kind>> = vec![
+        Arc::new(Webhooks(app.clone())),
+        Arc::new(Messages::new(app.clone())),
+    ];
+    let outbox = Worker::new(&app, kinds);
     let resumed = app.clone();
     tokio::spawn(async move {
         if let Err(cause) = crate::domain::sales::resume(&resumed.store).await {
@@ -113,8 +124,8 @@ pub async fn run(
         app.changes.stop();
         console.imports.stop();
     };
-    let sender = Sender::new(app.clone());
-    sender.recover().await;
+    let messages = messages::Upkeep::new(app.clone());
+    messages.recover().await;
     let served = listener::serve(listener, service, connections, &limits, shutdown);
     let followed = async {
         match &tls {
@@ -133,12 +144,11 @@ pub async fn run(
         () = console.discovery.upkeep() => {}
         () = schedule::follow(&app) => {}
         () = recount::follow(&app.store) => {}
-        () = webhooks.run() => {}
-        () = sender.run() => {}
+        () = outbox.run() => {}
+        () = messages.run() => {}
     }
     app.store.integrity().end();
-    webhooks.at_the_end().await;
-    sender.finish().await;
+    outbox.finish().await;
     apps::at_the_end(&app).await;
     Ok(())
 }

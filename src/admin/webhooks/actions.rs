@@ -3,7 +3,7 @@
 use super::{place, show_secret};
 use crate::{
     admin::{RequestContext, Route, answer, route},
-    domain::webhooks::{Source, attempts, pending, state, store, test},
+    domain::webhooks::{attempts, decisions, store, test},
     types::error::Result,
 };
 use poem::Response;
@@ -15,7 +15,6 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/console/webhooks/:id/resend", operator, resend),
         Route::post("/console/webhooks/:id/pause", administrator, pause),
         Route::post("/console/webhooks/:id/skip", administrator, skip),
-        Route::post("/console/webhooks/:id/give-up", administrator, give_up),
         Route::post("/console/webhooks/:id/test", administrator, try_out),
         Route::post("/console/webhooks/:id/rotate", administrator, rotate),
         Route::post("/console/webhooks/:id/remove", administrator, remove),
@@ -30,7 +29,7 @@ fn back(request: &RequestContext, id: i64, told: &str) -> Response {
 async fn pause(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     request
-        .write(move |tx, ctx| state::pause(tx, ctx, id))
+        .write(move |tx, ctx| decisions::pause(tx, ctx, id))
         .await?;
     Ok(back(&request, id, "Paused. Events wait until you resume."))
 }
@@ -38,7 +37,7 @@ async fn pause(request: RequestContext) -> Result<Response> {
 async fn resume(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     request
-        .write(move |tx, ctx| state::resume(tx, ctx, id, false))
+        .write(move |tx, ctx| decisions::resume(tx, ctx, id))
         .await?;
     Ok(back(
         &request,
@@ -50,7 +49,7 @@ async fn resume(request: RequestContext) -> Result<Response> {
 async fn skip(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     request
-        .write(move |tx, ctx| state::resume(tx, ctx, id, true))
+        .write(move |tx, ctx| decisions::skip(tx, ctx, id))
         .await?;
     Ok(back(
         &request,
@@ -77,7 +76,7 @@ async fn resend(request: RequestContext) -> Result<Response> {
         .write(move |tx, ctx| {
             let attempt = attempts::get(tx, id, attempt)?;
             match attempt.of {
-                Some(of) => pending::send_again(tx, ctx, id, of, &attempt.ordering_key),
+                Some(of) => decisions::send_again(tx, ctx, id, of, &attempt.ordering_key),
                 None => Err(crate::types::error::Error::invalid(
                     "a test cannot be repeated; send another one",
                 )),
@@ -85,20 +84,6 @@ async fn resend(request: RequestContext) -> Result<Response> {
         })
         .await?;
     Ok(back(&request, id, "Sent again."))
-}
-
-async fn give_up(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    let source = Source::parse(request.form.text("source"))?;
-    let row = request.form.number("row")?.unwrap_or_default();
-    request
-        .write(move |tx, ctx| pending::give_up(tx, ctx, id, source, row))
-        .await?;
-    Ok(back(
-        &request,
-        id,
-        "Delivery cancelled. Later deliveries continue.",
-    ))
 }
 
 async fn rotate(request: RequestContext) -> Result<Response> {

@@ -3,9 +3,9 @@
 use super::{Health, layout};
 use crate::{
     admin::{Layout, RequestContext, Route, answer, route},
+    core::outbox::{State, destination, pending},
     domain::webhooks::{
-        Waiting, Webhook, pending,
-        state::{self, State},
+        self, Waiting, Webhook,
         store::{self, origin},
         waiting,
     },
@@ -35,8 +35,9 @@ struct Line {
 
 impl Line {
     fn read(connection: &Connection, webhook: Webhook) -> Result<Self> {
-        let state = state::of(connection, webhook.id)?;
-        let pending = pending::count(connection, webhook.id)?;
+        let name = webhooks::destination(webhook.id);
+        let state = destination::get(connection, &name)?;
+        let pending = pending::count(connection, &name)?;
         Ok(Self {
             health: Health::of(&state, pending),
             waiting: waiting(connection, &webhook, &state)?,

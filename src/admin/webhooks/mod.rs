@@ -11,7 +11,7 @@ use super::{
     access::{self, Made},
 };
 use crate::{
-    domain::webhooks::{runner::DOWN_AFTER, state::State},
+    core::outbox::{Pause, State, runner::DOWN_AFTER},
     types::error::Result,
 };
 use poem::Response;
@@ -56,13 +56,13 @@ fn show_secret(
     )
 }
 
-/// How a webhook health, as people see it.
+/// The health of a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Health {
     New,
     Well,
     /// Some deliveries fail.
-    PendingDelivery,
+    PartlyFailing,
     /// Every delivery fails.
     Failing,
     /// A person paused it.
@@ -73,12 +73,11 @@ enum Health {
 
 impl Health {
     fn of(state: &State, pending: i64) -> Self {
-        use crate::domain::webhooks::state::Pause;
         match state.paused {
             Some((_, Pause::Asked)) => Self::Paused,
             Some(_) => Self::Stopped,
             None if state.failures >= DOWN_AFTER => Self::Failing,
-            None if pending > 0 => Self::PendingDelivery,
+            None if pending > 0 => Self::PartlyFailing,
             None if state.last_success_at.is_none() => Self::New,
             None => Self::Well,
         }
@@ -88,7 +87,7 @@ impl Health {
         match self {
             Self::New => "",
             Self::Well => "good",
-            Self::PendingDelivery | Self::Failing | Self::Paused => "warn",
+            Self::PartlyFailing | Self::Failing | Self::Paused => "warn",
             Self::Stopped => "bad",
         }
     }
@@ -97,7 +96,7 @@ impl Health {
         match self {
             Self::New => "no deliveries yet",
             Self::Well => "working",
-            Self::PendingDelivery => "partly failing",
+            Self::PartlyFailing => "partly failing",
             Self::Failing => "failing",
             Self::Paused => "paused",
             Self::Stopped => "stopped",

@@ -1,15 +1,14 @@
-//! One webhook: how it health, what waits, what was tried last.
+//! One webhook: its health, what waits, the last attempts.
 
 use super::{Health, layout, place};
 use crate::{
-    admin::{Layout, RequestContext, Route, answer, route},
+    admin::{Layout, RequestContext, Route, answer, deliveries::record_path, route},
+    core::outbox::{Pause, State, destination, pending},
     domain::{
         devices::{self, Offer},
         webhooks::{
-            Waiting, Webhook,
+            self, Waiting, Webhook,
             attempts::{self, Attempt, AttemptResult},
-            pending::{self, PendingDelivery},
-            state::{self, Pause, State},
             store::{self, origin},
             waiting,
         },
@@ -22,8 +21,6 @@ use rusqlite::Connection;
 
 /// Attempts on the page.
 const ATTEMPTS: i64 = 50;
-/// What fails that is on the page.
-const FAILING: usize = 50;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![Route::get("/console/webhooks/:id", route::OPERATOR, show)]
@@ -37,9 +34,9 @@ struct Page {
     state: State,
     health: Health,
     waiting: Waiting,
-    /// Failed deliveries, the first of each record.
-    failing: Vec<PendingDelivery>,
-    more_failing: bool,
+    /// How many deliveries failed, or wait behind one that did.
+    pending: i64,
+    destination: String,
     attempts: Vec<(i64, Attempt)>,
     /// Codes, each with the device's name while there is one.
     devices: Vec<Place>,
@@ -50,18 +47,15 @@ struct Page {
 impl Page {
     fn read(connection: &Connection, layout: Layout, id: i64) -> Result<Self> {
         let webhook = store::get(connection, id)?;
-        let state = state::of(connection, id)?;
-        let mut failing = pending::all(connection, id)?;
-        let pending = i64::try_from(failing.len()).unwrap_or(i64::MAX);
-        failing.retain(|pending| pending.attempts > 0);
-        let more_failing = failing.len() > FAILING;
-        failing.truncate(FAILING);
+        let destination = webhooks::destination(id);
+        let state = destination::get(connection, &destination)?;
+        let pending = pending::count(connection, &destination)?;
         let now = Timestamp::now();
         Ok(Self {
             health: Health::of(&state, pending),
             waiting: waiting(connection, &webhook, &state)?,
-            failing,
-            more_failing,
+            pending,
+            destination,
             attempts: attempts::last(connection, id, ATTEMPTS)?,
             devices: places(connection, &webhook)?,
             action: place(id),
@@ -128,18 +122,6 @@ fn outcome(attempt: &Attempt) -> String {
         (_, Some(status)) => format!("answered {status}"),
         (_, None) => "no answer".to_owned(),
     }
-}
-
-/// The address of the record that something is about, where the console has a page of it.
-fn record(ordering_key: &str) -> Option<String> {
-    let (of, id) = ordering_key.split_once(':')?;
-    let area = match of {
-        "delegate" => "delegates",
-        "device" => "devices",
-        "interaction" => "interactions",
-        _ => return None,
-    };
-    Some(format!("/console/{area}/{id}"))
 }
 
 /// The code of a device; with the id and name of the device that has it, where there is one.

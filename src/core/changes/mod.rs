@@ -143,12 +143,12 @@ pub fn is_any_before(connection: &Connection, until: Timestamp) -> Result<bool> 
     Ok(first.is_some_and(|first| first < until))
 }
 
-/// Removes up to `limit` changes from before `until` that every webhook has behind it; how many.
+/// Removes up to `limit` changes from before `until` that every reader has behind it; how many.
 pub fn prune(tx: &Tx<'_>, until: Timestamp, limit: usize) -> Result<usize> {
     let mut statement = tx.prepare_cached(
         "DELETE FROM changes WHERE id IN (
              SELECT id FROM changes
-             WHERE at < ?1 AND id <= coalesce((SELECT min(audit_id) FROM webhook_states), id)
+             WHERE at < ?1 AND id <= coalesce((SELECT min(audit_id) FROM outbox_destinations), id)
              ORDER BY id LIMIT ?2)
          RETURNING id",
     )?;

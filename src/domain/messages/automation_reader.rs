@@ -110,14 +110,15 @@ impl AutomationReader {
             .app
             .store
             .read(move |connection| {
-                let open = gateways::open(connection, &settings.communications)?.to_delegates;
+                let mut open: Vec<_> = gateways::all(connection)?;
+                open.retain(|one| gateways::allowed(&settings.communications, one.channel));
                 let mut automations = automations::all(connection)?;
                 automations.retain(|automation| {
                     automation.entry.active
                         && automation
                             .entry
                             .channel()
-                            .is_ok_and(|channel| open.contains(&channel))
+                            .is_ok_and(|channel| open.iter().any(|one| one.channel == channel))
                 });
                 let span = find(connection, &automations, seen)?;
                 let mut due = Vec::new();

@@ -1,62 +1,143 @@
-//! One attempt at a message: by the gateway of its channel, as it is set up now.
+//! Attempts at messages: by the gateway of their channel, as it is set up now.
 
 use super::{
     gateways::{self, Attempt, fcm::Tokens},
     opened,
-    outbox::{self, Due, Outcome},
+    outbox::{self, ATTEMPTS_MAX, Due, Outcome},
 };
-use crate::{identity::App, types::error::Result};
+use crate::{
+    core::outbox::{self as deliveries, Attempted, Kind},
+    identity::App,
+    types::error::Result,
+};
+use futures_util::future::BoxFuture;
+use rusqlite::Connection;
+use std::{sync::Arc, time::Duration};
 
-/// What attempts share.
-pub(super) struct Delivery {
+/// Attempts at a time by one gateway.
+const AT_ONCE: usize = 8;
+/// How long a shutdown waits for attempts: longer than one takes.
+const GRACE: Duration = Duration::from_secs(12);
+
+/// Messages, as the outbox delivers them. Cheap to clone.
+#[derive(Clone)]
+pub struct Messages(Arc<Inner>);
+
+struct Inner {
     app: App,
     tokens: Tokens,
 }
 
-impl Delivery {
-    pub(super) fn new(app: App) -> Self {
-        Self {
+impl Kind for Messages {
+    /// The channels with a gateway, those of delegates unless the settings switch them off.
+    fn destinations(&self, connection: &Connection) -> Result<Vec<String>> {
+        let communications = &self.0.app.settings().communications;
+        let mut names = Vec::new();
+        for gateway in gateways::all(connection)? {
+            names.push(gateway.channel.destination(false));
+            if gateways::allowed(communications, gateway.channel) {
+                names.push(gateway.channel.destination(true));
+            }
+        }
+        Ok(names)
+    }
+
+    fn at_once(&self) -> usize {
+        AT_ONCE
+    }
+
+    fn grace(&self) -> Duration {
+        GRACE
+    }
+
+    fn attempt(&self, _: String, delivery: deliveries::Delivery) -> BoxFuture<'static, Attempted> {
+        let (messages, id) = (self.clone(), delivery.of.id);
+        Box::pin(async move { messages.deliver(id, delivery.attempts).await })
+    }
+}
+
+impl Messages {
+    pub fn new(app: App) -> Self {
+        Self(Arc::new(Inner {
             app,
             tokens: Tokens::default(),
-        }
+        }))
     }
 
     pub(super) fn app(&self) -> &App {
-        &self.app
+        &self.0.app
     }
 
-    /// Makes an attempt that was written down as begun, and writes down how it ended; with `last` no
-    /// further one is made by itself. Should that not be possible, the message stands as `sending`,
-    /// which the next start makes `unknown`.
-    pub(super) async fn attempt(&self, due: &Due, last: bool) -> Outcome {
+    /// An attempt of the outbox. It is stored as begun before anything is sent: so a message is not sent
+    /// twice because the process ended meanwhile.
+    async fn deliver(&self, id: i64, attempts: u32) -> Attempted {
+        let begun = self.app().store.write(move |tx| outbox::begin(tx, id));
+        let due = match begun.await {
+            Ok(Some(due)) => due,
+            Ok(None) => {
+                return Attempted {
+                    outcome: deliveries::Outcome::Nothing,
+                    record: None,
+                };
+            }
+            Err(cause) => return Attempted::defect(&cause),
+        };
+        let outcome = self.send(&due).await;
+        let refused = matches!(outcome, Outcome::Later(_));
+        let last = refused && attempts + 1 >= ATTEMPTS_MAX;
+        let failed = |why: &String, unreachable| deliveries::Outcome::Failed {
+            why: outbox::shortened(why),
+            unreachable,
+            gone: false,
+            again_after_s: None,
+        };
+        let meaning = match &outcome {
+            Outcome::Sent => deliveries::Outcome::Delivered,
+            Outcome::Down(why) => failed(why, true),
+            Outcome::Later(why) if !last => failed(why, false),
+            Outcome::Later(_) | Outcome::Never(_) => deliveries::Outcome::Refused,
+            Outcome::Unknown(_) => deliveries::Outcome::Unknown,
+        };
+        Attempted {
+            outcome: meaning,
+            record: Some(Arc::new(move |tx| outbox::finish(tx, id, &outcome, last))),
+        }
+    }
+
+    /// Makes the only attempt at a message that was stored as begun, and stores how it ended. Should that
+    /// not be possible, the message remains `sending`, which the next start makes `unknown`.
+    pub(super) async fn send_now(&self, due: &Due) -> Outcome {
         let outcome = self.send(due).await;
-        if !matches!(outcome, Outcome::Later(_)) {
-            self.app.secret_message_bodies.forget(due.id);
-        }
-        // Why is for the console: a server's words may name the recipient.
-        let noun = due.channel.noun();
-        match &outcome {
-            Outcome::Sent => tracing::debug!(message = due.id, "{noun} sent"),
-            Outcome::Unknown(_) => {
-                tracing::warn!(message = due.id, "{noun}: nobody knows whether it was sent");
-            }
-            Outcome::Later(_) | Outcome::Never(_) => {
-                tracing::info!(message = due.id, "{noun} not sent");
-            }
-        }
         let (id, ended) = (due.id, outcome.clone());
-        let kept = self
-            .app
+        let stored = self
+            .app()
             .store
-            .write(move |tx| outbox::finish(tx, id, &ended, last));
-        if let Err(cause) = kept.await {
-            tracing::error!(message = due.id, "how it ended could not be kept: {cause}");
+            .write(move |tx| outbox::finish(tx, id, &ended, true));
+        if let Err(cause) = stored.await {
+            tracing::error!(message = due.id, "the outcome could not be stored: {cause}");
         }
         outcome
     }
 
     async fn send(&self, due: &Due) -> Outcome {
-        let armed = self.app.store.look_up(|connection| {
+        let outcome = self.send_by_gateway(due).await;
+        if !matches!(outcome, Outcome::Down(_) | Outcome::Later(_)) {
+            self.app().secret_message_bodies.forget(due.id);
+        }
+        // Why is for the console: a server's words may name the recipient.
+        let noun = due.channel.noun();
+        match &outcome {
+            Outcome::Sent => tracing::debug!(message = due.id, "{noun} sent"),
+            Outcome::Unknown(_) => tracing::warn!(message = due.id, "{noun}: outcome unknown"),
+            Outcome::Down(_) | Outcome::Later(_) | Outcome::Never(_) => {
+                tracing::info!(message = due.id, "{noun} not sent");
+            }
+        }
+        outcome
+    }
+
+    async fn send_by_gateway(&self, due: &Due) -> Outcome {
+        let armed = self.app().store.look_up(|connection| {
             let armed = gateways::armed(connection, due.channel)?;
             let html = self.html(connection, due)?;
             Ok(armed.map(|armed| (armed, html)))
@@ -64,16 +145,16 @@ impl Delivery {
         let (armed, html) = match armed {
             Ok(Some(found)) => found,
             Ok(None) => {
-                return Outcome::Later(format!(
+                return Outcome::Down(format!(
                     "there is no gateway for {}s yet",
                     due.channel.noun()
                 ));
             }
-            Err(cause) => return Outcome::Later(cause.message),
+            Err(cause) => return Outcome::Down(cause.message),
         };
         let mut filled = due.clone();
         if due.secret {
-            let Some(text) = self.app.secret_message_bodies.find(due.id) else {
+            let Some(text) = self.app().secret_message_bodies.find(due.id) else {
                 return Outcome::Never(outbox::LOST.to_owned());
             };
             filled.body = text;
@@ -81,10 +162,10 @@ impl Delivery {
         let attempt = Attempt {
             due: &filled,
             secret: armed.secret.as_deref(),
-            reach: self.app.outgoing.reach(),
-            client: &self.app.outgoing,
+            reach: self.app().outgoing.reach(),
+            client: &self.app().outgoing,
         };
-        let outcome = armed.definition.send(&attempt, &self.tokens, html).await;
+        let outcome = armed.definition.send(&attempt, &self.0.tokens, html).await;
         let outcome = gateways::without_secret(outcome, armed.secret.as_deref());
         if !due.secret {
             return outcome;
@@ -100,11 +181,11 @@ impl Delivery {
 
     /// The HTML, with the picture that tells when it is opened: of a mail to a delegate, where there is
     /// an address that the picture can be fetched from.
-    fn html(&self, connection: &rusqlite::Connection, due: &Due) -> Result<Option<String>> {
+    fn html(&self, connection: &Connection, due: &Due) -> Result<Option<String>> {
         let Some(html) = &due.html else {
             return Ok(None);
         };
-        match (due.delegate, self.app.public_url()) {
+        match (due.delegate, self.app().public_url()) {
             (Some(_), Some(url)) => opened::with_picture(connection, html, &url, due.id).map(Some),
             _ => Ok(Some(html.clone())),
         }

@@ -2,7 +2,7 @@
 
 use super::types::{Channel, State};
 use crate::types::{Timestamp, error::Result, text};
-use rusqlite::{Connection, OptionalExtension, Row, ToSql};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::collections::HashMap;
 
 /// Messages looked at for one page, at the most: one that is looked for among millions is found by
@@ -126,6 +126,17 @@ pub fn page(
     Ok((lines, (reached > 0).then_some(reached)))
 }
 
+/// The newest messages that failed, or whose outcome is unknown.
+pub fn undelivered(connection: &Connection, limit: usize) -> Result<Vec<Line>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {LINE} FROM messages m LEFT JOIN delegates d ON d.id = m.delegate_id
+         WHERE m.state IN ('failed', 'unknown') AND m.id > (SELECT coalesce(max(id), 0) - ?1 FROM messages)
+         ORDER BY m.id DESC LIMIT ?2"
+    ))?;
+    let lines = statement.query_map(params![LOOKED_AT_MAX, limit], line)?;
+    Ok(lines.collect::<rusqlite::Result<_>>()?)
+}
+
 /// How many messages are in each state, of the newest.
 pub fn counts(connection: &Connection) -> Result<HashMap<State, i64>> {
     let mut statement = connection.prepare_cached(
@@ -141,8 +152,9 @@ pub fn one(connection: &Connection, id: i64) -> Result<Option<Whole>> {
     Ok(connection
         .prepare_cached(&format!(
             "SELECT {LINE}, iif(m.secret, NULL, m.body), iif(m.secret, NULL, m.html), m.secret,
-                 m.origin, m.attempts, m.tried_at, m.next_at, m.expires_at, m.sent_at, m.opened_at
-             FROM messages m LEFT JOIN delegates d ON d.id = m.delegate_id WHERE m.id = ?1"
+                 m.origin, m.attempts, m.tried_at, o.next_at, o.expires_at, m.sent_at, m.opened_at
+             FROM messages m LEFT JOIN delegates d ON d.id = m.delegate_id
+             LEFT JOIN outbox o ON o.source = 'message' AND o.source_id = m.id WHERE m.id = ?1"
         ))?
         .query_row([id], |row| {
             Ok(Whole {

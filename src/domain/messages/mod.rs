@@ -1,14 +1,13 @@
 //! Messages to people: e-mail by SMTP, texts and push by HTTP (spec: send-comm; contract §8).
 //!
-//! Every message is in the outbox first, the table `messages`. An attempt is
-//! written down before it begins and again when its outcome is known: so nothing is sent twice
-//! because a process ended in between, and what nobody can know the outcome of is `unknown` and
-//! resent by a person only.
+//! Every message is stored first, with a pending delivery in the outbox. An attempt is stored before it
+//! begins and again when its outcome is known: so nothing is sent twice because a process ended in
+//! between, and a message with an unknown outcome is resent by a person only.
 //!
 //! - `types`: channels and states; `address`: who can be reached, and under what
 //! - `outbox`: messages in the file; `list`: as the console shows them
 //! - `templates`, `compose`: what messages say; `automations`, `automation_reader`: which are sent by themselves
-//! - `gateways`: how messages leave; `deliver`: one attempt; `sender`: the outbox, until it is empty
+//! - `gateways`: how messages leave; `deliver`: attempts; `upkeep`: what runs beside them
 //! - `send`: `send-comm`; `opened`: who has opened an e-mail
 //!
 //! What a message with a one-time password says is never written: see `auth::secret_message_bodies`.
@@ -27,11 +26,12 @@ pub mod opened;
 pub mod outbox;
 pub mod preview;
 pub mod send;
-mod sender;
 pub mod templates;
 pub mod types;
+mod upkeep;
 
+pub use deliver::Messages;
 pub use outbox::enqueue_secret;
 pub use send::DirectSender;
-pub use sender::Sender;
 pub use types::{Channel, State};
+pub use upkeep::Upkeep;

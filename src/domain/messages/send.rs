@@ -4,7 +4,7 @@
 use super::{
     Channel,
     compose::{self, Recipient},
-    deliver::Delivery,
+    deliver::Messages,
     gateways,
     outbox::{self, Begin, NewMessage, Outcome},
     templates::{self, Template},
@@ -21,7 +21,6 @@ use crate::{
 };
 use rusqlite::Connection;
 use serde_json::Value;
-use std::sync::Arc;
 
 #[derive(Debug, Clone)]
 pub struct Message<'a> {
@@ -109,8 +108,7 @@ fn fill(
     if let Some(first) = addresses.first() {
         new.address.clone_from(first);
     }
-    let open = gateways::open(connection, &settings.communications)?;
-    if !open.any.contains(&channel) {
+    if gateways::find(connection, channel)?.is_none() {
         return Err(Error::invalid(format!(
             "there is no gateway for {}s yet",
             channel.noun()
@@ -163,12 +161,12 @@ pub struct SentComm {
 
 /// Sends messages within calls.
 #[derive(Clone)]
-pub struct DirectSender(Arc<Delivery>);
+pub struct DirectSender(Messages);
 
 impl DirectSender {
     /// That of an application.
     pub fn new(app: App) -> Self {
-        Self(Arc::new(Delivery::new(app)))
+        Self(Messages::new(app))
     }
 
     /// Sends a delegate a text, an e-mail, or both, and waits for the outcome, some 10 s at the most.
@@ -192,8 +190,8 @@ impl DirectSender {
         let attempts: Vec<_> = begun
             .into_iter()
             .map(|(channel, id)| {
-                let delivery = Arc::clone(&self.0);
-                let attempt = tokio::spawn(async move { attempt(&delivery, id).await });
+                let messages = self.0.clone();
+                let attempt = tokio::spawn(async move { attempt(&messages, id).await });
                 (channel, attempt)
             })
             .collect();
@@ -209,10 +207,10 @@ impl DirectSender {
     }
 }
 
-async fn attempt(delivery: &Delivery, id: i64) -> Result<bool> {
-    let store = &delivery.app().store;
+async fn attempt(messages: &Messages, id: i64) -> Result<bool> {
+    let store = &messages.app().store;
     let due = store.look_up(|connection| outbox::begun(connection, id))?;
-    Ok(delivery.attempt(&due, true).await == Outcome::Sent)
+    Ok(messages.send_now(&due).await == Outcome::Sent)
 }
 
 /// What is asked for, worked out: all of it, or nothing is sent.

@@ -32,6 +32,13 @@ impl Channel {
         }
     }
 
+    /// The destination of its messages in the outbox. Those to users, such as one-time passwords, have
+    /// their own, so that they do not wait behind many messages to delegates.
+    pub fn destination(self, to_delegate: bool) -> String {
+        let suffix = if to_delegate { "" } else { ":users" };
+        format!("{}{suffix}", self.name())
+    }
+
     pub fn named(name: &str) -> Result<Self> {
         let found = Self::ALL.iter().find(|channel| channel.name() == name);
         let unknown = || Error::invalid("type: must be email, sms or push");

@@ -1,7 +1,7 @@
 //! The last attempts of each webhook, for people who look for a missing delivery.
 
-use super::event::{Ref, Source};
 use crate::{
+    core::outbox::{Ref, Source},
     db::Tx,
     types::{
         DelegateId, Timestamp,

@@ -1,12 +1,10 @@
 //! The body of a delivery, made when it is sent, from the record as it is then.
 
-use super::{
-    event::{Ref, Source, delivery_id},
-    subscription,
-};
+use super::subscription;
 use crate::{
     core::{
         changes::Changed,
+        outbox::{Ref, Source},
         records::{Resource, Selection},
     },
     domain::{delegates, devices, events, interactions::rows},
@@ -14,6 +12,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 /// The event of an erasure.
 pub const ERASED: &str = "delegate.erased";
@@ -37,6 +36,7 @@ pub fn of(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Op
     match of.source {
         Source::Interaction => interaction(connection, uid, of, zone),
         Source::Audit => change(connection, uid, of, zone),
+        Source::Message => Ok(None),
     }
 }
 
@@ -196,4 +196,33 @@ fn taken_back(id: i64, before: Value) -> (String, Vec<DelegateId>) {
         }
     }
     (data.to_string(), people)
+}
+
+/// The id of a delivery: the same at each attempt, and never that of another delivery, not even in a
+/// file that was restored from a backup and gives its row ids again.
+pub fn delivery_id(uid: &str, of: Ref, at: Timestamp) -> String {
+    let text = format!("{uid}|{}|{}|{}", of.source.name(), of.id, at.0);
+    let digest = Sha256::digest(text.as_bytes());
+    format!("msg_{}", crate::types::secret::hex(&digest[..16]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deliverys_id_is_its_own() {
+        let of = |source, id| Ref { source, id };
+        let one = delivery_id("a", of(Source::Audit, 1), Timestamp(5));
+        // Receivers know deliveries by it, those from before an upgrade included.
+        assert_eq!(one, "msg_750a7eef461682235a84c5af7a97f856");
+        for other in [
+            delivery_id("b", of(Source::Audit, 1), Timestamp(5)),
+            delivery_id("a", of(Source::Interaction, 1), Timestamp(5)),
+            delivery_id("a", of(Source::Audit, 2), Timestamp(5)),
+            delivery_id("a", of(Source::Audit, 1), Timestamp(6)),
+        ] {
+            assert_ne!(one, other);
+        }
+    }
 }

@@ -1,70 +1,96 @@
-//! One delivery: made from the record as it is now, signed and sent.
+//! Attempts at deliveries: made from the record as it is now, signed and sent.
 
 use super::{
     attempts::{self, ANSWER_MAX_CHARS, Attempt, AttemptResult},
     content::{self, Content, ERASED},
-    event::{Event, Ref},
-    runner::Outcome,
     secret,
-    store::{self, Endpoint},
+    store::{self, Endpoint, destination},
+    subscription,
 };
 use crate::{
-    core::outgoing::{Answer, Failure, Request},
+    core::{
+        changes::Position,
+        outbox::{Attempted, Delivery, Kind, Outcome, Read, Ref},
+        outgoing::{Answer, Failure, Request},
+    },
     identity::App,
     types::{Timestamp, error::Result},
 };
-use std::{fmt, time::Instant};
+use futures_util::future::BoxFuture;
+use rusqlite::Connection;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
+/// Running attempts of one webhook.
+pub const AT_ONCE: usize = 4;
+/// How long a shutdown waits for running attempts: what is cut off is delivered again.
+const GRACE: Duration = Duration::from_secs(2);
 /// Gone (RFC 9110).
 const GONE: u16 = 410;
 
-/// The result of a delivery.
-pub struct Delivered {
-    /// What it means for the webhook.
-    pub outcome: Outcome,
-    /// What people see of it; `None` if nothing was sent.
-    pub attempt: Option<Attempt>,
-}
+/// Webhooks, as the outbox delivers to them.
+pub struct Webhooks(pub App);
 
-impl Delivered {
-    /// A delivery that failed in this process, not at the receiver.
-    pub(super) fn lost(cause: impl fmt::Display) -> Self {
-        tracing::error!("a webhook's delivery result to nothing: {cause}");
-        Self {
-            outcome: Outcome::Failed {
-                why: "it could not be made here; the server's log says why".to_owned(),
-                nobody: true,
-                gone: false,
-                again_after_s: None,
-            },
-            attempt: None,
+impl Kind for Webhooks {
+    fn destinations(&self, connection: &Connection) -> Result<Vec<String>> {
+        let webhooks = store::all(connection)?.into_iter();
+        Ok(webhooks.map(|webhook| destination(webhook.id)).collect())
+    }
+
+    fn at_once(&self) -> usize {
+        AT_ONCE
+    }
+
+    fn grace(&self) -> Duration {
+        GRACE
+    }
+
+    fn read(&self, connection: &Connection, destination: &str, from: Position) -> Result<Read> {
+        match store::id_of(destination) {
+            Some(id) => subscription::read(connection, &store::get(connection, id)?, from),
+            None => Ok(Read::default()),
         }
+    }
+
+    fn attempt(&self, destination: String, delivery: Delivery) -> BoxFuture<'static, Attempted> {
+        let app = self.0.clone();
+        Box::pin(async move {
+            match store::id_of(&destination) {
+                Some(webhook) => deliver(&app, webhook, delivery.of).await,
+                None => nothing(),
+            }
+        })
     }
 }
 
-/// Delivers an event to a webhook.
-pub async fn deliver(app: &App, webhook: i64, event: &Event) -> Delivered {
+fn nothing() -> Attempted {
+    Attempted {
+        outcome: Outcome::Nothing,
+        record: None,
+    }
+}
+
+async fn deliver(app: &App, webhook: i64, of: Ref) -> Attempted {
     let zone = app.settings().zone.clone();
     let found = app.store.look_up(|connection| {
         let Some(endpoint) = store::endpoint(connection, webhook, Timestamp::now())? else {
             return Ok(None);
         };
-        let content = content::of(connection, &endpoint.uid, event.of, &zone)?;
+        let content = content::of(connection, &endpoint.uid, of, &zone)?;
         Ok(content.map(|content| (endpoint, content)))
     });
     match found {
         Ok(Some((endpoint, content))) => {
-            let (outcome, attempt) = attempt(app, &endpoint, content, Some(event.of)).await;
-            Delivered {
+            let (outcome, attempt) = attempt(app, &endpoint, content, Some(of)).await;
+            Attempted {
                 outcome,
-                attempt: Some(attempt),
+                record: Some(Arc::new(move |tx| attempts::put(tx, webhook, &attempt))),
             }
         }
-        Ok(None) => Delivered {
-            outcome: Outcome::Nothing,
-            attempt: None,
-        },
-        Err(cause) => Delivered::lost(cause),
+        Ok(None) => nothing(),
+        Err(cause) => Attempted::defect(&cause),
     }
 }
 
@@ -111,7 +137,7 @@ async fn attempt(
         Ok(request) => app.outgoing.send(request).await,
         Err(cause) => Err(Failure::NotSent(cause.message)),
     };
-    let (outcome, result, status, answer) = judged(sent);
+    let (outcome, result, status, answer) = judge(sent);
     let forgotten = content.kind == ERASED;
     let attempt = Attempt {
         of,
@@ -145,13 +171,13 @@ fn request(endpoint: &Endpoint, content: &Content, at: Timestamp) -> Result<Requ
 }
 
 /// What a call means for the webhook, and what people see of it.
-fn judged(sent: Result<Answer, Failure>) -> (Outcome, AttemptResult, Option<u16>, String) {
+fn judge(sent: Result<Answer, Failure>) -> (Outcome, AttemptResult, Option<u16>, String) {
     match sent {
         Ok(answer) => {
             let (status, begins) = (answer.status, beginning(&answer));
             if answer.is_success() {
                 return (
-                    Outcome::Taken,
+                    Outcome::Delivered,
                     AttemptResult::Delivered,
                     Some(status),
                     begins,
@@ -159,7 +185,7 @@ fn judged(sent: Result<Answer, Failure>) -> (Outcome, AttemptResult, Option<u16>
             }
             let failed = Outcome::Failed {
                 why: meaning(status),
-                nobody: false,
+                unreachable: false,
                 gone: status == GONE,
                 again_after_s: answer
                     .header("retry-after")
@@ -171,7 +197,7 @@ fn judged(sent: Result<Answer, Failure>) -> (Outcome, AttemptResult, Option<u16>
             // Who cuts or hangs may do so at this one alone.
             let failed = Outcome::Failed {
                 why: failure.why().to_owned(),
-                nobody: matches!(failure, Failure::NotSent(_)),
+                unreachable: matches!(failure, Failure::NotSent(_)),
                 gone: false,
                 again_after_s: None,
             };

@@ -2,14 +2,14 @@
 //! never exported, and those in place are kept; a document may bring a secret that
 //! was agreed on with the receiver.
 
-use super::{
-    secret,
-    state::{self, Pause},
-    store,
-    webhook::NewWebhook,
-};
+use super::{decisions, secret, store, webhook::NewWebhook};
 use crate::{
-    core::{Context, outgoing::Reach, settings},
+    core::{
+        Context,
+        outbox::{Pause, destination},
+        outgoing::Reach,
+        settings,
+    },
     db::Tx,
     types::error::{Error, Result},
 };
@@ -55,7 +55,7 @@ pub fn export(connection: &Connection) -> Result<Value> {
     webhooks
         .map(|webhook| {
             let mut document = store::document(&webhook.is);
-            let paused = state::of(connection, webhook.id)?.paused;
+            let paused = destination::get(connection, &store::destination(webhook.id))?.paused;
             let asked = paused.is_some_and(|(_, why)| why == Pause::Asked);
             document["active"] = (!asked).into();
             Ok(document)
@@ -118,9 +118,12 @@ fn put(tx: &Tx<'_>, ctx: &Context, entry: &Entry, known: Option<i64>) -> Result<
             id
         }
     };
-    match (entry.active, state::of(tx, id)?.paused) {
-        (Some(false), None) => state::pause(tx, ctx, id),
-        (Some(true), Some((_, Pause::Asked))) => state::resume(tx, ctx, id, false),
+    match (
+        entry.active,
+        destination::get(tx, &store::destination(id))?.paused,
+    ) {
+        (Some(false), None) => decisions::pause(tx, ctx, id),
+        (Some(true), Some((_, Pause::Asked))) => decisions::resume(tx, ctx, id),
         _ => Ok(()),
     }
 }

@@ -2,11 +2,11 @@
 //! secret.
 
 use super::{
-    secret, state,
+    secret,
     webhook::{NewWebhook, Webhook},
 };
 use crate::{
-    core::{Context, audit},
+    core::{Context, audit, changes, outbox::destination as destinations},
     db::Tx,
     types::{
         Timestamp,
@@ -21,6 +21,16 @@ use std::collections::BTreeSet;
 pub const OVERLAP_MS: i64 = 24 * 60 * 60 * 1000;
 /// The most webhooks.
 pub const WEBHOOKS_MAX: i64 = 50;
+
+/// The destination of a webhook in the outbox.
+pub fn destination(id: i64) -> String {
+    format!("webhook:{id}")
+}
+
+/// The webhook of a destination.
+pub fn id_of(destination: &str) -> Option<i64> {
+    destination.strip_prefix("webhook:")?.parse().ok()
+}
 
 const COLUMNS: &str = "id, uid, name, url, interactions, changes, devices, previous_until, \
     created_at, updated_at";
@@ -169,7 +179,7 @@ pub fn create(
         tx.now(),
     ])?;
     let id = tx.last_insert_rowid();
-    state::begin(tx, id)?;
+    destinations::begin(tx, &destination(id), changes::newest(tx)?)?;
     changed(tx, ctx, id, None, Some(new))?;
     Ok((id, secret))
 }
@@ -196,7 +206,7 @@ pub fn change(tx: &Tx<'_>, ctx: &Context, id: i64, new: &NewWebhook) -> Result<(
         new.devices.as_ref().map(|codes| json!(codes).to_string()),
         tx.now(),
     ])?;
-    state::hurry(tx, id)?;
+    destinations::retry(tx, &destination(id))?;
     changed(tx, ctx, id, Some(&before.is), Some(new))
 }
 
@@ -216,7 +226,7 @@ pub fn rotate(tx: &Tx<'_>, ctx: &Context, id: i64, at_once: bool) -> Result<Stri
         (!at_once).then(|| Timestamp(tx.now().0 + OVERLAP_MS)),
         tx.now(),
     ])?;
-    tell(tx, ctx, id, "rotate", json!({"name": name}))?;
+    write_audit(tx, ctx, id, "rotate", json!({"name": name}))?;
     Ok(secret)
 }
 
@@ -234,12 +244,13 @@ pub fn agree(tx: &Tx<'_>, ctx: &Context, id: i64, secret: &str) -> Result<()> {
         return Ok(());
     }
     let name = name_of(tx, id)?;
-    tell(tx, ctx, id, "rotate", json!({"name": name}))
+    write_audit(tx, ctx, id, "rotate", json!({"name": name}))
 }
 
 /// Removes a webhook with its pending deliveries.
 pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<String> {
     let before = get(tx, id)?;
+    destinations::remove(tx, &destination(id))?;
     tx.prepare_cached("DELETE FROM webhooks WHERE id = ?1")?
         .execute([id])?;
     changed(tx, ctx, id, Some(&before.is), None)?;
@@ -273,7 +284,7 @@ fn changed(
 }
 
 /// Audits an action on a webhook.
-pub(super) fn tell(
+pub(super) fn write_audit(
     tx: &Tx<'_>,
     ctx: &Context,
     id: i64,

@@ -1,11 +1,11 @@
 //! What a webhook subscribes to: which changes it gets, and under which name.
 
-use super::{
-    event::{Event, Ref, Source},
-    webhook::Webhook,
-};
+use super::webhook::Webhook;
 use crate::{
-    core::changes::{self, Changed, Position, Recorded, What},
+    core::{
+        changes::{self, Changed, Position, Recorded, What},
+        outbox::{Delivery, Read, Ref, Source, Step},
+    },
     types::{DelegateId, DeviceId, InteractionId, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension};
@@ -13,22 +13,6 @@ use std::collections::HashSet;
 
 /// Changes read at once.
 pub const SLICE: usize = 1_000;
-
-/// A step along the feed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Step {
-    /// A delivery; `None` at the end of a slice without one.
-    pub event: Option<Event>,
-    /// The position behind it.
-    pub to: Position,
-}
-
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Read {
-    pub steps: Vec<Step>,
-    /// Whether the feed has more.
-    pub more: bool,
-}
 
 /// Reads the feed after a position.
 pub fn read(connection: &Connection, webhook: &Webhook, from: Position) -> Result<Read> {
@@ -39,20 +23,20 @@ pub fn read(connection: &Connection, webhook: &Webhook, from: Position) -> Resul
     let found = changes::read(connection, from, SLICE)?;
     let mut steps = Vec::new();
     for change in &found.changes {
-        let event = match &change.what {
-            What::Recorded(recorded) => event_of(webhook, places.as_ref(), recorded),
-            What::Changed(changed) => event_of_change(connection, webhook, changed)?,
+        let delivery = match &change.what {
+            What::Recorded(recorded) => delivery_of(webhook, places.as_ref(), recorded),
+            What::Changed(changed) => delivery_of_change(connection, webhook, changed)?,
         };
-        if event.is_some() {
+        if delivery.is_some() {
             steps.push(Step {
-                event,
+                delivery,
                 to: change.to,
             });
         }
     }
     let last = found.changes.last().map(|change| change.to);
     if let Some(to) = last.filter(|to| steps.last().is_none_or(|step| step.to != *to)) {
-        steps.push(Step { event: None, to });
+        steps.push(Step { delivery: None, to });
     }
     Ok(Read {
         steps,
@@ -60,18 +44,18 @@ pub fn read(connection: &Connection, webhook: &Webhook, from: Position) -> Resul
     })
 }
 
-fn event_of(
+fn delivery_of(
     webhook: &Webhook,
     places: Option<&HashSet<DeviceId>>,
     recorded: &Recorded,
-) -> Option<Event> {
+) -> Option<Delivery> {
     let there = |places: &HashSet<DeviceId>| {
         let mut at = recorded.devices.iter().flatten();
         at.any(|device| places.contains(device))
     };
     let subscription =
         webhook.is.wants_interaction(&recorded.interaction_type) && places.is_none_or(there);
-    subscription.then(|| Event {
+    subscription.then(|| Delivery {
         of: Ref {
             source: Source::Interaction,
             id: recorded.id,
@@ -81,22 +65,24 @@ fn event_of(
             recorded.first_delegate,
             recorded.devices[0],
         ),
+        attempts: 0,
     })
 }
 
-fn event_of_change(
+fn delivery_of_change(
     connection: &Connection,
     webhook: &Webhook,
     changed: &Changed,
-) -> Result<Option<Event>> {
-    let told = event_name(connection, changed)?;
-    let ordering_key = told.filter(|(name, _)| webhook.is.wants_change(name));
-    Ok(ordering_key.map(|(_, ordering_key)| Event {
+) -> Result<Option<Delivery>> {
+    let named = event_name(connection, changed)?;
+    let ordering_key = named.filter(|(name, _)| webhook.is.wants_change(name));
+    Ok(ordering_key.map(|(_, ordering_key)| Delivery {
         of: Ref {
             source: Source::Audit,
             id: changed.id,
         },
         ordering_key,
+        attempts: 0,
     }))
 }
 

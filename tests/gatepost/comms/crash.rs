@@ -55,8 +55,11 @@ pub fn put(db: &Path, channel: &str, address: &str) {
     run(
         db,
         &format!(
-            "INSERT INTO messages (channel, state, created_at, address, subject, body, next_at, expires_at)
-             VALUES ('{channel}', 'waiting', unixepoch() * 1000, '{address}', 'Hello', 'Hello', 0, 9000000000000)"
+            "INSERT INTO messages (channel, state, created_at, address, subject, body)
+             VALUES ('{channel}', 'waiting', unixepoch() * 1000, '{address}', 'Hello', 'Hello');
+             INSERT OR IGNORE INTO outbox_destinations (name) VALUES ('{channel}:users');
+             INSERT INTO outbox (destination, source, source_id, ordering_key, next_at, expires_at)
+             VALUES ('{channel}:users', 'message', last_insert_rowid(), 'message', 0, 9000000000000)"
         ),
     );
 }

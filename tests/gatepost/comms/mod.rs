@@ -13,6 +13,7 @@ mod secured;
 pub mod session;
 pub mod smtp;
 mod texts;
+mod upgraded;
 
 use crate::{
     faults::process::until,
@@ -139,10 +140,9 @@ impl Post {
         });
     }
 
-    /// Makes the time come for whatever waits.
+    /// Makes everything pending due.
     pub fn later(&self) {
-        self.server
-            .sql("UPDATE messages SET next_at = 0 WHERE state = 'waiting'");
+        self.server.sql(LATER);
     }
 
     /// How many messages there are.
@@ -150,6 +150,10 @@ impl Post {
         self.server.value("SELECT count(*) FROM messages")
     }
 }
+
+/// Makes everything pending due, as a person does who retries a destination.
+pub const LATER: &str = "UPDATE outbox SET next_at = 0;
+    UPDATE outbox_destinations SET failures = 0, failing_since = NULL, next_at = NULL, revision = revision + 1";
 
 /// Sets a gateway up.
 pub fn gateway(server: &Server, channel: &str, definition: &Value, secret: &str) {

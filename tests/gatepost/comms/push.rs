@@ -139,14 +139,6 @@ fn without_an_access_token_nothing_is_sent_and_it_is_tried_again() {
     ]);
     let id = template(&post);
     push(&post, id);
-    for attempts in 1..=2 {
-        until("the attempt has ended", || {
-            post.server.value::<i64>(&format!(
-                "SELECT count(*) FROM messages WHERE state = 'waiting' AND attempts = {attempts}"
-            )) == 1
-        });
-        post.later();
-    }
     post.until(1, "sent");
     let lines: Vec<bool> = post
         .provider

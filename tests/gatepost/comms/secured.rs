@@ -172,7 +172,7 @@ fn what_the_machine_trusts_is_trusted_by_mail_gateways_and_webhooks() {
         super::crash::value(&site.db, refused) >= 3
     });
     served.stop();
-    super::crash::run(&site.db, "UPDATE messages SET next_at = 0");
+    super::crash::run(&site.db, super::LATER);
     assert!(mail.mails().is_empty() && provider.calls().is_empty());
 
     let served = start(&own);

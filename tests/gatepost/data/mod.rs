@@ -5,7 +5,7 @@ mod columns;
 mod interrupted;
 mod killed;
 mod links;
-mod older;
+pub mod older;
 mod round;
 mod schemas;
 mod searched;

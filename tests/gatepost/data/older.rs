@@ -24,7 +24,7 @@ fn versions() -> Vec<u32> {
 }
 
 /// A file of a schema version, as that version left it.
-fn of_version(version: u32) -> Site {
+pub fn of_version(version: u32) -> Site {
     let site = Site::new();
     let packed = std::fs::read(folder().join(format!("schema-{version:02}.db.gz")));
     let mut content = Vec::new();

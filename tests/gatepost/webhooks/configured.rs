@@ -88,7 +88,7 @@ fn webhooks_go_round_and_their_secrets_stay_where_they_are() {
         .remove("webhooks");
     applied(folder, &whole, &["--prune"]);
     assert_eq!(exported(folder), json!([]));
-    for table in ["webhooks", "webhook_states", "webhook_pending"] {
+    for table in ["webhooks", "outbox_destinations", "outbox"] {
         assert_eq!(
             value::<i64>(folder, &format!("SELECT count(*) FROM {table}")),
             0

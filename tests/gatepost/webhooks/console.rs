@@ -162,7 +162,7 @@ fn operators_see_and_send_again_and_change_nothing() {
         .taken();
     let second = receiver.wait_for(2)[1].clone();
     assert_eq!((first.id(), &first.text), (second.id(), &second.text));
-    for end in ["pause", "skip", "give-up", "test", "rotate", "remove"] {
+    for end in ["pause", "skip", "test", "rotate", "remove"] {
         operator
             .post(&format!("{at}/{end}"), &[])
             .refused(403, "administrator");
@@ -275,33 +275,22 @@ fn what_is_never_taken_can_be_given_up() {
     caller
         .interact("lead", &json!({"delegate": ada, "data": {"n": 2}}))
         .id();
-    super::await_value(
-        &server,
-        "both wait",
-        "SELECT count(*) FROM webhook_pending",
-        2,
-    );
+    super::await_value(&server, "both wait", "SELECT count(*) FROM outbox", 2);
     let crew = server.crew(ConsoleRole::Administrator);
-    let at = format!("/console/webhooks/{id}/give-up");
-    crew.post(
-        &at,
-        &[("source", "interaction"), ("row", &first.to_string())],
-    )
-    .taken();
+    let deliveries = format!("/console/deliveries?destination=webhook:{id}");
+    let page = crew.get(&deliveries).shown();
+    assert!(
+        page.contains("it answered 400") && page.contains("Webhook"),
+        "{page}"
+    );
+    let row: i64 = server.value(&format!(
+        "SELECT id FROM outbox WHERE source = 'interaction' AND source_id = {first}"
+    ));
+    let at = format!("/console/deliveries/{row}/cancel");
+    crew.post(&at, &[]).taken();
     receiver.wait("the second", |came| {
         came.iter().any(|came| came.data()["data"]["n"] == 2)
     });
-    super::await_value(
-        &server,
-        "nothing waits",
-        "SELECT count(*) FROM webhook_pending",
-        0,
-    );
-    crew.post(
-        &at,
-        &[("source", "interaction"), ("row", &first.to_string())],
-    )
-    .refused(400, "does not wait any more");
-    crew.post(&at, &[("source", "users"), ("row", "1")])
-        .refused(400, "no such delivery");
+    super::await_value(&server, "nothing waits", "SELECT count(*) FROM outbox", 0);
+    crew.post(&at, &[]).refused(404, "not pending any more");
 }

@@ -40,7 +40,7 @@ fn what_waits_of_somebody_who_is_erased_is_never_sent() {
     await_value(
         &server,
         "its record, its scans and the other's lead wait",
-        "SELECT count(*) FROM webhook_pending",
+        "SELECT count(*) FROM outbox",
         4,
     );
     api.delete(&format!("/interaction/id:{deleted}"));
@@ -57,12 +57,7 @@ fn what_waits_of_somebody_who_is_erased_is_never_sent() {
     let came = receiver.wait("that it is erased", |came| {
         came.iter().any(|came| came.kind() == "delegate.erased")
     });
-    await_value(
-        &server,
-        "nothing waits",
-        "SELECT count(*) FROM webhook_pending",
-        0,
-    );
+    await_value(&server, "nothing waits", "SELECT count(*) FROM outbox", 0);
     let erased = came.iter().find(|came| came.kind() == "delegate.erased");
     assert_eq!(
         erased.expect("it came").data(),

@@ -4,7 +4,7 @@ mod configured;
 mod console;
 mod erased;
 mod killed;
-mod receiver;
+pub mod receiver;
 mod taken;
 mod trouble;
 

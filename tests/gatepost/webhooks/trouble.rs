@@ -60,22 +60,18 @@ fn what_is_not_taken_holds_back_its_own_person_and_nobody_else() {
     });
     let graces: Vec<i64> = came.iter().map(n).filter(|n| *n > 10).collect();
     assert_eq!(graces, [11, 12, 13]);
-    await_value(
-        &server,
-        "three wait",
-        "SELECT count(*) FROM webhook_pending",
-        3,
-    );
+    await_value(&server, "three wait", "SELECT count(*) FROM outbox", 3);
     // What waits names the person by id alone.
     let held: String =
-        server.value("SELECT group_concat(ordering_key || coalesce(why, '')) FROM webhook_pending");
+        server.value("SELECT group_concat(ordering_key || coalesce(why, '')) FROM outbox");
     assert!(
         held.contains(&format!("delegate:{ada}it answered 500")),
         "{held}"
     );
     let crew = server.crew(ConsoleRole::Operator);
     let page = crew.get(&format!("/console/webhooks/{id}")).shown();
-    assert!(page.contains("Failed deliveries") && page.contains("I choke on this"));
+    assert!(page.contains("3 after a failure"), "{page}");
+    assert!(page.contains("I choke on this"));
     // It is tried again by itself, under the same id, and what waited follows in order.
     receiver.wait("another try", |came| {
         came.iter().filter(|came| n(came) == 1).count() >= 2
@@ -94,12 +90,7 @@ fn what_is_not_taken_holds_back_its_own_person_and_nobody_else() {
         .collect();
     assert_eq!(ids.len(), 1);
     assert!(came.iter().all(|came| came.signed_by(&[&secret]) == [true]));
-    await_value(
-        &server,
-        "nothing waits",
-        "SELECT count(*) FROM webhook_pending",
-        0,
-    );
+    await_value(&server, "nothing waits", "SELECT count(*) FROM outbox", 0);
 }
 
 #[test]
@@ -124,7 +115,7 @@ fn a_receiver_that_cuts_and_then_comes_back_is_told_everything_in_order() {
     assert!(told.is_sorted());
     told.dedup();
     assert_eq!(told, (1..=30).collect::<Vec<_>>());
-    let state = format!("SELECT failures FROM webhook_states WHERE webhook_id = {id}");
+    let state = format!("SELECT failures FROM outbox_destinations WHERE name = 'webhook:{id}'");
     await_value(&server, "it is well again", &state, 0);
 }
 
@@ -141,7 +132,7 @@ fn a_receiver_that_hangs_holds_up_no_other_and_no_gate() {
         lead(&caller, *of, n);
     }
     takes.wait_for(40);
-    assert!(hangs.came().len() <= gatepost::domain::webhooks::runner::AT_ONCE);
+    assert!(hangs.came().len() <= gatepost::domain::webhooks::AT_ONCE);
     // After ten seconds each is tried again.
     hangs.now(|_| Act::Answer(200, ""));
     hangs.wait("all of them", |came| {
@@ -174,13 +165,10 @@ fn a_receiver_that_is_away_for_long_makes_the_file_no_larger() {
     await_value(
         &server,
         "it fails",
-        "SELECT count(*) FROM webhook_states WHERE failures >= 6",
+        "SELECT count(*) FROM outbox_destinations WHERE failures >= 6",
         1,
     );
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM webhook_pending"),
-        0
-    );
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM outbox"), 0);
     let attempts: i64 = server.value("SELECT count(*) FROM webhook_attempts");
     assert!(attempts < 20, "{attempts}");
     let crew = server.crew(ConsoleRole::Operator);
@@ -192,8 +180,8 @@ fn a_receiver_that_is_away_for_long_makes_the_file_no_larger() {
 fn long_ago(server: &mut Server, days: i64) {
     let since = gatepost::types::Timestamp::now().0 - days * 24 * 3_600 * 1000;
     let past = format!(
-        "UPDATE webhook_states SET failing_since = {since}, next_at = {since};
-         UPDATE webhook_pending SET next_at = {since}"
+        "UPDATE outbox_destinations SET failing_since = {since}, next_at = {since};
+         UPDATE outbox SET next_at = {since}"
     );
     server.restart_after(|server| server.sql(&past));
 }
@@ -203,8 +191,8 @@ fn after_three_days_of_failure_it_stops_and_a_click_has_it_go_on() {
     let mut server = server();
     let receiver = Receiver::that(|_| Act::Answer(503, "later"));
     let (id, _) = told(&server, &receiver, &["lead"], &[]);
-    let failing = "SELECT count(*) FROM webhook_states WHERE failing_since IS NOT NULL";
-    let stopped = "SELECT count(*) FROM webhook_states WHERE paused_why = 'failing'";
+    let failing = "SELECT count(*) FROM outbox_destinations WHERE failing_since IS NOT NULL";
+    let stopped = "SELECT count(*) FROM outbox_destinations WHERE paused_why = 'failing'";
     {
         let caller = server.caller_with_all();
         let ada = caller.delegate(&json!({"firstName": "Ada"}));
@@ -258,15 +246,19 @@ fn a_receiver_that_says_it_is_no_more_is_left_alone() {
     for of in people {
         lead(&caller, of, 1);
     }
-    let gone = "SELECT count(*) FROM webhook_states WHERE paused_why = 'gone'";
+    let gone = "SELECT count(*) FROM outbox_destinations WHERE paused_why = 'gone'";
     await_value(&server, "it stops", gone, 1);
-    assert!(receiver.came().len() <= gatepost::domain::webhooks::runner::AT_ONCE);
+    assert!(receiver.came().len() <= gatepost::domain::webhooks::AT_ONCE);
     let crew = server.crew(ConsoleRole::Operator);
     let page = crew.get(&format!("/console/webhooks/{id}")).shown();
     assert!(page.contains("gone for good (410)"));
     // Nothing is tried by itself, so that no time is told; and what there is to be done is.
-    assert!(page.contains("paused") && !page.contains("next attempt at"));
     assert!(page.matches("Resume").count() >= 2, "{page}");
+    let page = crew.get("/console/deliveries").shown();
+    assert!(
+        page.contains("Stopped at") && !page.contains("Next attempt at"),
+        "{page}"
+    );
     receiver.now(|_| Act::Answer(200, ""));
     let resumed = crew.post(&format!("/console/webhooks/{id}/resume"), &[]);
     resumed.taken();
@@ -289,13 +281,8 @@ fn a_redirect_is_not_followed_and_told_as_what_it_is() {
     let caller = server.caller_with_all();
     let ada = caller.delegate(&json!({}));
     lead(&caller, ada, 1);
-    await_value(
-        &server,
-        "it waits",
-        "SELECT count(*) FROM webhook_pending",
-        1,
-    );
-    let why: String = server.value("SELECT why FROM webhook_pending");
+    await_value(&server, "it waits", "SELECT count(*) FROM outbox", 1);
+    let why: String = server.value("SELECT why FROM outbox");
     assert!(why.contains("redirects are not followed"), "{why}");
     assert!(target.came().is_empty());
 }

@@ -131,19 +131,19 @@ impl Account {
 /// Gives a message to FCM, for one app.
 pub(super) async fn send(fcm: &Fcm, attempt: &Attempt<'_>, tokens: &Tokens) -> Outcome {
     let Some(secret) = attempt.secret else {
-        return Outcome::Later("the gateway has no service account yet".to_owned());
+        return Outcome::Down("the gateway has no service account yet".to_owned());
     };
     let account = match Account::read(secret) {
         Ok(account) => account,
-        Err(cause) => return Outcome::Later(cause.message),
+        Err(cause) => return Outcome::Down(cause.message),
     };
     let Some(project) = fcm.project.as_ref().or(account.project_id.as_ref()) else {
-        return Outcome::Later("the gateway has no project yet".to_owned());
+        return Outcome::Down("the gateway has no project yet".to_owned());
     };
     let token = match tokens.get(&account, secret, attempt.client).await {
         Ok(token) => token,
         // Without a token nothing can have been sent.
-        Err(why) => return Outcome::Later(why),
+        Err(why) => return Outcome::Down(why),
     };
     let due = attempt.due;
     let mut notification = json!({"body": due.body});

@@ -285,7 +285,7 @@ impl Http {
 pub(super) async fn send(http: &Http, attempt: &Attempt<'_>) -> Outcome {
     let request = match http.request(attempt) {
         Ok(request) => request,
-        Err(why) => return Outcome::Later(format!("the gateway's settings: {why}")),
+        Err(why) => return Outcome::Down(format!("the gateway's settings: {why}")),
     };
     match attempt.client.send(request).await {
         Ok(answer) => judge(&answer, http.success.as_ref()),
@@ -295,7 +295,7 @@ pub(super) async fn send(http: &Http, attempt: &Attempt<'_>) -> Outcome {
 
 pub(super) fn unanswered(failure: Failure) -> Outcome {
     match failure {
-        Failure::NotSent(why) => Outcome::Later(format!("the gateway cannot be reached: {why}")),
+        Failure::NotSent(why) => Outcome::Down(format!("the gateway cannot be reached: {why}")),
         Failure::Unknown(why) => Outcome::Unknown(format!(
             "the gateway was given the message and did not answer: {why}"
         )),
@@ -311,15 +311,15 @@ pub(super) fn judge(answer: &Answer, success: Option<&Success>) -> Outcome {
             None => Outcome::Sent,
             Some(success) => judge_body(&answer.body, success),
         },
-        300..=399 => Outcome::Later(format!("the gateway answered {status}: it has moved")),
+        300..=399 => Outcome::Down(format!("the gateway answered {status}: it has moved")),
         // Of the message itself; everything else can be mended.
         400 | 404 | 410 | 413 | 422 => {
             Outcome::Never(format!("the gateway refused it ({status}){excerpt}"))
         }
-        401 | 403 | 407 => Outcome::Later(format!(
+        401 | 403 | 407 => Outcome::Down(format!(
             "the gateway does not let us sign in ({status}){excerpt}"
         )),
-        429 | 503 => Outcome::Later(format!("the gateway is busy ({status}){excerpt}")),
+        429 | 503 => Outcome::Down(format!("the gateway is busy ({status}){excerpt}")),
         402..=499 => Outcome::Later(format!("the gateway refused it ({status}){excerpt}")),
         _ => Outcome::Unknown(format!("the gateway failed ({status}){excerpt}")),
     }

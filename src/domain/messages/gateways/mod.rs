@@ -13,11 +13,12 @@ pub use smtp::{Security, Smtp};
 
 use super::{
     Channel,
-    outbox::{Due, Open, Outcome},
+    outbox::{Due, Outcome},
 };
 use crate::{
     core::{
         Context, audit,
+        outbox::destination,
         outgoing::{Client, Reach},
         settings::Communications,
     },
@@ -162,15 +163,6 @@ pub(super) fn armed(connection: &Connection, channel: Channel) -> Result<Option<
         .optional()?)
 }
 
-/// Which channels are open: those with a gateway, and of them those that messages to delegates may
-/// take.
-pub fn open(connection: &Connection, settings: &Communications) -> Result<Open> {
-    let any: Vec<Channel> = all(connection)?.iter().map(|one| one.channel).collect();
-    let mut to_delegates = any.clone();
-    to_delegates.retain(|channel| allowed(settings, *channel));
-    Ok(Open { any, to_delegates })
-}
-
 /// Whether messages to delegates may go by a channel (spec: send-comm, rule 7).
 pub fn allowed(settings: &Communications, channel: Channel) -> bool {
     settings.enabled
@@ -209,6 +201,9 @@ pub fn save(
                 )?;
             }
         }
+    }
+    for to_delegate in [false, true] {
+        destination::retry(tx, &channel.destination(to_delegate))?;
     }
     let changed =
         definition.is_some() && matches!(secret, Secret::Set(secret) if !secret.is_empty());
@@ -268,6 +263,7 @@ pub(super) fn without_secret(outcome: Outcome, secret: Option<&str>) -> Outcome 
     let clean = |why: String| masked::masked(&why, secret);
     match outcome {
         Outcome::Sent => Outcome::Sent,
+        Outcome::Down(why) => Outcome::Down(clean(why)),
         Outcome::Later(why) => Outcome::Later(clean(why)),
         Outcome::Never(why) => Outcome::Never(clean(why)),
         Outcome::Unknown(why) => Outcome::Unknown(clean(why)),

@@ -204,7 +204,7 @@ pub(super) async fn send(smtp: &Smtp, attempt: &Attempt<'_>, html: Option<String
     let seconds = WHOLE_MAX.as_secs();
     let mut connection = match timeout_at(deadline, session.open()).await {
         Ok(Ok(connection)) => connection,
-        Ok(Err(why)) => return Outcome::Later(why),
+        Ok(Err(why)) => return Outcome::Down(why),
         Err(_) => return no_answer(seconds),
     };
     let offered = timeout_at(deadline, session.offer(&mut connection)).await;
@@ -239,7 +239,7 @@ pub(super) async fn send(smtp: &Smtp, attempt: &Attempt<'_>, html: Option<String
 }
 
 fn no_answer(seconds: u64) -> Outcome {
-    Outcome::Later(format!("the mail server gave no answer within {seconds} s"))
+    Outcome::Down(format!("the mail server gave no answer within {seconds} s"))
 }
 
 /// One conversation.
@@ -353,7 +353,7 @@ impl Session<'_> {
         connection
             .command(Mail::new(Some(self.from.clone()), options))
             .await
-            .map_err(|cause| Outcome::Later(said("does not take mail from us", &cause)))?;
+            .map_err(|cause| Outcome::Down(said("does not take mail from us", &cause)))?;
         connection
             .command(Rcpt::new(self.to.clone(), Vec::new()))
             .await

@@ -1,10 +1,11 @@
 //! What the crew does to a message that is there: has it sent again, or calls it back.
 
-use super::expiry;
+use super::{enqueue, expiry, of};
 use crate::{
     core::{
         Context,
         audit::{self, Change},
+        outbox::pending,
     },
     db::Tx,
     domain::messages::{
@@ -82,13 +83,13 @@ pub fn resend(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
         ));
     }
     let address = address_now(tx, ctx, &standing)?;
-    let now = tx.now();
     tx.prepare_cached(
-        "UPDATE messages SET state = 'waiting', attempts = 0, next_at = ?2, expires_at = ?3,
-             failure = NULL, address = ?4
+        "UPDATE messages SET state = 'waiting', attempts = 0, failure = NULL, address = ?2
          WHERE id = ?1",
     )?
-    .execute(params![id, now, expiry(now, false), address])?;
+    .execute(params![id, address])?;
+    let destination = standing.channel.destination(standing.delegate.is_some());
+    enqueue(tx, id, &destination, expiry(tx.now(), false))?;
     decided(tx, ctx, id, "resend", standing.state, State::Waiting)
 }
 
@@ -128,10 +129,9 @@ pub fn cancel(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
             standing.state.name()
         )));
     }
-    tx.prepare_cached(
-        "UPDATE messages SET state = 'cancelled', next_at = NULL, expires_at = NULL WHERE id = ?1",
-    )?
-    .execute([id])?;
+    tx.prepare_cached("UPDATE messages SET state = 'cancelled' WHERE id = ?1")?
+        .execute([id])?;
+    pending::remove_about(tx, of(id))?;
     decided(tx, ctx, id, "cancel", standing.state, State::Cancelled)
 }
 

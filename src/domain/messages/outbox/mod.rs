@@ -1,33 +1,34 @@
-//! The outbox in the file: what is put into it, what is due, and what became of an attempt.
+//! Messages in the file: how they enter the outbox, and what attempts make of them.
 //!
 //! A message is in one state at a time, and only an attempt that began as `sending` can end: so an
-//! outcome that comes after a person has decided, or after the message was erased, changes nothing.
+//! outcome that comes after a person has decided, or after the message was erased, changes nothing. While
+//! a message waits, the outbox has a pending delivery of it.
 //!
-//! - `decisions`: what the crew does to a message; `upkeep`: what a start ends, and what is let go
+//! - `decisions`: what the crew does to a message; `upkeep`: what a start ends, and what is removed
 
 mod decisions;
 mod upkeep;
 
 pub use decisions::{cancel, resend};
-pub use upkeep::{end_interrupted, thin};
+pub use upkeep::{end_interrupted, expire, is_any_expired, thin};
 
 use super::{
     address, opened,
     types::{Channel, State},
 };
 use crate::{
-    core::Context,
+    core::{
+        Context,
+        outbox::{Delivery, Ref, Source, pending},
+    },
     db::Tx,
     identity::secret_message_bodies::SecretMessageBodies,
     types::{DelegateId, Timestamp, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde_json::json;
 
-/// Attempts at a message before it counts as failed.
-pub const ATTEMPTS_MAX: i64 = 8;
-/// Seconds until the next attempt, after the first, the second ….
-const BACK_OFF_S: [i64; 7] = [30, 120, 600, 1_800, 3_600, 7_200, 14_400];
+/// Attempts at a message that the gateway refuses for now before it counts as failed.
+pub const ATTEMPTS_MAX: u32 = 10;
 /// How long a message may wait: a day later nobody expects it any more.
 const LIFE_MS: i64 = 24 * 3_600 * 1_000;
 /// How long a message with a secret may wait: as long as the secret is good for (contract §8, OTP).
@@ -77,7 +78,9 @@ pub enum Begin {
 pub enum Outcome {
     /// The gateway took it.
     Sent,
-    /// It was not taken, for certain, which may change: the gateway is down, a password wrong.
+    /// The gateway takes nothing now: it is down, or does not let this server sign in.
+    Down(String),
+    /// It was not accepted, for certain, which may change: a mailbox is full.
     Later(String),
     /// It was not taken, for certain, and never will be: there is no such mailbox.
     Never(String),
@@ -127,23 +130,6 @@ impl Due {
     }
 }
 
-/// Which messages may go now: channels that have a gateway, and of those the ones that messages to
-/// delegates may take (the setting `communications`).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Open {
-    /// With a gateway.
-    pub any: Vec<Channel>,
-    /// With a gateway, and not switched off.
-    pub to_delegates: Vec<Channel>,
-}
-
-impl Open {
-    fn names(channels: &[Channel]) -> String {
-        let names: Vec<_> = channels.iter().map(|channel| channel.name()).collect();
-        json!(names).to_string()
-    }
-}
-
 /// Puts a message into the outbox; its id.
 pub fn insert(tx: &Tx<'_>, new: &NewMessage, begin: &Begin) -> Result<i64> {
     let now = tx.now();
@@ -157,8 +143,8 @@ pub fn insert(tx: &Tx<'_>, new: &NewMessage, begin: &Begin) -> Result<i64> {
     }
     tx.prepare_cached(
         "INSERT INTO messages (delegate_id, channel, template, state, created_at, address, subject,
-             body, html, secret, origin, attempts, tried_at, next_at, expires_at, failure)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+             body, html, secret, origin, attempts, tried_at, failure)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )?
     .execute(params![
         new.delegate,
@@ -174,11 +160,32 @@ pub fn insert(tx: &Tx<'_>, new: &NewMessage, begin: &Begin) -> Result<i64> {
         new.origin,
         attempts,
         (attempts > 0).then_some(now),
-        (state == State::Waiting).then_some(now),
-        (state == State::Waiting).then(|| expiry(now, new.secret)),
         failure,
     ])?;
-    Ok(tx.last_insert_rowid())
+    let id = tx.last_insert_rowid();
+    if state == State::Waiting {
+        let destination = new.channel.destination(new.delegate.is_some());
+        enqueue(tx, id, &destination, expiry(now, new.secret))?;
+    }
+    Ok(id)
+}
+
+/// Adds the pending delivery of a message. Messages do not wait for each other: each is its own
+/// ordering key.
+fn enqueue(tx: &Tx<'_>, id: i64, destination: &str, expires_at: Timestamp) -> Result<()> {
+    let delivery = Delivery {
+        of: of(id),
+        ordering_key: format!("message:{id}"),
+        attempts: 0,
+    };
+    pending::add(tx, destination, &delivery, Some(expires_at))
+}
+
+fn of(id: i64) -> Ref {
+    Ref {
+        source: Source::Message,
+        id,
+    }
 }
 
 /// Puts an e-mail with a secret into the outbox, such as a one-time password for a user; its id. What
@@ -218,57 +225,22 @@ fn expiry(now: Timestamp, secret: bool) -> Timestamp {
     Timestamp(now.0 + if secret { SECRET_LIFE_MS } else { LIFE_MS })
 }
 
-/// Whether [`claim`] would change anything.
-pub fn is_any_due(connection: &Connection, open: &Open, now: Timestamp) -> Result<bool> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT 1 FROM messages WHERE state = 'waiting' AND (expires_at <= ?1
-                 OR (next_at <= ?1 AND channel IN (SELECT value FROM json_each(?2))
-                     AND (delegate_id IS NULL OR channel IN (SELECT value FROM json_each(?3)))))",
-        )?
-        .exists(params![
-            now,
-            Open::names(&open.any),
-            Open::names(&open.to_delegates)
-        ])?)
-}
-
-/// Begins an attempt at each of the oldest messages that are due, at most `most`; those that are too
-/// late, or whose delegate was deleted, go out of the queue.
-pub fn claim(tx: &Tx<'_>, open: &Open, most: usize) -> Result<Vec<Due>> {
-    let now = tx.now();
+/// Begins an attempt at a message that waits; `None` if it does not wait any more, or its delegate was
+/// deleted.
+pub fn begin(tx: &Tx<'_>, id: i64) -> Result<Option<Due>> {
     tx.prepare_cached(
-        "UPDATE messages SET state = 'failed', next_at = NULL, expires_at = NULL,
-             failure = coalesce(failure || '; ', '') || 'it could not be sent in time'
-         WHERE state = 'waiting' AND expires_at <= ?1",
+        "UPDATE messages SET state = 'cancelled', failure = 'the delegate was deleted'
+         WHERE id = ?1 AND state = 'waiting'
+         AND delegate_id IN (SELECT id FROM delegates WHERE deleted_at IS NOT NULL)",
     )?
-    .execute([now])?;
-    tx.prepare_cached(
-        "UPDATE messages SET state = 'cancelled', next_at = NULL, failure = 'the delegate was deleted'
-         WHERE state = 'waiting' AND next_at <= ?1 AND delegate_id IN
-             (SELECT id FROM delegates WHERE deleted_at IS NOT NULL)",
-    )?
-    .execute([now])?;
-    let mut statement = tx.prepare_cached(&format!(
-        "UPDATE messages SET state = 'sending', attempts = attempts + 1, tried_at = ?1
-         WHERE id IN (SELECT id FROM messages WHERE state = 'waiting' AND next_at <= ?1
-             AND channel IN (SELECT value FROM json_each(?2))
-             AND (delegate_id IS NULL OR channel IN (SELECT value FROM json_each(?3)))
-             ORDER BY next_at, id LIMIT ?4)
-         RETURNING {DUE}"
-    ))?;
-    let rows = statement.query_map(
-        params![
-            now,
-            Open::names(&open.any),
-            Open::names(&open.to_delegates),
-            i64::try_from(most).unwrap_or(i64::MAX)
-        ],
-        Due::read,
-    )?;
-    let mut due = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-    due.sort_by_key(|due| due.id);
-    Ok(due)
+    .execute([id])?;
+    Ok(tx
+        .prepare_cached(&format!(
+            "UPDATE messages SET state = 'sending', attempts = attempts + 1, tried_at = ?2
+             WHERE id = ?1 AND state = 'waiting' RETURNING {DUE}"
+        ))?
+        .query_row(params![id, tx.now()], Due::read)
+        .optional()?)
 }
 
 /// A message whose attempt has begun.
@@ -280,48 +252,30 @@ pub fn begun(connection: &Connection, id: i64) -> Result<Due> {
         .query_row([id], Due::read)?)
 }
 
-/// Writes down how an attempt ended. With `last` no further one is made by itself.
+/// Stores how an attempt ended; with `last`, no further one is made.
 pub fn finish(tx: &Tx<'_>, id: i64, outcome: &Outcome, last: bool) -> Result<()> {
-    let attempt: Option<i64> = tx
-        .prepare_cached("SELECT attempts FROM messages WHERE id = ?1 AND state = 'sending'")?
-        .query_row([id], |row| row.get(0))
-        .optional()?;
-    let Some(attempts) = attempt else {
-        return Ok(());
-    };
-    let now = tx.now();
-    let again = !last && attempts < ATTEMPTS_MAX;
     let (state, failure) = match outcome {
         Outcome::Sent => (State::Sent, None),
-        Outcome::Later(why) if again => (State::Waiting, Some(why)),
-        Outcome::Later(why) | Outcome::Never(why) => (State::Failed, Some(why)),
+        Outcome::Down(why) | Outcome::Later(why) if !last => (State::Waiting, Some(why)),
+        Outcome::Down(why) | Outcome::Later(why) | Outcome::Never(why) => {
+            (State::Failed, Some(why))
+        }
         Outcome::Unknown(why) => (State::Unknown, Some(why)),
     };
-    let waits = state == State::Waiting;
     tx.prepare_cached(
-        "UPDATE messages SET state = ?2, failure = ?3, sent_at = ?4, next_at = ?5,
-             expires_at = iif(?6, expires_at, NULL)
-         WHERE id = ?1",
+        "UPDATE messages SET state = ?2, failure = ?3, sent_at = ?4
+         WHERE id = ?1 AND state = 'sending'",
     )?
     .execute(params![
         id,
         state,
         failure.map(|why| shortened(why)),
-        (state == State::Sent).then_some(now),
-        waits.then(|| next(now, attempts)),
-        waits,
+        (state == State::Sent).then(|| tx.now()),
     ])?;
     Ok(())
 }
 
-/// When the attempt after so many is due.
-fn next(now: Timestamp, attempts: i64) -> Timestamp {
-    let at = usize::try_from(attempts - 1).unwrap_or_default();
-    let wait_s = BACK_OFF_S[at.min(BACK_OFF_S.len() - 1)];
-    Timestamp(now.0 + wait_s * 1_000)
-}
-
-fn shortened(why: &str) -> String {
+pub(super) fn shortened(why: &str) -> String {
     let one_line = why.split_whitespace().collect::<Vec<_>>().join(" ");
     one_line.chars().take(FAILURE_MAX_CHARS).collect()
 }

@@ -29,47 +29,15 @@ fn mail(secret: bool) -> NewMessage {
     }
 }
 
-fn all_open() -> Open {
-    Open {
-        any: Channel::ALL.to_vec(),
-        to_delegates: Channel::ALL.to_vec(),
-    }
-}
-
 fn state(connection: &Connection, id: i64) -> (State, Option<i64>, Option<String>) {
     connection
         .query_row(
-            "SELECT state, next_at, body FROM messages WHERE id = ?1",
+            "SELECT state, (SELECT next_at FROM outbox WHERE source_id = m.id), body
+             FROM messages m WHERE id = ?1",
             [id],
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )
         .unwrap()
-}
-
-#[test]
-fn attempts_come_at_longer_and_longer_intervals_and_end() {
-    let file = file();
-    let mut now = 1_000_000;
-    let id = at(&file, now, |tx| insert(tx, &mail(false), &Begin::Waiting));
-    let mut waits = Vec::new();
-    loop {
-        let due = at(&file, now, |tx| claim(tx, &all_open(), 10));
-        assert_eq!(due.iter().map(|due| due.id).collect::<Vec<_>>(), [id]);
-        at(&file, now, |tx| {
-            finish(tx, id, &Outcome::Later("no".into()), false)
-        });
-        let (state, next, _) = state(&file, id);
-        let Some(next) = next else {
-            assert_eq!(state, State::Failed);
-            break;
-        };
-        assert_eq!(state, State::Waiting);
-        assert!(!is_any_due(&file, &all_open(), Timestamp(next - 1)).unwrap());
-        assert!(is_any_due(&file, &all_open(), Timestamp(next)).unwrap());
-        waits.push((next - now) / 1_000);
-        now = next;
-    }
-    assert_eq!(waits, [30, 120, 600, 1_800, 3_600, 7_200, 14_400]);
 }
 
 #[test]
@@ -78,13 +46,13 @@ fn only_an_attempt_that_goes_on_can_end() {
     let id = at(&file, 1, |tx| insert(tx, &mail(false), &Begin::Waiting));
     at(&file, 1, |tx| finish(tx, id, &Outcome::Sent, false));
     assert_eq!(state(&file, id).0, State::Waiting);
-    at(&file, 1, |tx| claim(tx, &all_open(), 10));
+    at(&file, 1, |tx| begin(tx, id));
     at(&file, 1, |tx| {
         finish(tx, id, &Outcome::Unknown("?".into()), false)
     });
     at(&file, 1, |tx| finish(tx, id, &Outcome::Sent, false));
     assert_eq!(state(&file, id).0, State::Unknown);
-    assert!(at(&file, MINUTE_MS, |tx| claim(tx, &all_open(), 10)).is_empty());
+    assert!(at(&file, MINUTE_MS, |tx| begin(tx, id)).is_none());
     // One that was erased meanwhile.
     at(&file, 1, |tx| finish(tx, 99, &Outcome::Sent, false));
 }
@@ -102,30 +70,32 @@ fn what_a_crash_cut_off_is_unknown_and_what_waited_waits_still() {
     assert_eq!(state(&file, begun), (State::Unknown, None, None));
     assert_eq!(state(&file, secret), (State::Failed, None, None));
     assert_eq!(state(&file, waits).0, State::Waiting);
-    let due = at(&file, 2, |tx| claim(tx, &all_open(), 10));
-    assert_eq!(due.iter().map(|due| due.id).collect::<Vec<_>>(), [waits]);
+    assert!(at(&file, 2, |tx| begin(tx, secret)).is_none());
+    assert_eq!(at(&file, 2, |tx| begin(tx, waits)).unwrap().id, waits);
+    let left: i64 = file
+        .query_row("SELECT source_id FROM outbox", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(left, waits);
 }
 
 #[test]
-fn a_message_is_claimed_once_and_only_by_open_ways() {
+fn a_message_begins_once_and_leaves_the_outbox_with_its_row() {
     let file = file();
-    let mut text = mail(false);
-    text.channel = Channel::Sms;
-    let (email, text) = at(&file, 1, |tx| {
-        Ok((
-            insert(tx, &mail(false), &Begin::Waiting)?,
-            insert(tx, &text, &Begin::Waiting)?,
-        ))
-    });
-    let open = Open {
-        any: vec![Channel::Sms],
-        to_delegates: Vec::new(),
-    };
-    let ids = |due: Vec<Due>| due.into_iter().map(|due| due.id).collect::<Vec<_>>();
-    assert_eq!(ids(at(&file, 1, |tx| claim(tx, &open, 10))), [text]);
-    assert_eq!(ids(at(&file, 1, |tx| claim(tx, &all_open(), 10))), [email]);
-    assert!(at(&file, 1, |tx| claim(tx, &all_open(), 10)).is_empty());
-    assert!(!is_any_due(&file, &all_open(), Timestamp(1)).unwrap());
+    let id = at(&file, 1, |tx| insert(tx, &mail(false), &Begin::Waiting));
+    assert!(at(&file, 1, |tx| begin(tx, id)).is_some());
+    assert!(at(&file, 1, |tx| begin(tx, id)).is_none());
+    let destination: String = file
+        .query_row("SELECT destination FROM outbox", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(destination, "email:users");
+    file.execute("DELETE FROM messages", []).unwrap();
+    assert!(
+        !file
+            .prepare("SELECT 1 FROM outbox")
+            .unwrap()
+            .exists([])
+            .unwrap()
+    );
 }
 
 #[test]
@@ -133,9 +103,9 @@ fn a_secret_is_given_up_after_ten_minutes() {
     let file = file();
     let id = at(&file, 0, |tx| insert(tx, &mail(true), &Begin::Waiting));
     assert_eq!(state(&file, id), (State::Waiting, Some(0), None));
-    let closed = Open::default();
-    assert!(!is_any_due(&file, &closed, Timestamp(10 * MINUTE_MS - 1)).unwrap());
-    assert!(is_any_due(&file, &closed, Timestamp(10 * MINUTE_MS)).unwrap());
-    at(&file, 10 * MINUTE_MS, |tx| claim(tx, &closed, 10));
+    assert!(!is_any_expired(&file, Timestamp(10 * MINUTE_MS - 1)).unwrap());
+    assert!(is_any_expired(&file, Timestamp(10 * MINUTE_MS)).unwrap());
+    at(&file, 10 * MINUTE_MS, expire);
     assert_eq!(state(&file, id), (State::Failed, None, None));
+    assert!(!is_any_expired(&file, Timestamp(10 * MINUTE_MS)).unwrap());
 }

@@ -1,7 +1,8 @@
 //! What an earlier process left, and what is old enough to go.
 
-use super::LOST;
+use super::{LOST, of};
 use crate::{
+    core::outbox::{Source, pending},
     db::{Store, Tx},
     types::{Timestamp, error::Result},
 };
@@ -50,9 +51,8 @@ fn ended(connection: &Connection, before: Timestamp) -> Result<Vec<i64>> {
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
-/// What an earlier process was at when it ended: nobody knows how that went. What it was to send of a
-/// secret went with it; a version before this one wrote that down. To be called before anything is
-/// sent.
+/// Ends the attempts of an earlier process: their outcome is unknown. The text of a secret was lost with
+/// that process. To be called before anything is sent.
 pub fn end_interrupted(tx: &Tx<'_>) -> Result<()> {
     tx.execute(
         "UPDATE messages SET state = 'unknown', failure = 'the server ended while it was being sent',
@@ -61,10 +61,36 @@ pub fn end_interrupted(tx: &Tx<'_>) -> Result<()> {
         [],
     )?;
     tx.execute(
-        "UPDATE messages SET state = 'failed', next_at = NULL, expires_at = NULL, failure = ?1,
-             body = NULL, html = NULL
+        "UPDATE messages SET state = 'failed', failure = ?1, body = NULL, html = NULL
          WHERE state = 'waiting' AND secret",
         [LOST],
     )?;
+    tx.execute(
+        "DELETE FROM outbox WHERE source = 'message'
+         AND source_id NOT IN (SELECT id FROM messages WHERE state = 'waiting')",
+        [],
+    )?;
+    Ok(())
+}
+
+/// Whether [`expire`] would change anything.
+pub fn is_any_expired(connection: &Connection, now: Timestamp) -> Result<bool> {
+    Ok(!pending::expired(connection, Source::Message, now)?.is_empty())
+}
+
+/// Ends messages that could not be sent in time.
+pub fn expire(tx: &Tx<'_>) -> Result<()> {
+    for id in pending::expired(tx, Source::Message, tx.now())? {
+        let ended = tx
+            .prepare_cached(
+                "UPDATE messages SET state = 'failed',
+                     failure = coalesce(failure || '; ', '') || 'it could not be sent in time'
+                 WHERE id = ?1 AND state = 'waiting'",
+            )?
+            .execute([id])?;
+        if ended > 0 {
+            pending::remove_about(tx, of(id))?;
+        }
+    }
     Ok(())
 }
