@@ -20,7 +20,7 @@ pub struct Log {
     #[arg(long, value_enum, default_value = "text")]
     log_format: Format,
     /// How much is logged: error, warn, info, debug or trace, or directives such as
-    /// `info,gatepost::store=debug`.
+    /// `info,gatepost::db=debug`.
     #[arg(
         long,
         value_name = "LEVEL",

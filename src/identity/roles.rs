@@ -169,7 +169,7 @@ impl FromIterator<Role> for Roles {
 }
 
 /// What an operation requires of its caller: one of several roles. An operation names it in its
-/// type, see `web::Granted`.
+/// type, see `super::Granted`.
 pub trait Requirement: Send + Sync + 'static {
     /// Any of these admits; none are needed where it is empty.
     const ANY_OF: &'static [Role];

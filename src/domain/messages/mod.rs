@@ -10,7 +10,7 @@
 //! - `gateways`: how messages leave; `deliver`: attempts; `upkeep`: what runs beside them
 //! - `send`: `send-comm`; `opened`: who has opened an e-mail
 //!
-//! What a message with a one-time password says is never written: see `auth::secret_message_bodies`.
+//! What a message with a one-time password says is never written: see `identity::secret_message_bodies`.
 //!
 //! Nothing here reads a secret out to anybody: gateways take them, and give none back.
 
