@@ -1,5 +1,6 @@
 //! Where an import begins: a file is chosen and uploaded, or one that waits is taken up.
 
+use super::{failure, list_path};
 use crate::{
     admin::{Area, Layout, RequestContext, answer, upload::Upload as UploadedFile},
     ops::import::{
@@ -78,14 +79,9 @@ pub(super) async fn upload(mut request: RequestContext) -> Result<Response> {
         Err(cause) => Err(cause),
     };
     match taken {
-        Ok(id) => Ok(answer::go(&format!("/console/import/{id}"))),
-        Err(cause) if cause.kind == Kind::Defect => Err(cause),
+        Ok(id) => Ok(answer::go(&list_path(id))),
         Err(cause) => {
-            let failure = match cause.message.split_once(": ") {
-                // The name of a file stays as it is.
-                Some((name, rest)) if name.contains('.') => format!("{name}: {rest}."),
-                _ => answer::sentence(&cause.message),
-            };
+            let failure = failure(cause)?;
             answer::form_again(&UploadPage::new(&request, Some(failure), kind)?)
         }
     }
@@ -183,7 +179,6 @@ async fn take(
         preview: Arc::new(preview),
         choice,
         report: None,
-        outcome: None,
     });
     let uploads = Arc::downgrade(&request.console.imports);
     tokio::spawn(async move {

@@ -7,7 +7,7 @@ use crate::{
     db::Store,
     domain::devices,
     ops::import::{
-        Batch, Job, Looked, Mapping, Source, Stop, What,
+        Batch, Job, Mapping, Source, Stop, What,
         bad::LISTED_MAX,
         batches::{self, Options},
         job::Request,
@@ -247,12 +247,12 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
 
 /// Checks beside a server, with its progress shown.
 fn checked(
-    check: impl FnOnce(&mut (dyn FnMut(&Looked<'_>) -> ControlFlow<()> + Send)) -> Result<Job> + Send,
+    check: impl FnOnce(&mut (dyn FnMut(u64) -> ControlFlow<()> + Send)) -> Result<Job> + Send,
 ) -> Result<Job> {
     let progress = Progress::new();
     let job = aside(|| {
-        check(&mut |looked| {
-            progress.checked(looked.rows);
+        check(&mut |rows| {
+            progress.checked(rows);
             ControlFlow::Continue(())
         })
     });

@@ -2,7 +2,7 @@
 //! searched by.
 
 use super::{
-    Mapping, What,
+    Mapping, Plan, What,
     source::{Fingerprint, Reading},
 };
 use crate::{
@@ -227,39 +227,26 @@ pub fn records(connection: &Connection, id: i64, most: u32) -> Result<Vec<i64>> 
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A batch that is to be begun.
-pub struct NewBatch {
-    pub what: What,
-    /// The device that it is made for.
-    pub device: Option<DeviceId>,
-    pub file_name: String,
-    pub sha256: [u8; 32],
-    /// How it is asked for.
-    pub options: Options,
-    /// Rows in the file.
-    pub total: u64,
-}
-
-/// Begins a batch: its id.
-pub fn begin(tx: &Tx<'_>, ctx: &Context, new: &NewBatch) -> Result<i64> {
-    let options = serde_json::to_string(&new.options).map_err(Error::defect)?;
+/// Begins a batch of so many rows: its id.
+pub fn begin(tx: &Tx<'_>, plan: &Plan, list: &Fingerprint, rows: u64) -> Result<i64> {
+    let what = plan.what.name();
     tx.execute(
         "INSERT INTO batches (kind, device_id, file_name, file_sha256, options, total, actor, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         rusqlite::params![
-            new.what.name(),
-            new.device,
-            new.file_name,
-            new.sha256,
-            options,
-            new.total,
-            ctx.actor,
+            what,
+            plan.device,
+            list.name,
+            list.sha256,
+            serde_json::to_string(&plan.options).map_err(Error::defect)?,
+            rows,
+            plan.ctx.actor,
             tx.now()
         ],
     )?;
     let id = tx.last_insert_rowid();
-    let after = json!({"what": new.what.name(), "file": new.file_name, "rows": new.total});
-    audit_change(tx, ctx, id, "create", after)?;
+    let after = json!({"what": what, "file": list.name, "rows": rows});
+    audit_change(tx, &plan.ctx, id, "create", after)?;
     Ok(id)
 }
 

@@ -157,11 +157,8 @@ impl Columns {
                 .iter()
                 .find(|earlier| earlier.target.name().as_ref() == Some(&name));
             if let Some(earlier) = earlier {
-                return Some(Misfit::Both {
-                    first: shortened(&earlier.header),
-                    second: shortened(&column.header),
-                    name,
-                });
+                let (first, second) = (shortened(&earlier.header), shortened(&column.header));
+                return Some(Misfit::Both(first, second, name));
             }
         }
         let known = |column: &Column| {
@@ -300,15 +297,8 @@ fn mapped(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Vec<Op
 /// Why the columns of a table cannot be imported as they are matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {
-    /// Two columns are the same.
-    Both {
-        /// The header of one.
-        first: String,
-        /// The header of the other.
-        second: String,
-        /// What they are.
-        name: String,
-    },
+    /// Columns of these two headers are the same property.
+    Both(String, String, String),
     /// No column is a property.
     NoneKnown,
 }
@@ -317,11 +307,7 @@ impl Misfit {
     /// The message of the command line.
     fn message(&self, what: What, headers: &[String]) -> String {
         match self {
-            Self::Both {
-                first,
-                second,
-                name,
-            } => format!(
+            Self::Both(first, second, name) => format!(
                 "the columns \"{first}\" and \"{second}\" are both {name}; skip one with --map \"{second}=\""
             ),
             Self::NoneKnown => format!(

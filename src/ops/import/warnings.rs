@@ -50,7 +50,7 @@ impl Warnings {
         if new {
             self.new += 1;
             self.nameless += u64::from(!has_any(&NAMES));
-            self.codeless += u64::from(!plan.make_codes && !has_any(&CODES));
+            self.codeless += u64::from(!plan.options.make_codes && !has_any(&CODES));
         }
         let email = body.get("email").and_then(Value::as_str);
         if let Some(Err(cause)) = email.map(address::email) {
@@ -65,7 +65,7 @@ impl Warnings {
     /// All of them as sentences, with those of the columns before.
     #[must_use]
     pub fn sentences(&self, plan: &Plan) -> Vec<String> {
-        let mut sentences = of_columns(&plan.columns, plan.what, plan.make_codes);
+        let mut sentences = of_columns(&plan.columns, plan.what, plan.options.make_codes);
         // Of a list with no such column at all that is said already.
         let has = |names: &[&str]| !plan.columns.is_table() || plan.columns.has_any(names);
         if self.nameless > 0 && has(&NAMES) {
