@@ -9,7 +9,7 @@ use crate::{
     },
 };
 use jiff::civil::Date;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{path::Path, time::Instant};
 
 /// Fill an empty file with an invented event of two days: 2,000 delegates, 40 sessions, 20,000
@@ -48,7 +48,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     answer(json, &value, &to_text(args.seed, date, &made, seconds, db))
 }
 
-fn to_json(seed: u64, date: Date, made: &Made, seconds: f64) -> serde_json::Value {
+fn to_json(seed: u64, date: Date, made: &Made, seconds: f64) -> Value {
     let gate = made
         .gate
         .as_ref()
@@ -77,6 +77,18 @@ fn to_text(seed: u64, date: Date, made: &Made, seconds: f64, db: &Path) -> Strin
     let gate = made.gate.as_ref().map_or_else(String::new, |gate| {
         format!("{} {}", gate.client_id, gate.client_secret)
     });
+    let [rooms, sessions, sponsors] = [&made.rooms, &made.sessions, &made.sponsors].map(Vec::len);
+    let Made {
+        event,
+        delegates,
+        barcode,
+        interactions,
+        refused,
+        conflicts,
+        sales,
+        operator: (email, password),
+        ..
+    } = made;
     format!(
         "\
 Made an event of two days, from {date} on, in {db} (seed {seed}, {seconds:.1} s).
@@ -90,18 +102,6 @@ It is noon of the first day.
 
 Next:
   gatepost serve --db {db}
-  gatepost barcode check {barcode}",
-        event = made.event,
-        rooms = made.rooms.len(),
-        sessions = made.sessions.len(),
-        sponsors = made.sponsors.len(),
-        delegates = made.delegates,
-        interactions = made.interactions,
-        refused = made.refused,
-        conflicts = made.conflicts,
-        email = made.operator.0,
-        password = made.operator.1,
-        sales = made.sales,
-        barcode = made.barcode,
+  gatepost barcode check {barcode}"
     )
 }

@@ -42,11 +42,8 @@ impl Sale {
             body["createdAt"] = programme.unix_s(self.at_s).into();
             for item in body["items"].as_array_mut().into_iter().flatten() {
                 set_product(item);
-                item["delegates"]
-                    .as_array_mut()
-                    .into_iter()
-                    .flatten()
-                    .for_each(set_product);
+                let delegates = item["delegates"].as_array_mut();
+                delegates.into_iter().flatten().for_each(set_product);
             }
             body.to_string().into_bytes()
         };
