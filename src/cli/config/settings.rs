@@ -1,6 +1,6 @@
 //! `settings`: an object, one key a setting; among them the instance's picture, as text.
 
-use super::{Part, Plan, Prune, read};
+use super::{Part, Plan, planned, read};
 use crate::{
     core::{
         Context,
@@ -37,26 +37,26 @@ fn export(connection: &Connection) -> Result<Value> {
     Ok(Value::Object(stored))
 }
 
-fn plan(_: &Store, said: Option<Value>, prune: Prune) -> Result<Plan> {
+fn plan(_: &Store, said: Option<Value>, prune: bool) -> Result<Plan> {
     let mut named: Map<String, Value> = read(PART.key, said)?;
     let count = named.len();
     let picture = Picture::read(named.shift_remove(LOGO), prune)?;
     settings::check(&named)?;
-    if prune == Prune(true) {
+    if prune {
         for name in Settings::NAMES {
             named.entry(*name).or_insert(Value::Null);
         }
     }
-    Ok(Plan::new(count.max(named.len()), move |tx, ctx| {
+    planned(count.max(named.len()), move |tx, ctx| {
         settings::save(tx, ctx, &named)?;
         picture.save(tx, ctx)
-    }))
+    })
 }
 
 impl Picture {
-    fn read(said: Option<Value>, prune: Prune) -> Result<Self> {
+    fn read(said: Option<Value>, prune: bool) -> Result<Self> {
         match said {
-            None if prune == Prune(false) => Ok(Self::Stays),
+            None if !prune => Ok(Self::Stays),
             None | Some(Value::Null) => Ok(Self::Goes),
             Some(Value::String(text)) => logo::of_data_uri(&text)
                 .map(Self::Is)

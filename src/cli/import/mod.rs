@@ -224,13 +224,12 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
         None => crate::core::Context::of_command("import", std::sync::Arc::default()),
     };
     let path = std::path::absolute(&args.file).unwrap_or_else(|_| args.file.clone());
-    let mappings = args.mappings.into_iter();
     let request = Request {
         what,
         options: Options {
             path: path.to_string_lossy().into_owned(),
             sheet: args.sheet,
-            map: mappings.map(|one| (one.header, one.target)).collect(),
+            map: args.mappings,
             key: args.key,
             join: join.map(|device| device.0),
             skip_bad: args.skip_bad,
@@ -252,7 +251,7 @@ fn checked(
     let progress = Progress::new();
     let job = aside(|| {
         check(&mut |rows| {
-            progress.checked(rows);
+            progress.rows(rows, "checked");
             ControlFlow::Continue(())
         })
     });
@@ -355,7 +354,7 @@ fn take_back(store: &Store, id: i64, json: bool) -> Result<bool> {
     let ctx = context(store, "import")?;
     let progress = Progress::new();
     let undone = undo(store, ctx, id, Stop::default(), |undo| {
-        progress.taken_back(undo.removed + undo.restored);
+        progress.rows(undo.removed + undo.restored, "taken back");
     });
     progress.clear();
     let undone = undone?;
@@ -383,7 +382,7 @@ fn join(store: &Store, id: i64, device: &DeviceSelector, json: bool) -> Result<b
     let ctx = context(store, "import")?;
     let progress = Progress::new();
     let joined = join_all(store, ctx, id, device, Stop::default(), |join| {
-        progress.joined(join.joined + join.skipped);
+        progress.rows(join.joined + join.skipped, "joined");
     });
     progress.clear();
     let joined = joined?;

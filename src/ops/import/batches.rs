@@ -29,7 +29,7 @@ pub struct Options {
     /// The sheet of a spreadsheet.
     pub sheet: Option<String>,
     /// Columns that were mapped by hand: header and property.
-    pub map: Vec<(String, String)>,
+    pub map: Vec<Mapping>,
     /// The code by which rows mean records.
     pub key: Option<String>,
     /// The device that delegates are joined with.
@@ -50,14 +50,6 @@ impl Options {
             sheet: self.sheet.as_deref(),
             encoding: self.encoding.as_deref(),
         }
-    }
-
-    #[must_use]
-    pub fn mappings(&self) -> Vec<Mapping> {
-        let pairs = self.map.iter().cloned();
-        pairs
-            .map(|(header, target)| Mapping { header, target })
-            .collect()
     }
 }
 

@@ -70,9 +70,7 @@ impl Columns {
         let columns = Self::matched(what, headers, mappings)?;
         match columns.misfit() {
             // Somebody said what the columns are.
-            Some(Misfit::NoneKnown) if mappings.iter().any(|one| !one.target.is_empty()) => {
-                Ok(columns)
-            }
+            Some(Misfit::NoneKnown) if mappings.iter().any(|one| !one.1.is_empty()) => Ok(columns),
             Some(misfit) => {
                 let elsewhere = other_sheets
                     .filter(|_| misfit == Misfit::NoneKnown)
@@ -273,13 +271,13 @@ fn check_headers(headers: &[String]) -> Result<()> {
 fn mapped(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Vec<Option<Target>>> {
     let mut targets = vec![None; headers.len()];
     for mapping in mappings {
-        let exact = headers.iter().position(|header| *header == mapping.header);
+        let exact = headers.iter().position(|header| *header == mapping.0);
         let at = exact
             .or_else(|| headers.iter().position(|header| mapping.means(header)))
             .ok_or_else(|| {
                 Error::invalid(format!(
                     "--map: there is no column \"{}\"; there are {}",
-                    shortened(&mapping.header),
+                    shortened(&mapping.0),
                     quoted(headers)
                 ))
             })?;
@@ -289,7 +287,7 @@ fn mapped(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Vec<Op
                 shortened(&headers[at])
             )));
         }
-        targets[at] = Some(Target::parse(what, &mapping.target)?);
+        targets[at] = Some(Target::parse(what, &mapping.1)?);
     }
     Ok(targets)
 }

@@ -50,7 +50,7 @@ impl Plan {
         options: Options,
         device: Option<DeviceId>,
     ) -> Result<Self> {
-        let columns = Columns::of(what, source, &options.mappings())
+        let columns = Columns::of(what, source, &options.map)
             .map_err(|cause| Error::invalid(format!("{}: {}", source.name(), cause.message)))?;
         if ctx.user.is_none() {
             ctx.actor = format!("import:{}", source.name());

@@ -16,6 +16,7 @@ use crate::{
         text::shortened,
     },
 };
+use serde::{Deserialize, Serialize};
 
 /// Where free-form columns go.
 const FREE_SECTION: &str = "Data";
@@ -388,13 +389,8 @@ pub(super) fn participant(what: What, header: &str) -> Option<Target> {
 }
 
 /// `HEADER=property`, as an operator gives it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Mapping {
-    /// The column.
-    pub header: String,
-    /// What it holds, as given.
-    pub target: String,
-}
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mapping(pub String, pub String);
 
 impl Mapping {
     /// Reads `Ticket code=barcode`, `Diet=data.Data.diet`, or `Notes=` for a column to skip.
@@ -409,17 +405,14 @@ impl Mapping {
             .ok_or_else(|| {
                 Error::invalid("must be HEADER=property, such as \"Ticket code=barcode\"")
             })?;
-        Ok(Self {
-            header: header.to_owned(),
-            target: target.to_owned(),
-        })
+        Ok(Self(header.to_owned(), target.to_owned()))
     }
 
     /// Whether it is about the column of this header.
     #[must_use]
     pub fn means(&self, header: &str) -> bool {
         let folded_header = folded(header);
-        self.header == header || !folded_header.is_empty() && folded(&self.header) == folded_header
+        self.0 == header || !folded_header.is_empty() && folded(&self.0) == folded_header
     }
 }
 

@@ -129,10 +129,7 @@ impl Preview {
             !column.header.is_empty() && !(known_without && **chosen == column.target.spelled())
         });
         chosen
-            .map(|(column, chosen)| Mapping {
-                header: column.header.clone(),
-                target: chosen.clone(),
-            })
+            .map(|(column, chosen)| Mapping(column.header.clone(), chosen.clone()))
             .collect()
     }
 
@@ -181,13 +178,12 @@ impl Choice {
     /// The import that was chosen.
     #[must_use]
     pub fn request(&self, what: What, name: &str, preview: &Preview) -> Request {
-        let mappings = preview.mappings(self).into_iter();
         let is_of_delegates = what == What::Delegates;
         Request {
             what,
             options: Options {
                 path: name.to_owned(),
-                map: mappings.map(|one| (one.header, one.target)).collect(),
+                map: preview.mappings(self),
                 join: self.options.join.filter(|_| is_of_delegates),
                 make_codes: self.options.make_codes && is_of_delegates,
                 ..self.options.clone()
