@@ -4,6 +4,7 @@ use super::{
     folder,
     ledger::{self, Entry},
     make_beside, record,
+    run::stamp,
     verify::{self, Inspected},
 };
 use crate::{
@@ -37,8 +38,7 @@ pub fn for_download(store: &Store, ctx: &Context, now: Timestamp) -> Result<Down
         .prefix(".gatepost-")
         .tempdir_in(&beside)
         .map_err(Error::unavailable)?;
-    let time = ctx.settings.zone.plain(now);
-    let name = format!("gatepost-{}.db", time.replace(' ', "-").replace(':', ""));
+    let name = format!("gatepost-{}.db", stamp(&ctx.settings.zone, now));
     let made = make_beside(store.path(), &folder.path().join(&name))?;
     let file = File::open(&made.path).map_err(Error::unavailable)?;
     let (bytes, ctx) = (made.bytes, ctx.clone());

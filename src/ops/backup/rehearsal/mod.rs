@@ -113,7 +113,7 @@ pub async fn go_back(store: &Store, ctx: &Context, snapshot: &Entry) -> Result<R
     store
         .write_attached(snapshot.path.clone(), move |tx| {
             check_doors(tx)?;
-            let safety = run::free_name_of(&folder, "before-return-", &ctx, tx.now());
+            let safety = run::free_name(&folder, "before-return-", &ctx, tx.now());
             let made = make_beside(&database, &safety)?;
             let gone = rows::put_back(tx, &ctx)?;
             let id = ledger::begin(tx, Purpose::Manual, &safety, tx.now())?;
