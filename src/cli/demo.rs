@@ -2,14 +2,14 @@
 
 use super::{answer, context, open, progress::Progress};
 use crate::{
-    ops::demo::{self, Made},
+    ops::demo::{self, Made, Operator},
     types::{
         Timestamp,
         error::{Error, Result},
     },
 };
 use jiff::civil::Date;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::{path::Path, time::Instant};
 
 /// Fill an empty file with an invented event of two days: 2,000 delegates, 40 sessions, 20,000
@@ -44,32 +44,16 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         demo::fill(&store, ctx, args.seed, date)
     })?;
     let seconds = begun.elapsed().as_secs_f64();
-    let value = to_json(args.seed, date, &made, seconds);
+    let mut value = serde_json::to_value(&made).map_err(Error::defect)?;
+    value["seed"] = args.seed.into();
+    value["firstDay"] = date.to_string().into();
+    value["seconds"] = seconds.into();
+    value["gate"] = json!(
+        made.gate
+            .as_ref()
+            .map(|gate| json!({"clientId": gate.client_id, "clientSecret": gate.client_secret}))
+    );
     answer(json, &value, &to_text(args.seed, date, &made, seconds, db))
-}
-
-fn to_json(seed: u64, date: Date, made: &Made, seconds: f64) -> Value {
-    let gate = made
-        .gate
-        .as_ref()
-        .map(|gate| json!({"clientId": gate.client_id, "clientSecret": gate.client_secret}));
-    json!({
-        "seed": seed,
-        "firstDay": date.to_string(),
-        "event": made.event,
-        "rooms": made.rooms,
-        "sessions": made.sessions,
-        "sponsors": made.sponsors,
-        "delegates": made.delegates,
-        "interactions": made.interactions,
-        "refused": made.refused,
-        "conflicts": made.conflicts,
-        "operator": {"email": made.operator.0, "password": made.operator.1},
-        "gate": gate,
-        "sales": made.sales,
-        "barcode": made.barcode,
-        "seconds": seconds,
-    })
 }
 
 fn to_text(seed: u64, date: Date, made: &Made, seconds: f64, db: &Path) -> String {
@@ -86,7 +70,7 @@ fn to_text(seed: u64, date: Date, made: &Made, seconds: f64, db: &Path) -> Strin
         refused,
         conflicts,
         sales,
-        operator: (email, password),
+        operator: Operator { email, password },
         ..
     } = made;
     format!(

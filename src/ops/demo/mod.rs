@@ -14,7 +14,7 @@ mod sales;
 mod story;
 mod texts;
 
-pub use fill::{Made, fill};
+pub use fill::{Made, Operator, fill};
 
 use crate::types::Timestamp;
 
