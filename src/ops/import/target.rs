@@ -3,8 +3,8 @@
 use super::{
     What,
     headers::{
-        DELEGATES_OF_INTERACTIONS, DEVICES_OF_INTERACTIONS, GUEST_AFTER, GUEST_BEFORE, NAMES,
-        WHOLE_NAMES, Words, any_of, folded, has, named_by,
+        DELEGATES, DEVICES, GUEST_AFTER, GUEST_BEFORE, NAMES, WHOLE_NAMES, Words, any_of, folded,
+        has, named_by,
     },
 };
 use crate::{
@@ -356,19 +356,26 @@ pub(super) fn participant(what: What, header: &str) -> Option<Target> {
         return None;
     }
     let header = folded(header);
+    let ordinals = ["first", "second", "third"];
+    let stripped = ordinals.map(|ordinal| header.strip_prefix(ordinal));
+    let at = stripped.iter().position(Option::is_some);
+    let rest = at.and_then(|at| stripped[at]).unwrap_or(&header);
     let delegate_codes = DelegateCode::ALL.iter().map(|code| code.name());
     let device_codes = DeviceCode::ALL.iter().map(|code| code.name());
-    for (prefixes, codes) in [
+    for (words, names, codes) in [
         (
-            DELEGATES_OF_INTERACTIONS,
+            DELEGATES,
+            ["firstDelegate", "secondDelegate", "thirdDelegate"],
             delegate_codes.collect::<Vec<_>>(),
         ),
-        (DEVICES_OF_INTERACTIONS, device_codes.collect()),
+        (
+            DEVICES,
+            ["firstDevice", "secondDevice", "thirdDevice"],
+            device_codes.collect(),
+        ),
     ] {
-        for (prefix, name) in prefixes {
-            let Some(rest) = header.strip_prefix(prefix) else {
-                continue;
-            };
+        let name = names[at.unwrap_or(0)];
+        for rest in words.split(' ').filter_map(|word| rest.strip_prefix(word)) {
             if rest.is_empty() {
                 return property(what, name);
             }
