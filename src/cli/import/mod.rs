@@ -411,7 +411,7 @@ fn shown(mut lines: Vec<String>, all: u64) -> Vec<String> {
 }
 
 fn list(store: &Store, json: bool) -> Result<()> {
-    let newest = store.look_up(|connection| batches::newest(connection, 100))?;
+    let newest = store.look_up(|connection| batches::older(connection, i64::MAX, 100))?;
     let zone = context(store, "import")?.settings.zone.clone();
     if json {
         let shown: Vec<_> = newest.iter().map(|batch| batch.to_json(&zone)).collect();

@@ -174,12 +174,7 @@ pub fn find(connection: &Connection, id: i64) -> Result<Batch> {
         .ok_or_else(|| Error::invalid(format!("there is no import {id}")))
 }
 
-/// The newest imports, the newest first.
-pub fn newest(connection: &Connection, most: u32) -> Result<Vec<Batch>> {
-    older(connection, i64::MAX, most)
-}
-
-/// The newest imports before one, the newest first.
+/// The newest imports before one (before `i64::MAX`: of all), the newest first.
 pub fn older(connection: &Connection, than: i64, most: u32) -> Result<Vec<Batch>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM batches WHERE id < ?1 ORDER BY id DESC LIMIT ?2"
