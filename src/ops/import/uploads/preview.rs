@@ -126,7 +126,7 @@ impl Preview {
         let columns = self.columns.iter().zip(&choice.columns);
         let chosen = columns.filter(|(column, chosen)| {
             let known_without = self.ours || !column.target.is_spellable(self.what);
-            !column.header.is_empty() && !(known_without && **chosen == column.target.spelled())
+            !(column.header.is_empty() || known_without && **chosen == column.target.spelled())
         });
         chosen
             .map(|(column, chosen)| Mapping(column.header.clone(), chosen.clone()))
