@@ -2,7 +2,7 @@
 
 use super::{answer, context, open, progress::Progress};
 use crate::{
-    ops::demo::{self, Made},
+    ops::demo::{self, Made, Operator},
     types::{
         Timestamp,
         error::{Error, Result},
@@ -44,32 +44,16 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         demo::fill(&store, ctx, args.seed, date)
     })?;
     let seconds = begun.elapsed().as_secs_f64();
-    let value = to_json(args.seed, date, &made, seconds);
+    let mut value = serde_json::to_value(&made).map_err(Error::defect)?;
+    value["seed"] = args.seed.into();
+    value["firstDay"] = date.to_string().into();
+    value["seconds"] = seconds.into();
+    value["gate"] = json!(
+        made.gate
+            .as_ref()
+            .map(|gate| json!({"clientId": gate.client_id, "clientSecret": gate.client_secret}))
+    );
     answer(json, &value, &to_text(args.seed, date, &made, seconds, db))
-}
-
-fn to_json(seed: u64, date: Date, made: &Made, seconds: f64) -> serde_json::Value {
-    let gate = made
-        .gate
-        .as_ref()
-        .map(|gate| json!({"clientId": gate.client_id, "clientSecret": gate.client_secret}));
-    json!({
-        "seed": seed,
-        "firstDay": date.to_string(),
-        "event": made.event,
-        "rooms": made.rooms,
-        "sessions": made.sessions,
-        "sponsors": made.sponsors,
-        "delegates": made.delegates,
-        "interactions": made.interactions,
-        "refused": made.refused,
-        "conflicts": made.conflicts,
-        "operator": {"email": made.operator.0, "password": made.operator.1},
-        "gate": gate,
-        "sales": made.sales,
-        "barcode": made.barcode,
-        "seconds": seconds,
-    })
 }
 
 fn to_text(seed: u64, date: Date, made: &Made, seconds: f64, db: &Path) -> String {
@@ -77,6 +61,18 @@ fn to_text(seed: u64, date: Date, made: &Made, seconds: f64, db: &Path) -> Strin
     let gate = made.gate.as_ref().map_or_else(String::new, |gate| {
         format!("{} {}", gate.client_id, gate.client_secret)
     });
+    let [rooms, sessions, sponsors] = [&made.rooms, &made.sessions, &made.sponsors].map(Vec::len);
+    let Made {
+        event,
+        delegates,
+        barcode,
+        interactions,
+        refused,
+        conflicts,
+        sales,
+        operator: Operator { email, password },
+        ..
+    } = made;
     format!(
         "\
 Made an event of two days, from {date} on, in {db} (seed {seed}, {seconds:.1} s).
@@ -90,18 +86,6 @@ It is noon of the first day.
 
 Next:
   gatepost serve --db {db}
-  gatepost barcode check {barcode}",
-        event = made.event,
-        rooms = made.rooms.len(),
-        sessions = made.sessions.len(),
-        sponsors = made.sponsors.len(),
-        delegates = made.delegates,
-        interactions = made.interactions,
-        refused = made.refused,
-        conflicts = made.conflicts,
-        email = made.operator.0,
-        password = made.operator.1,
-        sales = made.sales,
-        barcode = made.barcode,
+  gatepost barcode check {barcode}"
     )
 }

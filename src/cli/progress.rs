@@ -38,8 +38,9 @@ impl Progress {
         self.bar.set_message(line);
     }
 
-    pub(super) fn checked(&self, rows: u64) {
-        self.bar.set_message(format!("{rows} rows checked"));
+    /// Shows how many rows are done; `what` is done to them, such as "checked".
+    pub(super) fn rows(&self, rows: u64, what: &str) {
+        self.bar.set_message(format!("{rows} rows {what}"));
     }
 
     pub(super) fn written(&self, batch: i64, done: u64, total: u64) {
@@ -49,14 +50,6 @@ impl Progress {
             self.bar.set_message(format!("import {batch}"));
         }
         self.bar.set_position(done);
-    }
-
-    pub(super) fn taken_back(&self, rows: u64) {
-        self.bar.set_message(format!("{rows} rows taken back"));
-    }
-
-    pub(super) fn joined(&self, rows: u64) {
-        self.bar.set_message(format!("{rows} rows joined"));
     }
 
     /// Shows `what` and the time that passed while `work` is done, on a terminal only.

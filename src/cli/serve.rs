@@ -12,6 +12,7 @@ use crate::{
         Timestamp,
         error::{Error, Result},
         os,
+        text::sentence,
     },
 };
 use std::{
@@ -133,8 +134,8 @@ fn notices(db: &Path, lock: &ServeLock) -> Result<Vec<String>> {
     let mut notices = Vec::new();
     if let Some(salvaged) = salvage::salvage(db, lock, Timestamp::now())? {
         notices.push(format!(
-            "{}. The damaged log is kept as {}. Check the disk of this machine.",
-            capitalized(&salvaged.damage.to_string()),
+            "{} The damaged log is kept as {}. Check the disk of this machine.",
+            sentence(&salvaged.damage.to_string()),
             salvaged.quarantined.display()
         ));
     }
@@ -144,14 +145,6 @@ fn notices(db: &Path, lock: &ServeLock) -> Result<Vec<String>> {
         tracing::error!("{notice}");
     }
     Ok(notices)
-}
-
-/// Begins a sentence with a capital letter.
-fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
 }
 
 /// Has the dashboard and `check` show notices until somebody acknowledges them.

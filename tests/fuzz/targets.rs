@@ -12,7 +12,8 @@ use gatepost::{
         interactions::{self, batch::Batch, draft::BatchInput, forms, shared::SharedValues},
     },
     ops::import::{
-        self, Columns, Plan, Source, What,
+        self, Plan, Source, What,
+        batches::Options,
         source::{Content, Reading},
     },
     types::{DelegateSelector, DeviceSelector, EventSelector, Zone, error::Kind, json},
@@ -82,16 +83,8 @@ pub fn csv(bytes: &[u8]) {
         }
     }
     for what in What::ALL {
-        if let Ok(columns) = Columns::of(what, &source, &[]) {
-            let plan = Plan {
-                what,
-                columns,
-                key: None,
-                join: None,
-                device: None,
-                make_codes: false,
-                ctx: Context::of_command("import", Arc::default()),
-            };
+        let ctx = Context::of_command("import", Arc::default());
+        if let Ok(plan) = Plan::new(&source, ctx, what, Options::default(), None) {
             import::check(&source, &plan, None, None, |_| ControlFlow::Continue(()))
                 .expect("rows are told, not failed over");
         }

@@ -1,12 +1,8 @@
 //! The history of imports, and one of them: what it did, and taking it back.
 
-use super::Progress;
+use super::{Progress, batch_path, device_input, failure};
 use crate::{
-    admin::{
-        Area, Layout, RequestContext, answer,
-        engine::{self, Input},
-        layout::number,
-    },
+    admin::{Area, Layout, RequestContext, answer, engine::Input, layout::number},
     core::{Context, audit},
     db::Store,
     domain::{
@@ -15,11 +11,11 @@ use crate::{
         interactions::rows,
     },
     ops::import::{
-        Batch, Left, Stop, What,
+        Batch, Stop, What,
         batches::{self, State},
         join::join_all,
         undo as take_back,
-        uploads::{BatchOutcome, OutcomeKind, Phase, Work},
+        uploads::{Outcome, Phase, Work},
     },
     types::{
         DeviceId, DeviceSelector,
@@ -57,7 +53,7 @@ struct BatchPage {
     kept: Option<i64>,
     rows_left: i64,
     progress: Option<Progress>,
-    outcome: Option<BatchOutcome>,
+    outcome: Option<Outcome>,
     devices: Vec<Offer>,
     failure: Option<String>,
     left: Vec<LeftRecord>,
@@ -69,19 +65,7 @@ impl BatchPage {
     }
 
     fn join_input(&self) -> Input {
-        let devices = self.devices.iter();
-        let devices = devices.map(|device| (device.id.to_string(), device.with_type()));
-        let choose = (String::new(), "Choose …".to_owned());
-        let all = [choose].into_iter().chain(devices);
-        Input::select("device", "Register for", engine::choices(all, "")).required()
-    }
-
-    fn notice(&self) -> &'static str {
-        match self.outcome.as_ref().map(|outcome| outcome.kind) {
-            Some(OutcomeKind::Failed) => "notice bad",
-            Some(OutcomeKind::Partial) => "notice warn",
-            _ => "notice good",
-        }
+        device_input("device", "Register for", "Choose …", &self.devices, None).required()
     }
 }
 
@@ -144,9 +128,8 @@ pub(super) async fn list(request: RequestContext) -> Result<Response> {
     let work = request.console.imports.work();
     let mut rows = request
         .read(move |connection| {
-            let found = batches::older(connection, before, PAGE + 1)?;
+            let found = batches::older(connection, before, PAGE + 1)?.into_iter();
             found
-                .into_iter()
                 .map(|batch| BatchRow::read(connection, batch, work.as_ref()))
                 .collect::<Result<Vec<_>>>()
         })
@@ -160,59 +143,47 @@ pub(super) async fn list(request: RequestContext) -> Result<Response> {
     })
 }
 
-fn path(id: i64) -> String {
-    format!("/console/import/batches/{id}")
-}
-
-fn progress_of(request: &RequestContext, id: i64) -> Option<Progress> {
-    Progress::new(request, &path(id), |work| work.batch == Some(id))
-}
-
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
     answer::page(&page(&request, None).await?)
 }
 
 async fn page(request: &RequestContext, failure: Option<String>) -> Result<BatchPage> {
     let id = request.id("id")?;
-    let progress = progress_of(request, id);
+    let progress = Progress::of(request, batch_path(id));
     let work = progress.as_ref().map(|progress| progress.work.clone());
-    let outcome = request.console.imports.outcome(id);
-    let outcome = outcome.filter(|_| progress.is_none());
-    let reasons = outcome.as_ref().map(|outcome| outcome.left.clone());
+    let uploads = &request.console.imports;
+    let outcome = uploads.outcome(id).filter(|_| progress.is_none());
+    let mut waiting = uploads.waiting().into_iter();
+    let kept = waiting.find(|list| list.batch() == Some(id) && list.can_go_on());
     let layout = request.layout(&format!("Import {id}"), Some(Area::Interactions));
-    let kept = request.console.imports.rest_of(id);
     let mut page = request
         .read(move |connection| {
             let batch = batches::find(connection, id).map_err(|cause| match cause.kind {
                 Kind::Invalid => Error::new(Kind::NoSuchPath, cause.message),
                 _ => cause,
             })?;
-            let is_undone = batch.undone_at.is_some();
-            let can_join = batch.what == What::Delegates && batch.finished_at.is_some();
-            Ok(BatchPage {
-                rows_left: if is_undone {
-                    count(batches::rows_left(connection, id)?)
-                } else {
-                    0
-                },
-                settings: settings(connection, &batch)?,
-                left: if is_undone && work.is_none() {
-                    left(connection, &batch, &reasons.unwrap_or_default())?
-                } else {
-                    Vec::new()
-                },
-                devices: if can_join && work.is_none() {
-                    devices::offers(connection)?
-                } else {
-                    Vec::new()
-                },
-                row: BatchRow::read(connection, batch, work.as_ref())?,
+            let row = BatchRow::read(connection, batch, work.as_ref())?;
+            let can_join = row.batch.what == What::Delegates && row.is(State::Complete);
+            let mut page = BatchPage {
                 layout,
-                kept,
+                settings: settings(connection, &row.batch)?,
+                kept: kept.map(|list| list.id),
+                rows_left: 0,
+                left: Vec::new(),
+                devices: Vec::new(),
+                row,
                 progress,
                 outcome,
                 failure,
-            })
+            };
+            if page.row.batch.undone_at.is_some() && work.is_none() {
+                page.rows_left = count(batches::rows_left(connection, id)?);
+                page.left = left(connection, &page.row.batch, page.outcome.as_ref())?;
+            }
+            if can_join && work.is_none() {
+                page.devices = devices::offers(connection)?;
+            }
+            Ok(page)
         })
         .await?;
     page.layout.title = format!("Import {id}: {}", page.row.batch.file_name);
@@ -226,13 +197,11 @@ fn settings(connection: &Connection, batch: &Batch) -> Result<Vec<(&'static str,
     };
     let options = &batch.options;
     let when = |is_set: bool, text: &str| is_set.then(|| text.to_owned());
+    let for_device = device(batch.device.map(|device| device.0))?;
     let settings = [
         ("Rows matched by", options.key.as_deref().map(label)),
         ("Everybody registered for", device(options.join)?),
-        (
-            "For the device",
-            device(batch.device.map(|device| device.0))?,
-        ),
+        ("For the device", for_device),
         ("Sheet", options.sheet.clone()),
         ("Encoding", options.encoding.clone()),
         (
@@ -248,8 +217,11 @@ fn settings(connection: &Connection, batch: &Batch) -> Result<Vec<(&'static str,
 }
 
 /// The records that were not taken back, with the reasons that are known.
-fn left(connection: &Connection, batch: &Batch, reasons: &[Left]) -> Result<Vec<LeftRecord>> {
-    let records = batches::records(connection, batch.id, NAMED_MAX)?;
+fn left(
+    connection: &Connection,
+    batch: &Batch,
+    outcome: Option<&Outcome>,
+) -> Result<Vec<LeftRecord>> {
     let record = |id| {
         let (name, folder) = match batch.what {
             What::Delegates => {
@@ -266,131 +238,115 @@ fn left(connection: &Connection, batch: &Batch, reasons: &[Left]) -> Result<Vec<
                 (found.map(|found| found.kind), "interactions")
             }
         };
-        let reason = reasons.iter().find(|one| one.record == id);
+        let mut reasons = outcome.iter().flat_map(|outcome| &outcome.left);
         Ok(LeftRecord {
             path: name.as_ref().map(|_| format!("/console/{folder}/{id}")),
             name: name
                 .filter(|name| !name.is_empty())
                 .unwrap_or_else(|| format!("{} {id}", batch.what.name())),
-            reason: reason.map(|one| one.reason.clone()),
+            reason: reasons
+                .find(|one| one.record == id)
+                .map(|one| one.reason.clone()),
         })
     };
+    let records = batches::records(connection, batch.id, NAMED_MAX)?;
     records.into_iter().map(record).collect()
 }
 
-pub(super) async fn progress(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    super::progress(&request, progress_of(&request, id), &path(id))
-}
-
-pub(super) async fn cancel(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    Ok(super::cancel(
-        &request,
-        progress_of(&request, id),
-        &path(id),
-    ))
-}
-
-/// Works on a batch in the background; `work` tells how many rows are done.
-fn begin<W>(request: &RequestContext, batch: Batch, phase: Phase, total: i64, work: W) -> Result<()>
+/// Works on a batch in the background, and goes to its page; `work` tells how many rows are done.
+async fn begin<W>(
+    request: &RequestContext,
+    phase: Phase,
+    begun: Result<(Batch, u64, W)>,
+) -> Result<Response>
 where
-    W: FnOnce(&Store, Context, Stop, &dyn Fn(u64)) -> Result<BatchOutcome> + Send + 'static,
+    W: FnOnce(&Store, Context, Stop, &dyn Fn(u64)) -> Result<Outcome> + Send + 'static,
 {
-    let stop = Stop::default();
     let uploads = Arc::clone(&request.console.imports);
-    let busy = uploads.begin(Work {
-        by: request.current_user()?.email.clone(),
-        upload: None,
-        batch: Some(batch.id),
-        name: batch.file_name,
-        phase,
-        done: 0,
-        total,
-        stop: stop.clone(),
-    })?;
-    let (ctx, console) = (request.context(), Arc::clone(&request.console));
-    tokio::task::spawn_blocking(move || {
-        let _busy = busy;
-        let on_rows = |done| uploads.progress(|work| work.done = count(done));
-        let outcome = work(&console.store, ctx, stop, &on_rows);
-        let outcome = outcome.unwrap_or_else(|cause| BatchOutcome::failed(&cause));
-        uploads.keep(batch.id, outcome);
+    let stop = Stop::default();
+    let by = request.current_user()?.email.clone();
+    let begun = begun.and_then(|(batch, rows, work)| {
+        let busy = uploads.begin(Work {
+            by,
+            upload: None,
+            batch: Some(batch.id),
+            name: batch.file_name,
+            phase,
+            done: 0,
+            total: count(rows),
+            stop: stop.clone(),
+        })?;
+        let (ctx, console) = (request.context(), Arc::clone(&request.console));
+        tokio::task::spawn_blocking(move || {
+            let _busy = busy;
+            let on_rows = |done| uploads.progress(|work| work.done = count(done));
+            let outcome = work(&console.store, ctx, stop, &on_rows);
+            uploads.keep(
+                batch.id,
+                outcome.unwrap_or_else(|cause| Outcome::failed(&cause)),
+            );
+        });
+        Ok(())
     });
-    Ok(())
+    match begun {
+        Ok(()) => Ok(answer::go(&batch_path(request.id("id")?))),
+        Err(cause) => answer::form_again(&page(request, Some(failure(cause)?)).await?),
+    }
 }
 
 pub(super) async fn undo(request: RequestContext) -> Result<Response> {
-    let begun = begin_undo(&request);
-    after(&request, begun).await
-}
-
-fn begin_undo(request: &RequestContext) -> Result<()> {
     let id = request.id("id")?;
-    let (batch, rows) = request.look_up(|connection| {
+    let found = request.look_up(|connection| {
         let batch = batches::find(connection, id)?;
         let rows = match batch.undone_at {
+            Some(_) if !batch.has_rows => {
+                return Err(Error::invalid(format!("import {id} is taken back already")));
+            }
             Some(_) => batches::rows_left(connection, id)?,
             None => batch.done,
         };
         Ok((batch, rows))
-    })?;
-    if batch.undone_at.is_some() && rows == 0 {
-        return Err(Error::invalid(format!("import {id} is taken back already")));
-    }
+    });
     let uploads = Arc::clone(&request.console.imports);
-    begin(
-        request,
-        batch,
-        Phase::TakingBack,
-        count(rows),
-        move |store, ctx, stop, on_rows| {
-            let undo = take_back(store, ctx, id, stop.clone(), |undo| {
-                on_rows(undo.removed + undo.restored + undo.left);
-            })?;
-            uploads.forget_batch(id);
-            let stopped = stop.is_stopped();
-            Ok(BatchOutcome {
-                message: format!(
-                    "{}{} removed permanently, {} put back to what they were, {} left as they are.",
-                    if stopped { "Stopped. So far: " } else { "" },
-                    number(count(undo.removed)),
-                    number(count(undo.restored)),
-                    number(count(undo.left)),
-                ),
-                kind: if stopped || undo.left > 0 {
-                    OutcomeKind::Partial
-                } else {
-                    OutcomeKind::Done
-                },
-                left: undo.listed.into_iter().take(LEFT_MAX).collect(),
-            })
-        },
-    )
+    let work = move |store: &Store, ctx, stop: Stop, on_rows: &dyn Fn(u64)| {
+        let undo = take_back(store, ctx, id, stop.clone(), |undo| {
+            on_rows(undo.removed + undo.restored + undo.left);
+        })?;
+        uploads.forget(|list| list.batch() == Some(id) && list.can_go_on());
+        let stopped = stop.is_stopped();
+        let message = format!(
+            "{}{} removed permanently, {} put back to what they were, {} left as they are.",
+            if stopped { "Stopped. So far: " } else { "" },
+            number(count(undo.removed)),
+            number(count(undo.restored)),
+            number(count(undo.left)),
+        );
+        Ok(Outcome {
+            left: undo.listed.into_iter().take(LEFT_MAX).collect(),
+            ..Outcome::new(message, !stopped && undo.left == 0)
+        })
+    };
+    let begun = found.map(|(batch, rows)| (batch, rows, work));
+    begin(&request, Phase::TakingBack, begun).await
 }
 
 pub(super) async fn join(request: RequestContext) -> Result<Response> {
-    let begun = begin_join(&request);
-    after(&request, begun).await
-}
-
-fn begin_join(request: &RequestContext) -> Result<()> {
     let id = request.id("id")?;
-    let device = request.form.number("device")?.map(DeviceId);
-    let device =
-        device.ok_or_else(|| Error::invalid("choose what to register the attendees for"))?;
-    let (batch, name) = request.look_up(|connection| {
-        let batch = batches::find(connection, id)?;
-        devices::find(connection, &DeviceSelector::Id(device))?;
-        Ok((batch, devices::called(connection, device)?))
-    })?;
-    let total = count(batch.done);
-    begin(
-        request,
-        batch,
-        Phase::Joining,
-        total,
-        move |store, ctx, stop, on_rows| {
+    let chosen = request.form.number("device").and_then(|device| {
+        device
+            .map(DeviceId)
+            .ok_or_else(|| Error::invalid("choose what to register the attendees for"))
+    });
+    let found = chosen.and_then(|device| {
+        request.look_up(|connection| {
+            let batch = batches::find(connection, id)?;
+            devices::find(connection, &DeviceSelector::Id(device))?;
+            Ok((batch, device, devices::called(connection, device)?))
+        })
+    });
+    let begun = found.map(|(batch, device, name)| {
+        let rows = batch.done;
+        let work = move |store: &Store, ctx, stop, on_rows: &dyn Fn(u64)| {
             let join = join_all(store, ctx, id, device, stop, |join| {
                 on_rows(join.joined + join.skipped);
             })?;
@@ -401,30 +357,14 @@ fn begin_join(request: &RequestContext) -> Result<()> {
                     number(count(skipped))
                 ),
             };
-            Ok(BatchOutcome {
-                message: format!(
-                    "{}{} attendees registered for {name}{skipped}.",
-                    if join.finished { "" } else { "Stopped. " },
-                    number(count(join.joined)),
-                ),
-                kind: if join.finished {
-                    OutcomeKind::Done
-                } else {
-                    OutcomeKind::Partial
-                },
-                left: Vec::new(),
-            })
-        },
-    )
-}
-
-async fn after(request: &RequestContext, begun: Result<()>) -> Result<Response> {
-    match begun {
-        Ok(()) => Ok(answer::go(&path(request.id("id")?))),
-        Err(cause) if cause.kind == Kind::Defect => Err(cause),
-        Err(cause) => {
-            let failure = answer::sentence(&cause.message);
-            answer::form_again(&page(request, Some(failure)).await?)
-        }
-    }
+            let message = format!(
+                "{}{} attendees registered for {name}{skipped}.",
+                if join.finished { "" } else { "Stopped. " },
+                number(count(join.joined)),
+            );
+            Ok(Outcome::new(message, join.finished))
+        };
+        (batch, rows, work)
+    });
+    begin(&request, Phase::Joining, begun).await
 }

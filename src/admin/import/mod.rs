@@ -7,11 +7,13 @@ mod wizard;
 
 use super::{
     Layout, RequestContext, Route, answer,
+    engine::{self, Input},
     route::{ADMINISTRATOR, OPERATOR, VIEWER},
 };
 use crate::{
+    domain::devices::Offer,
     ops::import::uploads::{Phase, Work},
-    types::error::Result,
+    types::error::{Error, Kind, Result},
 };
 use askama::Template;
 use poem::Response;
@@ -21,33 +23,35 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/console/import", OPERATOR, upload::show),
         Route::post("/console/import", OPERATOR, upload::upload),
         Route::get("/console/import/:id", OPERATOR, wizard::show),
-        Route::get("/console/import/:id/progress", OPERATOR, wizard::progress),
+        Route::get("/console/import/:id/progress", OPERATOR, progress),
         Route::get("/console/import/:id/bad", OPERATOR, wizard::bad_rows),
         Route::post("/console/import/:id/sheet", OPERATOR, wizard::sheet),
         Route::post("/console/import/:id/try", OPERATOR, wizard::check),
         Route::post("/console/import/:id/import", OPERATOR, wizard::import),
         Route::post("/console/import/:id/resume", OPERATOR, wizard::resume),
-        Route::post("/console/import/:id/cancel", OPERATOR, wizard::cancel),
+        Route::post("/console/import/:id/cancel", OPERATOR, cancel),
         Route::post("/console/import/:id/discard", OPERATOR, wizard::discard),
         Route::get("/console/import/batches", VIEWER, batches::list),
         Route::get("/console/import/batches/:id", VIEWER, batches::show),
-        Route::get(
-            "/console/import/batches/:id/progress",
-            VIEWER,
-            batches::progress,
-        ),
+        Route::get("/console/import/batches/:id/progress", VIEWER, progress),
         Route::post(
             "/console/import/batches/:id/undo",
             ADMINISTRATOR,
             batches::undo,
         ),
         Route::post("/console/import/batches/:id/join", OPERATOR, batches::join),
-        Route::post(
-            "/console/import/batches/:id/cancel",
-            OPERATOR,
-            batches::cancel,
-        ),
+        Route::post("/console/import/batches/:id/cancel", OPERATOR, cancel),
     ]
+}
+
+/// The page of an uploaded list.
+fn list_path(id: i64) -> String {
+    format!("/console/import/{id}")
+}
+
+/// The page of an import.
+fn batch_path(id: i64) -> String {
+    format!("/console/import/batches/{id}")
 }
 
 /// The progress of work on a list or a batch, which replaces itself.
@@ -62,19 +66,18 @@ struct Progress {
 }
 
 impl Progress {
-    /// The work that is done, if `is_meant`.
-    fn new(
-        request: &RequestContext,
-        path: &str,
-        is_meant: impl FnOnce(&Work) -> bool,
-    ) -> Option<Self> {
+    /// The work that is done on the list or batch of a page.
+    fn of(request: &RequestContext, path: String) -> Option<Self> {
+        let work = request.console.imports.work().filter(|work| {
+            let of_list = work.upload.is_some_and(|id| list_path(id) == path);
+            of_list || work.batch.is_some_and(|id| batch_path(id) == path)
+        })?;
         let layout = request.layout("", None);
-        let work = request.console.imports.work().filter(is_meant)?;
         Some(Self {
             stoppable: layout.operates(),
             layout,
             work,
-            path: path.to_owned(),
+            path,
         })
     }
 
@@ -93,18 +96,57 @@ impl Progress {
     }
 }
 
+/// The page that a request for a part of it came from.
+fn page_of(request: &RequestContext) -> String {
+    let path = request.uri_path();
+    path.rsplit_once('/')
+        .map_or(path, |(page, _)| page)
+        .to_owned()
+}
+
 /// The progress as a part of its page, or the page once the work is done.
-fn progress(request: &RequestContext, progress: Option<Progress>, path: &str) -> Result<Response> {
-    match progress {
+async fn progress(request: RequestContext) -> Result<Response> {
+    let page = page_of(&request);
+    match Progress::of(&request, page.clone()) {
         Some(progress) => answer::page(&progress),
-        None => Ok(answer::go_whole(request, path)),
+        None => Ok(answer::go_whole(&request, &page)),
     }
 }
 
-fn cancel(request: &RequestContext, progress: Option<Progress>, path: &str) -> Response {
-    if let Some(progress) = progress {
+async fn cancel(request: RequestContext) -> Result<Response> {
+    let page = page_of(&request);
+    if let Some(progress) = Progress::of(&request, page.clone()) {
         progress.work.stop.stop();
         request.flash("The work stops at the next row.");
     }
-    answer::go(path)
+    Ok(answer::go(&page))
+}
+
+/// The sentence that a page shows of a failure; a defect is no page's.
+fn failure(cause: Error) -> Result<String> {
+    if cause.kind == Kind::Defect {
+        return Err(cause);
+    }
+    Ok(match cause.message.split_once(": ") {
+        // The name of a file stays as it is.
+        Some((name, rest)) if name.contains('.') => format!("{name}: {rest}."),
+        _ => answer::sentence(&cause.message),
+    })
+}
+
+/// A choice of devices, or `none` of them.
+fn device_input(
+    name: &'static str,
+    label: &'static str,
+    none: &str,
+    devices: &[Offer],
+    chosen: Option<i64>,
+) -> Input {
+    let chosen = chosen.map_or_else(String::new, |id| id.to_string());
+    let devices = devices.iter();
+    let devices = devices.map(|device| (device.id.to_string(), device.with_type()));
+    let all = [(String::new(), none.to_owned())]
+        .into_iter()
+        .chain(devices);
+    Input::select(name, label, engine::choices(all, &chosen))
 }

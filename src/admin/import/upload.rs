@@ -1,5 +1,6 @@
 //! Where an import begins: a file is chosen and uploaded, or one that waits is taken up.
 
+use super::{failure, list_path};
 use crate::{
     admin::{Area, Layout, RequestContext, answer, upload::Upload as UploadedFile},
     ops::import::{
@@ -13,9 +14,8 @@ use crate::{
     },
 };
 use askama::Template;
-use bytes::Bytes;
 use poem::{Response, http::header};
-use std::{io::Write, path::Path, sync::Arc, time::Duration};
+use std::{io::Write, sync::Arc, time::Duration};
 use tempfile::NamedTempFile;
 
 /// A form without its file, at most.
@@ -78,14 +78,9 @@ pub(super) async fn upload(mut request: RequestContext) -> Result<Response> {
         Err(cause) => Err(cause),
     };
     match taken {
-        Ok(id) => Ok(answer::go(&format!("/console/import/{id}"))),
-        Err(cause) if cause.kind == Kind::Defect => Err(cause),
+        Ok(id) => Ok(answer::go(&list_path(id))),
         Err(cause) => {
-            let failure = match cause.message.split_once(": ") {
-                // The name of a file stays as it is.
-                Some((name, rest)) if name.contains('.') => format!("{name}: {rest}."),
-                _ => answer::sentence(&cause.message),
-            };
+            let failure = failure(cause)?;
             answer::form_again(&UploadPage::new(&request, Some(failure), kind)?)
         }
     }
@@ -105,7 +100,7 @@ async fn receive(request: &mut RequestContext) -> Result<(String, NamedTempFile)
     Ok((name, file))
 }
 
-async fn store(uploads: &Arc<UploadStore>, upload: &mut UploadedFile) -> Result<NamedTempFile> {
+async fn store(uploads: &UploadStore, upload: &mut UploadedFile) -> Result<NamedTempFile> {
     let mut file = uploads.file()?;
     let (mut bytes, mut checked) = (0, None);
     while let Some(piece) = upload.piece().await? {
@@ -113,28 +108,21 @@ async fn store(uploads: &Arc<UploadStore>, upload: &mut UploadedFile) -> Result<
         if bytes > FILE_MAX_BYTES {
             return Err(too_large());
         }
-        let check = checked.is_none_or(|checked| bytes - checked > FREE_EVERY_BYTES);
-        if check {
+        if checked.is_none_or(|checked| bytes - checked > FREE_EVERY_BYTES) {
             checked = Some(bytes);
+            let free = fs4::available_space(uploads.folder());
+            if free.is_ok_and(|free| free < FREE_MIN_BYTES) {
+                let message = "the server's disk has no room for this file";
+                return Err(Error::unavailable(message));
+            }
         }
-        let uploads = Arc::clone(uploads);
         let written = tokio::task::spawn_blocking(move || {
-            let folder = check.then(|| uploads.folder());
-            write(&mut file, &piece, folder).map(|()| file)
+            file.write_all(&piece).map_err(Error::unavailable)?;
+            Ok::<_, Error>(file)
         });
         file = written.await.map_err(Error::defect)??;
     }
     Ok(file)
-}
-
-fn write(file: &mut NamedTempFile, piece: &Bytes, folder: Option<&Path>) -> Result<()> {
-    let free = folder.and_then(|folder| fs4::available_space(folder).ok());
-    if free.is_some_and(|free| free < FREE_MIN_BYTES) {
-        return Err(Error::unavailable(
-            "the server's disk has no room for this file",
-        ));
-    }
-    file.write_all(piece).map_err(Error::unavailable)
 }
 
 fn too_large() -> Error {
@@ -183,7 +171,6 @@ async fn take(
         preview: Arc::new(preview),
         choice,
         report: None,
-        outcome: None,
     });
     let uploads = Arc::downgrade(&request.console.imports);
     tokio::spawn(async move {

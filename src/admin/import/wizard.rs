@@ -1,6 +1,6 @@
 //! An uploaded list: preview and choices, the check, the import, and the result.
 
-use super::Progress;
+use super::{Progress, device_input, failure, list_path};
 use crate::{
     admin::{
         Area, Fields, Layout, RequestContext, answer,
@@ -10,9 +10,12 @@ use crate::{
     ops::import::{
         Batch, What, batches,
         source::Reading,
-        uploads::{Choice, Outcome, Preview, Report, Run, Upload},
+        uploads::{Choice, Preview, Report, Run, Upload},
     },
-    types::error::{Error, Kind, Result},
+    types::{
+        error::{Error, Kind, Result},
+        spreadsheet::csv_bytes,
+    },
 };
 use askama::Template;
 use poem::Response;
@@ -44,8 +47,7 @@ struct WaitPage {
 struct DonePage {
     layout: Layout,
     upload: Upload,
-    outcome: Outcome,
-    report: Option<Arc<Report>>,
+    report: Arc<Report>,
 }
 
 fn upload_of(request: &RequestContext) -> Result<Upload> {
@@ -58,33 +60,23 @@ fn upload_of(request: &RequestContext) -> Result<Upload> {
     })
 }
 
-fn progress_of(request: &RequestContext, id: i64) -> Option<Progress> {
-    Progress::new(request, &path(id), |work| work.upload == Some(id))
-}
-
-fn path(upload: i64) -> String {
-    format!("/console/import/{upload}")
-}
-
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let upload = upload_of(&request)?;
     let layout = request.layout(&upload.name, Some(Area::Delegates));
-    if let Some(part) = progress_of(&request, upload.id) {
+    if let Some(part) = Progress::of(&request, list_path(upload.id)) {
         return answer::page(&WaitPage { layout, part });
     }
-    let failure = match &upload.outcome {
-        Some(outcome) if upload.file.is_none() || upload.can_go_on() => {
-            return answer::page(&DonePage {
-                layout,
-                outcome: outcome.clone(),
-                report: upload.report.clone(),
-                upload,
-            });
+    match upload.report.clone() {
+        Some(report) if report.batch.is_some() => answer::page(&DonePage {
+            layout,
+            upload,
+            report,
+        }),
+        report => {
+            let failure = report.and_then(|report| report.failure.clone());
+            answer::page(&ListPage::read(&request, upload, failure).await?)
         }
-        Some(outcome) => outcome.failure.clone(),
-        None => None,
-    };
-    answer::page(&ListPage::read(&request, upload, failure).await?)
+    }
 }
 
 impl ListPage {
@@ -96,20 +88,19 @@ impl ListPage {
         let (what, list) = (upload.what, upload.preview.list.clone());
         let (earlier, devices) = request
             .read(move |connection| {
-                Ok((
-                    batches::of_list(connection, what, &list)?,
-                    devices::offers(connection)?,
-                ))
+                let earlier = batches::of_list(connection, what, &list)?;
+                Ok((earlier, devices::offers(connection)?))
             })
             .await?;
+        let report = upload.report.clone();
         Ok(Self {
             layout: request.layout(&upload.name, Some(Area::Delegates)),
             failure,
             preview: Arc::clone(&upload.preview),
-            report: upload.report.clone(),
+            report: report.filter(|report| report.failure.is_none()),
             inputs: inputs(&upload, &devices, earlier.is_some()),
             earlier,
-            warnings: upload.preview.warnings(what, &upload.choice),
+            warnings: upload.preview.warnings(&upload.choice),
             upload,
         })
     }
@@ -126,94 +117,69 @@ impl ListPage {
 
 /// The options of an import.
 fn inputs(upload: &Upload, devices: &[Offer], is_again: bool) -> Vec<Input> {
-    let (what, choice) = (upload.what, &upload.choice);
+    let choice = &upload.choice;
     let options = &choice.options;
+    let is_of_delegates = upload.what == What::Delegates;
     let mut inputs = Vec::new();
     if !upload.preview.keys.is_empty() {
         let keys = upload.preview.keys.iter();
         let keys = keys.map(|(name, label)| (*name, format!("Match by {label} and update")));
-        let key = options.key.as_deref().unwrap_or_default();
+        let all = [("", "Create every row".to_owned())]
+            .into_iter()
+            .chain(keys);
+        let all = engine::choices(all, options.key.as_deref().unwrap_or_default());
+        let help = "Matched rows: empty cells change nothing. Rows without a match are created.";
+        inputs.push(Input::select("key", "Rows that exist already", all).help(help));
+    }
+    if is_of_delegates {
+        let (label, none) = ("Register everybody for", "nothing");
         inputs.push(
-            Input::select("key", "Rows that exist already", {
-                engine::choices(
-                    [("", "Create every row".to_owned())]
-                        .into_iter()
-                        .chain(keys),
-                    key,
-                )
-            })
-            .help("Matched rows: empty cells change nothing. Rows without a match are created."),
+            device_input("join", label, none, devices, options.join)
+                .help("For places that admit registered attendees only."),
         );
     }
-    if what == What::Delegates {
-        inputs.push(
-            device_input(
-                "join",
-                "Register everybody for",
-                "nothing",
-                devices,
-                options.join,
-            )
-            .help("For places that admit registered attendees only."),
-        );
-    }
-    let help = match what {
+    let help = match upload.what {
         What::Interactions => {
             "Searches find the imported rows by this device. It is also the device of rows that name none."
         }
         _ => "Searches find the imported rows by this device.",
     };
-    inputs.push(
-        device_input(
-            "device",
-            "List is for",
-            "no device in particular",
-            devices,
-            choice.device,
-        )
-        .help(help),
-    );
-    let skip =
-        "Leave bad rows out and import the others. Otherwise a single bad row stops the import.";
-    inputs.push(Input::flag("skip_bad", skip).on(options.skip_bad).wide());
-    if what == What::Delegates {
-        let make = "Generate a ticket code for everybody without a barcode";
-        inputs.push(
-            Input::flag("make_codes", make)
-                .on(options.make_codes)
-                .wide(),
-        );
-    }
-    if is_again {
-        let again = "Import again, although this file was imported before";
-        inputs.push(Input::flag("again", again).on(false).wide());
-    }
+    let none = "no device in particular";
+    inputs.push(device_input("device", "List is for", none, devices, choice.device).help(help));
+    let flags = [
+        (
+            true,
+            "skip_bad",
+            "Leave bad rows out and import the others. Otherwise a single bad row stops the import.",
+            options.skip_bad,
+        ),
+        (
+            is_of_delegates,
+            "make_codes",
+            "Generate a ticket code for everybody without a barcode",
+            options.make_codes,
+        ),
+        (
+            is_again,
+            "again",
+            "Import again, although this file was imported before",
+            false,
+        ),
+    ];
+    let flags = flags.into_iter().filter(|(is_offered, ..)| *is_offered);
+    inputs.extend(flags.map(|(_, name, label, is_on)| Input::flag(name, label).on(is_on).wide()));
     inputs
 }
 
-fn device_input(
-    name: &'static str,
-    label: &'static str,
-    none: &str,
-    devices: &[Offer],
-    chosen: Option<i64>,
-) -> Input {
-    let chosen = chosen.map_or_else(String::new, |id| id.to_string());
-    let devices = devices.iter();
-    let devices = devices.map(|device| (device.id.to_string(), device.with_type()));
-    let all = [(String::new(), none.to_owned())]
-        .into_iter()
-        .chain(devices);
-    Input::select(name, label, engine::choices(all, &chosen))
-}
-
-/// The list again, with what is wrong.
-async fn again(request: &RequestContext, upload: Upload, cause: Error) -> Result<Response> {
-    if cause.kind == Kind::Defect {
-        return Err(cause);
+/// The page of the list once work is begun; the list again where it is not, with what is wrong.
+async fn after(request: &RequestContext, upload: Upload, begun: Result<()>) -> Result<Response> {
+    match begun {
+        Ok(()) => Ok(answer::go(&list_path(upload.id))),
+        Err(cause) => {
+            let failure = failure(cause)?;
+            answer::form_again(&ListPage::read(request, upload, Some(failure)).await?)
+        }
     }
-    let failure = answer::sentence(&cause.message);
-    answer::form_again(&ListPage::read(request, upload, Some(failure)).await?)
 }
 
 /// Reads another sheet, or in another encoding.
@@ -223,7 +189,7 @@ pub(super) async fn sheet(request: RequestContext) -> Result<Response> {
     let chosen = |name: &str| request.form.filled(name).map(ToOwned::to_owned);
     let (sheet, encoding) = (chosen("sheet"), chosen("encoding"));
     let Some(file) = upload.file.clone() else {
-        return Ok(answer::go(&path(upload.id)));
+        return Ok(answer::go(&list_path(upload.id)));
     };
     let read = tokio::task::spawn_blocking(move || {
         let reading = Reading {
@@ -232,19 +198,18 @@ pub(super) async fn sheet(request: RequestContext) -> Result<Response> {
         };
         Preview::read(&file, &name, what, reading)
     });
-    match read.await.map_err(Error::defect)? {
-        Ok((preview, choice)) => {
-            request.console.imports.change(upload.id, |upload| {
-                upload.preview = Arc::new(preview);
-                upload.choice = choice;
-                upload.report = None;
-            });
-            Ok(answer::go(&path(upload.id)))
-        }
-        Err(cause) => again(&request, upload, cause).await,
-    }
+    let read = read.await.map_err(Error::defect)?;
+    let read = read.map(|(preview, choice)| {
+        request.console.imports.change(upload.id, |upload| {
+            upload.preview = Arc::new(preview);
+            upload.choice = choice;
+            upload.report = None;
+        });
+    });
+    after(&request, upload, read).await
 }
 
+/// What the form of a list says.
 fn typed(known: &Choice, form: &Fields) -> Result<Choice> {
     let mut choice = known.clone();
     for (at, column) in choice.columns.iter_mut().enumerate() {
@@ -271,35 +236,22 @@ pub(super) async fn import(request: RequestContext) -> Result<Response> {
 
 async fn run(request: RequestContext, run: Run) -> Result<Response> {
     let mut upload = upload_of(&request)?;
-    if progress_of(&request, upload.id).is_some() || upload.file.is_none() {
-        return Ok(answer::go(&path(upload.id)));
+    let path = list_path(upload.id);
+    if upload.file.is_none() || Progress::of(&request, path.clone()).is_some() {
+        return Ok(answer::go(&path));
     }
-    match typed(&upload.choice, &request.form) {
-        Ok(choice) => upload.choice = choice,
-        Err(cause) => return again(&request, upload, cause).await,
-    }
-    let begun = upload
-        .preview
-        .check(upload.what, &upload.choice)
-        .and_then(|()| match run {
-            Run::Import => refuse_again(&request, &upload),
-            _ => Ok(()),
-        })
-        .and_then(|()| begin(&request, &upload, run));
-    match begun {
-        Ok(()) => Ok(answer::go(&path(upload.id))),
-        Err(cause) => again(&request, upload, cause).await,
-    }
-}
-
-fn refuse_again(request: &RequestContext, upload: &Upload) -> Result<()> {
-    let is_meant = request.form.ticked("again") || upload.choice.options.key.is_some();
-    if is_meant || earlier(request, upload)?.is_none() {
-        return Ok(());
-    }
-    Err(Error::invalid(
-        "this file was imported before; tick \"Import again\" to create everybody in it a second time",
-    ))
+    let begun = typed(&upload.choice, &request.form).and_then(|choice| {
+        upload.choice = choice;
+        upload.preview.check(&upload.choice)?;
+        let is_meant = request.form.ticked("again") || upload.choice.options.key.is_some();
+        if matches!(run, Run::Import) && !is_meant && earlier(&request, &upload)?.is_some() {
+            return Err(Error::invalid(
+                "this file was imported before; tick \"Import again\" to create everybody in it a second time",
+            ));
+        }
+        begin(&request, &upload, run)
+    });
+    after(&request, upload, begun).await
 }
 
 /// The import that was made of a list before.
@@ -312,11 +264,10 @@ fn begin(request: &RequestContext, upload: &Upload, run: Run) -> Result<()> {
     uploads.change(upload.id, |stored| {
         stored.choice = upload.choice.clone();
         stored.report = None;
-        stored.outcome = None;
     });
     let by = request.current_user()?.email.clone();
     let app = request.console.app().clone();
-    uploads.run(app, request.context(), by, upload, run)
+    uploads.run(app, request.context(), by, upload.clone(), run)
 }
 
 pub(super) async fn resume(request: RequestContext) -> Result<Response> {
@@ -328,50 +279,36 @@ pub(super) async fn resume(request: RequestContext) -> Result<Response> {
             .ok_or_else(|| Error::invalid("there is no interrupted import of this file"))?;
         begin(&request, &upload, Run::Resume(Box::new(batch)))
     });
-    match begun {
-        Ok(()) => Ok(answer::go(&path(upload.id))),
-        Err(cause) => again(&request, upload, cause).await,
-    }
-}
-
-pub(super) async fn progress(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    super::progress(&request, progress_of(&request, id), &path(id))
-}
-
-pub(super) async fn cancel(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    Ok(super::cancel(
-        &request,
-        progress_of(&request, id),
-        &path(id),
-    ))
+    after(&request, upload, begun).await
 }
 
 pub(super) async fn discard(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    if progress_of(&request, id).is_some() {
+    if Progress::of(&request, list_path(id)).is_some() {
         return Err(Error::invalid(
             "this list is being worked on; stop that first",
         ));
     }
-    request.console.imports.forget(id);
+    request.console.imports.forget(|upload| upload.id == id);
     request.done("List discarded.", "/console/import")
 }
 
 pub(super) async fn bad_rows(request: RequestContext) -> Result<Response> {
     let upload = upload_of(&request)?;
-    let file = upload
-        .report
-        .as_ref()
-        .and_then(|report| report.file.as_ref());
-    let file = file.ok_or_else(|| Error::new(Kind::NoSuchPath, "there is no list of bad rows"))?;
-    let file = std::fs::File::open(file).map_err(Error::unavailable)?;
+    let report = upload.report.as_ref();
+    let report = report.filter(|report| !report.bad_rows.is_empty());
+    let report =
+        report.ok_or_else(|| Error::new(Kind::NoSuchPath, "there is no list of bad rows"))?;
+    let cells = report.bad_rows.iter().map(|row| {
+        let column = row.problem.column.clone().unwrap_or_default();
+        [row.line.to_string(), column, row.problem.reason.clone()]
+    });
+    let lines = csv_bytes(Some(&["line", "column", "reason"]), cells)?;
     let name = upload.name.rsplit_once('.');
     let name = name.map_or(upload.name.as_str(), |(name, _)| name);
     Ok(answer::download(
         &format!("{name}-bad-rows.csv"),
         "text/csv; charset=utf-8",
-        answer::file(file, None),
+        lines,
     ))
 }

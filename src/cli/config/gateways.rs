@@ -1,7 +1,7 @@
 //! `gateways`: an object, one key a channel; `null` in a gateway's place takes it away. A `secret` is
 //! set where the document has one; without one that in place is kept, and none is ever exported.
 
-use super::{Part, Plan, Prune, read};
+use super::{Part, Plan, planned, read};
 use crate::{
     core::outgoing::Reach,
     db::Store,
@@ -20,7 +20,7 @@ pub(super) const PART: Part = Part {
     plan,
 };
 
-fn plan(_: &Store, said: Option<Value>, prune: Prune) -> Result<Plan> {
+fn plan(_: &Store, said: Option<Value>, prune: bool) -> Result<Plan> {
     let said: Map<String, Value> = read(PART.key, said)?;
     let mut named = Vec::new();
     for (name, entry) in said {
@@ -30,14 +30,14 @@ fn plan(_: &Store, said: Option<Value>, prune: Prune) -> Result<Plan> {
         named.push((channel, entry_of(&path, channel, entry)?));
     }
     let count = named.len();
-    if prune.0 {
+    if prune {
         for channel in Channel::ALL {
             if !named.iter().any(|(known, _)| known == channel) {
                 named.push((*channel, None));
             }
         }
     }
-    Ok(Plan::new(count, move |tx, ctx| {
+    planned(count, move |tx, ctx| {
         for (channel, entry) in &named {
             let (definition, secret) = match entry {
                 Some((definition, secret)) => (Some(definition), secret),
@@ -50,7 +50,7 @@ fn plan(_: &Store, said: Option<Value>, prune: Prune) -> Result<Plan> {
             }
         }
         Ok(())
-    }))
+    })
 }
 
 fn entry_of(path: &str, channel: Channel, said: Value) -> Result<Option<(Definition, Secret)>> {

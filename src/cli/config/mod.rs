@@ -42,34 +42,25 @@ struct Part {
     help: &'static str,
     /// What is in force.
     export: fn(&Connection) -> Result<Value>,
-    /// Checks what a document says, or what it means that it says nothing where the rest is pruned.
-    plan: fn(&Store, Option<Value>, Prune) -> Result<Plan>,
+    /// Checks what a document says; where the rest is pruned, what it does not name goes.
+    plan: fn(&Store, Option<Value>, bool) -> Result<Plan>,
 }
 
-/// What a checked part of a document will do.
-struct Plan {
-    /// How many entries the document has.
+/// What a checked part of a document will do: how many entries it has, and what stores them.
+type Plan = (
+    usize,
+    Box<dyn FnOnce(&Tx<'_>, &Context) -> Result<()> + Send>,
+);
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "it ends the functions that plan a part"
+)]
+fn planned(
     named: usize,
-    /// Stores them.
-    apply: Apply,
-}
-
-type Apply = Box<dyn FnOnce(&Tx<'_>, &Context) -> Result<()> + Send>;
-
-/// Whether what the document does not name goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Prune(bool);
-
-impl Plan {
-    fn new(
-        named: usize,
-        apply: impl FnOnce(&Tx<'_>, &Context) -> Result<()> + Send + 'static,
-    ) -> Self {
-        Self {
-            named,
-            apply: Box::new(apply),
-        }
-    }
+    apply: impl FnOnce(&Tx<'_>, &Context) -> Result<()> + Send + 'static,
+) -> Result<Plan> {
+    Ok((named, Box::new(apply)))
 }
 
 /// Take the instance's configuration out of the file, or put it in.
@@ -120,7 +111,7 @@ pub fn run(command: Command, store: &Store, json: bool) -> Result<()> {
             file,
             dry_run,
             prune,
-        } => apply(store, &file, dry_run, Prune(prune), json),
+        } => apply(store, &file, dry_run, prune, json),
     }
 }
 
@@ -138,21 +129,21 @@ fn export(store: &Store, output: Option<PathBuf>) -> Result<()> {
     }
 }
 
-fn apply(store: &Store, file: &Path, dry_run: bool, prune: Prune, json: bool) -> Result<()> {
+fn apply(store: &Store, file: &Path, dry_run: bool, prune: bool, json: bool) -> Result<()> {
     let in_file = |cause: Error| Error::new(cause.kind, format!("{}: {cause}", file.display()));
     let text = std::fs::read(file).map_err(|cause| in_file(Error::invalid_cause(cause)))?;
     let document: Map<String, Value> = crate::types::json::parse(&text).map_err(in_file)?;
     let plans = plans(store, document, prune)?;
     let mut counts: Map<String, Value> = plans
         .iter()
-        .map(|(key, plan)| ((*key).to_owned(), json!(plan.named)))
+        .map(|(key, (named, _))| ((*key).to_owned(), json!(named)))
         .collect();
     if !dry_run {
         let ctx = context(store, "admin")?;
         store.write_blocking(move |tx| {
             plans
                 .into_iter()
-                .try_for_each(|(_, plan)| (plan.apply)(tx, &ctx))
+                .try_for_each(|(_, (_, apply))| apply(tx, &ctx))
         })?;
     }
     if json {
@@ -169,7 +160,7 @@ fn apply(store: &Store, file: &Path, dry_run: bool, prune: Prune, json: bool) ->
 fn plans(
     store: &Store,
     mut document: Map<String, Value>,
-    prune: Prune,
+    prune: bool,
 ) -> Result<Vec<(&'static str, Plan)>> {
     let known = |key: &String| PARTS.iter().any(|part| part.key == key);
     if let Some(key) = document.keys().find(|key| !known(key)) {

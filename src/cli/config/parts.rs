@@ -1,7 +1,7 @@
 //! Parts of the document that follow from one call or two: schemas of sections, statements, reports,
 //! the configuration of apps, templates, automations and webhooks.
 
-use super::{Part, Plan, read};
+use super::{Part, planned, read};
 use crate::{
     core::{
         search::statements::{self, Statement},
@@ -32,9 +32,7 @@ pub(super) const SECTIONS: Part = Part {
         let named: Named = read("sections", said)?;
         sections::check(&named)?;
         let count = named.values().map(serde_json::Map::len).sum();
-        Ok(Plan::new(count, move |tx, ctx| {
-            sections::save(tx, ctx, &named, prune.0)
-        }))
+        planned(count, move |tx, ctx| sections::save(tx, ctx, &named, prune))
     },
 };
 
@@ -48,9 +46,9 @@ pub(super) const STATEMENTS: Part = Part {
         for statement in &named {
             statements::check(store.path(), statement)?;
         }
-        Ok(Plan::new(named.len(), move |tx, ctx| {
-            statements::save(tx, ctx, &named, prune.0)
-        }))
+        planned(named.len(), move |tx, ctx| {
+            statements::save(tx, ctx, &named, prune)
+        })
     },
 };
 
@@ -74,9 +72,9 @@ pub(super) const REPORTS: Part = Part {
                 return Err(Error::invalid(format!("{name}: stands there twice")));
             }
         }
-        Ok(Plan::new(named.len(), move |tx, ctx| {
-            reports::put(tx, ctx, &named, prune.0)
-        }))
+        planned(named.len(), move |tx, ctx| {
+            reports::put(tx, ctx, &named, prune)
+        })
     },
 };
 
@@ -91,8 +89,8 @@ pub(super) const APP_CONFIG: Part = Part {
         let zone = store.look_up(settings::load)?.zone;
         let document = Document::parse("appConfig", &said, &zone)?;
         let named = document.default.len() + document.by_type.len() + document.by_device.len();
-        Ok(Plan::new(named, move |tx, ctx| {
-            if is_absent && !prune.0 {
+        planned(named, move |tx, ctx| {
+            if is_absent && !prune {
                 return Ok(());
             }
             let document = if is_absent {
@@ -101,10 +99,10 @@ pub(super) const APP_CONFIG: Part = Part {
                 // The same document may have set the zone that its times are in.
                 let zone = settings::load(tx)?.zone;
                 let document = Document::parse("appConfig", &said, &zone)?;
-                published(tx)?.document.with(document, prune.0)
+                published(tx)?.document.with(document, prune)
             };
             publish(tx, ctx, &document).map(|_| ())
-        }))
+        })
     },
 };
 
@@ -123,9 +121,9 @@ pub(super) const TEMPLATES: Part = Part {
             |one, other| (&one.channel, &one.slug) == (&other.channel, &other.slug),
             |entry| ("slug", &entry.slug),
         )?;
-        Ok(Plan::new(named.len(), move |tx, ctx| {
-            templates::apply(tx, ctx, &named, prune.0)
-        }))
+        planned(named.len(), move |tx, ctx| {
+            templates::apply(tx, ctx, &named, prune)
+        })
     },
 };
 
@@ -143,9 +141,9 @@ pub(super) const AUTOMATIONS: Part = Part {
             |one, other| one.name == other.name,
             |entry| ("name", &entry.name),
         )?;
-        Ok(Plan::new(named.len(), move |tx, ctx| {
-            automations::apply(tx, ctx, &named, prune.0)
-        }))
+        planned(named.len(), move |tx, ctx| {
+            automations::apply(tx, ctx, &named, prune)
+        })
     },
 };
 
@@ -157,9 +155,9 @@ pub(super) const WEBHOOKS: Part = Part {
     plan: |_, said, prune| {
         let named: Vec<webhooks::Entry> = read("webhooks", said)?;
         webhooks::check(&named)?;
-        Ok(Plan::new(named.len(), move |tx, ctx| {
-            webhooks::save(tx, ctx, &named, prune.0)
-        }))
+        planned(named.len(), move |tx, ctx| {
+            webhooks::save(tx, ctx, &named, prune)
+        })
     },
 };
 

@@ -1,7 +1,7 @@
 //! `regions`: a list, matched by path. Times are written with their offset; without one they are read
 //! in the instance's time zone.
 
-use super::{Part, Plan, Prune, read};
+use super::{Part, Plan, planned, read};
 use crate::{
     core::settings,
     db::Store,
@@ -73,7 +73,7 @@ impl Entry {
     }
 }
 
-fn plan(store: &Store, said: Option<Value>, prune: Prune) -> Result<Plan> {
+fn plan(store: &Store, said: Option<Value>, prune: bool) -> Result<Plan> {
     let entries: Vec<Entry> = read(PART.key, said)?;
     let zone = store.look_up(settings::load)?.zone;
     let mut drafts: Vec<Checked> = Vec::with_capacity(entries.len());
@@ -89,9 +89,9 @@ fn plan(store: &Store, said: Option<Value>, prune: Prune) -> Result<Plan> {
         }
         drafts.push(draft);
     }
-    Ok(Plan::new(drafts.len(), move |tx, ctx| {
+    planned(drafts.len(), move |tx, ctx| {
         let named: BTreeSet<&str> = drafts.iter().map(|draft| draft.path.as_str()).collect();
-        if prune.0 {
+        if prune {
             for region in Region::all(tx)? {
                 if !named.contains(region.now.path.as_str()) {
                     content::remove(tx, ctx, &region.now.path)?;
@@ -105,5 +105,5 @@ fn plan(store: &Store, said: Option<Value>, prune: Prune) -> Result<Plan> {
             }
         }
         Ok(())
-    }))
+    })
 }

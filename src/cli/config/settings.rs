@@ -1,13 +1,13 @@
 //! `settings`: an object, one key a setting; among them the instance's picture, as text.
 
-use super::{Part, Plan, Prune, read};
+use super::{Part, Plan, planned, read};
 use crate::{
-    core::{
-        Context,
-        settings::{self, Settings, logo},
+    core::settings::{self, Settings, logo},
+    db::Store,
+    types::{
+        Patch,
+        error::{Error, Result},
     },
-    db::{Store, Tx},
-    types::error::{Error, Result},
 };
 use rusqlite::Connection;
 use serde_json::{Map, Value};
@@ -22,13 +22,6 @@ pub(super) const PART: Part = Part {
     plan,
 };
 
-/// What becomes of the picture.
-enum Picture {
-    Stays,
-    Goes,
-    Is(Vec<u8>),
-}
-
 fn export(connection: &Connection) -> Result<Value> {
     let mut stored = settings::stored(connection)?;
     if let Some(logo) = logo::find(connection)? {
@@ -37,39 +30,34 @@ fn export(connection: &Connection) -> Result<Value> {
     Ok(Value::Object(stored))
 }
 
-fn plan(_: &Store, said: Option<Value>, prune: Prune) -> Result<Plan> {
+fn plan(_: &Store, said: Option<Value>, prune: bool) -> Result<Plan> {
     let mut named: Map<String, Value> = read(PART.key, said)?;
     let count = named.len();
-    let picture = Picture::read(named.shift_remove(LOGO), prune)?;
+    let picture = picture_of(named.shift_remove(LOGO), prune)?;
     settings::check(&named)?;
-    if prune == Prune(true) {
+    if prune {
         for name in Settings::NAMES {
             named.entry(*name).or_insert(Value::Null);
         }
     }
-    Ok(Plan::new(count.max(named.len()), move |tx, ctx| {
+    planned(count.max(named.len()), move |tx, ctx| {
         settings::save(tx, ctx, &named)?;
-        picture.save(tx, ctx)
-    }))
+        match &picture {
+            Patch::Absent => Ok(()),
+            Patch::Null => logo::remove(tx, ctx),
+            Patch::Value(content) => logo::save(tx, ctx, content),
+        }
+    })
 }
 
-impl Picture {
-    fn read(said: Option<Value>, prune: Prune) -> Result<Self> {
-        match said {
-            None if prune == Prune(false) => Ok(Self::Stays),
-            None | Some(Value::Null) => Ok(Self::Goes),
-            Some(Value::String(text)) => logo::of_data_uri(&text)
-                .map(Self::Is)
-                .map_err(|cause| Error::new(cause.kind, format!("{LOGO}: {}", cause.message))),
-            Some(_) => Err(Error::invalid(format!("{LOGO}: must be a string"))),
-        }
-    }
-
-    fn save(&self, tx: &Tx<'_>, ctx: &Context) -> Result<()> {
-        match self {
-            Self::Stays => Ok(()),
-            Self::Goes => logo::remove(tx, ctx),
-            Self::Is(content) => logo::save(tx, ctx, content),
-        }
+/// What becomes of the picture.
+fn picture_of(said: Option<Value>, prune: bool) -> Result<Patch<Vec<u8>>> {
+    match said {
+        None if !prune => Ok(Patch::Absent),
+        None | Some(Value::Null) => Ok(Patch::Null),
+        Some(Value::String(text)) => logo::of_data_uri(&text)
+            .map(Patch::Value)
+            .map_err(|cause| Error::new(cause.kind, format!("{LOGO}: {}", cause.message))),
+        Some(_) => Err(Error::invalid(format!("{LOGO}: must be a string"))),
     }
 }

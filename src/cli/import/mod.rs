@@ -7,7 +7,7 @@ use crate::{
     db::Store,
     domain::devices,
     ops::import::{
-        Batch, Job, Looked, Mapping, Source, Stop, What,
+        Batch, Job, Mapping, Source, Stop, What,
         bad::LISTED_MAX,
         batches::{self, Options},
         job::Request,
@@ -224,13 +224,12 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
         None => crate::core::Context::of_command("import", std::sync::Arc::default()),
     };
     let path = std::path::absolute(&args.file).unwrap_or_else(|_| args.file.clone());
-    let mappings = args.mappings.into_iter();
     let request = Request {
         what,
         options: Options {
             path: path.to_string_lossy().into_owned(),
             sheet: args.sheet,
-            map: mappings.map(|one| (one.header, one.target)).collect(),
+            map: args.mappings,
             key: args.key,
             join: join.map(|device| device.0),
             skip_bad: args.skip_bad,
@@ -247,12 +246,12 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
 
 /// Checks beside a server, with its progress shown.
 fn checked(
-    check: impl FnOnce(&mut (dyn FnMut(&Looked<'_>) -> ControlFlow<()> + Send)) -> Result<Job> + Send,
+    check: impl FnOnce(&mut (dyn FnMut(u64) -> ControlFlow<()> + Send)) -> Result<Job> + Send,
 ) -> Result<Job> {
     let progress = Progress::new();
     let job = aside(|| {
-        check(&mut |looked| {
-            progress.checked(looked.rows);
+        check(&mut |rows| {
+            progress.rows(rows, "checked");
             ControlFlow::Continue(())
         })
     });
@@ -355,7 +354,7 @@ fn take_back(store: &Store, id: i64, json: bool) -> Result<bool> {
     let ctx = context(store, "import")?;
     let progress = Progress::new();
     let undone = undo(store, ctx, id, Stop::default(), |undo| {
-        progress.taken_back(undo.removed + undo.restored);
+        progress.rows(undo.removed + undo.restored, "taken back");
     });
     progress.clear();
     let undone = undone?;
@@ -383,7 +382,7 @@ fn join(store: &Store, id: i64, device: &DeviceSelector, json: bool) -> Result<b
     let ctx = context(store, "import")?;
     let progress = Progress::new();
     let joined = join_all(store, ctx, id, device, Stop::default(), |join| {
-        progress.joined(join.joined + join.skipped);
+        progress.rows(join.joined + join.skipped, "joined");
     });
     progress.clear();
     let joined = joined?;
@@ -412,7 +411,7 @@ fn shown(mut lines: Vec<String>, all: u64) -> Vec<String> {
 }
 
 fn list(store: &Store, json: bool) -> Result<()> {
-    let newest = store.look_up(|connection| batches::newest(connection, 100))?;
+    let newest = store.look_up(|connection| batches::older(connection, i64::MAX, 100))?;
     let zone = context(store, "import")?.settings.zone.clone();
     if json {
         let shown: Vec<_> = newest.iter().map(|batch| batch.to_json(&zone)).collect();

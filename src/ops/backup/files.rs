@@ -4,6 +4,7 @@ use super::{
     folder,
     ledger::{self, Entry},
     make_beside, record,
+    run::stamp,
     verify::{self, Inspected},
 };
 use crate::{
@@ -37,9 +38,8 @@ pub fn for_download(store: &Store, ctx: &Context, now: Timestamp) -> Result<Down
         .prefix(".gatepost-")
         .tempdir_in(&beside)
         .map_err(Error::unavailable)?;
-    let time = ctx.settings.zone.plain(now);
-    let name = format!("gatepost-{}.db", time.replace(' ', "-").replace(':', ""));
-    let made = make_beside(&store.source(), &folder.path().join(&name))?;
+    let name = format!("gatepost-{}.db", stamp(&ctx.settings.zone, now));
+    let made = make_beside(store.path(), &folder.path().join(&name))?;
     let file = File::open(&made.path).map_err(Error::unavailable)?;
     let (bytes, ctx) = (made.bytes, ctx.clone());
     // Where an open file may be deleted, it is right away: not even a killed server leaves it.

@@ -6,7 +6,7 @@
 //! file's place, which is put aside whole. Interrupted anywhere, there is a whole file in place: the
 //! old one or the new.
 
-use super::{Partial, compact, folder, refused, verify};
+use super::{Partial, compact, folder, refused, run, verify};
 use crate::{
     core::{
         Context,
@@ -214,15 +214,7 @@ fn put_aside(database: &Path, lock: &ServeLock, now: Timestamp) -> Result<PathBu
     if !salvage::is_damaged(database, lock) {
         fold_log(database)?;
     }
-    let stamp = settings::Settings::default().zone.plain(now);
-    let stamp: String = stamp
-        .chars()
-        .filter_map(|letter| match letter {
-            ' ' => Some('-'),
-            '-' | ':' => None,
-            other => Some(other),
-        })
-        .collect();
+    let stamp = run::stamp(&settings::Settings::default().zone, now);
     let aside = beside(database, &format!("{PUT_ASIDE}{stamp}"));
     if aside.exists() {
         return Err(refused(&aside, "is there already; try again in a second"));

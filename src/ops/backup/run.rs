@@ -9,7 +9,7 @@ use crate::{
     core::Context,
     db::Store,
     types::{
-        Timestamp,
+        Timestamp, Zone,
         error::{Error, Result},
         os,
     },
@@ -38,12 +38,16 @@ pub fn into_folder(
 ) -> Result<Entry> {
     let begun = Instant::now();
     let folder = std::path::absolute(folder).map_err(Error::invalid_cause)?;
-    let path = free_name(&folder, purpose, ctx, now);
+    let kind = match purpose {
+        Purpose::Rehearsal => "rehearsal-",
+        Purpose::Manual | Purpose::Scheduled => "",
+    };
+    let path = free_name(&folder, kind, ctx, now);
     let planned = path.clone();
     let id = store.write_blocking(move |tx| ledger::begin(tx, purpose, &planned, now))?;
     let made = folder::make_own(&folder, store.path())
         .and_then(|()| folder::look(&folder, store.path()))
-        .and_then(|_| make_beside(&store.source(), &path));
+        .and_then(|_| make_beside(store.path(), &path));
     let took = i64::try_from(begun.elapsed().as_millis()).unwrap_or_default();
     let at = Timestamp(now.0 + took);
     match made {
@@ -60,31 +64,19 @@ pub fn into_folder(
     }
 }
 
-/// A name that nothing has yet, with the time in the instance's zone.
-pub(super) fn free_name(folder: &Path, purpose: Purpose, ctx: &Context, now: Timestamp) -> PathBuf {
-    let kind = match purpose {
-        Purpose::Rehearsal => "rehearsal-",
-        Purpose::Manual | Purpose::Scheduled => "",
-    };
-    free_name_of(folder, kind, ctx, now)
+/// A time as names of files have it: `20261121-090200`.
+pub(super) fn stamp(zone: &Zone, at: Timestamp) -> String {
+    let plain = zone.plain(at);
+    plain.replace(['-', ':'], "").replace(' ', "-")
 }
 
-/// As [`free_name`], for a file of this kind.
-pub(super) fn free_name_of(folder: &Path, kind: &str, ctx: &Context, now: Timestamp) -> PathBuf {
-    let time = ctx.settings.zone.plain(now);
-    let stamp: String = time
-        .chars()
-        .filter_map(|letter| match letter {
-            '0'..='9' => Some(letter),
-            ' ' => Some('-'),
-            _ => None,
-        })
-        .collect();
-    let name = |suffix: String| folder.join(format!("gatepost-{kind}{stamp}{suffix}.db"));
-    let mut path = name(String::new());
+/// A name that nothing has yet for a file of this kind, with the time in the instance's zone.
+pub(super) fn free_name(folder: &Path, kind: &str, ctx: &Context, now: Timestamp) -> PathBuf {
+    let stamp = stamp(&ctx.settings.zone, now);
+    let mut path = folder.join(format!("gatepost-{kind}{stamp}.db"));
     let mut another = 2;
     while path.symlink_metadata().is_ok() {
-        path = name(format!("-{another}"));
+        path = folder.join(format!("gatepost-{kind}{stamp}-{another}.db"));
         another += 1;
     }
     path

@@ -83,10 +83,10 @@ pub fn repair(store: &Store, report: &Report) -> Result<Mended> {
     }
     let wrong = store.look_up(wrong_effects)?;
     let effects = wrong.len();
-    slices::write(store, Effects(wrong), |_| {})?;
+    slices::write(store, Each(wrong, correct_effect), |_| {})?;
     let drift = store.look_up(recount::drift)?;
     let occupancies = drift.len();
-    slices::write(store, Counts(drift), |_| {})?;
+    slices::write(store, Each(drift, correct_count), |_| {})?;
     Ok(Mended {
         index: report.index,
         effects,
@@ -103,28 +103,25 @@ fn wrong_effects(connection: &Connection) -> Result<Vec<i64>> {
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
-struct Effects(Vec<i64>);
+/// Mends one thing after the other.
+struct Each<T>(Vec<T>, fn(&Tx<'_>, T) -> Result<()>);
 
-impl Steps for Effects {
+impl<T: Send + 'static> Steps for Each<T> {
     fn step(&mut self, tx: &Tx<'_>) -> Result<bool> {
-        if let Some(id) = self.0.pop() {
-            tx.prepare_cached(&format!(
-                "UPDATE interactions SET effect = {} WHERE id = ?1",
-                types::effect_sql()
-            ))?
-            .execute([id])?;
+        if let Some(one) = self.0.pop() {
+            (self.1)(tx, one)?;
         }
         Ok(!self.0.is_empty())
     }
 }
 
-struct Counts(Vec<(DeviceId, i64)>);
+fn correct_effect(tx: &Tx<'_>, id: i64) -> Result<()> {
+    let effect = types::effect_sql();
+    let sql = format!("UPDATE interactions SET effect = {effect} WHERE id = ?1");
+    tx.prepare_cached(&sql)?.execute([id])?;
+    Ok(())
+}
 
-impl Steps for Counts {
-    fn step(&mut self, tx: &Tx<'_>) -> Result<bool> {
-        if let Some((device, off)) = self.0.pop() {
-            recount::correct(tx, device, off)?;
-        }
-        Ok(!self.0.is_empty())
-    }
+fn correct_count(tx: &Tx<'_>, (device, off): (DeviceId, i64)) -> Result<()> {
+    recount::correct(tx, device, off)
 }

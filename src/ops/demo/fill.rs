@@ -34,6 +34,7 @@ use crate::{
     },
 };
 use jiff::civil::Date;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -44,6 +45,7 @@ const PASSWORD_CHARS: usize = 16;
 const GATE: &str = "Gate A";
 
 /// What was made.
+#[derive(Serialize)]
 pub struct Made {
     /// The ids of the event, and of the devices of a type.
     pub event: i64,
@@ -57,12 +59,19 @@ pub struct Made {
     /// How many check-ins of offline gates the rules would have refused.
     pub conflicts: usize,
     pub sales: usize,
-    /// The user who operates the console, and the password.
-    pub operator: (&'static str, String),
+    /// The user who operates the console.
+    pub operator: Operator,
     /// The credentials of the gate's app.
+    #[serde(skip)]
     pub gate: Option<Credentials>,
     /// The ticket code of a visitor.
     pub barcode: String,
+}
+
+#[derive(Serialize)]
+pub struct Operator {
+    pub email: &'static str,
+    pub password: String,
 }
 
 /// Fills an empty file.
@@ -120,7 +129,10 @@ pub fn fill(store: &Store, ctx: Context, seed: u64, first_day: Date) -> Result<M
         refused: done.refused,
         conflicts,
         sales: done.plan.passes.len() + done.sold,
-        operator: (OPERATOR, password),
+        operator: Operator {
+            email: OPERATOR,
+            password,
+        },
         gate: done.gate,
         barcode: barcode.unwrap_or_default(),
     })

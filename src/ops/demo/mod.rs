@@ -2,19 +2,19 @@
 //! did there until noon of the first day. One seed and date always make the same event; only secrets
 //! are others each time, and the times at which the records are written are those of the clock.
 //!
-//! - `names`, `people`: the delegates
+//! - `texts`: what everything is called; `people`: the delegates
 //! - `programme`: the event and all other devices; `sales`: what was sold at the tills
 //! - `story`: what the delegates did
 //! - `fill`: writes all of it, and who works there
 
 mod fill;
-mod names;
 mod people;
 mod programme;
 mod sales;
 mod story;
+mod texts;
 
-pub use fill::{Made, fill};
+pub use fill::{Made, Operator, fill};
 
 use crate::types::Timestamp;
 

@@ -1,10 +1,6 @@
 //! The delegates: who they are, what they do, which ticket they hold.
 
-use super::{
-    Random,
-    names::{COMPANIES, JOB_TITLES, REGIONS},
-    programme::SPONSORS,
-};
+use super::{Random, programme::SPONSORS, texts::TEXTS};
 use crate::types::barcode::{Barcode, Base, RANDOM_SYMBOLS};
 use icu_normalizer::DecomposingNormalizerBorrowed;
 use serde_json::{Value, json};
@@ -70,28 +66,29 @@ fn person(
     random: &mut Random,
     at: usize,
     part: Part,
-    names: &mut HashSet<(&'static str, &'static str)>,
+    names: &mut HashSet<(&'static String, &'static String)>,
 ) -> Person {
     let (region, first, last) = loop {
-        let region = random.pick(REGIONS);
-        let name = (*random.pick(region.first), *random.pick(region.last));
+        let region = random.pick(&TEXTS.regions);
+        let name = (random.pick(&region.first), random.pick(&region.last));
         if names.insert(name) {
             break (region, name.0, name.1);
         }
     };
     let company = match part {
-        Part::Exhibitor(sponsor) => COMPANIES[sponsor],
+        Part::Exhibitor(sponsor) => &TEXTS.companies[sponsor],
         Part::Crew => "Northgate Arena",
-        _ => random.pick(COMPANIES),
+        _ => random.pick(&TEXTS.companies),
     };
-    let (kind, title) = match part {
-        Part::Crew => (
-            "crew",
-            *random.pick(&["Steward", "Stage Technician", "Registration Desk"]),
-        ),
-        Part::Exhibitor(_) => ("exhibitor", *random.pick(JOB_TITLES)),
-        Part::Speaker => ("speaker", *random.pick(JOB_TITLES)),
-        Part::Visitor => ("visitor", *random.pick(JOB_TITLES)),
+    let kind = match part {
+        Part::Crew => "crew",
+        Part::Exhibitor(_) => "exhibitor",
+        Part::Speaker => "speaker",
+        Part::Visitor => "visitor",
+    };
+    let title = match part {
+        Part::Crew => *random.pick(&["Steward", "Stage Technician", "Registration Desk"]),
+        _ => random.pick(&TEXTS.job_titles),
     };
     let phone = random
         .chance(60)
@@ -188,8 +185,8 @@ mod tests {
             email("Niamh", "O'Connor", "Valdisole S.p.A."),
             "niamh.oconnor@valdisole.example"
         );
-        for region in REGIONS {
-            for name in region.first.iter().chain(region.last) {
+        for region in &TEXTS.regions {
+            for name in region.first.iter().chain(&region.last) {
                 let letters = name.chars().filter(|char| char.is_alphabetic()).count();
                 assert!(plain(name).chars().count() >= letters, "{name}");
             }

@@ -4,8 +4,9 @@
 use super::{
     Random,
     people::{Part, Person},
-    programme::{PRODUCTS, Programme},
+    programme::Programme,
     story::{DAY_S, HOUR_S, NOW_S},
+    texts::TEXTS,
 };
 use serde_json::{Value, json};
 
@@ -32,7 +33,7 @@ impl Sale {
             let number = part["product"]
                 .as_u64()
                 .and_then(|at| usize::try_from(at).ok());
-            if let Some(number) = number.filter(|number| *number < PRODUCTS.len()) {
+            if let Some(number) = number.filter(|number| *number < TEXTS.products.len()) {
                 part["product"] = devices[programme.product(number)].into();
             }
         };
@@ -41,11 +42,8 @@ impl Sale {
             body["createdAt"] = programme.unix_s(self.at_s).into();
             for item in body["items"].as_array_mut().into_iter().flatten() {
                 set_product(item);
-                item["delegates"]
-                    .as_array_mut()
-                    .into_iter()
-                    .flatten()
-                    .for_each(set_product);
+                let delegates = item["delegates"].as_array_mut();
+                delegates.into_iter().flatten().for_each(set_product);
             }
             body.to_string().into_bytes()
         };
@@ -82,7 +80,7 @@ pub fn passes(random: &mut Random, people: &[Person]) -> Vec<Sale> {
 }
 
 fn pass_sale(random: &mut Random, number: usize, group: &[Person]) -> Value {
-    let (name, _, price) = PRODUCTS[0];
+    let (name, price) = (&TEXTS.products[0].name, TEXTS.products[0].cents);
     let ticket = |person: &Person| json!({"product": 0, "description": name, "barcode": person.text("barcode")});
     let quantity = i64::try_from(group.len()).unwrap_or(1);
     let full = quantity * price;
@@ -134,12 +132,13 @@ pub fn shop(random: &mut Random) -> Vec<Sale> {
 
 fn shop_sale(random: &mut Random, code: &str) -> Value {
     let lines = 1 + random.below(10) / 6;
-    let first = random.below(PRODUCTS.len() - 1);
+    let goods = TEXTS.products.len() - 1;
+    let first = random.below(goods);
     let mut total = 0;
     let mut items = Vec::new();
     for line in 0..lines {
-        let product = 1 + (first + line) % (PRODUCTS.len() - 1);
-        let (name, _, price) = PRODUCTS[product];
+        let product = 1 + (first + line) % goods;
+        let (name, price) = (&TEXTS.products[product].name, TEXTS.products[product].cents);
         let quantity = if random.chance(25) { 2 } else { 1 };
         total += quantity * price;
         items.push(json!({

@@ -130,23 +130,21 @@ impl Story<'_> {
         let (programme, people) = (self.programme, self.people);
         let is_visitor = |person: &usize| people[*person].part == Part::Visitor;
         let visitors: Vec<usize> = (0..people.len()).filter(is_visitor).collect();
+        let all = 0..programme.sessions.len();
+        let (workshops, talks): (Vec<_>, Vec<_>) =
+            all.partition(|at| programme.sessions[*at].room.needs_ticket);
         let mut booked = HashSet::new();
-        let mut talks = Vec::new();
-        for (session, about) in programme.sessions.iter().enumerate() {
-            let free = self.random.below(5);
-            if about.room.needs_ticket {
-                for _ in free..about.room.seats.unwrap_or(0) {
-                    booked.insert((*self.random.pick(&visitors), session));
-                }
-            } else {
-                talks.push(session);
+        for session in workshops {
+            let seats = programme.sessions[session].room.seats.unwrap_or(0);
+            for _ in self.random.below(5)..seats {
+                booked.insert((*self.random.pick(&visitors), session));
             }
         }
-        let mut noted = HashSet::new();
-        while noted.len() < NOTED_TALKS {
-            noted.insert((*self.random.pick(&visitors), *self.random.pick(&talks)));
+        let mut wishes = booked.clone();
+        while wishes.len() < booked.len() + NOTED_TALKS {
+            wishes.insert((*self.random.pick(&visitors), *self.random.pick(&talks)));
         }
-        let mut wishes: Vec<_> = booked.iter().chain(&noted).copied().collect();
+        let mut wishes: Vec<_> = wishes.into_iter().collect();
         wishes.sort_unstable();
         for (person, session) in wishes {
             let at_s = self.random.between(joined_s[person] + 60, -HOUR_S);
@@ -226,9 +224,9 @@ impl Story<'_> {
         open: &[(usize, usize)],
         booked: &HashSet<(usize, usize)>,
     ) -> Option<usize> {
-        let is_own =
-            |(session, left): &(usize, usize)| *left > 0 && booked.contains(&(person, *session));
-        let own = open.iter().position(is_own);
+        let own = open
+            .iter()
+            .position(|(session, left)| *left > 0 && booked.contains(&(person, *session)));
         if own.is_some() && self.random.chance(90) {
             return own;
         }
@@ -242,24 +240,12 @@ impl Story<'_> {
             return None;
         }
         let sessions = &self.programme.sessions;
-        let talks = || {
-            open.iter()
-                .enumerate()
-                .filter(|(_, (session, _))| !sessions[*session].room.needs_ticket)
-        };
-        let seats: usize = talks().map(|(_, (_, left))| left).sum();
-        let mut seat = if seats == 0 {
-            return None;
-        } else {
-            self.random.below(seats)
-        };
-        for (at, (_, left)) in talks() {
-            if seat < *left {
-                return Some(at);
-            }
-            seat -= left;
-        }
-        None
+        let is_talk = |at: &usize| !sessions[open[*at].0].room.needs_ticket;
+        let talks = (0..open.len()).filter(is_talk);
+        let seats: Vec<usize> = talks
+            .flat_map(|at| std::iter::repeat_n(at, open[at].1))
+            .collect();
+        (!seats.is_empty()).then(|| *self.random.pick(&seats))
     }
 
     /// Checks somebody in and, mostly, out of a session; when they are free again.
@@ -311,30 +297,28 @@ impl Story<'_> {
     }
 
     fn lead_form(&mut self, guest: usize) -> Value {
-        let answer = |field: &str, label: &str, kind: &str, answer: Value| json!({"field": field, "answer": answer, "fieldLabel": label, "fieldType": kind});
         let random = &mut *self.random;
         let interest = *random.pick(&["A demo", "An offer", "A partnership", "Just looking"]);
         let when = *random.pick(&["This quarter", "This year", "Some day"]);
         let mut answers = vec![
-            answer(
+            (
                 "contact.email",
                 "E-mail",
                 "email",
-                self.people[guest].text("email").into(),
+                json!(self.people[guest].text("email")),
             ),
-            answer("interest", "Interested in", "choice", interest.into()),
-            answer("plan.when", "Decides", "choice", when.into()),
-            answer("rating", "Rating", "number", random.between(1, 5).into()),
+            ("interest", "Interested in", "choice", interest.into()),
+            ("plan.when", "Decides", "choice", when.into()),
+            ("rating", "Rating", "number", random.between(1, 5).into()),
         ];
         if random.chance(25) {
-            answers.push(answer(
-                "note",
-                "Note",
-                "text",
-                "Call back after the event".into(),
-            ));
+            let note = "Call back after the event";
+            answers.push(("note", "Note", "text", note.into()));
         }
-        json!({"form": "lead", "answers": answers})
+        let answers = answers.into_iter().map(|(field, label, kind, answer)| {
+            json!({"field": field, "answer": answer, "fieldLabel": label, "fieldType": kind})
+        });
+        json!({"form": "lead", "answers": answers.collect::<Vec<_>>()})
     }
 
     /// Some ask others to connect, and about half of those ask back.
@@ -347,18 +331,14 @@ impl Story<'_> {
                 continue;
             }
             let at_s = self.random.between(9 * HOUR_S, NOW_S);
-            self.ask(at_s, one, other);
-            if self.random.chance(50) {
-                let later_s = at_s + self.random.between(20, HOUR_S);
-                self.ask(later_s, other, one);
+            let later_s = at_s + self.random.between(20, HOUR_S);
+            let asks = [(at_s, one, other), (later_s, other, one)];
+            for (at_s, first, second) in asks.into_iter().take(1 + self.random.below(2)) {
+                let request = self.add(at_s, CONNECT.name, first, EVENT);
+                request.second = Some(second);
+                request.device = None;
             }
         }
-    }
-
-    fn ask(&mut self, at_s: i64, first: usize, second: usize) {
-        let request = self.add(at_s, CONNECT.name, first, EVENT);
-        request.second = Some(second);
-        request.device = None;
     }
 
     /// Readers at the stands see people.

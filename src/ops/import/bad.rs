@@ -85,24 +85,19 @@ impl fmt::Display for BadRow {
 pub struct BadRows {
     listed: Vec<BadRow>,
     count: usize,
-    which: Marks,
+    /// Which they are, a bit each: a file may have very many.
+    which: Vec<u64>,
 }
 
 impl BadRows {
-    /// Adds one, the row of this number from 0; rows come in their order.
+    /// Adds one, the row of this number from 0.
     pub fn push(&mut self, number: u64, row: BadRow) {
-        self.mark(number);
-        self.list(row);
-    }
-
-    /// Counts the row of this number.
-    pub(super) fn mark(&mut self, number: u64) {
-        self.which.set(number);
+        let (word, bit) = place(number);
+        if self.which.len() <= word {
+            self.which.resize(word + 1, 0);
+        }
+        self.which[word] |= bit;
         self.count += 1;
-    }
-
-    /// Keeps what is wrong with a row that was counted, as one of the first.
-    pub(super) fn list(&mut self, row: BadRow) {
         if self.listed.len() < LISTED_MAX {
             self.listed.push(row);
         }
@@ -123,26 +118,8 @@ impl BadRows {
     /// Whether the row of this number from 0 is one.
     #[must_use]
     pub fn contains(&self, number: u64) -> bool {
-        self.which.contains(number)
-    }
-}
-
-/// Some rows by their numbers from 0, a bit each: a file may have very many.
-#[derive(Debug, Default)]
-struct Marks(Vec<u64>);
-
-impl Marks {
-    fn set(&mut self, number: u64) {
         let (word, bit) = place(number);
-        if self.0.len() <= word {
-            self.0.resize(word + 1, 0);
-        }
-        self.0[word] |= bit;
-    }
-
-    fn contains(&self, number: u64) -> bool {
-        let (word, bit) = place(number);
-        self.0.get(word).is_some_and(|word| word & bit != 0)
+        self.which.get(word).is_some_and(|word| word & bit != 0)
     }
 }
 

@@ -2,7 +2,7 @@
 //! searched by.
 
 use super::{
-    Mapping, What,
+    Mapping, Plan, What,
     source::{Fingerprint, Reading},
 };
 use crate::{
@@ -29,7 +29,7 @@ pub struct Options {
     /// The sheet of a spreadsheet.
     pub sheet: Option<String>,
     /// Columns that were mapped by hand: header and property.
-    pub map: Vec<(String, String)>,
+    pub map: Vec<Mapping>,
     /// The code by which rows mean records.
     pub key: Option<String>,
     /// The device that delegates are joined with.
@@ -50,14 +50,6 @@ impl Options {
             sheet: self.sheet.as_deref(),
             encoding: self.encoding.as_deref(),
         }
-    }
-
-    #[must_use]
-    pub fn mappings(&self) -> Vec<Mapping> {
-        let pairs = self.map.iter().cloned();
-        pairs
-            .map(|(header, target)| Mapping { header, target })
-            .collect()
     }
 }
 
@@ -182,12 +174,7 @@ pub fn find(connection: &Connection, id: i64) -> Result<Batch> {
         .ok_or_else(|| Error::invalid(format!("there is no import {id}")))
 }
 
-/// The newest imports, the newest first.
-pub fn newest(connection: &Connection, most: u32) -> Result<Vec<Batch>> {
-    older(connection, i64::MAX, most)
-}
-
-/// The newest imports before one, the newest first.
+/// The newest imports before one (before `i64::MAX`: of all), the newest first.
 pub fn older(connection: &Connection, than: i64, most: u32) -> Result<Vec<Batch>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM batches WHERE id < ?1 ORDER BY id DESC LIMIT ?2"
@@ -227,39 +214,26 @@ pub fn records(connection: &Connection, id: i64, most: u32) -> Result<Vec<i64>> 
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A batch that is to be begun.
-pub struct NewBatch {
-    pub what: What,
-    /// The device that it is made for.
-    pub device: Option<DeviceId>,
-    pub file_name: String,
-    pub sha256: [u8; 32],
-    /// How it is asked for.
-    pub options: Options,
-    /// Rows in the file.
-    pub total: u64,
-}
-
-/// Begins a batch: its id.
-pub fn begin(tx: &Tx<'_>, ctx: &Context, new: &NewBatch) -> Result<i64> {
-    let options = serde_json::to_string(&new.options).map_err(Error::defect)?;
+/// Begins a batch of so many rows: its id.
+pub fn begin(tx: &Tx<'_>, plan: &Plan, list: &Fingerprint, rows: u64) -> Result<i64> {
+    let what = plan.what.name();
     tx.execute(
         "INSERT INTO batches (kind, device_id, file_name, file_sha256, options, total, actor, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         rusqlite::params![
-            new.what.name(),
-            new.device,
-            new.file_name,
-            new.sha256,
-            options,
-            new.total,
-            ctx.actor,
+            what,
+            plan.device,
+            list.name,
+            list.sha256,
+            serde_json::to_string(&plan.options).map_err(Error::defect)?,
+            rows,
+            plan.ctx.actor,
             tx.now()
         ],
     )?;
     let id = tx.last_insert_rowid();
-    let after = json!({"what": new.what.name(), "file": new.file_name, "rows": new.total});
-    audit_change(tx, ctx, id, "create", after)?;
+    let after = json!({"what": what, "file": list.name, "rows": rows});
+    audit_change(tx, &plan.ctx, id, "create", after)?;
     Ok(id)
 }
 

@@ -2,12 +2,12 @@
 //! is kept of a row but a hash of its codes, so that the longest list takes little memory.
 
 use super::{
-    Source, What,
+    Batch, Source, What,
     bad::{BadRow, BadRows, Failure, Problem},
     kept::Kept,
     plan::{Plan, Unresolved, by_code},
-    references::{At, Parent, Reference, References},
-    source::{ROWS_BYTES, Row, Rows},
+    references::{At, Parent, References},
+    source::{Row, next_rows},
     warnings::Warnings,
 };
 use crate::{
@@ -71,14 +71,14 @@ pub struct Looked<'a> {
 }
 
 /// Checks every row of a file: by itself, against the rows before it, and against the records in the
-/// store, where there is one. Of an import that was `begun`, the first rows are written already. `on_progress` is called while
-/// it goes on, and may stop it.
+/// store, where there is one. Of an import that was `begun`, the first rows are written already.
+/// `on_rows` is told how many rows were looked at while it goes on, and may stop it.
 pub fn check(
     source: &Source,
     plan: &Plan,
     store: Option<&Store>,
-    begun: Option<Begun>,
-    mut on_progress: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
+    begun: Option<&Batch>,
+    mut on_rows: impl FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Checked> {
     let mut check = Check {
         plan,
@@ -88,54 +88,37 @@ pub fn check(
         hasher: RandomState::new(),
         references: References::default(),
         checked: Checked::default(),
-        fresh: Vec::new(),
     };
     // Without a file everything is checked against an empty one.
     let empty = Connection::open_in_memory()?;
     if store.is_none() {
         migrate::create(&empty)?;
     }
+    let look_up = |look: &mut dyn FnMut(&Connection) -> Result<()>| match store {
+        Some(store) => store.look_up(look),
+        None => look(&empty),
+    };
     let mut rows = source.rows()?;
     loop {
-        let slice = slice(&mut rows)?;
-        let is_end = slice.is_empty();
-        match store {
-            Some(store) => store.look_up(|connection| check.next(slice, connection))?,
-            None => check.next(slice, &empty)?,
-        }
-        let looked = Looked {
-            rows: check.checked.rows,
-            bad: &check.fresh,
-        };
-        let goes_on = on_progress(&looked);
-        for row in check.fresh.drain(..) {
-            check.checked.bad.list(row);
-        }
-        if is_end {
+        let mut slice = next_rows(&mut rows, SLICE_ROWS)?.into_iter().peekable();
+        if slice.peek().is_none() {
+            look_up(&mut |connection| check.end(connection))?;
             return Ok(check.checked);
         }
-        if goes_on.is_break() {
+        look_up(&mut |connection| {
+            in_transaction(connection, Timestamp::now(), |tx| {
+                slice.by_ref().try_for_each(|row| check.next(tx, row))
+            })
+        })?;
+        if on_rows(check.checked.rows).is_break() {
             return Err(Error::invalid("stopped; nothing was written"));
         }
     }
 }
 
-/// The next rows, as many as are looked up in one go.
-fn slice(rows: &mut Rows) -> Result<Vec<Row>> {
-    let (mut slice, mut bytes) = (Vec::new(), 0);
-    while slice.len() < SLICE_ROWS && bytes < ROWS_BYTES {
-        let Some(row) = rows.next().transpose()? else {
-            break;
-        };
-        bytes += row.bytes();
-        slice.push(row);
-    }
-    Ok(slice)
-}
-
 struct Check<'a> {
     plan: &'a Plan,
-    begun: Option<Begun>,
+    begun: Option<&'a Batch>,
     /// The line of each code, by a hash of the code and its column; of good rows only.
     codes: HashMap<u64, u32>,
     /// Codes that records of the store have until a row changes them.
@@ -143,33 +126,21 @@ struct Check<'a> {
     hasher: RandomState,
     references: References,
     checked: Checked,
-    /// Bad rows of this slice.
-    fresh: Vec<BadRow>,
 }
 
 impl Check<'_> {
-    /// Looks at the next rows, or at what can be said when there are no more.
-    fn next(&mut self, rows: Vec<Row>, connection: &Connection) -> Result<()> {
-        if rows.is_empty() {
-            return self.end(connection);
-        }
-        in_transaction(connection, Timestamp::now(), |tx| {
-            for row in rows {
-                let number = self.checked.rows;
-                self.checked.rows += 1;
-                let line = row.line;
-                let begun = self.begun.filter(|begun| number < begun.done);
-                match self.row(tx, row, begun.map(|begun| begun.batch)) {
-                    Ok(()) => {}
-                    Err(Failure::Row(problem)) => {
-                        self.checked.bad.mark(number);
-                        self.fresh.push(BadRow { line, problem });
-                    }
-                    Err(Failure::Store(cause)) => return Err(cause),
-                }
+    fn next(&mut self, tx: &Tx<'_>, row: Row) -> Result<()> {
+        let (number, line) = (self.checked.rows, row.line);
+        self.checked.rows += 1;
+        let begun = self.begun.filter(|begun| number < begun.done);
+        match self.row(tx, row, begun.map(|begun| begun.id)) {
+            Err(Failure::Row(problem)) => {
+                self.checked.bad.push(number, BadRow { line, problem });
+                Ok(())
             }
-            Ok(())
-        })
+            Err(Failure::Store(cause)) => Err(cause),
+            Ok(()) => Ok(()),
+        }
     }
 
     /// Looks at a row; `written` is the batch that is done with it already.
@@ -228,7 +199,10 @@ impl Check<'_> {
                 });
             }
         }
-        let parent = self.parent(&unresolved, &resolved);
+        let parent = match unresolved.iter().find(|one| one.property == PARENT) {
+            Some(unresolved) => Some(Parent::Code(self.target(&unresolved.selector))),
+            None => resolved.get(PARENT).and_then(referred).map(Parent::Record),
+        };
         let ctx = &self.plan.ctx;
         self.plan
             .of_row(records::write::check(tx, ctx, resource, at.known, resolved))?;
@@ -243,13 +217,7 @@ impl Check<'_> {
         }
         for unresolved in unresolved {
             let code = self.target(&unresolved.selector);
-            let is_above = self.codes.contains_key(&code);
-            let reference = Reference {
-                property: unresolved.property,
-                code,
-                selector: (!is_above).then_some(unresolved.selector),
-            };
-            self.references.push(at, reference)?;
+            self.references.push(at, unresolved, code)?;
         }
         if body.contains_key(PARENT) {
             self.references.add_parent(at, parent);
@@ -293,30 +261,18 @@ impl Check<'_> {
         let line_of = |code| self.codes.get(&code).copied();
         let bad = references.bad_rows(self.plan, connection, line_of)?;
         for (at, row) in bad {
-            self.checked.bad.mark(at.number);
+            self.checked.bad.push(at.number, row);
             self.checked.known -= u64::from(at.known.is_some());
-            self.fresh.push(row);
         }
         Ok(())
-    }
-
-    /// The parent that a body names, where `unresolved` are those of its references that are not in the
-    /// store.
-    fn parent(&self, unresolved: &[Unresolved], body: &Map<String, Value>) -> Option<Parent> {
-        match unresolved.iter().find(|one| one.property == PARENT) {
-            Some(unresolved) => Some(Parent::Code(self.target(&unresolved.selector))),
-            None => body.get(PARENT).and_then(referred).map(Parent::Record),
-        }
     }
 
     /// The record that a selector such as `code:hall-a` means, as its code is kept in `codes`.
     fn target(&self, selector: &str) -> u64 {
         let (name, code) = selector.split_once(':').unwrap_or_default();
         let resource = self.plan.what.resource();
-        let column = resource.and_then(|resource| {
-            let mut codes = resource.codes();
-            codes.find(|(_, known)| *known == name)
-        });
+        let mut codes = resource.into_iter().flat_map(Resource::codes);
+        let column = codes.find(|(_, known)| *known == name);
         self.hash(column.map_or("", |(column, _)| column), code)
     }
 

@@ -70,9 +70,7 @@ impl Columns {
         let columns = Self::matched(what, headers, mappings)?;
         match columns.misfit() {
             // Somebody said what the columns are.
-            Some(Misfit::NoneKnown) if mappings.iter().any(|one| !one.target.is_empty()) => {
-                Ok(columns)
-            }
+            Some(Misfit::NoneKnown) if mappings.iter().any(|one| !one.1.is_empty()) => Ok(columns),
             Some(misfit) => {
                 let elsewhere = other_sheets
                     .filter(|_| misfit == Misfit::NoneKnown)
@@ -157,11 +155,8 @@ impl Columns {
                 .iter()
                 .find(|earlier| earlier.target.name().as_ref() == Some(&name));
             if let Some(earlier) = earlier {
-                return Some(Misfit::Both {
-                    first: shortened(&earlier.header),
-                    second: shortened(&column.header),
-                    name,
-                });
+                let (first, second) = (shortened(&earlier.header), shortened(&column.header));
+                return Some(Misfit::Both(first, second, name));
             }
         }
         let known = |column: &Column| {
@@ -276,13 +271,13 @@ fn check_headers(headers: &[String]) -> Result<()> {
 fn mapped(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Vec<Option<Target>>> {
     let mut targets = vec![None; headers.len()];
     for mapping in mappings {
-        let exact = headers.iter().position(|header| *header == mapping.header);
+        let exact = headers.iter().position(|header| *header == mapping.0);
         let at = exact
             .or_else(|| headers.iter().position(|header| mapping.means(header)))
             .ok_or_else(|| {
                 Error::invalid(format!(
                     "--map: there is no column \"{}\"; there are {}",
-                    shortened(&mapping.header),
+                    shortened(&mapping.0),
                     quoted(headers)
                 ))
             })?;
@@ -292,7 +287,7 @@ fn mapped(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Vec<Op
                 shortened(&headers[at])
             )));
         }
-        targets[at] = Some(Target::parse(what, &mapping.target)?);
+        targets[at] = Some(Target::parse(what, &mapping.1)?);
     }
     Ok(targets)
 }
@@ -300,15 +295,8 @@ fn mapped(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Vec<Op
 /// Why the columns of a table cannot be imported as they are matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {
-    /// Two columns are the same.
-    Both {
-        /// The header of one.
-        first: String,
-        /// The header of the other.
-        second: String,
-        /// What they are.
-        name: String,
-    },
+    /// Columns of these two headers are the same property.
+    Both(String, String, String),
     /// No column is a property.
     NoneKnown,
 }
@@ -317,11 +305,7 @@ impl Misfit {
     /// The message of the command line.
     fn message(&self, what: What, headers: &[String]) -> String {
         match self {
-            Self::Both {
-                first,
-                second,
-                name,
-            } => format!(
+            Self::Both(first, second, name) => format!(
                 "the columns \"{first}\" and \"{second}\" are both {name}; skip one with --map \"{second}=\""
             ),
             Self::NoneKnown => format!(

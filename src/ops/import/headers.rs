@@ -24,27 +24,9 @@ pub(super) const WHOLE_NAMES: &str = "fullname wholename attendeename participan
      teilnehmername nomcomplet nometprenom prenometnom nombrecompleto nombreyapellidos \
      fuldenavn";
 
-/// Beginnings of headers of participants that are delegates.
-pub(super) const DELEGATES_OF_INTERACTIONS: &[(&str, &str)] = &[
-    ("firstdelegate", "firstDelegate"),
-    ("seconddelegate", "secondDelegate"),
-    ("thirddelegate", "thirdDelegate"),
-    ("delegate", "firstDelegate"),
-    ("attendee", "firstDelegate"),
-    ("teilnehmer", "firstDelegate"),
-    ("participant", "firstDelegate"),
-    ("participante", "firstDelegate"),
-    ("deltager", "firstDelegate"),
-];
-
-/// Beginnings of headers of participants that are devices.
-pub(super) const DEVICES_OF_INTERACTIONS: &[(&str, &str)] = &[
-    ("firstdevice", "firstDevice"),
-    ("seconddevice", "secondDevice"),
-    ("thirddevice", "thirdDevice"),
-    ("device", "firstDevice"),
-    ("gate", "firstDevice"),
-];
+/// What headers of participants call a delegate, and what they call a device.
+pub(super) const DELEGATES: &str = "delegate attendee teilnehmer participant participante deltager";
+pub(super) const DEVICES: &str = "device gate";
 
 /// Words in a header that do not change its meaning: which of several values it is, or that it is the
 /// guest's.

@@ -2,9 +2,9 @@
 //! written. The command line and the console both import by this.
 
 use super::{
-    Batch, Checked, Columns, Import, Looked, Plan, Source, Stop, What,
-    batches::{self, NewBatch, Options},
-    check::{Begun, check},
+    Batch, Checked, Columns, Import, Plan, Source, Stop, What,
+    batches::{self, Options},
+    check::check,
     slices,
     source::Fingerprint,
 };
@@ -35,7 +35,6 @@ pub struct Request {
 pub struct Job {
     source: Arc<Source>,
     plan: Plan,
-    options: Options,
     /// What the check found.
     pub checked: Arc<Checked>,
     /// The batch that it takes up again.
@@ -45,8 +44,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// Checks a file. Without a store nothing is compared with what is there. `on_progress` is called
-    /// while it goes on, and may stop it.
+    /// Checks a file. Without a store nothing is compared with what is there. `on_rows` is told how many
+    /// rows were looked at, and may stop it.
     ///
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`] for what is wrong with the file or the request as a whole;
@@ -56,15 +55,15 @@ impl Job {
         source: Source,
         ctx: Context,
         request: Request,
-        on_progress: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
+        on_rows: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Self> {
-        let plan = plan(&source, ctx, request.what, &request.options, request.device)?;
         let again = request.again || request.options.key.is_some();
+        let plan = Plan::new(&source, ctx, request.what, request.options, request.device)?;
         if let Some(store) = store.filter(|_| !again) {
             let list = source.fingerprint();
-            store.look_up(|connection| refuse_again(connection, request.what, &list))?;
+            store.look_up(|connection| refuse_again(connection, plan.what, &list))?;
         }
-        let checked = check(&source, &plan, store, None, on_progress)?;
+        let checked = check(&source, &plan, store, None, on_rows)?;
         if checked.rows == 0 {
             return Err(Error::invalid(format!(
                 "{}: has a header and no rows",
@@ -74,7 +73,6 @@ impl Job {
         Ok(Self {
             source: Arc::new(source),
             plan,
-            options: request.options,
             checked: Arc::new(checked),
             resumed: None,
             again,
@@ -88,43 +86,34 @@ impl Job {
         ctx: Context,
         batch: Batch,
         skip_bad: bool,
-        on_progress: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
+        on_rows: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Self> {
         let id = batch.id;
-        let refused = if batch.undone_at.is_some() {
-            format!("import {id} was taken back; import the file anew")
-        } else if batch.finished_at.is_some() {
-            format!("import {id} is complete")
-        } else if source.fingerprint().sha256 != batch.sha256 {
-            format!(
+        let refused = |reason: String| Err(Error::invalid(reason));
+        if batch.undone_at.is_some() {
+            return refused(format!("import {id} was taken back; import the file anew"));
+        }
+        if batch.finished_at.is_some() {
+            return refused(format!("import {id} is complete"));
+        }
+        if source.fingerprint().sha256 != batch.sha256 {
+            return refused(format!(
                 "{} is not the file that import {id} was made from: it was changed, or is another one",
                 source.name()
-            )
-        } else {
-            String::new()
-        };
-        if !refused.is_empty() {
-            return Err(Error::invalid(refused));
+            ));
         }
         let mut options = batch.options.clone();
         options.skip_bad |= skip_bad;
-        let plan = plan(&source, ctx, batch.what, &options, batch.device)?;
-        let begun = Begun {
-            batch: id,
-            done: batch.done,
-        };
-        let checked = check(&source, &plan, Some(store), Some(begun), on_progress)?;
+        let plan = Plan::new(&source, ctx, batch.what, options, batch.device)?;
+        let checked = check(&source, &plan, Some(store), Some(&batch), on_rows)?;
         // Rows that another command wrote meanwhile would be taken for bad ones.
         let now = store.look_up(|connection| batches::find(connection, id))?;
         if now.done != batch.done {
-            return Err(Error::invalid(format!(
-                "another command goes on with import {id}"
-            )));
+            return refused(format!("another command goes on with import {id}"));
         }
         Ok(Self {
             source: Arc::new(source),
             plan,
-            options,
             checked: Arc::new(checked),
             resumed: Some(batch),
             again: true,
@@ -145,7 +134,7 @@ impl Job {
     /// Whether it may be written: no row is bad, or bad ones are to be left out.
     #[must_use]
     pub fn is_good(&self) -> bool {
-        self.options.skip_bad || self.checked.bad.count() == 0
+        self.plan.options.skip_bad || self.checked.bad.count() == 0
     }
 
     /// What is doubtful and keeps no row out, as sentences.
@@ -189,49 +178,16 @@ impl Job {
     }
 
     fn begin(&self, store: &Store) -> Result<i64> {
-        let new = NewBatch {
-            what: self.plan.what,
-            device: self.plan.device,
-            file_name: self.source.name().to_owned(),
-            sha256: self.source.fingerprint().sha256,
-            options: self.options.clone(),
-            total: self.checked.rows,
-        };
-        let ctx = self.plan.ctx.clone();
-        let (list, again) = (self.source.fingerprint(), self.again);
+        let (plan, list) = (self.plan.clone(), self.source.fingerprint());
+        let (rows, again) = (self.checked.rows, self.again);
         store.write_blocking(move |tx| {
             if !again {
                 // Another command may have begun with it since the check.
-                refuse_again(tx, new.what, &list)?;
+                refuse_again(tx, plan.what, &list)?;
             }
-            batches::begin(tx, &ctx, &new)
+            batches::begin(tx, &plan, &list, rows)
         })
     }
-}
-
-fn plan(
-    source: &Source,
-    mut ctx: Context,
-    what: What,
-    options: &Options,
-    device: Option<DeviceId>,
-) -> Result<Plan> {
-    let columns = Columns::of(what, source, &options.mappings())
-        .map_err(|cause| Error::invalid(format!("{}: {}", source.name(), cause.message)))?;
-    if ctx.user.is_none() {
-        ctx.actor = format!("import:{}", source.name());
-    }
-    let mut plan = Plan {
-        what,
-        columns,
-        key: None,
-        join: options.join.map(DeviceId),
-        device,
-        make_codes: options.make_codes,
-        ctx,
-    };
-    plan.check(options.key.as_deref())?;
-    Ok(plan)
 }
 
 /// A file that is imported twice by mistake would make everybody twice.

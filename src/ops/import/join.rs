@@ -3,6 +3,7 @@
 
 use super::{
     Stop, What, batches,
+    kept::Kept,
     slices::{self, Steps},
 };
 use crate::{
@@ -17,7 +18,6 @@ use crate::{
         error::{Error, Result},
     },
 };
-use rusqlite::OptionalExtension;
 use serde_json::json;
 
 /// Joins that are made, and how many are.
@@ -92,20 +92,12 @@ impl Steps for Join {
         if self.stop.is_stopped() {
             return Ok(false);
         }
-        let row: Option<(i64, i64)> = tx
-            .prepare_cached(
-                "SELECT line, record_id FROM batch_rows WHERE batch_id = ?1 AND line > ?2
-                 ORDER BY line LIMIT 1",
-            )?
-            .query_row([self.batch, self.after_line], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
-            .optional()?;
-        let Some((line, delegate)) = row else {
+        let Some(row) = Kept::after_line(tx, self.batch, self.after_line)? else {
             self.finished = true;
             return Ok(false);
         };
-        self.after_line = line;
+        self.after_line = row.line;
+        let delegate = row.record;
         let alive = "SELECT 1 FROM delegates WHERE id = ?1 AND deleted_at IS NULL";
         let joined = if tx.prepare_cached(alive)?.exists([delegate])? {
             join(tx, &self.ctx, DelegateId(delegate), self.device)?
@@ -122,7 +114,7 @@ impl Steps for Join {
             "UPDATE batch_rows SET interaction_id = ?3
              WHERE batch_id = ?1 AND line = ?2 AND interaction_id IS NULL",
         )?
-        .execute([self.batch, line, join])?;
+        .execute([self.batch, row.line, join])?;
         Ok(true)
     }
 

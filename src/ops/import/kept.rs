@@ -60,6 +60,12 @@ impl Kept {
         Self::find(tx, last, [batch, line])
     }
 
+    /// That of the first row after a line.
+    pub(super) fn after_line(tx: &Tx<'_>, batch: i64, line: i64) -> Result<Option<Self>> {
+        let first = "line > ?2 ORDER BY line LIMIT 1";
+        Self::find(tx, first, [batch, line])
+    }
+
     /// That of the row that made or changed a record.
     pub(super) fn of_record(tx: &Tx<'_>, batch: i64, record: i64) -> Result<Option<Self>> {
         let last = "record_id = ?2 ORDER BY line DESC LIMIT 1";

@@ -35,7 +35,7 @@ pub mod write;
 
 pub use bad::{BadRow, BadRows};
 pub use batches::Batch;
-pub use check::{Checked, Looked, check};
+pub use check::{Checked, check};
 pub use columns::{Columns, Misfit};
 pub use job::Job;
 pub use plan::Plan;
@@ -55,8 +55,9 @@ use std::sync::{
 use target::OF_INTERACTION;
 
 /// What the rows of a file are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum What {
+    #[default]
     Delegates,
     /// Devices, events among them.
     Devices,

@@ -2,8 +2,9 @@
 //! check and the write ask the same questions here.
 
 use super::{
-    Columns, What,
+    Columns, Source, What,
     bad::{Failure, Problem},
+    batches::Options,
     source::Content,
 };
 use crate::{
@@ -29,64 +30,47 @@ pub struct Plan {
     pub columns: Columns,
     /// The unique code by which a row means a record that is there already.
     pub key: Option<&'static str>,
-    /// The device that every delegate is joined with.
-    pub join: Option<DeviceId>,
     /// The device of the batch, and of interactions that name none.
     pub device: Option<DeviceId>,
-    /// Delegates without a barcode are given one.
-    pub make_codes: bool,
+    pub options: Options,
     /// Who imports.
     pub ctx: Context,
 }
 
 impl Plan {
-    /// Checks what is asked for as a whole, and finds the key's name.
+    /// Matches the columns of a file, and checks what is asked for as a whole.
     ///
     /// # Errors
-    /// [`ErrorKind::Invalid`] for a key or a join that does not go with what is imported.
-    pub fn check(&mut self, key: Option<&str>) -> Result<()> {
-        if self.what != What::Delegates {
-            if self.join.is_some() {
-                return Err(Error::invalid("--join: only delegates can be joined"));
-            }
-            if self.make_codes {
-                return Err(Error::invalid(
-                    "--make-codes: only delegates have ticket codes",
-                ));
-            }
+    /// [`ErrorKind::Invalid`] for columns that mean nothing, and for a key or a join that does not go with
+    /// what is imported.
+    pub fn new(
+        source: &Source,
+        mut ctx: Context,
+        what: What,
+        options: Options,
+        device: Option<DeviceId>,
+    ) -> Result<Self> {
+        let columns = Columns::of(what, source, &options.map)
+            .map_err(|cause| Error::invalid(format!("{}: {}", source.name(), cause.message)))?;
+        if ctx.user.is_none() {
+            ctx.actor = format!("import:{}", source.name());
         }
-        let Some(key) = key else {
-            return Ok(());
-        };
-        let codes = match self.what {
-            What::Delegates => &delegates::RESOURCE,
-            What::Devices if self.columns.events => &events::LISTED,
-            What::Devices => &devices::LISTED,
-            What::Interactions => {
-                return Err(Error::invalid("--key: interactions are never changed"));
-            }
-        };
-        let mut names: Vec<_> = codes.codes().map(|(_, name)| name).collect();
-        let is_table = self.columns.is_table();
-        if self.what == What::Devices && !is_table {
-            // Objects say themselves which of them are events.
-            let of_events = events::RESOURCE.codes().map(|(_, name)| name);
-            names.extend(of_events);
+        let refused = |reason: &str| Err(Error::invalid(reason));
+        if what != What::Delegates && options.join.is_some() {
+            return refused("--join: only delegates can be joined");
         }
-        let named = names.iter().find(|name| **name == key).ok_or_else(|| {
-            Error::invalid(format!(
-                "--key: \"{key}\" is no unique code of {}; there are {}",
-                self.what.name(),
-                names.join(" ")
-            ))
-        })?;
-        if is_table && !self.columns.has_any(&[key]) {
-            return Err(Error::invalid(format!(
-                "--key: no column is {key}; name one with --map"
-            )));
+        if what != What::Delegates && options.make_codes {
+            return refused("--make-codes: only delegates have ticket codes");
         }
-        self.key = Some(named);
-        Ok(())
+        let key = options.key.as_deref();
+        Ok(Self {
+            key: key.map(|key| key_of(what, &columns, key)).transpose()?,
+            what,
+            columns,
+            device,
+            options,
+            ctx,
+        })
     }
 
     /// What a row says, as a body such as the API takes.
@@ -282,6 +266,36 @@ impl Plan {
             reason: cause.message,
         }
     }
+}
+
+/// The name of a unique code by which rows are to mean records.
+fn key_of(what: What, columns: &Columns, key: &str) -> Result<&'static str> {
+    let codes = match what {
+        What::Delegates => &delegates::RESOURCE,
+        What::Devices if columns.events => &events::LISTED,
+        What::Devices => &devices::LISTED,
+        What::Interactions => {
+            return Err(Error::invalid("--key: interactions are never changed"));
+        }
+    };
+    let mut names: Vec<_> = codes.codes().map(|(_, name)| name).collect();
+    if what == What::Devices && !columns.is_table() {
+        // Objects say themselves which of them are events.
+        names.extend(events::RESOURCE.codes().map(|(_, name)| name));
+    }
+    let named = names.iter().find(|name| **name == key).ok_or_else(|| {
+        Error::invalid(format!(
+            "--key: \"{key}\" is no unique code of {}; there are {}",
+            what.name(),
+            names.join(" ")
+        ))
+    })?;
+    if columns.is_table() && !columns.has_any(&[key]) {
+        return Err(Error::invalid(format!(
+            "--key: no column is {key}; name one with --map"
+        )));
+    }
+    Ok(named)
 }
 
 /// What a code is called of a resource: an event's external id has a name of its own.

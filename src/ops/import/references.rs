@@ -23,7 +23,8 @@ const ROUNDS_MAX: usize = 50;
 /// The references of a list, as its rows are checked one after the other.
 #[derive(Default)]
 pub(super) struct References {
-    references: Vec<(At, Reference)>,
+    /// References to records that are not stored yet, and a hash of the code that each names.
+    references: Vec<(At, Unresolved, u64)>,
     /// The parents that rows name, by their records.
     parents: HashMap<Node, (At, Option<Parent>)>,
     /// Stored records to which the row of a line gives another code.
@@ -54,16 +55,6 @@ enum Node {
     Line(u32),
 }
 
-/// A row's reference to a record that is not stored yet.
-pub(super) struct Reference {
-    /// Its property.
-    pub property: &'static str,
-    /// A hash of the code that it names.
-    pub code: u64,
-    /// The selector, where no row further up has the code.
-    pub selector: Option<String>,
-}
-
 /// A parent as a row names it.
 #[derive(Clone, Copy)]
 pub(super) enum Parent {
@@ -79,14 +70,14 @@ impl References {
         self.parents.insert(at.node(), (at, parent));
     }
 
-    /// Adds a reference to a record that is not stored yet.
-    pub(super) fn push(&mut self, at: At, reference: Reference) -> Result<()> {
+    /// Adds a reference to a record that is not stored yet, with a hash of the code that it names.
+    pub(super) fn push(&mut self, at: At, reference: Unresolved, code: u64) -> Result<()> {
         if self.references.len() >= REFERENCES_MAX {
             return Err(Error::invalid(format!(
                 "has more than {REFERENCES_MAX} references between rows; split it"
             )));
         }
-        self.references.push((at, reference));
+        self.references.push((at, reference, code));
         Ok(())
     }
 
@@ -105,11 +96,13 @@ impl References {
     ) -> Result<Vec<(At, BadRow)>> {
         let mut found = VecDeque::new();
         let mut referring: HashMap<u32, Vec<(At, &str)>> = HashMap::new();
-        for (at, reference) in &self.references {
-            let (at, property) = (*at, reference.property);
-            match line_of(reference.code) {
-                Some(line) => referring.entry(line).or_default().push((at, property)),
-                None => found.push_back((at, missing(plan, reference))),
+        for (at, reference, code) in &self.references {
+            match line_of(*code) {
+                Some(line) => {
+                    let referring = referring.entry(line).or_default();
+                    referring.push((*at, reference.property));
+                }
+                None => found.push_back((*at, reference.error(plan.what))),
             }
         }
         let node_of = |code: u64| {
@@ -154,14 +147,6 @@ impl References {
     }
 }
 
-fn missing(plan: &Plan, reference: &Reference) -> Error {
-    let unresolved = Unresolved {
-        property: reference.property,
-        selector: reference.selector.clone().unwrap_or_default(),
-    };
-    unresolved.error(plan.what)
-}
-
 /// The parents that records will have, those of the list and of the file together.
 struct Tree<'a, F> {
     connection: &'a Connection,
@@ -177,15 +162,16 @@ impl<F: Fn(u64) -> Option<Node>> Tree<'_, F> {
         let mut known = HashMap::new();
         let mut rows = Vec::new();
         for (node, (at, _)) in self.parents {
-            if !look {
-                let reason = "cannot be told before the other bad rows are mended";
-                rows.push((*at, Error::invalid(format!("{PARENT}: {reason}"))));
+            let reason = if !look {
+                "cannot be told before the other bad rows are mended".to_owned()
             } else if self.generations(*node, &mut known)? > ANCESTORS_MAX {
-                let reason = format!(
+                format!(
                     "a row cannot stand below itself, nor below more than {ANCESTORS_MAX} generations"
-                );
-                rows.push((*at, Error::invalid(format!("{PARENT}: {reason}"))));
-            }
+                )
+            } else {
+                continue;
+            };
+            rows.push((*at, Error::invalid(format!("{PARENT}: {reason}"))));
         }
         Ok(rows)
     }

@@ -3,8 +3,8 @@
 use super::{
     What,
     headers::{
-        DELEGATES_OF_INTERACTIONS, DEVICES_OF_INTERACTIONS, GUEST_AFTER, GUEST_BEFORE, NAMES,
-        WHOLE_NAMES, Words, any_of, folded, has, named_by,
+        DELEGATES, DEVICES, GUEST_AFTER, GUEST_BEFORE, NAMES, WHOLE_NAMES, Words, any_of, folded,
+        has, named_by,
     },
 };
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
         text::shortened,
     },
 };
+use serde::{Deserialize, Serialize};
 
 /// Where free-form columns go.
 const FREE_SECTION: &str = "Data";
@@ -355,19 +356,26 @@ pub(super) fn participant(what: What, header: &str) -> Option<Target> {
         return None;
     }
     let header = folded(header);
+    let ordinals = ["first", "second", "third"];
+    let stripped = ordinals.map(|ordinal| header.strip_prefix(ordinal));
+    let at = stripped.iter().position(Option::is_some);
+    let rest = at.and_then(|at| stripped[at]).unwrap_or(&header);
     let delegate_codes = DelegateCode::ALL.iter().map(|code| code.name());
     let device_codes = DeviceCode::ALL.iter().map(|code| code.name());
-    for (prefixes, codes) in [
+    for (words, names, codes) in [
         (
-            DELEGATES_OF_INTERACTIONS,
+            DELEGATES,
+            ["firstDelegate", "secondDelegate", "thirdDelegate"],
             delegate_codes.collect::<Vec<_>>(),
         ),
-        (DEVICES_OF_INTERACTIONS, device_codes.collect()),
+        (
+            DEVICES,
+            ["firstDevice", "secondDevice", "thirdDevice"],
+            device_codes.collect(),
+        ),
     ] {
-        for (prefix, name) in prefixes {
-            let Some(rest) = header.strip_prefix(prefix) else {
-                continue;
-            };
+        let name = names[at.unwrap_or(0)];
+        for rest in words.split(' ').filter_map(|word| rest.strip_prefix(word)) {
             if rest.is_empty() {
                 return property(what, name);
             }
@@ -388,13 +396,8 @@ pub(super) fn participant(what: What, header: &str) -> Option<Target> {
 }
 
 /// `HEADER=property`, as an operator gives it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Mapping {
-    /// The column.
-    pub header: String,
-    /// What it holds, as given.
-    pub target: String,
-}
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mapping(pub String, pub String);
 
 impl Mapping {
     /// Reads `Ticket code=barcode`, `Diet=data.Data.diet`, or `Notes=` for a column to skip.
@@ -409,17 +412,14 @@ impl Mapping {
             .ok_or_else(|| {
                 Error::invalid("must be HEADER=property, such as \"Ticket code=barcode\"")
             })?;
-        Ok(Self {
-            header: header.to_owned(),
-            target: target.to_owned(),
-        })
+        Ok(Self(header.to_owned(), target.to_owned()))
     }
 
     /// Whether it is about the column of this header.
     #[must_use]
     pub fn means(&self, header: &str) -> bool {
         let folded_header = folded(header);
-        self.header == header || !folded_header.is_empty() && folded(&self.header) == folded_header
+        self.0 == header || !folded_header.is_empty() && folded(&self.0) == folded_header
     }
 }
 

@@ -50,7 +50,7 @@ impl Warnings {
         if new {
             self.new += 1;
             self.nameless += u64::from(!has_any(&NAMES));
-            self.codeless += u64::from(!plan.make_codes && !has_any(&CODES));
+            self.codeless += u64::from(!plan.options.make_codes && !has_any(&CODES));
         }
         let email = body.get("email").and_then(Value::as_str);
         if let Some(Err(cause)) = email.map(address::email) {
@@ -65,7 +65,7 @@ impl Warnings {
     /// All of them as sentences, with those of the columns before.
     #[must_use]
     pub fn sentences(&self, plan: &Plan) -> Vec<String> {
-        let mut sentences = of_columns(&plan.columns, plan.what, plan.make_codes);
+        let mut sentences = of_columns(&plan.columns, plan.what, plan.options.make_codes);
         // Of a list with no such column at all that is said already.
         let has = |names: &[&str]| !plan.columns.is_table() || plan.columns.has_any(names);
         if self.nameless > 0 && has(&NAMES) {
@@ -99,17 +99,7 @@ impl Warnings {
 /// Warnings about the columns of a list alone.
 #[must_use]
 pub fn of_columns(columns: &Columns, what: What, make_codes: bool) -> Vec<String> {
-    let mut sentences: Vec<String> = doubtful(columns, what)
-        .into_iter()
-        .map(|doubt| {
-            let (header, name) = (doubt.header, doubt.name);
-            let why = match doubt.taken_by {
-                Some(taken_by) => format!("\"{taken_by}\" is the {name} already"),
-                None => format!("if it is the {name}, map it to that"),
-            };
-            format!("the column \"{header}\" goes into other data; {why}")
-        })
-        .collect();
+    let mut sentences = doubtful(columns, what);
     if what == What::Delegates && columns.is_table() {
         if !columns.has_any(&NAMES) {
             sentences.push("no column is a first name or a last name".to_owned());
@@ -124,19 +114,8 @@ pub fn of_columns(columns: &Columns, what: What, make_codes: bool) -> Vec<String
     sentences
 }
 
-/// A column that goes into other data, though it may be a property.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Doubt {
-    /// Its header.
-    pub header: String,
-    /// The property.
-    pub name: String,
-    /// The header of the column that is the property already.
-    pub taken_by: Option<String>,
-}
-
-/// Columns that go into other data, though their header means or resembles a property.
-pub(super) fn doubtful(columns: &Columns, what: What) -> Vec<Doubt> {
+/// Columns that go into other data, though their headers mean or resemble a property.
+pub(super) fn doubtful(columns: &Columns, what: What) -> Vec<String> {
     if columns.iter().any(|column| column.header == OURS) {
         return Vec::new();
     }
@@ -145,27 +124,27 @@ pub(super) fn doubtful(columns: &Columns, what: What) -> Vec<Doubt> {
         matches!(free, Target::Data { .. }) && column.target == free
     });
     unmatched
-        .filter_map(|column| doubt(columns, what, &column.header))
+        .filter_map(|column| {
+            let why = doubt(columns, what, &column.header)?;
+            let header = shortened(&column.header);
+            Some(format!(
+                "the column \"{header}\" goes into other data; {why}"
+            ))
+        })
         .collect()
 }
 
-fn doubt(columns: &Columns, what: What, header: &str) -> Option<Doubt> {
-    let mut known = FINDERS.iter().filter_map(|find| find(what, header));
-    let taken = known.find_map(|target| {
-        let name = target.name()?;
+fn doubt(columns: &Columns, what: What, header: &str) -> Option<String> {
+    let mut known = FINDERS.iter().filter_map(|find| find(what, header)?.name());
+    let taken = known.find_map(|name| {
         let mut columns = columns.iter();
         let by = columns.find(|column| column.target.name().as_ref() == Some(&name))?;
-        Some((name, shortened(&by.header)))
+        let by = shortened(&by.header);
+        Some(format!("\"{by}\" is the {name} already"))
     });
-    let (name, taken_by) = if let Some((name, by)) = taken {
-        (name, Some(by))
-    } else {
+    taken.or_else(|| {
         let mut resembled = resembled(what, header).into_iter().rev();
-        (resembled.find(|name| !columns.has_any(&[name]))?, None)
-    };
-    Some(Doubt {
-        header: shortened(header),
-        name,
-        taken_by,
+        let name = resembled.find(|name| !columns.has_any(&[name]))?;
+        Some(format!("if it is the {name}, map it to that"))
     })
 }

@@ -8,7 +8,7 @@ use super::{
     kept::{self, Became, Before, Kept},
     plan::{Plan, is_of_row},
     slices::Steps,
-    source::{ROWS_BYTES, Row, Rows},
+    source::{Row, Rows, next_rows},
 };
 use crate::{
     core::{
@@ -18,21 +18,16 @@ use crate::{
     db::{Store, Tx, in_transaction},
     domain::{delegates, interactions::record},
     types::{
-        DelegateId, Timestamp,
+        DelegateId, DeviceId, Timestamp,
         barcode::{Barcode, Base, SEQUENCE_MAX},
         error::{Error, Kind, Result},
     },
 };
 use serde_json::{Map, Value};
-use std::{
-    collections::VecDeque,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, sync::Arc};
 
-/// Rows that are validated at a time beside the writer, and how long it goes on taking them.
+/// Rows that are validated at a time beside the writer.
 const AHEAD_ROWS: usize = 100;
-const AHEAD: Duration = Duration::from_millis(100);
 
 /// The code that is made for those who have none.
 const BARCODE: &str = "barcode";
@@ -232,15 +227,8 @@ impl Steps for Import {
             self.ahead.extend(self.rows.next().transpose()?);
             return Ok(());
         }
-        let begun = Instant::now();
-        let mut bytes = 0;
-        while self.ahead.len() < AHEAD_ROWS && bytes < ROWS_BYTES && begun.elapsed() < AHEAD {
-            let Some(row) = self.rows.next().transpose()? else {
-                break;
-            };
-            bytes += row.bytes();
-            self.ahead.push_back(row);
-        }
+        let missing = AHEAD_ROWS.saturating_sub(self.ahead.len());
+        self.ahead.extend(next_rows(&mut self.rows, missing)?);
         store.look_up(|connection| {
             in_transaction(connection, Timestamp::now(), |tx| {
                 for row in &self.ahead {
@@ -310,7 +298,7 @@ impl Import {
         let (plan, ctx) = (&self.plan, &self.plan.ctx);
         let resource = plan.resource(&body);
         let existing = plan.existing(tx, resource, &body)?;
-        if plan.make_codes && lacks_barcode(tx, existing, &body)? {
+        if plan.options.make_codes && lacks_barcode(tx, existing, &body)? {
             let code = code_of_row(self.batch, number)?;
             body.insert(BARCODE.to_owned(), code.into());
         }
@@ -356,8 +344,8 @@ impl Import {
             let made = changes::action::CREATE;
             (None, Some(changes::note(tx, made, resource.name, id)?))
         };
-        let interaction = match plan.join {
-            Some(device) => join(tx, ctx, DelegateId(id), device)?,
+        let interaction = match plan.options.join {
+            Some(device) => join(tx, ctx, DelegateId(id), DeviceId(device))?,
             None => None,
         };
         Ok(Some(Became {

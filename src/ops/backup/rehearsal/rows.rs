@@ -112,48 +112,70 @@ fn changes(table: &str) -> bool {
     )
 }
 
-/// A table's columns, and those of its key.
-struct Columns {
-    all: Vec<String>,
+/// A table, its columns, and those of its key.
+struct Table<'a> {
+    name: &'a str,
+    columns: Vec<String>,
     key: Vec<String>,
 }
 
-impl Columns {
-    fn of(connection: &Connection, table: &str) -> Result<Self> {
-        let mut statement = connection
-            .prepare("SELECT name, pk FROM pragma_table_info(?1, 'main') ORDER BY cid")?;
-        let mut columns = Self {
-            all: Vec::new(),
-            key: Vec::new(),
-        };
-        let mut rows = statement.query([table])?;
-        while let Some(row) = rows.next()? {
-            let name: String = row.get(0)?;
-            if row.get::<_, i64>(1)? > 0 {
-                columns.key.push(name.clone());
-            }
-            columns.all.push(name);
-        }
-        Ok(columns)
+impl<'a> Table<'a> {
+    fn of(connection: &Connection, name: &'a str) -> Result<Self> {
+        let sql = "SELECT name, pk > 0 FROM pragma_table_info(?1, 'main') ORDER BY cid";
+        let mut statement = connection.prepare(sql)?;
+        let columns = statement.query_map([name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let columns = columns.collect::<rusqlite::Result<Vec<(String, bool)>>>()?;
+        let key = columns.iter().filter(|(_, is_key)| *is_key);
+        Ok(Self {
+            name,
+            key: key.map(|(column, _)| column.clone()).collect(),
+            columns: columns.into_iter().map(|(column, _)| column).collect(),
+        })
     }
 
-    /// The columns as the snapshot's row `s` has them; what refers to somebody who was erased does
-    /// not.
-    fn of_snapshot(&self, table: &str) -> String {
-        let of = |column: &String| match (table, column.as_str()) {
+    /// Runs a statement; capitals in it stand for parts that depend on the table. `d` is our row, `s` the
+    /// snapshot's.
+    fn run(&self, tx: &Tx<'_>, sql: &str) -> Result<()> {
+        // What refers to somebody who was erased does not come back.
+        let of_snapshot = |column: &String| match (self.name, column.as_str()) {
             ("delegates", "parent_id" | "previous_id" | "owner_id") => {
                 format!("iif(s.{column} IN (SELECT id FROM temp.erased), NULL, s.{column})")
             }
             _ => format!("s.{column}"),
         };
-        self.all.iter().map(of).collect::<Vec<_>>().join(", ")
-    }
-
-    fn same_key(&self, one: &str, other: &str) -> String {
-        let same = |column: &String| format!("{one}.{column} = {other}.{column}");
-        self.key.iter().map(same).collect::<Vec<_>>().join(" AND ")
+        let list = |of: &dyn Fn(&String) -> String| -> String {
+            self.columns.iter().map(of).collect::<Vec<_>>().join(", ")
+        };
+        let same = self.key.iter().map(|key| format!("d.{key} = s.{key}"));
+        let sql = sql
+            .replace("OURS", &format!("main.{}", self.name))
+            .replace("SNAPSHOT", &format!("{ATTACHED}.{}", self.name))
+            .replace("COLUMNS", &self.columns.join(", "))
+            .replace("THEIR_VALUES", &list(&of_snapshot))
+            .replace("OUR_VALUES", &list(&|column| format!("d.{column}")))
+            .replace("SAME_KEY", &same.collect::<Vec<_>>().join(" AND "))
+            .replace("KEPT", kept(self.name))
+            .replace("PASSED_OVER", passed_over(self.name));
+        Ok(tx.execute_batch(&sql)?)
     }
 }
+
+/// Codes are unique among the records that are not deleted, and two may have changed theirs for each
+/// other's: so everything that changes or goes is deleted, softly, before anything comes.
+const FREE_CODES: &str = "UPDATE OURS AS d SET deleted_at = 0
+    WHERE d.deleted_at IS NULL AND NOT (KEPT) AND NOT EXISTS
+        (SELECT 1 FROM SNAPSHOT AS s WHERE s.id = d.id AND (THEIR_VALUES) IS (OUR_VALUES))";
+
+const INSERT_MISSING: &str = "INSERT INTO OURS (COLUMNS) SELECT THEIR_VALUES FROM SNAPSHOT AS s
+    WHERE NOT (PASSED_OVER) AND NOT EXISTS (SELECT 1 FROM OURS AS d WHERE SAME_KEY)";
+
+const UPDATE_CHANGED: &str = "UPDATE OURS AS d
+    SET (COLUMNS) = (SELECT THEIR_VALUES FROM SNAPSHOT AS s WHERE SAME_KEY)
+    WHERE EXISTS (SELECT 1 FROM SNAPSHOT AS s
+        WHERE SAME_KEY AND NOT (PASSED_OVER) AND (THEIR_VALUES) IS NOT (OUR_VALUES))";
+
+const DELETE_SURPLUS: &str = "DELETE FROM OURS AS d
+    WHERE NOT (KEPT) AND NOT EXISTS (SELECT 1 FROM SNAPSHOT AS s WHERE SAME_KEY)";
 
 /// What goes, by ids; `now` is the name of our file on this connection.
 pub(super) fn going(connection: &Connection, now: &str) -> Result<Going> {
@@ -183,17 +205,18 @@ pub(super) fn put_back(tx: &Tx<'_>, ctx: &Context) -> Result<Going> {
          {ERASED}; CREATE TEMP TABLE connected AS {CONNECTED};"
     ))?;
     for table in ["delegates", "devices"] {
-        free_codes(tx, table)?;
+        Table::of(tx, table)?.run(tx, FREE_CODES)?;
     }
     for table in RESTORED {
-        insert_missing(tx, table)?;
+        let found = Table::of(tx, table)?;
+        found.run(tx, INSERT_MISSING)?;
         if changes(table) {
-            update_changed(tx, table)?;
+            found.run(tx, UPDATE_CHANGED)?;
         }
     }
     let_go(tx)?;
     for table in RESTORED.iter().rev() {
-        delete_surplus(tx, table)?;
+        Table::of(tx, table)?.run(tx, DELETE_SURPLUS)?;
     }
     erased::again(tx, ctx)?;
     for (device, off) in recount::drift(tx)? {
@@ -202,51 +225,6 @@ pub(super) fn put_back(tx: &Tx<'_>, ctx: &Context) -> Result<Going> {
     publish_again(tx, ctx)?;
     tx.execute_batch("DROP TABLE temp.erased; DROP TABLE temp.connected;")?;
     Ok(gone)
-}
-
-/// Codes are unique among the records that are not deleted, and two may have changed theirs for each
-/// other's: so everything that changes or goes is deleted, softly, before anything comes.
-fn free_codes(tx: &Tx<'_>, table: &str) -> Result<()> {
-    let columns = Columns::of(tx, table)?;
-    let all = columns.all.iter().map(|column| format!("d.{column}"));
-    tx.execute_batch(&format!(
-        "UPDATE main.{table} AS d SET deleted_at = 0
-         WHERE d.deleted_at IS NULL AND NOT ({kept}) AND NOT EXISTS
-             (SELECT 1 FROM {ATTACHED}.{table} AS s WHERE s.id = d.id AND ({of_snapshot}) IS ({all}))",
-        kept = kept(table),
-        of_snapshot = columns.of_snapshot(table),
-        all = all.collect::<Vec<_>>().join(", "),
-    ))?;
-    Ok(())
-}
-
-fn insert_missing(tx: &Tx<'_>, table: &str) -> Result<()> {
-    let columns = Columns::of(tx, table)?;
-    tx.execute_batch(&format!(
-        "INSERT INTO main.{table} ({all}) SELECT {of_snapshot} FROM {ATTACHED}.{table} AS s
-         WHERE NOT ({passed_over}) AND NOT EXISTS (SELECT 1 FROM main.{table} AS d WHERE {same})",
-        all = columns.all.join(", "),
-        of_snapshot = columns.of_snapshot(table),
-        passed_over = passed_over(table),
-        same = columns.same_key("d", "s"),
-    ))?;
-    Ok(())
-}
-
-fn update_changed(tx: &Tx<'_>, table: &str) -> Result<()> {
-    let columns = Columns::of(tx, table)?;
-    let all = columns.all.iter().map(|column| format!("d.{column}"));
-    tx.execute_batch(&format!(
-        "UPDATE main.{table} AS d SET ({columns}) = (SELECT {of_snapshot} FROM {ATTACHED}.{table} AS s WHERE {same})
-         WHERE EXISTS (SELECT 1 FROM {ATTACHED}.{table} AS s
-             WHERE {same} AND NOT ({passed_over}) AND ({of_snapshot}) IS NOT ({all}))",
-        columns = columns.all.join(", "),
-        of_snapshot = columns.of_snapshot(table),
-        passed_over = passed_over(table),
-        same = columns.same_key("s", "d"),
-        all = all.collect::<Vec<_>>().join(", "),
-    ))?;
-    Ok(())
 }
 
 /// What stays lets go of what will not be there.
@@ -260,17 +238,6 @@ fn let_go(tx: &Tx<'_>) -> Result<()> {
          UPDATE main.device_requests SET device_id = NULL WHERE device_id {GOING_DEVICES};
          UPDATE main.devices SET parent_id = NULL
              WHERE id IN (SELECT id FROM temp.connected) AND parent_id {GOING_DEVICES};"
-    ))?;
-    Ok(())
-}
-
-fn delete_surplus(tx: &Tx<'_>, table: &str) -> Result<()> {
-    let columns = Columns::of(tx, table)?;
-    tx.execute_batch(&format!(
-        "DELETE FROM main.{table} AS d WHERE NOT ({kept}) AND NOT EXISTS
-             (SELECT 1 FROM {ATTACHED}.{table} AS s WHERE {same})",
-        kept = kept(table),
-        same = columns.same_key("s", "d"),
     ))?;
     Ok(())
 }

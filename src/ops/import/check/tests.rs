@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     core::Context,
-    ops::import::{Columns, Mapping, bad::LISTED_MAX, source::Reading},
+    ops::import::{Columns, Mapping, bad::LISTED_MAX, batches::Options, source::Reading},
 };
 use std::{io::Write, sync::Arc};
 
@@ -20,9 +20,8 @@ fn checked(what: What, text: &str) -> Checked {
         what,
         columns: Columns::of(what, &source, &mappings).unwrap(),
         key: None,
-        join: None,
         device: None,
-        make_codes: false,
+        options: Options::default(),
         ctx: Context::of_command("import", Arc::default()),
     };
     check(&source, &plan, None, None, |_| ControlFlow::Continue(())).unwrap()

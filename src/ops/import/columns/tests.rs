@@ -1,7 +1,4 @@
-use super::{
-    super::warnings::{Doubt, doubtful},
-    *,
-};
+use super::{super::warnings::doubtful, *};
 
 fn columns(what: What, headers: &[&str], mappings: &[&str]) -> Result<Vec<Option<String>>> {
     let headers: Vec<_> = headers.iter().map(ToString::to_string).collect();
@@ -350,10 +347,12 @@ fn a_column_that_resembles_a_property_is_told() {
         let columns = Columns::new(What::Delegates, &headers, &[], None).unwrap();
         doubtful(&columns, What::Delegates)
     };
-    let doubt = |header: &str, name: &str, taken_by: Option<&str>| Doubt {
-        header: header.to_owned(),
-        name: name.to_owned(),
-        taken_by: taken_by.map(str::to_owned),
+    let doubt = |header: &str, name: &str, taken_by: Option<&str>| {
+        let why = match taken_by {
+            Some(taken_by) => format!("\"{taken_by}\" is the {name} already"),
+            None => format!("if it is the {name}, map it to that"),
+        };
+        format!("the column \"{header}\" goes into other data; {why}")
     };
     assert_eq!(
         doubts(&[

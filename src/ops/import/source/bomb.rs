@@ -83,7 +83,9 @@ fn look_through(part: &mut impl BufRead, is_xml: bool) -> Result<u64> {
 /// What is known of an XML text up to here.
 #[derive(Default)]
 struct Xml {
-    place: Place,
+    is_tag: bool,
+    /// The quotation mark that closes the value of an attribute.
+    quote: Option<u8>,
     /// Bytes since the tag or text began.
     length: usize,
     /// The beginning of the tag.
@@ -93,54 +95,44 @@ struct Xml {
     tags: u64,
 }
 
-#[derive(Default, Clone, Copy, PartialEq)]
-enum Place {
-    #[default]
-    Text,
-    Tag,
-    Quoted(u8),
-}
-
 impl Xml {
     fn byte(&mut self, byte: u8) -> Result<()> {
         self.length += 1;
-        if let Some((_, length)) = &mut self.cell {
+        let of_cell = self.cell.as_mut().map_or(0, |(_, length)| {
             *length += 1;
-            if *length > CELL_MAX_BYTES {
-                return Err(too_much());
-            }
+            *length
+        });
+        let most = if self.is_tag {
+            TAG_MAX_BYTES
+        } else {
+            CELL_MAX_BYTES
+        };
+        if self.length > most || of_cell > CELL_MAX_BYTES {
+            return Err(too_much());
         }
-        match (self.place, byte) {
-            (_, 0) => return Err(odd("a NUL byte")),
-            (Place::Text, b'<') => self.begin(Place::Tag),
-            (Place::Text, _) if self.length > CELL_MAX_BYTES => return Err(too_much()),
-            (Place::Text, _) => {}
-            (Place::Tag, b'>') => {
-                self.end_of_tag()?;
-                self.begin(Place::Text);
+        match byte {
+            0 => return Err(odd("a NUL byte")),
+            b'<' if !self.is_tag => {
+                self.tag.clear();
+                (self.is_tag, self.length) = (true, 0);
+                return Ok(());
             }
-            (Place::Tag, b'!') if self.length == 1 => return Err(odd("a comment or CDATA")),
-            (Place::Tag, b'"' | b'\'') => self.place = Place::Quoted(byte),
-            (Place::Quoted(quote), byte) if quote == byte => self.place = Place::Tag,
-            (Place::Tag | Place::Quoted(_), _) => {}
+            b'>' if self.is_tag && self.quote.is_none() => {
+                (self.is_tag, self.length) = (false, 0);
+                return self.end_of_tag();
+            }
+            b'!' if self.is_tag && self.length == 1 => return Err(odd("a comment or CDATA")),
+            b'"' | b'\'' if self.is_tag => match self.quote {
+                None => self.quote = Some(byte),
+                Some(quote) if quote == byte => self.quote = None,
+                Some(_) => {}
+            },
+            _ => {}
         }
-        if self.place != Place::Text && byte != b'<' || matches!(self.place, Place::Quoted(_)) {
-            if self.length > TAG_MAX_BYTES {
-                return Err(too_much());
-            }
-            if self.tag.len() < 1024 {
-                self.tag.push(byte);
-            }
+        if self.is_tag && self.tag.len() < 1024 {
+            self.tag.push(byte);
         }
         Ok(())
-    }
-
-    fn begin(&mut self, place: Place) {
-        self.place = place;
-        self.length = 0;
-        if place == Place::Tag {
-            self.tag.clear();
-        }
     }
 
     fn end_of_tag(&mut self) -> Result<()> {

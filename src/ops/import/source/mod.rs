@@ -30,7 +30,7 @@ const COLUMNS_MAX: usize = 1_000;
 /// The longest row that is accepted, in bytes.
 const ROW_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// The memory of rows that are read at once goes not much beyond this.
-pub const ROWS_BYTES: usize = 16 * 1024 * 1024;
+const ROWS_BYTES: usize = 16 * 1024 * 1024;
 /// The memory of a cell or a JSON value beside its text.
 const VALUE_BYTES: usize = 32;
 
@@ -50,6 +50,8 @@ pub struct Reading<'a> {
 /// What tells a list from others: its file and, of a spreadsheet, its sheet.
 #[derive(Debug, Clone, Default)]
 pub struct Fingerprint {
+    /// The name of the file.
+    pub name: String,
     pub sha256: [u8; 32],
     /// The first sheet, which is meant where none is named.
     pub first_sheet: Option<String>,
@@ -122,8 +124,7 @@ pub enum Content {
 
 impl Row {
     /// About how much memory it takes, in bytes.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         match &self.content {
             Content::Cells(cells) => cells.iter().map(|cell| VALUE_BYTES + cell.len()).sum(),
             Content::Object(object) => bytes_of_object(object),
@@ -151,6 +152,19 @@ fn bytes_of_object(object: &Map<String, Value>) -> usize {
 
 /// Rows in their order.
 pub type Rows = Box<dyn Iterator<Item = Result<Row>> + Send>;
+
+/// The next rows, as many as are held at a time; none at the end.
+pub fn next_rows(rows: &mut Rows, most: usize) -> Result<Vec<Row>> {
+    let (mut slice, mut bytes) = (Vec::new(), 0);
+    while slice.len() < most && bytes < ROWS_BYTES {
+        let Some(row) = rows.next().transpose()? else {
+            break;
+        };
+        bytes += row.bytes();
+        slice.push(row);
+    }
+    Ok(slice)
+}
 
 impl Source {
     /// Opens a file; errors name it by its path.
@@ -295,6 +309,7 @@ impl Source {
     pub fn fingerprint(&self) -> Fingerprint {
         let sheets = self.sheets();
         Fingerprint {
+            name: self.name.clone(),
             sha256: self.sha256,
             first_sheet: sheets.and_then(|(all, _)| all.first().cloned()),
             sheet: sheets.map(|(_, chosen)| chosen.to_owned()),

@@ -5,7 +5,7 @@ mod preview;
 mod work;
 
 pub use preview::{Choice, Preview};
-pub use work::{Outcome, Report, Run};
+pub use work::{Report, Run};
 
 use super::{Left, Stop, What};
 use crate::types::{
@@ -39,32 +39,32 @@ struct Inner {
     last: i64,
     uploads: BTreeMap<i64, Upload>,
     work: Option<Work>,
-    outcomes: BTreeMap<i64, BatchOutcome>,
+    outcomes: BTreeMap<i64, Outcome>,
 }
 
 /// The result of work on a batch, such as taking it back.
 #[derive(Clone)]
-pub struct BatchOutcome {
+pub struct Outcome {
     pub message: String,
-    pub kind: OutcomeKind,
+    /// The kind of notice that the message is: good, warn or bad.
+    pub tone: &'static str,
     /// Records that could not be taken back, with the reasons.
     pub left: Vec<Left>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutcomeKind {
-    Done,
-    /// Stopped, or with records that are left.
-    Partial,
-    Failed,
-}
+impl Outcome {
+    pub fn new(message: String, is_complete: bool) -> Self {
+        Self {
+            message,
+            tone: if is_complete { "good" } else { "warn" },
+            left: Vec::new(),
+        }
+    }
 
-impl BatchOutcome {
     pub fn failed(cause: &Error) -> Self {
         Self {
-            message: failure(cause),
-            kind: OutcomeKind::Failed,
-            left: Vec::new(),
+            tone: "bad",
+            ..Self::new(failure(cause), false)
         }
     }
 }
@@ -92,21 +92,22 @@ pub struct Upload {
     pub file: Option<Arc<TempPath>>,
     pub preview: Arc<Preview>,
     pub choice: Choice,
+    /// What the last check or import came to.
     pub report: Option<Arc<Report>>,
-    pub outcome: Option<Outcome>,
 }
 
 impl Upload {
+    /// The batch of its import, once that has begun.
+    #[must_use]
+    pub fn batch(&self) -> Option<i64> {
+        self.report.as_ref().and_then(|report| report.batch)
+    }
+
     /// Whether an import was begun whose rest can be written from the file.
     #[must_use]
     pub fn can_go_on(&self) -> bool {
-        let begun = self.outcome.as_ref().filter(|outcome| !outcome.finished);
-        self.file.is_some() && begun.is_some_and(|outcome| outcome.batch.is_some())
-    }
-
-    fn is_of(&self, batch: i64) -> bool {
-        let outcome = self.outcome.as_ref();
-        outcome.is_some_and(|outcome| outcome.batch == Some(batch))
+        let is_finished = self.report.as_ref().is_some_and(|report| report.finished);
+        self.file.is_some() && self.batch().is_some() && !is_finished
     }
 }
 
@@ -137,31 +138,19 @@ impl UploadStore {
     /// The store beside a database; lists that an earlier run left behind are removed.
     #[must_use]
     pub fn new(database: &Path) -> Self {
-        let folder = database
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-            .unwrap_or(Path::new("."))
-            .to_owned();
+        let folder = crate::db::open::folder_of(database).to_owned();
         let name = database.file_name().unwrap_or_default().to_string_lossy();
-        let store = Self {
-            folder,
-            prefix: format!("{name}.upload-"),
-            inner: Mutex::default(),
-        };
-        store.clear();
-        store
-    }
-
-    fn clear(&self) {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let left = entries.filter(|entry| {
-            let name = entry.file_name();
-            name.to_string_lossy().starts_with(&self.prefix)
-        });
-        for entry in left {
-            if let Err(cause) = fs::remove_file(entry.path()) {
+        let prefix = format!("{name}.upload-");
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let is_left = entry.file_name().to_string_lossy().starts_with(&prefix);
+            if is_left && let Err(cause) = fs::remove_file(entry.path()) {
                 tracing::warn!("{} cannot be removed: {cause}", entry.path().display());
             }
+        }
+        Self {
+            folder,
+            prefix,
+            inner: Mutex::default(),
         }
     }
 
@@ -194,15 +183,14 @@ impl UploadStore {
     }
 
     /// Stores a list and returns its id.
-    pub fn take(&self, mut upload: Upload) -> i64 {
+    pub fn take(&self, upload: Upload) -> i64 {
         let mut inner = self.inner();
         inner.last += 1;
-        upload.id = inner.last;
-        let id = upload.id;
-        inner.uploads.insert(id, upload);
-        let results = inner.uploads.values().filter(|one| one.file.is_none());
-        let results: Vec<i64> = results.map(|one| one.id).collect();
-        for oldest in &results[..results.len().saturating_sub(RESULTS_MAX)] {
+        let id = inner.last;
+        inner.uploads.insert(id, Upload { id, ..upload });
+        let done = inner.uploads.values().filter(|one| one.file.is_none());
+        let done: Vec<i64> = done.map(|one| one.id).collect();
+        for oldest in &done[..done.len().saturating_sub(RESULTS_MAX)] {
             inner.uploads.remove(oldest);
         }
         id
@@ -227,30 +215,18 @@ impl UploadStore {
         }
     }
 
-    /// Discards a list, unless it is being worked on.
-    pub fn forget(&self, id: i64) {
-        self.inner().forget(|upload| upload.id == id);
-    }
-
-    /// The list that an interrupted import can be completed from.
-    #[must_use]
-    pub fn rest_of(&self, batch: i64) -> Option<i64> {
-        let inner = self.inner();
-        let mut lists = inner.uploads.values();
-        lists
-            .find(|one| one.is_of(batch) && one.can_go_on())
-            .map(|one| one.id)
-    }
-
-    /// Discards the list of an import that was taken back.
-    pub fn forget_batch(&self, batch: i64) {
-        self.inner()
-            .forget(|upload| upload.is_of(batch) && upload.can_go_on());
+    /// Discards lists, but for the one that is worked on.
+    pub fn forget(&self, which: impl Fn(&Upload) -> bool) {
+        let mut inner = self.inner();
+        let busy = inner.work.as_ref().and_then(|work| work.upload);
+        inner
+            .uploads
+            .retain(|id, upload| busy == Some(*id) || !which(upload));
     }
 
     /// Discards what has waited for too long.
     pub fn forget_old(&self, now: Timestamp) {
-        self.inner().forget(|upload| now.0 - upload.at.0 >= KEPT_MS);
+        self.forget(|upload| now.0 - upload.at.0 >= KEPT_MS);
     }
 
     #[must_use]
@@ -290,13 +266,11 @@ impl UploadStore {
 
     /// Ends the work that is done, such as when the server stops.
     pub fn stop(&self) {
-        if let Some(work) = &self.inner().work {
-            work.stop.stop();
-        }
+        self.progress(|work| work.stop.stop());
     }
 
     /// Keeps the result of work on a batch.
-    pub fn keep(&self, batch: i64, outcome: BatchOutcome) {
+    pub fn keep(&self, batch: i64, outcome: Outcome) {
         let mut inner = self.inner();
         inner.outcomes.insert(batch, outcome);
         while inner.outcomes.len() > RESULTS_MAX {
@@ -306,17 +280,8 @@ impl UploadStore {
 
     /// The result of the last work on a batch.
     #[must_use]
-    pub fn outcome(&self, batch: i64) -> Option<BatchOutcome> {
+    pub fn outcome(&self, batch: i64) -> Option<Outcome> {
         self.inner().outcomes.get(&batch).cloned()
-    }
-}
-
-impl Inner {
-    /// Removes uploads, but for the one that is worked on.
-    fn forget(&mut self, which: impl Fn(&Upload) -> bool) {
-        let busy = self.work.as_ref().and_then(|work| work.upload);
-        self.uploads
-            .retain(|id, upload| busy == Some(*id) || !which(upload));
     }
 }
 
@@ -346,7 +311,6 @@ mod tests {
             preview: Arc::default(),
             choice: Choice::default(),
             report: None,
-            outcome: None,
         });
         (id, path)
     }
@@ -361,7 +325,7 @@ mod tests {
         assert!(path.exists() && thrown.exists());
         uploads.forget_old(Timestamp(KEPT_MS));
         assert!(!path.exists() && uploads.upload(first).is_none());
-        uploads.forget(second);
+        uploads.forget(|one| one.id == second);
         assert!(!thrown.exists());
     }
 
@@ -394,7 +358,7 @@ mod tests {
         };
         let busy = uploads.begin(work.clone()).ok().unwrap();
         assert!(uploads.begin(work.clone()).is_err());
-        uploads.forget(id);
+        uploads.forget(|one| one.id == id);
         uploads.forget_old(Timestamp(KEPT_MS));
         assert!(path.exists());
         drop(busy);

@@ -2,7 +2,7 @@
 
 use crate::{
     core::records::Resource,
-    domain::{devices, events},
+    domain::events,
     ops::import::{
         Columns, Mapping, Misfit, Source, Target, What,
         batches::Options,
@@ -26,6 +26,7 @@ const LEAVE_OUT: &str = "(leave this column out)";
 
 #[derive(Default)]
 pub struct Preview {
+    what: What,
     /// The format, in words.
     pub about: String,
     pub rows: i64,
@@ -40,16 +41,14 @@ pub struct Preview {
     /// The codes that rows may be matched by, with their labels.
     pub keys: Vec<(&'static str, String)>,
     /// The first rows, with their lines.
-    pub shown: Vec<(i64, Vec<String>)>,
+    pub shown: Vec<(u64, Vec<String>)>,
     pub list: Fingerprint,
 }
 
 pub struct Column {
     pub header: String,
     /// What the column probably is.
-    pub seems: String,
-    /// Whether a mapping can name it.
-    pub spellable: bool,
+    target: Target,
     /// What it may be: values and labels.
     pub choices: Vec<(String, String)>,
     pub example: String,
@@ -74,14 +73,14 @@ impl Preview {
         reading: Reading<'_>,
     ) -> Result<(Self, Choice)> {
         let source = Source::open_as(path, name, reading)?;
-        let named = |cause: Error| Error::new(cause.kind, format!("{name}: {}", cause.message));
         let headers = source.header().unwrap_or_default();
-        let columns = Columns::matched(what, headers, &[]).map_err(named)?;
+        let columns = Columns::matched(what, headers, &[])
+            .map_err(|cause| Error::new(cause.kind, format!("{name}: {}", cause.message)))?;
+        let sheets = source.sheets();
         let mut preview = Self {
+            what,
             about: source.about(),
-            sheets: source
-                .sheets()
-                .map(|(all, chosen)| (all.to_vec(), chosen.to_owned())),
+            sheets: sheets.map(|(all, chosen)| (all.to_vec(), chosen.to_owned())),
             encodings: source.encoding().map(|own| (encodings(&own), own)),
             ours: source.is_ours(),
             keys: keys(what, columns.events),
@@ -92,32 +91,26 @@ impl Preview {
             let row = row?;
             preview.rows += 1;
             if preview.shown.len() < SHOWN {
-                let line = i64::try_from(row.line).unwrap_or(i64::MAX);
-                preview.shown.push((line, cells(row.content)));
+                preview.shown.push((row.line, cells(row.content)));
             }
         }
         if preview.rows == 0 {
             return Err(Error::invalid(format!("{name}: has a header and no rows")));
         }
-        let example = |at: usize| {
+        let column = |(at, column): (usize, super::super::columns::Column)| {
             let mut cells = preview.shown.iter().filter_map(|(_, cells)| cells.get(at));
-            let found = cells.find(|cell| !cell.is_empty());
-            found.cloned().unwrap_or_default()
-        };
-        preview.columns = columns
-            .iter()
-            .enumerate()
-            .map(|(at, column)| Column {
-                header: column.header.clone(),
-                seems: column.target.spelled(),
-                spellable: column.target.is_spellable(what),
+            let example = cells.find(|cell| !cell.is_empty());
+            Column {
                 choices: choices(what, &column.header, &column.target, preview.ours),
-                example: example(at),
-            })
-            .collect();
-        let seems = preview.columns.iter().map(|column| column.seems.clone());
+                header: column.header,
+                target: column.target,
+                example: example.cloned().unwrap_or_default(),
+            }
+        };
+        preview.columns = columns.iter().cloned().enumerate().map(column).collect();
+        let targets = preview.columns.iter().map(|column| column.target.spelled());
         let choice = Choice {
-            columns: seems.collect(),
+            columns: targets.collect(),
             options: Options {
                 sheet: reading.sheet.map(ToOwned::to_owned),
                 encoding: reading.encoding.map(ToOwned::to_owned),
@@ -130,69 +123,54 @@ impl Preview {
 
     /// The mappings that a choice means: of every column that is not known without.
     fn mappings(&self, choice: &Choice) -> Vec<Mapping> {
-        let pairs = self.columns.iter().zip(&choice.columns);
-        pairs
-            .filter(|(column, chosen)| {
-                let known_without = self.ours || !column.spellable;
-                let said = known_without && **chosen == column.seems;
-                !(column.header.is_empty() || said)
-            })
-            .map(|(column, chosen)| Mapping {
-                header: column.header.clone(),
-                target: chosen.clone(),
-            })
+        let columns = self.columns.iter().zip(&choice.columns);
+        let chosen = columns.filter(|(column, chosen)| {
+            let known_without = self.ours || !column.target.is_spellable(self.what);
+            !(column.header.is_empty() || known_without && **chosen == column.target.spelled())
+        });
+        chosen
+            .map(|(column, chosen)| Mapping(column.header.clone(), chosen.clone()))
             .collect()
     }
 
-    fn matched(&self, what: What, choice: &Choice) -> Result<Columns> {
+    fn matched(&self, choice: &Choice) -> Result<Columns> {
         let headers = self.columns.iter().map(|column| column.header.clone());
-        let headers: Vec<String> = headers.collect();
-        Columns::matched(what, &headers, &self.mappings(choice))
+        Columns::matched(
+            self.what,
+            &headers.collect::<Vec<_>>(),
+            &self.mappings(choice),
+        )
     }
 
     /// What to look at before the import.
     #[must_use]
-    pub fn warnings(&self, what: What, choice: &Choice) -> Vec<String> {
-        let columns = self.matched(what, choice).ok();
+    pub fn warnings(&self, choice: &Choice) -> Vec<String> {
+        let columns = self.matched(choice).ok();
         columns.map_or_else(Vec::new, |columns| {
-            warnings::of_columns(&columns, what, choice.options.make_codes)
+            warnings::of_columns(&columns, self.what, choice.options.make_codes)
         })
     }
 
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`] where the columns cannot be imported as they are chosen.
-    pub fn check(&self, what: What, choice: &Choice) -> Result<()> {
-        let columns = self.matched(what, choice)?;
-        match columns.misfit() {
-            Some(Misfit::Both {
-                first,
-                second,
-                name,
-            }) => {
-                return Err(Error::invalid(format!(
-                    "\"{first}\" and \"{second}\" are both \"{}\"; leave one of them out",
-                    property_label(what, &name)
-                )));
-            }
-            Some(Misfit::NoneKnown) => {
-                return Err(Error::invalid(format!(
-                    "no column is known yet: choose what at least one of them says about the {}",
-                    what.name()
-                )));
-            }
-            None => {}
-        }
-        let key = choice.options.key.as_ref();
-        let has_key = columns
-            .iter()
-            .any(|column| column.target.name().as_ref() == key);
-        match key {
-            Some(key) if !self.columns.is_empty() && !has_key => Err(Error::invalid(format!(
+    pub fn check(&self, choice: &Choice) -> Result<()> {
+        let columns = self.matched(choice)?;
+        let refused = match (columns.misfit(), &choice.options.key) {
+            (Some(Misfit::Both(first, second, name)), _) => format!(
+                "\"{first}\" and \"{second}\" are both \"{}\"; leave one of them out",
+                property_label(self.what, &name)
+            ),
+            (Some(Misfit::NoneKnown), _) => format!(
+                "no column is known yet: choose what at least one of them says about the {}",
+                self.what.name()
+            ),
+            (None, Some(key)) if columns.is_table() && !columns.has_any(&[key]) => format!(
                 "rows are to be matched by \"{0}\", and no column is that; choose which one is, or choose that every row is new",
-                property_label(what, key)
-            ))),
-            _ => Ok(()),
-        }
+                property_label(self.what, key)
+            ),
+            _ => return Ok(()),
+        };
+        Err(Error::invalid(refused))
     }
 }
 
@@ -200,17 +178,16 @@ impl Choice {
     /// The import that was chosen.
     #[must_use]
     pub fn request(&self, what: What, name: &str, preview: &Preview) -> Request {
-        let mappings = preview.mappings(self).into_iter();
-        let mut options = self.options.clone();
-        name.clone_into(&mut options.path);
-        options.map = mappings.map(|one| (one.header, one.target)).collect();
-        if what != What::Delegates {
-            options.join = None;
-            options.make_codes = false;
-        }
+        let is_of_delegates = what == What::Delegates;
         Request {
             what,
-            options,
+            options: Options {
+                path: name.to_owned(),
+                map: preview.mappings(self),
+                join: self.options.join.filter(|_| is_of_delegates),
+                make_codes: self.options.make_codes && is_of_delegates,
+                ..self.options.clone()
+            },
             device: self.device.map(DeviceId),
             // The page asked already.
             again: true,
@@ -219,10 +196,10 @@ impl Choice {
 }
 
 fn keys(what: What, events: bool) -> Vec<(&'static str, String)> {
-    let resource = match what {
-        What::Devices if events => Some(&events::LISTED),
-        What::Devices => Some(&devices::LISTED),
-        _ => what.resource(),
+    let resource = if events {
+        Some(&events::LISTED)
+    } else {
+        what.resource()
     };
     let codes = resource.into_iter().flat_map(Resource::codes);
     codes
@@ -240,11 +217,9 @@ fn property_label(what: What, name: &str) -> String {
 }
 
 fn encodings(own: &str) -> Vec<String> {
-    let mut offered: Vec<String> = ENCODINGS.iter().map(ToString::to_string).collect();
-    if !offered.iter().any(|one| one == own) {
-        offered.push(own.to_owned());
-    }
-    offered
+    let other = Some(own).filter(|own| !ENCODINGS.contains(own));
+    let all = ENCODINGS.iter().copied().chain(other);
+    all.map(ToOwned::to_owned).collect()
 }
 
 fn cells(content: Content) -> Vec<String> {
@@ -256,21 +231,20 @@ fn cells(content: Content) -> Vec<String> {
 }
 
 fn cut(cell: &str) -> String {
-    if cell.chars().nth(CELL_MAX).is_none() {
-        return cell.to_owned();
+    match cell.char_indices().nth(CELL_MAX) {
+        Some((end, _)) => format!("{}…", &cell[..end]),
+        None => cell.to_owned(),
     }
-    let start: String = cell.chars().take(CELL_MAX).collect();
-    format!("{start}…")
 }
 
-fn choices(what: What, header: &str, seems: &Target, ours: bool) -> Vec<(String, String)> {
+fn choices(what: What, header: &str, target: &Target, ours: bool) -> Vec<(String, String)> {
     let mut choices = vec![(String::new(), LEAVE_OUT.to_owned())];
     let others = if ours {
         Vec::new()
     } else {
         Target::choices(what, header)
     };
-    for target in others.iter().chain([seems]) {
+    for target in others.iter().chain([target]) {
         let value = target.spelled();
         if !choices.iter().any(|(known, _)| *known == value) {
             choices.push((value, label_of(what, target)));

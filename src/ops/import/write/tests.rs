@@ -2,7 +2,7 @@ use super::*;
 use crate::{
     core::Context,
     db::{in_transaction, migrate},
-    ops::import::{Columns, source::Reading},
+    ops::import::{Columns, batches::Options, source::Reading},
     types::Timestamp,
 };
 use rusqlite::Connection;
@@ -26,9 +26,8 @@ fn a_code_that_was_taken_since_the_check_makes_a_bad_row() {
         what: What::Delegates,
         columns: Columns::of(What::Delegates, &source, &[]).unwrap(),
         key: None,
-        join: None,
         device: None,
-        make_codes: false,
+        options: Options::default(),
         ctx: ctx.clone(),
     };
     let mut import = Import::new(
