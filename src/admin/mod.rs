@@ -15,6 +15,12 @@
 //! A page reads and writes through the features' own functions; templates are in
 //! `assets/templates`, one folder an area.
 
+#![allow(
+    clippy::ref_option,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "templates pass references"
+)]
+
 mod access;
 mod account;
 pub mod answer;
@@ -38,6 +44,7 @@ mod kept;
 mod layout;
 pub mod live;
 mod messages;
+mod prelude;
 mod reports;
 mod request;
 pub mod route;

@@ -1,17 +1,12 @@
 //! The audit as a file, however long it is.
 
-use super::{prepare, read_filter};
+use super::prepare;
+use crate::admin::prelude::*;
 use crate::{
-    admin::{RequestContext, export::slices},
+    admin::export::slices,
     core::audit::{Actor, Entry, Walk},
-    types::{
-        Zone,
-        error::{Error, Result},
-        spreadsheet::csv_bytes,
-    },
+    types::spreadsheet::csv_bytes,
 };
-use poem::Response;
-use rusqlite::Connection;
 use serde_json::json;
 use std::collections::HashMap;
 
@@ -37,11 +32,11 @@ pub(super) async fn export(request: RequestContext) -> Result<Response> {
         "ndjson" => (false, "audit.ndjson", "application/x-ndjson"),
         _ => return Err(Error::invalid("format: must be csv or ndjson")),
     };
-    let filter = read_filter(&request.query);
+    let query = request.query.clone();
     let zone = request.console.settings().zone.clone();
     let rest = request
         .read(move |connection| {
-            let walk = Walk::begin(connection, prepare(&filter, connection, &zone)?)?;
+            let walk = Walk::begin(connection, prepare(&query, connection, &zone)?)?;
             Ok(Rest {
                 walk,
                 is_csv,

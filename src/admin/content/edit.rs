@@ -1,25 +1,14 @@
 //! The form of a region, with a preview for a record.
 
 use super::{HERE, gone, offline, page};
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Area, Fields, RequestContext, answer,
-        engine::{self, At, Button, Editor, Group, Groups, Input, Key, Outcome},
-    },
-    core::{Context, audit, settings, template},
-    db::Tx,
+    core::{audit, settings, template},
     domain::content::{
         self, Checked, Region, Version,
         preview::{self, Preview},
     },
-    types::{
-        Timestamp,
-        error::{Error, Result},
-    },
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 
 pub(super) struct Regions;
 

@@ -3,21 +3,11 @@
 mod edit;
 mod versions;
 
-use super::{
-    Area, Layout, RequestContext, answer, engine,
-    route::{ADMINISTRATOR, Action, Done, OPERATOR, Route, Routes, VIEWER},
-};
+use crate::admin::prelude::*;
 use crate::{
-    core::{Context, audit},
-    db::Tx,
+    core::audit,
     domain::content::{self, Checked, Draft, Region, Version, edit::Saved, region::Publication},
-    types::{
-        Timestamp,
-        error::{Error, Kind, Result},
-    },
 };
-use askama::Template;
-use poem::Response;
 
 const HERE: &str = "/console/content";
 
@@ -72,16 +62,17 @@ fn standing(region: &Region, layout: &Layout) -> (&'static str, String) {
 
 #[derive(Template)]
 #[template(path = "content/list.html")]
-struct List {
+struct RegionList {
     layout: Layout,
     regions: Vec<Region>,
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
-    answer::page(&List {
-        layout: layout(&request, "Content"),
-        regions: request.read(Region::all).await?,
-    })
+    let read = |connection: &Connection, layout| {
+        let regions = Region::all(connection)?;
+        Ok(RegionList { layout, regions })
+    };
+    request.page("Content", Area::Content, read).await
 }
 
 #[derive(Template)]

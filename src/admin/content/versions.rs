@@ -1,21 +1,14 @@
 //! The history of a region: what a version changed, and restoring it.
 
 use super::{find, layout, page, saved, seen};
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Layout, RequestContext, answer,
-        route::{Action, Done},
-    },
-    core::{Context, audit},
-    db::Tx,
+    core::audit,
     domain::content::{
         self, Version,
         difference::{self, Line},
     },
-    types::error::{Error, Kind, Result},
 };
-use askama::Template;
-use poem::Response;
 
 #[derive(Template)]
 #[template(path = "content/version.html")]

@@ -1,9 +1,8 @@
 //! The list of attendees, with search, filters, an expression, and export.
 
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Area, Fields, Layout, RequestContext, answer, export as file, filter::query, layout::number,
-    },
+    admin::{export as file, filter::query, layout::number},
     core::search::Part,
     domain::{
         delegates::{
@@ -14,10 +13,7 @@ use crate::{
         interactions::inside::places,
     },
     ops::export::{What, Which},
-    types::error::{Kind, Result},
 };
-use askama::Template;
-use poem::Response;
 use std::time::Duration;
 
 /// How long the search of an export may take.
@@ -70,10 +66,6 @@ impl Filter {
         })
     }
 
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "templates give references"
-    )]
     fn is_at(&self, device: &i64) -> bool {
         self.0.device == Some(*device)
     }

@@ -4,11 +4,13 @@
 
 mod form;
 mod input;
+mod list;
 mod record;
 mod settings;
 
 pub use form::{Form, Group, filled, parse, read, typed};
 pub use input::{Choice, Input, choices};
+pub use list::List;
 pub use record::{Document, RecordDraft, document_group};
 pub use settings::SettingsForm;
 

@@ -4,43 +4,26 @@
 mod edit;
 mod show;
 
-use super::{
-    Area, Layout, RequestContext, Route, answer,
-    route::{ADMINISTRATOR, VIEWER},
-};
-use crate::{
-    domain::reports::{self, Report},
-    types::error::{Kind, Result},
-};
-use askama::Template;
-use poem::Response;
+use crate::admin::prelude::*;
+use crate::domain::reports::{self, Report};
 
 const PAGE: &str = "/console/reports";
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get(PAGE, VIEWER, list),
-        Route::post("/console/reports/shipped", ADMINISTRATOR, put_back),
-        Route::get("/console/reports/new", ADMINISTRATOR, edit::blank),
-        Route::post("/console/reports/new", ADMINISTRATOR, edit::save),
-        Route::get("/console/reports/:dashboard/:id", VIEWER, show::show),
-        Route::get("/console/reports/:dashboard/:id/file", VIEWER, show::file),
-        Route::get(
-            "/console/reports/:dashboard/:id/edit",
+    let edit = "/console/reports/:dashboard/:id/edit";
+    Routes::access(VIEWER)
+        .get(PAGE, list)
+        .get("/console/reports/:dashboard/:id", show::show)
+        .get("/console/reports/:dashboard/:id/file", show::file)
+        .with(engine::routes::<edit::Reports>(
+            "/console/reports/new",
+            edit,
             ADMINISTRATOR,
-            edit::edit,
-        ),
-        Route::post(
-            "/console/reports/:dashboard/:id/edit",
-            ADMINISTRATOR,
-            edit::save,
-        ),
-        Route::post(
-            "/console/reports/:dashboard/:id/remove",
-            ADMINISTRATOR,
-            edit::remove,
-        ),
-    ]
+        ))
+        .then(ADMINISTRATOR)
+        .post("/console/reports/shipped", put_back)
+        .action("/console/reports/:dashboard/:id/remove", edit::remove)
+        .all()
 }
 
 fn layout(request: &RequestContext, title: &str) -> Layout {
