@@ -125,13 +125,10 @@ impl RequestContext {
             .map_err(|_| Error::new(Kind::NoSuchPath, "there is no such page"))
     }
 
-    /// The id in the path; 0 where the route has none.
-    pub(super) fn id_if_any(&self) -> Result<i64> {
-        if self.has_id() { self.id("id") } else { Ok(0) }
-    }
-
-    pub(super) fn has_id(&self) -> bool {
-        self.request.raw_path_param("id").is_some()
+    /// The id in the path, where the route has one.
+    pub(super) fn id_if_any(&self) -> Result<Option<i64>> {
+        let is_there = self.request.raw_path_param("id").is_some();
+        is_there.then(|| self.id("id")).transpose()
     }
 
     /// The path without its query string.
