@@ -24,7 +24,10 @@ pub(super) async fn restore(request: RequestContext) -> Result<Response> {
             "Attendee restored. Their codes are valid again.",
             &super::path(id),
         ),
-        Err(cause) => request.failed(cause, super::record::show).await,
+        Err(cause) if cause.kind == Kind::CodeTaken => {
+            request.failed(cause, super::record::show).await
+        }
+        Err(cause) => Err(cause),
     }
 }
 
