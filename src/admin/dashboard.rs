@@ -231,24 +231,19 @@ fn steps(connection: &Connection) -> Result<Vec<Step>> {
 async fn show(request: RequestContext) -> Result<Response> {
     let counts = request.console.live.check_ins();
     let console = Arc::clone(&request.console);
-    let layout = request.layout("Dashboard", Some(Area::Dashboard));
-    let (layout, now, closed, notices) = request
-        .read(move |connection| {
-            let now = Now::read(&console, &layout, &counts, connection)?;
-            let notices = settings::notices::list(connection)?;
-            let closed = devices::closed_by_upgrade(connection)?;
-            Ok((layout, now, closed, notices))
+    let read = move |connection: &Connection, layout| {
+        let notices = settings::notices::list(connection)?.into_iter();
+        let notices = notices.map(|notice| (Timestamp(notice.at), notice.what));
+        let notices: Vec<_> = notices.collect();
+        Ok(Page {
+            now: Now::read(&console, &layout, &counts, connection)?,
+            layout,
+            closed: devices::closed_by_upgrade(connection)?,
+            shown_until: notices.last().map_or(0, |(at, _)| at.0),
+            notices,
         })
-        .await?;
-    let notices = notices.into_iter();
-    let notices: Vec<_> = (notices.map(|notice| (Timestamp(notice.at), notice.what))).collect();
-    answer::page(&Page {
-        layout,
-        now,
-        closed,
-        shown_until: notices.last().map_or(0, |(at, _)| at.0),
-        notices,
-    })
+    };
+    request.page("Dashboard", Area::Dashboard, read).await
 }
 
 /// Hides the places that the upgrade closed.

@@ -1,11 +1,11 @@
 //! The form of a region, with a preview for a record.
 
-use super::{HERE, gone, offline, page};
+use super::{HERE, find, offline, page};
 use crate::admin::prelude::*;
 use crate::{
     core::{audit, settings, template},
     domain::content::{
-        self, Checked, Region, Version,
+        self, Checked, Version,
         preview::{self, Preview},
     },
 };
@@ -75,7 +75,7 @@ impl Editor for Regions {
     }
 
     fn find(connection: &Connection, path: &Path) -> Result<Draft> {
-        let region = Region::find(connection, &path.0)?.ok_or_else(|| gone(&path.0))?;
+        let region = find(connection, &path.0)?;
         let zone = settings::load(connection)?.zone;
         let time = |at: Option<Timestamp>| at.map(|at| zone.plain(at).replace(' ', "T"));
         Ok(Draft {
@@ -168,7 +168,7 @@ impl Editor for Regions {
     }
 
     fn update(tx: &Tx<'_>, ctx: &Context, path: &Path, draft: &Draft) -> Result<()> {
-        let region = Region::find(tx, &path.0)?.ok_or_else(|| gone(&path.0))?;
+        let region = find(tx, &path.0)?;
         content::save(tx, ctx, region.version, draft.checked()?).map(drop)
     }
 

@@ -21,7 +21,7 @@ pub(super) fn routes() -> Vec<Route> {
             ADMINISTRATOR,
         ))
         .then(ADMINISTRATOR)
-        .post("/console/reports/shipped", put_back)
+        .action("/console/reports/shipped", put_back)
         .action("/console/reports/:dashboard/:id/remove", edit::remove)
         .all()
 }
@@ -64,21 +64,13 @@ async fn list(request: RequestContext) -> Result<Response> {
 }
 
 /// Puts back the shipped reports that are not there any more.
-async fn put_back(request: RequestContext) -> Result<Response> {
-    let shipped = reports::shipped()?;
-    request
-        .write(move |tx, ctx| {
-            for report in &shipped {
-                match reports::find(tx, &report.dashboard, &report.id) {
-                    Ok(_) => {}
-                    Err(cause) if cause.kind == Kind::ReportNotFound => {
-                        reports::create(tx, ctx, report)?;
-                    }
-                    Err(cause) => return Err(cause),
-                }
-            }
-            Ok(())
-        })
-        .await?;
-    request.done("Shipped reports restored.", PAGE)
+fn put_back(tx: &Tx<'_>, ctx: &Context, _: &Action) -> Result<Done> {
+    for report in &reports::shipped()? {
+        match reports::find(tx, &report.dashboard, &report.id) {
+            Ok(_) => {}
+            Err(cause) if cause.kind == Kind::ReportNotFound => reports::create(tx, ctx, report)?,
+            Err(cause) => return Err(cause),
+        }
+    }
+    Ok(Done::new("Shipped reports restored.", PAGE))
 }
