@@ -7,9 +7,9 @@
 //! - `request` is what a page is given, `upload` the file of a form; `layout` what every page shows
 //!   around its own part; `answer` what it may give back
 //! - `host`, `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens
-//! - `engine`: forms of what an administrator sets up
-//! - `form`, `filter`: what forms, and the forms above lists, have in common; `export`: lists to take
-//!   along
+//! - `engine`: forms of what an administrator sets up, and the form and the pages of lists
+//! - `form`, `filter`: what forms, and the forms above lists, have in common; `export`: lists as files
+//! - `prelude`: what nearly every page uses
 //! - the areas, a folder or file each: routes first, then what is behind them
 //!
 //! A page reads and writes through the features' own functions; templates are in

@@ -1,6 +1,7 @@
 //! The engine behind what an administrator sets up. An [`Editor`] declares the fields of a record and
 //! how it is stored. The engine shows the form, keeps what was typed, puts errors beside their fields,
-//! and lets nobody overwrite a change that they have not seen.
+//! and lets nobody overwrite a change that they have not seen. A [`List`] has the form above a list and its
+//! pages.
 
 mod form;
 mod input;
