@@ -82,9 +82,10 @@ pub(super) async fn set_note(request: RequestContext) -> Result<Response> {
         note::set(tx, ctx, DelegateId(id), note.as_ref())?;
         Ok(note.is_some())
     });
-    let done = match work.await? {
-        true => "Gates show this note from now on.",
-        false => "Note removed.",
+    let done = if work.await? {
+        "Gates show this note from now on."
+    } else {
+        "Note removed."
     };
     request.done(done, &super::path(id))
 }

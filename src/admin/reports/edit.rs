@@ -174,9 +174,10 @@ impl Editor for Reports {
             all if all.iter().any(|client| client == "*") => "all",
             _ => "some",
         };
-        let some = match clients.is_empty() {
-            true => "these clients (none has the scope yet)",
-            false => "these clients",
+        let some = if clients.is_empty() {
+            "these clients (none has the scope yet)"
+        } else {
+            "these clients"
         };
         let all = "every client that has the scope";
         let exposures = [("none", "no client"), ("all", all), ("some", some)];
@@ -200,9 +201,10 @@ impl Editor for Reports {
             name: row.name,
             label: Some(row.label).filter(|label| !label.is_empty()),
             optional: row.kind == "may",
-            kind: match row.is_number {
-                true => ParameterKind::Number,
-                false => ParameterKind::Text,
+            kind: if row.is_number {
+                ParameterKind::Number
+            } else {
+                ParameterKind::Text
             },
         };
         let (fixed, asked): (Vec<_>, Vec<_>) =
