@@ -3,12 +3,12 @@
 
 pub use crate::types::text::{capital, sentence};
 
-use super::{Console, Layout, RequestContext};
+use super::Console;
+use crate::admin::prelude::*;
 use crate::{
-    types::error::{Error, Kind, Result},
+    types::secret,
     web::{RequestId, error::status_code},
 };
-use askama::Template;
 use bytes::Bytes;
 use fast_qr::{
     ECL, QRBuilder,
@@ -16,10 +16,18 @@ use fast_qr::{
 };
 use futures_util::{Stream, StreamExt, stream};
 use poem::{
-    Body, Response,
+    Body,
     http::{HeaderName, HeaderValue, StatusCode, header},
 };
-use std::{collections::HashMap, convert::Infallible, fmt::Write, fs::File, io::Read};
+use std::{
+    collections::{HashMap, VecDeque},
+    convert::Infallible,
+    fmt::Write,
+    fs::File,
+    future::Future,
+    io::Read,
+    sync::Arc,
+};
 use tempfile::TempDir;
 
 /// Nothing but our own files: no script, style or picture from elsewhere, none inline.
@@ -46,7 +54,14 @@ pub fn foreign(html: String) -> Response {
 }
 
 /// Messages that wait for the next page of a session.
-pub type Flashes = HashMap<i64, Vec<String>>;
+pub type Flashes = HashMap<i64, Vec<Flash>>;
+
+/// A message above a page.
+pub struct Flash {
+    pub text: String,
+    /// It says what went wrong.
+    pub is_bad: bool,
+}
 
 /// A page, or a part of one.
 pub fn page(template: &impl Template) -> Result<Response> {
@@ -180,6 +195,54 @@ pub fn events(stream: impl Stream<Item = (&'static str, String)> + Send + 'stati
         })))
 }
 
+/// A digest of a part of a page, so that only changed parts are sent.
+pub fn mark(part: &str) -> String {
+    secret::hex(&secret::digest(part.as_bytes())[..8])
+}
+
+/// Parts of a page, each sent as an event whenever it changed. `render` makes them, every so many
+/// beats; the page shows those with these marks.
+pub fn parts<const N: usize, R>(
+    request: RequestContext,
+    names: [&'static str; N],
+    shown: [String; N],
+    every: u64,
+    render: fn(Arc<RequestContext>, u64) -> R,
+) -> Result<Response>
+where
+    R: Future<Output = Result<[String; N]>> + Send + 'static,
+{
+    let beats = request.beats()?;
+    let state = (Arc::new(request), beats, shown, VecDeque::new());
+    let events = stream::unfold(
+        state,
+        move |(request, mut beats, mut marks, mut next)| async move {
+            loop {
+                if let Some(event) = next.pop_front() {
+                    return Some((event, (request, beats, marks, next)));
+                }
+                let beat = beats.next().await?;
+                if beat % every != 0 {
+                    continue;
+                }
+                match render(Arc::clone(&request), beat).await {
+                    Ok(made) => {
+                        for ((name, part), known) in names.into_iter().zip(made).zip(&mut marks) {
+                            let mark = mark(&part);
+                            if *known != mark {
+                                *known = mark;
+                                next.push_back((name, part));
+                            }
+                        }
+                    }
+                    Err(cause) => tracing::warn!("{}: {cause}", request.uri_path()),
+                }
+            }
+        },
+    );
+    Ok(self::events(events))
+}
+
 #[derive(Template)]
 #[template(path = "failure.html")]
 struct Failed {
@@ -246,17 +309,17 @@ pub fn secured(mut response: Response) -> Response {
 }
 
 /// Keeps a message for the session's next page.
-pub(in crate::admin) fn flash(console: &Console, session: i64, message: String) {
+pub(in crate::admin) fn flash(console: &Console, session: i64, text: String, is_bad: bool) {
     if let Ok(mut flashes) = console.flashes.lock() {
         let waiting = flashes.entry(session).or_default();
         if waiting.len() < 10 {
-            waiting.push(message);
+            waiting.push(Flash { text, is_bad });
         }
     }
 }
 
 /// The messages that wait for a session.
-pub(super) fn flashes(console: &Console, session: i64) -> Vec<String> {
+pub(super) fn flashes(console: &Console, session: i64) -> Vec<Flash> {
     console
         .flashes
         .lock()

@@ -1,12 +1,10 @@
 //! The files that pages need (`assets/static`), inside the binary. Their addresses change with
 //! their content, so browsers keep them for good.
 
-use super::{Access, RequestContext, Route};
-use crate::types::{
-    error::{Error, Kind, Result},
-    secret,
-};
-use poem::{Response, http::header};
+use super::Access;
+use crate::admin::prelude::*;
+use crate::types::secret;
+use poem::http::header;
 use rust_embed::{Embed, EmbeddedFile};
 
 #[derive(Embed)]

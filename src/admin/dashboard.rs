@@ -2,12 +2,12 @@
 //! a role.
 
 use super::{
-    Area, Console, Layout, RequestContext, Route, answer,
+    Console,
     deliveries::{Trouble, troubles},
     layout::bytes,
     live::MINUTES,
-    route,
 };
+use crate::admin::prelude::*;
 use crate::{
     core::settings,
     db::{counters, integrity::Condition},
@@ -22,35 +22,22 @@ use crate::{
     },
     identity::App,
     ops::backup::ledger::{self, Purpose},
-    types::{
-        Timestamp,
-        error::{Error, Result},
-    },
 };
-use askama::Template;
-use futures_util::stream;
-use poem::Response;
-use rusqlite::Connection;
 use std::sync::Arc;
 
 /// Lines of each list.
 const LINES: usize = 8;
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get("/console", route::VIEWER, show),
-        Route::post(
-            "/console/dashboard/closed",
-            route::ADMINISTRATOR,
-            dismiss_closed,
-        ),
-        Route::get("/console/dashboard/stream", route::VIEWER, stream),
-        Route::post(
-            "/console/dashboard/acknowledge",
-            route::ADMINISTRATOR,
-            acknowledge,
-        ),
-    ]
+    Routes::access(VIEWER)
+        .get("/console", show)
+        .then(ADMINISTRATOR)
+        .post("/console/dashboard/closed", dismiss_closed)
+        .then(VIEWER)
+        .get("/console/dashboard/stream", stream)
+        .then(ADMINISTRATOR)
+        .action("/console/dashboard/acknowledge", acknowledge)
+        .all()
 }
 
 #[derive(Template)]
@@ -244,24 +231,19 @@ fn steps(connection: &Connection) -> Result<Vec<Step>> {
 async fn show(request: RequestContext) -> Result<Response> {
     let counts = request.console.live.check_ins();
     let console = Arc::clone(&request.console);
-    let layout = request.layout("Dashboard", Some(Area::Dashboard));
-    let (layout, now, closed, notices) = request
-        .read(move |connection| {
-            let now = Now::read(&console, &layout, &counts, connection)?;
-            let notices = settings::notices::list(connection)?;
-            let closed = devices::closed_by_upgrade(connection)?;
-            Ok((layout, now, closed, notices))
+    let read = move |connection: &Connection, layout| {
+        let notices = settings::notices::list(connection)?.into_iter();
+        let notices = notices.map(|notice| (Timestamp(notice.at), notice.what));
+        let notices: Vec<_> = notices.collect();
+        Ok(Page {
+            now: Now::read(&console, &layout, &counts, connection)?,
+            layout,
+            closed: devices::closed_by_upgrade(connection)?,
+            shown_until: notices.last().map_or(0, |(at, _)| at.0),
+            notices,
         })
-        .await?;
-    let notices = notices.into_iter();
-    let notices: Vec<_> = (notices.map(|notice| (Timestamp(notice.at), notice.what))).collect();
-    answer::page(&Page {
-        layout,
-        now,
-        closed,
-        shown_until: notices.last().map_or(0, |(at, _)| at.0),
-        notices,
-    })
+    };
+    request.page("Dashboard", Area::Dashboard, read).await
 }
 
 /// Hides the places that the upgrade closed.
@@ -270,59 +252,37 @@ async fn dismiss_closed(request: RequestContext) -> Result<Response> {
     Ok(answer::go("/console"))
 }
 
-async fn acknowledge(request: RequestContext) -> Result<Response> {
-    let until = request.form.number("until")?.unwrap_or_default();
-    request
-        .write(move |tx, ctx| settings::notices::acknowledge(tx, ctx, Timestamp(until)))
-        .await?;
-    request.done("Notices acknowledged", "/console")
+fn acknowledge(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let until = action.form.number("until")?.unwrap_or_default();
+    settings::notices::acknowledge(tx, ctx, Timestamp(until))?;
+    Ok(Done::new("Notices acknowledged", "/console"))
 }
 
 /// The dashboard whenever it changes.
 async fn stream(request: RequestContext) -> Result<Response> {
-    let beats = request.beats()?;
-    // The role decides which links are offered.
-    let role = request.current_user()?.role as usize;
-    let state = (request, beats, Arc::new(String::new()));
-    Ok(answer::events(stream::unfold(
-        state,
-        move |(request, mut beats, last)| async move {
-            loop {
-                let beat = beats.next().await?;
-                let shared = &request.console.dashboard[role];
-                let made = match shared.get(beat) {
-                    Some(made) => Ok(made),
-                    None => part(&request).await.map(|made| shared.keep(beat, made)),
-                };
-                match made {
-                    Ok(made) if *made == *last => {}
-                    Ok(made) => {
-                        let text = made.as_ref().clone();
-                        return Some((("now", text), (request, beats, made)));
-                    }
-                    Err(cause) => tracing::warn!("dashboard: {cause}"),
-                }
-            }
-        },
-    )))
+    answer::parts(request, ["now"], Default::default(), 1, parts)
 }
 
-async fn part(request: &RequestContext) -> Result<String> {
+/// Made once a beat for everybody of a role, which decides which links are offered.
+async fn parts(request: Arc<RequestContext>, beat: u64) -> Result<[String; 1]> {
+    let role = request.current_user()?.role as usize;
+    let shared = &request.console.dashboard[role];
+    if let Some(made) = shared.get(beat) {
+        return Ok([made.as_ref().clone()]);
+    }
     let counts = request.console.live.check_ins();
     let console = Arc::clone(&request.console);
     let layout = request.layout("", Some(Area::Dashboard));
-    let (layout, now) = request
-        .read(move |connection| {
-            let now = Now::read(&console, &layout, &counts, connection)?;
-            Ok((layout, now))
-        })
-        .await?;
-    Part {
+    let read = move |connection: &Connection| {
+        let now = Now::read(&console, &layout, &counts, connection)?;
+        Ok((layout, now))
+    };
+    let (layout, now) = request.read(read).await?;
+    let made = answer::part(&Part {
         layout: &layout,
         now: &now,
-    }
-    .render()
-    .map_err(Error::defect)
+    })?;
+    Ok([shared.keep(beat, made).as_ref().clone()])
 }
 
 #[cfg(test)]

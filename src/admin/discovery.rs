@@ -2,37 +2,27 @@
 //! refreshing the page accepts requests for ten minutes; its stream does not, so that a page that is left
 //! open over night closes.
 
-use super::{Area, Layout, RequestContext, Route, answer, live::Beats, route};
-use crate::{
-    domain::discovery::{
-        Place, Trouble, clear,
-        list::{self, GivenOut, Waiting},
-    },
-    types::{
-        Timestamp,
-        error::{Error, Kind, Result},
-        secret,
-    },
+use crate::admin::prelude::*;
+use crate::domain::discovery::{
+    Place, Trouble, clear,
+    list::{self, GivenOut, Waiting},
 };
-use askama::Template;
-use futures_util::stream;
-use poem::Response;
-use std::{collections::VecDeque, time::Instant};
+use std::{sync::Arc, time::Instant};
 
 const PATH: &str = "/console/discovery";
 /// Added requests that are shown.
 const GIVEN_MAX: usize = 50;
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get(PATH, route::OPERATOR, show),
-        Route::get("/console/discovery/stream", route::OPERATOR, stream),
-        Route::get("/console/discovery/qr.svg", route::OPERATOR, qr),
-        Route::post("/console/discovery/close", route::OPERATOR, close),
-        Route::post("/console/discovery/:id/add", route::OPERATOR, add),
-        Route::post("/console/discovery/:id/dismiss", route::OPERATOR, dismiss),
-        Route::post("/console/discovery/:id/again", route::OPERATOR, again),
-    ]
+    Routes::access(OPERATOR)
+        .get(PATH, show)
+        .get("/console/discovery/stream", stream)
+        .get("/console/discovery/qr.svg", qr)
+        .post("/console/discovery/close", close)
+        .post("/console/discovery/:id/add", add)
+        .post("/console/discovery/:id/dismiss", dismiss)
+        .post("/console/discovery/:id/again", again)
+        .all()
 }
 
 #[derive(Template)]
@@ -189,7 +179,7 @@ async fn show(request: RequestContext) -> Result<Response> {
         request.console.discovery.window.extend(Instant::now());
     }
     let parts = parts(&request).await?;
-    let marks: Vec<_> = parts.iter().map(|part| mark(part)).collect();
+    let marks: Vec<_> = parts.iter().map(|part| answer::mark(part)).collect();
     let query = form_urlencoded::Serializer::new(String::new())
         .append_pair("at", chosen(&request))
         .append_pair("shown", &marks.join("."))
@@ -206,21 +196,11 @@ async fn show(request: RequestContext) -> Result<Response> {
 
 /// The parts of the page that the stream renews.
 async fn parts(request: &RequestContext) -> Result<[String; 3]> {
-    let [window, place, board] = [
-        WindowPart::read(request).render(),
-        PlacePart::read(request).render(),
-        BoardPart::read(request).await?.render(),
-    ];
     Ok([
-        window.map_err(Error::defect)?,
-        place.map_err(Error::defect)?,
-        board.map_err(Error::defect)?,
+        answer::part(&WindowPart::read(request))?,
+        answer::part(&PlacePart::read(request))?,
+        answer::part(&BoardPart::read(request).await?)?,
     ])
-}
-
-/// A digest of a part, so that only changed parts are sent.
-fn mark(part: &str) -> String {
-    secret::hex(&secret::digest(part.as_bytes())[..8])
 }
 
 async fn close(request: RequestContext) -> Result<Response> {
@@ -241,19 +221,12 @@ async fn qr(request: RequestContext) -> Result<Response> {
 async fn add(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let delegate_write = request.form.ticked("delegateWrite");
-    let added = request
-        .write(move |tx, ctx| clear::add(tx, ctx, id, delegate_write))
-        .await;
-    match added {
-        Ok(Some(_)) => {
-            done(
-                &request,
-                true,
-                "Added. The app gets its credentials when it asks next.",
-            )
-            .await
+    let work = request.write(move |tx, ctx| clear::add(tx, ctx, id, delegate_write));
+    match work.await {
+        Ok(added) => {
+            let message = "Added. The app gets its credentials when it asks next.";
+            decided(&request, added.is_some(), message).await
         }
-        Ok(None) => decided_before(&request).await,
         Err(error) if error.kind == Kind::CodeTaken && request.is_part() => {
             done(&request, false, &answer::sentence(&error.message)).await
         }
@@ -263,48 +236,26 @@ async fn add(request: RequestContext) -> Result<Response> {
 
 async fn dismiss(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    let dismissed = request
-        .write(move |tx, ctx| clear::dismiss(tx, ctx, id))
-        .await?;
-    if dismissed {
-        done(&request, true, "Dismissed.").await
-    } else {
-        decided_before(&request).await
-    }
+    let work = request.write(move |tx, ctx| clear::dismiss(tx, ctx, id));
+    let dismissed = work.await?;
+    decided(&request, dismissed, "Dismissed.").await
+}
+
+async fn decided(request: &RequestContext, is_done: bool, message: &str) -> Result<Response> {
+    let gone = "This request is gone: somebody else decided, or it was a day old.";
+    done(request, is_done, if is_done { message } else { gone }).await
 }
 
 async fn again(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    let shown_until = request
-        .write(move |tx, ctx| clear::give_again(tx, ctx, id))
-        .await?;
-    match shown_until {
-        Some(_) => {
-            done(
-                &request,
-                true,
-                "The app gets new credentials when it asks within ten minutes.",
-            )
-            .await
-        }
-        None => {
-            done(
-                &request,
-                false,
-                "The app's access was revoked; it has to request access again.",
-            )
-            .await
-        }
-    }
-}
-
-async fn decided_before(request: &RequestContext) -> Result<Response> {
-    done(
-        request,
-        false,
-        "This request is gone: somebody else decided, or it was a day old.",
-    )
-    .await
+    let work = request.write(move |tx, ctx| clear::give_again(tx, ctx, id));
+    let is_given = work.await?.is_some();
+    let message = if is_given {
+        "The app gets new credentials when it asks within ten minutes."
+    } else {
+        "The app's access was revoked; it has to request access again."
+    };
+    done(&request, is_given, message).await
 }
 
 async fn done(request: &RequestContext, good: bool, message: &str) -> Result<Response> {
@@ -318,54 +269,14 @@ async fn done(request: &RequestContext, good: bool, message: &str) -> Result<Res
     request.done(message, &back(request))
 }
 
-/// The names of the parts' events.
-const EVENTS: [&str; 3] = ["window", "place", "board"];
-
-/// The parts that a page shows, and the events to send next.
-struct Updates {
-    request: RequestContext,
-    beats: Beats,
-    marks: Vec<String>,
-    next: VecDeque<(&'static str, String)>,
-}
-
-impl Updates {
-    /// Queues the parts that changed.
-    async fn refresh(&mut self) -> Result<()> {
-        let parts = parts(&self.request).await?;
-        self.marks.resize(parts.len(), String::new());
-        for ((event, part), known) in EVENTS.into_iter().zip(parts).zip(&mut self.marks) {
-            let mark = mark(&part);
-            if *known != mark {
-                *known = mark;
-                self.next.push_back((event, part));
-            }
-        }
-        Ok(())
-    }
-}
-
 /// The parts of the page whenever they change.
 async fn stream(request: RequestContext) -> Result<Response> {
-    let shown = request.query.text("shown");
-    let updates = Updates {
-        marks: shown.split('.').map(ToOwned::to_owned).collect(),
-        beats: request.beats()?,
-        request,
-        next: VecDeque::new(),
-    };
-    Ok(answer::events(stream::unfold(
-        updates,
-        |mut updates| async move {
-            loop {
-                if let Some(event) = updates.next.pop_front() {
-                    return Some((event, updates));
-                }
-                updates.beats.next().await?;
-                if let Err(cause) = updates.refresh().await {
-                    tracing::warn!("discovery: {cause}");
-                }
-            }
-        },
-    )))
+    let mut marks = request
+        .query
+        .text("shown")
+        .split('.')
+        .map(ToOwned::to_owned);
+    let shown = [(); 3].map(|()| marks.next().unwrap_or_default());
+    let render = |request: Arc<RequestContext>, _| async move { parts(&request).await };
+    answer::parts(request, ["window", "place", "board"], shown, 1, render)
 }

@@ -1,19 +1,14 @@
 //! Files that are written while they are sent: a slow browser neither fills the memory nor delays a
 //! gate.
 
-use super::answer;
+use crate::admin::prelude::*;
 use crate::{
     identity::App,
     ops::export::{Export, Format, What, Which},
-    types::{
-        Zone,
-        error::{Error, Result},
-    },
 };
 use bytes::Bytes;
 use futures_util::stream;
-use poem::{Body, Response};
-use rusqlite::Connection;
+use poem::Body;
 use std::io::{self, BufWriter, Write};
 use tokio::sync::mpsc;
 

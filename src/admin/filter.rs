@@ -1,7 +1,6 @@
 //! The forms above lists: reading them, and naming what cannot be read.
 
-use super::{Fields, answer};
-use crate::types::{Timestamp, Zone, error::Error};
+use crate::admin::prelude::*;
 
 /// A form that is being read.
 pub struct Asked<'a> {
@@ -85,36 +84,6 @@ impl<'a> Asked<'a> {
     /// What could not be read and was left out.
     pub fn failure(self) -> Option<String> {
         self.failure.map(|cause| answer::sentence(&cause.message))
-    }
-}
-
-/// The form above a list as it was typed, by the names of its fields.
-#[derive(Debug, Clone)]
-pub struct Typed<const N: usize>([(&'static str, String); N]);
-
-impl<const N: usize> Typed<N> {
-    pub fn read(query: &Fields, names: [&'static str; N]) -> Self {
-        Self(names.map(|name| (name, query.text(name).to_owned())))
-    }
-
-    pub fn get(&self, name: &str) -> &str {
-        let found = self.0.iter().find(|(known, _)| *known == name);
-        found.map_or("", |(_, text)| text)
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|(_, text)| text.is_empty())
-    }
-
-    /// The query string of the same form.
-    pub fn query(&self) -> String {
-        self.with("", "")
-    }
-
-    /// The query string with one more field.
-    pub fn with(&self, name: &str, value: &str) -> String {
-        let own = self.0.iter().map(|(name, text)| (*name, text.as_str()));
-        query(&own.chain([(name, value)]).collect::<Vec<_>>())
     }
 }
 

@@ -1,11 +1,8 @@
 //! What forms share: who changed meanwhile what somebody was shown, and which failures are told
 //! beside the form.
 
-use super::answer;
-use crate::types::{
-    error::{Error, Kind},
-    secret,
-};
+use crate::admin::prelude::*;
+use crate::types::secret;
 
 /// A mark of what somebody saw, to tell whether it is still so when they save.
 pub(super) fn mark(seen: &impl serde::Serialize) -> String {

@@ -1,11 +1,8 @@
 //! Under which names the console answers. A web page elsewhere can make a browser take this server for
 //! its own (DNS rebinding); the browser then still says by which name it came.
 
-use super::RequestContext;
-use crate::{
-    core::settings::values::host,
-    types::error::{Error, Kind, Result},
-};
+use crate::admin::prelude::*;
+use crate::core::settings::values::host;
 use std::{net::IpAddr, sync::OnceLock};
 
 /// Refuses a request that came by a name that is not this machine's. Under TLS the certificate says

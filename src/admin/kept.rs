@@ -1,7 +1,7 @@
 //! Secrets between the form that made them and the page that shows them: in memory, for the session
 //! that they are for, and never for long. Neither an address nor the file has them meanwhile.
 
-use super::CurrentUser;
+use crate::admin::prelude::*;
 use std::{
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},

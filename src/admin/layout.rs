@@ -3,11 +3,11 @@
 
 pub use crate::types::text::{bytes, number};
 
-use super::{CurrentUser, RequestContext, answer, assets};
+use super::assets;
+use crate::admin::prelude::*;
 use crate::{
     core::settings::logo,
     identity::ConsoleRole::{self, Administrator, Operator, Viewer},
-    types::{Timestamp, Zone},
 };
 
 /// A part of the console, as the navigation names it.
@@ -85,7 +85,7 @@ pub struct Layout {
     /// Who is signed in.
     pub current_user: Option<CurrentUser>,
     /// What was just done.
-    pub flashes: Vec<String>,
+    pub flashes: Vec<answer::Flash>,
     /// The instance's picture, where it has one.
     pub logo: Option<String>,
     zone: Zone,

@@ -7,13 +7,19 @@
 //! - `request` is what a page is given, `upload` the file of a form; `layout` what every page shows
 //!   around its own part; `answer` what it may give back
 //! - `host`, `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens
-//! - `engine`: forms of what an administrator sets up
-//! - `form`, `filter`: what forms, and the forms above lists, have in common; `export`: lists to take
-//!   along
+//! - `engine`: forms of what an administrator sets up, and the form and the pages of lists
+//! - `form`, `filter`: what forms, and the forms above lists, have in common; `export`: lists as files
+//! - `prelude`: what nearly every page uses
 //! - the areas, a folder or file each: routes first, then what is behind them
 //!
 //! A page reads and writes through the features' own functions; templates are in
 //! `assets/templates`, one folder an area.
+
+#![allow(
+    clippy::ref_option,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "templates pass references"
+)]
 
 mod access;
 mod account;
@@ -38,6 +44,7 @@ mod kept;
 mod layout;
 pub mod live;
 mod messages;
+mod prelude;
 mod reports;
 mod request;
 pub mod route;

@@ -1,21 +1,18 @@
 //! What a page is given: the request, who made it, and what it says, with the few ways of reading
 //! it that pages need.
 
-use super::{Area, Console, Layout, answer, live::Beats, upload::Upload};
+use super::{Console, live::Beats, upload::Upload};
+use crate::admin::prelude::*;
 use crate::{
-    core::Context,
-    db::Tx,
     identity::ConsoleRole,
-    types::{
-        UserId,
-        error::{Error, Kind, Result},
-        text::whole,
-    },
+    types::{UserId, text::whole},
     web::{ClientAddress, RequestId, RequestTrace},
 };
-use poem::{Body, Request, Response, http::header};
-use rusqlite::Connection;
-use std::{net::IpAddr, sync::Arc};
+use poem::{
+    Body, Request,
+    http::{StatusCode, header},
+};
+use std::{future::Future, net::IpAddr, sync::Arc};
 
 /// The largest form, in bytes; files go by [`RequestContext::upload`].
 const FORM_MAX_BYTES: usize = 4 << 20;
@@ -128,13 +125,10 @@ impl RequestContext {
             .map_err(|_| Error::new(Kind::NoSuchPath, "there is no such page"))
     }
 
-    /// The id in the path; 0 where the route has none.
-    pub(super) fn id_if_any(&self) -> Result<i64> {
-        if self.has_id() { self.id("id") } else { Ok(0) }
-    }
-
-    pub(super) fn has_id(&self) -> bool {
-        self.request.raw_path_param("id").is_some()
+    /// The id in the path, where the route has one.
+    pub(super) fn id_if_any(&self) -> Result<Option<i64>> {
+        let is_there = self.request.raw_path_param("id").is_some();
+        is_there.then(|| self.id("id")).transpose()
     }
 
     /// The path without its query string.
@@ -250,6 +244,37 @@ impl RequestContext {
         Ok(answer::go(path))
     }
 
+    /// The page that a button was on, as `show` makes it, with why the button failed: 422.
+    pub async fn failed<R: Future<Output = Result<Response>>>(
+        mut self,
+        cause: Error,
+        show: impl FnOnce(Self) -> R,
+    ) -> Result<Response> {
+        let message = super::form::told(cause)?;
+        let session = self.current_user()?.session;
+        answer::flash(&self.console, session, message, true);
+        let page = self.uri_path().rsplit_once('/');
+        if let Some(Ok(page)) = page.map(|(page, _)| page.parse()) {
+            *self.request.uri_mut() = page;
+        }
+        self.query = Fields::default();
+        let mut response = show(self).await?;
+        response.set_status(StatusCode::UNPROCESSABLE_ENTITY);
+        Ok(response)
+    }
+
+    /// A page that `read` makes of what is stored.
+    pub async fn page<P: Template + Send + 'static>(
+        &self,
+        title: &str,
+        area: Area,
+        read: impl FnOnce(&Connection, Layout) -> Result<P> + Send + 'static,
+    ) -> Result<Response> {
+        let layout = self.layout(title, Some(area));
+        let page = self.read(move |connection| read(connection, layout));
+        answer::page(&page.await?)
+    }
+
     /// What the page shows around its own part.
     #[must_use]
     pub fn layout(&self, title: &str, area: Option<Area>) -> Layout {
@@ -264,7 +289,7 @@ impl RequestContext {
     /// Tells the user, on the next page, that something is done.
     pub fn flash(&self, message: impl Into<String>) {
         if let Some(current_user) = &self.current_user {
-            answer::flash(&self.console, current_user.session, message.into());
+            answer::flash(&self.console, current_user.session, message.into(), false);
         }
     }
 

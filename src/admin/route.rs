@@ -1,20 +1,16 @@
 //! Which paths the console has and who may go there. Whoever may not is kept out here, before a
 //! page sees the request: by sign-in, role, CSRF token and origin.
 
-use super::{Console, CurrentUser, Fields, RequestContext, answer, host, session};
+use super::{Console, host, session};
+use crate::admin::prelude::*;
 use crate::{
-    core::Context,
-    db::Tx,
     identity::ConsoleRole,
-    types::{
-        error::{Error, Kind, Result, panic_text},
-        secret,
-    },
+    types::{error::panic_text, secret},
     web::{RequestId, RequestTrace},
 };
 use futures_util::{FutureExt, future::BoxFuture};
 use poem::{
-    Endpoint, Request, Response,
+    Endpoint, Request,
     http::{Method, StatusCode, header},
 };
 use std::{future::Future, panic::AssertUnwindSafe, sync::Arc};
@@ -32,6 +28,11 @@ pub enum Access {
 pub type Handler =
     Arc<dyn Fn(RequestContext) -> BoxFuture<'static, Result<Response>> + Send + Sync + 'static>;
 
+/// What a handler comes to.
+pub trait Answer: Future<Output = Result<Response>> + Send + 'static {}
+
+impl<F: Future<Output = Result<Response>> + Send + 'static> Answer for F {}
+
 /// A way into the console.
 #[derive(Clone)]
 pub struct Route {
@@ -46,33 +47,28 @@ pub struct Route {
 
 impl Route {
     /// Shows something.
-    pub fn get<F, R>(path: &'static str, access: Access, handler: F) -> Self
-    where
-        F: Fn(RequestContext) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Response>> + Send + 'static,
-    {
-        Self::new(Method::GET, path, access, handler)
-    }
-
-    /// Changes something.
-    pub fn post<F, R>(path: &'static str, access: Access, handler: F) -> Self
-    where
-        F: Fn(RequestContext) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Response>> + Send + 'static,
-    {
-        Self::new(Method::POST, path, access, handler)
-    }
-
-    fn new<F, R>(method: Method, path: &'static str, access: Access, handler: F) -> Self
-    where
-        F: Fn(RequestContext) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Response>> + Send + 'static,
-    {
+    pub fn get<R: Answer>(
+        path: &'static str,
+        access: Access,
+        handler: impl Fn(RequestContext) -> R + Send + Sync + 'static,
+    ) -> Self {
         Self {
-            method,
+            method: Method::GET,
             path,
             access,
             handler: Arc::new(move |request| Box::pin(handler(request))),
+        }
+    }
+
+    /// Changes something.
+    pub fn post<R: Answer>(
+        path: &'static str,
+        access: Access,
+        handler: impl Fn(RequestContext) -> R + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            method: Method::POST,
+            ..Self::get(path, access, handler)
         }
     }
 }
@@ -104,20 +100,20 @@ impl Routes {
         self
     }
 
-    pub fn get<F, R>(mut self, path: &'static str, handler: F) -> Self
-    where
-        F: Fn(RequestContext) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Response>> + Send + 'static,
-    {
+    pub fn get<R: Answer>(
+        mut self,
+        path: &'static str,
+        handler: impl Fn(RequestContext) -> R + Send + Sync + 'static,
+    ) -> Self {
         self.routes.push(Route::get(path, self.access, handler));
         self
     }
 
-    pub fn post<F, R>(mut self, path: &'static str, handler: F) -> Self
-    where
-        F: Fn(RequestContext) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Response>> + Send + 'static,
-    {
+    pub fn post<R: Answer>(
+        mut self,
+        path: &'static str,
+        handler: impl Fn(RequestContext) -> R + Send + Sync + 'static,
+    ) -> Self {
         self.routes.push(Route::post(path, self.access, handler));
         self
     }
@@ -130,8 +126,11 @@ impl Routes {
         self.post(path, move |request: RequestContext| {
             let work = work.clone();
             async move {
+                let params = path.split('/').filter_map(|part| part.strip_prefix(':'));
+                let params = params.map(|name| Ok((name, request.path(name)?)));
                 let action = Action {
-                    id: request.id_if_any()?,
+                    id: request.id("id").unwrap_or_default(),
+                    params: params.collect::<Result<_>>()?,
                     form: request.form.clone(),
                     by: request.current_user()?.clone(),
                 };
@@ -165,8 +164,23 @@ impl IntoIterator for Routes {
 pub struct Action {
     /// The id in the path; 0 where the path has none.
     pub id: i64,
+    params: Vec<(&'static str, String)>,
     pub form: Fields,
     pub by: CurrentUser,
+}
+
+impl Action {
+    /// A part of the path.
+    pub fn text(&self, name: &str) -> &str {
+        let found = self.params.iter().find(|(known, _)| *known == name);
+        found.map_or("", |(_, text)| text)
+    }
+
+    /// A number in the path.
+    pub fn param(&self, name: &str) -> Result<i64> {
+        let number = self.text(name).parse();
+        number.map_err(|_| Error::new(Kind::NoSuchPath, "there is no such page"))
+    }
 }
 
 /// What to say after a button was pressed, and on which page.

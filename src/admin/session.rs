@@ -1,15 +1,11 @@
 //! Who is signed in: a cookie with a random value, whose SHA-256 stands in the file, so that a
 //! session can be listed and ended from anywhere and ends at once.
 
-use super::{CurrentUser, RequestContext};
+use crate::admin::prelude::*;
 use crate::{
     core::keyed::Key,
     identity::sessions::{self, LONGEST_MS},
-    types::{
-        Timestamp,
-        error::{Error, Result},
-        secret,
-    },
+    types::secret,
 };
 use poem::http::HeaderValue;
 use std::path::Path;

@@ -2,13 +2,8 @@
 //! the instance, and creates the place *Entrance* where gate apps check in. While there is an
 //! administrator it leads nowhere.
 
-use super::{
-    Access, Layout, RequestContext, Route, answer,
-    engine::{Choice, Form, Group, Input, filled},
-    form::is_theirs,
-    route::Routes,
-    sign_in,
-};
+use super::{Access, engine::filled, sign_in};
+use crate::admin::prelude::*;
 use crate::{
     core::settings::logo,
     identity::{
@@ -17,15 +12,9 @@ use crate::{
         users::{self, NewUser},
     },
     ops::first_run::{self, ADMISSIONS, FirstRun},
-    types::{
-        UserId, Zone,
-        error::{Error, Kind, Result},
-        secret,
-    },
+    types::{UserId, secret},
 };
-use askama::Template;
-use poem::{Response, http::header};
-use rusqlite::Connection;
+use poem::http::header;
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 

@@ -1,24 +1,14 @@
 //! Sign-in and sign-out: e-mail and password, and a code of the authenticator app where the user
 //! has set one up.
 
-use super::{
-    Access, Fields, Layout, RequestContext, Route, answer,
-    route::{Routes, VIEWER},
-    session,
-};
+use super::{Access, session};
+use crate::admin::prelude::*;
 use crate::{
     core::keyed::Key,
     identity::{second_factor, sessions, sign_in as identity},
-    types::{
-        UserId,
-        error::{Error, Kind, Result},
-    },
+    types::UserId,
 };
-use askama::Template;
-use poem::{
-    Response,
-    http::{StatusCode, header},
-};
+use poem::http::{StatusCode, header};
 
 pub(super) fn routes() -> Vec<Route> {
     Routes::access(Access::Anyone)

@@ -2,8 +2,7 @@
 //! token is among them, and leaves the file to the page, which reads it piece by piece. What comes after
 //! the file is ignored.
 
-use super::Fields;
-use crate::types::error::{Error, Kind, Result};
+use crate::admin::prelude::*;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream::BoxStream};
 use multer::{Field, Multipart};

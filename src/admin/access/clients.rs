@@ -1,14 +1,8 @@
 //! OAuth clients: the list, and the form of one with its secret, its tokens and its revocation.
 
-use super::{Made, PAGE, lookup, next_page, parse_roles, role_names, roles, short, show_once};
+use super::{Made, PAGE, lookup, parse_roles, role_names, roles, short, show_once};
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Area, Fields, Layout, RequestContext, answer,
-        engine::{self, At, Choice, Editor, Group, Groups, Input},
-        route::{ADMINISTRATOR, Action, Done, Routes},
-    },
-    core::Context,
-    db::Tx,
     domain::{apps::presence, delegates},
     identity::{
         Roles, Scope,
@@ -16,11 +10,8 @@ use crate::{
         last_seen::LastSeen,
         tokens,
     },
-    types::{ClientId, DeviceId, Timestamp, error::Result},
+    types::{ClientId, DeviceId},
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
 const HERE: &str = "/console/access/clients";
@@ -37,12 +28,10 @@ pub(super) fn routes() -> Routes {
 
 #[derive(Template)]
 #[template(path = "access/clients.html")]
-struct List {
+struct ClientList {
     layout: Layout,
-    q: String,
-    revoked: bool,
+    list: List,
     lines: Vec<Line>,
-    next: Option<String>,
 }
 
 /// A client with its use and the name of its device.
@@ -53,6 +42,18 @@ struct Line {
 }
 
 impl Line {
+    fn of(connection: &Connection, last_seen: &LastSeen, client: Client) -> Result<Self> {
+        let device = match client.device {
+            Some(device) => lookup::device(connection, device.0)?,
+            None => None,
+        };
+        Ok(Self {
+            usage: Usage::of(connection, last_seen, &client)?,
+            device: device.map(|device| device.label),
+            client,
+        })
+    }
+
     fn trusted(&self) -> bool {
         self.client.scopes.contains(&Scope::Trusted)
     }
@@ -84,36 +85,26 @@ impl Usage {
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
-    let q = request.query.text("q").to_owned();
-    let revoked = request.query.ticked("revoked");
-    let before = request.query.number("before")?.map(ClientId);
-    let (part, console) = (q.clone(), request.console.clone());
-    let read = move |connection: &Connection| {
-        let line = |client: Client| {
-            let device = match client.device {
-                Some(device) => lookup::device(connection, device.0)?,
-                None => None,
-            };
-            Ok(Line {
-                usage: Usage::of(connection, &console.last_seen, &client)?,
-                device: device.map(|device| device.label),
-                client,
-            })
-        };
-        let found = clients::page(connection, &part, revoked, before, PAGE + 1)?;
-        found.into_iter().map(line).collect::<Result<Vec<_>>>()
+    let query = &request.query;
+    let (q, revoked) = (query.text("q").to_owned(), query.ticked("revoked"));
+    let before = query.number("before")?.map(ClientId);
+    let console = request.console.clone();
+    let inputs = vec![
+        Input::line("search", "q", "Name or id"),
+        Input::flag("revoked", "the revoked ones too"),
+    ];
+    let mut list = List::new(&request, inputs, "before");
+    let read = move |connection: &Connection, layout| {
+        let found = clients::page(connection, &q, revoked, before, PAGE + 1)?;
+        let found = list.cut(found, PAGE, |client| client.id.0).into_iter();
+        let lines = found.map(|client| Line::of(connection, &console.last_seen, client));
+        Ok(ClientList {
+            lines: lines.collect::<Result<_>>()?,
+            layout,
+            list,
+        })
     };
-    let mut lines = request.read(read).await?;
-    let more = lines.len() > PAGE;
-    lines.truncate(PAGE);
-    let last = lines.last().filter(|_| more);
-    answer::page(&List {
-        layout: request.layout("Users and clients", Some(Area::Access)),
-        q,
-        revoked,
-        next: last.map(|line| next_page(&request, line.client.id.0)),
-        lines,
-    })
+    request.page("Users and clients", Area::Access, read).await
 }
 
 struct Clients;

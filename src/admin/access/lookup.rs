@@ -1,18 +1,11 @@
 //! Attendees and devices found by a text: for the fields of forms that name one.
 
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Area, Layout, RequestContext, answer,
-        engine::Choice,
-        route::{ADMINISTRATOR, Routes},
-    },
     core::records::Brief,
     domain::{delegates, devices},
-    types::{error::Result, text::fold},
+    types::text::fold,
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 
 /// How many are offered.
 const MOST: usize = 8;

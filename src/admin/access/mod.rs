@@ -5,17 +5,8 @@ mod clients;
 mod lookup;
 mod users;
 
-use super::{
-    Area, Layout, RequestContext, Route, answer,
-    engine::{Choice, Input},
-    route::{ADMINISTRATOR, Routes},
-};
-use crate::{
-    identity::{Role, Roles},
-    types::error::Result,
-};
-use askama::Template;
-use poem::Response;
+use crate::admin::prelude::*;
+use crate::identity::{Role, Roles};
 
 /// Records on a page of a list.
 const PAGE: usize = 100;
@@ -84,15 +75,6 @@ fn short(name: &str) -> String {
     let words = name.trim_start_matches("ROLE_OAUTH2_").replace('_', " ");
     let (first, rest) = words.split_at(1);
     format!("{first}{}", rest.to_lowercase())
-}
-
-/// The query string of the same list from another id on.
-fn next_page(request: &RequestContext, before: i64) -> String {
-    let mut next = form_urlencoded::Serializer::new(String::new());
-    for (name, value) in request.query.iter().filter(|(name, _)| *name != "before") {
-        next.append_pair(name, value);
-    }
-    next.append_pair("before", &before.to_string()).finish()
 }
 
 #[cfg(test)]

@@ -1,15 +1,8 @@
 //! Users: the list, and the form of one with its password, sessions and removal.
 
-use super::{Made, PAGE, lookup, next_page, parse_roles, role_names, roles, show_once};
+use super::{Made, PAGE, lookup, parse_roles, role_names, roles, show_once};
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Area, Fields, Layout, RequestContext, answer,
-        engine::{self, At, Choice, Editor, Group, Groups, Input},
-        form::is_theirs,
-        route::{ADMINISTRATOR, Action, Done, Routes},
-    },
-    core::Context,
-    db::Tx,
     identity::{
         ConsoleRole,
         password::{self, Hashed, Queue},
@@ -18,14 +11,8 @@ use crate::{
         tokens::{self, Usage},
         users::{self, NewUser, User, UserChange},
     },
-    types::{
-        DelegateId, Patch, Timestamp, UserId,
-        error::{Error, Result},
-    },
+    types::{DelegateId, Patch, UserId},
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
 const HERE: &str = "/console/access";
@@ -45,12 +32,10 @@ pub(super) fn routes() -> Routes {
 
 #[derive(Template)]
 #[template(path = "access/users.html")]
-struct List {
+struct UserList {
     layout: Layout,
-    q: String,
-    console: bool,
+    list: List,
     lines: Vec<Line>,
-    next: Option<String>,
 }
 
 struct Line {
@@ -84,26 +69,25 @@ impl Line {
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
-    let q = request.query.text("q").to_owned();
-    let console = request.query.ticked("console");
-    let before = request.query.number("before")?.map(UserId);
-    let part = q.clone();
-    let read = move |connection: &Connection| {
-        let found = users::page(connection, &part, console, before, PAGE + 1)?.into_iter();
+    let query = &request.query;
+    let (q, console) = (query.text("q").to_owned(), query.ticked("console"));
+    let before = query.number("before")?.map(UserId);
+    let inputs = vec![
+        Input::line("search", "q", "E-mail"),
+        Input::flag("console", "only who may use the console"),
+    ];
+    let mut list = List::new(&request, inputs, "before");
+    let read = move |connection: &Connection, layout| {
+        let found = users::page(connection, &q, console, before, PAGE + 1)?;
+        let found = list.cut(found, PAGE, |user| user.id.0).into_iter();
         let lines = found.map(|user| Line::of(connection, user));
-        lines.collect::<Result<Vec<_>>>()
+        Ok(UserList {
+            lines: lines.collect::<Result<_>>()?,
+            layout,
+            list,
+        })
     };
-    let mut lines = request.read(read).await?;
-    let more = lines.len() > PAGE;
-    lines.truncate(PAGE);
-    let last = lines.last().filter(|_| more);
-    answer::page(&List {
-        layout: request.layout("Users and clients", Some(Area::Access)),
-        q,
-        console,
-        next: last.map(|line| next_page(&request, line.user.id.0)),
-        lines,
-    })
+    request.page("Users and clients", Area::Access, read).await
 }
 
 struct Users;
@@ -370,14 +354,6 @@ fn show_password(
     show_once(request, made)
 }
 
-/// The page of the user again, with why a button failed.
-async fn failed(request: &RequestContext, id: UserId, cause: Error) -> Result<Response> {
-    if is_theirs(&cause) {
-        return engine::failed::<Users>(request, &id, &cause).await;
-    }
-    Err(cause)
-}
-
 async fn set_password(request: RequestContext) -> Result<Response> {
     let id = UserId(request.id("id")?);
     match password_set(&request, id).await {
@@ -386,7 +362,7 @@ async fn set_password(request: RequestContext) -> Result<Response> {
             let message = format!("{email} has a new password and is signed out everywhere.");
             request.done(message, &Users::page(&id))
         }
-        Err(cause) => failed(&request, id, cause).await,
+        Err(cause) => request.failed(cause, engine::show::<Users>).await,
     }
 }
 
@@ -439,6 +415,6 @@ async fn remove(request: RequestContext) -> Result<Response> {
             let message = format!("{email} removed and signed out everywhere.");
             request.done(message, HERE)
         }
-        Err(cause) => failed(&request, id, cause).await,
+        Err(cause) => request.failed(cause, engine::show::<Users>).await,
     }
 }

@@ -3,27 +3,14 @@
 
 mod second_factor;
 
-use super::{
-    Area, Layout, RequestContext, Route, answer,
-    route::{Action, Done, Routes, VIEWER},
-    sign_in,
+use super::sign_in;
+use crate::admin::prelude::*;
+use crate::identity::{
+    password::{self, Queue},
+    second_factor::{self as factor, State},
+    sessions::{self, Session},
+    users::{self, UserChange},
 };
-use crate::{
-    core::Context,
-    db::Tx,
-    identity::{
-        password::{self, Queue},
-        second_factor::{self as factor, State},
-        sessions::{self, Session},
-        users::{self, UserChange},
-    },
-    types::{
-        Timestamp,
-        error::{Error, Kind, Result},
-    },
-};
-use askama::Template;
-use poem::Response;
 
 pub(super) fn routes() -> Vec<Route> {
     Routes::access(VIEWER)
@@ -32,14 +19,6 @@ pub(super) fn routes() -> Vec<Route> {
         .action("/console/account/sessions", end_sessions)
         .with(second_factor::routes())
         .all()
-}
-
-/// The part of the page in which something was wrong.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Password,
-    Codes,
-    Off,
 }
 
 #[derive(Template)]
@@ -51,11 +30,10 @@ struct Page {
     /// Each with whether it is this one.
     sessions: Vec<(Session, bool)>,
     factor: Option<State>,
-    failure: Option<(Part, String)>,
 }
 
 impl Page {
-    fn read(request: &RequestContext, failure: Option<(Part, String)>) -> Result<Self> {
+    fn read(request: &RequestContext) -> Result<Self> {
         let current_user = request.current_user()?;
         let user = current_user.user;
         let (sessions, factor) = request.look_up(|connection| {
@@ -72,32 +50,12 @@ impl Page {
             meaning: current_user.role.meaning(),
             sessions: sessions.into_iter().map(with_this).collect(),
             factor,
-            failure,
         })
-    }
-
-    fn wrong(&self, part: Part) -> Option<&str> {
-        let (at, message) = self.failure.as_ref()?;
-        (*at == part).then_some(message)
     }
 }
 
 async fn show(request: RequestContext) -> Result<Response> {
-    answer::page(&Page::read(&request, None)?)
-}
-
-/// What was wrong, as a sentence; errors that are not the user's own go on.
-fn own(error: Error) -> Result<String> {
-    match error.kind {
-        Kind::Invalid | Kind::TooManyAttempts { .. } => Ok(answer::sentence(&error.message)),
-        _ => Err(error),
-    }
-}
-
-/// The page again, with what was wrong in one of its parts.
-fn again(request: &RequestContext, part: Part, error: Error) -> Result<Response> {
-    let failure = own(error)?;
-    answer::form_again(&Page::read(request, Some((part, failure)))?)
+    answer::page(&Page::read(&request)?)
 }
 
 async fn change_password(request: RequestContext) -> Result<Response> {
@@ -106,7 +64,7 @@ async fn change_password(request: RequestContext) -> Result<Response> {
             "Your password is changed. You are signed out everywhere else.",
             "/console/account",
         ),
-        Err(error) => again(&request, Part::Password, error),
+        Err(error) => request.failed(error, show).await,
     }
 }
 

@@ -2,21 +2,11 @@
 //! session that asked for it until a code confirms it; its picture has an address of its own, so that
 //! no address has the secret.
 
-use super::{Part, again, own};
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Area, Layout, RequestContext, answer,
-        route::{Routes, VIEWER},
-        sign_in,
-    },
+    admin::sign_in,
     identity::second_factor::{self as factor, Shared},
-    types::{
-        Timestamp,
-        error::{Error, Kind, Result},
-    },
 };
-use askama::Template;
-use poem::Response;
 
 pub(super) fn routes() -> Routes {
     Routes::access(VIEWER)
@@ -38,11 +28,10 @@ struct Page {
     secret: Option<String>,
     on: bool,
     now: Timestamp,
-    failure: Option<String>,
 }
 
 impl Page {
-    fn read(request: &RequestContext, failure: Option<String>) -> Result<Self> {
+    fn read(request: &RequestContext) -> Result<Self> {
         let current_user = request.current_user()?;
         let on = request.look_up(|connection| factor::is_on(connection, current_user.user))?;
         let shared = request.console.pairing.look(current_user).filter(|_| !on);
@@ -51,19 +40,12 @@ impl Page {
             secret: shared.map(|shared| shared.text()).transpose()?,
             on,
             now: Timestamp::now(),
-            failure,
         })
     }
 }
 
 async fn show(request: RequestContext) -> Result<Response> {
-    answer::page(&Page::read(&request, None)?)
-}
-
-/// What was wrong, on this page again; errors that are not the user's own go on.
-fn wrong(request: &RequestContext, error: Error) -> Result<Response> {
-    let failure = own(error)?;
-    answer::form_again(&Page::read(request, Some(failure))?)
+    answer::page(&Page::read(&request)?)
 }
 
 async fn check_password(request: &RequestContext) -> Result<()> {
@@ -73,7 +55,7 @@ async fn check_password(request: &RequestContext) -> Result<()> {
 
 async fn begin(request: RequestContext) -> Result<Response> {
     if let Err(error) = check_password(&request).await {
-        return wrong(&request, error);
+        return request.failed(error, show).await;
     }
     let current_user = request.current_user()?;
     request.console.pairing.keep(current_user, Shared::fresh()?);
@@ -101,7 +83,7 @@ async fn confirm(request: RequestContext) -> Result<Response> {
             request.console.codes.keep(current_user, codes);
             Ok(answer::go("/console/account/recovery"))
         }
-        Err(error) => wrong(&request, error),
+        Err(error) => request.failed(error, show).await,
     }
 }
 
@@ -125,7 +107,7 @@ async fn confirmed(request: &RequestContext) -> Result<Vec<String>> {
 
 async fn turn_off(request: RequestContext) -> Result<Response> {
     if let Err(error) = check_password(&request).await {
-        return again(&request, Part::Off, error);
+        return request.failed(error, super::show).await;
     }
     let user = request.current_user()?.user;
     let remove = request.write(move |tx, ctx| factor::remove(tx, ctx, user));
@@ -138,7 +120,7 @@ async fn turn_off(request: RequestContext) -> Result<Response> {
 
 async fn renew(request: RequestContext) -> Result<Response> {
     if let Err(error) = check_password(&request).await {
-        return again(&request, Part::Codes, error);
+        return request.failed(error, super::show).await;
     }
     let user = request.current_user()?.user;
     let renewed = request
@@ -149,7 +131,7 @@ async fn renew(request: RequestContext) -> Result<Response> {
             request.console.codes.keep(request.current_user()?, codes);
             Ok(answer::go("/console/account/recovery"))
         }
-        Err(error) => again(&request, Part::Codes, error),
+        Err(error) => request.failed(error, super::show).await,
     }
 }
 

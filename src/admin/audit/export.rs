@@ -1,18 +1,13 @@
 //! The audit as a file, however long it is.
 
-use super::{prepare, read_filter};
+use super::prepare;
+use crate::admin::prelude::*;
 use crate::{
-    admin::{RequestContext, export::slices},
+    admin::export::slices,
     core::audit::{Actor, Entry, Walk},
-    types::{
-        Zone,
-        error::{Error, Result},
-        spreadsheet::csv_bytes,
-    },
+    types::spreadsheet::csv_bytes,
 };
-use poem::Response;
-use rusqlite::Connection;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
 /// Entries that are read at a time.
@@ -37,11 +32,11 @@ pub(super) async fn export(request: RequestContext) -> Result<Response> {
         "ndjson" => (false, "audit.ndjson", "application/x-ndjson"),
         _ => return Err(Error::invalid("format: must be csv or ndjson")),
     };
-    let filter = read_filter(&request.query);
+    let query = request.query.clone();
     let zone = request.console.settings().zone.clone();
     let rest = request
         .read(move |connection| {
-            let walk = Walk::begin(connection, prepare(&filter, connection, &zone)?)?;
+            let walk = Walk::begin(connection, prepare(&query, connection, &zone)?)?;
             Ok(Rest {
                 walk,
                 is_csv,
@@ -75,13 +70,15 @@ impl Rest {
             let who = self.name(connection, &entry.actor)?;
             named.push((entry, who));
         }
+        let rows = named.iter().map(|(entry, who)| self.values(entry, who));
         let bytes = if self.is_csv {
-            csv_bytes(
-                head,
-                named.iter().map(|(entry, who)| self.cells(entry, who)),
-            )?
+            csv_bytes(head, rows.map(|row| row.map(cell)))?
         } else {
-            let lines = named.iter().map(|(entry, who)| self.line(entry, who));
+            let names = COLUMNS.map(ToOwned::to_owned);
+            let lines = rows.map(|row| {
+                let line: Map<String, Value> = names.iter().cloned().zip(row).collect();
+                format!("{}\n", Value::Object(line))
+            });
             lines.collect::<String>().into_bytes()
         };
         self.has_head = true;
@@ -97,36 +94,26 @@ impl Rest {
         Ok(name)
     }
 
-    fn cells(&self, entry: &Entry, who: &str) -> [String; COLUMNS.len()] {
-        let json = |value: &Option<_>| value.as_ref().map_or_else(String::new, ToString::to_string);
-        let id = entry.record_id.map(|id| id.to_string());
+    fn values(&self, entry: &Entry, who: &str) -> [Value; COLUMNS.len()] {
         [
-            entry.id.to_string(),
-            self.zone.iso(entry.at),
-            who.to_owned(),
-            entry.actor.clone(),
-            entry.action.clone(),
-            entry.record_type.clone(),
-            id.unwrap_or_default(),
-            json(&entry.before),
-            json(&entry.after),
-            entry.request_id.clone().unwrap_or_default(),
+            json!(entry.id),
+            json!(self.zone.iso(entry.at)),
+            json!(who),
+            json!(entry.actor),
+            json!(entry.action),
+            json!(entry.record_type),
+            json!(entry.record_id),
+            json!(entry.before),
+            json!(entry.after),
+            json!(entry.request_id),
         ]
     }
+}
 
-    fn line(&self, entry: &Entry, who: &str) -> String {
-        let line = json!({
-            "id": entry.id,
-            "time": self.zone.iso(entry.at),
-            "who": who,
-            "actor": entry.actor,
-            "action": entry.action,
-            "recordType": entry.record_type,
-            "recordId": entry.record_id,
-            "before": entry.before,
-            "after": entry.after,
-            "requestId": entry.request_id,
-        });
-        format!("{line}\n")
+fn cell(value: Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text,
+        other => other.to_string(),
     }
 }

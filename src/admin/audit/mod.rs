@@ -2,49 +2,32 @@
 
 mod export;
 
-use super::{
-    Area, Fields, Layout, RequestContext, Route, answer,
-    engine::{Input, choices},
-    filter::Typed,
-    route,
-};
+use crate::admin::prelude::*;
 use crate::{
     core::audit::{self, Actor},
     domain::history::{NamedEntry, noun, verb},
-    types::{
-        Timestamp, Zone,
-        error::{Error, Kind, Result},
-        text::whole,
-    },
+    types::text::whole,
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 use std::collections::BTreeSet;
 
 /// Changes on a page.
 const PAGE: usize = 50;
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get("/console/audit", route::VIEWER, show),
-        Route::get("/console/audit/export", route::VIEWER, export::export),
-    ]
+    Routes::access(VIEWER)
+        .get("/console/audit", show)
+        .get("/console/audit/export", export::export)
+        .all()
 }
 
 #[derive(Template)]
 #[template(path = "audit/audit.html")]
 struct Page {
     layout: Layout,
-    filter: Filter,
-    inputs: Vec<Input>,
+    list: List,
     rows: Vec<AuditRow>,
-    /// The query of the next page.
-    older: Option<String>,
     /// How far back was searched, where that took too long.
     searched_to: Option<Timestamp>,
-    begins_later: bool,
-    failure: Option<String>,
 }
 
 struct AuditRow {
@@ -99,15 +82,8 @@ fn record_link(named: &NamedEntry, administers: bool) -> Option<String> {
     Some(format!("/console/{folder}/{id}"))
 }
 
-/// What is looked for, as it was typed.
-type Filter = Typed<6>;
-
-fn read_filter(query: &Fields) -> Filter {
-    Typed::read(query, ["who", "action", "type", "id", "from", "to"])
-}
-
-fn prepare(filter: &Filter, connection: &Connection, zone: &Zone) -> Result<audit::Filter> {
-    let filled = |name| Some(filter.get(name)).filter(|text| !text.is_empty());
+fn prepare(query: &Fields, connection: &Connection, zone: &Zone) -> Result<audit::Filter> {
+    let filled = |name| query.filled(name);
     let text = |name| filled(name).map(str::to_owned);
     let time = |name| {
         let time = filled(name).map(|text| zone.read(name, &text.into()));
@@ -129,70 +105,54 @@ fn prepare(filter: &Filter, connection: &Connection, zone: &Zone) -> Result<audi
     })
 }
 
-fn inputs(filter: &Filter, types: Vec<String>, actions: BTreeSet<String>) -> Vec<Input> {
-    let value = |name| filter.get(name);
-    let any = [(String::new(), "anything".to_owned())];
+fn inputs(types: Vec<String>, actions: BTreeSet<String>) -> Vec<Input> {
+    let any = || [(String::new(), "anything".to_owned())].into_iter();
     let actions = actions.into_iter();
     let actions = actions.map(|action| (action.clone(), verb(&action).replace('-', " ")));
     let types = types.into_iter().map(|kind| (kind.clone(), noun(&kind)));
-    let moment = |name, label| Input::line("datetime-local", name, label).value(value(name));
     vec![
-        Input::text("who", "Who")
-            .value(value("who"))
-            .placeholder("e-mail, client, command line, import"),
-        Input::select(
-            "action",
-            "Action",
-            choices(any.clone().into_iter().chain(actions), value("action")),
-        ),
-        Input::select(
-            "type",
-            "Record",
-            choices(any.into_iter().chain(types), value("type")),
-        ),
-        Input::text("id", "Number of the record")
-            .value(value("id"))
-            .attribute("inputmode", "numeric"),
-        moment("from", "From"),
-        moment("to", "To"),
+        Input::text("who", "Who").placeholder("e-mail, client, command line, import"),
+        Input::select("action", "Action", any().chain(actions)),
+        Input::select("type", "Record", any().chain(types)),
+        Input::text("id", "Number of the record").attribute("inputmode", "numeric"),
+        Input::line("datetime-local", "from", "From"),
+        Input::line("datetime-local", "to", "To"),
     ]
 }
 
 async fn show(request: RequestContext) -> Result<Response> {
-    let filter = read_filter(&request.query);
-    let below = request.query.number("below")?;
+    let (query, below) = (request.query.clone(), request.query.number("below")?);
     let zone = request.console.settings().zone.clone();
     let layout = request.layout("Audit", Some(Area::Audit));
-    let page = request
-        .read(move |connection| {
-            let (found, failure) = match prepare(&filter, connection, &zone) {
-                Ok(wanted) => (audit::page(connection, &wanted, below, PAGE)?, None),
-                Err(cause) if cause.kind == Kind::Invalid => {
-                    let failure = answer::sentence(&cause.message);
-                    (audit::Page::default(), Some(failure))
-                }
-                Err(cause) => return Err(cause),
-            };
-            let older = found.below;
-            let rows = found.entries.into_iter().map(|entry| {
-                let named = NamedEntry::new(connection, entry)?;
-                Ok(AuditRow::new(named, layout.administers()))
-            });
-            let types = audit::types(connection)?;
-            let actions = actions(connection, filter.get("action"))?;
-            Ok(Page {
-                rows: rows.collect::<Result<_>>()?,
-                older: older.map(|below| filter.with("below", &below.to_string())),
-                inputs: inputs(&filter, types, actions),
-                searched_to: found.searched_to,
-                begins_later: below.is_some(),
-                failure,
-                layout,
-                filter,
-            })
+    let chosen = query.text("action").to_owned();
+    let offered = request.read(move |connection| {
+        let types = audit::types(connection)?;
+        Ok(inputs(types, actions(connection, &chosen)?))
+    });
+    let mut list = List::new(&request, offered.await?, "below");
+    let read = move |connection: &Connection| {
+        let found = match prepare(&query, connection, &zone) {
+            Ok(wanted) => audit::page(connection, &wanted, below, PAGE)?,
+            Err(cause) if cause.kind == Kind::Invalid => {
+                list.failure = Some(answer::sentence(&cause.message));
+                audit::Page::default()
+            }
+            Err(cause) => return Err(cause),
+        };
+        list.next = found.below.map(|below| below.to_string());
+        let rows = found.entries.into_iter().map(|entry| {
+            let named = NamedEntry::new(connection, entry)?;
+            Ok(AuditRow::new(named, layout.administers()))
+        });
+        Ok(Page {
+            rows: rows.collect::<Result<_>>()?,
+            searched_to: found.searched_to,
+            layout,
+            list,
         })
-        .await?;
-    answer::form_page(page.failure.is_some(), &page)
+    };
+    let page = request.read(read).await?;
+    answer::form_page(page.list.failure.is_some(), &page)
 }
 
 /// The actions that are offered: the usual and recent ones, and the chosen one.

@@ -1,12 +1,8 @@
 //! The settings of all apps, of a type or of a device, as a form that changes the draft.
 
-use super::{PAGE, begun_on, path, scope};
+use super::{PAGE, path, scope};
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Area, Fields, Layout, RequestContext, answer,
-        engine::{self, Choice, Form, Group, Input},
-        form::is_theirs,
-    },
     core::audit,
     domain::{
         apps::{
@@ -16,15 +12,8 @@ use crate::{
         },
         devices::{self, RESOURCE, record::Record},
     },
-    types::{
-        Zone,
-        error::{Error, Result},
-        json,
-    },
+    types::json,
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 use serde_json::{Value, json};
 
 #[derive(Template)]
@@ -100,7 +89,11 @@ enum Saved {
 
 pub async fn save(request: RequestContext) -> Result<Response> {
     let scope = scope(&request.form)?;
-    let (of, form, begun_on) = (scope.clone(), request.form.clone(), begun_on(&request));
+    let (of, form, begun_on) = (
+        scope.clone(),
+        request.form.clone(),
+        request.form.text("version").to_owned(),
+    );
     let saved = request
         .write(move |tx, ctx| {
             let current = Current::read(tx)?;

@@ -4,50 +4,33 @@ mod edit;
 mod show;
 mod versions;
 
-use super::{
-    Fields, RequestContext,
-    route::{OPERATOR, Route},
-};
+use crate::admin::prelude::*;
 use crate::{
     domain::apps::{
         Document,
         scope::{Changed, Current, Scope, differences},
     },
-    types::{
-        Zone,
-        error::{Error, Kind, Result},
-        text,
-    },
+    types::text,
 };
-use rusqlite::Connection;
 
 const PAGE: &str = "/console/configuration";
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get(PAGE, OPERATOR, show::show),
-        Route::get("/console/configuration/stream", OPERATOR, show::stream),
-        Route::get("/console/configuration/edit", OPERATOR, edit::show),
-        Route::post("/console/configuration/edit", OPERATOR, edit::save),
-        Route::get(
-            "/console/configuration/device/:id",
-            OPERATOR,
-            edit::of_device,
-        ),
-        Route::post("/console/configuration/publish", OPERATOR, show::publish),
-        Route::post("/console/configuration/discard", OPERATOR, show::discard),
-        Route::get("/console/configuration/versions", OPERATOR, versions::list),
-        Route::get(
-            "/console/configuration/versions/:version",
-            OPERATOR,
-            versions::show,
-        ),
-        Route::post(
+    Routes::access(OPERATOR)
+        .get(PAGE, show::show)
+        .get("/console/configuration/stream", show::stream)
+        .get("/console/configuration/edit", edit::show)
+        .post("/console/configuration/edit", edit::save)
+        .get("/console/configuration/device/:id", edit::of_device)
+        .action("/console/configuration/publish", show::publish)
+        .action("/console/configuration/discard", show::discard)
+        .get("/console/configuration/versions", versions::list)
+        .get("/console/configuration/versions/:version", versions::show)
+        .action(
             "/console/configuration/versions/:version/take",
-            OPERATOR,
             versions::take,
-        ),
-    ]
+        )
+        .all()
 }
 
 fn scope(fields: &Fields) -> Result<Scope> {
@@ -96,15 +79,10 @@ fn named(
         .collect()
 }
 
-/// The mark that a form was begun on.
-fn begun_on(request: &RequestContext) -> String {
-    request.form.text("version").to_owned()
-}
-
-/// What is current, if it is still what a form was begun on.
-fn unchanged(connection: &Connection, begun_on: &str) -> Result<Current> {
+/// What is current, if it is still what a button was shown with.
+fn unchanged(connection: &Connection, action: &Action) -> Result<Current> {
     let current = Current::read(connection)?;
-    if current.mark() == begun_on {
+    if current.mark() == action.form.text("version") {
         return Ok(current);
     }
     Err(Error::new(

@@ -1,8 +1,8 @@
 //! The page of the app configuration: what is in force, the draft, and which apps confirmed it.
 
-use super::{NamedChange, PAGE, begun_on, named, path, unchanged};
+use super::{NamedChange, PAGE, named, path, unchanged};
+use crate::admin::prelude::*;
 use crate::{
-    admin::{Area, Layout, RequestContext, answer},
     core::audit,
     domain::apps::{
         Document,
@@ -11,16 +11,9 @@ use crate::{
         scope::{Current, Scope},
         state,
     },
-    types::{
-        Zone,
-        error::{Error, Result},
-    },
 };
-use askama::Template;
-use futures_util::stream;
-use poem::Response;
-use rusqlite::Connection;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Apps that are listed.
 const LISTED: usize = 200;
@@ -89,12 +82,11 @@ impl Holders {
 }
 
 pub async fn show(request: RequestContext) -> Result<Response> {
-    let layout = request.layout("App configuration", Some(Area::Configuration));
     let zone = request.console.settings().zone.clone();
-    let page = request
-        .read(move |connection| Page::read(connection, layout, &zone))
-        .await?;
-    answer::page(&page)
+    let read = move |connection: &Connection, layout| Page::read(connection, layout, &zone);
+    request
+        .page("App configuration", Area::Configuration, read)
+        .await
 }
 
 impl Page {
@@ -155,56 +147,27 @@ fn overrides(connection: &Connection, document: &Document) -> Result<Vec<Overrid
 
 /// The apps that confirmed the version, whenever that changes.
 pub async fn stream(request: RequestContext) -> Result<Response> {
-    let beats = request.beats()?;
-    let state = (request, beats, String::new());
-    Ok(answer::events(stream::unfold(
-        state,
-        |(request, mut beats, last)| async move {
-            loop {
-                let beat = beats.next().await?;
-                if beat % BEATS != 0 {
-                    continue;
-                }
-                match holders(&request).await {
-                    Ok(made) if made == last => {}
-                    Ok(made) => return Some((("holders", made.clone()), (request, beats, made))),
-                    Err(cause) => tracing::warn!("apps that have the configuration: {cause}"),
-                }
-            }
-        },
-    )))
+    answer::parts(request, ["holders"], Default::default(), BEATS, holders)
 }
 
-async fn holders(request: &RequestContext) -> Result<String> {
+async fn holders(request: Arc<RequestContext>, _: u64) -> Result<[String; 1]> {
     let part = HoldersPart {
         holders: request.read(Holders::read).await?,
         layout: request.layout("", Some(Area::Configuration)),
     };
-    part.render().map_err(Error::defect)
+    Ok([answer::part(&part)?])
 }
 
-pub async fn publish(request: RequestContext) -> Result<Response> {
-    let begun_on = begun_on(&request);
-    let version = request
-        .write(move |tx, ctx| {
-            let draft = unchanged(tx, &begun_on)?.draft;
-            let draft = draft.ok_or_else(|| Error::invalid("there is no draft to publish"))?;
-            configuration::publish_draft(tx, ctx, &draft)
-        })
-        .await?;
-    request.done(
-        format!("Version {version} published. Apps get it with their next ping."),
-        PAGE,
-    )
+pub fn publish(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let draft = unchanged(tx, action)?.draft;
+    let draft = draft.ok_or_else(|| Error::invalid("there is no draft to publish"))?;
+    let version = configuration::publish_draft(tx, ctx, &draft)?;
+    let message = format!("Version {version} published. Apps get it with their next ping.");
+    Ok(Done::new(message, PAGE))
 }
 
-pub async fn discard(request: RequestContext) -> Result<Response> {
-    let begun_on = begun_on(&request);
-    request
-        .write(move |tx, ctx| {
-            unchanged(tx, &begun_on)?;
-            configuration::discard_draft(tx, ctx)
-        })
-        .await?;
-    request.done("Draft discarded.", PAGE)
+pub fn discard(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    unchanged(tx, action)?;
+    configuration::discard_draft(tx, ctx)?;
+    Ok(Done::new("Draft discarded.", PAGE))
 }

@@ -1,25 +1,14 @@
 //! The form of a region, with a preview for a record.
 
-use super::{HERE, gone, offline, page};
+use super::{HERE, find, offline, page};
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Area, Fields, RequestContext, answer,
-        engine::{self, At, Button, Editor, Group, Groups, Input, Key, Outcome},
-    },
-    core::{Context, audit, settings, template},
-    db::Tx,
+    core::{audit, settings, template},
     domain::content::{
-        self, Checked, Region, Version,
+        self, Checked, Version,
         preview::{self, Preview},
     },
-    types::{
-        Timestamp,
-        error::{Error, Result},
-    },
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 
 pub(super) struct Regions;
 
@@ -86,7 +75,7 @@ impl Editor for Regions {
     }
 
     fn find(connection: &Connection, path: &Path) -> Result<Draft> {
-        let region = Region::find(connection, &path.0)?.ok_or_else(|| gone(&path.0))?;
+        let region = find(connection, &path.0)?;
         let zone = settings::load(connection)?.zone;
         let time = |at: Option<Timestamp>| at.map(|at| zone.plain(at).replace(' ', "T"));
         Ok(Draft {
@@ -179,7 +168,7 @@ impl Editor for Regions {
     }
 
     fn update(tx: &Tx<'_>, ctx: &Context, path: &Path, draft: &Draft) -> Result<()> {
-        let region = Region::find(tx, &path.0)?.ok_or_else(|| gone(&path.0))?;
+        let region = find(tx, &path.0)?;
         content::save(tx, ctx, region.version, draft.checked()?).map(drop)
     }
 

@@ -3,21 +3,11 @@
 mod edit;
 mod versions;
 
-use super::{
-    Area, Layout, RequestContext, answer, engine,
-    route::{ADMINISTRATOR, Action, Done, OPERATOR, Route, Routes, VIEWER},
-};
+use crate::admin::prelude::*;
 use crate::{
-    core::{Context, audit},
-    db::Tx,
+    core::audit,
     domain::content::{self, Checked, Draft, Region, Version, edit::Saved, region::Publication},
-    types::{
-        Timestamp,
-        error::{Error, Kind, Result},
-    },
 };
-use askama::Template;
-use poem::Response;
 
 const HERE: &str = "/console/content";
 
@@ -37,10 +27,6 @@ pub(super) fn routes() -> Vec<Route> {
         .all()
 }
 
-fn layout(request: &RequestContext, title: &str) -> Layout {
-    request.layout(title, Some(Area::Content))
-}
-
 /// The address of a page about a region.
 fn page(page: &str, path: &str) -> String {
     let path: String = form_urlencoded::byte_serialize(path.as_bytes()).collect();
@@ -51,11 +37,9 @@ fn gone(path: &str) -> Error {
     Error::new(Kind::NoSuchPath, format!("there is no region {path}"))
 }
 
-/// The region that a page is about.
-fn find(request: &RequestContext) -> Result<Region> {
-    let path = request.query.text("path");
-    let found = request.look_up(|connection| Region::find(connection, path))?;
-    found.ok_or_else(|| gone(path))
+/// The region of a path.
+fn find(connection: &Connection, path: &str) -> Result<Region> {
+    Region::find(connection, path)?.ok_or_else(|| gone(path))
 }
 
 /// Whether apps get a region, in words, with the colour of the tag.
@@ -72,16 +56,17 @@ fn standing(region: &Region, layout: &Layout) -> (&'static str, String) {
 
 #[derive(Template)]
 #[template(path = "content/list.html")]
-struct List {
+struct RegionList {
     layout: Layout,
     regions: Vec<Region>,
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
-    answer::page(&List {
-        layout: layout(&request, "Content"),
-        regions: request.read(Region::all).await?,
-    })
+    let read = |connection: &Connection, layout| {
+        let regions = Region::all(connection)?;
+        Ok(RegionList { layout, regions })
+    };
+    request.page("Content", Area::Content, read).await
 }
 
 #[derive(Template)]
@@ -106,24 +91,23 @@ impl Page {
 }
 
 async fn show(request: RequestContext) -> Result<Response> {
-    let region = find(&request)?;
-    let path = region.now.path.clone();
-    let with_actor = |connection: &_, version: Version| {
-        let actor = audit::actor_name(connection, &version.actor)?;
-        Ok((version, actor))
+    let path = request.query.text("path").to_owned();
+    let read = move |connection: &Connection, mut layout: Layout| {
+        let region = find(connection, &path)?;
+        layout.title.clone_from(&region.now.path);
+        let versions = Version::all(connection, &path)?.into_iter();
+        let versions = versions.map(|version| {
+            let actor = audit::actor_name(connection, &version.actor)?;
+            Ok((version, actor))
+        });
+        Ok(Page {
+            versions: versions.collect::<Result<_>>()?,
+            standing: standing(&region, &layout),
+            layout,
+            region,
+        })
     };
-    let versions = request.read(move |connection| {
-        let all = Version::all(connection, &path)?.into_iter();
-        let all = all.map(|version| with_actor(connection, version));
-        all.collect::<Result<Vec<_>>>()
-    });
-    let layout = layout(&request, &region.now.path);
-    answer::page(&Page {
-        versions: versions.await?,
-        standing: standing(&region, &layout),
-        layout,
-        region,
-    })
+    request.page("Region", Area::Content, read).await
 }
 
 /// What to say after a button that saves a region, which somebody else may have saved meanwhile.
@@ -146,7 +130,7 @@ fn seen(action: &Action) -> Result<i64> {
 /// Publishes a region now, or takes it offline; other times are set in the form.
 fn publish(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
     let path = action.form.text("path");
-    let region = Region::find(tx, path)?.ok_or_else(|| gone(path))?;
+    let region = find(tx, path)?;
     let online = action.form.text("do") == "publish";
     let draft = if online {
         Draft {

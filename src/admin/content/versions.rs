@@ -1,21 +1,14 @@
 //! The history of a region: what a version changed, and restoring it.
 
-use super::{find, layout, page, saved, seen};
+use super::{find, page, saved, seen};
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Layout, RequestContext, answer,
-        route::{Action, Done},
-    },
-    core::{Context, audit},
-    db::Tx,
+    core::audit,
     domain::content::{
         self, Version,
         difference::{self, Line},
     },
-    types::error::{Error, Kind, Result},
 };
-use askama::Template;
-use poem::Response;
 
 #[derive(Template)]
 #[template(path = "content/version.html")]
@@ -30,35 +23,29 @@ struct Page {
 }
 
 pub async fn show(request: RequestContext) -> Result<Response> {
-    let region = find(&request)?;
-    let path = region.now.path.clone();
-    let number = request.query.number("version")?.unwrap_or(region.version);
-    let (version, by, before) = request
-        .read(move |connection| {
-            let version = Version::find(connection, &path, number)?.ok_or_else(|| {
-                Error::new(
-                    Kind::NoSuchPath,
-                    format!("there is no version {number} of {path}"),
-                )
-            })?;
-            let by = audit::actor_name(connection, &version.actor)?;
-            let before = Version::find(connection, &path, number - 1)?;
-            Ok((version, by, before))
+    let path = request.query.text("path").to_owned();
+    let number = request.query.number("version")?;
+    let read = move |connection: &Connection, mut layout: Layout| {
+        let current = find(connection, &path)?.version;
+        let number = number.unwrap_or(current);
+        layout.title = format!("Version {number} of {path}");
+        let version = Version::find(connection, &path, number)?.ok_or_else(|| {
+            let message = format!("there is no version {number} of {path}");
+            Error::new(Kind::NoSuchPath, message)
+        })?;
+        let before = Version::find(connection, &path, number - 1)?;
+        let before = before.map(|before| before.then.content).unwrap_or_default();
+        Ok(Page {
+            by: audit::actor_name(connection, &version.actor)?,
+            lines: difference::changed(&before, &version.then.content),
+            back: page("region", &path),
+            layout,
+            path,
+            current,
+            version,
         })
-        .await?;
-    let before = before.map(|before| before.then.content).unwrap_or_default();
-    answer::page(&Page {
-        layout: layout(
-            &request,
-            &format!("Version {number} of {}", region.now.path),
-        ),
-        back: page("region", &region.now.path),
-        path: region.now.path,
-        lines: difference::changed(&before, &version.then.content),
-        current: region.version,
-        version,
-        by,
-    })
+    };
+    request.page("Version", Area::Content, read).await
 }
 
 pub fn restore(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {

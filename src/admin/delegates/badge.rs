@@ -1,20 +1,11 @@
 //! Codes as QR, to print, and blocked when a badge is lost.
 
 use super::{label, name_of, record::properties, text};
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Area, Layout, RequestContext, answer,
-        engine::{self, Form, Group, Input, choices},
-        form::is_theirs,
-    },
     domain::delegates::blocked::{self, REASONS},
-    types::{
-        DelegateCode, DelegateId,
-        error::{Error, Kind, Result},
-    },
+    types::{DelegateCode, DelegateId},
 };
-use askama::Template;
-use poem::Response;
 
 struct Code {
     id: i64,
@@ -153,18 +144,14 @@ pub(super) async fn block(request: RequestContext) -> Result<Response> {
     }
 }
 
-pub(super) async fn unblock(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    let kind = request.form.text("kind").to_owned();
-    let value = request.form.sent("value").unwrap_or_default().to_owned();
-    let back = request.form.ticked("back");
-    let done = if back {
-        format!("{value} is valid again.")
-    } else {
-        format!("{value} unblocked.")
-    };
-    request
-        .write(move |tx, ctx| blocked::unblock(tx, ctx, &kind, &value, back))
-        .await?;
-    request.done(done, &format!("/console/delegates/{id}"))
+pub(super) fn unblock(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let form = &action.form;
+    let (kind, value) = (form.text("kind"), form.sent("value").unwrap_or_default());
+    let back = form.ticked("back");
+    blocked::unblock(tx, ctx, kind, value, back)?;
+    let done = if back { "is valid again" } else { "unblocked" };
+    Ok(Done::new(
+        format!("{value} {done}."),
+        super::path(action.id),
+    ))
 }

@@ -1,27 +1,19 @@
 //! The form of an attendee.
 
 use super::flag_meaning;
+use crate::admin::prelude::*;
 use crate::{
     admin::{
-        Area, Fields, RequestContext, Route,
-        engine::{self, Choice, Document, Editor, Group, Input, RecordDraft},
+        engine::{Document, RecordDraft},
         route,
     },
     core::{
-        Context,
         records::{Field, Kind, write},
         settings,
     },
-    db::Tx,
     domain::delegates::{self, FIELDS, RESOURCE, merge::record},
-    types::{
-        DelegateId, DelegateSelector,
-        error::{Error, Result},
-        json,
-    },
+    types::{DelegateId, DelegateSelector, json},
 };
-use poem::Response;
-use rusqlite::Connection;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

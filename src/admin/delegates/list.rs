@@ -1,9 +1,8 @@
 //! The list of attendees, with search, filters, an expression, and export.
 
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Area, Fields, Layout, RequestContext, answer, export as file, filter::query, layout::number,
-    },
+    admin::{export as file, filter::query, layout::number},
     core::search::Part,
     domain::{
         delegates::{
@@ -14,10 +13,7 @@ use crate::{
         interactions::inside::places,
     },
     ops::export::{What, Which},
-    types::error::{Kind, Result},
 };
-use askama::Template;
-use poem::Response;
 use std::time::Duration;
 
 /// How long the search of an export may take.
@@ -48,59 +44,44 @@ const EXAMPLES: [(&str, &str); 6] = [
     ),
 ];
 
-struct Filter(Wanted);
+/// What is looked for, and the query string that asks for it.
+struct Filter {
+    wanted: Wanted,
+    query: String,
+}
 
 impl Filter {
     fn read(typed: &Fields) -> Self {
         let device = typed.number("device").ok().flatten();
         let text = |name| typed.text(name).to_owned();
-        Self(Wanted {
-            q: text("q"),
-            kind: text("type"),
-            flag: typed.text("flag").to_lowercase(),
-            device,
-            been: match typed.text("been") {
-                "no" => "no",
-                "yes" => "yes",
-                _ if device.is_some() => "yes",
-                _ => "",
+        let names = ["q", "type", "flag", "device", "been", "search", "deleted"];
+        Self {
+            query: query(&names.map(|name| (name, typed.text(name)))),
+            wanted: Wanted {
+                q: text("q"),
+                kind: text("type"),
+                flag: typed.text("flag").to_lowercase(),
+                device,
+                been: match typed.text("been") {
+                    "no" => "no",
+                    "yes" => "yes",
+                    _ if device.is_some() => "yes",
+                    _ => "",
+                },
+                deleted: typed.ticked("deleted"),
+                search: text("search"),
             },
-            deleted: typed.ticked("deleted"),
-            search: text("search"),
-        })
+        }
     }
 
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "templates give references"
-    )]
     fn is_at(&self, device: &i64) -> bool {
-        self.0.device == Some(*device)
+        self.wanted.device == Some(*device)
     }
 
     fn is_unfolded(&self) -> bool {
-        let Wanted {
-            kind,
-            flag,
-            been,
-            deleted,
-            ..
-        } = &self.0;
-        !kind.is_empty() || !flag.is_empty() || !been.is_empty() || *deleted
-    }
-
-    fn query(&self) -> String {
-        let wanted = &self.0;
-        let device = wanted.device.map(|id| id.to_string()).unwrap_or_default();
-        query(&[
-            ("q", &wanted.q),
-            ("type", &wanted.kind),
-            ("flag", &wanted.flag),
-            ("device", &device),
-            ("been", wanted.been),
-            ("search", &wanted.search),
-            ("deleted", if wanted.deleted { "1" } else { "" }),
-        ])
+        let wanted = &self.wanted;
+        let texts = [&*wanted.kind, &wanted.flag, wanted.been];
+        wanted.deleted || texts.iter().any(|text| !text.is_empty())
     }
 }
 
@@ -137,13 +118,13 @@ fn part(query: &Fields) -> Result<Part> {
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let filter = Filter::read(&request.query);
     if request.query.ticked("go")
-        && let Some(holder) = request.look_up(|connection| holder(connection, &filter.0.q))?
+        && let Some(holder) = request.look_up(|connection| holder(connection, &filter.wanted.q))?
     {
         return Ok(answer::go(&format!("/console/delegates/{}", holder.id)));
     }
     let zone = request.console.settings().zone.clone();
     let (part, is_part) = (part(&request.query)?, request.is_part());
-    let wanted = filter.0.clone();
+    let wanted = filter.wanted.clone();
     let (found, fault, types, devices) = request
         .read(move |connection| {
             let (found, fault) = match find(connection, &wanted, &zone, part) {
@@ -181,7 +162,10 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
 /// The number of all matches.
 pub(super) async fn count(request: RequestContext) -> Result<Response> {
     let filter = Filter::read(&request.query);
-    let (wanted, zone) = (filter.0.clone(), request.console.settings().zone.clone());
+    let (wanted, zone) = (
+        filter.wanted.clone(),
+        request.console.settings().zone.clone(),
+    );
     let count = request
         .read(move |connection| {
             let search = wanted.search(connection, &zone)?;
@@ -194,14 +178,14 @@ pub(super) async fn count(request: RequestContext) -> Result<Response> {
             .content_type("text/plain; charset=utf-8")
             .body(count));
     }
-    let list = format!("/console/delegates?{}", filter.query());
+    let list = format!("/console/delegates?{}", filter.query);
     request.done(format!("{count} attendees found."), &list)
 }
 
 /// The attendees that are found, as a file.
 pub(super) async fn export(request: RequestContext) -> Result<Response> {
     let format = file::format(request.query.text("format"))?;
-    let wanted = Filter::read(&request.query).0;
+    let wanted = Filter::read(&request.query).wanted;
     let zone = request.console.settings().zone.clone();
     let which = if wanted.is_narrow() {
         let zone = zone.clone();

@@ -1,9 +1,7 @@
 //! Merging two records of one person.
 
-use super::{
-    super::{Area, Layout, RequestContext, answer, form::is_theirs},
-    label, name_of,
-};
+use super::{label, name_of};
+use crate::admin::prelude::*;
 use crate::{
     domain::{
         delegates::{
@@ -12,15 +10,8 @@ use crate::{
         },
         interactions::history::count_of_delegate,
     },
-    types::{
-        DelegateId, Zone,
-        error::{Error, Result},
-        json::flatten,
-    },
+    types::{DelegateId, json::flatten},
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 

@@ -8,38 +8,39 @@ mod passage;
 mod record;
 mod remove;
 
-use super::{
-    Route,
-    route::{ADMINISTRATOR, OPERATOR, VIEWER},
-};
-use crate::{
-    domain::delegates::{RESOURCE, name_of},
-    types::error::{Error, Kind},
-};
+use crate::admin::prelude::*;
+use crate::domain::delegates::{RESOURCE, name_of};
 use serde_json::{Map, Value};
 
 pub(super) fn routes() -> Vec<Route> {
-    let mut routes = vec![
-        Route::get("/console/delegates", VIEWER, list::show),
-        Route::get("/console/delegates/count", VIEWER, list::count),
-        Route::get("/console/delegates/export", VIEWER, list::export),
-        Route::get("/console/delegates/:id", VIEWER, record::show),
-        Route::post("/console/delegates/:id/passage", OPERATOR, passage::pass),
-        Route::post("/console/delegates/:id/note", OPERATOR, passage::set_note),
-        Route::get("/console/delegates/:id/qr/:kind", VIEWER, badge::picture),
-        Route::get("/console/delegates/:id/code/:kind", VIEWER, badge::print),
-        Route::get("/console/delegates/:id/badge/:kind", OPERATOR, badge::ask),
-        Route::post("/console/delegates/:id/badge/:kind", OPERATOR, badge::block),
-        Route::post("/console/delegates/:id/unblock", OPERATOR, badge::unblock),
-        Route::get("/console/delegates/:id/merge", OPERATOR, merge::show),
-        Route::post("/console/delegates/:id/merge", OPERATOR, merge::merge_two),
-        Route::post("/console/delegates/:id/delete", OPERATOR, remove::delete),
-        Route::post("/console/delegates/:id/restore", OPERATOR, remove::restore),
-        Route::get("/console/delegates/:id/erase", ADMINISTRATOR, remove::ask),
-        Route::post("/console/delegates/:id/erase", ADMINISTRATOR, remove::erase),
-    ];
-    routes.extend(form::routes());
-    routes
+    Routes::access(VIEWER)
+        .get("/console/delegates", list::show)
+        .get("/console/delegates/count", list::count)
+        .get("/console/delegates/export", list::export)
+        .get("/console/delegates/:id", record::show)
+        .then(OPERATOR)
+        .post("/console/delegates/:id/passage", passage::pass)
+        .post("/console/delegates/:id/note", passage::set_note)
+        .then(VIEWER)
+        .get("/console/delegates/:id/qr/:kind", badge::picture)
+        .get("/console/delegates/:id/code/:kind", badge::print)
+        .then(OPERATOR)
+        .get("/console/delegates/:id/badge/:kind", badge::ask)
+        .post("/console/delegates/:id/badge/:kind", badge::block)
+        .action("/console/delegates/:id/unblock", badge::unblock)
+        .get("/console/delegates/:id/merge", merge::show)
+        .post("/console/delegates/:id/merge", merge::merge_two)
+        .action("/console/delegates/:id/delete", remove::delete)
+        .post("/console/delegates/:id/restore", remove::restore)
+        .then(ADMINISTRATOR)
+        .get("/console/delegates/:id/erase", remove::ask)
+        .post("/console/delegates/:id/erase", remove::erase)
+        .with(form::routes())
+        .all()
+}
+
+fn path(id: i64) -> String {
+    format!("/console/delegates/{id}")
 }
 
 fn missing(id: i64) -> Error {

@@ -1,8 +1,8 @@
 //! Check-in and check-out by hand, and the note that gates show.
 
 use super::record::{self, JustRefused};
+use crate::admin::prelude::*;
 use crate::{
-    admin::{RequestContext, answer},
     domain::{
         delegates::note::{self, Note},
         devices,
@@ -13,12 +13,8 @@ use crate::{
             types,
         },
     },
-    types::{
-        DelegateId, DelegateSelector, DeviceId, DeviceSelector,
-        error::{Error, Kind, Result},
-    },
+    types::{DelegateId, DelegateSelector, DeviceId, DeviceSelector},
 };
-use poem::Response;
 
 pub(super) async fn pass(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
@@ -68,29 +64,28 @@ pub(super) async fn pass(request: RequestContext) -> Result<Response> {
 
 pub(super) async fn set_note(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    let words = request.form.text("note");
-    let note = if words.is_empty() || request.form.ticked("remove") {
-        None
-    } else {
-        Some(Note::new(request.form.text("level"), words)?)
-    };
-    let done = if note.is_some() {
+    let form = request.form.clone();
+    let work = request.write(move |tx, ctx| {
+        let words = form.text("note");
+        let note = if words.is_empty() || form.ticked("remove") {
+            None
+        } else {
+            Some(Note::new(form.text("level"), words)?)
+        };
+        let now = note::of(tx, DelegateId(id))?.map_or_else(String::new, |note| note.text);
+        if now.trim() != form.text("was") {
+            return Err(Error::new(
+                Kind::CodeTaken,
+                format!("somebody changed this note meanwhile; it says now: \"{now}\". Nothing of yours is saved"),
+            ));
+        }
+        note::set(tx, ctx, DelegateId(id), note.as_ref())?;
+        Ok(note.is_some())
+    });
+    let done = if work.await? {
         "Gates show this note from now on."
     } else {
         "Note removed."
     };
-    let was = request.form.text("was").to_owned();
-    request
-        .write(move |tx, ctx| {
-            let now = note::of(tx, DelegateId(id))?.map_or_else(String::new, |note| note.text);
-            if now.trim() != was {
-                return Err(Error::new(
-                    Kind::CodeTaken,
-                    format!("somebody changed this note meanwhile; it says now: \"{now}\". Nothing of yours is saved"),
-                ));
-            }
-            note::set(tx, ctx, DelegateId(id), note.as_ref())
-        })
-        .await?;
-    request.done(done, &format!("/console/delegates/{id}"))
+    request.done(done, &super::path(id))
 }

@@ -1,11 +1,8 @@
 //! The record of an attendee: everything that is known, and what is done by hand.
 
 use super::{flag_meaning, missing, name_of, text};
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Area, Layout, RequestContext, answer,
-        engine::{Choice, Input},
-    },
     core::{
         audit::{HistoryOf, actor_name},
         records::{Kind, Selection},
@@ -26,14 +23,10 @@ use crate::{
         sales,
     },
     types::{
-        DelegateId, Timestamp, Zone,
-        error::{Error, Result},
+        DelegateId,
         json::{flatten, pretty},
     },
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 /// Properties that the head of the page shows.

@@ -1,52 +1,32 @@
 //! Deleting attendees, restoring them, and deleting them permanently.
 
 use super::{missing, name_of};
+use crate::admin::prelude::*;
 use crate::{
-    admin::{Area, Layout, RequestContext, answer, engine::Input},
     core::records::write,
     domain::{
         delegates::{RESOURCE, copies_with, erase as erasure, restore as restore_delegate},
         interactions::history::count_of_delegate,
     },
-    types::error::{Kind, Result},
 };
-use askama::Template;
-use poem::Response;
 
-pub(super) async fn delete(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    request
-        .write(move |tx, ctx| write::delete(tx, ctx, &RESOURCE, id))
-        .await?;
-    request.done(
-        "Attendee deleted. The record can be restored from here.",
-        &format!("/console/delegates/{id}"),
-    )
-}
-
-#[derive(Template)]
-#[template(path = "delegates/restore.html")]
-struct NotRestored {
-    layout: Layout,
-    id: i64,
-    failure: String,
+pub(super) fn delete(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    write::delete(tx, ctx, &RESOURCE, action.id)?;
+    let message = "Attendee deleted. The record can be restored from here.";
+    Ok(Done::new(message, super::path(action.id)))
 }
 
 pub(super) async fn restore(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    let restored = request
-        .write(move |tx, ctx| restore_delegate(tx, ctx, id))
-        .await;
-    match restored {
+    let work = request.write(move |tx, ctx| restore_delegate(tx, ctx, id));
+    match work.await {
         Ok(()) => request.done(
             "Attendee restored. Their codes are valid again.",
-            &format!("/console/delegates/{id}"),
+            &super::path(id),
         ),
-        Err(cause) if cause.kind == Kind::CodeTaken => answer::form_again(&NotRestored {
-            layout: request.layout("Not restored", Some(Area::Delegates)),
-            id,
-            failure: answer::sentence(&cause.message),
-        }),
+        Err(cause) if cause.kind == Kind::CodeTaken => {
+            request.failed(cause, super::record::show).await
+        }
         Err(cause) => Err(cause),
     }
 }

@@ -1,19 +1,17 @@
 //! The form of a device or an event.
 
 use super::TYPES;
+use crate::admin::prelude::*;
 use crate::{
     admin::{
-        Area, Fields, RequestContext, Route, answer,
-        engine::{self, Choice, Document, Editor, Group, Input, RecordDraft},
+        engine::{Document, RecordDraft},
         route,
     },
     core::{
-        Context,
         records::{Field, Kind, write},
         rules::{AccessRules, Entry, RuleSet},
         settings,
     },
-    db::Tx,
     domain::{
         devices::{
             self, EVENT, MANAGER, Offer,
@@ -22,45 +20,17 @@ use crate::{
         },
         events,
     },
-    types::{
-        error::{self, Error, Result},
-        json, text,
-    },
+    types::{error, json, text},
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// The section of a document that has the rules of entry.
 pub const ACCESS: &str = "Access";
+/// The heading of the rules of entry.
+const RULES: &str = "Entry rules";
 /// Devices that are offered as a parent.
 const OFFERED: usize = 20;
-
-/// Rules that are numbers: name, label, what a value means.
-const NUMBERS: [(&str, &str, &str); 4] = [
-    (
-        "maxCheckIns",
-        "Check-ins per person, at most",
-        "All days together, including overrides.",
-    ),
-    (
-        "capacity",
-        "People inside, at most",
-        "Later arrivals wait until somebody is checked out.",
-    ),
-    (
-        "opensBefore",
-        "Opens, minutes before the start",
-        "0 opens at the start.",
-    ),
-    (
-        "closesAfter",
-        "Closes, minutes after the end",
-        "0 closes at the end.",
-    ),
-];
 
 pub(super) fn routes() -> Vec<Route> {
     engine::routes::<Devices>(
@@ -78,6 +48,8 @@ struct Draft {
     /// The stored document, where its rules cannot be read.
     unreadable: Option<String>,
     values: RecordDraft,
+    /// The rules of entry that the device sets.
+    rules: Map<String, Value>,
 }
 
 fn is_of_event(field: &Field) -> bool {
@@ -132,7 +104,6 @@ impl Editor for Devices {
             ));
         }
         let zone = settings::load(connection)?.zone;
-        let rules = record.rules();
         let mut draft = Draft {
             unreadable: unreadable(&record),
             name: record.name.clone(),
@@ -149,10 +120,11 @@ impl Editor for Devices {
         if let Some(parent) = record.parent.as_ref().filter(|parent| !parent.deleted) {
             values.set("parent", &shown(parent.id, &parent.name));
         }
-        for (name, rule) in rule_values(rules.unwrap_or_default()) {
-            values.set(name, &rule);
+        let document = record.document();
+        values.document = Document::new(&document, ACCESS);
+        if let (Some(_), Some(Value::Object(rules))) = (record.rules(), document.get(ACCESS)) {
+            draft.rules.clone_from(rules);
         }
-        values.document = Document::new(&record.document(), ACCESS);
         Ok(draft)
     }
 
@@ -189,11 +161,8 @@ impl Editor for Devices {
         if values.get("deviceType") == EVENT {
             groups.push(Group::new("Event manager", manager));
         }
-        groups.push(rules_group(
-            values,
-            settings::load(connection)?.access,
-            draft,
-        ));
+        let rules = rules_group(settings::load(connection)?.access, draft);
+        groups.extend(engine::filled(vec![rules], &draft.rules)?);
         groups.push(
             Group::new("Codes", fields(|field| field.kind == Kind::Code))
                 .help("Each code is unique among all devices."),
@@ -206,22 +175,22 @@ impl Editor for Devices {
         Ok(groups)
     }
 
-    fn typed(_: &[Group], form: &Fields) -> Result<Draft> {
+    fn typed(groups: &[Group], form: &Fields) -> Result<Draft> {
         let mut values = RecordDraft::typed(form, form_fields());
-        let rules = rule_values(AccessRules::default());
-        let names = rules.iter().map(|(name, _)| *name);
-        for name in names.chain(["deviceType", "parent", "available"]) {
+        for name in ["deviceType", "parent", "available"] {
             values.set(name, form.text(name));
         }
+        let rules = groups.iter().filter(|group| group.heading == RULES);
         Ok(Draft {
             name: values.get("name").to_owned(),
             unreadable: None,
+            rules: engine::read(rules.flat_map(|group| &group.inputs), form)?,
             values,
         })
     }
 
     fn create(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<i64> {
-        let (mut body, of_event) = changes(tx, &draft.values, &RecordDraft::default(), None)?;
+        let (mut body, of_event) = changes(tx, draft, &RecordDraft::default(), None)?;
         body.entry("available").or_insert(false.into());
         let id = write::create(tx, ctx, &devices::RESOURCE, body)?;
         patch_event(tx, ctx, id, draft, of_event)?;
@@ -231,7 +200,7 @@ impl Editor for Devices {
     fn update(tx: &Tx<'_>, ctx: &Context, id: &i64, draft: &Draft) -> Result<()> {
         let id = *id;
         let (before, record) = (Self::find(tx, &id)?, Record::find(tx, id)?);
-        let (body, of_event) = changes(tx, &draft.values, &before.values, Some(&record))?;
+        let (body, of_event) = changes(tx, draft, &before.values, Some(&record))?;
         if !body.is_empty() {
             write::patch(tx, ctx, &devices::RESOURCE, id, body)?;
         }
@@ -264,51 +233,23 @@ pub fn unreadable(record: &Record) -> Option<String> {
     }
 }
 
-fn rule_values(rules: AccessRules) -> [(&'static str, String); 6] {
-    let number = |number: Option<u32>| number.map_or_else(String::new, |it| it.to_string());
-    let rule_set = match rules.rule_set {
-        None => "",
-        Some(RuleSet::Open) => "open",
-        Some(RuleSet::Simple) => "simple",
-    };
-    let entry = match rules.entry {
-        None => "",
-        Some(Entry::Multiple) => "multiple",
-        Some(Entry::Single) => "single",
-    };
-    [
-        ("ruleSet", rule_set.to_owned()),
-        ("entry", entry.to_owned()),
-        ("maxCheckIns", number(rules.max_check_ins)),
-        ("capacity", number(rules.capacity)),
-        ("opensBefore", number(rules.opens_before)),
-        ("closesAfter", number(rules.closes_after)),
-    ]
-}
-
 /// The fields of the rules of entry, each with what holds where the device has no rule of its own.
-fn rules_group(values: &RecordDraft, defaults: AccessRules, draft: &Draft) -> Group {
-    let radios =
-        |name: &'static str, label, default: &str, own: [(&'static str, &'static str); 2]| {
-            let typed = values.get(name);
-            let default = default.trim_end_matches('.');
-            let instance = Choice::new(
-                "",
-                format!("As in the settings: {default}"),
-                typed.is_empty(),
-            );
-            let own = own.map(|(value, text)| Choice::new(value, text, typed == value));
-            Input::radios(name, label, std::iter::once(instance).chain(own))
-        };
-    let rule_sets = [
-        ("open", rule_texts::who(Some(RuleSet::Open))),
-        ("simple", rule_texts::who(Some(RuleSet::Simple))),
-    ];
-    let entries = [
-        ("multiple", rule_texts::entry(Some(Entry::Multiple))),
-        ("single", rule_texts::entry(Some(Entry::Single))),
-    ];
-    let mut inputs = vec![
+fn rules_group(defaults: AccessRules, draft: &Draft) -> Group {
+    let radios = |name, label, default: &str, own: [(&'static str, &'static str); 2]| {
+        let default = format!("As in the settings: {}", default.trim_end_matches('.'));
+        let own = own.map(|(value, text)| (value, text.to_owned()));
+        Input::radios(name, label, std::iter::once(("", default)).chain(own))
+    };
+    let number = |name, label, meaning: &str, default: Option<u32>| {
+        let default = default.map_or_else(|| "no limit".to_owned(), |number| number.to_string());
+        let help = format!("{meaning} Leave empty to use the settings: {default}.");
+        Input::number(name, label, 0, u32::MAX.into()).help(help)
+    };
+    let rule_sets = [("open", RuleSet::Open), ("simple", RuleSet::Simple)];
+    let rule_sets = rule_sets.map(|(value, rule)| (value, rule_texts::who(Some(rule))));
+    let entries = [("multiple", Entry::Multiple), ("single", Entry::Single)];
+    let entries = entries.map(|(value, entry)| (value, rule_texts::entry(Some(entry))));
+    let inputs = vec![
         radios(
             "ruleSet",
             "Who",
@@ -321,25 +262,32 @@ fn rules_group(values: &RecordDraft, defaults: AccessRules, draft: &Draft) -> Gr
             rule_texts::entry(defaults.entry),
             entries,
         ),
+        number(
+            "maxCheckIns",
+            "Check-ins per person, at most",
+            "All days together, including overrides.",
+            defaults.max_check_ins,
+        ),
+        number(
+            "capacity",
+            "People inside, at most",
+            "Later arrivals wait until somebody is checked out.",
+            defaults.capacity,
+        ),
+        number(
+            "opensBefore",
+            "Opens, minutes before the start",
+            "0 opens at the start.",
+            defaults.opens_before,
+        ),
+        number(
+            "closesAfter",
+            "Closes, minutes after the end",
+            "0 closes at the end.",
+            defaults.closes_after,
+        ),
     ];
-    let in_settings = rule_values(defaults);
-    for (name, label, meaning) in NUMBERS {
-        let default = in_settings.iter().find(|(known, _)| *known == name);
-        let default = match default.map_or("", |(_, number)| number) {
-            "" => "no limit",
-            number => number,
-        };
-        inputs.push(
-            Input::line("number", name, label)
-                .value(values.get(name))
-                .attribute("min", "0")
-                .attribute("max", u32::MAX.to_string())
-                .help(format!(
-                    "{meaning} Leave empty to use the settings: {default}."
-                )),
-        );
-    }
-    let group = Group::new("Entry rules", inputs);
+    let group = Group::new(RULES, inputs);
     match &draft.unreadable {
         None => group,
         Some(stored) => group.help(format!(
@@ -352,10 +300,11 @@ fn rules_group(values: &RecordDraft, defaults: AccessRules, draft: &Draft) -> Gr
 /// What was changed: of the device, and of the event that it is.
 fn changes(
     connection: &Connection,
-    typed: &RecordDraft,
+    draft: &Draft,
     before: &RecordDraft,
     record: Option<&Record>,
 ) -> Result<(Map<String, Value>, Map<String, Value>)> {
+    let typed = &draft.values;
     let of_event = typed.changes(before, MANAGER.iter());
     let mut body = typed.changes(before, form_fields().filter(|field| !is_of_event(field)));
     if typed.differs(before, "deviceType") {
@@ -379,13 +328,8 @@ fn changes(
             "rest: the entry rules (Access) have fields of their own above",
         ));
     }
-    let rules = typed_rules(typed)?;
-    if !rules.is_empty()
-        || stored
-            .get(ACCESS)
-            .is_some_and(|stored| *stored == json!({}))
-    {
-        data.insert(ACCESS.to_owned(), rules.into());
+    if !draft.rules.is_empty() || stored.get(ACCESS) == Some(&json!({})) {
+        data.insert(ACCESS.to_owned(), draft.rules.clone().into());
     }
     let unreadable = record.is_some_and(|record| record.rules().is_none());
     // Even an empty patch writes a readable document in place of another.
@@ -394,25 +338,6 @@ fn changes(
         body.insert("data".into(), patch);
     }
     Ok((body, of_event))
-}
-
-fn typed_rules(typed: &RecordDraft) -> Result<Map<String, Value>> {
-    let mut rules = Map::new();
-    for (name, _) in rule_values(AccessRules::default()) {
-        let text = typed.get(name);
-        if text.is_empty() {
-            continue;
-        }
-        let value = if NUMBERS.iter().any(|(known, ..)| *known == name) {
-            let number: u32 =
-                text::whole(text).map_err(|fault| Error::invalid(format!("{name}: {fault}")))?;
-            number.into()
-        } else {
-            text.into()
-        };
-        rules.insert(name.to_owned(), value);
-    }
-    Ok(rules)
 }
 
 /// A device as the field for a parent shows it.

@@ -6,7 +6,7 @@ mod tree;
 
 pub use tree::opened;
 
-use super::route::{ADMINISTRATOR, OPERATOR, Route, VIEWER};
+use crate::admin::prelude::*;
 use crate::domain::devices::EVENT;
 
 /// Types that are offered, with their meanings.
@@ -38,22 +38,22 @@ const TYPES: &[(&str, &str)] = &[
 ];
 
 pub(super) fn routes() -> Vec<Route> {
-    let mut routes = vec![
-        Route::get("/console/devices", VIEWER, tree::show),
-        Route::get("/console/devices/:id/branch", VIEWER, tree::branch),
-        Route::get("/console/devices/parents", OPERATOR, form::parents),
-        Route::get("/console/devices/:id", VIEWER, show::show),
-        Route::get("/console/devices/:id/inside", VIEWER, show::inside),
-        Route::get("/console/devices/:id/history", VIEWER, show::history),
-        Route::post("/console/devices/:id/delete", OPERATOR, show::delete),
-        Route::post("/console/devices/:id/restore", OPERATOR, show::restore),
-        Route::post("/console/devices/:id/erase", ADMINISTRATOR, show::erase),
-        Route::post(
-            "/console/devices/:id/clients/:client/revoke",
-            OPERATOR,
-            show::revoke,
-        ),
-    ];
-    routes.extend(form::routes());
-    routes
+    Routes::access(VIEWER)
+        .get("/console/devices", tree::show)
+        .get("/console/devices/:id/branch", tree::branch)
+        .then(OPERATOR)
+        .get("/console/devices/parents", form::parents)
+        .then(VIEWER)
+        .get("/console/devices/:id", show::show)
+        .get("/console/devices/:id/inside", show::inside)
+        .get("/console/devices/:id/history", show::history)
+        .then(OPERATOR)
+        .action("/console/devices/:id/delete", show::delete)
+        .action("/console/devices/:id/restore", show::restore)
+        .then(ADMINISTRATOR)
+        .action("/console/devices/:id/erase", show::erase)
+        .then(OPERATOR)
+        .action("/console/devices/:id/clients/:client/revoke", show::revoke)
+        .with(form::routes())
+        .all()
 }

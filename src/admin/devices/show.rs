@@ -2,8 +2,9 @@
 //! are no form.
 
 use super::form;
+use crate::admin::prelude::*;
 use crate::{
-    admin::{Area, Layout, RequestContext, answer, engine::Document},
+    admin::engine::Document,
     core::{audit::HistoryOf, records::Kind},
     db::counters,
     domain::{
@@ -29,14 +30,8 @@ use crate::{
         Role,
         clients::{self, Client},
     },
-    types::{
-        ClientId, DeviceId, InteractionId,
-        error::{self, Error, Result},
-    },
+    types::{ClientId, DeviceId, InteractionId, error},
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 use serde_json::json;
 
 /// People and changes that the page of a device shows.
@@ -112,43 +107,40 @@ pub async fn show(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let settings = request.console.settings();
     let app = request.console.app().clone();
-    let layout = request.layout("Device", Some(Area::Devices));
-    let mut page = request
-        .read(move |connection| {
-            let record = Record::find(connection, id)?;
-            let (device, kind) = (record.id, record.kind());
-            let own = record.rules();
-            let times = (record.start_at, record.end_at);
-            let texts = own.map(|own| in_words(own, settings.access, times, &settings.zone));
-            let children = tree::level(connection, Some(id), 1, &app)?;
-            let about = super::TYPES.iter().find(|(known, _)| *known == kind);
-            Ok(Page {
-                about: about.map_or("", |(_, about)| about),
-                when: record.when(&settings.zone),
-                rules: texts.unwrap_or_default(),
-                unreadable: form::unreadable(&record),
-                capacity: own.and_then(|own| own.or(settings.access).capacity),
-                document: Document::new(&record.document(), form::ACCESS),
-                inside: counters::people(connection, device)?,
-                people: people(connection, device, None, SHOWN)?,
-                children: children.nodes,
-                children_all: children.total,
-                registered: presence::count_joined(connection, device)?,
-                state: state(connection, &app, device)?,
-                clients: clients::of_device(connection, device)?,
-                changes: changes(connection, device, None, SHOWN)?.0,
-                kept_by: match record.deleted_at {
-                    Some(_) => deleted::kept_by(connection, device)?,
-                    None => Vec::new(),
-                },
-                has_settings: has_settings(connection, record.text("code"))?,
-                layout,
-                record,
-            })
+    let read = move |connection: &Connection, mut layout: Layout| {
+        let record = Record::find(connection, id)?;
+        layout.title.clone_from(&record.name);
+        let (device, kind) = (record.id, record.kind());
+        let own = record.rules();
+        let times = (record.start_at, record.end_at);
+        let texts = own.map(|own| in_words(own, settings.access, times, &settings.zone));
+        let children = tree::level(connection, Some(id), 1, &app)?;
+        let about = super::TYPES.iter().find(|(known, _)| *known == kind);
+        Ok(Page {
+            about: about.map_or("", |(_, about)| about),
+            when: record.when(&settings.zone),
+            rules: texts.unwrap_or_default(),
+            unreadable: form::unreadable(&record),
+            capacity: own.and_then(|own| own.or(settings.access).capacity),
+            document: Document::new(&record.document(), form::ACCESS),
+            inside: counters::people(connection, device)?,
+            people: people(connection, device, None, SHOWN)?,
+            children: children.nodes,
+            children_all: children.total,
+            registered: presence::count_joined(connection, device)?,
+            state: state(connection, &app, device)?,
+            clients: clients::of_device(connection, device)?,
+            changes: changes(connection, device, None, SHOWN)?.0,
+            kept_by: match record.deleted_at {
+                Some(_) => deleted::kept_by(connection, device)?,
+                None => Vec::new(),
+            },
+            has_settings: has_settings(connection, record.text("code"))?,
+            layout,
+            record,
         })
-        .await?;
-    page.layout.title.clone_from(&page.record.name);
-    answer::page(&page)
+    };
+    request.page("Device", Area::Devices, read).await
 }
 
 fn has_settings(connection: &Connection, code: &str) -> Result<bool> {
@@ -204,125 +196,102 @@ fn changes(
 #[template(path = "devices/inside.html")]
 struct InsidePage {
     layout: Layout,
+    list: List,
     record: Record,
     count: i64,
     people: Vec<Person>,
-    first: bool,
-    older: Option<InteractionId>,
 }
 
 pub async fn inside(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let before = request.query.number("before")?.map(InteractionId);
-    let (record, count, people) = request
-        .read(move |connection| {
-            let record = Record::find(connection, id)?;
-            let count = counters::people(connection, record.id)?;
-            let people = people(connection, record.id, before, PEOPLE)?;
-            Ok((record, count, people))
+    let mut list = List::new(&request, Vec::new(), "before");
+    let read = move |connection: &Connection, mut layout: Layout| {
+        let record = Record::find(connection, id)?;
+        layout.title = format!("Inside {}", record.name);
+        let people = people(connection, record.id, before, PEOPLE)?;
+        let last = people.last().filter(|_| people.len() == PEOPLE);
+        list.next = last.map(|person| person.entry.interaction.to_string());
+        Ok(InsidePage {
+            count: counters::people(connection, record.id)?,
+            layout,
+            list,
+            record,
+            people,
         })
-        .await?;
-    let last = people.last().filter(|_| people.len() == PEOPLE);
-    answer::page(&InsidePage {
-        layout: request.layout(&format!("Inside {}", record.name), Some(Area::Devices)),
-        record,
-        count,
-        first: before.is_none(),
-        older: last.map(|person| person.entry.interaction),
-        people,
-    })
+    };
+    request.page("Inside", Area::Devices, read).await
 }
 
 #[derive(Template)]
 #[template(path = "devices/history.html")]
 struct HistoryPage {
     layout: Layout,
+    list: List,
     record: Record,
     changes: Vec<Change>,
-    first: bool,
-    older: Option<i64>,
 }
 
 pub async fn history(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let before = request.query.number("before")?;
-    let (record, (changes, older)) = request
-        .read(move |connection| {
-            let record = Record::find(connection, id)?;
-            let changes = changes(connection, record.id, before, CHANGES)?;
-            Ok((record, changes))
+    let mut list = List::new(&request, Vec::new(), "before");
+    let read = move |connection: &Connection, mut layout: Layout| {
+        let record = Record::find(connection, id)?;
+        layout.title = format!("Changes to {}", record.name);
+        let (changes, older) = changes(connection, record.id, before, CHANGES)?;
+        list.next = older.map(|older| older.to_string());
+        Ok(HistoryPage {
+            layout,
+            list,
+            record,
+            changes,
         })
-        .await?;
-    answer::page(&HistoryPage {
-        layout: request.layout(&format!("Changes to {}", record.name), Some(Area::Devices)),
-        record,
-        changes,
-        first: before.is_none(),
-        older,
-    })
-}
-
-fn record(request: &RequestContext) -> Result<Record> {
-    let id = request.id("id")?;
-    request.look_up(|connection| Record::find(connection, id))
+    };
+    request.page("Changes", Area::Devices, read).await
 }
 
 fn path(id: DeviceId) -> String {
     format!("/console/devices/{id}")
 }
 
-pub async fn delete(request: RequestContext) -> Result<Response> {
-    let Record { id, name, .. } = record(&request)?;
-    let revoked = request
-        .write(move |tx, ctx| devices::delete(tx, ctx, id))
-        .await?;
-    let app = if revoked > 0 {
-        " Its app is shut out."
-    } else {
-        ""
+pub fn delete(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let Record { id, name, .. } = Record::find(tx, action.id)?;
+    let app = match devices::delete(tx, ctx, id)? {
+        0 => "",
+        _ => " Its app is shut out.",
     };
-    request.done(
-        format!("{name} deleted.{app} It can be restored from here."),
-        &path(id),
-    )
+    let message = format!("{name} deleted.{app} It can be restored from here.");
+    Ok(Done::new(message, path(id)))
 }
 
-pub async fn restore(request: RequestContext) -> Result<Response> {
-    let Record { id, name, .. } = record(&request)?;
-    request
-        .write(move |tx, ctx| deleted::restore(tx, ctx, id))
-        .await?;
-    request.done(format!("{name} restored."), &path(id))
+pub fn restore(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let Record { id, name, .. } = Record::find(tx, action.id)?;
+    deleted::restore(tx, ctx, id)?;
+    Ok(Done::new(format!("{name} restored."), path(id)))
 }
 
-pub async fn erase(request: RequestContext) -> Result<Response> {
-    let Record { id, name, .. } = record(&request)?;
-    request
-        .write(move |tx, ctx| deleted::erase(tx, ctx, id))
-        .await?;
-    request.done(
-        format!("{name} deleted permanently."),
-        "/console/devices?show=deleted",
-    )
+pub fn erase(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let Record { id, name, .. } = Record::find(tx, action.id)?;
+    deleted::erase(tx, ctx, id)?;
+    let message = format!("{name} deleted permanently.");
+    Ok(Done::new(message, "/console/devices?show=deleted"))
 }
 
-pub async fn revoke(request: RequestContext) -> Result<Response> {
-    let (id, client) = (DeviceId(request.id("id")?), ClientId(request.id("client")?));
-    let name = request
-        .write(move |tx, ctx| {
-            let mut own = clients::of_device(tx, id)?.into_iter();
-            let client = own.find(|own| own.id == client).ok_or_else(|| {
-                Error::new(
-                    error::Kind::NoSuchPath,
-                    "this device has no such credentials",
-                )
-            })?;
-            clients::revoke(tx, ctx, &client.client_id)?;
-            Ok(client.name)
-        })
-        .await?;
-    request.done(
-        format!("Credentials of {name} revoked. The app is shut out from now on."),
-        &path(id),
-    )
+pub fn revoke(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let (id, client) = (DeviceId(action.id), ClientId(action.param("client")?));
+    let mut own = clients::of_device(tx, id)?.into_iter();
+    let own = own.find(|own| own.id == client);
+    let client = own.ok_or_else(|| {
+        Error::new(
+            error::Kind::NoSuchPath,
+            "this device has no such credentials",
+        )
+    })?;
+    clients::revoke(tx, ctx, &client.client_id)?;
+    let message = format!(
+        "Credentials of {} revoked. The app is shut out from now on.",
+        client.name
+    );
+    Ok(Done::new(message, path(id)))
 }

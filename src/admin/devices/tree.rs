@@ -1,19 +1,15 @@
 //! The tree of devices, loaded branch by branch, and the search.
 
 use super::TYPES;
+use crate::admin::prelude::*;
 use crate::{
-    admin::{Area, Fields, Layout, RequestContext, answer, filter::Typed},
     domain::devices::{
         EVENT,
         record::Record,
         tree::{self, Level, Node, Wanted},
     },
     identity::App,
-    types::error::{Error, Result},
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 
 /// Branches with no more than this are shown open.
 const OPEN_MAX: i64 = 40;
@@ -42,30 +38,13 @@ impl Branch {
     }
 }
 
-/// What is looked for.
-struct Filter {
-    typed: Typed<3>,
-    wanted: Wanted,
-}
-
-impl Filter {
-    fn read(query: &Fields) -> Self {
-        let typed = Typed::read(query, ["q", "type", "show"]);
-        let page = query.number("page").ok().flatten().unwrap_or(1);
-        Self {
-            wanted: Wanted {
-                text: typed.get("q").to_owned(),
-                kind: typed.get("type").to_owned(),
-                deleted: typed.get("show") == "deleted",
-                page: page.clamp(1, 1_000_000),
-            },
-            typed,
-        }
-    }
-
-    /// Whether the tree is shown, and not a list of what was found.
-    fn is_all(&self) -> bool {
-        self.typed.is_empty()
+fn wanted(query: &Fields) -> Wanted {
+    let page = query.number("page").ok().flatten().unwrap_or(1);
+    Wanted {
+        text: query.text("q").to_owned(),
+        kind: query.text("type").to_owned(),
+        deleted: query.text("show") == "deleted",
+        page: page.clamp(1, 1_000_000),
     }
 }
 
@@ -73,8 +52,8 @@ impl Filter {
 #[template(path = "devices/list.html")]
 struct Page {
     layout: Layout,
-    filter: Filter,
-    kinds: Vec<String>,
+    list: List,
+    wanted: Wanted,
     /// The device that the branch belongs to.
     of: Option<Record>,
     branch: Branch,
@@ -96,31 +75,43 @@ struct BranchPage<'a> {
 }
 
 pub async fn show(request: RequestContext) -> Result<Response> {
-    let filter = Filter::read(&request.query);
+    let wanted = wanted(&request.query);
     let parent = request.query.number("parent")?;
     let app = request.console.app().clone();
-    let (branch, kinds, of, filter) = request
-        .read(move |connection| {
-            let of = parent.map(|id| Record::find(connection, id)).transpose()?;
-            let branch = if filter.is_all() {
-                branch_of(connection, parent, filter.wanted.page, &app)?
-            } else {
-                let level = tree::search(connection, &filter.wanted, &app)?;
-                Branch::new(level, filter.wanted.page, tree::FOUND, |page| {
-                    let query = filter.typed.with("page", &page.to_string());
-                    format!("/console/devices?{query}")
-                })
-            };
-            Ok((branch, kinds(connection)?, of, filter))
+    let kinds = request.look_up(kinds)?.into_iter();
+    let kinds = kinds.map(|kind| (kind.clone(), kind));
+    let inputs = vec![
+        Input::line("search", "q", "Find by name or code"),
+        Input::select(
+            "type",
+            "Type",
+            [(String::new(), "All types".to_owned())]
+                .into_iter()
+                .chain(kinds),
+        ),
+        Input::select("show", "Show", [("", "Current"), ("deleted", "Deleted")]),
+    ];
+    let list = List::new(&request, inputs, "page");
+    let read = move |connection: &Connection, layout| {
+        let of = parent.map(|id| Record::find(connection, id)).transpose()?;
+        let branch = if list.is_filtered() {
+            let level = tree::search(connection, &wanted, &app)?;
+            let link = |page: i64| list.after(&page.to_string());
+            Branch::new(level, wanted.page, tree::FOUND, link)
+        } else {
+            branch_of(connection, parent, wanted.page, &app)?
+        };
+        Ok(Page {
+            layout,
+            list,
+            wanted,
+            of,
+            branch,
         })
-        .await?;
-    answer::page(&Page {
-        layout: request.layout("Devices and events", Some(Area::Devices)),
-        filter,
-        kinds,
-        of,
-        branch,
-    })
+    };
+    request
+        .page("Devices and events", Area::Devices, read)
+        .await
 }
 
 /// The children of a device, for a tree that is open in the browser.

@@ -10,8 +10,9 @@ use crate::{
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
+/// What a field is filled in with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Control {
+pub enum Control {
     /// One line, of a type such as `text` or `url`.
     Line(&'static str),
     Number {
@@ -82,7 +83,7 @@ pub struct Input {
     pub name: Cow<'static, str>,
     pub label: Cow<'static, str>,
     pub help: Cow<'static, str>,
-    control: Control,
+    pub control: Control,
     /// The text of a line or an area; of a flag, anything where it is set.
     pub value: String,
     pub choices: Vec<Choice>,
@@ -246,10 +247,6 @@ impl Input {
         self.offered(values.iter().map(|(value, _)| *value))
     }
 
-    pub fn is_pairs(&self) -> bool {
-        self.control == Control::Pairs
-    }
-
     /// What a browser sends of it.
     #[cfg(test)]
     pub(super) fn sent(&self) -> Vec<(String, String)> {
@@ -348,41 +345,8 @@ impl Input {
             .any(|(name, _)| *name == "autocomplete")
     }
 
-    /// The type of a line.
-    pub fn line_kind(&self) -> Option<&'static str> {
-        match self.control {
-            Control::Line(kind) => Some(kind),
-            Control::Number { .. } => Some("number"),
-            _ => None,
-        }
-    }
-
-    /// How many lines an area shows, and whether they are code.
-    pub fn area_shape(&self) -> Option<(u8, bool)> {
-        match self.control {
-            Control::Area { rows, code } => Some((rows, code)),
-            _ => None,
-        }
-    }
-
-    /// Where a lookup searches, and what for.
-    pub fn lookup_path(&self) -> Option<(&'static str, &'static str)> {
-        match self.control {
-            Control::Lookup { path, placeholder } => Some((path, placeholder)),
-            _ => None,
-        }
-    }
-
-    pub fn is_select(&self) -> bool {
-        self.control == Control::Select
-    }
-
-    pub fn is_flag(&self) -> bool {
-        self.control == Control::Flag
-    }
-
-    pub fn is_any_of(&self) -> bool {
-        self.control == Control::Checks
+    pub(super) fn is_lookup(&self) -> bool {
+        matches!(self.control, Control::Lookup { .. })
     }
 
     /// What it holds, as people read it.

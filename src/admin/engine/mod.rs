@@ -1,14 +1,17 @@
 //! The engine behind what an administrator sets up. An [`Editor`] declares the fields of a record and
 //! how it is stored. The engine shows the form, keeps what was typed, puts errors beside their fields,
-//! and lets nobody overwrite a change that they have not seen.
+//! and lets nobody overwrite a change that they have not seen. A [`List`] has the form above a list and its
+//! pages.
 
 mod form;
 mod input;
+mod list;
 mod record;
 mod settings;
 
 pub use form::{Form, Group, filled, parse, read, typed};
-pub use input::{Choice, Input, choices};
+pub use input::{Choice, Control, Input, choices};
+pub use list::List;
 pub use record::{Document, RecordDraft, document_group};
 pub use settings::SettingsForm;
 
@@ -44,8 +47,7 @@ pub trait Key: Clone + Send + Sync + 'static {
 
 impl Key for i64 {
     fn of(request: &RequestContext) -> Result<Option<Self>> {
-        let id = request.id_if_any()?;
-        Ok(Some(id).filter(|_| request.has_id()))
+        request.id_if_any()
     }
 
     fn id(&self) -> Option<i64> {
@@ -266,7 +268,7 @@ struct Page {
 impl Page {
     fn has_lookup(&self) -> bool {
         let mut inputs = self.form.groups.iter().flat_map(|group| &group.inputs);
-        inputs.any(|input| input.lookup_path().is_some())
+        inputs.any(Input::is_lookup)
     }
 }
 
@@ -297,7 +299,7 @@ async fn page<E: Editor>(
         let mut groups = E::groups(connection, key, &begun)?;
         for input in groups.iter_mut().flat_map(|group| &mut group.inputs) {
             let text = request.query.filled("find");
-            if let (Some(text), Some(_)) = (text, input.lookup_path()) {
+            if let Some(text) = text.filter(|_| input.is_lookup()) {
                 input.choices.extend(E::found(connection, text)?);
             }
             input.ask(&request.query);

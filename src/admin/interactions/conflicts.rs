@@ -1,12 +1,7 @@
 //! Conflicts: check-ins that a gate admitted and the rules would have refused.
 
-use crate::{
-    admin::{Area, Layout, RequestContext, answer},
-    domain::interactions::log::{Conflict, conflicts},
-    types::error::Result,
-};
-use askama::Template;
-use poem::Response;
+use crate::admin::prelude::*;
+use crate::domain::interactions::log::{Conflict, conflicts};
 
 /// Conflicts on a page.
 const PAGE: usize = 50;
@@ -15,15 +10,10 @@ const PAGE: usize = 50;
 #[template(path = "interactions/conflicts.html")]
 struct Page {
     layout: Layout,
+    list: List,
     conflicts: Vec<Conflict>,
-    next: Option<i64>,
-    newest: bool,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "templates pass references"
-)]
 fn meaning(code: &i64) -> String {
     super::refusals::CODES
         .iter()
@@ -36,13 +26,15 @@ fn meaning(code: &i64) -> String {
 
 pub(super) async fn list(request: RequestContext) -> Result<Response> {
     let from = request.query.number("from")?;
-    let (conflicts, next) = request
-        .read(move |connection| conflicts(connection, from, PAGE))
-        .await?;
-    answer::page(&Page {
-        layout: request.layout("Conflicts", Some(Area::Interactions)),
-        conflicts,
-        next,
-        newest: from.is_none(),
-    })
+    let mut list = List::new(&request, Vec::new(), "from");
+    let read = move |connection: &Connection, layout| {
+        let (conflicts, next) = conflicts(connection, from, PAGE)?;
+        list.next = next.map(|next| next.to_string());
+        Ok(Page {
+            layout,
+            list,
+            conflicts,
+        })
+    };
+    request.page("Conflicts", Area::Interactions, read).await
 }

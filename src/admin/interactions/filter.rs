@@ -1,14 +1,10 @@
 //! The form above the lists of interactions and refusals.
 
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Fields,
-        filter::{Asked, Times, query},
-    },
+    admin::filter::{Asked, Times, query},
     domain::interactions::log::find::{Finder, Wanted},
-    types::{Zone, error::Result},
 };
-use rusqlite::Connection;
 
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
@@ -26,10 +22,6 @@ pub struct Filter {
     pub times: Times,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "templates pass references"
-)]
 impl Filter {
     /// Reads the query string; what cannot be read is returned as a message, and left out.
     pub fn read(query: &Fields, zone: &Zone) -> (Self, Option<String>) {

@@ -7,32 +7,17 @@ mod one;
 mod refusals;
 mod tail;
 
-use super::{Route, route};
+use crate::admin::prelude::*;
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get("/console/interactions", route::VIEWER, tail::show),
-        Route::get("/console/interactions/stream", route::VIEWER, live::stream),
-        Route::get(
-            "/console/interactions/refusals",
-            route::VIEWER,
-            refusals::list,
-        ),
-        Route::get(
-            "/console/interactions/refusals/export",
-            route::VIEWER,
-            refusals::export,
-        ),
-        Route::get(
-            "/console/interactions/conflicts",
-            route::VIEWER,
-            conflicts::list,
-        ),
-        Route::get("/console/interactions/:id", route::VIEWER, one::show),
-        Route::post(
-            "/console/interactions/:id/delete",
-            route::ADMINISTRATOR,
-            one::delete,
-        ),
-    ]
+    Routes::access(VIEWER)
+        .get("/console/interactions", tail::show)
+        .get("/console/interactions/stream", live::stream)
+        .get("/console/interactions/refusals", refusals::list)
+        .get("/console/interactions/refusals/export", refusals::export)
+        .get("/console/interactions/conflicts", conflicts::list)
+        .get("/console/interactions/:id", one::show)
+        .then(ADMINISTRATOR)
+        .action("/console/interactions/:id/delete", one::delete)
+        .all()
 }

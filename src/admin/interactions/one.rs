@@ -1,23 +1,14 @@
 //! The page of an interaction.
 
-use crate::{
-    admin::{Area, Layout, RequestContext, answer},
-    domain::{
-        delegates, devices,
-        interactions::{
-            history::{self, Sender},
-            remove,
-            rows::{self, Interaction},
-        },
-    },
-    types::{
-        Timestamp,
-        error::{Error, Kind, Result},
+use crate::admin::prelude::*;
+use crate::domain::{
+    delegates, devices,
+    interactions::{
+        history::{self, Sender},
+        remove,
+        rows::{self, Interaction},
     },
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 use serde_json::Value;
 
 /// The longest data that is shown in full, in bytes.
@@ -52,11 +43,10 @@ struct Participant {
 
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    let layout = request.layout(&format!("Interaction {id}"), Some(Area::Interactions));
-    let page = request
-        .read(move |connection| Page::read(connection, layout, id))
-        .await?;
-    answer::page(&page)
+    let read = move |connection: &Connection, layout| Page::read(connection, layout, id);
+    request
+        .page(&format!("Interaction {id}"), Area::Interactions, read)
+        .await
 }
 
 impl Page {
@@ -147,13 +137,11 @@ fn participants(connection: &Connection, found: &Interaction) -> Result<Vec<Part
     Ok(participants)
 }
 
-pub(super) async fn delete(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    request
-        .write(move |tx, ctx| remove::remove(tx, ctx, id))
-        .await?;
-    request.done(
+pub(super) fn delete(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let id = action.id;
+    remove::remove(tx, ctx, id)?;
+    Ok(Done::new(
         format!("Interaction {id} is deleted."),
         "/console/interactions",
-    )
+    ))
 }

@@ -1,21 +1,15 @@
 //! The log of refusals, to find out why a guest was turned away.
 
 use super::filter::Filter;
+use crate::admin::prelude::*;
 use crate::{
-    admin::{Area, Layout, RequestContext, answer, export::slices},
+    admin::export::slices,
     domain::{
-        devices::{self, Offer},
+        devices,
         interactions::log::{find_refusals, lines::Line},
     },
-    types::{
-        Timestamp, Zone,
-        error::{Error, Result},
-        spreadsheet::csv_bytes,
-    },
+    types::spreadsheet::csv_bytes,
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 
 /// Lines on a page.
 const PAGE: usize = 50;
@@ -37,54 +31,41 @@ pub const CODES: [(i64, &str); 7] = [
 #[template(path = "interactions/refusals.html")]
 struct Page {
     layout: Layout,
-    filter: Filter,
-    failure: Option<String>,
-    codes: [(i64, &'static str); 7],
-    devices: Vec<Offer>,
+    list: List,
     lines: Vec<Line>,
-    next: Option<String>,
-    newest: bool,
-    export: String,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "templates pass references"
-)]
-impl Page {
-    fn is_code(&self, code: &i64) -> bool {
-        self.filter.code == Some(*code)
-    }
 }
 
 pub(super) async fn list(request: RequestContext) -> Result<Response> {
     let zone = request.console.settings().zone.clone();
     let (filter, failure) = Filter::read(&request.query, &zone);
     let from = request.query.number("from").ok().flatten();
-    let asked = filter.clone();
-    let ((lines, next), devices) = request
-        .read(move |connection| {
-            let finder = asked.prepare(connection, &zone)?;
-            let found = find_refusals(connection, &finder, from, PAGE)?;
-            Ok((found, devices::offers(connection)?))
+    let devices = request.look_up(devices::offers)?.into_iter();
+    let devices = devices.map(|device| (device.id.to_string(), device.name));
+    let codes = CODES.iter();
+    let codes = codes.map(|(code, meaning)| (code.to_string(), format!("{meaning} ({code})")));
+    let all = || [(String::new(), "all".to_owned())].into_iter();
+    let inputs = vec![
+        Input::select("code", "Reason", all().chain(codes)),
+        Input::select("device", "Device", all().chain(devices)),
+        Input::text("delegate", "Attendee").placeholder("Name, company or code"),
+        Input::line("datetime-local", "since", "From"),
+        Input::line("datetime-local", "until", "Until"),
+    ];
+    let mut list = List::new(&request, inputs, "from");
+    list.failure = failure;
+    let layout = request.layout("Refusals", Some(Area::Interactions));
+    let read = move |connection: &Connection| {
+        let finder = filter.prepare(connection, &zone)?;
+        let (lines, next) = find_refusals(connection, &finder, from, PAGE)?;
+        list.next = next.map(|next| next.to_string());
+        Ok(Page {
+            layout,
+            list,
+            lines,
         })
-        .await?;
-    let query = filter.query();
-    let page = Page {
-        layout: request.layout("Refusals", Some(Area::Interactions)),
-        codes: CODES,
-        devices,
-        lines,
-        next: next.map(|next| {
-            let separator = if query.is_empty() { "" } else { "&" };
-            format!("?{query}{separator}from={next}")
-        }),
-        newest: from.is_none(),
-        export: format!("/console/interactions/refusals/export?{query}"),
-        failure,
-        filter,
     };
-    answer::form_page(page.failure.is_some(), &page)
+    let page = request.read(read).await?;
+    answer::form_page(page.list.failure.is_some(), &page)
 }
 
 /// Everything that the filter finds, as CSV.

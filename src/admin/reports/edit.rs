@@ -1,131 +1,283 @@
 //! The form of a report, which can be run before it is saved.
 
-use super::{PAGE, layout, path, show};
+use super::{PAGE, path};
 use crate::{
-    admin::{
-        Fields, Layout, RequestContext, answer,
-        engine::{Choice, Form, Group, Input, choices},
-        form::mark,
-    },
+    admin::prelude::*,
     core::audit,
     db::sandbox::View,
-    domain::reports::{self, Fixed, Parameter, ParameterKind, Preview, Report, Stored, Values},
+    domain::reports::{self, Fixed, Parameter, ParameterKind, Preview, Report, Values},
     identity::{Scope, clients},
-    types::error::{Kind, Result},
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 use serde_json::Value;
 
 /// Rows of a report that is tried.
 const TRIED_MAX: usize = 20;
 /// Empty rows for parameters.
 const SPARE_ROWS: usize = 2;
+/// Rows for parameters at the most.
+const ROWS_MAX: usize = 40;
 /// Clients that are offered.
 const CLIENTS_MAX: usize = 200;
 
+pub(super) struct Reports;
+
+/// The dashboard and the id of a report, as the address has them.
+#[derive(Clone)]
+pub(super) struct Address(String, String);
+
+impl Key for Address {
+    fn of(request: &RequestContext) -> Result<Option<Self>> {
+        let Ok(dashboard) = request.path("dashboard") else {
+            return Ok(None);
+        };
+        Ok(Some(Self(dashboard, request.path("id")?)))
+    }
+}
+
 #[derive(Template)]
 #[template(path = "reports/edit.html")]
-struct Editor {
-    layout: Layout,
-    form: Form,
-    rows: Vec<ParameterRow>,
-    tried: Option<Preview>,
+struct Aside<'a> {
+    layout: &'a Layout,
     views: Vec<View>,
-    /// The page of the report, where it exists.
-    page: Option<String>,
+    /// The page and the name of the report, where it exists.
+    report: Option<(String, &'a str)>,
+}
+
+#[derive(Template)]
+#[template(path = "reports/tried.html")]
+struct Tried {
+    made: Preview,
 }
 
 /// A parameter as the form has it.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Default)]
 struct ParameterRow {
     name: String,
     label: String,
     /// `ask`, `may` or `fixed`.
-    kind: String,
-    /// `text` or `number`.
-    sort: String,
+    kind: &'static str,
+    is_number: bool,
     value: String,
 }
 
-/// The form of a report, and of its parameters.
-fn form(request: &RequestContext, report: &Report) -> Result<Form> {
-    let (dashboards, clients) = request.look_up(|connection| {
-        let dashboards = reports::dashboards(connection)?.into_iter();
-        let dashboards: Vec<String> = dashboards.map(|(name, _)| name).collect();
-        Ok((dashboards, client_choices(connection, &report.api_clients)?))
-    })?;
-    let exposed = match report.api_clients.as_slice() {
-        [] => "none",
-        all if all.iter().any(|client| client == "*") => "all",
-        _ => "some",
-    };
-    let some = if clients.is_empty() {
-        "these clients (none has the scope yet)"
-    } else {
-        "these clients"
-    };
-    let exposed_choices = [
-        ("none", "no client"),
-        ("all", "every client that has the scope"),
-        ("some", some),
-    ];
-    let address = "Part of the address for API clients: letters, digits, - and _.";
-    let about = vec![
-        Input::text("label", "Name").value(&report.label)
-            .max(200)
-            .placeholder("Attendees by type")
-            .wide(),
-        Input::text("dashboard", "Dashboard").value(&report.dashboard)
-            .max(64)
-            .offered(dashboards)
-            .help(address),
-        Input::text("id", "Id").value(&report.id)
-            .max(64)
-            .placeholder("by-type")
-            .help(address),
-        Input::area("query", "SQL", 14).value(&report.query)
-            .code()
-            .wide()
-            .help(
-                "One SELECT, which reads the views listed beside and never writes. :name stands for a parameter.",
-            ),
-    ];
-    let mut access = vec![Input::radios(
-        "exposed",
-        "API access",
-        choices(exposed_choices, exposed),
-    )];
-    if !clients.is_empty() {
-        access.push(Input::checks("client", "Clients", clients));
+impl ParameterRow {
+    fn all(report: &Report) -> Vec<Self> {
+        let asked = report.asked().map(|asked| Self {
+            name: asked.name.clone(),
+            label: asked.label.clone().unwrap_or_default(),
+            kind: if asked.optional { "may" } else { "ask" },
+            is_number: asked.kind == ParameterKind::Number,
+            value: String::new(),
+        });
+        let fixed = report.fixed.iter().map(|fixed| Self {
+            name: fixed.name.clone(),
+            kind: "fixed",
+            value: text(&fixed.value),
+            ..Self::default()
+        });
+        asked.chain(fixed).collect()
     }
-    Ok(Form {
-        action: request.target(),
-        version: mark(report),
-        groups: vec![
-            Group::new("Report", about),
-            Group::new("API access", access),
-        ],
-        ..Form::default()
-    })
+
+    fn typed(at: usize, sent: &Fields) -> Option<Self> {
+        let field = |name| sent.text(&format!("{name}{at}")).to_owned();
+        Some(Self {
+            name: Some(field("name")).filter(|name| !name.is_empty())?,
+            label: field("title"),
+            kind: match &*field("kind") {
+                "fixed" => "fixed",
+                "may" => "may",
+                _ => "ask",
+            },
+            is_number: field("sort") == "number",
+            value: field("value"),
+        })
+    }
+
+    fn inputs(self, at: usize) -> [Input; 5] {
+        let kinds = [("ask", "required"), ("may", "optional"), ("fixed", "fixed")];
+        let sorts = [("text", "text"), ("number", "a number")];
+        let sort = if self.is_number { "number" } else { "text" };
+        [
+            Input::text(format!("name{at}"), "Name")
+                .value(self.name)
+                .max(64),
+            Input::text(format!("title{at}"), "Label").value(self.label),
+            Input::select(format!("kind{at}"), "Value is", choices(kinds, self.kind)),
+            Input::select(format!("sort{at}"), "Type", choices(sorts, sort)),
+            Input::text(format!("value{at}"), "Value").value(self.value),
+        ]
+    }
 }
 
-impl Editor {
-    fn new(
-        request: &RequestContext,
-        was: Option<&Report>,
-        form: Form,
-        mut rows: Vec<ParameterRow>,
-    ) -> Result<Self> {
-        rows.extend(std::iter::repeat_n(ParameterRow::default(), SPARE_ROWS));
-        Ok(Self {
-            layout: layout(request, was.map_or("New report", |was| &was.label)),
-            form,
-            rows,
-            tried: None,
-            views: reports::views(request.console.store.path())?,
-            page: was.map(path),
+fn typed_rows(sent: &Fields) -> impl Iterator<Item = ParameterRow> {
+    (0..ROWS_MAX).filter_map(|at| ParameterRow::typed(at, sent))
+}
+
+impl Editor for Reports {
+    type Key = Address;
+    type Draft = Report;
+    type Created = ();
+    const LIST: &'static str = PAGE;
+    const NOUN: &'static str = "report";
+    const AREA: Area = Area::Reports;
+
+    fn blank(_: &RequestContext) -> Report {
+        Report {
+            dashboard: "event".to_owned(),
+            id: String::new(),
+            label: String::new(),
+            query: reports::EXAMPLE.to_owned(),
+            parameters: Vec::new(),
+            fixed: Vec::new(),
+            api_clients: Vec::new(),
+        }
+    }
+
+    fn find(connection: &Connection, Address(dashboard, id): &Address) -> Result<Report> {
+        Ok(reports::find(connection, dashboard, id)?.report)
+    }
+
+    fn name(draft: &Report) -> String {
+        draft.label.clone()
+    }
+
+    fn groups(connection: &Connection, _: Option<&Address>, report: &Report) -> Groups {
+        let dashboards = reports::dashboards(connection)?.into_iter();
+        let clients = client_choices(connection, &report.api_clients)?;
+        let address = "Part of the address for API clients: letters, digits, - and _.";
+        let about = vec![
+            Input::text("label", "Name").max(200).placeholder("Attendees by type").wide(),
+            Input::text("dashboard", "Dashboard")
+                .max(64)
+                .offered(dashboards.map(|(name, _)| name))
+                .help(address),
+            Input::text("id", "Id").max(64).placeholder("by-type").help(address),
+            Input::area("query", "SQL", 14).code().wide().help(
+                "One SELECT, which reads the views listed beside and never writes. :name stands for a \
+                 parameter.",
+            ),
+        ];
+        let mut groups = engine::filled(vec![Group::new("Report", about)], report)?;
+        let rows = ParameterRow::all(report).into_iter();
+        let spare = std::iter::repeat_with(ParameterRow::default).take(SPARE_ROWS);
+        let rows = rows
+            .chain(spare)
+            .enumerate()
+            .flat_map(|(at, row)| row.inputs(at));
+        groups.push(Group::new("Parameters", rows.collect()).rows_of(5).help(
+            "Each :name of the SQL. A parameter that is not fixed is asked for when the report runs; empty \
+             is no value (NULL). Choose “a number” where SQL compares it with a number: a text is greater \
+             than any number. Codes, names and times are texts. To run the report here, fill in all values.",
+        ));
+        let exposed = match report.api_clients.as_slice() {
+            [] => "none",
+            all if all.iter().any(|client| client == "*") => "all",
+            _ => "some",
+        };
+        let some = if clients.is_empty() {
+            "these clients (none has the scope yet)"
+        } else {
+            "these clients"
+        };
+        let all = "every client that has the scope";
+        let exposures = [("none", "no client"), ("all", all), ("some", some)];
+        let mut access = vec![Input::radios(
+            "exposed",
+            "API access",
+            choices(exposures, exposed),
+        )];
+        if !clients.is_empty() {
+            access.push(Input::checks("client", "Clients", clients));
+        }
+        groups.push(Group::new("API access", access).help(
+            "A client needs the scope REPORT_READ besides; set it in Users and clients. In the console \
+             everybody sees the report.",
+        ));
+        Ok(groups)
+    }
+
+    fn typed(_: &[Group], form: &Fields) -> Result<Report> {
+        let parameter = |row: ParameterRow| Parameter {
+            name: row.name,
+            label: Some(row.label).filter(|label| !label.is_empty()),
+            optional: row.kind == "may",
+            kind: if row.is_number {
+                ParameterKind::Number
+            } else {
+                ParameterKind::Text
+            },
+        };
+        let (fixed, asked): (Vec<_>, Vec<_>) =
+            typed_rows(form).partition(|row| row.kind == "fixed");
+        let fixed = fixed.into_iter().map(|row| Fixed {
+            value: typed_value(&row.value, None),
+            name: row.name,
+        });
+        Ok(Report {
+            dashboard: form.text("dashboard").to_owned(),
+            id: form.text("id").to_owned(),
+            label: form.text("label").to_owned(),
+            query: form.text("query").replace("\r\n", "\n"),
+            parameters: asked.into_iter().map(parameter).collect(),
+            fixed: fixed.collect(),
+            api_clients: match form.text("exposed") {
+                "all" => vec!["*".to_owned()],
+                "some" => form.all("client").map(ToOwned::to_owned).collect(),
+                _ => Vec::new(),
+            },
+        })
+    }
+
+    async fn prepare(at: At<'_, Self>, draft: Report) -> Result<Report> {
+        let draft = with_stored_types(draft, at.stored);
+        draft.check(at.request.console.store.path())?;
+        Ok(draft)
+    }
+
+    fn create(tx: &Tx<'_>, ctx: &Context, draft: &Report) -> Result<()> {
+        reports::create(tx, ctx, draft)
+    }
+
+    fn update(tx: &Tx<'_>, ctx: &Context, key: &Address, draft: &Report) -> Result<()> {
+        reports::change(tx, ctx, &reports::find(tx, &key.0, &key.1)?, draft)
+    }
+
+    fn created(request: &RequestContext, draft: Report, (): ()) -> Result<Response> {
+        request.done("Report saved.", &path(&draft))
+    }
+
+    fn saved(request: &RequestContext, _: &Address, draft: &Report) -> Result<Response> {
+        request.done("Report saved.", &path(draft))
+    }
+
+    fn page(Address(dashboard, id): &Address) -> String {
+        format!("{PAGE}/{dashboard}/{id}")
+    }
+
+    fn last_actor(connection: &Connection, key: &Address) -> Result<String> {
+        let number = reports::find(connection, &key.0, &key.1)?.number;
+        audit::last_actor(connection, Self::NOUN, Some(number), &[])
+    }
+
+    fn buttons(_: Option<&Address>, _: &Report) -> Vec<Button> {
+        vec![Button::new("try", "Run").shows()]
+    }
+
+    async fn press(at: At<'_, Self>, draft: Report, _: &str) -> Result<Outcome> {
+        match try_out(at.request, with_stored_types(draft, at.stored)).await {
+            Ok(made) => Outcome::shown(&Tried { made }),
+            Err(cause) if cause.kind == Kind::Defect => Err(cause),
+            Err(cause) => Err(Error::invalid(cause.message)),
+        }
+    }
+
+    async fn aside(at: At<'_, Self>) -> Result<String> {
+        answer::part(&Aside {
+            layout: at.layout,
+            views: reports::views(at.request.console.store.path())?,
+            report: at
+                .key
+                .map(|key| (Self::page(key), at.stored.label.as_str())),
         })
     }
 }
@@ -155,27 +307,6 @@ fn client_choices(connection: &Connection, named: &[String]) -> Result<Vec<Choic
     Ok(choices)
 }
 
-fn rows(report: &Report) -> Vec<ParameterRow> {
-    let asked = report.asked().map(|asked| ParameterRow {
-        name: asked.name.clone(),
-        label: asked.label.clone().unwrap_or_default(),
-        kind: if asked.optional { "may" } else { "ask" }.to_owned(),
-        sort: match asked.kind {
-            ParameterKind::Text => "text",
-            ParameterKind::Number => "number",
-        }
-        .to_owned(),
-        value: String::new(),
-    });
-    let fixed = report.fixed.iter().map(|fixed| ParameterRow {
-        name: fixed.name.clone(),
-        kind: "fixed".to_owned(),
-        value: text(&fixed.value),
-        ..ParameterRow::default()
-    });
-    asked.chain(fixed).collect()
-}
-
 fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -196,179 +327,33 @@ fn typed_value(typed: &str, was: Option<&Value>) -> Value {
     }
 }
 
-pub(super) async fn blank(request: RequestContext) -> Result<Response> {
-    let report = Report {
-        dashboard: "event".to_owned(),
-        id: String::new(),
-        label: String::new(),
-        query: reports::EXAMPLE.to_owned(),
-        parameters: Vec::new(),
-        fixed: Vec::new(),
-        api_clients: Vec::new(),
-    };
-    let form = form(&request, &report)?;
-    answer::page(&Editor::new(&request, None, form, Vec::new())?)
-}
-
-pub(super) async fn edit(request: RequestContext) -> Result<Response> {
-    let Stored { report, .. } = show::find(&request)?;
-    let form = form(&request, &report)?;
-    answer::page(&Editor::new(&request, Some(&report), form, rows(&report))?)
-}
-
-fn typed_rows(form: &Fields) -> Vec<ParameterRow> {
-    let column = |name: &'static str| form.all(name).map(|text| text.trim().to_owned());
-    let names = column("name").zip(column("title"));
-    let kinds = column("kind").zip(column("sort"));
-    let rows = names.zip(kinds).zip(column("value"));
-    rows.map(|(((name, label), (kind, sort)), value)| ParameterRow {
-        name,
-        label,
-        kind,
-        sort,
-        value,
-    })
-    .filter(|row| !row.name.is_empty())
-    .collect()
-}
-
-fn typed(form: &Fields, rows: &[ParameterRow], was: Option<&Report>) -> Report {
-    let parameter = |row: &ParameterRow| Parameter {
-        name: row.name.clone(),
-        label: Some(row.label.clone()).filter(|label| !label.is_empty()),
-        optional: row.kind == "may",
-        kind: match row.sort.as_str() {
-            "number" => ParameterKind::Number,
-            _ => ParameterKind::Text,
-        },
-    };
-    let fixed = |row: &ParameterRow| {
-        let known = was.and_then(|was| was.fixed.iter().find(|fixed| fixed.name == row.name));
-        Fixed {
-            name: row.name.clone(),
-            value: typed_value(&row.value, known.map(|fixed| &fixed.value)),
-        }
-    };
-    let (fixed_rows, asked): (Vec<&ParameterRow>, Vec<&ParameterRow>) =
-        rows.iter().partition(|row| row.kind == "fixed");
-    Report {
-        dashboard: form.text("dashboard").to_owned(),
-        id: form.text("id").to_owned(),
-        label: form.text("label").to_owned(),
-        query: form.text("query").replace("\r\n", "\n"),
-        parameters: asked.into_iter().map(parameter).collect(),
-        fixed: fixed_rows.into_iter().map(fixed).collect(),
-        api_clients: match form.text("exposed") {
-            "all" => vec!["*".to_owned()],
-            "some" => form.all("client").map(ToOwned::to_owned).collect(),
-            _ => Vec::new(),
-        },
+/// The report with fixed values of the types that they have where they are stored.
+fn with_stored_types(mut draft: Report, stored: &Report) -> Report {
+    for fixed in &mut draft.fixed {
+        let known = stored.fixed.iter().find(|known| known.name == fixed.name);
+        fixed.value = typed_value(&text(&fixed.value), known.map(|known| &known.value));
     }
-}
-
-/// What came of saving or running a report.
-enum Saved {
-    Done,
-    Tried(Preview),
-    /// Somebody else saved it meanwhile.
-    Stale(Stored),
-}
-
-pub(super) async fn save(request: RequestContext) -> Result<Response> {
-    let was = match request.path("dashboard") {
-        Ok(_) => Some(show::find(&request)?),
-        Err(_) => None,
-    };
-    let was_report = was.as_ref().map(|was| &was.report);
-    let rows = typed_rows(&request.form);
-    let report = typed(&request.form, &rows, was_report);
-    let saved = if request.form.text("do") == "try" {
-        try_out(&request, &report, &rows).await.map(Saved::Tried)
-    } else {
-        store(&request, &report, was.clone()).await
-    };
-    let mut shown = form(&request, &report)?;
-    let mut tried = None;
-    match saved {
-        Ok(Saved::Done) => return request.done("Report saved.", &path(&report)),
-        Ok(Saved::Tried(preview)) => {
-            shown.refill(&request.form);
-            tried = Some(preview);
-        }
-        Ok(Saved::Stale(now)) => {
-            let who = request.look_up(|connection| {
-                audit::last_actor(connection, "report", Some(now.number), &[])
-            })?;
-            shown.warn(&request.form, &who, form(&request, &now.report)?);
-            if self::rows(&now.report) != rows {
-                let names = self::rows(&now.report).into_iter().map(|row| row.name);
-                let names = names.collect::<Vec<_>>().join(", ");
-                shown.meanwhile.push(("Parameters".to_owned(), names));
-            }
-        }
-        Err(cause) if cause.kind != Kind::Defect => {
-            shown.reject(&request.form, &cause);
-        }
-        Err(cause) => return Err(cause),
-    }
-    let mut page = Editor::new(&request, was_report, shown, rows)?;
-    page.tried = tried;
-    answer::form_page(page.tried.is_none(), &page)
+    draft
 }
 
 /// Runs a report that is not saved, with the values of its rows.
-async fn try_out(
-    request: &RequestContext,
-    report: &Report,
-    rows: &[ParameterRow],
-) -> Result<Preview> {
-    let mut tried = report.clone();
+async fn try_out(request: &RequestContext, mut tried: Report) -> Result<Preview> {
     for name in [&mut tried.dashboard, &mut tried.id, &mut tried.label] {
         if name.is_empty() {
             "new".clone_into(name);
         }
     }
     tried.check(request.console.store.path())?;
-    let value = |asked: &Parameter| {
-        let row = rows.iter().find(|row| row.name == asked.name);
-        let value = row.map_or_else(String::new, |row| row.value.clone());
-        (asked.name.clone(), value)
-    };
-    let sent: Vec<(String, String)> = tried.asked().map(value).collect();
+    let rows = typed_rows(&request.form).filter(|row| row.kind != "fixed");
+    let sent: Vec<(String, String)> = rows.map(|row| (row.name, row.value)).collect();
     let values = Values::read(&tried.parameters, &tried.fixed, &sent)?;
     reports::preview(request.console.app(), &tried, values, TRIED_MAX).await
 }
 
-async fn store(request: &RequestContext, report: &Report, was: Option<Stored>) -> Result<Saved> {
-    report.check(request.console.store.path())?;
-    let begun_on = request.form.text("version").to_owned();
-    let report = report.clone();
-    request
-        .write(move |tx, ctx| {
-            let Some(was) = was else {
-                reports::create(tx, ctx, &report)?;
-                return Ok(Saved::Done);
-            };
-            let now = reports::find(tx, &was.report.dashboard, &was.report.id)?;
-            if mark(&now.report) != begun_on {
-                return Ok(Saved::Stale(now));
-            }
-            reports::change(tx, ctx, &now, &report)?;
-            Ok(Saved::Done)
-        })
-        .await
-}
-
-pub(super) async fn remove(request: RequestContext) -> Result<Response> {
-    let Stored { report, .. } = show::find(&request)?;
-    let done = format!("{} removed.", report.label);
-    request
-        .write(move |tx, ctx| {
-            let now = reports::find(tx, &report.dashboard, &report.id)?;
-            reports::remove(tx, ctx, &now)
-        })
-        .await?;
-    request.done(done, PAGE)
+pub(super) fn remove(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let now = reports::find(tx, action.text("dashboard"), action.text("id"))?;
+    reports::remove(tx, ctx, &now)?;
+    Ok(Done::new(format!("{} removed.", now.report.label), PAGE))
 }
 
 #[cfg(test)]

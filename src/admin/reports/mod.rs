@@ -4,43 +4,26 @@
 mod edit;
 mod show;
 
-use super::{
-    Area, Layout, RequestContext, Route, answer,
-    route::{ADMINISTRATOR, VIEWER},
-};
-use crate::{
-    domain::reports::{self, Report},
-    types::error::{Kind, Result},
-};
-use askama::Template;
-use poem::Response;
+use crate::admin::prelude::*;
+use crate::domain::reports::{self, Report};
 
 const PAGE: &str = "/console/reports";
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get(PAGE, VIEWER, list),
-        Route::post("/console/reports/shipped", ADMINISTRATOR, put_back),
-        Route::get("/console/reports/new", ADMINISTRATOR, edit::blank),
-        Route::post("/console/reports/new", ADMINISTRATOR, edit::save),
-        Route::get("/console/reports/:dashboard/:id", VIEWER, show::show),
-        Route::get("/console/reports/:dashboard/:id/file", VIEWER, show::file),
-        Route::get(
-            "/console/reports/:dashboard/:id/edit",
+    let edit = "/console/reports/:dashboard/:id/edit";
+    Routes::access(VIEWER)
+        .get(PAGE, list)
+        .get("/console/reports/:dashboard/:id", show::show)
+        .get("/console/reports/:dashboard/:id/file", show::file)
+        .with(engine::routes::<edit::Reports>(
+            "/console/reports/new",
+            edit,
             ADMINISTRATOR,
-            edit::edit,
-        ),
-        Route::post(
-            "/console/reports/:dashboard/:id/edit",
-            ADMINISTRATOR,
-            edit::save,
-        ),
-        Route::post(
-            "/console/reports/:dashboard/:id/remove",
-            ADMINISTRATOR,
-            edit::remove,
-        ),
-    ]
+        ))
+        .then(ADMINISTRATOR)
+        .action("/console/reports/shipped", put_back)
+        .action("/console/reports/:dashboard/:id/remove", edit::remove)
+        .all()
 }
 
 fn layout(request: &RequestContext, title: &str) -> Layout {
@@ -81,21 +64,13 @@ async fn list(request: RequestContext) -> Result<Response> {
 }
 
 /// Puts back the shipped reports that are not there any more.
-async fn put_back(request: RequestContext) -> Result<Response> {
-    let shipped = reports::shipped()?;
-    request
-        .write(move |tx, ctx| {
-            for report in &shipped {
-                match reports::find(tx, &report.dashboard, &report.id) {
-                    Ok(_) => {}
-                    Err(cause) if cause.kind == Kind::ReportNotFound => {
-                        reports::create(tx, ctx, report)?;
-                    }
-                    Err(cause) => return Err(cause),
-                }
-            }
-            Ok(())
-        })
-        .await?;
-    request.done("Shipped reports restored.", PAGE)
+fn put_back(tx: &Tx<'_>, ctx: &Context, _: &Action) -> Result<Done> {
+    for report in &reports::shipped()? {
+        match reports::find(tx, &report.dashboard, &report.id) {
+            Ok(_) => {}
+            Err(cause) if cause.kind == Kind::ReportNotFound => reports::create(tx, ctx, report)?,
+            Err(cause) => return Err(cause),
+        }
+    }
+    Ok(Done::new("Shipped reports restored.", PAGE))
 }

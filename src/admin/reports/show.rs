@@ -1,16 +1,12 @@
 //! The page of a report: parameters, chart, first rows; and all rows as a file.
 
 use super::{layout, path};
-use crate::{
-    admin::{Layout, RequestContext, answer},
-    domain::reports::{
-        self, Format, Output, ParameterKind, Preview, Report, Stored, Values,
-        chart::{Chart, Offers},
-    },
-    types::error::{Error, Kind, Result},
+use crate::admin::prelude::*;
+use crate::domain::reports::{
+    self, Format, Output, ParameterKind, Preview, Report, Stored, Values,
+    chart::{Chart, Offers},
 };
-use askama::Template;
-use poem::{Body, Response};
+use poem::Body;
 
 /// Rows that a page shows; the file has all of them.
 const ROWS_MAX: usize = 500;

@@ -1,13 +1,8 @@
 //! The form above the lists of purchases.
 
 use crate::{
-    admin::{
-        Fields,
-        engine::{Input, choices},
-        filter::{Asked, Typed},
-    },
+    admin::{filter::Asked, prelude::*},
     domain::sales::find::{Choices, PurchaseFilter},
-    types::Zone,
 };
 
 const FITS: [(&str, &str); 4] = [
@@ -23,60 +18,37 @@ const METHODS: [(&str, &str); 4] = [
     ("other", "Something else"),
 ];
 
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub typed: Typed<7>,
-    pub wanted: PurchaseFilter,
-    /// What could not be read, and was left out.
-    pub failure: Option<String>,
+/// The purchases that a form asks for, and what of it could not be read and was left out.
+pub fn wanted(request: &RequestContext) -> (PurchaseFilter, Option<String>) {
+    let zone = request.console.settings().zone.clone();
+    let mut asked = Asked::of(&request.query, &zone);
+    let times = asked.times();
+    let wanted = PurchaseFilter {
+        since: times.since,
+        until: times.until,
+        staff: asked.text("staff"),
+        product: asked.number("product"),
+        method: asked.text("method"),
+        fits: asked.choice("fits", &FITS),
+        q: asked.text("q"),
+    };
+    (wanted, asked.failure())
 }
 
-impl Filter {
-    pub fn read(query: &Fields, zone: &Zone) -> Self {
-        let names = ["since", "until", "staff", "product", "method", "fits", "q"];
-        let mut asked = Asked::of(query, zone);
-        let times = asked.times();
-        let wanted = PurchaseFilter {
-            since: times.since,
-            until: times.until,
-            staff: asked.text("staff"),
-            product: asked.number("product"),
-            method: asked.text("method"),
-            fits: asked.choice("fits", &FITS),
-            q: asked.text("q"),
-        };
-        Self {
-            typed: Typed::read(query, names),
-            wanted,
-            failure: asked.failure(),
-        }
-    }
-
-    pub fn inputs(&self, offered: &Choices) -> Vec<Input> {
-        let value = |name| self.typed.get(name);
-        let any = |label: &str| [(String::new(), label.to_owned())].into_iter();
-        let staff = offered.staff.iter().cloned();
-        let products = offered.products.iter();
-        let products = products.map(|(id, name)| (id.to_string(), name.clone()));
-        let moment = |name, label| Input::line("datetime-local", name, label).value(value(name));
-        vec![
-            moment("since", "From"),
-            moment("until", "Until"),
-            Input::select(
-                "staff",
-                "Sold by",
-                choices(any("anybody").chain(staff), value("staff")),
-            ),
-            Input::select(
-                "product",
-                "Product",
-                choices(any("any").chain(products), value("product")),
-            ),
-            Input::select("method", "Paid by", choices(METHODS, value("method"))),
-            Input::select("fits", "Inconsistencies", choices(FITS, value("fits"))),
-            Input::text("q", "Code, note or ticket")
-                .value(value("q"))
-                .attribute("spellcheck", "false"),
-        ]
-    }
+/// The form above a list of purchases.
+pub async fn list(request: &RequestContext) -> Result<List> {
+    let offered = request.read(Choices::read).await?;
+    let any = |label: &str| [(String::new(), label.to_owned())].into_iter();
+    let products = offered.products.into_iter();
+    let products = products.map(|(id, name)| (id.to_string(), name));
+    let inputs = vec![
+        Input::line("datetime-local", "since", "From"),
+        Input::line("datetime-local", "until", "Until"),
+        Input::select("staff", "Sold by", any("anybody").chain(offered.staff)),
+        Input::select("product", "Product", any("any").chain(products)),
+        Input::select("method", "Paid by", METHODS),
+        Input::select("fits", "Inconsistencies", FITS),
+        Input::text("q", "Code, note or ticket").attribute("spellcheck", "false"),
+    ];
+    Ok(List::new(request, inputs, "from"))
 }

@@ -1,14 +1,16 @@
 //! Inconsistencies of purchases, which are settled with a note.
 
-use super::amount;
-use crate::{
-    admin::{Area, Layout, RequestContext, answer},
-    domain::sales::inconsistencies::{self, Line, Purchase, find_open, find_settled, waiting},
-    types::error::{Error, Kind, Result},
+use super::{
+    amount,
+    list::{from, shown},
+    receipt,
 };
-use askama::Template;
-use poem::Response;
+use crate::admin::prelude::*;
+use crate::domain::sales::inconsistencies::{
+    self, Line, Purchase, find_open, find_settled, waiting,
+};
 
+const OPEN: &str = "/console/sales/inconsistencies";
 pub const NOTE_MAX_CHARS: usize = inconsistencies::NOTE_MAX_CHARS;
 
 #[derive(Template)]
@@ -17,31 +19,23 @@ struct OpenPage {
     layout: Layout,
     purchases: Vec<Purchase>,
     waiting: i64,
-    next: Option<i64>,
-    newest: bool,
-    failure: Option<String>,
+    list: List,
 }
 
 pub(super) async fn open(request: RequestContext) -> Result<Response> {
-    answer::page(&open_page(&request, None).await?)
-}
-
-async fn open_page(request: &RequestContext, failure: Option<String>) -> Result<OpenPage> {
     let from = request.query.number("from").ok().flatten();
-    let (purchases, next, waiting) = request
-        .read(move |connection| {
-            let (purchases, next) = find_open(connection, from.unwrap_or(i64::MAX))?;
-            Ok((purchases, next, waiting(connection)?))
+    let mut list = List::new(&request, Vec::new(), "from");
+    let read = move |connection: &Connection, layout| {
+        let (purchases, next) = find_open(connection, from.unwrap_or(i64::MAX))?;
+        list.next = next.map(|next| next.to_string());
+        Ok(OpenPage {
+            layout,
+            list,
+            purchases,
+            waiting: waiting(connection)?,
         })
-        .await?;
-    Ok(OpenPage {
-        layout: request.layout("Inconsistencies", Some(Area::Sales)),
-        purchases,
-        waiting,
-        next,
-        newest: from.is_none(),
-        failure,
-    })
+    };
+    request.page("Inconsistencies", Area::Sales, read).await
 }
 
 #[derive(Template)]
@@ -50,25 +44,24 @@ struct SettledPage {
     layout: Layout,
     lines: Vec<Line>,
     waiting: i64,
-    next: Option<String>,
-    newest: bool,
+    list: List,
 }
 
 pub(super) async fn settled(request: RequestContext) -> Result<Response> {
-    let from = super::list::from(request.query.filled("from"));
-    let (lines, next, waiting) = request
-        .read(move |connection| {
-            let (lines, next) = find_settled(connection, from.unwrap_or((i64::MAX, i64::MAX)))?;
-            Ok((lines, next, waiting(connection)?))
+    let from = from(&request).unwrap_or((i64::MAX, i64::MAX));
+    let mut list = List::new(&request, Vec::new(), "from");
+    let read = move |connection: &Connection, layout| {
+        let (lines, next) = find_settled(connection, from)?;
+        list.next = next.map(shown);
+        Ok(SettledPage {
+            layout,
+            list,
+            lines,
+            waiting: waiting(connection)?,
         })
-        .await?;
-    answer::page(&SettledPage {
-        layout: request.layout("Settled inconsistencies", Some(Area::Sales)),
-        lines,
-        waiting,
-        next: next.map(|(at, id)| format!("{at}.{id}")),
-        newest: from.is_none(),
-    })
+    };
+    let title = "Settled inconsistencies";
+    request.page(title, Area::Sales, read).await
 }
 
 /// Settles the chosen inconsistencies, and returns to the page of the form.
@@ -83,36 +76,23 @@ pub(super) async fn settle(request: RequestContext) -> Result<Response> {
     let done = request
         .write(move |tx, ctx| inconsistencies::settle(tx, ctx, purchase, &chosen, &note))
         .await;
-    let back = match request.form.text("back") {
-        "receipt" => format!("/console/sales/{purchase}#inconsistencies"),
-        _ => "/console/sales/inconsistencies".to_owned(),
-    };
+    let of_receipt = request.form.text("back") == "receipt";
     match done {
-        Ok(count) => request.done(
-            match count {
+        Ok(count) => {
+            let message = match count {
                 1 => "1 inconsistency settled.".to_owned(),
                 count => format!("{count} inconsistencies settled."),
-            },
-            &back,
-        ),
-        Err(cause) if cause.kind == Kind::Invalid => again(&request, &cause).await,
-        Err(cause) => Err(cause),
+            };
+            let receipt = format!("/console/sales/{purchase}#inconsistencies");
+            request.done(message, if of_receipt { &receipt } else { OPEN })
+        }
+        Err(cause) if of_receipt => request.failed(cause, receipt::show).await,
+        Err(cause) => request.failed(cause, open).await,
     }
 }
 
-/// The open inconsistencies, with what is wrong.
-async fn again(request: &RequestContext, cause: &Error) -> Result<Response> {
-    let failure = answer::sentence(&cause.message);
-    answer::form_again(&open_page(request, Some(failure)).await?)
-}
-
-pub(super) async fn reopen(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    let purchase = request
-        .write(move |tx, ctx| inconsistencies::reopen(tx, ctx, id))
-        .await?;
-    request.done(
-        "Inconsistency reopened.",
-        &format!("/console/sales/{purchase}#inconsistencies"),
-    )
+pub(super) fn reopen(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let purchase = inconsistencies::reopen(tx, ctx, action.id)?;
+    let path = format!("/console/sales/{purchase}#inconsistencies");
+    Ok(Done::new("Inconsistency reopened.", path))
 }

@@ -1,80 +1,76 @@
 //! The list of purchases.
 
-use super::{amount, filter::Filter, money};
+use super::{amount, filter, money};
 use crate::{
-    admin::{Area, Layout, RequestContext, answer, engine::Input, export as file},
+    admin::{export as file, prelude::*},
     domain::sales::{
-        find::{self, Choices, Line, Place},
+        find::{self, Line, Place, PurchaseFilter},
         inconsistencies,
         sums::Whole,
     },
     ops::export::{What, Which},
-    types::error::{Error, Result},
 };
-use askama::Template;
-use poem::Response;
 
 #[derive(Template)]
 #[template(path = "sales/list.html")]
 struct Page {
     layout: Layout,
-    filter: Filter,
-    inputs: Vec<Input>,
+    list: List,
     lines: Vec<Line>,
     whole: Whole,
     waiting: i64,
-    /// The query of the next page.
-    next: Option<String>,
-    newest: bool,
     /// There are no purchases at all.
     nothing: bool,
 }
 
 /// Where a page begins: the time and the id of a purchase.
-pub(super) fn from(text: Option<&str>) -> Option<Place> {
-    let (at, id) = text?.split_once('.')?;
+pub(super) fn from(request: &RequestContext) -> Option<Place> {
+    let (at, id) = request.query.text("from").split_once('.')?;
     Some((at.parse().ok()?, id.parse().ok()?))
 }
 
+pub(super) fn shown((at, id): Place) -> String {
+    format!("{at}.{id}")
+}
+
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
-    let filter = Filter::read(&request.query, &request.console.settings().zone);
-    let from = from(request.query.filled("from"));
+    let (wanted, failure) = filter::wanted(&request);
+    let from = from(&request);
+    let mut list = filter::list(&request).await?;
+    list.failure = failure;
     let layout = request.layout("Sales", Some(Area::Sales));
-    let page = request
-        .read(move |connection| {
-            let (lines, next) = find::find(connection, &filter.wanted, from)?;
-            let next = next.map(|(at, id)| filter.typed.with("from", &format!("{at}.{id}")));
-            Ok(Page {
-                layout,
-                lines,
-                next,
-                newest: from.is_none(),
-                inputs: filter.inputs(&Choices::read(connection)?),
-                whole: Whole::read(connection, &filter.wanted.conditions())?,
-                waiting: inconsistencies::waiting(connection)?,
-                nothing: !find::is_any(connection)?,
-                filter,
-            })
+    let read = move |connection: &Connection| {
+        let (lines, next) = find::find(connection, &wanted, from)?;
+        list.next = next.map(shown);
+        Ok(Page {
+            layout,
+            list,
+            lines,
+            whole: Whole::read(connection, &wanted.conditions())?,
+            waiting: inconsistencies::waiting(connection)?,
+            nothing: !find::is_any(connection)?,
         })
-        .await?;
-    answer::form_page(page.filter.failure.is_some(), &page)
+    };
+    let page = request.read(read).await?;
+    answer::form_page(page.list.failure.is_some(), &page)
 }
 
 pub(super) async fn export(request: RequestContext) -> Result<Response> {
     let format = file::format(request.query.text("format"))?;
-    let zone = request.console.settings().zone.clone();
-    let filter = Filter::read(&request.query, &zone);
-    if let Some(failure) = filter.failure {
+    let (wanted, failure) = filter::wanted(&request);
+    if let Some(failure) = failure {
         return Err(Error::invalid(failure));
     }
-    let which = if filter.typed.is_empty() {
+    let which = if wanted == PurchaseFilter::default() {
         Which::All
     } else {
-        let found = request
-            .read(move |connection| find::ids(connection, &filter.wanted))
-            .await?;
-        Which::Ids(found)
+        Which::Ids(
+            request
+                .read(move |connection| find::ids(connection, &wanted))
+                .await?,
+        )
     };
+    let zone = request.console.settings().zone.clone();
     let app = request.console.app();
     Ok(file::sent(app, What::Transactions, which, zone, format))
 }

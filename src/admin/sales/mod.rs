@@ -6,52 +6,34 @@ mod list;
 mod receipt;
 mod totals;
 
-use super::{Route, layout, route};
+use super::layout;
+use crate::admin::prelude::*;
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get("/console/sales", route::VIEWER, list::show),
-        Route::get("/console/sales/export", route::VIEWER, list::export),
-        Route::get("/console/sales/totals", route::VIEWER, totals::show),
-        Route::get(
-            "/console/sales/totals/export",
-            route::VIEWER,
-            totals::export,
-        ),
-        Route::get(
-            "/console/sales/inconsistencies",
-            route::VIEWER,
-            inconsistencies::open,
-        ),
-        Route::get(
+    Routes::access(VIEWER)
+        .get("/console/sales", list::show)
+        .get("/console/sales/export", list::export)
+        .get("/console/sales/totals", totals::show)
+        .get("/console/sales/totals/export", totals::export)
+        .get("/console/sales/inconsistencies", inconsistencies::open)
+        .get(
             "/console/sales/inconsistencies/settled",
-            route::VIEWER,
             inconsistencies::settled,
-        ),
-        Route::post(
+        )
+        .then(OPERATOR)
+        .action(
             "/console/sales/inconsistencies/:id/reopen",
-            route::OPERATOR,
             inconsistencies::reopen,
-        ),
-        Route::get("/console/sales/:id", route::VIEWER, receipt::show),
-        Route::get(
-            "/console/sales/:id/body/:body",
-            route::VIEWER,
-            receipt::body,
-        ),
-        Route::post(
-            "/console/sales/:id/settle",
-            route::OPERATOR,
-            inconsistencies::settle,
-        ),
-    ]
+        )
+        .then(VIEWER)
+        .get("/console/sales/:id", receipt::show)
+        .get("/console/sales/:id/body/:body", receipt::body)
+        .then(OPERATOR)
+        .post("/console/sales/:id/settle", inconsistencies::settle)
+        .all()
 }
 
 /// `1,234.50`.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "templates pass references"
-)]
 fn money(cents: &i64) -> String {
     let units = i64::try_from(cents.unsigned_abs() / 100).unwrap_or(i64::MAX);
     let sign = if *cents < 0 { "-" } else { "" };
@@ -63,7 +45,6 @@ fn money(cents: &i64) -> String {
 }
 
 /// As [`money`]; a dash without one.
-#[expect(clippy::ref_option, reason = "templates pass references")]
 fn amount(cents: &Option<i64>) -> String {
     cents.as_ref().map_or_else(|| "–".to_owned(), money)
 }

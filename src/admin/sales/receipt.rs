@@ -2,16 +2,11 @@
 //! them.
 
 use super::{amount, inconsistencies::NOTE_MAX_CHARS};
-use crate::{
-    admin::{Area, Layout, RequestContext, answer},
-    domain::sales::{
-        inconsistencies::{self, Inconsistency},
-        receipt::{self, Body, Item, PARTS_MAX, Payment, Sale, Ticket},
-    },
-    types::error::Result,
+use crate::admin::prelude::*;
+use crate::domain::sales::{
+    inconsistencies::{self, Inconsistency},
+    receipt::{self, Body, Item, PARTS_MAX, Payment, Sale, Ticket},
 };
-use askama::Template;
-use poem::Response;
 
 #[derive(Template)]
 #[template(path = "sales/receipt.html")]
@@ -46,21 +41,20 @@ impl Page {
 
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    let layout = request.layout(&format!("Purchase {id}"), Some(Area::Sales));
-    let page = request
-        .read(move |connection| {
-            Ok(Page {
-                sale: receipt::sale(connection, id)?,
-                items: receipt::items(connection, id)?,
-                payments: receipt::payments(connection, id)?,
-                tickets: receipt::tickets(connection, id)?,
-                inconsistencies: inconsistencies::of_purchase(connection, id, false, PARTS_MAX)?,
-                bodies: receipt::bodies(connection, id)?,
-                layout,
-            })
+    let read = move |connection: &Connection, layout| {
+        Ok(Page {
+            sale: receipt::sale(connection, id)?,
+            items: receipt::items(connection, id)?,
+            payments: receipt::payments(connection, id)?,
+            tickets: receipt::tickets(connection, id)?,
+            inconsistencies: inconsistencies::of_purchase(connection, id, false, PARTS_MAX)?,
+            bodies: receipt::bodies(connection, id)?,
+            layout,
         })
-        .await?;
-    answer::page(&page)
+    };
+    request
+        .page(&format!("Purchase {id}"), Area::Sales, read)
+        .await
 }
 
 /// A body as the till sent it.

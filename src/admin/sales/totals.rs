@@ -1,27 +1,20 @@
 //! Totals of sales by method, product and staff, for each day.
 
-use super::{filter::Filter, money};
+use super::{filter, money};
+use crate::admin::prelude::*;
 use crate::{
-    admin::{Area, Layout, RequestContext, answer, engine::Input},
     domain::sales::{
-        find::Choices,
         inconsistencies::waiting,
         sums::{By, Row, Sum, Table, Whole},
     },
-    types::{
-        error::{Error, Result},
-        spreadsheet::csv_bytes,
-    },
+    types::spreadsheet::csv_bytes,
 };
-use askama::Template;
-use poem::Response;
 
 #[derive(Template)]
 #[template(path = "sales/totals.html")]
 struct Page {
     layout: Layout,
-    filter: Filter,
-    inputs: Vec<Input>,
+    list: List,
     tables: Vec<Table>,
     whole: Whole,
     waiting: i64,
@@ -67,26 +60,24 @@ impl Table {
 
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let zone = request.console.settings().zone.clone();
-    let filter = Filter::read(&request.query, &zone);
+    let (wanted, failure) = filter::wanted(&request);
+    let mut list = filter::list(&request).await?;
+    list.failure = failure;
     let layout = request.layout("Sales totals", Some(Area::Sales));
-    let page = request
-        .read(move |connection| {
-            let condition = filter.wanted.conditions();
-            let tables = By::ALL
-                .into_iter()
-                .map(|by| Table::read(connection, by, &condition, &zone))
-                .collect::<Result<Vec<Table>>>()?;
-            Ok(Page {
-                layout,
-                whole: Whole::read(connection, &condition)?,
-                tables,
-                inputs: filter.inputs(&Choices::read(connection)?),
-                waiting: waiting(connection)?,
-                filter,
-            })
+    let read = move |connection: &Connection| {
+        let condition = wanted.conditions();
+        let tables = By::ALL.into_iter();
+        let tables = tables.map(|by| Table::read(connection, by, &condition, &zone));
+        Ok(Page {
+            layout,
+            list,
+            tables: tables.collect::<Result<_>>()?,
+            whole: Whole::read(connection, &condition)?,
+            waiting: waiting(connection)?,
         })
-        .await?;
-    answer::form_page(page.filter.failure.is_some(), &page)
+    };
+    let page = request.read(read).await?;
+    answer::form_page(page.list.failure.is_some(), &page)
 }
 
 /// A table as CSV: a line for each day and name.
@@ -97,12 +88,12 @@ pub(super) async fn export(request: RequestContext) -> Result<Response> {
         .find(|by| by.name() == asked)
         .ok_or_else(|| Error::invalid("by: must be method, product or staff"))?;
     let zone = request.console.settings().zone.clone();
-    let filter = Filter::read(&request.query, &zone);
-    if let Some(failure) = filter.failure {
+    let (wanted, failure) = filter::wanted(&request);
+    if let Some(failure) = failure {
         return Err(Error::invalid(failure));
     }
     let table = request
-        .read(move |connection| Table::read(connection, by, &filter.wanted.conditions(), &zone))
+        .read(move |connection| Table::read(connection, by, &wanted.conditions(), &zone))
         .await?;
     Ok(answer::download(
         &format!("sales-by-{}.csv", by.name()),

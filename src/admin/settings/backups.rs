@@ -3,15 +3,10 @@
 use super::{
     layout,
     schedule::{self, SCHEDULE},
-    told,
 };
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Layout, RequestContext, answer,
-        engine::Form,
-        layout::bytes,
-        route::{ADMINISTRATOR, Routes},
-    },
+    admin::layout::bytes,
     core::settings,
     domain::delegates::erased,
     ops::backup::{
@@ -19,13 +14,8 @@ use crate::{
         ledger::{self, Entry, Purpose},
         run,
     },
-    types::{
-        Timestamp,
-        error::{Error, Result},
-    },
 };
-use askama::Template;
-use poem::{Response, http::header};
+use poem::http::header;
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -53,9 +43,6 @@ pub(super) fn routes() -> Routes {
 #[template(path = "settings/backups.html")]
 pub(super) struct Page {
     layout: Layout,
-    /// The part of the page where something failed, and why.
-    failed: &'static str,
-    failure: String,
     list: List,
     pub(super) schedule: Form,
     /// What a look at the folder of the schedule found.
@@ -141,8 +128,6 @@ impl Page {
         })?;
         Ok(Self {
             layout: layout(request, "Backups"),
-            failed: "",
-            failure: String::new(),
             list,
             schedule: SCHEDULE.form(&stored)?,
             found: None,
@@ -187,7 +172,7 @@ async fn now(request: RequestContext) -> Result<Response> {
     let folder = match named {
         Some(folder) if !folder.is_absolute() => {
             let cause = Error::invalid("the folder must be a whole path, such as /media/stick");
-            return again(&request, "now", cause).await;
+            return request.failed(cause, show).await;
         }
         Some(folder) => folder,
         None => run::own_folder(request.console.store.path()),
@@ -205,17 +190,9 @@ async fn now(request: RequestContext) -> Result<Response> {
             let path = entry.path.display();
             request.done(format!("Backup made and checked: {path}."), HERE)
         }
-        Ok(Ok(Err(cause))) => again(&request, "now", cause).await,
+        Ok(Ok(Err(cause))) => request.failed(cause, show).await,
         Ok(Err(panic)) => Err(Error::defect(panic)),
     }
-}
-
-/// The page again, with why a part of it failed.
-async fn again(request: &RequestContext, failed: &'static str, cause: Error) -> Result<Response> {
-    let mut page = Page::new(request).await?;
-    page.failed = failed;
-    page.failure = told(cause)?;
-    answer::form_again(&page)
 }
 
 /// Makes a backup for the browser alone.
@@ -224,7 +201,7 @@ async fn make_download(request: RequestContext) -> Result<Response> {
     let made = run::on_thread(move || files::for_download(&app.store, &ctx, Timestamp::now()));
     match made.await {
         Ok(download) => Ok(sent(download)),
-        Err(cause) => again(&request, "now", cause).await,
+        Err(cause) => request.failed(cause, show).await,
     }
 }
 
@@ -266,7 +243,7 @@ async fn check(request: RequestContext) -> Result<Response> {
             });
             answer::page(&page)
         }
-        Err(cause) => again(&request, "check", cause).await,
+        Err(cause) => request.failed(cause, show).await,
     }
 }
 
@@ -279,6 +256,6 @@ async fn delete(request: RequestContext) -> Result<Response> {
     let name = entry.file_name();
     match run::on_thread(move || files::delete(&app.store, &ctx, entry)).await {
         Ok(()) => request.done(format!("{name} deleted."), HERE),
-        Err(cause) => again(&request, "check", cause).await,
+        Err(cause) => request.failed(cause, show).await,
     }
 }

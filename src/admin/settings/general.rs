@@ -1,27 +1,19 @@
 //! Name, time zone, address and origins; beside them the logo, the default entry rules, and facts.
 
-use super::{layout, told};
+use super::layout;
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Layout, RequestContext, answer,
-        engine::{Form, Input, SettingsForm},
-        route::{ADMINISTRATOR, Done, Routes},
-    },
+    admin::engine::SettingsForm,
     core::settings::{self, logo},
     db::Durability,
-    types::{Timestamp, Zone, error::Result},
 };
-use askama::Template;
-use poem::Response;
 use serde_json::json;
 
 const HERE: &str = "/console/settings";
 
 pub(super) fn routes() -> Routes {
     Routes::access(ADMINISTRATOR)
-        .get(HERE, |request| async move {
-            answer::page(&Page::new(&request, None)?)
-        })
+        .get(HERE, show)
         .post(HERE, |request| save(request, 0))
         .post("/console/settings/access", |request| save(request, 1))
         .post("/console/settings/outgoing", |request| save(request, 2))
@@ -38,8 +30,6 @@ pub(super) fn routes() -> Routes {
 struct Page {
     layout: Layout,
     forms: Vec<Form>,
-    /// Why a picture was not accepted as the logo.
-    logo_failure: String,
     /// The address that the command line gave.
     flag: Option<String>,
     logo: Option<Timestamp>,
@@ -64,7 +54,6 @@ impl Page {
         Ok(Self {
             layout: layout(request, "Settings"),
             forms,
-            logo_failure: String::new(),
             flag: console.public_url.clone(),
             logo,
             file: console.store.path().display().to_string(),
@@ -72,6 +61,10 @@ impl Page {
             safe: console.store.durability() == Durability::Full,
         })
     }
+}
+
+async fn show(request: RequestContext) -> Result<Response> {
+    answer::page(&Page::new(&request, None)?)
 }
 
 async fn save(request: RequestContext, form: usize) -> Result<Response> {
@@ -96,11 +89,7 @@ async fn put_logo(mut request: RequestContext) -> Result<Response> {
     };
     match saved {
         Ok(()) => request.done("Logo saved. It is shown here and in the apps.", HERE),
-        Err(cause) => {
-            let mut page = Page::new(&request, None)?;
-            page.logo_failure = told(cause)?;
-            answer::form_again(&page)
-        }
+        Err(cause) => request.failed(cause, show).await,
     }
 }
 

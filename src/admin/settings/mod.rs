@@ -7,7 +7,7 @@ mod schedule;
 mod sections;
 mod statements;
 
-use super::{Area, Layout, RequestContext, Route, form::told};
+use crate::admin::prelude::*;
 
 pub(super) fn routes() -> Vec<Route> {
     let routes = general::routes().with(sections::routes());

@@ -1,12 +1,9 @@
 //! The rehearsal: a snapshot before it, and one click back to it before the doors open.
 
-use super::{layout, told};
+use super::layout;
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Layout, RequestContext, answer,
-        layout::number,
-        route::{ADMINISTRATOR, Done, Routes},
-    },
+    admin::layout::number,
     core::settings,
     identity::sessions,
     ops::backup::{
@@ -14,13 +11,7 @@ use crate::{
         rehearsal::{self, Going},
         run,
     },
-    types::{
-        Timestamp,
-        error::{Error, Result},
-    },
 };
-use askama::Template;
-use poem::Response;
 
 const HERE: &str = "/console/settings/rehearsal";
 /// What is typed to go back.
@@ -47,7 +38,6 @@ pub(super) fn routes() -> Routes {
 #[template(path = "settings/rehearsal.html")]
 struct Page {
     layout: Layout,
-    failure: String,
     opened_at: Option<Timestamp>,
     snapshot: Option<Entry>,
     /// What would go; why that cannot be told.
@@ -64,7 +54,6 @@ impl Page {
         })?;
         let mut page = Self {
             layout: layout(request, "Rehearsal"),
-            failure: String::new(),
             opened_at,
             snapshot,
             going: None,
@@ -93,12 +82,6 @@ async fn show(request: RequestContext) -> Result<Response> {
     answer::page(&Page::new(&request).await?)
 }
 
-async fn again(request: &RequestContext, cause: Error) -> Result<Response> {
-    let mut page = Page::new(request).await?;
-    page.failure = told(cause)?;
-    answer::form_again(&page)
-}
-
 async fn snapshot(request: RequestContext) -> Result<Response> {
     let (app, ctx) = (request.console.app().clone(), request.context());
     let made = run::on_thread(move || {
@@ -109,21 +92,21 @@ async fn snapshot(request: RequestContext) -> Result<Response> {
     });
     match made.await {
         Ok(_) => request.done("The snapshot is taken and was found sound. Rehearse!", HERE),
-        Err(cause) => again(&request, cause).await,
+        Err(cause) => request.failed(cause, show).await,
     }
 }
 
 async fn go_back(request: RequestContext) -> Result<Response> {
     if request.form.text("words").to_lowercase() != WORDS {
         let cause = Error::invalid(format!("type “{WORDS}” into the field to go back"));
-        return again(&request, cause).await;
+        return request.failed(cause, show).await;
     }
     let snapshot = request.look_up(ledger::snapshot)?;
     // Of two who look at the page, neither goes back to what the other has just taken.
     let asked = request.form.text("snapshot");
     let Some(snapshot) = snapshot.filter(|snapshot| snapshot.id.to_string() == asked) else {
         let cause = Error::invalid("there is another snapshot by now; look at the page again");
-        return again(&request, cause).await;
+        return request.failed(cause, show).await;
     };
     let ctx = request.context();
     // On its own: a browser that goes away does not stop it half-way, nor its message.
@@ -143,7 +126,7 @@ async fn go_back(request: RequestContext) -> Result<Response> {
     });
     match returned.await.map_err(Error::defect)? {
         Ok(()) => Ok(answer::go(HERE)),
-        Err(cause) => again(&request, cause).await,
+        Err(cause) => request.failed(cause, show).await,
     }
 }
 
@@ -152,7 +135,7 @@ fn tell_everybody(console: &crate::admin::Console, told: &str) -> Result<()> {
     let ids = |connection: &_| sessions::ids(connection, Timestamp::now());
     let sessions = console.store.look_up(ids)?;
     for session in sessions {
-        answer::flash(console, session, told.to_owned());
+        answer::flash(console, session, told.to_owned(), false);
     }
     Ok(())
 }

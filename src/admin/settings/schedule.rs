@@ -1,17 +1,12 @@
 //! The schedule of backups.
 
 use super::backups::{HERE, Page};
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        RequestContext, answer,
-        engine::{Input, SettingsForm},
-        layout::bytes,
-    },
+    admin::{engine::SettingsForm, layout::bytes},
     core::settings::BACKUP_EVERY_MAX,
     ops::backup::{folder, run},
-    types::error::{Error, Result},
 };
-use poem::Response;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 

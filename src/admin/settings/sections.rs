@@ -1,28 +1,17 @@
 //! Sections of data: which of them have a schema, in a form of fields or as JSON.
 
-use super::{TABS, layout};
+use super::TABS;
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Area, Fields, Layout, RequestContext, answer,
-        engine::{self, At, Button, Editor, Group, Groups, Input, Key, Outcome, Tabs},
-        route::{ADMINISTRATOR, Action, Done, Routes},
-    },
     core::{
-        Context, audit,
+        audit,
         sections::{
             self, Kind, Schema, Survey,
             simple::{Field, Holds, Simple},
         },
     },
-    db::Tx,
-    types::{
-        error::{Error, Kind as Failure, Result},
-        json,
-    },
+    types::{error::Kind as Failure, json},
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 /// Rows of the form that are empty, to be filled.
@@ -42,7 +31,7 @@ pub(super) fn routes() -> Routes {
 
 #[derive(Template)]
 #[template(path = "settings/sections.html")]
-struct List {
+struct SectionList {
     layout: Layout,
     sections: Vec<Line>,
 }
@@ -54,18 +43,18 @@ struct Line {
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
-    let all = request.look_up(sections::all)?;
-    let lines = all.iter().flat_map(|(kind, sections)| {
-        sections.iter().map(|(name, schema)| Line {
-            kind: kind.name(),
-            name: name.clone(),
-            fields: field_names(schema),
-        })
-    });
-    answer::page(&List {
-        layout: layout(&request, "Data sections"),
-        sections: lines.collect(),
-    })
+    let read = |connection: &Connection, layout| {
+        let mut sections = Vec::new();
+        for (kind, all) in sections::all(connection)? {
+            sections.extend(all.iter().map(|(name, schema)| Line {
+                kind: kind.name(),
+                name: name.clone(),
+                fields: field_names(schema),
+            }));
+        }
+        Ok(SectionList { layout, sections })
+    };
+    request.page("Data sections", Area::Settings, read).await
 }
 
 fn field_names(schema: &Value) -> String {

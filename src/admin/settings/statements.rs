@@ -1,26 +1,16 @@
 //! Statements: values that searches use by name. The form can run one against a record.
 
-use super::{TABS, layout};
+use super::TABS;
+use crate::admin::prelude::*;
 use crate::{
-    admin::{
-        Area, Fields, Layout, RequestContext, answer,
-        engine::{self, At, Button, Editor, Group, Groups, Input, Key, Outcome, Tabs},
-        route::{ADMINISTRATOR, Action, Done, Routes},
-    },
     core::{
-        Context, audit,
+        audit,
         search::statements::{self, Statement},
     },
-    db::{Tx, sandbox::View},
+    db::sandbox::View,
     domain::{delegates, devices},
-    types::{
-        DelegateSelector, DeviceSelector,
-        error::{Error, Kind, Result},
-    },
+    types::{DelegateSelector, DeviceSelector},
 };
-use askama::Template;
-use poem::Response;
-use rusqlite::Connection;
 
 const HERE: &str = "/console/settings/statements";
 
@@ -35,16 +25,17 @@ pub(super) fn routes() -> Routes {
 
 #[derive(Template)]
 #[template(path = "settings/statements.html")]
-struct List {
+struct StatementList {
     layout: Layout,
     statements: Vec<Statement>,
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
-    answer::page(&List {
-        layout: layout(&request, "Statements"),
-        statements: request.look_up(statements::all)?,
-    })
+    let read = |connection: &Connection, layout| {
+        let statements = statements::all(connection)?;
+        Ok(StatementList { layout, statements })
+    };
+    request.page("Statements", Area::Settings, read).await
 }
 
 struct Statements;

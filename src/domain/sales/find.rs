@@ -17,7 +17,7 @@ pub const AT: &str = "coalesce(t.bought_at, t.created_at)";
 /// Lines on a page.
 const LINES: usize = 50;
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct PurchaseFilter {
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,

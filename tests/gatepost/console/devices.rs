@@ -224,8 +224,8 @@ fn the_access_form_writes_what_the_api_shows_and_gates_obey() {
     let inside = crew.get(&format!("/console/devices/{gate}/inside")).shown();
     assert!(inside.contains("Nobody is inside"));
     for (name, value, told) in [
-        ("maxCheckIns", "-1", "Is out of range"),
-        ("entry", "once", "Must be one of multiple, single"),
+        ("maxCheckIns", "-1", "Must be from 0 to"),
+        ("entry", "once", "cannot be chosen"),
         ("endAt", "2026-11-21T08:00", "Must not be before"),
         ("parent", "Atlantis", "There is no device"),
         ("rest", "{", "This is not valid JSON"),

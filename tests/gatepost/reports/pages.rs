@@ -35,8 +35,10 @@ fn fields(changes: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 fn parameter(fields: &mut Vec<(String, String)>, line: [&str; 5]) {
+    let at = fields.iter().filter(|(name, _)| name.starts_with("name"));
+    let at = at.count();
     for (name, value) in ["name", "title", "kind", "sort", "value"].iter().zip(line) {
-        fields.push(((*name).to_owned(), value.to_owned()));
+        fields.push((format!("{name}{at}"), value.to_owned()));
     }
 }
 
