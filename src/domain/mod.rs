@@ -7,6 +7,7 @@ pub mod devices;
 pub mod discovery;
 pub mod events;
 pub mod feed;
+pub mod gate;
 pub mod history;
 pub mod interactions;
 pub mod messages;

@@ -27,6 +27,13 @@ pub struct Granted<R> {
     requirement: PhantomData<fn() -> R>,
 }
 
+impl<R> Granted<R> {
+    /// The caller, for what runs elsewhere.
+    pub fn principal(&self) -> Arc<Principal> {
+        Arc::clone(&self.principal)
+    }
+}
+
 impl<R> Deref for Granted<R> {
     type Target = Principal;
 

@@ -47,7 +47,8 @@ names!(
     EventWrite "ROLE_OAUTH2_EVENT_WRITE",
     TxWrite "ROLE_OAUTH2_TX_WRITE",
     CommSend "ROLE_OAUTH2_COMM_SEND",
-    OwnRead "ROLE_OAUTH2_OWN_READ"
+    OwnRead "ROLE_OAUTH2_OWN_READ",
+    Gate "ROLE_OAUTH2_GATE"
 );
 
 names!(
@@ -83,6 +84,7 @@ impl Role {
             Self::TxWrite => "send orders of the ticket shop",
             Self::CommSend => "send e-mails, texts and push messages to people",
             Self::OwnRead => "see their own record, and people and devices that belong to it",
+            Self::Gate => "let people in and out at its places, and see what a gate shows of them",
         }
     }
 }
@@ -269,8 +271,10 @@ requirements! {
     WriteEvents: EventWrite;
     /// May read interactions.
     ReadInteractions: InteractionRead;
-    /// May write interactions.
-    WriteInteractions: InteractionWrite;
+    /// May write interactions; a gate those of its own places.
+    WriteInteractions: InteractionWrite | Gate;
+    /// A gate app.
+    UseGate: Gate;
     /// May follow changes of at least one type.
     ReadChanges: DelegateRead | DeviceRead | InteractionRead | TxWrite;
     /// May record purchases.

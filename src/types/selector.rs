@@ -40,11 +40,13 @@ macro_rules! selector {
             Id($id),
             /// By one of its unique codes.
             Code($code, String),
+            /// By whichever of its unique codes was scanned.
+            Scanned(String),
         }
 
         impl $selector {
             /// The id types a selector may name.
-            pub const ID_TYPES: &'static [&'static str] = &["id", $($name),+];
+            pub const ID_TYPES: &'static [&'static str] = &["id", $($name,)+ "scan"];
 
             /// Reads `{idType}:{id}`.
             ///
@@ -61,6 +63,7 @@ macro_rules! selector {
                 }
                 Ok(match id_type {
                     $($name => Self::Code($code::$variant, value.to_owned()),)+
+                    "scan" => Self::Scanned(value.to_owned()),
                     _ => return Err(unknown_id_type(id_type, Self::ID_TYPES)),
                 })
             }
@@ -71,6 +74,7 @@ macro_rules! selector {
                 match self {
                     Self::Id(id) => write!(f, "id:{id}"),
                     Self::Code(code, value) => write!(f, "{}:{value}", code.name()),
+                    Self::Scanned(value) => write!(f, "scan:{value}"),
                 }
             }
         }

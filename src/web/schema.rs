@@ -323,6 +323,8 @@ pub enum Tag {
     Transactions,
     /// What changed, in order.
     Changes,
+    /// Gate apps.
+    Gates,
     /// Regions that are rendered for a delegate or a device.
     Content,
     /// Tokens.

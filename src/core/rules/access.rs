@@ -5,11 +5,11 @@ use crate::types::{
     json::in_plain_words,
 };
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt;
 
 /// Who may enter at all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleSet {
     /// Everybody with a known code.
@@ -19,7 +19,7 @@ pub enum RuleSet {
 }
 
 /// How often one may enter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Entry {
     /// Again and again.
@@ -118,6 +118,23 @@ impl AccessRules {
         Some(section.access.unwrap_or_default())
     }
 
+    /// As [`AccessRules::parse`] reads them.
+    pub fn to_json(self) -> Value {
+        let mut json = json!({});
+        let mut put = |name: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                json[name] = value;
+            }
+        };
+        put("ruleSet", self.rule_set.map(|rule| json!(rule)));
+        put("entry", self.entry.map(|entry| json!(entry)));
+        put("maxCheckIns", self.max_check_ins.map(Value::from));
+        put("capacity", self.capacity.map(Value::from));
+        put("opensBefore", self.opens_before.map(Value::from));
+        put("closesAfter", self.closes_after.map(Value::from));
+        json
+    }
+
     /// These rules, with `default` for what they leave open.
     #[must_use]
     pub fn or(self, default: Self) -> Self {
@@ -144,7 +161,6 @@ impl AccessRules {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn rules(value: Value) -> AccessRules {
         AccessRules::parse("data.Access", &value).unwrap()

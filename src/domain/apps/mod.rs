@@ -12,6 +12,7 @@
 pub mod api;
 pub mod configuration;
 pub mod document;
+mod gate_settings;
 pub mod history;
 pub mod local;
 pub mod parameters;
@@ -22,6 +23,7 @@ pub(crate) mod state;
 pub mod versions;
 
 pub use document::{Document, Settings};
+pub use gate_settings::GateSettings;
 
 use crate::{identity::App, types::Timestamp};
 use std::time::Duration;

@@ -162,8 +162,12 @@ fn is_rank(rank: &Value) -> bool {
         .is_some_and(|types| !types.is_empty() && texts(types))
 }
 
+/// The setting with the supervisors' PIN, which apps are sent as a hash alone.
+pub const SUPERVISOR_PIN: &str = "supervisorPin";
+
 /// Settings as apps are sent them: both spellings of each name that has two, in `forced` too.
 pub fn spelled_out(mut settings: Map<String, Value>) -> Map<String, Value> {
+    settings.remove(SUPERVISOR_PIN);
     if let Some(Value::Array(forced)) = settings.get_mut("forced") {
         for known in PARAMETERS {
             let named = |name: &str| forced.iter().any(|forced| forced == name);

@@ -123,6 +123,14 @@ pub fn meant(connection: &Connection, selector: &DelegateSelector) -> Result<Opt
     match selector {
         DelegateSelector::Id(_) => Ok(None),
         DelegateSelector::Code(code, value) => get(connection, code.name(), value),
+        DelegateSelector::Scanned(value) => {
+            for code in DelegateCode::ALL {
+                if let Some(blocked) = get(connection, code.name(), value)? {
+                    return Ok(Some(blocked));
+                }
+            }
+            Ok(None)
+        }
     }
 }
 

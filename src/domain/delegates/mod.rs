@@ -30,7 +30,7 @@ use crate::{
     domain::interactions,
     identity::{Principal, Role, roles::lacking},
     types::{
-        DelegateId, DelegateSelector, Zone,
+        DelegateCode, DelegateId, DelegateSelector, Zone,
         error::{self, Result},
         text::fold,
     },
@@ -212,6 +212,15 @@ pub fn brief(connection: &Connection, id: i64) -> Result<Option<Brief>> {
 /// [`error::Kind::DelegateNotFound`]; for a blocked code the message says what happened to the badge.
 pub fn find(connection: &Connection, selector: &DelegateSelector) -> Result<DelegateId> {
     let id = match selector {
+        DelegateSelector::Scanned(value) => {
+            for code in DelegateCode::ALL {
+                match find(connection, &DelegateSelector::Code(*code, value.clone())) {
+                    Err(cause) if cause.kind == error::Kind::DelegateNotFound => {}
+                    found => return found,
+                }
+            }
+            Err(rusqlite::Error::QueryReturnedNoRows)
+        }
         DelegateSelector::Id(id) => connection
             .prepare_cached("SELECT id FROM delegates WHERE id = ?1 AND deleted_at IS NULL")?
             .query_row([id], |row| row.get(0)),

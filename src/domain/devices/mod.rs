@@ -32,6 +32,7 @@ use crate::{
     types::{
         DeviceId, DeviceSelector, Zone,
         error::{self, Error, Result},
+        selector::DeviceCode,
         text::fold,
     },
 };
@@ -193,6 +194,15 @@ pub fn is_any_event(connection: &Connection) -> Result<bool> {
 /// [`error::Kind::DeviceNotFound`].
 pub fn find(connection: &Connection, selector: &DeviceSelector) -> Result<DeviceId> {
     let id = match selector {
+        DeviceSelector::Scanned(value) => {
+            for code in DeviceCode::ALL {
+                match find(connection, &DeviceSelector::Code(*code, value.clone())) {
+                    Err(cause) if cause.kind == error::Kind::DeviceNotFound => {}
+                    found => return found,
+                }
+            }
+            Err(rusqlite::Error::QueryReturnedNoRows)
+        }
         DeviceSelector::Id(id) => connection
             .prepare_cached("SELECT id FROM devices WHERE id = ?1 AND deleted_at IS NULL")?
             .query_row([id], |row| row.get(0)),

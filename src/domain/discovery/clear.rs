@@ -25,7 +25,7 @@ use rusqlite::{OptionalExtension, params};
 use serde_json::{Map, Value, json};
 
 /// The preferred types that are known everywhere (spec: Device endpoints, rule 7).
-pub const KNOWN_TYPES: [&str; 3] = ["checkin", "accesscontrol", "upload"];
+pub const KNOWN_TYPES: [&str; 4] = ["checkin", "accesscontrol", "upload", "gate"];
 
 /// Adds a request that waits: makes its device, or takes the app's device that has its code already,
 /// and a client bound to it. The client's public id; `None` when it does not wait any more.
@@ -82,6 +82,9 @@ pub fn add(tx: &Tx<'_>, ctx: &Context, id: i64, delegate_write: bool) -> Result<
 
 /// What the app's client may do (contract §7).
 fn roles(preferred: Option<&str>, delegate_write: bool) -> Roles {
+    if preferred == Some("gate") {
+        return Roles::default().with(Role::Gate);
+    }
     let mut roles = Roles::default().with(Role::InteractionWrite);
     if preferred != Some("upload") {
         roles = roles.with(Role::DelegateRead).with(Role::DeviceRead);

@@ -1,10 +1,13 @@
 //! `/changes` and `/changes/stream` (contract §12).
 
-use super::{Cursor, Page, Place, View, page};
+use super::{
+    Cursor, Page, View,
+    reader::{Reader, waiting, whole},
+};
 use crate::{
-    core::{changes, keyed::Key},
+    core::changes,
     identity::{App, BearerToken, Granted, Principal, roles::ReadChanges},
-    types::error::{Error, Result},
+    types::error::Result,
     web::{
         Answer, Outcome,
         schema::{Described, array, example, free_object, inline, integer, object, plain, text},
@@ -20,8 +23,8 @@ use poem_openapi::{
 use serde_json::json;
 use std::{fmt::Write, sync::Arc, time::Duration};
 use tokio::{
-    sync::{Semaphore, SemaphorePermit, watch},
-    time::{Instant, timeout, timeout_at},
+    sync::{SemaphorePermit, watch},
+    time::timeout,
 };
 
 /// Changes on a page without `limit`.
@@ -30,10 +33,6 @@ const LIMIT_MAX: usize = 10_000;
 const WAIT_MAX_S: usize = 60;
 /// How often a stream that has nothing to say tells that it is alive, and looks whether its token is.
 const ALIVE: Duration = Duration::from_secs(5);
-
-/// Requests that wait for changes at a time, streams included.
-const WAITING_MAX: usize = 256;
-static WAITING: Semaphore = Semaphore::const_new(WAITING_MAX);
 
 /// The endpoints.
 pub struct FeedApi {
@@ -76,29 +75,9 @@ impl FeedApi {
         let since = since.0.as_deref().map(Cursor::parse).transpose()?;
         let limit = whole("limit", limit.0, 1, LIMIT_MAX)?.unwrap_or(LIMIT);
         let wait = whole("wait", wait.0, 0, WAIT_MAX_S)?.unwrap_or(0);
-        let mut reader = Reader::new(&self.app, view, since, limit);
-        // Before the first look, so that no change between the two is missed.
-        let mut newest = self.app.changes.subscribe();
-        let mut found = reader.next().await?;
-        if wait > 0 && found.items.is_empty() && !found.more {
-            let _waiting = waiting()?;
-            let until = Instant::now() + Duration::from_secs(wait as u64);
-            while found.items.is_empty() && !found.more {
-                let woken = timeout_at(until, newest.changed()).await;
-                if woken.is_err() || newest.borrow_and_update().is_none() {
-                    break;
-                }
-                found = reader.next().await?;
-            }
-        }
-        let mut data = String::from("[");
-        for (at, item) in found.items.iter().enumerate() {
-            if at > 0 {
-                data.push(',');
-            }
-            item.write(&mut data);
-        }
-        data.push(']');
+        let mut reader = Reader::new(&self.app, Arc::new(view), since, limit);
+        let found = reader.wait(Duration::from_secs(wait as u64)).await?;
+        let data = found.data();
         let meta = json!({"cursor": found.cursor.encoded(), "more": found.more});
         Ok(Answer::with_meta(&data, &meta.to_string()))
     }
@@ -127,7 +106,7 @@ impl FeedApi {
         let view = self.view(&caller, types.0.as_deref())?;
         let since = last.0.or(since.0);
         let since = since.as_deref().map(Cursor::parse).transpose()?;
-        let mut reader = Reader::new(&self.app, view, since, LIMIT);
+        let mut reader = Reader::new(&self.app, Arc::new(view), since, LIMIT);
         let permit = waiting()?;
         let newest = self.app.changes.subscribe();
         let first = reader.next().await?;
@@ -153,72 +132,6 @@ impl FeedApi {
         View::new(caller, types, self.app.settings().zone.clone())
     }
 }
-
-fn waiting() -> Result<SemaphorePermit<'static>> {
-    WAITING.try_acquire().map_err(|_| {
-        Error::unavailable(format!(
-            "{WAITING_MAX} clients wait for changes already; ask again without wait"
-        ))
-    })
-}
-
-fn whole(name: &str, value: Option<i64>, least: usize, most: usize) -> Result<Option<usize>> {
-    let Some(value) = value else {
-        return Ok(None);
-    };
-    usize::try_from(value)
-        .ok()
-        .filter(|value| (least..=most).contains(value))
-        .map(Some)
-        .ok_or_else(|| Error::invalid(format!("{name}: must be {least} to {most}")))
-}
-
-/// One client on its way through the feed.
-struct Reader {
-    app: App,
-    view: Arc<View>,
-    since: Option<Cursor>,
-    limit: usize,
-}
-
-impl Reader {
-    fn new(app: &App, view: View, since: Option<Cursor>, limit: usize) -> Self {
-        Self {
-            app: app.clone(),
-            view: Arc::new(view),
-            since,
-            limit,
-        }
-    }
-
-    async fn next(&mut self) -> Result<Page> {
-        let store = &self.app.store;
-        let key = match store.look_up(|connection| Key::named(connection, KEY))? {
-            Some(key) => key,
-            None => store.write(|tx| Key::named_or_make(tx, KEY)).await?,
-        };
-        let digest = key.hash(b"cursor")?;
-        let mut file = [0; 8];
-        file.copy_from_slice(&digest[..8]);
-        let (view, since, limit) = (Arc::clone(&self.view), self.since, self.limit);
-        let found = store
-            .read(move |connection| {
-                let here = Cursor {
-                    file,
-                    generation: changes::generation(connection)?,
-                    view: view.fingerprint(),
-                    place: Place::Changes(changes::Position::default()),
-                };
-                page(connection, &view, here, since, limit)
-            })
-            .await?;
-        self.since = Some(found.cursor);
-        Ok(found)
-    }
-}
-
-/// The key by which cursors know their file.
-const KEY: &str = "feed";
 
 /// A stream that goes on.
 struct Streamed {

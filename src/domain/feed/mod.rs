@@ -6,13 +6,15 @@
 pub mod api;
 mod cursor;
 mod read;
+mod reader;
 mod records;
 #[cfg(test)]
 mod tests;
 
 pub use cursor::{Cursor, Place};
-pub use read::{Action, Item, Page, page};
-pub use records::View;
+pub use read::{Action, Item, Page, kind, page};
+pub use reader::{Reader, whole};
+pub use records::{Concerned, Shown, View, fingerprint_of};
 
 use crate::{
     core::{changes, settings},

@@ -1,8 +1,8 @@
 //! A page of the feed.
 
-use super::{Cursor, Place, RecordType, View};
+use super::{Concerned, Cursor, Place, RecordType, Shown};
 use crate::{
-    core::changes::{self, Position, What, action},
+    core::changes::{self, Position, action},
     types::error::{Error, Kind, Result},
 };
 use rusqlite::Connection;
@@ -69,11 +69,26 @@ pub struct Page {
     pub more: bool,
 }
 
+impl Page {
+    /// Its changes as a JSON array.
+    pub fn data(&self) -> String {
+        let mut data = String::from("[");
+        for (at, item) in self.items.iter().enumerate() {
+            if at > 0 {
+                data.push(',');
+            }
+            item.write(&mut data);
+        }
+        data.push(']');
+        data
+    }
+}
+
 /// Reads on from a cursor; without one from the beginning of a snapshot. `here` is a cursor of this file
 /// and view: where it is, does not count.
 pub fn page(
     connection: &Connection,
-    view: &View,
+    view: &dyn Shown,
     here: Cursor,
     since: Option<Cursor>,
     limit: usize,
@@ -96,20 +111,12 @@ pub fn page(
     }) = since.place;
     let ahead = position.change > newest.change || position.interaction > newest.interaction;
     if since.generation != here.generation || since.view != here.view || ahead {
-        return Ok(Page {
-            items: vec![Item {
-                cursor: begin,
-                record: None,
-                action: Action::Reset,
-                kind: if since.view == here.view {
-                    "restored"
-                } else {
-                    "view-changed"
-                },
-            }],
-            cursor: begin,
-            more: true,
-        });
+        let kind = if since.view == here.view {
+            "restored"
+        } else {
+            "view-changed"
+        };
+        return Ok(reset_page(here, newest, kind));
     }
     if position.change < changes::pruned_to(connection)? {
         return Err(gone("this cursor is older than the feed keeps deletions"));
@@ -120,6 +127,25 @@ pub fn page(
     }
 }
 
+/// Sends a copy back to the beginning of a snapshot.
+fn reset_page(here: Cursor, newest: Position, kind: &'static str) -> Page {
+    let cursor = here.at(Place::Snapshot {
+        begun: newest,
+        record_type: 0,
+        after: 0,
+    });
+    Page {
+        items: vec![Item {
+            cursor,
+            record: None,
+            action: Action::Reset,
+            kind,
+        }],
+        cursor,
+        more: true,
+    }
+}
+
 fn gone(why: &str) -> Error {
     Error::new(
         Kind::CursorGone,
@@ -127,7 +153,7 @@ fn gone(why: &str) -> Error {
     )
 }
 
-fn snapshot(connection: &Connection, view: &View, from: Cursor, limit: usize) -> Result<Page> {
+fn snapshot(connection: &Connection, view: &dyn Shown, from: Cursor, limit: usize) -> Result<Page> {
     let Place::Snapshot {
         begun,
         record_type: mut at,
@@ -138,7 +164,7 @@ fn snapshot(connection: &Connection, view: &View, from: Cursor, limit: usize) ->
     };
     let mut items = Vec::new();
     let mut bytes = 0;
-    while let Some(record_type) = view.types.get(at).copied() {
+    while let Some(record_type) = view.types().get(at).copied() {
         let room = limit - items.len();
         let ids = view.ids(connection, record_type, after, room)?;
         for id in &ids {
@@ -199,32 +225,29 @@ impl Folded {
 
 fn follow(
     connection: &Connection,
-    view: &View,
+    view: &dyn Shown,
     here: Cursor,
     from: Position,
     limit: usize,
 ) -> Result<Page> {
     let mut folded = Folded::default();
-    let (mut to, mut more, mut looked_at) = (from, true, 0);
+    let (mut to, mut more, mut looked_at, mut reset) = (from, true, 0, false);
     while more && folded.last.len() < limit && looked_at < PASSED_OVER_MAX {
         let read = changes::read(connection, to, limit - folded.last.len())?;
         more = read.more;
         looked_at += read.changes.len();
         for change in read.changes {
             to = change.to;
-            let (record, kind) = match &change.what {
-                What::Recorded(recorded) => {
-                    (Some((RecordType::Interaction, recorded.id)), "created")
-                }
-                What::Changed(changed) => {
-                    let record_type = RecordType::of_record(&changed.record_type);
-                    (record_type.zip(changed.record), kind(&changed.action))
-                }
-            };
-            if let Some(record) = record.filter(|(known, _)| view.types.contains(known)) {
-                folded.add(record, kind, to);
+            match view.concerned(connection, &change.what)? {
+                Concerned::Record(record_type, id, kind) => folded.add((record_type, id), kind, to),
+                Concerned::All => reset = true,
+                Concerned::Nothing => {}
             }
         }
+    }
+    if reset {
+        let begun = changes::newest(connection)?;
+        return Ok(reset_page(here, begun, "updated"));
     }
     let mut items = Vec::with_capacity(folded.last.len());
     let mut bytes = 0;
@@ -260,7 +283,7 @@ fn follow(
 }
 
 /// What happened to a record, by what the audit or the changes call it.
-fn kind(done: &str) -> &'static str {
+pub fn kind(done: &str) -> &'static str {
     match done {
         "create" => "created",
         "delete" => "deleted",

@@ -1,9 +1,12 @@
 //! Records as the feed shows them: as the API does, without what other records tell (`children`,
 //! interactions of a delegate).
 
-use super::RecordType;
+use super::{RecordType, read::kind};
 use crate::{
-    core::records::{Kind, Resource, Selection},
+    core::{
+        changes::What,
+        records::{Kind, Resource, Selection},
+    },
     domain::{delegates, devices, interactions::rows, sales},
     identity::Principal,
     types::{
@@ -14,6 +17,73 @@ use crate::{
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
+
+/// What a reader of the feed is shown.
+pub trait Shown: Send + Sync {
+    /// The types of its records, in the order of a snapshot.
+    fn types(&self) -> &[RecordType];
+
+    /// Tells readers apart that are shown different things: a copy of one is not continued by another.
+    fn fingerprint(&self) -> [u8; 4];
+
+    /// A record as JSON text; none when it is gone, or not for this reader.
+    fn record(
+        &self,
+        connection: &Connection,
+        record_type: RecordType,
+        id: i64,
+    ) -> Result<Option<String>>;
+
+    /// The ids of records after one, ascending.
+    fn ids(
+        &self,
+        connection: &Connection,
+        record_type: RecordType,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<i64>> {
+        let (table, alive) = match record_type {
+            RecordType::Delegate => (delegates::RESOURCE.table, delegates::RESOURCE.alive),
+            RecordType::Device => (devices::LISTED.table, devices::LISTED.alive),
+            RecordType::Interaction => ("interactions", "TRUE"),
+            RecordType::BlockedCode => ("blocked_codes", "TRUE"),
+            RecordType::Transaction => ("transactions", "TRUE"),
+        };
+        let sql = format!("SELECT id FROM {table} WHERE id > ?1 AND {alive} ORDER BY id LIMIT ?2");
+        let mut statement = connection.prepare_cached(&sql)?;
+        let ids = statement.query_map((after, limit), |row| row.get(0))?;
+        Ok(ids.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// What a change means for this reader.
+    fn concerned(&self, _: &Connection, change: &What) -> Result<Concerned> {
+        let (record_type, id, kind) = match change {
+            What::Recorded(recorded) => {
+                (Some(RecordType::Interaction), Some(recorded.id), "created")
+            }
+            What::Changed(changed) => (
+                RecordType::of_record(&changed.record_type),
+                changed.record,
+                kind(&changed.action),
+            ),
+        };
+        let known = record_type.filter(|known| self.types().contains(known));
+        Ok(match known.zip(id) {
+            Some((record_type, id)) => Concerned::Record(record_type, id, kind),
+            None => Concerned::Nothing,
+        })
+    }
+}
+
+/// What a change means for a reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Concerned {
+    /// A record, and what happened to it.
+    Record(RecordType, i64, &'static str),
+    /// Perhaps every record: its copy begins anew.
+    All,
+    Nothing,
+}
 
 /// What a client is shown.
 pub struct View {
@@ -43,18 +113,20 @@ impl View {
             zone,
         })
     }
+}
 
-    /// Tells views apart: a copy made by one is not continued by another.
-    #[must_use]
-    pub fn fingerprint(&self) -> [u8; 4] {
-        let types: Vec<_> = self.types.iter().map(|known| known.name()).collect();
-        let text = format!("{types:?} {:?} {}", self.visible, self.zone.iana_name());
-        let digest = Sha256::digest(text);
-        [digest[0], digest[1], digest[2], digest[3]]
+impl Shown for View {
+    fn types(&self) -> &[RecordType] {
+        &self.types
     }
 
-    /// A record as JSON text; none when it is gone, or not for this client.
-    pub fn record(
+    fn fingerprint(&self) -> [u8; 4] {
+        let types: Vec<_> = self.types.iter().map(|known| known.name()).collect();
+        let text = format!("{types:?} {:?} {}", self.visible, self.zone.iana_name());
+        fingerprint_of(&text)
+    }
+
+    fn record(
         &self,
         connection: &Connection,
         record_type: RecordType,
@@ -81,27 +153,12 @@ impl View {
             }
         }
     }
+}
 
-    /// The ids of records after one, ascending.
-    pub fn ids(
-        &self,
-        connection: &Connection,
-        record_type: RecordType,
-        after: i64,
-        limit: usize,
-    ) -> Result<Vec<i64>> {
-        let (table, alive) = match record_type {
-            RecordType::Delegate => (delegates::RESOURCE.table, delegates::RESOURCE.alive),
-            RecordType::Device => (devices::LISTED.table, devices::LISTED.alive),
-            RecordType::Interaction => ("interactions", "TRUE"),
-            RecordType::BlockedCode => ("blocked_codes", "TRUE"),
-            RecordType::Transaction => ("transactions", "TRUE"),
-        };
-        let sql = format!("SELECT id FROM {table} WHERE id > ?1 AND {alive} ORDER BY id LIMIT ?2");
-        let mut statement = connection.prepare_cached(&sql)?;
-        let ids = statement.query_map((after, limit), |row| row.get(0))?;
-        Ok(ids.collect::<rusqlite::Result<_>>()?)
-    }
+/// The beginning of a text's hash.
+pub fn fingerprint_of(text: &str) -> [u8; 4] {
+    let digest = Sha256::digest(text);
+    [digest[0], digest[1], digest[2], digest[3]]
 }
 
 fn chosen(caller: &Principal, types: Option<&str>) -> Result<Vec<RecordType>> {

@@ -3,6 +3,7 @@
 use super::{
     answers::{render_one, render_tried},
     batch::{self, BATCH_MAX_BYTES, Batch},
+    confine,
     draft::{BatchInput, Draft, InteractionInput},
     list::{Interactions, SEARCHED},
     record, remove,
@@ -14,7 +15,7 @@ use crate::{
         search::Search,
     },
     identity::{
-        App, Granted,
+        App, Granted, Principal, Role,
         roles::{ReadInteractions, WriteInteractions},
     },
     types::{
@@ -48,6 +49,19 @@ pub struct InteractionsApi {
 }
 
 impl InteractionsApi {
+    /// Keeps a gate to its places.
+    fn confine(&self, caller: &Principal, draft: &Draft) -> Result<(), Error> {
+        if caller.has(Role::InteractionWrite) {
+            return Ok(());
+        }
+        self.app
+            .store
+            .look_up(|connection| match confine::of(connection, caller)? {
+                Some(gate) => confine::check(connection, &gate, draft),
+                None => Ok(()),
+            })
+    }
+
     /// A page of the list; with links where it has an address.
     async fn page(
         &self,
@@ -166,6 +180,7 @@ impl InteractionsApi {
         let ctx = self.app.context(&caller, request_id.as_str());
         let kind = interaction_type.0;
         let draft = Draft::new(&kind, body.parse()?, &Arc::default(), &ctx.settings.zone)?;
+        self.confine(&caller, &draft)?;
         let operation = format!("POST /interaction/new/{kind}");
         let key = Key::of(&ctx, idempotency_key.read()?, operation, || {
             Ok(json::fingerprint(&json::parse::<Value>(body.text())?))
@@ -209,6 +224,7 @@ impl InteractionsApi {
         let ctx = self.app.context(&caller, request_id.as_str());
         let zone = &ctx.settings.zone;
         let draft = Draft::new(&interaction_type.0, body.parse()?, &Arc::default(), zone)?;
+        self.confine(&caller, &draft)?;
         let now = Timestamp::now();
         let tested = self
             .app
@@ -241,8 +257,17 @@ impl InteractionsApi {
         // Parsed, a batch may take half a gigabyte for a moment.
         let turn = PARSED_AT_ONCE.acquire().await.map_err(Error::defect)?;
         // Parsing 32 MiB takes a while; gates are not to wait for it.
+        let (app, principal) = (self.app.clone(), caller.principal());
         let (ctx, batch, key) = tokio::task::spawn_blocking(move || {
-            let batch = Batch::new(body.parse()?, &ctx)?;
+            let mut batch = Batch::new(body.parse()?, &ctx)?;
+            if !principal.has(Role::InteractionWrite) {
+                app.store.look_up(|connection| {
+                    if let Some(gate) = confine::of(connection, &principal)? {
+                        batch.check(|draft| confine::check(connection, &gate, draft));
+                    }
+                    Ok(())
+                })?;
+            }
             let key = idempotency_key.read()?;
             let key = Key::of(&ctx, key, "POST /interaction/batch", || {
                 // An item that fails alone may keep it from being parsed as a whole.
@@ -280,11 +305,13 @@ impl InteractionsApi {
     ) -> Outcome<NoContent> {
         let id = interaction_id(&interaction.0)?;
         let ctx = self.app.context(&caller, request_id.as_str());
+        let principal = caller.principal();
         self.app
             .store
             .write(move |tx| {
                 let current = || Ok(rows::find(tx, id)?.as_ref().map(etag));
                 if_match.check_against(current, "interaction")?;
+                confine::check_undo(tx, &principal, id, tx.now())?;
                 remove::remove(tx, &ctx, id)
             })
             .await?;

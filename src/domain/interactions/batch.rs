@@ -93,6 +93,19 @@ impl Batch {
     }
 }
 
+impl Batch {
+    /// Checks items further; those that do not pass fail alone.
+    pub fn check(&mut self, check: impl Fn(&Draft) -> Result<()>) {
+        for item in &mut self.0 {
+            if let Ok(draft) = &item.draft
+                && let Err(cause) = check(draft)
+            {
+                item.draft = Err(cause);
+            }
+        }
+    }
+}
+
 /// Records a batch; the array of its answers as JSON text.
 ///
 /// # Errors

@@ -56,12 +56,23 @@ pub fn judge(
     let settings = question.settings;
     let known = device_cache.get(connection, question.device)?;
     let entering = question.passage == Passage::In;
-    let rules = in_force(connection, device_cache, question, known.rules)?;
+    let rules = match question.passage {
+        Passage::In => in_force(connection, device_cache, question.device, settings.access)?,
+        Passage::Out => known.rules.map(|own| own.or(settings.access)),
+    };
     let needed = rules.unwrap_or_default();
     let state = question
         .history
         .state(connection, device_cache, question.device)?;
-    let joined = entering && needed.needs_join() && is_joined(connection, device_cache, question)?;
+    let joined = entering
+        && needed.needs_join()
+        && is_joined(
+            connection,
+            device_cache,
+            question.history,
+            question.delegate,
+            question.device,
+        )?;
     let entries = match needed.max_check_ins {
         Some(most) if entering => {
             presence::entries(connection, question.delegate, question.device, most)?
@@ -89,27 +100,25 @@ pub fn judge(
     })
 }
 
-/// The rules in force at the device: its own; its `ruleSet`, if it sets none, from the nearest place
+/// The rules in force for entering a device: its own; its `ruleSet`, if it sets none, from the nearest place
 /// above that sets one; the rest from the settings. `None` where its own cannot be read, which is for
 /// the rules to say.
-fn in_force(
+pub fn in_force(
     connection: &Connection,
     device_cache: &DeviceCache,
-    question: &Question<'_>,
-    own: Option<AccessRules>,
+    device: DeviceId,
+    default: AccessRules,
 ) -> Result<Option<AccessRules>> {
-    let Some(mut rules) = own else {
+    let Some(mut rules) = device_cache.get(connection, device)?.rules else {
         return Ok(None);
     };
-    if question.passage == Passage::In {
-        for above in &device_cache.path(connection, question.device)?[1..] {
-            let known = device_cache.get(connection, *above)?;
-            if known.alive {
-                rules.rule_set = rules.rule_set.or(readable(&known)?.rule_set);
-            }
+    for above in &device_cache.path(connection, device)?[1..] {
+        let known = device_cache.get(connection, *above)?;
+        if known.alive {
+            rules.rule_set = rules.rule_set.or(readable(&known)?.rule_set);
         }
     }
-    Ok(Some(rules.or(question.settings.access)))
+    Ok(Some(rules.or(default)))
 }
 
 fn readable(known: &CachedDevice) -> Result<AccessRules> {
@@ -154,17 +163,19 @@ fn rooms(
 
 /// Whether the delegate is joined with the device or with one above it; one that was deleted admits
 /// nobody.
-fn is_joined(
+pub fn is_joined(
     connection: &Connection,
     device_cache: &DeviceCache,
-    question: &Question<'_>,
+    history: &History,
+    delegate: DelegateId,
+    place: DeviceId,
 ) -> Result<bool> {
-    for device in device_cache.path(connection, question.device)?.iter() {
-        if *device != question.device && !device_cache.get(connection, *device)?.alive {
+    for device in device_cache.path(connection, place)?.iter() {
+        if *device != place && !device_cache.get(connection, *device)?.alive {
             continue;
         }
-        let state = question.history.at(*device);
-        if joined_at(connection, device_cache, question.delegate, *device, &state)? {
+        let state = history.at(*device);
+        if joined_at(connection, device_cache, delegate, *device, &state)? {
             return Ok(true);
         }
     }

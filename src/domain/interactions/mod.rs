@@ -17,6 +17,7 @@
 mod answers;
 pub mod api;
 pub mod batch;
+mod confine;
 pub mod draft;
 pub mod forms;
 pub mod history;

@@ -123,6 +123,12 @@ pub fn find(name: &str) -> Option<&'static InteractionType> {
     TYPES.iter().find(|one| one.name == name)
 }
 
+/// Whether gates record a type of this name: who enters, leaves, or is registered.
+pub fn is_of_gates(name: &str) -> bool {
+    let effects = [PresenceChange::Enter, PresenceChange::Exit];
+    name == JOIN.name || passage_effect(name).is_some_and(|effect| effects.contains(&effect))
+}
+
 /// Whether clients may post a type of this name.
 pub fn is_postable(name: &str) -> bool {
     find(name).is_none_or(|known| known.postable)

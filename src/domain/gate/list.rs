@@ -1,0 +1,203 @@
+//! The attendees as a gate keeps them: by the change feed, for one place.
+
+use super::place;
+use crate::{
+    core::{
+        changes::{What, action},
+        rules::{AccessRules, Position},
+    },
+    domain::{
+        delegates::{NAME, RESOURCE, blocked, note},
+        feed::{Concerned, RecordType, Shown, fingerprint_of, kind},
+        interactions::{
+            judge::{self, DeviceCache},
+            presence::{self, History, REPEAT_MAX},
+        },
+    },
+    types::{DelegateId, DeviceId, Timestamp, error::Result},
+};
+use rusqlite::{Connection, OptionalExtension};
+use serde_json::{Value, json};
+use std::sync::LazyLock;
+
+const TYPES: [RecordType; 2] = [RecordType::Delegate, RecordType::BlockedCode];
+/// The longest picture that a gate is sent, in bytes.
+const PHOTO_MAX_BYTES: usize = 100_000;
+
+/// What of a delegate does not depend on the place.
+static PERSON: LazyLock<String> = LazyLock::new(|| {
+    let codes: Vec<_> = RESOURCE
+        .codes()
+        .map(|(column, _)| format!("p.{column}"))
+        .collect();
+    format!(
+        "SELECT {NAME}, p.delegate_type, iif(json_valid(p.data), coalesce(p.data ->> '$.Data.photo', p.data ->> '$.Photo.url'), NULL),
+             {} FROM delegates p WHERE p.id = ?1 AND p.deleted_at IS NULL",
+        codes.join(", ")
+    )
+});
+
+/// The list of a place.
+pub struct GateList {
+    place: DeviceId,
+    /// The rules that hold where a place sets none.
+    default: AccessRules,
+}
+
+impl GateList {
+    pub fn at(place: DeviceId, default: AccessRules) -> Self {
+        Self { place, default }
+    }
+
+    /// A delegate as a gate shows and judges them; none once they are deleted.
+    pub fn delegate(&self, connection: &Connection, id: i64) -> Result<Option<Value>> {
+        let found = connection
+            .prepare_cached(&PERSON)?
+            .query_row([id], |row| {
+                let codes = (3..row.as_ref().column_count()).map(|at| row.get(at));
+                Ok((
+                    row.get::<_, String>(0)?,
+                    row.get::<_, Option<String>>(1)?,
+                    row.get::<_, Option<String>>(2)?,
+                    codes.collect::<rusqlite::Result<Vec<Option<String>>>>()?,
+                ))
+            })
+            .optional()?;
+        let Some((name, category, photo, codes)) = found else {
+            return Ok(None);
+        };
+        let codes: Vec<_> = codes.into_iter().flatten().collect();
+        let mut shown = json!({"id": id, "name": name, "codes": codes});
+        let mut put = |name: &str, value: Value| {
+            let is_empty = value.is_null() || value == json!(false) || value == json!(0);
+            if !is_empty {
+                shown[name] = value;
+            }
+        };
+        put("category", json!(category));
+        put(
+            "photo",
+            json!(photo.filter(|photo| photo.len() <= PHOTO_MAX_BYTES)),
+        );
+        let delegate = DelegateId(id);
+        put(
+            "note",
+            json!(note::of(connection, delegate)?.map(|note| note.to_json())),
+        );
+        let (place, device_cache) = (self.place, DeviceCache::default());
+        let history = History::of(connection, delegate)?;
+        let joined = judge::is_joined(connection, &device_cache, &history, delegate, place)?;
+        put("joined", json!(joined));
+        let state = history.state(connection, &device_cache, place)?;
+        let at = |position: Option<Position>| -> Result<Option<Timestamp>> {
+            let at = position.map(|last| presence::recorded_at(connection, last));
+            at.transpose()
+        };
+        if state.last_in.is_some() {
+            put("lastIn", json!(at(state.last_in)?.map(|at| at.0)));
+            put("lastOut", json!(at(state.last_out)?.map(|at| at.0)));
+            put("here", json!(state.is_inside()));
+            let entries = presence::entries(connection, delegate, place, REPEAT_MAX)?;
+            put("entries", json!(entries));
+        }
+        let inside = history.inside(connection, &device_cache)?;
+        put("inside", json!(inside.binary_search(&place).is_ok()));
+        if !inside.is_empty() {
+            let rules = place::rules(connection, &device_cache, place, self.default)?;
+            let rooms = place::rooms(connection, &device_cache, place, rules)?;
+            let rooms: Vec<_> = rooms
+                .into_iter()
+                .map(|(room, _)| room)
+                .filter(|room| inside.binary_search(room).is_ok())
+                .collect();
+            if !rooms.is_empty() {
+                put("rooms", json!(rooms));
+            }
+        }
+        Ok(Some(shown))
+    }
+
+    /// Whether a change of a device may change who is registered: the place or one above it moved, was
+    /// deleted or restored.
+    fn moves(&self, connection: &Connection, device: i64, change: i64, what: &str) -> Result<bool> {
+        let path = DeviceCache::default().path(connection, self.place)?;
+        if what == "update" {
+            let moved = connection
+                .prepare_cached(
+                    "SELECT 1 FROM audit WHERE id = ?1
+                     AND (json_type(after, '$.parent') IS NOT NULL OR json_type(before, '$.parent') IS NOT NULL)",
+                )?
+                .exists([change])?;
+            return Ok(moved);
+        }
+        Ok(what != "create" && path.contains(&DeviceId(device)))
+    }
+}
+
+impl Shown for GateList {
+    fn types(&self) -> &[RecordType] {
+        &TYPES
+    }
+
+    fn fingerprint(&self) -> [u8; 4] {
+        fingerprint_of(&format!("gate {}", self.place))
+    }
+
+    fn record(
+        &self,
+        connection: &Connection,
+        record_type: RecordType,
+        id: i64,
+    ) -> Result<Option<String>> {
+        let shown = match record_type {
+            RecordType::Delegate => self.delegate(connection, id)?,
+            RecordType::BlockedCode => {
+                let code = blocked::with_id(connection, id)?;
+                code.map(|code| json!({"code": code.value, "reason": code.reason}))
+            }
+            _ => None,
+        };
+        Ok(shown.map(|shown| shown.to_string()))
+    }
+
+    fn concerned(&self, connection: &Connection, change: &What) -> Result<Concerned> {
+        let changed = match change {
+            What::Recorded(recorded) => {
+                return Ok(match recorded.first_delegate {
+                    Some(delegate) => {
+                        Concerned::Record(RecordType::Delegate, delegate.0, "updated")
+                    }
+                    None => Concerned::Nothing,
+                });
+            }
+            What::Changed(changed) => changed,
+        };
+        let what = changed.action.as_str();
+        Ok(match (changed.record_type.as_str(), changed.record) {
+            ("delegate", Some(id)) => Concerned::Record(RecordType::Delegate, id, kind(what)),
+            ("blocked-code", Some(id)) => {
+                Concerned::Record(RecordType::BlockedCode, id, kind(what))
+            }
+            // One that was deleted says whose it was; those that went with an import do not.
+            ("interaction", _) if what == "delete" => match whose(connection, changed.id)? {
+                Some(id) => Concerned::Record(RecordType::Delegate, id, "updated"),
+                None => Concerned::Nothing,
+            },
+            ("interaction", _) if what == action::UNDO => Concerned::All,
+            ("device" | "event", Some(id)) if self.moves(connection, id, changed.id, what)? => {
+                Concerned::All
+            }
+            ("settings", _) => Concerned::All,
+            _ => Concerned::Nothing,
+        })
+    }
+}
+
+/// The first delegate of an interaction that was deleted.
+fn whose(connection: &Connection, change: i64) -> Result<Option<i64>> {
+    Ok(connection
+        .prepare_cached("SELECT before ->> '$.firstDelegate.id' FROM audit WHERE id = ?1")?
+        .query_row([change], |row| row.get(0))
+        .optional()?
+        .flatten())
+}

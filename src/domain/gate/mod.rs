@@ -1,0 +1,9 @@
+//! Gate apps: phones, tablets and laptops that let people in, with the role `ROLE_OAUTH2_GATE` alone. They
+//! check in and out at the places of their settings, and know of attendees what a gate shows.
+//!
+//! - `place`: a place with its rules; `list`: the attendees as a gate keeps them for when it is offline
+//! - elsewhere: `apps::gate_settings`, what the app's settings say; `interactions::confine`, what it may record
+
+pub mod api;
+mod list;
+mod place;

@@ -1,0 +1,71 @@
+//! What a client with the role of a gate alone may record: check-ins, check-outs, overrides and
+//! registrations at its own places, and it may take back its own within ten minutes.
+
+use super::{draft::Draft, types};
+use crate::{
+    domain::{apps::GateSettings, devices},
+    identity::{Principal, Role},
+    types::{
+        Timestamp,
+        error::{Error, Kind, Result},
+    },
+};
+use rusqlite::{Connection, OptionalExtension};
+
+/// How long a gate may take back what it recorded, in milliseconds.
+const UNDO_MS: i64 = 10 * 60 * 1000;
+
+/// The settings of a caller that is a gate and nothing more.
+pub fn of(connection: &Connection, caller: &Principal) -> Result<Option<GateSettings>> {
+    if caller.has(Role::InteractionWrite) {
+        return Ok(None);
+    }
+    GateSettings::read(connection, caller.own_device()?).map(Some)
+}
+
+/// Checks what a gate wants to record.
+///
+/// # Errors
+/// [`Kind::Forbidden`], and when the place does not exist.
+pub fn check(connection: &Connection, gate: &GateSettings, draft: &Draft) -> Result<()> {
+    let known = types::is_of_gates(&draft.kind);
+    let [device, others @ ..] = &draft.devices;
+    let alone =
+        others.iter().all(Option::is_none) && draft.delegates[1..].iter().all(Option::is_none);
+    let Some(device) = device.as_ref().filter(|_| known && alone) else {
+        return Err(Error::new(
+            Kind::Forbidden,
+            "a gate records check-ins, check-outs, overrides and registrations of one delegate at one place; \
+             anything else needs ROLE_OAUTH2_INTERACTION_WRITE",
+        ));
+    };
+    gate.check_place(devices::find(connection, device)?)
+}
+
+/// Checks that a gate may take an interaction back.
+///
+/// # Errors
+/// [`Kind::Forbidden`].
+pub fn check_undo(
+    connection: &Connection,
+    caller: &Principal,
+    interaction: i64,
+    now: Timestamp,
+) -> Result<()> {
+    if caller.has(Role::InteractionWrite) {
+        return Ok(());
+    }
+    let recorded: Option<(Option<i64>, Timestamp)> = connection
+        .prepare_cached("SELECT client_id, created_at FROM interactions WHERE id = ?1")?
+        .query_row([interaction], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let is_own = recorded
+        .is_none_or(|(client, at)| client == Some(caller.client.0) && now.0 - at.0 <= UNDO_MS);
+    if is_own {
+        return Ok(());
+    }
+    Err(Error::new(
+        Kind::Forbidden,
+        "a gate takes back only what it recorded itself in the last ten minutes",
+    ))
+}

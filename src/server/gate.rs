@@ -1,0 +1,75 @@
+//! `/gate`: the gate app (contract §1). Its files are those of `assets/gate`; it needs no sign-in, as it gets
+//! its credentials by device discovery.
+
+use crate::{
+    types::{
+        error::{Error, Kind},
+        secret,
+    },
+    web::Failure,
+};
+use poem::{Request, Response, http::header};
+use rust_embed::Embed;
+use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
+
+#[derive(Embed)]
+#[folder = "assets/gate"]
+struct Files;
+
+/// What stands in `worker.js` for the version of all files: browsers update the app when it changes.
+const PLACEHOLDER: &str = "GATE_VERSION";
+
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let mut digest = Sha256::new();
+    for name in Files::iter() {
+        digest.update(name.as_bytes());
+        if let Some(file) = Files::get(&name) {
+            digest.update(file.metadata.sha256_hash());
+        }
+    }
+    secret::hex(&digest.finalize()[..8])
+});
+
+/// Only the app's own files run; `wasm-unsafe-eval` is for the reader of codes.
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
+    img-src 'self' data: blob: https:; media-src 'self' blob:; connect-src 'self'; font-src 'self'; \
+    manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// A file of the app; its page where none is named.
+pub(super) fn file(request: &Request) -> Result<Response, Failure> {
+    let name = request.raw_path_param("name").unwrap_or_default();
+    let name = if name.is_empty() { "index.html" } else { name };
+    let file = Files::get(name)
+        .ok_or_else(|| Error::new(Kind::NoSuchPath, "there is no such file of the gate app"))?;
+    let response = Response::builder()
+        .content_type(content_type(name))
+        .header(header::CACHE_CONTROL, "no-cache")
+        .header(header::CONTENT_SECURITY_POLICY, POLICY)
+        .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .header(header::REFERRER_POLICY, "no-referrer")
+        .header(
+            "permissions-policy",
+            "camera=(self), screen-wake-lock=(self), geolocation=(), microphone=()",
+        );
+    Ok(if name == "worker.js" {
+        let text = String::from_utf8_lossy(&file.data);
+        response.body(text.replace(PLACEHOLDER, &VERSION))
+    } else {
+        response.body(file.data.into_owned())
+    })
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("html") => "text/html; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("js" | "mjs") => "text/javascript; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        Some("wasm") => "application/wasm",
+        Some("webmanifest") => "application/manifest+json",
+        Some("json") => "application/json",
+        _ => "text/plain; charset=utf-8",
+    }
+}
