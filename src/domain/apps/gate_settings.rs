@@ -52,10 +52,16 @@ pub struct GateSettings {
 }
 
 impl GateSettings {
-    /// The settings of the app that runs on a device. Without `places`, all places may be chosen; without
+    /// The settings of the app that runs on a device; of a client without one, those for all apps. Without `places`, all places may be chosen; without
     /// those, and with a `place` that is forced, that one alone.
-    pub fn read(connection: &Connection, app: DeviceId) -> Result<Self> {
-        let (version, all) = configuration::effective(connection, app)?;
+    pub fn read(connection: &Connection, app: Option<DeviceId>) -> Result<Self> {
+        let (version, all) = match app {
+            Some(app) => configuration::effective(connection, app)?,
+            None => {
+                let published = configuration::published(connection)?;
+                (published.version, published.document.default)
+            }
+        };
         let text = |name: &str| all.get(name).and_then(Value::as_str);
         let place = match text("place") {
             Some(selector) => find(connection, selector)?,

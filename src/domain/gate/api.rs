@@ -50,11 +50,10 @@ impl GateApi {
     ///
     /// Where the app checks in (`place`), the places that it may choose, whom it admits while it is
     /// offline (`policy`), and the server's time, in Unix milliseconds. `supervisorPin` is the hexadecimal
-    /// SHA-256 of the bytes of `salt` and the digits. Needs `ROLE_OAUTH2_GATE` and a client that is bound to a
-    /// device.
+    /// SHA-256 of the bytes of `salt` and the digits. Needs `ROLE_OAUTH2_GATE`.
     #[oai(path = "/gate", method = "get", operation_id = "getGate")]
     async fn get(&self, caller: Granted<UseGate>) -> Outcome<Answer<Gate>> {
-        let app = caller.own_device()?;
+        let app = caller.device;
         let gate = self
             .app
             .store
@@ -68,7 +67,6 @@ impl GateApi {
         let settings = self.app.settings();
         let mut shown = json!({
             "_type": "gate",
-            "device": {"id": app, "_type": "device"},
             "instance": settings.name(),
             "timeZone": settings.zone.iana_name(),
             "serverTime": Timestamp::now().0,
@@ -78,6 +76,9 @@ impl GateApi {
             "features": gate.all.get("availableFeatures").cloned().unwrap_or(json!(["check-in", "check-out", "delegate-search"])),
             "allowRejected": gate.all.get("allowRejected") == Some(&json!(true)),
         });
+        if let Some(app) = app {
+            shown["device"] = json!({"id": app, "_type": "device"});
+        }
         if let Some(place) = place {
             shown["place"] = json!({"id": place, "_type": "device"});
         }
@@ -174,7 +175,7 @@ impl GateApi {
 impl GateApi {
     /// A place at which the caller may be a gate.
     fn place(&self, caller: &Granted<UseGate>, place: i64) -> Result<DeviceId> {
-        let (app, place) = (caller.own_device()?, DeviceId(place));
+        let (app, place) = (caller.device, DeviceId(place));
         let gate = self
             .app
             .store
@@ -223,7 +224,8 @@ impl Described for GateDelegates {
     const NAME: &'static str = "GateDelegates";
 
     fn schema() -> MetaSchema {
-        array(inline(delegate()), "At most 8.")
+        let found = json!([{"id": 17, "name": "Ada Lovelace", "codes": ["T-1"], "joined": true}]);
+        example(array(inline(delegate()), "At most 8."), found)
     }
 }
 

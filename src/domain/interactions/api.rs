@@ -160,7 +160,7 @@ impl InteractionsApi {
     /// about the first delegate, the answer to a `check-in`, `check-out` or `check-in-override`
     /// carries it, refused or not: `meta.note` is `{"level": "info" | "warning" | "stop", "note"}`.
     /// A gate shows it; `stop` red, for a steward to decide: the server does not refuse by it. Needs
-    /// `ROLE_OAUTH2_INTERACTION_WRITE`.
+    /// `ROLE_OAUTH2_INTERACTION_WRITE`, or `ROLE_OAUTH2_GATE` for the gate's own places.
     #[oai(
         path = "/interaction/new/:interaction_type",
         method = "post",
@@ -207,7 +207,7 @@ impl InteractionsApi {
     ///
     /// Answers what recording it would, `meta.note` included, with `id` null, and writes nothing
     /// at all. Needs
-    /// `ROLE_OAUTH2_INTERACTION_WRITE`.
+    /// `ROLE_OAUTH2_INTERACTION_WRITE`, or `ROLE_OAUTH2_GATE` for the gate's own places.
     #[oai(
         path = "/interaction/test/:interaction_type",
         method = "post",
@@ -238,7 +238,8 @@ impl InteractionsApi {
     ///
     /// In the order of their keys; one that fails fails alone. Up to 10,000 items and 32 MiB. When
     /// the whole answers 503, resend it with the same nonces or `Idempotency-Key`: what was stored
-    /// is not stored again. Needs `ROLE_OAUTH2_INTERACTION_WRITE`.
+    /// is not stored again. Needs `ROLE_OAUTH2_INTERACTION_WRITE`, or `ROLE_OAUTH2_GATE` for the gate's own
+    /// places.
     #[oai(
         path = "/interaction/batch",
         method = "post",
@@ -287,7 +288,7 @@ impl InteractionsApi {
     /// Delete an interaction
     ///
     /// As if it had never been: it no longer counts for any rule. Needs
-    /// `ROLE_OAUTH2_INTERACTION_WRITE`.
+    /// `ROLE_OAUTH2_INTERACTION_WRITE`, or `ROLE_OAUTH2_GATE` for the gate's own places.
     #[oai(
         path = "/interaction/:interaction",
         method = "delete",

@@ -20,7 +20,7 @@ pub fn of(connection: &Connection, caller: &Principal) -> Result<Option<GateSett
     if caller.has(Role::InteractionWrite) {
         return Ok(None);
     }
-    GateSettings::read(connection, caller.own_device()?).map(Some)
+    GateSettings::read(connection, caller.device).map(Some)
 }
 
 /// Checks what a gate wants to record.

@@ -246,6 +246,8 @@ fn parameter_example(path: &str, parameter: &str) -> Value {
     match (parameter, of) {
         ("limit", _) => json!(100),
         ("offset", _) => json!(200),
+        ("place", _) => json!(5),
+        ("q", _) => json!("ada"),
         ("total", _) => json!(false),
         ("since", _) => json!("U3VtbWl0MjYAAAGTUcV2AAAAdmlld_8AAAAAAAAAKQ"),
         ("types", _) => json!("delegate,interaction"),

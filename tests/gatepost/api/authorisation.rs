@@ -27,7 +27,7 @@ enum Access {
     /// The token of a client that is bound to a device, of whatever roles.
     DeviceToken,
     /// One of these roles. `OwnRead` lets through to one's own records only, which
-    /// [`own_read_admits_to_ones_own_records_alone`] looks at.
+    /// [`own_read_admits_to_ones_own_records_alone`] looks at, and `Gate` to its own places (`gate.rs`).
     Roles(&'static [Role]),
     /// One of these scopes of the client, of whatever roles; and, where it says so, a user who signed
     /// in through it. Through a user's token `TRUSTED` stands for `REPORT_LIST` alone.
@@ -77,10 +77,10 @@ const TABLE: &[(&str, Access)] = &[
     ("listInteractions", Roles(&[InteractionRead])),
     ("searchInteractions", Roles(&[InteractionRead])),
     ("getInteraction", Roles(&[InteractionRead])),
-    ("createInteraction", Roles(&[InteractionWrite])),
-    ("testInteraction", Roles(&[InteractionWrite])),
-    ("createInteractions", Roles(&[InteractionWrite])),
-    ("deleteInteraction", Roles(&[InteractionWrite])),
+    ("createInteraction", Roles(&[InteractionWrite, Gate])),
+    ("testInteraction", Roles(&[InteractionWrite, Gate])),
+    ("createInteractions", Roles(&[InteractionWrite, Gate])),
+    ("deleteInteraction", Roles(&[InteractionWrite, Gate])),
     ("recordTransaction", Roles(&[TxWrite])),
     (
         "listReports",
@@ -95,6 +95,9 @@ const TABLE: &[(&str, Access)] = &[
         Scopes(&[Scope::ReportRead, Scope::Trusted], false),
     ),
     ("sendComm", Roles(&[CommSend])),
+    ("getGate", Roles(&[Gate])),
+    ("getGateSnapshot", Roles(&[Gate])),
+    ("searchGate", Roles(&[Gate])),
 ];
 
 /// One operation of the server's document.
@@ -141,6 +144,8 @@ impl Operation {
             .replace("{dashboard}", "999999")
             .replace("{export}", "999999")
             .replace("{interactionType}", "lead")
+            .replace("/gate/snapshot", "/gate/snapshot?place=1")
+            .replace("/gate/search", "/gate/search?place=1&q=ada")
             // A stream would not end; an unusable cursor is looked at after the caller.
             .replace("/stream", "/stream?since=0");
         assert!(!path.contains('{'), "a value for {path}");
@@ -254,7 +259,10 @@ fn every_role_but_the_right_one_gets_403_and_the_right_one_alone_passes() {
         };
         operation.forbids(&server, &server.caller(&all_but(passing)), passing);
         operation.forbids(&server, &server.caller(&[]), passing);
-        for role in passing.iter().filter(|role| **role != OwnRead) {
+        for role in passing
+            .iter()
+            .filter(|role| ![OwnRead, Gate].contains(role))
+        {
             operation.admits(&server, &server.caller(&[*role]), role.name());
         }
     }

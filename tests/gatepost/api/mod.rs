@@ -13,6 +13,7 @@ mod events;
 mod examples;
 mod flags;
 mod forms;
+mod gate;
 mod interactions;
 mod kept;
 mod lists;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 impl Server {
     /// Publishes a configuration; the version in force then.
-    fn publish(&self, document: &Value) -> i64 {
+    pub fn publish(&self, document: &Value) -> i64 {
         let document = Document::parse("appConfig", document, &Zone::default()).expect("it fits");
         self.write(move |tx, ctx| configuration::publish(tx, ctx, &document))
     }

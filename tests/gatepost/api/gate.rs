@@ -1,0 +1,278 @@
+//! Gate apps: what the role `ROLE_OAUTH2_GATE` lets an app do and see.
+
+use crate::harness::{Caller, Server, reply};
+use gatepost::{
+    identity::{Role, clients::NewClient},
+    types::DeviceId,
+};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// A hall with a room in it, another place, and a gate that may be used at the room.
+struct Venue {
+    server: Server,
+    all: Caller,
+    gate: Caller,
+    hall: i64,
+    room: i64,
+    other: i64,
+}
+
+impl Venue {
+    fn new() -> Self {
+        let server = Server::start();
+        let all = server.caller_with_all();
+        let hall = all
+            .device(&json!({"name": "Hall", "code": "hall", "data": {"Access": {"capacity": 2}}}));
+        let room = all.device(&json!({
+            "name": "Room", "code": "room", "parent": hall,
+            "data": {"Access": {"ruleSet": "simple", "entry": "single"}},
+        }));
+        let other = all.device(&json!({"name": "Other", "code": "other"}));
+        let app = all.device(&json!({"code": "app-1", "deviceType": "regoapp"}));
+        server.publish(&json!({"default": {
+            "place": "code:room", "places": ["code:room", "code:gone"], "supervisorPin": "4711",
+        }}));
+        let (id, secret) = server.new_client(NewClient {
+            roles: [Role::Gate].into_iter().collect(),
+            device: Some(DeviceId(app)),
+            ..NewClient::named("gate")
+        });
+        let gate = server.caller_of(&id, &secret);
+        Self {
+            server,
+            all,
+            gate,
+            hall,
+            room,
+            other,
+        }
+    }
+
+    /// Applies the list from a cursor on; where it is then.
+    fn follow(&self, list: &mut BTreeMap<String, Value>, since: Option<String>) -> (String, Value) {
+        let mut since = since;
+        loop {
+            let from = since.map_or_else(String::new, |since| format!("&since={since}"));
+            let path = format!("/gate/snapshot?place={}&limit=2{from}", self.room);
+            let page = self.gate.get(&path);
+            for change in page.data().as_array().expect("a list") {
+                let key = format!("{} {}", change["type"], change["id"]);
+                match change["action"].as_str() {
+                    Some("upsert") => drop(list.insert(key, change["data"].clone())),
+                    Some("delete") => drop(list.remove(&key)),
+                    _ => list.clear(),
+                }
+            }
+            let meta = &page.body["meta"];
+            let cursor = meta["cursor"].as_str().expect("a cursor").to_owned();
+            if meta["more"] == false {
+                return (cursor, meta["place"].clone());
+            }
+            since = Some(cursor);
+        }
+    }
+}
+
+#[test]
+fn a_gate_learns_its_places_and_not_the_pin() {
+    let venue = Venue::new();
+    let gate = venue.gate.get("/gate").data().clone();
+    assert_eq!(gate["place"]["id"], venue.room);
+    assert_eq!(
+        gate["places"],
+        json!([{"id": venue.room, "name": "Room", "type": ""}])
+    );
+    assert_eq!(
+        (&gate["policy"], gate["serverTime"].is_i64()),
+        (&json!("admit"), true)
+    );
+    let pin = &gate["supervisorPin"];
+    assert!(
+        pin["hash"].as_str().is_some_and(|hash| hash.len() == 64),
+        "{gate}"
+    );
+    assert!(!gate.to_string().contains("4711"));
+    // Nor does any app get it with its settings.
+    let ping = json!({"localTime": 1_795_248_120, "configVersion": 0});
+    let sent = venue.gate.post("/device/ping", &ping).body.to_string();
+    assert!(
+        sent.contains("code:room") && !sent.contains("4711"),
+        "{sent}"
+    );
+}
+
+#[test]
+fn a_gate_records_at_its_places_alone_and_takes_back_its_own() {
+    let venue = Venue::new();
+    let ada = venue
+        .all
+        .delegate(&json!({"firstName": "Ada", "barcode": "T-1", "rfid": "04A2"}));
+    let at = |kind: &str, body: &Value| venue.gate.post(&format!("/interaction/new/{kind}"), body);
+    let here = json!({"delegate": "scan:04A2", "device": venue.room});
+    at("check-in", &here).refused(412, 741, "not registered for Room");
+    let joined = at("join", &json!({"delegate": ada, "device": venue.room})).id();
+    let entered = at("check-in", &here).id();
+    // Whichever code was scanned, it is one person.
+    let again = json!({"delegate": "scan:T-1", "device": "code:room"});
+    at("check-in", &again).refused(412, 740, "already used at Room");
+    at("check-in-override", &again).data();
+    at(
+        "check-in",
+        &json!({"delegate": "scan:nobody", "device": venue.room}),
+    )
+    .refused(404, 1301, "nobody");
+    let elsewhere = json!({"delegate": "scan:T-1", "device": venue.other});
+    at("check-in", &elsewhere).refused(403, 1202, "not one of this gate's places");
+    at("lead", &here).refused(403, 1202, "ROLE_OAUTH2_INTERACTION_WRITE");
+    let two = json!({"delegate": ada, "secondDelegate": ada, "device": venue.room});
+    at("join", &two).refused(403, 1202, "one delegate");
+    venue
+        .gate
+        .post("/interaction/test/check-in", &elsewhere)
+        .refused(403, 1202, "places");
+    // In a batch one that is not allowed fails alone.
+    let scan = |device: i64, nonce: &str| json!({"interactionType": "check-out", "delegate": "barcode:T-1", "device": device, "nonce": nonce});
+    let batch = json!({"interactions": {"a": scan(venue.other, "1"), "b": scan(venue.room, "2")}});
+    let answers = venue.gate.post("/interaction/batch", &batch);
+    let statuses: Vec<_> = answers
+        .data()
+        .as_array()
+        .expect("answers")
+        .iter()
+        .map(|item| item["status"].clone())
+        .collect();
+    assert_eq!(statuses, [403, 201]);
+
+    let delete = |caller: &Caller, id: i64| caller.delete(&format!("/interaction/{id}"));
+    assert_eq!(delete(&venue.gate, entered).status, 204);
+    let of_others = venue
+        .all
+        .interact("check-in", &json!({"delegate": ada, "device": venue.other}))
+        .id();
+    delete(&venue.gate, of_others).refused(403, 1202, "itself");
+    let past =
+        format!("UPDATE interactions SET created_at = created_at - 660000 WHERE id = {joined}");
+    venue.server.sql(&past);
+    delete(&venue.gate, joined).refused(403, 1202, "ten minutes");
+    // Of attendees it reads nothing but by its own endpoints.
+    venue
+        .gate
+        .get(&format!("/delegate/id:{ada}"))
+        .refused(403, 1202, "DELEGATE_READ");
+    venue.gate.get("/changes").refused(403, 1202, "");
+}
+
+#[test]
+fn the_list_of_a_gate_follows_whatever_happens() {
+    let venue = Venue::new();
+    let (all, gate) = (&venue.all, &venue.gate);
+    let ada = all.delegate(&json!({
+        "firstName": "Ada", "lastName": "Lovelace", "barcode": "T-1", "rfid": "04A2",
+        "delegateType": "vip", "email": "ada@example.org", "phone": "+49301234",
+    }));
+    let bob = all.delegate(&json!({"firstName": "Bob", "barcode": "T-2"}));
+    let carl = all.delegate(&json!({"firstName": "Carl", "barcode": "T-3"}));
+    all.interact("join", &json!({"delegate": ada, "device": venue.hall}))
+        .id();
+    let mut list = BTreeMap::new();
+    let (cursor, place) = venue.follow(&mut list, None);
+    let of = |list: &BTreeMap<String, Value>, id: i64| {
+        list.get(&format!("\"delegate\" {id}"))
+            .cloned()
+            .unwrap_or_default()
+    };
+    let mut shown = of(&list, ada);
+    let codes = shown["codes"].as_array_mut().expect("codes");
+    // The public id, made by the server, is a code, too.
+    codes.retain(|code| code.as_str().is_some_and(|code| code.len() < 10));
+    assert_eq!(
+        shown,
+        json!({"id": ada, "name": "Ada Lovelace", "category": "vip", "codes": ["T-1", "04A2"], "joined": true})
+    );
+    // What a gate does not show it does not hold.
+    let text = json!(list).to_string();
+    assert!(
+        !text.contains("example.org") && !text.contains("+4930"),
+        "{text}"
+    );
+    assert_eq!(
+        place["rules"],
+        json!({"ruleSet": "simple", "entry": "single"})
+    );
+    assert_eq!(
+        place["rooms"],
+        json!([{"id": venue.hall, "name": "Hall", "capacity": 2, "inside": 0}])
+    );
+
+    let check_in = json!({"delegate": ada, "device": venue.room});
+    let entered = all.interact("check-in", &check_in).id();
+    all.patch(
+        &format!("/delegate/id:{bob}"),
+        &json!({"lastName": "Builder"}),
+    )
+    .data();
+    assert_eq!(all.delete(&format!("/delegate/id:{carl}")).status, 204);
+    let (cursor, place) = venue.follow(&mut list, Some(cursor));
+    let shown = of(&list, ada);
+    assert_eq!(
+        (
+            &shown["here"],
+            &shown["inside"],
+            &shown["entries"],
+            &shown["rooms"]
+        ),
+        (&json!(true), &json!(true), &json!(1), &json!([venue.hall]))
+    );
+    assert_eq!(
+        (&place["inside"], &place["rooms"][0]["inside"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(of(&list, bob)["name"], "Bob Builder");
+    assert!(of(&list, carl).is_null());
+
+    // Taken back, and the hall is no longer above the room: nobody is registered for it any more.
+    assert_eq!(all.delete(&format!("/interaction/{entered}")).status, 204);
+    let (cursor, _) = venue.follow(&mut list, Some(cursor));
+    assert!(of(&list, ada)["entries"].is_null(), "{list:?}");
+    all.patch(
+        &format!("/device/id:{}", venue.room),
+        &json!({"parent": null}),
+    )
+    .data();
+    let (cursor, place) = venue.follow(&mut list, Some(cursor));
+    assert!(of(&list, ada)["joined"].is_null(), "{list:?}");
+    assert_eq!(place["rooms"], json!([]));
+    // A copy that goes on equals one that begins anew.
+    let mut anew = BTreeMap::new();
+    venue.follow(&mut anew, None);
+    venue.follow(&mut list, Some(cursor));
+    assert_eq!(list, anew);
+
+    let found = |words: &str| gate.get(&format!("/gate/search?place={}&q={words}", venue.room));
+    assert_eq!(found("love").data()[0]["id"], ada);
+    assert_eq!(found("nobody").data(), &json!([]));
+    found("lo").refused(400, 1100, "3 letters");
+    gate.get(&format!("/gate/search?place={}&q=love", venue.other))
+        .refused(403, 1202, "places");
+    gate.get(&format!("/gate/snapshot?place={}", venue.other))
+        .refused(403, 1202, "places");
+}
+
+#[test]
+fn the_gate_app_is_served_with_a_policy_of_its_own() {
+    let server = Server::start();
+    let page = server
+        .request(Method::GET, "/gate")
+        .send()
+        .expect("an answer");
+    let header = |name: &str| page.headers()[name].to_str().expect("text").to_owned();
+    assert!(header("content-type").starts_with("text/html"));
+    let policy = header("content-security-policy");
+    assert!(
+        policy.contains("script-src 'self' 'wasm-unsafe-eval'")
+            && !policy.contains("unsafe-inline")
+    );
+    reply(server.request(Method::GET, "/gate/no-such-file.js")).refused(404, 1103, "");
+}
