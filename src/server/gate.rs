@@ -17,9 +17,7 @@ use std::sync::LazyLock;
 #[folder = "assets/gate"]
 struct Files;
 
-/// What stands in `worker.js` for the version of all files: browsers update the app when it changes.
-const PLACEHOLDER: &str = "GATE_VERSION";
-
+/// Changes with the files: the app updates itself when it does.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut digest = Sha256::new();
     for name in Files::iter() {
@@ -40,6 +38,13 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 pub(super) fn file(request: &Request) -> Result<Response, Failure> {
     let name = request.raw_path_param("name").unwrap_or_default();
     let name = if name.is_empty() { "index.html" } else { name };
+    if name == "version.json" {
+        let version = format!("{{\"version\":\"{}\"}}", *VERSION);
+        return Ok(Response::builder()
+            .content_type("application/json")
+            .header(header::CACHE_CONTROL, "no-store")
+            .body(version));
+    }
     let file = Files::get(name)
         .ok_or_else(|| Error::new(Kind::NoSuchPath, "there is no such file of the gate app"))?;
     let response = Response::builder()
@@ -53,8 +58,10 @@ pub(super) fn file(request: &Request) -> Result<Response, Failure> {
             "camera=(self), screen-wake-lock=(self), geolocation=(), microphone=()",
         );
     Ok(if name == "worker.js" {
-        let text = String::from_utf8_lossy(&file.data);
-        response.body(text.replace(PLACEHOLDER, &VERSION))
+        // It serves the page itself, which is above its folder.
+        response
+            .header("service-worker-allowed", "/gate")
+            .body(file.data.into_owned())
     } else {
         response.body(file.data.into_owned())
     })

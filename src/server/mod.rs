@@ -188,12 +188,11 @@ fn endpoint(
         )
         .at("/otp/style.css", get(with(app, |_, _| otp::style())))
         .at("/otp/icon.svg", get(with(app, |_, _| otp::icon())))
-        .at("/gate", make_sync(|_| Redirect::see_other("/gate/")))
+        .at("/gate", get(with(app, |_, request| gate::file(request))))
         .at(
             "/gate/*name",
             get(with(app, |_, request| gate::file(request))),
         )
-        .at("/gate/", get(with(app, |_, request| gate::file(request))))
         .at("/handbook", get(with(app, |_, _| handbook::contents())))
         .at("/handbook/search", get(with(app, handbook::search)))
         .at("/handbook/:name", get(with(app, handbook::show)))
