@@ -319,10 +319,11 @@ function drawScan(now) {
   setText(byId("banner"), banner);
 
   const counts = list.counts(queue.passed);
+  const { arrived, expected } = list.arrivals();
   const capacity = place?.rooms?.find((room) => room.id === place.id)?.capacity;
   fill(byId("numbers"), [
     [counts.get(0) ?? 0, capacity === undefined ? t("numbers.inside") : t("numbers.inside.of", { capacity })],
-    [place?.arrived ?? 0, place?.expected === undefined ? t("numbers.arrived") : t("numbers.arrived.of", { expected: place.expected })],
+    [arrived, t("numbers.arrived.of", { expected })],
     [settings.passed, t("numbers.mine")],
   ], ([number, text]) => make("li", {}, make("strong", {}, String(number)), make("span", {}, String(text))));
   fill(byId("recent"), recent.map(({ shown, at }) => [shown.kind, shown.name ?? shown.reason ?? "", spokenTime(at, gate.zone, now), shown.word]), ([kind, name, time, word]) => make(

@@ -25,8 +25,6 @@
  * @property {import("./judge.js").Rules|null} rules
  * @property {(import("./judge.js").Room & {id: number})[]} [rooms]
  * @property {number} [inside]
- * @property {number} [arrived]
- * @property {number} [expected]
  *
  * @typedef {{passage: "in"|"out", at: number, delegate?: number, place: number}} Passed
  * @typedef {{action: string, type?: string, id?: number, data?: any}} FeedChange
@@ -60,6 +58,7 @@ export class List {
   at = 0;
   /** Counts snapshots: what an older one left is dropped when the next is complete. */
   #generation = 1;
+  #arrivals = { arrived: 0, expected: 0, counted: 0 };
   #store;
 
   /** @param {import("./store.js").Store} store */
@@ -236,6 +235,23 @@ export class List {
     };
   }
 
+  /**
+   * How many people checked in at the place, of how many who may be expected: where registration is needed those
+   * who are registered. Counted at most once a second.
+   */
+  arrivals() {
+    const now = Date.now();
+    if (now - this.#arrivals.counted < 1000) return this.#arrivals;
+    const registered = this.place?.rules?.ruleSet === "simple";
+    let [arrived, expected] = [0, 0];
+    for (const person of this.people.values()) {
+      if (person.entries) arrived += 1;
+      if (!registered || person.joined) expected += 1;
+    }
+    this.#arrivals = { arrived, expected, counted: now };
+    return this.#arrivals;
+  }
+
   /** People inside of each room, scans that wait included; key 0 is the place itself. @param {Passed[]} waiting */
   counts(waiting) {
     const counts = new Map((this.place?.rooms ?? []).map((room) => [room.id, room.inside]));
@@ -268,8 +284,7 @@ export class List {
     const counts = this.counts([scan]);
     const after = this.#moved(before, scan);
     const rooms = this.place.rooms?.map((room) => ({ ...room, inside: counts.get(room.id) ?? room.inside }));
-    const arrived = (this.place.arrived ?? 0) + (scan.passage === "in" && before.lastIn === undefined ? 1 : 0);
-    this.place = { ...this.place, rooms, inside: counts.get(0), arrived };
+    this.place = { ...this.place, rooms, inside: counts.get(0) };
     this.#put(after);
     await this.#store.write([["people", "put", after], this.#head()]);
   }

@@ -139,7 +139,8 @@ export class Sync {
       await this.store.write([["meta", "put", ["gate", gate.data]], ["meta", "put", ["offset", server.offsetMs]]]);
     } else this.problem = gate.error?.message ?? "";
     await server.request("POST", "/device/ping", { body: { ...this.app.status(), localTime: Math.floor(Date.now() / 1000), pingInterval: PING_MS / 1000 } });
-    this.version = (await server.request("GET", "/ping")).data?.version ?? this.version;
+    const version = await fetch("/gate/version.json", { cache: "no-store" }).then((answer) => answer.json(), () => undefined);
+    this.version = version?.version ?? this.version;
     this.app.onChange();
   }
 

@@ -67,7 +67,6 @@ const en = {
 
   "numbers.inside": "inside",
   "numbers.inside.of": "of {capacity} inside",
-  "numbers.arrived": "arrived",
   "numbers.arrived.of": "of {expected} arrived",
   "numbers.mine": "by this gate",
 

@@ -16,9 +16,10 @@ use rust_embed::Embed;
 use std::sync::LazyLock;
 
 /// The pages, in the order of the table of contents.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "start",
     "prepare",
+    "gates",
     "on-the-day",
     "card",
     "operate",

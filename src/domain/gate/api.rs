@@ -212,7 +212,7 @@ impl Described for Gate {
 fn delegate() -> MetaSchema {
     free_object("An attendee as a gate shows them; only properties that have a value appear.").with_example(json!({
         "id": 17, "name": "Ada Lovelace", "category": "vip", "codes": ["T-1"], "joined": true,
-        "note": {"level": "info", "note": "Speaker"}, "lastIn": 1_795_248_120_000_i64, "here": true, "entries": 1,
+        "note": {"level": "info", "note": "Speaker"}, "lastIn": 1_795_248_120_000_i64, "entries": 1,
         "inside": true
     }))
 }

@@ -94,9 +94,12 @@ impl GateList {
             at.transpose()
         };
         if state.last_in.is_some() {
-            put("lastIn", json!(at(state.last_in)?.map(|at| at.0)));
-            put("lastOut", json!(at(state.last_out)?.map(|at| at.0)));
-            put("here", json!(state.is_inside()));
+            let (last_in, last_out) = (at(state.last_in)?, at(state.last_out)?);
+            put("lastIn", json!(last_in.map(|at| at.0)));
+            // By a clock that was put right since, the times may be in another order than the events.
+            if !state.is_inside() {
+                put("lastOut", json!(last_in.max(last_out).map(|at| at.0)));
+            }
             let entries = presence::entries(connection, delegate, place, REPEAT_MAX)?;
             put("entries", json!(entries));
         }

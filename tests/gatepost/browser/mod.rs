@@ -8,6 +8,7 @@ mod chromium;
 mod day;
 mod examine;
 mod faults;
+mod gate;
 mod handbook;
 mod links;
 mod pages;

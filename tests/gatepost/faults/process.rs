@@ -36,6 +36,13 @@ impl Served {
         Self::spawn(command, db)
     }
 
+    /// Starts the server at an address that it had before.
+    pub fn start_at(db: &Path, address: SocketAddr) -> Self {
+        let mut command = Command::new(GATEPOST);
+        command.args(arguments_listening(db, &address.to_string()));
+        Self::spawn(command, db)
+    }
+
     /// Starts the server by a command in front of it, such as `strace … gatepost`, which must keep
     /// its process id. Its standard error goes to a file beside the database, as it would under a
     /// service manager that logs to the same disk.
