@@ -1,0 +1,68 @@
+// Short ways to the page.
+
+/** @template {HTMLElement} [T=HTMLElement] @param {string} id @returns {T} */
+export function byId(id) {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`no element ${id}`);
+  return /** @type {T} */ (element);
+}
+
+/**
+ * Makes an element. `on…` are listeners, other properties attributes; false and undefined are left out.
+ * @param {string} tag @param {Record<string, any>} [attributes] @param {...(Node|string|false|undefined)} children
+ * @returns {HTMLElement}
+ */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== false && value !== undefined) element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children.filter((child) => child !== false && child !== undefined && child !== ""));
+  return element;
+}
+
+/** Changes text only where it differs: screen readers and layout stay calm. @param {HTMLElement} element @param {string} text */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** @param {string} name one of the symbols in index.html @param {string} [className] */
+export function icon(name, className = "icon") {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("class", className);
+  svg.setAttribute("aria-hidden", "true");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", `#${name}`);
+  svg.append(use);
+  return svg;
+}
+
+const SCREENS = ["setup", "places", "scan", "readiness", "uploads"];
+
+/** Shows one screen and moves the focus to its heading. @param {string} name */
+export function showScreen(name) {
+  for (const screen of SCREENS) byId(screen).hidden = screen !== name;
+  document.body.dataset.screen = name;
+  if (name !== "scan") byId(name).querySelector("h1")?.focus();
+}
+
+/** How old something is, in a few letters. @param {number} ms @returns {[key: string, count: number]} */
+export function age(ms) {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 45) return ["age.live", 0];
+  if (seconds < 120) return ["age.seconds", seconds];
+  if (seconds < 7200) return ["age.minutes", Math.round(seconds / 60)];
+  return ["age.hours", Math.round(seconds / 3600)];
+}
+
+/** @type {WeakMap<HTMLElement, string>} */
+const filled = new WeakMap();
+
+/** Fills an element with one child an item, only where an item changed. @template T @param {HTMLElement} element @param {T[]} items @param {(item: T) => Node} draw */
+export function fill(element, items, draw) {
+  const drawn = JSON.stringify(items);
+  if (filled.get(element) === drawn) return;
+  filled.set(element, drawn);
+  element.replaceChildren(...items.map(draw));
+}

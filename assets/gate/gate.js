@@ -1,0 +1,198 @@
+// One scan from code to verdict: the server judges, or the list where the server does not answer in
+// time. What the screen shows of it is a `Shown`; nothing here touches the page.
+
+import { judgeOffline, spokenTime, word } from "./judge.js";
+import { age } from "./dom.js";
+import { body, isRefusal, isStored } from "./queue.js";
+import { t } from "./texts.js";
+
+const VERDICT_MS = 1500;
+/** A code that is read twice in a row must not let somebody in and out again. */
+const TWICE_MS = 4000;
+
+/**
+ * @typedef {import("./verdict.js").Shown} Shown
+ * @typedef {import("./queue.js").Scan} Scan
+ * @typedef {import("./list.js").Person} Person
+ * @typedef {{scan: Scan, person?: Person, shown: Shown, passed: boolean, id?: number}} Outcome
+ */
+
+export class Gate {
+  /** The last scan that passed, for undo. @type {Outcome|undefined} */
+  last;
+  #lastCode = "";
+  #lastAt = 0;
+
+  /**
+   * @param {import("./server.js").Server} server @param {import("./list.js").List} list
+   * @param {import("./queue.js").Queue} queue @param {import("./sync.js").Sync} sync @param {any} settings
+   */
+  constructor(server, list, queue, sync, settings) {
+    this.server = server;
+    this.list = list;
+    this.queue = queue;
+    this.sync = sync;
+    this.settings = settings;
+  }
+
+  get zone() {
+    return this.sync.gate?.timeZone ?? "UTC";
+  }
+
+  /**
+   * @param {{code?: string, person?: Person}} who
+   * @returns {Promise<Outcome|undefined>} undefined: the same code again, nothing to do
+   */
+  async pass(who) {
+    const code = who.code ?? who.person?.codes?.[0];
+    const person = who.person ?? this.list.find(who.code ?? "");
+    const now = performance.now();
+    const isTwice = this.settings.mode === "both" && code === this.#lastCode && now - this.#lastAt < TWICE_MS;
+    this.#lastCode = code ?? "";
+    this.#lastAt = now;
+    if (isTwice) return undefined;
+    const before = person && this.list.withWaiting(person, this.queue.passed);
+    /** @type {"in"|"out"} */
+    const passage = this.settings.mode === "both" ? (before?.inside ? "out" : "in") : this.settings.mode;
+    const scan = { code, delegate: person?.id, passage, at: this.server.now(), place: this.settings.place.id };
+    return this.#decide(scan, before);
+  }
+
+  /** A supervisor lets in somebody who was refused. @param {Outcome} refused @param {string} reason */
+  async override(refused, reason) {
+    const { code, delegate, place } = refused.scan;
+    return this.#decide({ code, delegate, passage: "in", at: this.server.now(), place, override: true, reason }, refused.person);
+  }
+
+  /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person as they were before */
+  async #decide(made, person) {
+    if (!this.server.online) return this.#decideAlone(made, person);
+    const scan = await this.queue.add(made);
+    this.queue.markSent(scan);
+    const sent = body(scan);
+    let answer;
+    try {
+      answer = await this.server.request("POST", `/interaction/new/${sent.interactionType}`, { body: sent, timeoutMs: VERDICT_MS });
+    } catch {
+      return this.#decideAlone(made, person, scan);
+    }
+    if (isStored(answer)) {
+      const outcome = this.#passed(scan, person, answer.meta, []);
+      outcome.id = answer.data?.id;
+      await this.stored(scan, outcome.id);
+      await this.queue.remove([scan]);
+      return outcome;
+    }
+    if (!isRefusal(answer.status)) return this.#decideAlone(made, person, scan);
+    await this.queue.remove([scan]);
+    return this.#refused(scan, person, answer.error?.message ?? `HTTP ${answer.status}`, answer.meta.note, answer.error?.internalCode ?? 0);
+  }
+
+  /**
+   * The list judges. `asked`: the server was asked and did not answer; it may have stored the scan.
+   * @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person @param {Scan} [asked]
+   */
+  async #decideAlone(made, person, asked) {
+    const { list } = this;
+    const refusal = this.#refusalByList(made, person);
+    if (refusal !== undefined) {
+      if (asked) await this.queue.undo(asked);
+      const scan = asked ?? { ...made, nonce: "", seq: 0 };
+      return this.#refused(scan, person, refusal.message, person?.note, refusal.code, this.#listNotes());
+    }
+    // An override is never judged, so there is nothing that the gate could have admitted against.
+    const decision = made.override ? { due: true } : { admitted: true, due: true };
+    const scan = asked ?? (await this.queue.add({ ...made, ...decision }));
+    if (asked) await this.queue.update(asked, decision);
+    const repeat = made.passage === "in" && person?.entries && person.lastIn !== undefined ? { count: person.entries, firstAt: undefined } : undefined;
+    return this.#passed(scan, person, { note: person?.note, repeat }, list.complete ? this.#listNotes() : [t("verdict.offline.incomplete")]);
+  }
+
+  /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person @returns {{code: number, message: string}|undefined} */
+  #refusalByList(made, person) {
+    const { list, server } = this;
+    if (!list.place) return { code: 1, message: t("verdict.noList") };
+    if (!person) {
+      const reason = list.blockedReason(made.code ?? "");
+      const message = reason === undefined ? t("verdict.unknown", { code: made.code ?? "" }) : t("verdict.blocked", { reason });
+      return { code: 1301, message };
+    }
+    if (made.override) return undefined;
+    const known = list.people.get(person.id) ?? person;
+    const verdict = judgeOffline(this.sync.gate?.policy ?? "admit", list.facts(known, made.passage, made.at, this.queue.passed));
+    return verdict.code === 0 ? undefined : { code: verdict.code, message: word(verdict, this.zone, server.now()) };
+  }
+
+  #listNotes() {
+    const [key, count] = age(this.server.now() - this.list.at);
+    return [t("verdict.offline", { age: t(key, { count }) })];
+  }
+
+  /**
+   * @param {Scan} scan @param {Person|undefined} person @param {any} meta @param {string[]} more
+   * @returns {Outcome}
+   */
+  #passed(scan, person, meta, more) {
+    const isOut = scan.passage === "out";
+    const { note, repeat } = meta;
+    const lines = [...more];
+    if (!isOut && !repeat) lines.unshift(t("verdict.first"));
+    if (scan.override) lines.unshift(t("verdict.override"));
+    const wasInside = !isOut && person?.inside && person.lastIn !== undefined;
+    if (wasInside) lines.unshift(t("verdict.again", { at: this.#time(person?.lastIn ?? 0) }));
+    else if (repeat?.firstAt) lines.unshift(t("verdict.repeat", { count: repeat.count + 1, at: this.#time(Date.parse(repeat.firstAt)) }));
+    const stops = note?.level === "stop";
+    /** @type {Shown["kind"]} */
+    const kind = stops ? "stop" : wasInside || note?.level === "warning" || scan.override ? "look" : isOut ? "out" : "good";
+    const words = { good: "verdict.in", out: "verdict.out", look: isOut ? "verdict.look.out" : "verdict.look", stop: "verdict.stop" };
+    const shown = {
+      kind, note, word: t(words[kind]), more: lines, reason: stops ? t("verdict.stop.note") : undefined,
+      name: person?.name ?? scan.code, category: person?.category, photo: person?.photo,
+    };
+    const outcome = { scan, person, shown, passed: true };
+    this.last = outcome;
+    return outcome;
+  }
+
+  /**
+   * @param {Scan} scan @param {Person|undefined} person @param {string} message
+   * @param {Shown["note"]} note @param {number} code @param {string[]} [more] @returns {Outcome & {code: number}}
+   */
+  #refused(scan, person, message, note, code, more = []) {
+    const { name, category, photo } = person ?? {};
+    /** @type {Shown} */
+    const shown = { kind: "stop", word: t("verdict.stop"), name: name ?? (code === 1301 ? undefined : scan.code), category, photo, reason: message, note, more };
+    return { scan, person, shown, passed: false, code };
+  }
+
+  /** @param {number} at */
+  #time(at) {
+    return spokenTime(at, this.zone, this.server.now());
+  }
+
+  /** The server has a scan: the list counts it, and undo knows its id. @param {Scan} scan @param {number} [id] */
+  async stored(scan, id) {
+    if (this.last?.scan.nonce === scan.nonce) this.last.id = id;
+    await this.list.record(scan);
+  }
+
+  /** Takes the last scan back. @returns {Promise<{message: string, isDone: boolean}>} */
+  async undo() {
+    const { last } = this;
+    if (!last) return { message: "", isDone: false };
+    const name = last.shown.name ?? "";
+    if (this.queue.waiting.some(({ nonce }) => nonce === last.scan.nonce)) {
+      await this.queue.undo(last.scan);
+    } else {
+      try {
+        const answer = await this.server.request("DELETE", `/interaction/id:${last.id}`, { timeoutMs: 4000 });
+        if (answer.status !== 204) return { message: t("undo.failed", { message: answer.error?.message ?? String(answer.status) }), isDone: false };
+      } catch {
+        return { message: t("undo.offline"), isDone: false };
+      }
+    }
+    this.last = undefined;
+    this.#lastCode = "";
+    return { message: t("undo.done", { name }), isDone: true };
+  }
+}

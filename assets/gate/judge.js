@@ -1,0 +1,130 @@
+// May this person pass here now? The rules of `src/core/rules/passage.rs`, for a gate that cannot
+// reach the server. Pure: facts in, a verdict out. `tests/gate/judge.json` holds both to one law.
+
+import { t } from "./texts.js";
+
+/**
+ * @typedef {object} Rules
+ * @property {string} [ruleSet] `open` or `simple`
+ * @property {string} [entry] `multiple` or `single`
+ * @property {number} [maxCheckIns]
+ * @property {number} [opensBefore] minutes
+ * @property {number} [closesAfter] minutes
+ *
+ * @typedef {{id?: number, name: string, capacity: number, inside: number}} Room
+ *
+ * @typedef {object} Facts
+ * @property {"in"|"out"} passage
+ * @property {{name: string, available: boolean, startAt?: number, endAt?: number}} place
+ * @property {Rules|null} rules `null` when nobody can read them
+ * @property {number} [lastIn] Unix ms of the last check-in at the place
+ * @property {number} [lastOut] Unix ms of the last check-out there or above
+ * @property {boolean} inside there or at anything below
+ * @property {number} entries
+ * @property {boolean} joined
+ * @property {Room[]} rooms those with a capacity that the person would enter
+ * @property {number} at when it happens, Unix ms
+ *
+ * @typedef {{code: number, key: string, params: Record<string, string|number>}} Verdict
+ */
+
+/** @type {Verdict} */
+const PASSES = { code: 0, key: "passes", params: {} };
+
+/** @param {number} code @param {string} key @param {Record<string, string|number>} params @returns {Verdict} */
+const refuse = (code, key, params) => ({ code, key, params });
+
+/** @param {Facts} facts @returns {Verdict} */
+export function judge(facts) {
+  return facts.passage === "in" ? judgeCheckIn(facts) : judgeCheckOut(facts);
+}
+
+/**
+ * The verdict of a gate that is offline: the policy of the device first, then the rules.
+ * @param {"admit"|"joined-only"|"hold"} policy @param {Facts} facts @returns {Verdict}
+ */
+export function judgeOffline(policy, facts) {
+  if (facts.passage === "in" && policy === "hold") return refuse(1, "offlineHold", {});
+  const verdict = judge(facts);
+  if (verdict.code === 0 && facts.passage === "in" && policy === "joined-only" && !facts.joined) {
+    return refuse(1, "offlineJoinedOnly", { place: facts.place.name });
+  }
+  return verdict;
+}
+
+/** @param {Facts} facts @returns {Verdict} */
+function judgeCheckIn(facts) {
+  const { rules } = facts;
+  const place = facts.place.name;
+  if (!rules) return refuse(743, "rulesUnreadable", { place });
+  if (!facts.place.available) return refuse(743, "notAvailable", { place });
+  const outside = judgeTime(facts, rules);
+  if (outside) return outside;
+  if (rules.ruleSet === "simple" && !facts.joined) return refuse(741, "notRegistered", { place });
+  const last = facts.lastIn ?? "";
+  if (rules.entry === "single" && isInside(facts)) return refuse(740, "alreadyUsed", { place, at: last });
+  const most = rules.maxCheckIns;
+  if (most !== undefined && facts.entries >= most) {
+    if (most === 0) return refuse(740, "nobodyMay", { place });
+    return refuse(740, most === 1 ? "checkedInOnce" : "checkedInTimes", { place, count: most, at: last });
+  }
+  const full = facts.rooms.find((room) => room.inside >= room.capacity);
+  if (full) return refuse(744, "full", { place: full.name, inside: full.inside, capacity: full.capacity });
+  return PASSES;
+}
+
+/** @param {Facts} facts @param {Rules} rules @returns {Verdict|undefined} */
+function judgeTime(facts, rules) {
+  const { name, startAt, endAt } = facts.place;
+  if (rules.opensBefore !== undefined && startAt !== undefined) {
+    const opens = startAt - rules.opensBefore * 60_000;
+    if (facts.at < opens) return refuse(742, "opensAt", { place: name, at: opens });
+  }
+  if (rules.closesAfter !== undefined && endAt !== undefined) {
+    const closes = endAt + rules.closesAfter * 60_000;
+    if (facts.at > closes) return refuse(742, "closedSince", { place: name, at: closes });
+  }
+}
+
+/** People must be able to leave: only single entry looks at a check-out. @param {Facts} facts */
+function judgeCheckOut(facts) {
+  if (facts.rules?.entry === "single" && !facts.inside) {
+    return refuse(745, "notCheckedIn", { place: facts.place.name });
+  }
+  return PASSES;
+}
+
+/** Checked in, and not out since. @param {Facts} facts */
+const isInside = (facts) => facts.lastIn !== undefined && facts.lastIn > (facts.lastOut ?? -Infinity);
+
+/**
+ * What a steward tells the guest, in the server's words.
+ * @param {Verdict} verdict @param {string} zone IANA name @param {number} now Unix ms
+ */
+export function word(verdict, zone, now) {
+  const { at } = verdict.params;
+  const params = typeof at === "number" ? { ...verdict.params, at: spokenTime(at, zone, now) } : verdict.params;
+  return t(`refusal.${verdict.key}`, params);
+}
+
+/** `09:02`, with the day where it is not that of `now`. @param {number} at @param {string} zone @param {number} now */
+export function spokenTime(at, zone, now) {
+  const [day, time] = local(at, zone);
+  return day === local(now, zone)[0] ? time : `${time} on ${day}`;
+}
+
+/** @type {Map<string, Intl.DateTimeFormat>} */
+const formats = new Map();
+
+/** @param {number} at @param {string} zone */
+function local(at, zone) {
+  let format = formats.get(zone);
+  if (!format) {
+    /** @type {Intl.DateTimeFormatOptions} */
+    const parts = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" };
+    format = new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: zone, hourCycle: "h23" });
+    formats.set(zone, format);
+  }
+  const part = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  return [`${part.year}-${part.month}-${part.day}`, `${part.hour}:${part.minute}`];
+}

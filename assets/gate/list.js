@@ -1,0 +1,276 @@
+// The list of attendees: a copy of the server's snapshot, in memory indexed by code and by folded
+// name, and in IndexedDB so that the gate starts without the server.
+
+/**
+ * @typedef {object} Person
+ * @property {number} id
+ * @property {string} [name]
+ * @property {string} [category]
+ * @property {string[]} [codes]
+ * @property {boolean} [joined]
+ * @property {{level: string, note: string}} [note]
+ * @property {number} [lastIn]
+ * @property {number} [lastOut]
+ * @property {number} [entries]
+ * @property {boolean} [inside]
+ * @property {number[]} [rooms]
+ * @property {string} [photo]
+ *
+ * @typedef {object} Place
+ * @property {number} id
+ * @property {string} name
+ * @property {boolean} available
+ * @property {number} [startAt]
+ * @property {number} [endAt]
+ * @property {import("./judge.js").Rules|null} rules
+ * @property {(import("./judge.js").Room & {id: number})[]} [rooms]
+ * @property {number} [inside]
+ * @property {number} [arrived]
+ * @property {number} [expected]
+ *
+ * @typedef {{passage: "in"|"out", at: number, delegate?: number, place: number}} Passed
+ * @typedef {{action: string, type?: string, id?: number, data?: any}} FeedChange
+ * @typedef {{cursor: string, more?: boolean, serverTime: number, place?: Place}} FeedMeta
+ */
+
+const SEARCH_MIN = 3;
+const SEARCH_HITS = 8;
+
+/** Lower case without accents, so that `Zoe` finds `Zoë`. @param {string} text */
+export const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("ß", "ss").trim();
+
+export class List {
+  /** @type {Map<number, Person>} */
+  people = new Map();
+  /** @type {Map<string, number>} */
+  #codes = new Map();
+  /** @type {Map<number, string>} */
+  #folded = new Map();
+  /** @type {Map<number, {id: number, code: string, reason: string}>} */
+  #blocked = new Map();
+  /** @type {Map<string, number>} */
+  #blockedCodes = new Map();
+  /** @type {Place|undefined} */
+  place;
+  /** @type {string|undefined} */
+  cursor;
+  /** Whether a snapshot was taken to its end. */
+  complete = false;
+  /** Unix ms, by the server's clock, of the last answer. */
+  at = 0;
+  /** Counts snapshots: what an older one left is dropped when the next is complete. */
+  #generation = 1;
+  #store;
+
+  /** @param {import("./store.js").Store} store */
+  constructor(store) {
+    this.#store = store;
+  }
+
+  /** Reads what the store has. */
+  async load() {
+    const kept = await this.#store.get("list");
+    if (!kept) return;
+    ({ place: this.place, cursor: this.cursor, complete: this.complete, at: this.at } = kept);
+    this.#generation = kept.generation;
+    for (const person of await this.#store.all("people")) this.#put(person);
+    for (const blocked of await this.#store.all("blocked")) this.#putBlocked(blocked);
+  }
+
+  /** Takes a page of changes, in memory at once. @param {FeedChange[]} changes @param {FeedMeta} meta */
+  async apply(changes, meta) {
+    /** @type {import("./store.js").Change[]} */
+    const writes = [];
+    for (const { action, type, id = 0, data } of changes) {
+      if (action === "reset") {
+        this.restart();
+      } else if (type === "delegate" && action === "upsert") {
+        const person = { ...data, id, g: this.#generation };
+        this.#put(person);
+        writes.push(["people", "put", person]);
+      } else if (type === "delegate") {
+        this.#drop(id);
+        writes.push(["people", "delete", id]);
+      } else if (type === "blocked-code" && action === "upsert") {
+        const blocked = { ...data, id, g: this.#generation };
+        this.#putBlocked(blocked);
+        writes.push(["blocked", "put", blocked]);
+      } else if (type === "blocked-code") {
+        this.#dropBlocked(id);
+        writes.push(["blocked", "delete", id]);
+      }
+    }
+    this.cursor = meta.cursor;
+    this.at = meta.serverTime;
+    if (meta.place) this.place = meta.place;
+    if (!meta.more && !this.complete) {
+      this.complete = true;
+      for (const person of this.people.values()) {
+        if (/** @type {any} */ (person).g === this.#generation) continue;
+        this.#drop(person.id);
+        writes.push(["people", "delete", person.id]);
+      }
+      for (const blocked of this.#blocked.values()) {
+        if (/** @type {any} */ (blocked).g === this.#generation) continue;
+        this.#dropBlocked(blocked.id);
+        writes.push(["blocked", "delete", blocked.id]);
+      }
+    }
+    writes.push(this.#head());
+    await this.#store.write(writes);
+  }
+
+  /** The server has no such cursor any more: the next page begins anew. The old list serves meanwhile. */
+  restart() {
+    this.#generation += 1;
+    this.cursor = undefined;
+    this.complete = false;
+  }
+
+  /** Forgets everything: another place, or the gate was revoked. */
+  async clear() {
+    for (const map of [this.people, this.#codes, this.#folded, this.#blocked, this.#blockedCodes]) map.clear();
+    this.restart();
+    this.place = undefined;
+    this.at = 0;
+    await this.#store.write([["people", "clear"], ["blocked", "clear"], this.#head()]);
+  }
+
+  /** @returns {import("./store.js").Change} */
+  #head() {
+    const { place, cursor, complete, at } = this;
+    return ["meta", "put", ["list", { place, cursor, complete, at, generation: this.#generation }]];
+  }
+
+  /** @param {Person} person */
+  #put(person) {
+    this.#drop(person.id);
+    this.people.set(person.id, person);
+    for (const code of person.codes ?? []) this.#codes.set(code, person.id);
+    this.#folded.set(person.id, fold(person.name ?? ""));
+  }
+
+  /** @param {number} id */
+  #drop(id) {
+    for (const code of this.people.get(id)?.codes ?? []) {
+      if (this.#codes.get(code) === id) this.#codes.delete(code);
+    }
+    this.people.delete(id);
+    this.#folded.delete(id);
+  }
+
+  /** @param {{id: number, code: string, reason: string}} blocked */
+  #putBlocked(blocked) {
+    this.#dropBlocked(blocked.id);
+    this.#blocked.set(blocked.id, blocked);
+    this.#blockedCodes.set(blocked.code, blocked.id);
+  }
+
+  /** @param {number} id */
+  #dropBlocked(id) {
+    const code = this.#blocked.get(id)?.code;
+    if (code !== undefined && this.#blockedCodes.get(code) === id) this.#blockedCodes.delete(code);
+    this.#blocked.delete(id);
+  }
+
+  /** The attendee with a code. @param {string} code */
+  find(code) {
+    const id = this.#codes.get(code);
+    return id === undefined ? undefined : this.people.get(id);
+  }
+
+  /** Why a code is blocked, if it is. @param {string} code */
+  blockedReason(code) {
+    const id = this.#blockedCodes.get(code);
+    return id === undefined ? undefined : this.#blocked.get(id)?.reason;
+  }
+
+  /** A few attendees whose name has every word of `query`; none below three letters. @param {string} query */
+  search(query) {
+    const words = fold(query).split(/\s+/).filter(Boolean);
+    if (words.join("").length < SEARCH_MIN) return [];
+    const hits = [];
+    for (const [id, name] of this.#folded) {
+      if (words.every((part) => name.includes(part))) hits.push(/** @type {Person} */ (this.people.get(id)));
+      if (hits.length === SEARCH_HITS) break;
+    }
+    return hits;
+  }
+
+  /**
+   * A person as the scans that wait for upload leave them.
+   * @param {Person} person @param {Passed[]} waiting in the order in which they were made
+   */
+  withWaiting(person, waiting) {
+    const own = waiting.filter((scan) => scan.delegate === person.id && scan.place === this.place?.id);
+    return own.reduce((state, scan) => this.#moved(state, scan), person);
+  }
+
+  /** @param {Person} person @param {Passed} scan @returns {Person} */
+  #moved(person, scan) {
+    const here = this.place?.id ?? 0;
+    const rooms = person.rooms ?? [];
+    if (scan.passage === "out") {
+      return { ...person, lastOut: scan.at, inside: false, rooms: rooms.filter((id) => id !== here) };
+    }
+    const entered = [...new Set([...rooms, ...(this.place?.rooms ?? []).map((room) => room.id)])];
+    return { ...person, lastIn: scan.at, entries: (person.entries ?? 0) + 1, inside: true, rooms: entered };
+  }
+
+  /**
+   * The facts of a passage, scans that wait included.
+   * @param {Person} person @param {"in"|"out"} passage @param {number} at @param {Passed[]} waiting
+   * @returns {import("./judge.js").Facts}
+   */
+  facts(person, passage, at, waiting) {
+    const place = /** @type {Place} */ (this.place);
+    const now = this.withWaiting(person, waiting);
+    const inside = this.counts(waiting);
+    const rooms = (place.rooms ?? [])
+      .filter((room) => room.capacity !== undefined && !(now.rooms ?? []).includes(room.id))
+      .map((room) => ({ ...room, inside: inside.get(room.id) ?? room.inside }));
+    return {
+      passage, place, rules: place.rules, at, rooms,
+      lastIn: now.lastIn, lastOut: now.lastOut, inside: now.inside ?? false,
+      entries: now.entries ?? 0, joined: now.joined ?? false,
+    };
+  }
+
+  /** People inside of each room, scans that wait included; key 0 is the place itself. @param {Passed[]} waiting */
+  counts(waiting) {
+    const counts = new Map((this.place?.rooms ?? []).map((room) => [room.id, room.inside]));
+    counts.set(0, this.place?.inside ?? 0);
+    /** @type {Map<number, Passed[]>} */
+    const moves = new Map();
+    for (const scan of waiting) {
+      if (scan.delegate === undefined) continue;
+      const own = moves.get(scan.delegate);
+      if (own) own.push(scan);
+      else moves.set(scan.delegate, [scan]);
+    }
+    for (const [id, own] of moves) {
+      const before = this.people.get(id);
+      if (!before) continue;
+      const after = this.withWaiting(before, own);
+      counts.set(0, (counts.get(0) ?? 0) + Number(after.inside ?? false) - Number(before.inside ?? false));
+      for (const room of this.place?.rooms ?? []) {
+        const change = Number(after.rooms?.includes(room.id) ?? false) - Number(before.rooms?.includes(room.id) ?? false);
+        counts.set(room.id, (counts.get(room.id) ?? 0) + change);
+      }
+    }
+    return counts;
+  }
+
+  /** The server took a scan: it holds until the feed tells the same. @param {Passed} scan */
+  async record(scan) {
+    const before = scan.delegate === undefined ? undefined : this.people.get(scan.delegate);
+    if (!before || !this.place || scan.place !== this.place.id) return;
+    const counts = this.counts([scan]);
+    const after = this.#moved(before, scan);
+    const rooms = this.place.rooms?.map((room) => ({ ...room, inside: counts.get(room.id) ?? room.inside }));
+    const arrived = (this.place.arrived ?? 0) + (scan.passage === "in" && before.lastIn === undefined ? 1 : 0);
+    this.place = { ...this.place, rooms, inside: counts.get(0), arrived };
+    this.#put(after);
+    await this.#store.write([["people", "put", after], this.#head()]);
+  }
+}

@@ -1,0 +1,72 @@
+// Search by name: three letters or more and a few hits, so that nobody browses the list.
+
+import { byId, make, setText } from "./dom.js";
+import { t } from "./texts.js";
+
+const LETTERS_MIN = 3;
+const PAUSE_MS = 200;
+
+/** @typedef {import("./list.js").Person} Person */
+
+export class SearchDialog {
+  #asked = 0;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  #timer;
+
+  /**
+   * @param {import("./server.js").Server} server @param {import("./list.js").List} list
+   * @param {() => number|undefined} place @param {(person: Person) => void} onChoose
+   */
+  constructor(server, list, place, onChoose) {
+    this.server = server;
+    this.list = list;
+    this.place = place;
+    this.onChoose = onChoose;
+    this.field = /** @type {HTMLInputElement} */ (byId("search-text"));
+    this.field.addEventListener("input", () => {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#search(), PAUSE_MS);
+    });
+    byId("search-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#search();
+    });
+  }
+
+  open() {
+    this.field.value = "";
+    byId("hits").replaceChildren();
+    setText(byId("search-note"), t("search.few"));
+    /** @type {HTMLDialogElement} */ (byId("search-dialog")).showModal();
+    this.field.focus();
+  }
+
+  /** The server knows everybody; the list answers where the server does not. */
+  async #search() {
+    const query = this.field.value.trim();
+    const asked = (this.#asked += 1);
+    if ([...query].length < LETTERS_MIN) return this.#show([], t("search.few"));
+    let hits;
+    let note = "";
+    if (this.server.online) {
+      const parameters = new URLSearchParams({ q: query, place: String(this.place()) });
+      const answer = await this.server.request("GET", `/gate/search?${parameters}`, { timeoutMs: 1500 }).catch(() => undefined);
+      if (answer?.status === 200) hits = answer.data;
+    }
+    if (asked !== this.#asked) return;
+    if (!hits) {
+      hits = this.list.search(query);
+      note = t("search.offline");
+    }
+    this.#show(hits, hits.length ? note : `${t("search.none")}. ${note}`);
+  }
+
+  /** @param {Person[]} hits @param {string} note */
+  #show(hits, note) {
+    setText(byId("search-note"), note);
+    byId("hits").replaceChildren(...hits.map((person) => {
+      const about = [person.category, person.inside && t("search.inside")].filter(Boolean).join(" · ");
+      return make("li", {}, make("button", { type: "button", onclick: () => this.onChoose(person) }, person.name ?? String(person.id), make("small", {}, about)));
+    }));
+  }
+}

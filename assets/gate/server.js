@@ -1,0 +1,182 @@
+// Talks to the server: time-outs, token, and whether it can be reached. Never `navigator.onLine`.
+
+const API = "/api/v5";
+const TIMEOUT_MS = 8000;
+
+/**
+ * @typedef {object} Answer
+ * @property {number} status
+ * @property {any} data
+ * @property {any} meta
+ * @property {{code: number, message: string, internalCode: number}} [error]
+ *
+ * @typedef {{clientId: string, clientSecret: string}} Credentials
+ */
+
+/** No answer, or one that says that the server cannot take it now. */
+export class Unreachable extends Error {}
+
+/** The server does not know these credentials; nothing is deleted. */
+export class NotSignedIn extends Error {}
+
+export class Server {
+  /** @type {Credentials|undefined} */
+  credentials;
+  /** @type {string|undefined} */
+  #token;
+  /** @type {Promise<void>|undefined} */
+  #signingIn;
+  online = false;
+  /** Whether the token endpoint refused the credentials. */
+  denied = false;
+  /** Server's clock minus ours, in ms. */
+  offsetMs = 0;
+  onChange = () => {};
+  /** The client was revoked (401, 1204). */
+  onRevoked = () => {};
+
+  /** Now, by the server's clock. */
+  now() {
+    return Date.now() + this.offsetMs;
+  }
+
+  /** @param {boolean} online */
+  #setOnline(online) {
+    if (this.online === online) return;
+    this.online = online;
+    this.onChange();
+  }
+
+  /**
+   * @param {string} method @param {string} path below the API
+   * @param {{body?: any, timeoutMs?: number, signal?: AbortSignal, anonymous?: boolean}} [options]
+   * @returns {Promise<Answer>} whatever the server answered; 5xx and 429 throw
+   * @throws {Unreachable|NotSignedIn}
+   */
+  async request(method, path, options = {}) {
+    // One deadline for the request, a new token and the second try together.
+    const { signal, end } = deadline(options.timeoutMs ?? TIMEOUT_MS, options.signal);
+    try {
+      return await this.#request(method, path, { ...options, signal });
+    } finally {
+      end();
+    }
+  }
+
+  /** @param {string} method @param {string} path @param {{body?: any, signal: AbortSignal, anonymous?: boolean}} options */
+  async #request(method, path, { body, signal, anonymous }) {
+    for (let attempt = 0; ; attempt += 1) {
+      /** @type {Record<string, string>} */
+      const headers = {};
+      if (body !== undefined) headers["Content-Type"] = "application/json";
+      if (!anonymous) {
+        if (!this.#token) await waitFor(this.signIn(), signal);
+        headers.Authorization = `Bearer ${this.#token}`;
+      }
+      const used = this.#token;
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      const answer = await this.#fetch(`${API}${path}`, { method, headers, body: text, signal });
+      if (answer.status !== 401 || anonymous) return answer;
+      if (answer.error?.internalCode === 1204) {
+        this.onRevoked();
+        throw new NotSignedIn("revoked");
+      }
+      if (this.#token === used) this.#token = undefined;
+      if (attempt === 1) throw new NotSignedIn(answer.error?.message);
+    }
+  }
+
+  /** @param {string} url @param {RequestInit} init @returns {Promise<Answer>} */
+  async #fetch(url, init) {
+    let response;
+    let json;
+    try {
+      response = await fetch(url, { ...init, cache: "no-store", credentials: "omit" });
+      json = response.status === 204 ? {} : await response.json();
+    } catch (cause) {
+      // Somebody else's wish to stop says nothing about the server.
+      if (!(init.signal?.reason instanceof Cancelled)) this.#setOnline(false);
+      throw new Unreachable(String(cause));
+    }
+    const { status } = response;
+    const busy = status >= 500 || status === 429;
+    const error = json.meta?.error;
+    // Discovery that is closed is an answer (1001), not a server that is down.
+    if (busy && error?.internalCode !== 1001) {
+      this.#setOnline(false);
+      throw new Unreachable(error?.message ?? `HTTP ${status}`);
+    }
+    this.#setOnline(true);
+    return { status, data: json.data, meta: json.meta ?? {}, error: error ?? (json.error ? { code: status, message: json.error, internalCode: 0 } : undefined), ...(url.endsWith("/token") ? { data: json } : {}) };
+  }
+
+  /** Gets a token; calls at once share one request. @returns {Promise<void>} */
+  signIn() {
+    this.#signingIn ??= this.#signIn().finally(() => (this.#signingIn = undefined));
+    return this.#signingIn;
+  }
+
+  async #signIn() {
+    if (!this.credentials) throw new NotSignedIn("no credentials");
+    const { signal, end } = deadline(TIMEOUT_MS);
+    try {
+      const answer = await this.#fetch("/api/oauth/v2/token", {
+        method: "POST",
+        headers: { "Content-Type": "application/x-www-form-urlencoded" },
+        body: new URLSearchParams({
+          grant_type: "client_credentials",
+          client_id: this.credentials.clientId,
+          client_secret: this.credentials.clientSecret,
+        }).toString(),
+        signal,
+      });
+      this.denied = answer.status !== 200;
+      if (this.denied) {
+        this.onChange();
+        throw new NotSignedIn(answer.error?.message);
+      }
+      this.#token = answer.data.access_token;
+    } finally {
+      end();
+    }
+  }
+
+  /** Other credentials, or none. @param {Credentials|undefined} credentials */
+  use(credentials) {
+    this.credentials = credentials;
+    this.#token = undefined;
+    this.denied = false;
+  }
+
+  /** Measures the clock's offset by an answer. @param {number} sentAt @param {number} serverTime */
+  measureClock(sentAt, serverTime) {
+    this.offsetMs = Math.round(serverTime - (sentAt + Date.now()) / 2);
+  }
+}
+
+class Cancelled extends Error {}
+
+/** A reason for a caller's own abort. */
+export const cancelled = () => new Cancelled("cancelled");
+
+/** @param {number} ms @param {AbortSignal} [outer] */
+function deadline(ms, outer) {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(new Error("no answer in time")), ms);
+  const stop = () => controller.abort(outer?.reason);
+  if (outer?.aborted) stop();
+  outer?.addEventListener("abort", stop);
+  const end = () => {
+    clearTimeout(timer);
+    outer?.removeEventListener("abort", stop);
+  };
+  return { signal: controller.signal, end };
+}
+
+/** Waits for shared work, but no longer than one's own deadline. @param {Promise<void>} work @param {AbortSignal} signal */
+function waitFor(work, signal) {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(new Unreachable("no answer in time")));
+    work.then(resolve, reject);
+  });
+}

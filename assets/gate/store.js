@@ -1,0 +1,101 @@
+// What the gate keeps on this device: one IndexedDB database. The other modules hold everything in
+// memory too, so a store that is missing or full costs only what a restart would lose.
+
+const VERSION = 1;
+
+/** @typedef {[store: string, action: "put"|"delete"|"clear", value?: any]} Change */
+
+export class Store {
+  /** @type {IDBDatabase|null} */
+  #db = null;
+  /** Why nothing is kept, if so. @type {string} */
+  problem = "";
+  /** Told when `problem` changes. */
+  onProblem = () => {};
+
+  /** Opens the database; never fails, see `problem`. @param {string} name */
+  static async open(name = "gatepost-gate") {
+    const store = new Store();
+    try {
+      const opening = indexedDB.open(name, VERSION);
+      opening.onupgradeneeded = () => {
+        const db = opening.result;
+        db.createObjectStore("meta");
+        db.createObjectStore("people", { keyPath: "id" });
+        db.createObjectStore("blocked", { keyPath: "id" });
+        db.createObjectStore("queue", { keyPath: "nonce" });
+      };
+      // A second tab with another version, or a broken profile, would keep us waiting for ever.
+      const late = new Promise((_, fail) => setTimeout(() => fail(new Error("it does not open")), 5000));
+      store.#db = await Promise.race([settled(opening), late]);
+      store.#db.onversionchange = () => store.#db?.close();
+    } catch (cause) {
+      store.#fail(cause);
+    }
+    return store;
+  }
+
+  /** @param {unknown} cause */
+  #fail(cause) {
+    this.problem = cause instanceof Error ? cause.message || cause.name : String(cause);
+    this.onProblem();
+  }
+
+  /** Everything in a store. @param {string} name @returns {Promise<any[]>} */
+  async all(name) {
+    if (!this.#db) return [];
+    return settled(this.#db.transaction(name).objectStore(name).getAll());
+  }
+
+  /** @param {string} key @returns {Promise<any>} */
+  async get(key) {
+    if (!this.#db) return undefined;
+    return settled(this.#db.transaction("meta").objectStore("meta").get(key));
+  }
+
+  /** @param {string} key @param {any} value */
+  set(key, value) {
+    return this.write([["meta", "put", [key, value]]]);
+  }
+
+  /**
+   * Writes all of it or nothing, and answers whether it is kept. `durable` waits for the disk.
+   * @param {Change[]} changes @param {{durable?: boolean}} [options]
+   */
+  async write(changes, { durable = false } = {}) {
+    if (!this.#db) return false;
+    if (changes.length === 0) return true;
+    try {
+      const names = [...new Set(changes.map(([name]) => name))];
+      const transaction = this.#db.transaction(names, "readwrite", { durability: durable ? "strict" : "default" });
+      const done = new Promise((resolve, reject) => {
+        transaction.oncomplete = () => resolve(true);
+        transaction.onabort = () => reject(transaction.error ?? new Error("the disk took nothing"));
+      });
+      for (const [name, action, value] of changes) {
+        const store = transaction.objectStore(name);
+        if (action === "clear") store.clear();
+        else if (action === "delete") store.delete(value);
+        else if (name === "meta") store.put(value[1], value[0]);
+        else store.put(value);
+      }
+      await done;
+      if (this.problem) {
+        this.problem = "";
+        this.onProblem();
+      }
+      return true;
+    } catch (cause) {
+      this.#fail(cause);
+      return false;
+    }
+  }
+}
+
+/** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
+function settled(request) {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}

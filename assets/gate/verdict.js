@@ -1,0 +1,104 @@
+// The verdict over the whole screen: colour, symbol and word, then who and why.
+
+import { byId, icon, make } from "./dom.js";
+import { t } from "./texts.js";
+import { play } from "./sound.js";
+
+const STAY_MS = { good: 2500, out: 2500, look: 5000, stop: 9000 };
+const SYMBOL = { good: "tick", out: "leave", look: "look", stop: "cross" };
+
+/**
+ * @typedef {object} Shown
+ * @property {"good"|"out"|"look"|"stop"} kind
+ * @property {string} word
+ * @property {string} [name]
+ * @property {string} [category]
+ * @property {string} [reason]
+ * @property {{level: string, note: string}} [note]
+ * @property {string[]} [more] further lines
+ * @property {string} [photo]
+ * @property {() => void} [onUndo]
+ * @property {() => void} [onOverride]
+ */
+
+export class VerdictScreen {
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  #timer;
+  /** @type {Shown|undefined} */
+  #shown;
+  /** Times from scan to verdict, in ms, the last ones. @type {number[]} */
+  times = [];
+
+  /** @param {() => {sound: boolean, vibration: boolean}} settings */
+  constructor(settings) {
+    this.settings = settings;
+    byId("verdict-next").addEventListener("click", () => this.close());
+    byId("verdict-body").addEventListener("click", () => this.close());
+    byId("verdict-undo").addEventListener("click", () => this.#act(this.#shown?.onUndo));
+    byId("verdict-override").addEventListener("click", () => this.#act(this.#shown?.onOverride));
+    addEventListener("keydown", (event) => event.key === "Escape" && this.close());
+  }
+
+  /** Shows a verdict in place of the last one. @param {Shown} shown @param {number} [startedAt] performance.now() of the scan */
+  show(shown, startedAt) {
+    this.#shown = shown;
+    const screen = byId("verdict");
+    screen.className = `verdict ${shown.kind}`;
+    byId("verdict-body").replaceChildren(
+      icon(SYMBOL[shown.kind], "symbol"),
+      make("p", { class: "word" }, shown.word),
+      ...(shown.photo ? [photo(shown.photo, shown.name ?? "")] : []),
+      ...line("name", shown.name),
+      ...line("more", shown.category),
+      ...line("reason", capitalized(shown.reason)),
+      ...line("note", shown.note?.note),
+      ...(shown.more ?? []).flatMap((text) => line("more", text)),
+    );
+    byId("verdict-undo").hidden = !shown.onUndo;
+    byId("verdict-override").hidden = !shown.onOverride;
+    screen.hidden = false;
+    byId("scan").inert = true;
+    play(shown.kind, this.settings());
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#closeWhenLeft(), STAY_MS[shown.kind]);
+    if (startedAt !== undefined) requestAnimationFrame(() => this.#measure(performance.now() - startedAt));
+  }
+
+  /** @param {number} ms */
+  #measure(ms) {
+    this.times.push(ms);
+    if (this.times.length > 500) this.times.shift();
+  }
+
+  /** Nobody's button goes away under the finger. */
+  #closeWhenLeft() {
+    if (!byId("verdict").contains(document.activeElement)) return this.close();
+    this.#timer = setTimeout(() => this.#closeWhenLeft(), 2000);
+  }
+
+  /** @param {(() => void)|undefined} action */
+  #act(action) {
+    this.close();
+    action?.();
+  }
+
+  close() {
+    clearTimeout(this.#timer);
+    byId("verdict").hidden = true;
+    byId("scan").inert = false;
+    this.#shown = undefined;
+  }
+}
+
+/** @param {string} name @param {string|undefined} text */
+const line = (name, text) => (text ? [make("p", { class: name }, text)] : []);
+
+/** The server's sentences go on after a code; here they stand alone. @param {string} [text] */
+const capitalized = (text) => text && text[0].toUpperCase() + text.slice(1);
+
+/** @param {string} address @param {string} name */
+function photo(address, name) {
+  const image = make("img", { class: "photo", src: address, alt: t("verdict.photo", { name }) });
+  image.addEventListener("error", () => image.remove());
+  return image;
+}

@@ -1,0 +1,108 @@
+// Keyboard wedge scanners: they type a code within milliseconds and mostly end it with Enter or Tab.
+// Keys are watched for the whole page, so that no field needs the focus.
+
+/** People need longer than this between two keys, scanners do not. */
+const FAST_MS = 50;
+/** A code without an end key is over after this pause. */
+const PAUSE_MS = 120;
+const SHORTEST = 3;
+
+/** What the test code says; every character that layouts are known to move. */
+export const TEST_CODE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:/+";
+
+/**
+ * @typedef {object} WedgeSettings
+ * @property {"Enter"|"Tab"|"none"} suffix
+ * @property {Record<string, string>} layout what arrives instead of what the code says
+ */
+
+export class Wedge {
+  #keys = "";
+  #lastAt = 0;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  #timer;
+  /** @type {WedgeSettings|undefined} */
+  settings;
+
+  /**
+   * @param {(code: string) => void} onScan
+   * @param {(text: string) => void} onTyped keys that a person pressed, with no field focused
+   */
+  constructor(onScan, onTyped) {
+    this.onScan = onScan;
+    this.onTyped = onTyped;
+    /** Takes raw keys and their end instead of `onScan`. @type {((raw: string, end: "Enter"|"Tab"|"none") => void)|undefined} */
+    this.onRaw = undefined;
+    document.addEventListener("keydown", (event) => this.#key(event), true);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.isComposing) return;
+    const isFast = event.timeStamp - this.#lastAt < FAST_MS;
+    if (event.key === "Enter" || event.key === "Tab") {
+      if (!isFast || this.#keys.length < SHORTEST) return this.#flush();
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      return this.#finish(event.key);
+    }
+    if (event.key.length !== 1) return;
+    if (!isFast) this.#flush();
+    this.#keys += event.key;
+    this.#lastAt = event.timeStamp;
+    // A space would press the button that has the focus, a quote open the browser's search.
+    if (!isField(event.target) && (this.#keys.length > 1 || event.key === "'" || event.key === "/")) event.preventDefault();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#paused(), PAUSE_MS);
+  }
+
+  #paused() {
+    const isScan = this.#keys.length >= SHORTEST * 2 || (this.settings?.suffix === "none" && this.#keys.length >= SHORTEST);
+    if (isScan && (this.onRaw || this.settings?.suffix === "none")) this.#finish("none");
+    else this.#flush();
+  }
+
+  /** @param {"Enter"|"Tab"|"none"} end */
+  #finish(end) {
+    const raw = this.#keys;
+    this.#forget();
+    const field = document.activeElement;
+    if (isField(field) && field.value.endsWith(raw)) field.value = field.value.slice(0, -raw.length);
+    if (this.onRaw) this.onRaw(raw, end);
+    else this.onScan(translate(raw, this.settings?.layout ?? {}).trim());
+  }
+
+  /** Keys of a person: the page may put them into its field. */
+  #flush() {
+    const keys = this.#keys;
+    this.#forget();
+    if (keys.trim() && !isField(document.activeElement)) this.onTyped(keys);
+  }
+
+  #forget() {
+    this.#keys = "";
+    clearTimeout(this.#timer);
+  }
+}
+
+/** @param {EventTarget|null} target @returns {target is HTMLInputElement|HTMLTextAreaElement} */
+const isField = (target) => target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+
+/** @param {string} raw @param {Record<string, string>} layout */
+export const translate = (raw, layout) => [...raw].map((key) => layout[key] ?? key).join("");
+
+/**
+ * The layout by which a scanner typed the test code; undefined when it cannot be told.
+ * @param {string} raw
+ */
+export function layoutOf(raw) {
+  const arrived = [...raw];
+  if (arrived.length !== TEST_CODE.length) return undefined;
+  /** @type {Record<string, string>} */
+  const layout = {};
+  for (const [i, meant] of [...TEST_CODE].entries()) {
+    if (layout[arrived[i]] !== undefined && layout[arrived[i]] !== meant) return undefined;
+    layout[arrived[i]] = meant;
+  }
+  return Object.fromEntries(Object.entries(layout).filter(([key, meant]) => key !== meant));
+}
