@@ -31,12 +31,14 @@ const store = await Store.open();
 const server = new Server();
 const list = new List(store);
 const queue = new Queue(store);
+/** @type {Sync} */
 const sync = new Sync(server, list, queue, store, {
   place: () => settings.place?.id,
   onChange: draw,
   onStored: (scan, id) => gate.stored(scan, id),
   status,
 });
+/** @type {Gate} */
 const gate = new Gate(server, list, queue, sync, settings);
 const verdicts = new VerdictScreen(() => settings);
 const scanner = new Scanner(byId("video"), (code) => scanned({ code }));
@@ -66,6 +68,7 @@ async function start() {
   server.onChange = () => {
     draw();
     if (server.online) sync.upload();
+    else sync.wentOffline();
   };
   server.onRevoked = revoked;
   queue.onChange = draw;
@@ -157,7 +160,7 @@ async function scanned(who) {
 
 /** Shows a verdict, unless that of a later scan is on the screen already. @param {Outcome} outcome @param {number} number @param {number} startedAt */
 function settle(outcome, number, startedAt) {
-  const { shown, passed, scan, person } = outcome;
+  const { shown, passed, scan } = outcome;
   if (passed) {
     shown.onUndo = undo;
     const key = scan.delegate ?? scan.code;

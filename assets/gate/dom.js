@@ -18,7 +18,7 @@ export function make(tag, attributes = {}, ...children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (value !== false && value !== undefined) element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.filter((child) => child !== false && child !== undefined && child !== ""));
+  for (const child of children) if (child) element.append(child);
   return element;
 }
 

@@ -131,9 +131,10 @@ export class Queue {
     if (this.#uploading) return;
     this.#uploading = true;
     try {
-      if (!navigator.locks) await this.#uploadAll(server, onStored);
+      const { locks } = globalThis.navigator ?? {};
+      if (!locks) await this.#uploadAll(server, onStored);
       else {
-        await navigator.locks.request("gatepost-upload", { ifAvailable: true }, async (lock) => {
+        await locks.request("gatepost-upload", { ifAvailable: true }, async (lock) => {
           if (lock) await this.#uploadAll(server, onStored);
         });
       }

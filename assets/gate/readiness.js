@@ -22,7 +22,7 @@ const BATTERY_LOW = 0.3;
  * @property {import("./verdict.js").VerdictScreen} verdicts
  * @property {any} settings
  * @property {() => Promise<void>} tryCamera
- * @property {() => Promise<void>} saveSettings
+ * @property {() => Promise<unknown>} saveSettings
  */
 
 /** @param {Parts} parts @returns {Promise<Check[]>} */

@@ -1,6 +1,7 @@
 // SHA-256 for pages without `crypto.subtle`: a plain HTTP origin has none.
 
 const PRIMES = (() => {
+  /** @type {number[]} */
   const found = [];
   for (let n = 2; found.length < 64; n += 1) if (found.every((prime) => n % prime)) found.push(n);
   return found;

@@ -16,6 +16,7 @@ export class Store {
   /** Opens the database; never fails, see `problem`. @param {string} name */
   static async open(name = "gatepost-gate") {
     const store = new Store();
+    let timer;
     try {
       const opening = indexedDB.open(name, VERSION);
       opening.onupgradeneeded = () => {
@@ -26,12 +27,15 @@ export class Store {
         db.createObjectStore("queue", { keyPath: "nonce" });
       };
       // A second tab with another version, or a broken profile, would keep us waiting for ever.
-      const late = new Promise((_, fail) => setTimeout(() => fail(new Error("it does not open")), 5000));
-      store.#db = await Promise.race([settled(opening), late]);
-      store.#db.onversionchange = () => store.#db?.close();
+      /** @type {Promise<never>} */
+      const late = new Promise((_, fail) => (timer = setTimeout(() => fail(new Error("the database does not open")), 5000)));
+      const db = await Promise.race([settled(opening), late]);
+      db.onversionchange = () => db.close();
+      store.#db = db;
     } catch (cause) {
       store.#fail(cause);
     }
+    clearTimeout(timer);
     return store;
   }
 

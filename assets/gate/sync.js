@@ -14,6 +14,7 @@ export class Sync {
   /** @type {AbortController|undefined} */
   #feed;
   #failures = 0;
+  #isWaiting = false;
   #channel = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("gatepost-list");
   /** What the server answered to `GET /gate`. @type {any} */
   gate;
@@ -65,6 +66,11 @@ export class Sync {
     this.#feed?.abort(cancelled());
   }
 
+  /** Another request got no answer: nor will the one that waits for news. */
+  wentOffline() {
+    if (this.#isWaiting) this.#feed?.abort(cancelled());
+  }
+
   /** @param {any} message */
   async #fromOtherTab(message) {
     if (message.changes && message.place === this.app.place()) {
@@ -91,6 +97,7 @@ export class Sync {
     const query = new URLSearchParams({ place: String(place), limit: String(PAGE) });
     if (list.cursor) query.set("since", list.cursor);
     if (wait) query.set("wait", String(wait));
+    this.#isWaiting = wait > 0;
     const timeoutMs = wait ? (wait + 5) * 1000 : list.complete ? 4000 : 20_000;
     try {
       const answer = await server.request("GET", `/gate/snapshot?${query}`, { timeoutMs, signal: this.#feed.signal });

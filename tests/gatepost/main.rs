@@ -15,6 +15,7 @@ mod console;
 mod data;
 mod examples;
 mod faults;
+mod gate;
 mod handbook;
 mod harness;
 mod http;

@@ -4,6 +4,8 @@
 //! - `passage`: what follows for one check-in or check-out; `interactions::judge` gathers the facts
 
 mod access;
+#[cfg(test)]
+mod cases;
 mod passage;
 
 pub use access::{AccessRules, Entry, RuleSet};

@@ -1,0 +1,62 @@
+// judge.js and the server's rules give the same verdict, in the same words, for every combination of facts.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { judge, judgeOffline, spokenTime, word } from "../../assets/gate/judge.js";
+
+const law = JSON.parse(readFileSync(new URL("./judge.json", import.meta.url), "utf8"));
+
+/** Every combination, in the order in which Rust wrote them. */
+function* facts(rules) {
+  for (const passage of law.passage) {
+    for (const available of law.available) {
+      const place = { ...law.place, available };
+      for (const at of law.at) {
+        for (const state of law.state) {
+          const { lastIn, lastOut, inside, entries } = state;
+          for (const joined of law.joined) {
+            for (const rooms of law.rooms) {
+              yield { passage, place, rules, at, lastIn: lastIn ?? undefined, lastOut: lastOut ?? undefined, inside, entries, joined, rooms };
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+test("the gate judges as the server does", () => {
+  let count = 0;
+  for (const { rules, verdicts } of law.results) {
+    let index = 0;
+    for (const one of facts(rules)) {
+      const verdict = judge(one);
+      const told = verdict.code === 0 ? "0" : `${verdict.code} ${word(verdict, law.zone, law.now)}`;
+      const expected = law.verdicts[parseInt(verdicts[index], 36)];
+      if (told !== expected) assert.equal(told, expected, JSON.stringify(one));
+      index += 1;
+      count += 1;
+    }
+    assert.equal(index, verdicts.length);
+  }
+  assert.ok(count > 30_000, `${count} combinations`);
+});
+
+test("the policy of an offline gate comes before the rules", () => {
+  const open = { passage: "in", place: { name: "Gate B", available: true }, rules: {}, inside: false, entries: 0, joined: false, rooms: [], at: 0 };
+  assert.equal(judgeOffline("admit", open).key, "passes");
+  assert.equal(judgeOffline("joined-only", open).key, "offlineJoinedOnly");
+  assert.equal(judgeOffline("joined-only", { ...open, joined: true }).key, "passes");
+  assert.equal(judgeOffline("joined-only", { ...open, passage: "out" }).key, "passes");
+  assert.equal(judgeOffline("hold", { ...open, joined: true }).key, "offlineHold");
+  assert.equal(judgeOffline("hold", { ...open, passage: "out" }).key, "passes");
+});
+
+test("times are told in the venue's zone, with the day where it is another", () => {
+  const noon = Date.UTC(2026, 10, 21, 12);
+  assert.equal(spokenTime(noon, "Europe/Berlin", noon), "13:00");
+  assert.equal(spokenTime(noon - 86_400_000, "Europe/Berlin", noon), "13:00 on 2026-11-20");
+  assert.equal(spokenTime(noon + 11.5 * 3_600_000, "UTC", noon), "23:30");
+  assert.equal(spokenTime(noon + 11.5 * 3_600_000, "Europe/Berlin", noon), "00:30 on 2026-11-22");
+});

@@ -1,0 +1,91 @@
+// The list: pages of the feed, codes, names, and scans that wait.
+
+import "fake-indexeddb/auto";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { List } from "../../assets/gate/list.js";
+import { Store } from "../../assets/gate/store.js";
+
+const PLACE = { id: 10, name: "Gate B", available: true, rules: { entry: "single" }, rooms: [{ id: 10, name: "Gate B", capacity: 2, inside: 1 }, { id: 2, name: "Hall", capacity: 9, inside: 4 }], inside: 1, arrived: 1 };
+const person = (id, name, more = {}) => ({ action: "upsert", type: "delegate", id, data: { id, name, codes: [`T-${id}`], ...more } });
+let names = 0;
+const fresh = async () => {
+  const store = await Store.open(`list-${(names += 1)}`);
+  return { store, list: new List(store) };
+};
+
+test("a snapshot of several pages is complete with its last, and survives a restart", async () => {
+  const { store, list } = await fresh();
+  await list.apply([person(1, "Ada Lovelace")], { cursor: "a", more: true, serverTime: 5, place: PLACE });
+  assert.equal(list.complete, false);
+  const blocked = { action: "upsert", type: "blocked-code", id: 3, data: { code: "L-1", reason: "reported lost" } };
+  await list.apply([person(2, "Zoë Groß"), blocked], { cursor: "b", more: false, serverTime: 6, place: PLACE });
+  assert.equal(list.complete, true);
+  const again = new List(store);
+  await again.load();
+  assert.deepEqual([again.cursor, again.complete, again.at, again.place.name], ["b", true, 6, "Gate B"]);
+  assert.equal(again.find("T-2").name, "Zoë Groß");
+  assert.equal(again.blockedReason("L-1"), "reported lost");
+});
+
+test("codes follow their attendee, and go with them", async () => {
+  const { list } = await fresh();
+  await list.apply([person(1, "Ada", { codes: ["A", "B"] })], { cursor: "a", serverTime: 1 });
+  await list.apply([person(1, "Ada", { codes: ["B", "C"] }), person(2, "Bob", { codes: ["A"] })], { cursor: "b", serverTime: 2 });
+  assert.deepEqual(["A", "B", "C"].map((code) => list.find(code)?.id), [2, 1, 1]);
+  await list.apply([{ action: "delete", type: "delegate", id: 1 }], { cursor: "c", serverTime: 3 });
+  assert.deepEqual(["A", "B", "C"].map((code) => list.find(code)?.id), [2, undefined, undefined]);
+});
+
+test("after a reset the old list serves until the new one is complete", async () => {
+  const { store, list } = await fresh();
+  await list.apply([person(1, "Ada"), person(2, "Bob")], { cursor: "a", serverTime: 1, place: PLACE });
+  await list.apply([{ action: "reset" }], { cursor: "r", more: true, serverTime: 2 });
+  assert.equal(list.find("T-1").name, "Ada");
+  // A restart in the middle of the new snapshot forgets nothing.
+  const again = new List(store);
+  await again.load();
+  await again.apply([person(2, "Bob again")], { cursor: "s", more: false, serverTime: 3 });
+  assert.equal(again.find("T-1"), undefined);
+  assert.equal(again.find("T-2").name, "Bob again");
+  assert.equal((await store.all("people")).length, 1);
+});
+
+test("search folds names, wants three letters and gives eight hits at most", async () => {
+  const { list } = await fresh();
+  const many = Array.from({ length: 20 }, (_, i) => person(i + 10, `Jürgen Groß ${i}`));
+  await list.apply([person(1, "Zoë Ångström"), ...many], { cursor: "a", serverTime: 1 });
+  assert.deepEqual(list.search("zoe ang").map(({ id }) => id), [1]);
+  assert.equal(list.search("GROSS").length, 8);
+  assert.equal(list.search("zo").length, 0);
+});
+
+test("scans that wait count in facts and numbers", async () => {
+  const { list } = await fresh();
+  await list.apply([person(1, "Ada", { joined: true }), person(2, "Bob", { inside: true, lastIn: 5, entries: 1, rooms: [10, 2] })], { cursor: "a", serverTime: 1, place: PLACE });
+  const [ada, bob] = [list.find("T-1"), list.find("T-2")];
+  const entered = { passage: "in", at: 100, delegate: 1, place: 10 };
+  const left = { passage: "out", at: 200, delegate: 2, place: 10 };
+  assert.deepEqual(list.facts(ada, "in", 150, []).rooms.map(({ inside }) => inside), [1, 4]);
+  const facts = list.facts(ada, "in", 150, [entered]);
+  assert.deepEqual([facts.lastIn, facts.inside, facts.entries, facts.rooms], [100, true, 1, []]);
+  assert.deepEqual([...list.counts([entered]).values()], [2, 5, 2]);
+  assert.deepEqual([...list.counts([entered, left]).values()], [1, 5, 1]);
+  assert.deepEqual(list.facts(bob, "in", 250, [left]).rooms.map(({ name }) => name), ["Gate B"]);
+  // The same person twice is one person.
+  assert.deepEqual([...list.counts([entered, { ...entered, at: 120 }]).values()], [2, 5, 2]);
+  await list.record(entered);
+  assert.deepEqual([list.place.inside, list.place.arrived, list.place.rooms[1].inside], [2, 2, 5]);
+  assert.deepEqual([...list.counts([]).values()], [2, 5, 2]);
+});
+
+test("a list of 100,000 is found in and searched at once", async () => {
+  const list = new List({ write: async () => true });
+  const all = Array.from({ length: 100_000 }, (_, i) => person(i, `Person Number${i}`));
+  list.apply(all, { cursor: "a", serverTime: 1, place: PLACE });
+  const start = performance.now();
+  assert.equal(list.find("T-99999").id, 99_999);
+  assert.equal(list.search("number99999").length, 1);
+  assert.equal(list.facts(list.find("T-5"), "in", 1, []).entries, 0);
+  assert.ok(performance.now() - start < 100, `${performance.now() - start} ms`);
+});

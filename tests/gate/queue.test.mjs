@@ -1,0 +1,169 @@
+// The queue: nothing is lost, nothing is stored twice, one bad scan blocks nothing.
+
+import "fake-indexeddb/auto";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Queue, body } from "../../assets/gate/queue.js";
+import { Store } from "../../assets/gate/store.js";
+
+const SCAN = { code: "T-1", delegate: 1, passage: "in", at: 1_795_262_400_123, place: 10, admitted: true, due: true };
+let names = 0;
+/** A queue over an empty store; it ends with its test. */
+const fresh = async (t, name = `queue-${(names += 1)}`) => {
+  const store = await Store.open(name);
+  const queue = new Queue(store);
+  t.after(() => queue.close());
+  return { store, queue };
+};
+
+/** A server that keeps scans by nonce; `answer` may replace what it says to an item or to a batch. */
+function server({ item = () => undefined, batch = () => undefined } = {}) {
+  const stored = new Map();
+  const deleted = [];
+  const batches = [];
+  return {
+    stored, deleted, batches,
+    async request(method, path, { body: sent } = {}) {
+      if (method === "DELETE") {
+        deleted.push(path);
+        return { status: 204, data: undefined, meta: {} };
+      }
+      const items = Object.entries(sent.interactions);
+      batches.push(items.length);
+      const early = batch(items);
+      if (early) return early;
+      const data = items.map(([key, scan]) => {
+        const special = item(scan);
+        if (special) return { key, ...special };
+        const status = stored.has(key) ? 200 : 201;
+        stored.set(key, scan);
+        return { key, status, data: { id: stored.size }, meta: {} };
+      });
+      return { status: 200, data, meta: {} };
+    },
+  };
+}
+
+const refused = (status, internalCode, message) => ({ status, data: {}, meta: { error: { code: status, internalCode, message } } });
+const noop = async () => {};
+
+test("a scan is stored before add answers, and a restart finds it in order", async (t) => {
+  const { store, queue } = await fresh(t);
+  for (let i = 0; i < 30; i += 1) await queue.add({ ...SCAN, code: `T-${i}` });
+  const again = new Queue(store);
+  await again.load();
+  assert.deepEqual(again.waiting.map(({ code }) => code), Array.from({ length: 30 }, (_, i) => `T-${i}`));
+  assert.equal(new Set(again.waiting.map(({ nonce }) => nonce)).size, 30);
+  again.close();
+});
+
+test("everything is uploaded once, in batches, however often answers are lost", async (t) => {
+  const { store, queue } = await fresh(t);
+  for (let i = 0; i < 450; i += 1) await queue.add({ ...SCAN, code: `T-${i}` });
+  const peer = server();
+  const lossy = { request: async (...all) => { await peer.request(...all); throw new Error("lost"); } };
+  await assert.rejects(queue.upload(lossy, noop));
+  assert.equal(queue.waiting.length, 450);
+  let told = 0;
+  await queue.upload(peer, async () => { told += 1; });
+  assert.deepEqual([peer.stored.size, told, queue.waiting.length, (await store.all("queue")).length], [450, 450, 0, 0]);
+  assert.deepEqual(peer.batches, [200, 200, 200, 50]);
+});
+
+test("a bad scan fails alone and can be tried again", async (t) => {
+  const { queue } = await fresh(t);
+  for (const code of ["A", "BAD", "C"]) await queue.add({ ...SCAN, code });
+  let isBad = true;
+  const peer = server({ item: ({ delegate }) => (isBad && delegate === "scan:BAD" ? refused(400, 1503, "unusable") : undefined) });
+  await queue.upload(peer, noop);
+  assert.deepEqual(queue.failed.map(({ code, failed }) => [code, failed]), [["BAD", { status: 400, code: 1503, message: "unusable" }]]);
+  assert.equal(queue.waiting.length, 0);
+  isBad = false;
+  await queue.retry(queue.failed[0]);
+  await queue.upload(peer, noop);
+  assert.deepEqual([queue.failed.length, peer.stored.size], [0, 3]);
+});
+
+test("a batch that is refused as a whole is halved down to the scan at fault", async (t) => {
+  const { queue } = await fresh(t);
+  for (let i = 0; i < 9; i += 1) await queue.add({ ...SCAN, code: i === 4 ? "BAD" : `T-${i}` });
+  const peer = server({ batch: (items) => (items.some(([, { delegate }]) => delegate === "scan:BAD") ? { ...refused(400, 1100, "no"), error: { code: 400, internalCode: 1100, message: "no" } } : undefined) });
+  await queue.upload(peer, noop);
+  assert.deepEqual([peer.stored.size, queue.failed.map(({ code }) => code)], [8, ["BAD"]]);
+});
+
+test("what the server cannot take now stays", async (t) => {
+  const { queue } = await fresh(t);
+  await queue.add(SCAN);
+  await queue.upload(server({ item: () => refused(503, 1108, "busy") }), noop);
+  assert.equal(queue.waiting.length, 1);
+  const peer = server();
+  await queue.upload(peer, noop);
+  assert.deepEqual([queue.waiting.length, peer.stored.size], [0, 1]);
+});
+
+test("a nonce that the server has with another body (1109) is stored already", async (t) => {
+  const { queue } = await fresh(t);
+  await queue.add(SCAN);
+  await queue.upload(server({ item: () => refused(409, 1109, "nonce used before") }), noop);
+  assert.deepEqual([queue.waiting.length, queue.failed.length], [0, 0]);
+});
+
+test("a scan that is being decided is left to its own request", async (t) => {
+  const { queue } = await fresh(t);
+  await queue.add({ ...SCAN, admitted: undefined, due: undefined });
+  const peer = server();
+  await queue.upload(peer, noop);
+  assert.equal(peer.batches.length, 0);
+});
+
+test("undo takes a scan back, at the server too if it may have it", async (t) => {
+  const { queue } = await fresh(t);
+  await queue.undo(await queue.add(SCAN));
+  assert.equal(queue.waiting.length, 0);
+  const sent = await queue.add({ ...SCAN, admitted: undefined });
+  queue.markSent(sent);
+  await queue.undo(sent);
+  assert.equal(body(sent).admitted, undefined);
+  const peer = server();
+  await queue.upload(peer, noop);
+  assert.deepEqual([peer.deleted, queue.waiting.length], [["/interaction/id:1"], 0]);
+});
+
+test("after a revocation only nonce, code, time and place are left", async (t) => {
+  const { store, queue } = await fresh(t);
+  await queue.add({ ...SCAN, reason: "a friend of Ada" });
+  await queue.strip();
+  const [kept] = await store.all("queue");
+  assert.deepEqual([kept.code, kept.at, kept.place, kept.delegate, kept.reason], ["T-1", SCAN.at, 10, undefined, undefined]);
+});
+
+test("two tabs see each other's scans", async (t) => {
+  const { store, queue } = await fresh(t);
+  const other = new Queue(store);
+  await queue.add(SCAN);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(other.waiting.length, 1);
+  other.close();
+});
+
+test("without a database the queue works in memory and says so", async (t) => {
+  const kept = globalThis.indexedDB;
+  globalThis.indexedDB = undefined;
+  const { store, queue } = await fresh(t);
+  globalThis.indexedDB = kept;
+  assert.notEqual(store.problem, "");
+  await queue.load();
+  await queue.add(SCAN);
+  const peer = server();
+  await queue.upload(peer, noop);
+  assert.deepEqual([peer.stored.size, queue.waiting.length], [1, 0]);
+});
+
+test("the body is what the API takes", () => {
+  const scan = { ...SCAN, nonce: "n", seq: 1 };
+  assert.deepEqual(body(scan), { interactionType: "check-in", delegate: "scan:T-1", device: 10, recordedAt: 1_795_262_400, nonce: "n", admitted: true });
+  const { interactionType, delegate } = body({ ...scan, code: undefined, passage: "out" });
+  assert.deepEqual([interactionType, delegate], ["check-out", 1]);
+  assert.deepEqual(body({ ...scan, override: true, admitted: undefined, reason: "speaker" }).data, { reason: "speaker" });
+});
