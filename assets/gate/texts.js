@@ -21,8 +21,8 @@ const en = {
   "setup.refused": "The server refused the request: {message}",
   "setup.fetched": "The credentials were already handed out or have expired. Choose a new name and ask again.",
   "setup.cancel": "Start over",
-  "setup.kept": "{count} scans of the last setup wait for upload.",
-  "setup.revoked": "Access was revoked in the console. The list and the settings were deleted from this device. {count} scans that were not uploaded are kept without names.",
+  "setup.kept": "Scans of the last setup that wait for upload: {count}.",
+  "setup.revoked": "Access was revoked in the console. The list and the settings were deleted from this device. Scans kept for upload, without names: {count}.",
 
   "place.title": "Choose the place",
   "place.intro": "Scans count at the place that you choose.",
@@ -37,7 +37,7 @@ const en = {
   "status.list.none": "No list",
   "status.list.loading": "List: {count} loaded",
   "status.queue": "{count} to upload",
-  "status.failed": "{count} conflicts",
+  "status.failed": "{count} to check",
   "status.unsaved": "Scans are not stored on this device ({problem}). They are lost if this page closes before they are uploaded.",
   "status.hold": "Offline: nobody enters until the server is back.",
   "status.denied.more": "The server does not accept this gate any more. Scans are kept. Set the gate up again in the menu.",
@@ -132,7 +132,7 @@ const en = {
   "undo.offline": "Undo failed: the server does not answer. Try again when the gate is online.",
 
   "uploads.title": "Uploads and conflicts",
-  "uploads.waiting": "{count} scans wait for upload. The oldest is from {at}.",
+  "uploads.waiting": "Scans that wait for upload: {count}. The oldest is from {at}.",
   "uploads.empty": "Every scan is uploaded.",
   "uploads.failed": "Scans that the server did not store",
   "uploads.failed.help": "The server answered why. Try again after the cause is removed, or discard the scan.",
@@ -153,7 +153,7 @@ const en = {
   "menu.sound": "Sound",
   "menu.vibration": "Vibration",
   "menu.reset": "Set up again",
-  "menu.reset.sure": "Delete list and access, keep {count} scans",
+  "menu.reset.sure": "Delete list and access, keep scans ({count})",
   "menu.reload": "Reload",
 
   "camera.insecure": "The camera needs a secure connection (HTTPS).",
