@@ -33,6 +33,8 @@ export class Queue {
   #uploading = false;
   /** Nonces that the server may have seen. @type {Set<string>} */
   #sent = new Set();
+  /** Nonces of scans that the store did not take. @type {Set<string>} */
+  #unsaved = new Set();
   onChange = () => {};
 
   /** @param {import("./store.js").Store} store */
@@ -43,8 +45,9 @@ export class Queue {
 
   /** Reads what the store has; another tab may have changed it. Scans that only this tab holds stay. */
   async load() {
-    if (this.#store.problem) return;
-    const kept = await this.#store.all("queue");
+    /** @type {Scan[]} */
+    const kept = await this.#store.all("queue").catch(() => []);
+    kept.push(...[...this.#scans.values()].filter(({ nonce }) => this.#unsaved.has(nonce)));
     this.#scans = new Map(kept.sort((a, b) => a.seq - b.seq).map((scan) => [scan.nonce, scan]));
     this.onChange();
   }
@@ -92,7 +95,14 @@ export class Queue {
 
   /** @param {import("./store.js").Change[]} changes @param {boolean} durable */
   async #write(changes, durable) {
-    await this.#store.write(changes, { durable });
+    for (const [, action, value] of changes) {
+      if (action === "put") this.#unsaved.add(value.nonce);
+      else this.#unsaved.delete(value);
+    }
+    /** @type {import("./store.js").Change[]} */
+    const again = [...this.#scans.values()].filter(({ nonce }) => this.#unsaved.has(nonce)).map((scan) => ["queue", "put", scan]);
+    const isKept = await this.#store.write([...changes.filter(([, action]) => action === "delete"), ...again], { durable });
+    if (isKept) for (const [, , scan] of again) this.#unsaved.delete(scan.nonce);
     this.#channel?.postMessage("changed");
     this.onChange();
   }
@@ -145,6 +155,7 @@ export class Queue {
 
   /** @param {import("./server.js").Server} server @param {(scan: Scan, id?: number) => Promise<void>} onStored */
   async #uploadAll(server, onStored) {
+    await this.load();
     let size = BATCH;
     const busy = new Set();
     for (;;) {

@@ -2,7 +2,7 @@
 // Keys are watched for the whole page, so that no field needs the focus.
 
 /** People need longer than this between two keys, scanners do not. */
-const FAST_MS = 50;
+const FAST_MS = 70;
 /** A code without an end key is over after this pause. */
 const PAUSE_MS = 120;
 const SHORTEST = 3;

@@ -160,6 +160,18 @@ test("without a database the queue works in memory and says so", async (t) => {
   assert.deepEqual([peer.stored.size, queue.waiting.length], [1, 0]);
 });
 
+test("scans that a full disk refused are stored as soon as it takes them", async (t) => {
+  const { store, queue } = await fresh(t);
+  const write = store.write.bind(store);
+  store.write = async () => false;
+  await queue.add({ ...SCAN, code: "A" });
+  store.write = write;
+  await queue.load();
+  assert.deepEqual(queue.waiting.map(({ code }) => code), ["A"]);
+  await queue.add({ ...SCAN, code: "B" });
+  assert.deepEqual((await store.all("queue")).map(({ code }) => code).sort(), ["A", "B"]);
+});
+
 test("the body is what the API takes", () => {
   const scan = { ...SCAN, nonce: "n", seq: 1 };
   assert.deepEqual(body(scan), { interactionType: "check-in", delegate: "scan:T-1", device: 10, recordedAt: 1_795_262_400, nonce: "n", admitted: true });
