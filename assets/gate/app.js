@@ -34,7 +34,10 @@ const queue = new Queue(store);
 /** @type {Sync} */
 const sync = new Sync(server, list, queue, store, {
   place: () => settings.place?.id,
-  onChange: draw,
+  onChange: () => {
+    followConsole();
+    draw();
+  },
   onStored: (scan, id) => gate.stored(scan, id),
   status,
 });
@@ -96,16 +99,35 @@ async function onboard(note = queue.waiting.length ? t("setup.kept", { count: qu
 async function changePlace() {
   const before = settings.place;
   if (!before) showScreen("places");
-  for (let tries = 0; !before && tries < 20; tries += 1) {
-    if (await sync.refresh().then(() => sync.gate, () => false)) break;
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-  }
+  if (!before) await placesKnown();
   const places = sync.gate?.places ?? [];
   const fixed = sync.gate?.place ?? (places.length === 1 ? places[0] : undefined);
   const chosen = !before && fixed ? fixed : await choosePlace(sync.gate, Boolean(before));
   if (chosen && chosen.id !== before?.id) await usePlace(chosen);
   if (before || !chosen) await scanScreen();
   else await readiness();
+}
+
+/** Waits until the server names places that this gate may use. */
+async function placesKnown() {
+  for (;;) {
+    await sync.refresh().catch(() => {});
+    if (server.denied) await onboard(t("setup.denied"));
+    else if (sync.gate?.place || sync.gate?.places?.length) return;
+    else {
+      showScreen("places");
+      setText(byId("places-note"), t(sync.gate ? "place.none" : "place.loading"));
+      await new Promise((resolve) => setTimeout(resolve, 2000));
+    }
+  }
+}
+
+/** The console set another place since it was asked last: this gate follows. */
+function followConsole() {
+  const set = sync.gate?.place;
+  if (!set || set.id === settings.consolePlace) return;
+  settings.consolePlace = set.id;
+  if (settings.place && settings.place.id !== set.id) usePlace(set);
 }
 
 /** @param {{id: number, name: string}} place */

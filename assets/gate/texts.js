@@ -20,6 +20,7 @@ const en = {
   "setup.dismissed": "The request was dismissed in the console. Choose a name and ask again.",
   "setup.refused": "The server refused the request: {message}",
   "setup.fetched": "The credentials were already handed out or have expired. Choose a new name and ask again.",
+  "setup.denied": "The server does not accept this gate any more. Ask for access again.",
   "setup.cancel": "Start over",
   "setup.kept": "Scans of the last setup that wait for upload: {count}.",
   "setup.revoked": "Access was revoked in the console. The list and the settings were deleted from this device. Scans kept for upload, without names: {count}.",
@@ -132,7 +133,7 @@ const en = {
 
   "uploads.title": "Uploads and conflicts",
   "uploads.waiting": "Scans that wait for upload: {count}. The oldest is from {at}.",
-  "uploads.empty": "Every scan is uploaded.",
+  "uploads.empty": "No scans wait for upload.",
   "uploads.failed": "Scans that the server did not store",
   "uploads.failed.help": "The server answered why. Try again after the cause is removed, or discard the scan.",
   "uploads.reason": "Error {code}: {message}",

@@ -57,7 +57,7 @@ fn rules_json(rules: &AccessRules) -> Value {
 }
 
 /// `lastIn`, `lastOut` (minutes from noon), `inside`, `entries`.
-const STATES: [(Option<i64>, Option<i64>, bool, u32); 5] = [
+const STATES: [State; 5] = [
     (None, None, false, 0),
     (Some(-178), None, true, 1),
     (Some(-178), Some(-100), false, 1),
@@ -77,76 +77,98 @@ const ROOMS: [&[(&str, u32, i64)]; 4] = [
 /// Before, at and after the edges of the window, in minutes from noon.
 const TIMES: [i64; 5] = [-46, -45, 0, 40, 41];
 
-#[test]
-fn the_law_for_offline_gates_is_fresh() {
-    let mut verdicts: Vec<String> = Vec::new();
-    let mut results = Vec::new();
-    let zone = Zone::default();
-    for rules in rules() {
-        let mut row = Vec::new();
-        for passage in [Passage::In, Passage::Out] {
-            for available in [true, false] {
-                let place = Place {
-                    name: "Gate B".into(),
-                    available,
-                    start_at: Some(minute(-30)),
-                    end_at: Some(minute(30)),
-                };
-                for at in TIMES {
-                    for (last_in, last_out, inside, entries) in STATES {
-                        let position = |minutes: i64| Position {
-                            at: minute(minutes),
-                            id: 1,
-                        };
-                        let state = PresenceState {
-                            last_in: last_in.map(position),
-                            last_out: last_out.map(position),
-                            ..PresenceState::default()
-                        };
-                        for joined in [true, false] {
-                            for rooms in ROOMS {
-                                let room = |&(name, capacity, inside): &(&str, u32, i64)| Room {
-                                    name: name.into(),
-                                    capacity,
-                                    inside,
-                                };
-                                let rooms: Vec<Room> = rooms.iter().map(room).collect();
-                                let verdict = judge(&CheckInFacts {
-                                    passage,
-                                    place: &place,
-                                    rules,
-                                    state: &state,
-                                    recorded_at: &|last| Ok(last.at),
-                                    inside,
-                                    entries,
-                                    joined,
-                                    rooms: &rooms,
-                                    at: minute(at),
-                                    now: minute(0),
-                                    zone: &zone,
-                                });
-                                let told = match verdict {
-                                    Ok(()) => "0".to_owned(),
-                                    Err(refusal) => {
-                                        format!("{} {}", refusal.kind.code(), refusal.message)
-                                    }
-                                };
-                                let index = verdicts.iter().position(|known| *known == told);
-                                row.push(index.unwrap_or_else(|| {
-                                    verdicts.push(told);
-                                    verdicts.len() - 1
-                                }));
-                            }
+/// The verdicts of one set of rules, over every other fact.
+fn verdicts(rules: Option<AccessRules>) -> Vec<String> {
+    let mut all = Vec::new();
+    for passage in [Passage::In, Passage::Out] {
+        for available in [true, false] {
+            for at in TIMES {
+                for state in STATES {
+                    for joined in [true, false] {
+                        for rooms in ROOMS {
+                            let facts = (passage, available, at, state, joined, rooms);
+                            all.push(verdict(rules, facts));
                         }
                     }
                 }
             }
         }
-        let digit = |index: &usize| char::from_digit(u32::try_from(*index).unwrap(), 36).unwrap();
-        let row: String = row.iter().map(digit).collect();
-        results.push(json!({"rules": rules.as_ref().map(rules_json), "verdicts": row}));
+    }
+    all
+}
+
+type State = (Option<i64>, Option<i64>, bool, u32);
+type Facts = (
+    Passage,
+    bool,
+    i64,
+    State,
+    bool,
+    &'static [(&'static str, u32, i64)],
+);
+
+fn verdict(rules: Option<AccessRules>, facts: Facts) -> String {
+    let (passage, available, at, (last_in, last_out, inside, entries), joined, rooms) = facts;
+    let place = Place {
+        name: "Gate B".into(),
+        available,
+        start_at: Some(minute(-30)),
+        end_at: Some(minute(30)),
+    };
+    let position = |minutes: i64| Position {
+        at: minute(minutes),
+        id: 1,
+    };
+    let state = PresenceState {
+        last_in: last_in.map(position),
+        last_out: last_out.map(position),
+        ..PresenceState::default()
+    };
+    let room = |&(name, capacity, inside): &(&str, u32, i64)| Room {
+        name: name.into(),
+        capacity,
+        inside,
+    };
+    let rooms: Vec<Room> = rooms.iter().map(room).collect();
+    let verdict = judge(&CheckInFacts {
+        passage,
+        place: &place,
+        rules,
+        state: &state,
+        recorded_at: &|last| Ok(last.at),
+        inside,
+        entries,
+        joined,
+        rooms: &rooms,
+        at: minute(at),
+        now: minute(0),
+        zone: &Zone::default(),
+    });
+    match verdict {
+        Ok(()) => "0".into(),
+        Err(refusal) => format!("{} {}", refusal.kind.code(), refusal.message),
+    }
+}
+
+#[test]
+fn the_law_for_offline_gates_is_fresh() {
+    let mut known: Vec<String> = Vec::new();
+    let mut results = Vec::new();
+    for rules in rules() {
+        let mut digits = String::new();
+        for verdict in verdicts(rules) {
+            let index = known.iter().position(|earlier| *earlier == verdict);
+            let index = index.unwrap_or_else(|| {
+                known.push(verdict);
+                known.len() - 1
+            });
+            digits.push(char::from_digit(u32::try_from(index).unwrap(), 36).unwrap());
+        }
+        results.push(json!({"rules": rules.as_ref().map(rules_json), "verdicts": digits}));
     }
     let instant = |minutes: Option<i64>| minutes.map(|minutes| minute(minutes).0);
+    let state = |(last_in, last_out, inside, entries): State| json!({"lastIn": instant(last_in), "lastOut": instant(last_out), "inside": inside, "entries": entries});
+    let room = |(name, capacity, inside): &(&str, u32, i64)| json!({"name": name, "capacity": capacity, "inside": inside});
     let law = json!({
         "about": "Written by src/core/rules/cases.rs. The axes nest in this order: passage, available, at, state, joined, rooms; each verdict is a digit in base 36, the index in `verdicts`.",
         "place": {"name": "Gate B", "startAt": minute(-30).0, "endAt": minute(30).0},
@@ -155,14 +177,10 @@ fn the_law_for_offline_gates_is_fresh() {
         "passage": ["in", "out"],
         "available": [true, false],
         "at": TIMES.map(|at| minute(at).0),
-        "state": STATES.map(|(last_in, last_out, inside, entries)| json!({
-            "lastIn": instant(last_in), "lastOut": instant(last_out), "inside": inside, "entries": entries,
-        })),
+        "state": STATES.map(state),
         "joined": [true, false],
-        "rooms": ROOMS.map(|rooms| rooms.iter().map(|(name, capacity, inside)| json!({
-            "name": name, "capacity": capacity, "inside": inside,
-        })).collect::<Vec<_>>()),
-        "verdicts": verdicts,
+        "rooms": ROOMS.map(|rooms| rooms.iter().map(room).collect::<Vec<_>>()),
+        "verdicts": known,
         "results": results,
     });
     let fresh = serde_json::to_string_pretty(&law).unwrap() + "\n";
