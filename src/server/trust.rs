@@ -58,8 +58,7 @@ struct Page {
 struct CaPart {
     name: String,
     fingerprint: String,
-    /// Addresses with a name, and with a number, that the certificate is valid for, where it is not valid for the
-    /// present one.
+    /// Where the certificate is not valid for the present host, those that it is valid for.
     better: Vec<String>,
 }
 

@@ -13,6 +13,7 @@ mod links;
 mod pages;
 mod pictures;
 mod reference;
+mod trust;
 mod way;
 mod window;
 
