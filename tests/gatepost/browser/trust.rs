@@ -3,7 +3,10 @@
 
 use super::{NAME, examine::Examiner, window::Browser};
 use crate::faults::process::{GATEPOST, Served};
-use std::{path::Path, process::Command};
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
 
 #[test]
 fn a_device_trusts_the_server_by_its_page() {
@@ -53,10 +56,12 @@ fn trust(home: &Path, origin: &str) {
     let script = r#"set -e
         curl -sS --noproxy '*' -o "$HOME/ca.crt" "$1/gate/trust/ca.crt"
         mkdir -p ~/.pki/nssdb
-        certutil -d "sql:$HOME/.pki/nssdb" -N --empty-password
         certutil -d "sql:$HOME/.pki/nssdb" -A -t C,, -n "Gatepost CA" -i "$HOME/ca.crt""#;
     let mut shell = Command::new("sh");
-    let done = shell.args(["-c", script, "sh", origin]).env("HOME", home);
+    let done = shell
+        .args(["-c", script, "sh", origin])
+        .env("HOME", home)
+        .stdin(Stdio::null());
     let output = done.output().expect("a shell");
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(
