@@ -231,6 +231,44 @@ fn its_own_certificate_fits_this_machine_and_its_ca_stays() {
     });
 }
 
+/// Starts the server as a machine of this name, on a network of its own. Needs root, and Debian's iproute2.
+#[cfg(target_os = "linux")]
+fn start_as(name: &str, db: &Path) -> Served {
+    let mut command = Command::new("unshare");
+    let script = r#"hostname "$1" && ip link set lo up && shift && exec "$@""#;
+    command.args(["-n", "-u", "sh", "-c", script, "sh", name, GATEPOST]);
+    Served::start_by(command, db, &["--tls-self-signed"])
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_certificate_follows_a_running_server_from_address_to_address() {
+    let (_folder, db, _) = prepare();
+    let served = start_as("fair", &db);
+    let (ca, key) = (own_ca(&db), stored(&db, "private_key"));
+    let has = |name: &str| {
+        let names = stored(&db, "CAST(names AS BLOB)");
+        let names: Vec<String> = serde_json::from_slice(&names).expect("names");
+        names.iter().any(|known| known == name)
+    };
+    assert!(has("gatepost-fair.local") && !has("10.99.0.7"));
+    let pid = served.pid().to_string();
+    let mut ip = Command::new("nsenter");
+    ip.args(["-t", &pid, "-n"]);
+    ip.args("ip address add 10.99.0.7/32 dev lo".split(' '));
+    assert!(ip.status().expect("nsenter").success());
+    until("the new address is in the certificate", || has("10.99.0.7"));
+    assert_eq!(own_ca(&db), ca);
+    served.stop();
+    // Another laptop.
+    let served = start_as("hall", &db);
+    assert!(has("gatepost-hall.local") && has("hall.local"));
+    // Its CA may not sign for that.
+    assert!(!has("hall"));
+    assert_eq!((own_ca(&db), stored(&db, "private_key")), (ca, key));
+    served.stop();
+}
+
 /// Another client than rustls: curl, which uses OpenSSL or what the system has.
 #[test]
 fn curl_accepts_the_certificate_by_address_and_by_name() {
