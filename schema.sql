@@ -585,9 +585,9 @@ INSERT INTO message_templates (channel, slug, content, created_at, updated_at) V
 INSERT INTO automations (name, active, interaction_type, channel, template, within_minutes, since) VALUES
     ('Order is ready', 1, 'order-cleared', 'sms', 'order-cleared', 60, 0);
 
--- The certificate of `serve --tls-self-signed`, DER, and its private key, PKCS #8. In the file, so
--- that it stays the same over restarts and on another laptop; whoever has the file has the key, as
--- they have everything else.
+-- The certificate of `serve --tls-self-signed` and the local CA that signed it, DER, and their private keys,
+-- PKCS #8. In the file, so that devices trust them over restarts and on another laptop; whoever has the file has
+-- the keys, as they have everything else.
 CREATE TABLE tls_certificate (
     id          INTEGER PRIMARY KEY CHECK (id = 1),
     certificate BLOB NOT NULL,
@@ -595,7 +595,13 @@ CREATE TABLE tls_certificate (
     -- Names and addresses that it is for.
     names       TEXT NOT NULL CHECK (json_valid(names)),
     created_at  INTEGER NOT NULL,
-    expires_at  INTEGER NOT NULL
+    expires_at  INTEGER NOT NULL,
+    -- None of these in a file of an earlier version that was not served since.
+    ca          BLOB,
+    ca_key      BLOB,
+    -- What the CA may sign for beside private addresses and `.local`.
+    ca_names    TEXT CHECK (json_valid(ca_names)),
+    ca_expires_at INTEGER
 ) STRICT;
 
 -- A user's authenticator app (TOTP, RFC 6238). The secret cannot be hashed, as codes are computed

@@ -53,7 +53,8 @@ struct PlacePart {
     places: Vec<Place>,
     chosen: Option<Place>,
     trouble: Option<&'static str>,
-    tls: bool,
+    /// The server's certificate is its own.
+    own_ca: bool,
 }
 
 /// Waiting requests, and apps that were added.
@@ -97,7 +98,7 @@ impl PlacePart {
         };
         Self {
             chosen: place(request, &places).cloned(),
-            tls: request.console.reach.tls,
+            own_ca: request.console.reach.own_ca,
             places,
             trouble,
         }

@@ -79,6 +79,8 @@ use std::{
 pub struct Reach {
     /// The server speaks TLS itself.
     pub tls: bool,
+    /// Its certificate is its own, from a CA that devices must trust first.
+    pub own_ca: bool,
     /// `--console-lan`: from other machines without TLS, too.
     pub lan: bool,
 }

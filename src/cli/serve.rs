@@ -52,8 +52,8 @@ pub struct Args {
     /// The certificate's private key (PEM).
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Serve HTTPS with a certificate of its own, for this machine's names and addresses; kept in
-    /// the database file.
+    /// Serve HTTPS with a certificate of its own, for this machine's names and addresses, signed by a local
+    /// CA that devices trust once (/gate/trust); both are kept in the database file.
     #[arg(long, conflicts_with = "tls_cert")]
     tls_self_signed: bool,
     /// Let the console answer other machines without TLS, too: passwords then cross the network as
@@ -100,6 +100,10 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     };
     let reach = Reach {
         tls: options.tls.is_some(),
+        own_ca: options
+            .tls
+            .as_ref()
+            .is_some_and(|tls| tls.own_certificate().is_some()),
         lan: args.console_lan,
     };
     let console = Console::new(app, reach);
@@ -237,10 +241,14 @@ fn announce(console: &Console, address: SocketAddr, tls: Option<&Tls>, json: boo
         .look_up(|connection| console.setup.link(connection))?
         .map(|path| format!("{shown}{path}"));
     let fingerprint = tls.map(Tls::fingerprint);
+    let ca = tls.and_then(Tls::own_certificate);
     if json {
         let mut line = serde_json::json!({"url": shown, "listen": address.to_string()});
         if let Some(fingerprint) = fingerprint {
             line["certificateSha256"] = fingerprint.into();
+        }
+        if let Some(ca) = ca {
+            line["caSha256"] = ca.fingerprint().into();
         }
         if let Some(setup) = setup {
             line["setup"] = setup.into();
@@ -253,6 +261,13 @@ fn announce(console: &Console, address: SocketAddr, tls: Option<&Tls>, json: boo
     ))?;
     if let Some(fingerprint) = fingerprint {
         print(&format!("Certificate (SHA-256): {fingerprint}"))?;
+    }
+    if let Some(ca) = ca {
+        let (name, fingerprint) = (ca.ca_name()?, ca.fingerprint());
+        print(&format!(
+            "{name} (SHA-256): {fingerprint}\nDevices install this CA once, from http://<this machine>:{}/gate/trust",
+            address.port()
+        ))?;
     }
     if let Some(setup) = setup {
         print(&format!(

@@ -37,6 +37,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0021_plainer_tables.sql")),
     M::up(include_str!("migrations/0022_change_feed.sql")),
     M::up(include_str!("migrations/0023_outbox.sql")),
+    M::up(include_str!("migrations/0024_local_ca.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.

@@ -79,7 +79,7 @@ impl Announcement {
         let mut info = ServiceInfo::new(
             SERVICE,
             within(name),
-            &format!("{}.local.", host()),
+            &format!("{}.", host()),
             "",
             address.port(),
             &properties[..],
@@ -115,9 +115,9 @@ impl Drop for Announcement {
     }
 }
 
-/// The machine's name, marked as ours: its own mDNS responder, if it has one, answers for the plain
-/// one.
-fn host() -> String {
+/// The name by which the LAN finds this machine, such as `gatepost-laptop.local`. It is marked as ours: the
+/// machine's own mDNS responder, if it has one, answers for the plain name.
+pub(super) fn host() -> String {
     let name = gethostname::gethostname().to_string_lossy().to_lowercase();
     let first = name.split('.').next().unwrap_or_default();
     let plain: String = first
@@ -125,9 +125,8 @@ fn host() -> String {
         .filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-')
         .take(40)
         .collect();
-    format!("gatepost-{}", plain.trim_matches('-'))
-        .trim_end_matches('-')
-        .to_owned()
+    let name = format!("gatepost-{}", plain.trim_matches('-'));
+    format!("{}.local", name.trim_end_matches('-'))
 }
 
 /// As much of a name as fits.

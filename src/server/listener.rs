@@ -1,5 +1,6 @@
 //! Accepts connections until the server stops, then lets accepted requests finish. Each connection is a task:
-//! its handshake under TLS, then HTTP/1.1 on it.
+//! its handshake under TLS, then HTTP/1.1 on it. A port that speaks TLS answers plain HTTP with little
+//! (see `trust`).
 
 use super::{
     connection_state::ConnectionState,
@@ -151,9 +152,14 @@ const HEAD_MAX_BYTES: usize = 80 * 1024;
 pub struct ConnectionService {
     /// Answers requests.
     pub exchange: Arc<Exchange>,
+    /// Answers requests that came over plain HTTP where TLS is spoken.
+    pub plain: Arc<Exchange>,
     /// Shakes hands; none for plain HTTP.
     pub tls: Option<Tls>,
 }
+
+/// The first byte of a TLS handshake; no HTTP request begins with it.
+const HANDSHAKE: u8 = 0x16;
 
 /// Serves a connection until it ends or is ended.
 async fn serve_connection(
@@ -176,12 +182,16 @@ async fn serve_connection(
         connection_state: Arc::clone(&connection_state),
     };
     let served = async {
+        let (exchange, plain) = (Arc::clone(&service.exchange), Arc::clone(&service.plain));
         match &service.tls {
-            None => serve_http(stream, peer(Scheme::HTTP), &service, watcher).await,
+            None => serve_http(stream, peer(Scheme::HTTP), exchange, watcher).await,
+            Some(_) if stream.begins_with_text().await => {
+                serve_http(stream, peer(Scheme::HTTP), plain, watcher).await;
+            }
             Some(tls) => match tls.acceptor().accept(stream).await {
                 Ok(stream) => {
                     connection_state.handshake_done();
-                    serve_http(stream, peer(Scheme::HTTPS), &service, watcher).await;
+                    serve_http(stream, peer(Scheme::HTTPS), exchange, watcher).await;
                 }
                 Err(cause) => tracing::debug!(address = %remote.ip(), "handshake: {cause}"),
             },
@@ -193,11 +203,10 @@ async fn serve_connection(
     }
 }
 
-async fn serve_http<S>(stream: S, peer: Peer, service: &ConnectionService, watcher: Watcher)
+async fn serve_http<S>(stream: S, peer: Peer, exchange: Arc<Exchange>, watcher: Watcher)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let exchange = Arc::clone(&service.exchange);
     let remote = peer.remote;
     let peer = Arc::new(peer);
     let service = service_fn(move |request| {
@@ -219,6 +228,12 @@ struct Watched {
 }
 
 impl Watched {
+    /// Whether the client sends something other than a handshake. Waits for the first byte, and leaves it.
+    async fn begins_with_text(&self) -> bool {
+        let mut first = [0];
+        matches!(self.stream.peek(&mut first).await, Ok(1) if first[0] != HANDSHAKE)
+    }
+
     fn sending(&self, poll: &Poll<io::Result<usize>>) {
         match poll {
             Poll::Ready(Ok(_)) => self.connection_state.sent(),

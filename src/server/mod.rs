@@ -22,6 +22,7 @@ pub mod routes;
 mod schedule;
 mod service;
 pub mod tls;
+mod trust;
 
 pub use announce::SERVICE;
 pub use connections::{Limits, Seconds};
@@ -54,6 +55,7 @@ use poem::{
 };
 use std::{collections::BTreeMap, future::Future, sync::Arc};
 use tokio::net::TcpListener;
+use trust::Trust;
 
 /// How the server meets its network.
 #[derive(Debug, Clone, Default)]
@@ -95,14 +97,20 @@ pub async fn run(
         traffic: Arc::clone(&traffic),
         connections: Arc::clone(&connections),
     };
-    let exchange = exchange::Exchange {
-        endpoint: endpoint(&console, api, sources)?.boxed(),
-        traffic,
-        body_time: limits.body_time.duration(),
-        trusted_proxies: limits.trusted_proxies.clone(),
+    let trust = Trust::new(tls.as_ref());
+    let exchange = |endpoint| {
+        Arc::new(exchange::Exchange {
+            endpoint,
+            traffic: Arc::clone(&traffic),
+            body_time: limits.body_time.duration(),
+            trusted_proxies: limits.trusted_proxies.clone(),
+        })
     };
+    let whole = endpoint(&console, api, sources, &trust)?.boxed();
+    let plain = make_sync(move |request| trust.answer_plain(&request)).boxed();
     let service = listener::ConnectionService {
-        exchange: Arc::new(exchange),
+        exchange: exchange(whole),
+        plain: exchange(plain),
         tls: tls.clone(),
     };
     if let Err(cause) = recount::at_the_start(&app.store).await {
@@ -130,7 +138,7 @@ pub async fn run(
     let served = listener::serve(listener, service, connections, &limits, shutdown);
     let followed = async {
         match &tls {
-            Some(tls) => tls.follow().await,
+            Some(tls) => tls.follow(&app.store).await,
             None => std::future::pending().await,
         }
     };
@@ -168,6 +176,7 @@ fn endpoint(
     console: &Arc<Console>,
     api: Route,
     sources: Sources,
+    trust: &Trust,
 ) -> Result<impl Endpoint<Output = Response> + 'static> {
     let app = console.app();
     let table = routes::table(console);
@@ -205,6 +214,10 @@ fn endpoint(
         )
         .at("/", make_sync(|_| Redirect::see_other("/console")))
         .at("/console/", make_sync(|_| Redirect::see_other("/console")));
+    let route = trust::PATHS.into_iter().fold(route, |route, path| {
+        let trust = trust.clone();
+        route.at(path, get(make_sync(move |request| trust.answer(&request))))
+    });
     let route = pages(console)
         .into_iter()
         .fold(route, |route, (path, methods)| route.at(path, methods));

@@ -3,7 +3,7 @@
 use super::{
     ServiceApi,
     metrics::{Counted, Traffic},
-    public,
+    public, trust,
 };
 use crate::{
     admin::{self, Console},
@@ -194,6 +194,7 @@ pub fn table(console: &Console) -> Table {
         public::METADATA,
     ];
     let mut table: Table = pages.map(|path| (path.into(), vec![Method::GET])).into();
+    table.extend(trust::PATHS.map(|path| (path.into(), vec![Method::GET])));
     table.push(("/otp".into(), vec![Method::GET, Method::POST]));
     for path in ["oauth/v2/token", "oauth/v2/revoke", "otp/send"] {
         table.push((format!("/api/{path}"), vec![Method::POST]));

@@ -31,6 +31,12 @@ impl Place {
     pub fn request_uri(&self) -> String {
         format!("{}/api/v5/device-request/new", self.base)
     }
+
+    /// Where a device that does not trust the server yet gets its CA: over plain HTTP.
+    pub fn trust_uri(&self) -> String {
+        let rest = self.base.split_once("://").map_or("", |(_, rest)| rest);
+        format!("http://{rest}/gate/trust")
+    }
 }
 
 /// Why there is no address that a phone could reach.

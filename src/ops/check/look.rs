@@ -235,6 +235,7 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("users", "roles", "id"),
     ("batches", "options", "id"),
     ("tls_certificate", "names", "id"),
+    ("tls_certificate", "ca_names", "id"),
     ("tokens", "scopes", "id"),
     ("second_factors", "recovery", "user_id"),
     ("device_states", "ping", "device_id"),

@@ -1,8 +1,11 @@
 //! TLS: which certificate the server shows. rustls with its `ring` provider does the rest; it builds
 //! with a C compiler alone. A certificate from files is read anew when they change; a broken one keeps the old
-//! one in service.
+//! one in service. Its own is renewed when this machine gets other names or addresses.
 
-use crate::types::error::{Error, Result};
+use crate::{
+    db::Store,
+    types::error::{Error, Result},
+};
 use rustls::{
     ServerConfig,
     crypto::{CryptoProvider, ring},
@@ -21,12 +24,21 @@ use tokio_rustls::TlsAcceptor;
 
 mod own;
 
+pub use own::Own;
+
 /// How connections are secured.
 #[derive(Clone)]
 pub struct Tls {
     acceptor: TlsAcceptor,
     shown: Arc<Shown>,
-    files: Option<Arc<Files>>,
+    source: Source,
+}
+
+/// Where the certificate comes from.
+#[derive(Clone)]
+enum Source {
+    Files(Arc<Files>),
+    Own(Arc<Own>),
 }
 
 /// The certificate that is shown now.
@@ -50,7 +62,7 @@ impl Shown {
 }
 
 impl Tls {
-    fn showing(certificate: CertifiedKey) -> Result<Self> {
+    fn showing(certificate: CertifiedKey, source: Source) -> Result<Self> {
         let shown = Arc::new(Shown(RwLock::new(Arc::new(certificate))));
         let mut config = ServerConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()
@@ -61,8 +73,16 @@ impl Tls {
         Ok(Self {
             acceptor: TlsAcceptor::from(Arc::new(config)),
             shown,
-            files: None,
+            source,
         })
+    }
+
+    /// The server's own CA and certificate, where it uses them.
+    pub fn own_certificate(&self) -> Option<&Arc<Own>> {
+        match &self.source {
+            Source::Own(own) => Some(own),
+            Source::Files(_) => None,
+        }
     }
 
     /// Shakes hands.
@@ -128,19 +148,19 @@ impl Tls {
         let content = read(certificate, key).map_err(Error::invalid)?;
         let first = parse(&content)
             .map_err(|cause| Error::invalid(format!("{}: {cause}", certificate.display())))?;
-        let mut tls = Self::showing(first)?;
-        tls.files = Some(Arc::new(Files {
+        let files = Files {
             certificate: certificate.to_owned(),
             key: key.to_owned(),
             tried: Mutex::new(Ok(content)),
-        }));
-        Ok(tls)
+        };
+        Self::showing(first, Source::Files(Arc::new(files)))
     }
 
-    /// Follows the files, for as long as it is polled.
-    pub(in crate::server) async fn follow(&self) {
-        let Some(files) = &self.files else {
-            return std::future::pending().await;
+    /// Follows the files, or this machine's names and addresses, for as long as it is polled.
+    pub(in crate::server) async fn follow(&self, store: &Store) {
+        let files = match &self.source {
+            Source::Files(files) => files,
+            Source::Own(own) => return own.follow(store, &self.shown).await,
         };
         loop {
             tokio::time::sleep(LOOK_EVERY).await;

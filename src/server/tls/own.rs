@@ -1,204 +1,585 @@
-//! A certificate that the server signs for itself, for a LAN without names. It is kept in the
-//! database file, so that it stays the same over restarts and goes along when the file moves to
-//! another laptop: a gate that trusts its fingerprint goes on doing so.
+//! The server's own certificate, for a LAN without public names. The database file holds a local certificate
+//! authority (CA), which devices trust once, and a certificate that it signed for this machine's present names
+//! and addresses. Both go along when the file moves to another laptop.
+//!
+//! The CA stays the same whatever this machine is called and wherever it is. Its name constraints allow private
+//! addresses, `.local` and the names that it was made with, so that whoever steals the file cannot
+//! impersonate a public website to the devices.
 
-use super::{Tls, certified};
+use super::{Source, Tls, certified, fingerprint};
 use crate::{
     db::{Store, Tx},
+    server::announce,
     types::{
         Timestamp,
         error::{Error, Result},
     },
 };
-use jiff::{ToSpan, Zoned};
+use jiff::{ToSpan, Zoned, tz::TimeZone};
 use rcgen::{
-    CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, KeyUsagePurpose, date_time_ymd,
+    BasicConstraints, CertificateParams, CidrSubnet, DistinguishedName, DnType,
+    ExtendedKeyUsagePurpose, GeneralSubtree, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+    NameConstraints, date_time_ymd,
 };
 use rusqlite::{OptionalExtension, params};
-use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
-use std::collections::BTreeSet;
+use rustls::{
+    pki_types::{CertificateDer, PrivatePkcs8KeyDer},
+    sign::CertifiedKey,
+};
+use sha2::{Digest, Sha256};
+use std::{
+    collections::BTreeSet,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
 
-/// Days that a certificate lasts; phones take none that lasts more than 825.
-const LASTS_DAYS: i64 = 800;
-/// Days before its end at which it is replaced: no event ends in the middle of it.
+/// Days that a CA lasts.
+const CA_DAYS: i64 = 3650;
+/// Days that a certificate lasts from now on. It begins a day ago; clients accept at most 397 days in all.
+const CERTIFICATE_DAYS: i64 = 395;
+/// Days before its end at which a certificate is replaced: no event ends in the middle of it.
 const RENEWED_DAYS: i64 = 30;
-/// Names in a certificate at the most; those of today go before those of other venues.
+/// The most names in a certificate.
 const NAMES_MAX: usize = 64;
+/// How often this machine's names and addresses are compared with those in the certificate.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// The stored certificate.
-struct Kept {
-    certificate: Vec<u8>,
+/// Address ranges that every CA may sign for: private, shared, link-local and loopback.
+const RANGES: [(IpAddr, u8); 9] = [
+    (IpAddr::V4(Ipv4Addr::new(10, 0, 0, 0)), 8),
+    (IpAddr::V4(Ipv4Addr::new(172, 16, 0, 0)), 12),
+    (IpAddr::V4(Ipv4Addr::new(192, 168, 0, 0)), 16),
+    (IpAddr::V4(Ipv4Addr::new(100, 64, 0, 0)), 10),
+    (IpAddr::V4(Ipv4Addr::new(169, 254, 0, 0)), 16),
+    (IpAddr::V4(Ipv4Addr::new(127, 0, 0, 0)), 8),
+    (IpAddr::V6(Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0)), 7),
+    (IpAddr::V6(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0)), 10),
+    (IpAddr::V6(Ipv6Addr::LOCALHOST), 128),
+];
+/// Domains that every CA may sign for.
+const DOMAINS: [&str; 2] = ["local", "localhost"];
+
+/// The server's own certificate and the CA that signed it.
+pub struct Own {
+    /// A name beside this machine's: the host of `--public-url`.
+    extra: Option<String>,
+    stored: RwLock<Arc<Stored>>,
+}
+
+/// The row of `tls_certificate`.
+struct Stored {
+    ca: Ca,
+    leaf: Leaf,
+}
+
+struct Ca {
+    certificate: CertificateDer<'static>,
     key: Vec<u8>,
+    /// What it may sign for beside [`RANGES`] and [`DOMAINS`].
     names: BTreeSet<String>,
     expires_at: Timestamp,
 }
 
+struct Leaf {
+    certificate: CertificateDer<'static>,
+    key: Vec<u8>,
+    names: BTreeSet<String>,
+    created_at: Timestamp,
+    expires_at: Timestamp,
+}
+
 impl Tls {
-    /// The file's own certificate; made when there is none, and made anew, with the same key, when
-    /// it is about to end or lacks one of the names this machine has now. `extra` is a name beside
-    /// those, such as the host of `--public-url`.
+    /// The file's own CA and certificate, made or renewed where needed. `extra` is a name beside this machine's,
+    /// such as the host of `--public-url`.
     pub fn own(store: &Store, extra: Option<&str>) -> Result<Self> {
         let names = local_names(extra);
-        let kept = store.write_blocking(move |tx| keep(tx, &names))?;
-        let chain = vec![CertificateDer::from(kept.certificate)];
-        let key = PrivatePkcs8KeyDer::from(kept.key).into();
-        Self::showing(certified(chain, key).map_err(Error::defect)?)
+        let stored = store.write_blocking(move |tx| keep(tx, &names))?;
+        if let Some(extra) = extra.filter(|extra| stored.ca.allowed(extra).is_none()) {
+            tracing::warn!(
+                "the certificate is not valid for {extra}: this file's CA was made without that name; \
+                 use {}, or a certificate of your own for that name (--tls-cert, --tls-key)",
+                announce::host()
+            );
+        }
+        let shown = stored.leaf.certified()?;
+        let own = Own {
+            extra: extra.map(ToOwned::to_owned),
+            stored: RwLock::new(Arc::new(stored)),
+        };
+        Self::showing(shown, Source::Own(Arc::new(own)))
     }
 }
 
-/// What clients on the LAN may call this machine.
+impl Own {
+    fn stored(&self) -> Arc<Stored> {
+        Arc::clone(&self.stored.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The CA's certificate, which devices install.
+    pub fn ca(&self) -> CertificateDer<'static> {
+        self.stored().ca.certificate.clone()
+    }
+
+    /// The SHA-256 fingerprint of the CA.
+    pub fn fingerprint(&self) -> String {
+        fingerprint(&self.stored().ca.certificate)
+    }
+
+    /// What devices list the CA as.
+    pub fn ca_name(&self) -> Result<String> {
+        Ok(ca_name(&key_pair(&self.stored().ca.key)?))
+    }
+
+    /// The names and addresses in the certificate.
+    pub fn names(&self) -> BTreeSet<String> {
+        self.stored().leaf.names.clone()
+    }
+
+    /// A certificate for the names and addresses of now, where the present one does not suffice.
+    async fn renewed(&self, store: &Store) -> Result<Option<CertifiedKey>> {
+        let names = local_names(self.extra.as_deref());
+        let stored = self.stored();
+        if stored.leaf.suffices(&stored.ca, &names, Timestamp::now()) {
+            return Ok(None);
+        }
+        let stored = store.write(move |tx| keep(tx, &names)).await?;
+        let shown = stored.leaf.certified()?;
+        *self.stored.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(stored);
+        Ok(Some(shown))
+    }
+
+    /// Renews the certificate when needed, for as long as it is polled.
+    pub(super) async fn follow(&self, store: &Store, shown: &super::Shown) {
+        let mut has_failed = false;
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            match self.renewed(store).await {
+                Ok(renewed) => {
+                    renewed.into_iter().for_each(|one| shown.change(one));
+                    has_failed = false;
+                }
+                Err(cause) if !has_failed => {
+                    tracing::warn!("the certificate cannot be renewed: {cause}");
+                    has_failed = true;
+                }
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+/// What clients on the LAN may call this machine; names before addresses.
 fn local_names(extra: Option<&str>) -> BTreeSet<String> {
-    let mut names: BTreeSet<String> = ["localhost", "127.0.0.1", "::1"].map(Into::into).into();
-    names.extend(extra.map(ToOwned::to_owned));
     let host = gethostname::gethostname()
         .to_string_lossy()
         .to_ascii_lowercase();
-    let plain = |host: &str| {
-        let known = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
-        !host.is_empty() && host.chars().all(known)
-    };
-    if plain(&host) {
-        if !host.contains('.') {
-            names.insert(format!("{host}.local"));
-        }
-        names.insert(host);
+    let mut names = vec!["localhost".into(), "127.0.0.1".into(), "::1".into()];
+    names.extend(extra.map(str::to_ascii_lowercase));
+    names.push(announce::host());
+    if !host.contains('.') {
+        names.push(format!("{host}.local"));
     }
+    names.push(host);
     for interface in if_addrs::get_if_addrs().unwrap_or_default() {
-        let address = interface.ip();
-        let link_local = match address {
-            std::net::IpAddr::V4(address) => address.is_link_local(),
-            std::net::IpAddr::V6(address) => address.is_unicast_link_local(),
-        };
-        // Nobody types those, and they change.
-        if !link_local {
-            names.insert(address.to_string());
+        match interface.ip() {
+            // Nobody types those.
+            IpAddr::V6(address) if address.is_unicast_link_local() => {}
+            address => names.push(address.to_string()),
         }
     }
-    names
+    names.retain(|name| is_name(name));
+    names.into_iter().take(NAMES_MAX).collect()
 }
 
-fn keep(tx: &Tx<'_>, names: &BTreeSet<String>) -> Result<Kept> {
-    let kept = kept(tx)?;
-    let renewed_at = later(tx.now(), RENEWED_DAYS);
-    let known = match kept {
-        Some(kept) if names.is_subset(&kept.names) && kept.expires_at > renewed_at => {
-            return Ok(kept);
-        }
-        known => known,
+/// Whether clients understand a certificate with this name or address.
+fn is_name(name: &str) -> bool {
+    let is_label = |label: &str| {
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+        !label.is_empty() && label.chars().all(plain) && !label.starts_with('-')
     };
-    let made = make(known.as_ref(), names)?;
-    tx.execute("DELETE FROM tls_certificate", [])?;
+    name.parse::<IpAddr>().is_ok() || name.split('.').all(is_label)
+}
+
+/// The stored CA and certificate, where they suffice for `names`; otherwise with what is missing made and stored.
+fn keep(tx: &Tx<'_>, names: &BTreeSet<String>) -> Result<Stored> {
+    let now = tx.now();
+    let stored = stored(tx)?.filter(|stored| stored.ca.expires_at > later(now, CERTIFICATE_DAYS));
+    let (ca, before) = match stored {
+        Some(stored) if stored.leaf.suffices(&stored.ca, names, now) => return Ok(stored),
+        Some(stored) => (stored.ca, Some(stored.leaf)),
+        None => (Ca::make(names, now)?, None),
+    };
+    let leaf = Leaf::make(&ca, before.as_ref(), names, now)?;
+    let replaced = tx.execute("DELETE FROM tls_certificate", [])?;
     tx.execute(
-        "INSERT INTO tls_certificate (id, certificate, private_key, names, created_at, expires_at)
-         VALUES (1, ?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO tls_certificate
+             (id, certificate, private_key, names, created_at, expires_at, ca, ca_key, ca_names, ca_expires_at)
+         VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         params![
-            made.certificate,
-            made.key,
-            serde_json::json!(made.names).to_string(),
-            tx.now(),
-            made.expires_at,
+            leaf.certificate.as_ref(),
+            leaf.key,
+            serde_json::json!(leaf.names).to_string(),
+            leaf.created_at,
+            leaf.expires_at,
+            ca.certificate.as_ref(),
+            ca.key,
+            serde_json::json!(ca.names).to_string(),
+            ca.expires_at,
         ],
     )?;
-    if known.is_some() {
-        tracing::info!("a new certificate was made: names or time of the old one did not suffice");
+    match (before, replaced) {
+        (Some(_), _) => tracing::info!(
+            "a new certificate was made, as names or time of the old one did not suffice; the CA is the same"
+        ),
+        (None, 0) => {
+            tracing::info!("a CA was made; devices install it once, from /gate/trust");
+        }
+        (None, _) => tracing::warn!(
+            "a new CA was made, as the old certificate has none or it ends; every device must install it from /gate/trust"
+        ),
     }
-    Ok(made)
+    Ok(Stored { ca, leaf })
+}
+
+/// The row, where there is one with a CA; earlier versions stored none.
+fn stored(tx: &Tx<'_>) -> Result<Option<Stored>> {
+    let names = |text: String| serde_json::from_str(&text).unwrap_or_default();
+    let stored = tx
+        .prepare_cached(
+            "SELECT certificate, private_key, names, created_at, expires_at, ca, ca_key, ca_names, ca_expires_at
+             FROM tls_certificate WHERE ca IS NOT NULL",
+        )?
+        .query_row([], |row| {
+            Ok(Stored {
+                leaf: Leaf {
+                    certificate: row.get::<_, Vec<u8>>(0)?.into(),
+                    key: row.get(1)?,
+                    names: names(row.get(2)?),
+                    created_at: row.get(3)?,
+                    expires_at: row.get(4)?,
+                },
+                ca: Ca {
+                    certificate: row.get::<_, Vec<u8>>(5)?.into(),
+                    key: row.get(6)?,
+                    names: names(row.get(7)?),
+                    expires_at: row.get(8)?,
+                },
+            })
+        })
+        .optional()?;
+    Ok(stored)
+}
+
+impl Ca {
+    /// A CA that may sign for private addresses, `.local`, and `names` beside those.
+    fn make(names: &BTreeSet<String>, now: Timestamp) -> Result<Self> {
+        let key = KeyPair::generate().map_err(Error::defect)?;
+        let names: BTreeSet<String> = names
+            .iter()
+            .filter(|name| !is_always_allowed(name) && name.parse::<Ipv6Addr>().is_err())
+            .cloned()
+            .collect();
+        let mut params = ca_params(&key);
+        // The clocks of devices, and this machine's, may be wrong.
+        last(&mut params, (2025, 1, 1), day(CA_DAYS));
+        let ranges = RANGES.map(|(address, bits)| CidrSubnet::from_addr_prefix(address, bits));
+        let domains = DOMAINS.map(|domain| GeneralSubtree::DnsName(domain.into()));
+        let own = names.iter().map(|name| match name.parse() {
+            Ok(IpAddr::V4(address)) => {
+                GeneralSubtree::IpAddress(CidrSubnet::from_addr_prefix(address.into(), 32))
+            }
+            _ => GeneralSubtree::DnsName(name.clone()),
+        });
+        params.name_constraints = Some(NameConstraints {
+            permitted_subtrees: ranges
+                .map(GeneralSubtree::IpAddress)
+                .into_iter()
+                .chain(domains)
+                .chain(own)
+                .collect(),
+            excluded_subtrees: Vec::new(),
+        });
+        let certificate = params.self_signed(&key).map_err(Error::defect)?;
+        Ok(Self {
+            certificate: certificate.der().clone(),
+            key: key.serialize_der(),
+            names,
+            expires_at: later(now, CA_DAYS),
+        })
+    }
+
+    /// The name, where the CA may sign for it.
+    fn allowed<'a>(&self, name: &'a str) -> Option<&'a str> {
+        (is_always_allowed(name) || self.names.contains(name)).then_some(name)
+    }
+
+    /// Those of `names` that it may sign for. Clients refuse a certificate with any other.
+    fn all_allowed(&self, names: &BTreeSet<String>) -> BTreeSet<String> {
+        let allowed = names.iter().filter_map(|name| self.allowed(name));
+        allowed.map(ToOwned::to_owned).collect()
+    }
+
+    /// Signs a certificate.
+    fn sign(&self, params: &CertificateParams, key: &KeyPair) -> Result<CertificateDer<'static>> {
+        let own_key = key_pair(&self.key)?;
+        let own = ca_params(&own_key);
+        let issuer = Issuer::from_params(&own, &own_key);
+        let signed = params.signed_by(key, &issuer).map_err(Error::defect)?;
+        Ok(signed.der().clone())
+    }
+}
+
+/// Whether every CA may sign for a name or an address.
+fn is_always_allowed(name: &str) -> bool {
+    match name.parse::<IpAddr>() {
+        Ok(address) => RANGES.iter().any(|(range, bits)| match (range, address) {
+            (IpAddr::V4(range), IpAddr::V4(address)) => {
+                (range.to_bits() ^ address.to_bits()) >> (32 - bits) == 0
+            }
+            (IpAddr::V6(range), IpAddr::V6(address)) => {
+                (range.to_bits() ^ address.to_bits()) >> (128 - bits) == 0
+            }
+            _ => false,
+        }),
+        Err(_) => DOMAINS.iter().any(|domain| {
+            name.strip_suffix(domain)
+                .is_some_and(|start| start.is_empty() || start.ends_with('.'))
+        }),
+    }
+}
+
+/// What a CA with this key is called. Part of every certificate that it signs: it must not change.
+fn ca_name(key: &KeyPair) -> String {
+    let digest = Sha256::digest(key.public_key_raw());
+    let short: String = digest[..3]
+        .iter()
+        .map(|byte| format!("{byte:02X}"))
+        .collect();
+    format!("Gatepost CA {short}")
+}
+
+/// What its certificates repeat of a CA, whatever else is in it.
+fn ca_params(key: &KeyPair) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = DistinguishedName::new();
+    params
+        .distinguished_name
+        .push(DnType::CommonName, ca_name(key));
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params
+}
+
+impl Leaf {
+    /// A certificate for those of `names` that the CA may sign for, with the key of the one before.
+    fn make(
+        ca: &Ca,
+        before: Option<&Self>,
+        names: &BTreeSet<String>,
+        now: Timestamp,
+    ) -> Result<Self> {
+        let names = ca.all_allowed(names);
+        let key = match before {
+            Some(before) => key_pair(&before.key)?,
+            None => KeyPair::generate().map_err(Error::defect)?,
+        };
+        let certificate = ca.sign(&server_params(&names)?, &key)?;
+        Ok(Self {
+            certificate,
+            key: key.serialize_der(),
+            names,
+            created_at: now,
+            expires_at: later(now, CERTIFICATE_DAYS),
+        })
+    }
+
+    /// Whether it is good for those of `names` that the CA may sign for, and for a while yet. It is not where
+    /// this machine's clock was ahead when it was made.
+    fn suffices(&self, ca: &Ca, names: &BTreeSet<String>, now: Timestamp) -> bool {
+        ca.all_allowed(names).is_subset(&self.names)
+            && self.created_at <= now
+            && self.expires_at > later(now, RENEWED_DAYS)
+    }
+
+    fn certified(&self) -> Result<CertifiedKey> {
+        let key = PrivatePkcs8KeyDer::from(self.key.clone()).into();
+        certified(vec![self.certificate.clone()], key).map_err(Error::defect)
+    }
+}
+
+fn server_params(names: &BTreeSet<String>) -> Result<CertificateParams> {
+    let list: Vec<String> = names.iter().cloned().collect();
+    let mut params = CertificateParams::new(list).map_err(Error::defect)?;
+    params.distinguished_name = DistinguishedName::new();
+    params
+        .distinguished_name
+        .push(DnType::CommonName, "Gatepost");
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    params.use_authority_key_identifier_extension = true;
+    last(&mut params, day(-1), day(CERTIFICATE_DAYS));
+    Ok(params)
+}
+
+fn key_pair(der: &[u8]) -> Result<KeyPair> {
+    KeyPair::try_from(der).map_err(Error::defect)
 }
 
 fn later(at: Timestamp, days: i64) -> Timestamp {
     Timestamp(at.0 + days * 24 * 60 * 60 * 1000)
 }
 
-fn kept(tx: &Tx<'_>) -> Result<Option<Kept>> {
-    let kept = tx
-        .prepare_cached(
-            "SELECT certificate, private_key, names, expires_at FROM tls_certificate WHERE id = 1",
-        )?
-        .query_row([], |row| {
-            let names: String = row.get(2)?;
-            Ok(Kept {
-                certificate: row.get(0)?,
-                key: row.get(1)?,
-                names: serde_json::from_str(&names).unwrap_or_default(),
-                expires_at: row.get(3)?,
-            })
-        })
-        .optional()?;
-    Ok(kept)
+/// The day so many days from today.
+fn day(days: i64) -> (i32, u8, u8) {
+    let today = Zoned::now().with_time_zone(TimeZone::UTC);
+    let date = today.saturating_add(days.days()).date();
+    let number = |part: i8| u8::try_from(part).unwrap_or(1);
+    (date.year().into(), number(date.month()), number(date.day()))
 }
 
-/// A certificate for `names`, with the key and the names of the one before.
-fn make(before: Option<&Kept>, names: &BTreeSet<String>) -> Result<Kept> {
-    let mut all = names.clone();
-    let earlier = before.into_iter().flat_map(|before| &before.names);
-    all.extend(earlier.take(NAMES_MAX.saturating_sub(names.len())).cloned());
-    let key = match before {
-        Some(before) => KeyPair::try_from(before.key.as_slice()),
-        None => KeyPair::generate(),
-    }
-    .map_err(Error::defect)?;
-    let list: Vec<String> = all.iter().cloned().collect();
-    let mut params = CertificateParams::new(list).map_err(Error::defect)?;
-    params
-        .distinguished_name
-        .push(DnType::CommonName, "Gatepost");
-    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-    let today = Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC);
-    // A gate's clock may be behind.
-    let (begins, ends) = (
-        today.saturating_sub(1.day()).date(),
-        today.saturating_add(LASTS_DAYS.days()).date(),
-    );
-    let day = |date: jiff::civil::Date| {
-        let number = |part: i8| u8::try_from(part).unwrap_or(1);
-        date_time_ymd(date.year().into(), number(date.month()), number(date.day()))
-    };
-    (params.not_before, params.not_after) = (day(begins), day(ends));
-    let certificate = params.self_signed(&key).map_err(Error::defect)?;
-    Ok(Kept {
-        certificate: certificate.der().to_vec(),
-        key: key.serialize_der(),
-        names: all,
-        expires_at: later(Timestamp::now(), LASTS_DAYS),
-    })
+/// Sets from when to when a certificate is valid.
+fn last(params: &mut CertificateParams, from: (i32, u8, u8), to: (i32, u8, u8)) {
+    params.not_before = date_time_ymd(from.0, from.1, from.2);
+    params.not_after = date_time_ymd(to.0, to.1, to.2);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::in_transaction;
+    use crate::{db::in_transaction, server::tls::provider};
     use rusqlite::Connection;
+    use rustls::{
+        RootCertStore,
+        client::{WebPkiServerVerifier, danger::ServerCertVerifier},
+        pki_types::{ServerName, UnixTime},
+    };
 
     fn names(of: &[&str]) -> BTreeSet<String> {
         of.iter().map(ToString::to_string).collect()
     }
 
-    #[test]
-    fn it_stays_until_it_lacks_a_name_or_time() {
+    fn file() -> Connection {
         let file = Connection::open_in_memory().unwrap();
         crate::db::migrate::create(&file).unwrap();
-        let now = Timestamp::now();
-        let at = |now, of: &[&str]| in_transaction(&file, now, |tx| keep(tx, &names(of))).unwrap();
-        let first = at(now, &["localhost", "10.0.0.7"]);
-        assert_eq!(at(now, &["localhost"]).certificate, first.certificate);
-        let moved = at(now, &["localhost", "192.168.1.9"]);
-        assert_ne!(moved.certificate, first.certificate);
-        assert_eq!(moved.key, first.key);
-        assert_eq!(
-            moved.names,
-            names(&["10.0.0.7", "192.168.1.9", "localhost"])
+        file
+    }
+
+    fn kept(file: &Connection, now: Timestamp, of: &[&str]) -> Stored {
+        in_transaction(file, now, |tx| keep(tx, &names(of))).unwrap()
+    }
+
+    /// Whether a client that trusts the CA alone takes the certificate for this name.
+    fn is_trusted(ca: &Ca, certificate: &CertificateDer<'_>, name: &str) -> bool {
+        let mut roots = RootCertStore::empty();
+        roots.add(ca.certificate.clone()).unwrap();
+        let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider());
+        let name = ServerName::try_from(name.to_owned()).unwrap();
+        verifier
+            .build()
+            .unwrap()
+            .verify_server_cert(certificate, &[], &name, &[], UnixTime::now())
+            .is_ok()
+    }
+
+    #[test]
+    fn the_ca_stays_while_the_certificate_follows_names_and_time() {
+        let (file, now) = (file(), Timestamp::now());
+        let first = kept(&file, now, &["localhost", "10.0.0.7", "laptop"]);
+        let same = kept(&file, now, &["localhost"]);
+        assert_eq!(same.leaf.certificate, first.leaf.certificate);
+        let moved = kept(
+            &file,
+            now,
+            &["192.168.1.9", "gatepost-x.local", "fd00::7", "laptop"],
         );
-        assert_eq!(
-            at(now, &["localhost", "10.0.0.7"]).certificate,
-            moved.certificate
+        assert_eq!(moved.ca.certificate, first.ca.certificate);
+        assert_eq!(moved.leaf.key, first.leaf.key);
+        for name in ["192.168.1.9", "gatepost-x.local", "fd00::7", "laptop"] {
+            assert!(
+                is_trusted(&first.ca, &moved.leaf.certificate, name),
+                "{name}"
+            );
+        }
+        assert!(!is_trusted(&first.ca, &moved.leaf.certificate, "10.0.0.7"));
+        // Names that the CA may not sign for do not spoil the others.
+        let other = [
+            "localhost",
+            "other.example.org",
+            "203.0.113.7",
+            "2001:db8::1",
+        ];
+        let other = kept(&file, now, &other);
+        assert_eq!(other.ca.certificate, first.ca.certificate);
+        assert!(is_trusted(&first.ca, &other.leaf.certificate, "localhost"));
+        assert_eq!(other.leaf.names, names(&["localhost"]));
+
+        let later_on = later(now, CERTIFICATE_DAYS - RENEWED_DAYS + 1);
+        let renewed = kept(&file, later_on, &["localhost"]);
+        assert_ne!(renewed.leaf.certificate, other.leaf.certificate);
+        assert_eq!(renewed.ca.certificate, first.ca.certificate);
+        // The clock was put back.
+        let corrected = kept(&file, now, &["localhost"]);
+        assert_ne!(corrected.leaf.certificate, renewed.leaf.certificate);
+        let years_later = kept(
+            &file,
+            later(now, CA_DAYS - CERTIFICATE_DAYS),
+            &["localhost"],
         );
-        let later = at(later(now, LASTS_DAYS - RENEWED_DAYS + 1), &["localhost"]);
-        assert_ne!(later.certificate, moved.certificate);
-        certified(
-            vec![CertificateDer::from(later.certificate)],
-            PrivatePkcs8KeyDer::from(later.key).into(),
+        assert_ne!(years_later.ca.certificate, first.ca.certificate);
+    }
+
+    /// Somebody has the file, and with it the CA's key.
+    #[test]
+    fn clients_refuse_foreign_names_that_the_ca_signed() {
+        let all = ["localhost", "gate.example.org", "laptop", "198.51.100.7"];
+        let Stored { ca, leaf } = kept(&file(), Timestamp::now(), &all);
+        for name in all {
+            assert!(is_trusted(&ca, &leaf.certificate, name), "{name}");
+        }
+        for foreign in [
+            "www.example.com",
+            "example.org",
+            "notlocal",
+            "local.example.com",
+            "8.8.8.8",
+            "198.51.100.8",
+            "172.32.0.1",
+            "2001:db8::1",
+        ] {
+            let key = KeyPair::generate().unwrap();
+            let params = server_params(&names(&[foreign])).unwrap();
+            let signed = ca.sign(&params, &key).unwrap();
+            assert!(!is_trusted(&ca, &signed, foreign), "{foreign}");
+            assert_eq!(ca.allowed(foreign), None);
+        }
+        // Nor may its certificates sign others (pathLenConstraint 0), and clients must mind the constraints.
+        let has = |part: &[u8]| ca.certificate.windows(part.len()).any(|at| at == part);
+        assert!(has(&[
+            0x55, 0x1d, 0x13, 1, 1, 0xff, 4, 8, 0x30, 6, 1, 1, 0xff, 2, 1, 0
+        ]));
+        assert!(has(&[0x55, 0x1d, 0x1e, 1, 1, 0xff]));
+    }
+
+    #[test]
+    fn a_file_of_an_earlier_version_gets_a_ca() {
+        let file = file();
+        file.execute_batch(
+            "INSERT INTO tls_certificate (id, certificate, private_key, names, created_at, expires_at)
+             VALUES (1, x'C0FFEE', x'5EC2E7', '[\"localhost\"]', 1000, 99000000000000)",
         )
         .unwrap();
+        let Stored { ca, leaf } = kept(&file, Timestamp::now(), &["localhost"]);
+        assert!(is_trusted(&ca, &leaf.certificate, "localhost"));
+    }
+
+    #[test]
+    fn names_that_clients_do_not_understand_are_left_out() {
+        for good in ["laptop", "a-b.example.org", "10.0.0.7", "fd00::7"] {
+            assert!(is_name(good), "{good}");
+        }
+        for bad in ["", "a..b", "-a", "bücher.de", "a b", "a_b", ".local"] {
+            assert!(!is_name(bad), "{bad}");
+        }
     }
 }

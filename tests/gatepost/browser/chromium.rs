@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use std::{
     collections::HashMap,
     io::{BufRead, BufReader, Write},
+    path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError},
 };
@@ -81,7 +82,21 @@ impl Chromium {
 
     /// Starts one, on the network of this thread.
     pub fn start() -> Self {
-        let mut child = Command::new("sh")
+        Self::start_by(&mut Command::new("sh"))
+    }
+
+    /// Starts one for a user whose home this is: the certificates there are trusted.
+    pub fn start_at(home: &Path) -> Self {
+        let data = home.join(".local/share");
+        Self::start_by(
+            Command::new("sh")
+                .env("HOME", home)
+                .env("XDG_DATA_HOME", data),
+        )
+    }
+
+    fn start_by(shell: &mut Command) -> Self {
+        let mut child = shell
             .args(["-c", START, "sh"])
             .args(ARGUMENTS)
             .stdin(Stdio::piped())

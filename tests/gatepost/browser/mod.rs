@@ -14,6 +14,7 @@ mod links;
 mod pages;
 mod pictures;
 mod reference;
+mod trust;
 mod way;
 mod window;
 

@@ -62,6 +62,11 @@ impl Browser {
         Self::open_in(Arc::new(Chromium::start()), origin)
     }
 
+    /// The browser of a user whose home this is.
+    pub fn open_at(home: &Path, origin: &str) -> Self {
+        Self::open_in(Arc::new(Chromium::start_at(home)), origin)
+    }
+
     fn open_in(chromium: Arc<Chromium>, origin: &str) -> Self {
         let context = chromium.open_context();
         let browser = Self {

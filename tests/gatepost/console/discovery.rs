@@ -199,8 +199,9 @@ fn the_code_holds_an_address_that_a_phone_can_reach() {
     assert!(picture.text.starts_with("<svg"));
     // Listening everywhere it holds this machine's own, one of several.
     let open = Server::start_reached(Reach {
-        tls: false,
         lan: true,
+        own_ca: true,
+        ..Reach::default()
     });
     let reached = || {
         open.console
@@ -226,6 +227,10 @@ fn the_code_holds_an_address_that_a_phone_can_reach() {
     for (place, chosen) in places.iter().zip(chosen) {
         assert!(html.contains(&place.host), "{} in {html}", place.host);
         assert!(chosen.contains(&place.request_uri()));
+        assert!(chosen.contains(&format!(
+            "<a href=\"/gate/trust\">{}</a>",
+            place.trust_uri()
+        )));
     }
     // One that is gone, or that somebody made up, is not taken.
     assert!(!other.contains("10.66.66.66:"), "{other}");

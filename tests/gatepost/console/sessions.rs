@@ -246,7 +246,10 @@ fn without_tls_the_console_is_for_this_machine_alone() {
         return;
     };
     for (lan, status) in [(false, 403), (true, 200)] {
-        let server = reached(Reach { tls: false, lan });
+        let server = reached(Reach {
+            lan,
+            ..Reach::default()
+        });
         let url = format!("http://{own}:{}/console/sign-in", server.address().port());
         assert_eq!(page(browser().get(url)).status, status);
     }

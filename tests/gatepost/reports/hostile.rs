@@ -264,7 +264,8 @@ fn furnish(server: &Server) -> Vec<String> {
     server.user("secret-user@example.org", &[], None);
     server.settings(&json!({"name": "SECRET-SETTING"}));
     server.sql(
-        "INSERT INTO tls_certificate VALUES (1, x'00', CAST('SECRET-KEY' AS BLOB), '[]', 0, 0);
+        "INSERT INTO tls_certificate
+             VALUES (1, x'00', CAST('SECRET-KEY' AS BLOB), '[]', 0, 0, x'00', CAST('SECRET-CA' AS BLOB), '[]', 0);
          INSERT INTO keys VALUES ('hashes', CAST('SECRET-ERASURE' AS BLOB));
          INSERT INTO console_sessions (hash, user_id, address, agent, created_at, seen_at, expires_at)
              VALUES (x'01', 1, 'SECRET-ADDRESS', 'x', 0, 0, 0);
