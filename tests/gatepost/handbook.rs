@@ -129,7 +129,7 @@ fn the_search_finds_sections_of_every_page() {
     let server = Server::start();
     let html = get(&server, "/handbook/search?q=Fingerprint+SELF-signed");
     has(&html, "href=\"/handbook/operate#https\"");
-    has(&html, "prints its SHA-256 fingerprint");
+    has(&html, "prints the SHA-256 fingerprints");
     for query in ["", "?q=", "?q=%20", "?q=zzzz+%3Cb%3E", "?other=1"] {
         let html = get(&server, &format!("/handbook/search{query}"));
         has(&html, "No matches");

@@ -13,6 +13,7 @@ use crate::{
     types::{
         Timestamp,
         error::{Error, Result},
+        secret,
     },
 };
 use jiff::{ToSpan, Zoned, tz::TimeZone};
@@ -156,7 +157,9 @@ impl Own {
             tokio::time::sleep(LOOK_EVERY).await;
             match self.renewed(store).await {
                 Ok(renewed) => {
-                    renewed.into_iter().for_each(|one| shown.change(one));
+                    if let Some(certificate) = renewed {
+                        shown.change(certificate);
+                    }
                     has_failed = false;
                 }
                 Err(cause) if !has_failed => {
@@ -352,10 +355,7 @@ fn is_always_allowed(name: &str) -> bool {
 /// What a CA with this key is called. Part of every certificate that it signs: it must not change.
 fn ca_name(key: &KeyPair) -> String {
     let digest = Sha256::digest(key.public_key_raw());
-    let short: String = digest[..3]
-        .iter()
-        .map(|byte| format!("{byte:02X}"))
-        .collect();
+    let short = secret::hex(&digest[..3]).to_uppercase();
     format!("Gatepost CA {short}")
 }
 

@@ -450,7 +450,7 @@ fn the_key_of_the_ca_leaves_the_file_nowhere() {
     for key in keys {
         // The secret part of a P-256 key in PKCS #8, in whole groups of base 64.
         let secret = &key[36..68];
-        let hex: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = gatepost::types::secret::hex(secret);
         let base64 = STANDARD.encode(&key);
         let list = format!("{secret:?}").replace(' ', "");
         for (place, bytes) in &shown {
