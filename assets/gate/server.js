@@ -132,6 +132,8 @@ export class Server {
       });
       this.denied = answer.status !== 200;
       if (this.denied) {
+        // Said only to a client that has the right secret.
+        if (answer.data?.error_description === "the client was revoked") this.onRevoked();
         this.onChange();
         throw new NotSignedIn(answer.error?.message);
       }

@@ -59,7 +59,7 @@ impl Live {
                 continue;
             }
             let mut feed = self.app.changes.subscribe();
-            let _ = tokio::time::timeout(QUIET - TICK, feed.changed()).await;
+            let _ = tokio::time::timeout(QUIET.saturating_sub(TICK), feed.changed()).await;
             self.beat.send_modify(|beat| {
                 if let Some(beat) = beat {
                     *beat += 1;

@@ -55,12 +55,11 @@ impl GateSettings {
     /// The settings of the app that runs on a device; of a client without one, those for all apps. Without `places`, all places may be chosen; without
     /// those, and with a `place` that is forced, that one alone.
     pub fn read(connection: &Connection, app: Option<DeviceId>) -> Result<Self> {
-        let (version, all) = match app {
-            Some(app) => configuration::effective(connection, app)?,
-            None => {
-                let published = configuration::published(connection)?;
-                (published.version, published.document.default)
-            }
+        let (version, all) = if let Some(app) = app {
+            configuration::effective(connection, app)?
+        } else {
+            let published = configuration::published(connection)?;
+            (published.version, published.document.default)
         };
         let text = |name: &str| all.get(name).and_then(Value::as_str);
         let place = match text("place") {

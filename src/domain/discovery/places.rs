@@ -32,6 +32,11 @@ impl Place {
         format!("{}/api/v5/device-request/new", self.base)
     }
 
+    /// Where a device becomes a gate in its browser.
+    pub fn gate_uri(&self) -> String {
+        format!("{}/gate", self.base)
+    }
+
     /// Where a device that does not trust the server yet gets its CA: over plain HTTP.
     pub fn trust_uri(&self) -> String {
         let rest = self.base.split_once("://").map_or("", |(_, rest)| rest);

@@ -3,7 +3,7 @@
 
 use super::window::Browser;
 use super::{become_administrator, open_first_run};
-use crate::faults::process::{Served, until};
+use crate::faults::process::{Served, gatepost, until};
 use rusqlite::Connection;
 use serde_json::json;
 use std::path::Path;
@@ -36,30 +36,19 @@ fn shows(gate: &Browser, words: &[&str]) {
     });
 }
 
-#[test]
-fn a_gate_is_added_scans_and_goes_on_without_the_server() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let db = folder.path().join("event.db");
-    let served = Served::start(&db);
-    let console = super::open(&served);
-    open_first_run(&console, &served);
-    become_administrator(&console);
-    {
-        let file = folder.path().join("list.csv");
-        std::fs::write(
-            &file,
-            "barcode,firstName,lastName\nT-1,Ada,Lovelace\nT-2,Bob,Builder\nT-3,Carl,Cook\n",
-        )
-        .expect("a file");
-        let imported = crate::faults::process::gatepost(
-            &db,
-            &["import", "delegates", file.to_str().expect("a name")],
-        );
-        assert!(imported.status.success(), "{imported:?}");
-    }
-    console.go("/console/discovery");
+/// Imports three attendees.
+fn import(db: &Path) {
+    let file = db.with_file_name("list.csv");
+    let list = "barcode,firstName,lastName\nT-1,Ada,Lovelace\nT-2,Bob,Builder\nT-3,Carl,Cook\n";
+    std::fs::write(&file, list).expect("a file");
+    let file = file.to_str().expect("a name");
+    let imported = gatepost(db, &["import", "delegates", file]);
+    assert!(imported.status.success(), "{imported:?}");
+}
 
-    let gate = Browser::open_here(&super::origin(&served));
+/// Adds a gate in the console by its digits, and brings it to the screen where people scan.
+fn add(gate: &Browser, console: &Browser) {
+    console.go("/console/discovery");
     gate.go("/gate");
     gate.until("it shows its digits", || {
         let script = "const form = document.getElementById('setup-form');
@@ -77,23 +66,61 @@ fn a_gate_is_added_scans_and_goes_on_without_the_server() {
     gate.until("it is ready", || {
         gate.has("body[data-screen=readiness], body[data-screen=scan]")
     });
-    gate.until("the list is complete", || {
-        gate.run("return document.body.innerText.includes('3')", &[]) == json!(true)
+    gate.until("people can scan", || {
+        let script = "if (document.body.dataset.screen === 'readiness')
+            document.getElementById('ready-continue').click();";
+        gate.run(script, &[]);
+        gate.has("body[data-screen=scan]")
     });
-    gate.run("if (document.body.dataset.screen === 'readiness') document.getElementById('ready-continue').click()", &[]);
-    gate.until("people can scan", || gate.has("body[data-screen=scan]"));
+    gate.until("the list is complete", || {
+        let script = "return document.getElementById('numbers').innerText.includes('of 3 arrived')";
+        gate.run(script, &[]) == json!(true)
+    });
+}
 
+/// Waits until a gate whose client is revoked has forgotten everybody.
+fn forgets(gate: &Browser, db: &Path) {
+    let client: String = {
+        let connection = Connection::open(db).expect("the file");
+        let sql = "SELECT client_id FROM clients WHERE roles LIKE '%GATE%'";
+        let id = connection.query_row(sql, [], |row| row.get(0));
+        id.expect("the gate's client")
+    };
+    let revoked = gatepost(db, &["client", "revoke", &client]);
+    assert!(revoked.status.success(), "{revoked:?}");
+    gate.until("it asks for access anew", || {
+        gate.has("body[data-screen=setup]")
+    });
+    let kept = gate.run_until_told(
+        "const tell = arguments[0];
+         indexedDB.databases().then(([{ name }]) => {
+            indexedDB.open(name).onsuccess = ({ target }) => {
+                const people = target.result.transaction('people').objectStore('people');
+                people.count().onsuccess = ({ target }) => tell(target.result);
+            };
+         });",
+    );
+    assert_eq!(kept, json!(0));
+}
+
+#[test]
+fn a_gate_is_added_scans_and_goes_on_without_the_server() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let db = folder.path().join("event.db");
+    let served = Served::start(&db);
+    let console = super::open(&served);
+    open_first_run(&console, &served);
+    become_administrator(&console);
+    import(&db);
+    let gate = Browser::open_here(&super::origin(&served));
+    add(&gate, &console);
+
+    let check_ins = "SELECT count(*) FROM interactions WHERE interaction_type = 'check-in'";
     scan(&gate, "T-1");
     shows(&gate, &["Welcome", "Ada Lovelace"]);
     scan(&gate, "nobody");
     shows(&gate, &["Stop"]);
-    assert_eq!(
-        count(
-            &db,
-            "SELECT count(*) FROM interactions WHERE interaction_type = 'check-in'"
-        ),
-        1
-    );
+    assert_eq!(count(&db, check_ins), 1);
 
     // The server goes away in the middle of the morning.
     let address = served.address;
@@ -102,41 +129,30 @@ fn a_gate_is_added_scans_and_goes_on_without_the_server() {
     shows(&gate, &["Welcome", "Bob Builder"]);
     scan(&gate, "nobody");
     shows(&gate, &["Stop"]);
-    let waiting = gate.run(
-        "return document.getElementById('status-queue').innerText",
-        &[],
-    );
+    let waiting = "return document.getElementById('status-queue').innerText";
+    let waiting = gate.run(waiting, &[]);
     assert!(
         waiting.as_str().is_some_and(|text| text.contains('1')),
         "{waiting}"
     );
     let served = Served::start_at(&db, address);
     until("what was scanned meanwhile is stored", || {
-        count(
-            &db,
-            "SELECT count(*) FROM interactions WHERE interaction_type = 'check-in'",
-        ) == 2
+        count(&db, check_ins) == 2
     });
     let admitted = "SELECT count(*) FROM interactions WHERE admitted = 1";
     assert_eq!(count(&db, admitted), 1);
     gate.until("the queue is empty", || gate.has("#status-queue[hidden]"));
     scan(&gate, "T-3");
     shows(&gate, &["Welcome", "Carl Cook"]);
-    assert_eq!(
-        count(
-            &db,
-            "SELECT count(DISTINCT first_delegate_id) FROM interactions"
-        ),
-        3
-    );
-    let complaints: Vec<String> = gate.complaints();
-    assert!(
-        complaints
-            .iter()
-            .all(|one| one.contains("ERR_CONNECTION_REFUSED")
-                || one.contains("404")
-                || one.contains("Failed to fetch")),
-        "{complaints:?}"
-    );
+    let people = "SELECT count(DISTINCT first_delegate_id) FROM interactions";
+    assert_eq!(count(&db, people), 3);
+    forgets(&gate, &db);
+    let expected = ["ERR_CONNECTION_REFUSED", "404", "401", "Failed to fetch"];
+    for complaint in gate.complaints() {
+        assert!(
+            expected.iter().any(|known| complaint.contains(known)),
+            "{complaint}"
+        );
+    }
     served.stop();
 }
