@@ -9,6 +9,7 @@ use crate::{
         Source,
         destination::{self, Pause, Stuck},
         pending::{self, Listed},
+        runner::DOWN_AFTER,
     },
     domain::{
         messages::{self, Channel, list},
@@ -106,10 +107,11 @@ fn describe(stuck: &Stuck, layout: &Layout) -> String {
             format!("Stopped at {}: the receiver is gone", layout.clock(&at))
         }
         (Some((at, _)), _) => format!("Stopped at {}{why}", layout.clock(&at)),
-        (None, Some(since)) => {
+        (None, Some(since)) if state.failures >= DOWN_AFTER => {
             format!("Every delivery failed since {}{why}", layout.clock(&since))
         }
-        (None, None) => format!("Deliveries wait{why}"),
+        (None, _) if stuck.why.is_some() => format!("Some deliveries fail{why}"),
+        (None, _) => "Deliveries wait".to_owned(),
     };
     let pending = match stuck.pending {
         0 => String::new(),
@@ -214,7 +216,8 @@ async fn retry(request: RequestContext) -> Result<Response> {
     request
         .write(move |tx, ctx| match webhooks::store::id_of(&name) {
             Some(id) => webhooks::decisions::resume(tx, ctx, id),
-            None => destination::retry(tx, &name),
+            None if destination::names(tx)?.contains_key(&name) => destination::retry(tx, &name),
+            None => Err(Error::new(Kind::NoSuchPath, "there is no such destination")),
         })
         .await?;
     request.done("Pending deliveries are sent now.", HERE)

@@ -3,6 +3,7 @@
 use super::{
     Record,
     pending::{self, PendingDelivery},
+    runner::DOWN_AFTER,
 };
 use crate::{
     core::{changes::Position, outbox::Ref},
@@ -129,11 +130,12 @@ pub fn stuck(connection: &Connection, now: Timestamp) -> Result<Vec<Stuck>> {
         "SELECT {COLUMNS}, (SELECT count(*) FROM outbox WHERE destination = name),
              (SELECT why FROM outbox WHERE destination = name AND why IS NOT NULL ORDER BY id LIMIT 1)
          FROM outbox_destinations
-         WHERE paused_why IN ('failing', 'gone') OR (paused_at IS NULL AND (failing_since IS NOT NULL
-             OR EXISTS (SELECT 1 FROM outbox WHERE destination = name AND next_at < ?1)))
+         WHERE paused_why IN ('failing', 'gone') OR (paused_at IS NULL AND (failures >= ?2
+             OR EXISTS (SELECT 1 FROM outbox
+                 WHERE destination = name AND (failing_since IS NOT NULL OR next_at < ?1))))
          ORDER BY name"
     ))?;
-    let stuck = statement.query_map([now.0 - OVERDUE_MS], |row| {
+    let stuck = statement.query_map((now.0 - OVERDUE_MS, DOWN_AFTER), |row| {
         let (name, state) = State::read(row)?;
         Ok(Stuck {
             name,

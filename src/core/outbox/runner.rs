@@ -288,6 +288,7 @@ impl Runner {
             Outcome::Nothing => self.let_go(of, notes),
             Outcome::Unknown => {
                 self.fail(now, false, false, None);
+                self.state.why = Some("the outcome of the last delivery is unknown".to_owned());
                 self.let_go(of, notes);
             }
             Outcome::Failed {

@@ -122,6 +122,9 @@ fn change(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Op
         return Ok(None);
     };
     let record = changed.record.unwrap_or_default();
+    if is_of_nobody(connection, kind, record)? {
+        return Ok(None);
+    }
     let (data, people) = match kind.split('.').next() {
         Some("delegate") => (
             delegate(connection, record, changed.into, zone)?,
@@ -157,6 +160,20 @@ fn change(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Op
         ordering_key,
         people,
     }))
+}
+
+/// Whether a change tells of a record that is in the file no more, such as one of a rehearsal that ended.
+fn is_of_nobody(connection: &Connection, kind: &str, record: i64) -> Result<bool> {
+    let (of, what) = kind.split_once('.').unwrap_or_default();
+    if !["created", "updated", "restored"].contains(&what) {
+        return Ok(false);
+    }
+    let sql = match of {
+        "delegate" => "SELECT 1 FROM delegates WHERE id = ?1",
+        "device" | "event" => "SELECT 1 FROM devices WHERE id = ?1",
+        _ => return Ok(false),
+    };
+    Ok(!connection.prepare_cached(sql)?.exists([record])?)
 }
 
 /// A delegate as it is now; of a deleted one, its id and what it was merged into.
