@@ -65,12 +65,22 @@ pub struct Store {
     lookups: Pool,
     lists: Pool,
     durability: Durability,
+    file: &'static File,
     was_copy: bool,
     lacks_index: bool,
     watch: Arc<Watch>,
     integrity: Arc<Integrity>,
     /// The last field: it goes when all others have closed the file.
     open: Arc<()>,
+}
+
+/// The database file, to be read as bytes.
+#[derive(Clone)]
+pub struct Source {
+    /// Where it is.
+    pub path: PathBuf,
+    /// An open handle. It is never closed: closing one drops SQLite's locks on the file.
+    pub file: &'static File,
 }
 
 impl Store {
@@ -125,6 +135,7 @@ impl Store {
         let watch = Arc::new(Watch::begin(path));
         Ok(Self {
             durability,
+            file,
             was_copy,
             lacks_index,
             wiper: checkpointer.wiper(),
@@ -182,6 +193,14 @@ impl Store {
     /// How much an acknowledged write survives.
     pub fn durability(&self) -> Durability {
         self.durability
+    }
+
+    /// The database file, to be copied by this process.
+    pub fn source(&self) -> Source {
+        Source {
+            path: self.path.clone(),
+            file: self.file,
+        }
     }
 
     /// What the writer is doing.

@@ -39,7 +39,7 @@ pub fn for_download(store: &Store, ctx: &Context, now: Timestamp) -> Result<Down
         .tempdir_in(&beside)
         .map_err(Error::unavailable)?;
     let name = format!("gatepost-{}.db", stamp(&ctx.settings.zone, now));
-    let made = make_beside(store.path(), &folder.path().join(&name))?;
+    let made = make_beside(&store.source(), &folder.path().join(&name))?;
     let file = File::open(&made.path).map_err(Error::unavailable)?;
     let (bytes, ctx) = (made.bytes, ctx.clone());
     // Where an open file may be deleted, it is right away: not even a killed server leaves it.

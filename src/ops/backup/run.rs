@@ -47,7 +47,7 @@ pub fn into_folder(
     let id = store.write_blocking(move |tx| ledger::begin(tx, purpose, &planned, now))?;
     let made = folder::make_own(&folder, store.path())
         .and_then(|()| folder::look(&folder, store.path()))
-        .and_then(|_| make_beside(store.path(), &path));
+        .and_then(|_| make_beside(&store.source(), &path));
     let took = i64::try_from(begun.elapsed().as_millis()).unwrap_or_default();
     let at = Timestamp(now.0 + took);
     match made {

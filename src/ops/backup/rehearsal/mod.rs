@@ -109,12 +109,12 @@ pub async fn go_back(store: &Store, ctx: &Context, snapshot: &Entry) -> Result<R
     let folder = run::own_folder(store.path());
     super::folder::make_own(&folder, store.path())?;
     super::folder::look(&folder, store.path())?;
-    let (database, ctx, taken_at) = (store.path().to_owned(), ctx.clone(), snapshot.started_at);
+    let (source, ctx, taken_at) = (store.source(), ctx.clone(), snapshot.started_at);
     store
         .write_attached(snapshot.path.clone(), move |tx| {
             check_doors(tx)?;
             let safety = run::free_name(&folder, "before-return-", &ctx, tx.now());
-            let made = make_beside(&database, &safety)?;
+            let made = make_beside(&source, &safety)?;
             let gone = rows::put_back(tx, &ctx)?;
             let id = ledger::begin(tx, Purpose::Manual, &safety, tx.now())?;
             ledger::done(tx, &ctx, id, &made, Timestamp::now())?;
