@@ -172,7 +172,9 @@ fn the_list_of_a_gate_follows_whatever_happens() {
         "firstName": "Ada", "lastName": "Lovelace", "barcode": "T-1", "rfid": "04A2",
         "delegateType": "vip", "email": "ada@example.org", "phone": "+49301234",
     }));
-    let bob = all.delegate(&json!({"firstName": "Bob", "barcode": "T-2"}));
+    let bob = all.delegate(&json!({
+        "firstName": "Bob", "barcode": "T-2", "data": {"Data": {"photo": "https://photos.example.com/bob.jpg"}},
+    }));
     let carl = all.delegate(&json!({"firstName": "Carl", "barcode": "T-3"}));
     all.interact("join", &json!({"delegate": ada, "device": venue.hall}))
         .id();
@@ -229,13 +231,24 @@ fn the_list_of_a_gate_follows_whatever_happens() {
         (&place["inside"], &place["rooms"][0]["inside"]),
         (&json!(1), &json!(1))
     );
-    assert_eq!(of(&list, bob)["name"], "Bob Builder");
+    let shown = of(&list, bob);
+    assert_eq!(
+        (&shown["name"], &shown["photo"]),
+        (
+            &json!("Bob Builder"),
+            &json!("https://photos.example.com/bob.jpg")
+        )
+    );
+    // A picture that is too large for a gate's list is left out.
+    let large = json!({"data": {"Data": {"photo": "x".repeat(100_001)}}});
+    all.patch(&format!("/delegate/id:{bob}"), &large).data();
     assert!(of(&list, carl).is_null());
 
     // Taken back, and the hall is no longer above the room: nobody is registered for it any more.
     assert_eq!(all.delete(&format!("/interaction/{entered}")).status, 204);
     let (cursor, _) = venue.follow(&mut list, Some(cursor));
     assert!(of(&list, ada)["entries"].is_null(), "{list:?}");
+    assert!(of(&list, bob)["photo"].is_null(), "{list:?}");
     all.patch(
         &format!("/device/id:{}", venue.room),
         &json!({"parent": null}),

@@ -95,8 +95,8 @@ fn a_backup_under_load_holds_all_that_was_acknowledged_and_is_of_one_moment() {
     assert_eq!(file.query_row(noted, [], |row| row.get(0)), Ok(3));
 }
 
-/// The log is begun anew whenever no copy is being made; all of a transaction or nothing of it must be
-/// in every copy.
+/// The log is begun anew hundreds of times while each copy is made; all of a transaction or nothing
+/// of it must be in every copy.
 #[test]
 fn a_backup_beside_a_log_that_never_rests_is_of_one_moment() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -507,15 +507,13 @@ fn a_damaged_page_costs_its_neighbours_nothing() {
             |row| row.get(0),
         )
         .expect("its page");
-    let file = std::fs::File::options()
-        .write(true)
-        .open(fixture.store.path())
-        .expect("the file");
+    let source = fixture.store.source();
     let page_bytes = 2048;
     let offset = u64::try_from(page - 1).expect("a page") * page_bytes;
-    file.write_all_at(&[0xAA; 2048], offset).expect("damage");
-    // Closing it would drop SQLite's locks on the file.
-    std::mem::forget(file);
+    source
+        .file
+        .write_all_at(&[0xAA; 2048], offset)
+        .expect("damage");
     let needs_it =
         |tx: &Tx<'_>| Ok(tx.query_row("SELECT x FROM damaged", [], |row| row.get::<_, i64>(0))?);
     for alone in [true, false] {

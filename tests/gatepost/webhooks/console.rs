@@ -280,7 +280,7 @@ fn what_is_never_taken_can_be_given_up() {
     let deliveries = format!("/console/deliveries?destination=webhook:{id}");
     let page = crew.get(&deliveries).shown();
     assert!(
-        page.contains("it answered 400") && page.contains("Webhook"),
+        page.contains("Some deliveries fail: it answered 400") && page.contains("Webhook"),
         "{page}"
     );
     let row: i64 = server.value(&format!(

@@ -6,6 +6,7 @@ use super::{
     server, subscribe, told, webhook,
 };
 use crate::{
+    console::rehearsal::{go_back, take_snapshot},
     faults::process::until,
     harness::{Caller, Server},
 };
@@ -337,4 +338,29 @@ fn this_machine_is_told_nothing_unless_it_may_be() {
     assert!(receiver.came().is_empty());
     server.settings(&json!({"outgoing": {"allowLocal": true}}));
     receiver.wait_for(1);
+}
+
+#[test]
+fn a_record_of_a_rehearsal_that_ended_is_never_told() {
+    let server = server();
+    let receiver = Receiver::that(|_| Act::Answer(500, ""));
+    let (id, _) = told(&server, &receiver, &[], &["*"]);
+    let api = server.caller_with_all();
+    let crew = server.administrator();
+    take_snapshot(&crew);
+    api.delegate(&json!({"firstName": "Ada"}));
+    let pending = "SELECT count(*) FROM outbox";
+    await_value(&server, "its creation waits", pending, 1);
+    go_back(&crew);
+    receiver.now(|_| Act::Answer(200, ""));
+    crew.post(&format!("/console/webhooks/{id}/resume"), &[])
+        .taken();
+    receiver.wait("that the rehearsal ended", |came| {
+        came.iter()
+            .any(|came| came.taken && came.kind() == "rehearsal.returned")
+    });
+    await_value(&server, "nothing waits", pending, 0);
+    let came = receiver.came();
+    let told = came.iter().filter(|came| came.taken);
+    assert!(told.clone().all(|came| came.kind() != "delegate.created"));
 }
