@@ -3,7 +3,7 @@
 
 use super::{
     Console,
-    deliveries::{Trouble, troubles},
+    deliveries::{Problem, problems},
     layout::bytes,
     live::MINUTES,
 };
@@ -92,7 +92,7 @@ struct Now {
     /// Why the last scheduled backup failed.
     backup_trouble: Option<String>,
     /// Destinations that fail or do not send.
-    troubles: Vec<Trouble>,
+    problems: Vec<Problem>,
 }
 
 /// A bar of the chart, in its units.
@@ -172,7 +172,7 @@ impl Now {
             disk_low: free.is_some_and(|free| free < 1 << 30),
             disk_free: free.map(bytes),
             backup_trouble: backup_trouble(app, connection)?,
-            troubles: troubles(connection, layout)?,
+            problems: problems(connection, layout)?,
             backup: ledger::last_made(connection)?,
         })
     }

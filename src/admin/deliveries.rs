@@ -7,8 +7,8 @@ use super::{
 use crate::{
     core::outbox::{
         Source,
-        destination::{self, Pause, Stuck},
-        pending::{self, Listed},
+        destination::{self, Pause, StuckDestination},
+        pending::{self, ListedDelivery},
         runner::DOWN_AFTER,
     },
     domain::{
@@ -42,7 +42,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A destination that people should look at, in words.
-pub(super) struct Trouble {
+pub(super) struct Problem {
     pub destination: String,
     pub label: String,
     pub path: String,
@@ -84,19 +84,19 @@ fn path(destination: &str) -> String {
 }
 
 /// The destinations that fail or do not send.
-pub(super) fn troubles(connection: &Connection, layout: &Layout) -> Result<Vec<Trouble>> {
+pub(super) fn problems(connection: &Connection, layout: &Layout) -> Result<Vec<Problem>> {
     let labels = Labels::read(connection)?;
     let stuck = destination::stuck(connection, Timestamp::now())?.into_iter();
-    let trouble = |stuck: Stuck| Trouble {
+    let problem = |stuck: StuckDestination| Problem {
         label: labels.label(&stuck.name),
         path: path(&stuck.name),
         text: describe(&stuck, layout),
         destination: stuck.name,
     };
-    Ok(stuck.map(trouble).collect())
+    Ok(stuck.map(problem).collect())
 }
 
-fn describe(stuck: &Stuck, layout: &Layout) -> String {
+fn describe(stuck: &StuckDestination, layout: &Layout) -> String {
     let state = &stuck.state;
     let why = stuck
         .why
@@ -129,7 +129,7 @@ fn describe(stuck: &Stuck, layout: &Layout) -> String {
 #[template(path = "deliveries.html")]
 struct Page {
     layout: Layout,
-    troubles: Vec<Trouble>,
+    problems: Vec<Problem>,
     /// The destination that is shown alone; empty for all.
     destination: String,
     /// Destinations to choose from, each with its label.
@@ -140,7 +140,7 @@ struct Page {
 }
 
 struct Line {
-    listed: Listed,
+    listed: ListedDelivery,
     label: String,
     paused: bool,
     /// The page of the record that it is about, where there is one.
@@ -186,7 +186,7 @@ impl Page {
             listed,
         });
         Ok(Self {
-            troubles: troubles(connection, &layout)?,
+            problems: problems(connection, &layout)?,
             lines: lines.collect(),
             destinations: destinations
                 .keys()
@@ -232,7 +232,7 @@ async fn cancel(request: RequestContext) -> Result<Response> {
             })?;
             let of = found.pending.delivery.of;
             match (of.source, webhooks::store::id_of(&found.destination)) {
-                (Source::Message, _) => messages::outbox::cancel(tx, ctx, of.id),
+                (Source::Message, _) => messages::stored::cancel(tx, ctx, of.id),
                 (_, Some(webhook)) => webhooks::decisions::cancel(tx, ctx, webhook, of),
                 (_, None) => pending::remove(tx, &found.destination, of),
             }

@@ -15,7 +15,7 @@
 //! A page reads and writes through the features' own functions; templates are in
 //! `assets/templates`, one folder an area.
 
-#![allow(
+#![expect(
     clippy::ref_option,
     clippy::trivially_copy_pass_by_ref,
     reason = "templates pass references"

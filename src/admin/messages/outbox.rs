@@ -13,7 +13,7 @@ use crate::{
     domain::messages::{
         Channel, State,
         list::{self, Filter, Line, Whole},
-        outbox,
+        stored,
     },
     types::error::{Error, Kind, Result},
 };
@@ -235,11 +235,11 @@ async fn whole_page(request: RequestContext) -> Result<Response> {
 }
 
 async fn resend(request: RequestContext) -> Result<Response> {
-    decide(request, "Message queued again.", outbox::resend).await
+    decide(request, "Message queued again.", stored::resend).await
 }
 
 async fn cancel(request: RequestContext) -> Result<Response> {
-    decide(request, "Message cancelled.", outbox::cancel).await
+    decide(request, "Message cancelled.", stored::cancel).await
 }
 
 async fn decide(

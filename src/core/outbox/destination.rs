@@ -1,7 +1,7 @@
 //! How far a destination is, and its health.
 
 use super::{
-    Record,
+    Completion,
     pending::{self, PendingDelivery},
     runner::DOWN_AFTER,
 };
@@ -104,7 +104,7 @@ pub fn get(connection: &Connection, name: &str) -> Result<State> {
 
 /// A destination that people should look at.
 #[derive(Debug, Clone)]
-pub struct Stuck {
+pub struct StuckDestination {
     pub name: String,
     pub state: State,
     /// How many deliveries are pending.
@@ -125,7 +125,7 @@ pub fn names(connection: &Connection) -> Result<BTreeMap<String, bool>> {
 const OVERDUE_MS: i64 = 60_000;
 
 /// The destinations that fail, were stopped, or do not send what is due.
-pub fn stuck(connection: &Connection, now: Timestamp) -> Result<Vec<Stuck>> {
+pub fn stuck(connection: &Connection, now: Timestamp) -> Result<Vec<StuckDestination>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS}, (SELECT count(*) FROM outbox WHERE destination = name),
              (SELECT why FROM outbox WHERE destination = name AND why IS NOT NULL ORDER BY id LIMIT 1)
@@ -137,7 +137,7 @@ pub fn stuck(connection: &Connection, now: Timestamp) -> Result<Vec<Stuck>> {
     ))?;
     let stuck = statement.query_map((now.0 - OVERDUE_MS, DOWN_AFTER), |row| {
         let (name, state) = State::read(row)?;
-        Ok(Stuck {
+        Ok(StuckDestination {
             name,
             pending: row.get(11)?,
             why: state.why.clone().or(row.get(12)?),
@@ -227,7 +227,7 @@ pub enum Note {
     /// A delivery is not pending any more.
     Released(Ref),
     /// What an attempt leaves beside its outcome.
-    Record(Record),
+    Completion(Completion),
 }
 
 impl fmt::Debug for Note {
@@ -237,7 +237,7 @@ impl fmt::Debug for Note {
             Self::Pending(pending) => write!(f, "Pending({pending:?})"),
             Self::Failed(pending) => write!(f, "Failed({pending:?})"),
             Self::Released(of) => write!(f, "Released({of:?})"),
-            Self::Record(_) => write!(f, "Record"),
+            Self::Completion(_) => write!(f, "Record"),
         }
     }
 }
@@ -250,7 +250,7 @@ pub(super) fn write(tx: &Tx<'_>, notes: &[(String, Note)]) -> Result<()> {
             Note::Pending(pending) => pending::insert(tx, name, pending)?,
             Note::Failed(pending) => pending::update(tx, name, pending)?,
             Note::Released(of) => pending::remove(tx, name, *of)?,
-            Note::Record(record) => record(tx)?,
+            Note::Completion(record) => record(tx)?,
         }
     }
     Ok(())

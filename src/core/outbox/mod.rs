@@ -75,12 +75,12 @@ pub struct Delivery {
 }
 
 /// Stores what an attempt leaves beside its outcome. It may run twice.
-pub type Record = Arc<dyn Fn(&Tx<'_>) -> Result<()> + Send + Sync>;
+pub type Completion = Arc<dyn Fn(&Tx<'_>) -> Result<()> + Send + Sync>;
 
 /// An attempt that ended.
-pub struct Attempted {
+pub struct FinishedAttempt {
     pub outcome: Outcome,
-    pub record: Option<Record>,
+    pub record: Option<Completion>,
 }
 
 /// Deliveries of one kind.
@@ -100,5 +100,9 @@ pub trait Kind: Send + Sync {
     }
 
     /// Makes an attempt.
-    fn attempt(&self, destination: String, delivery: Delivery) -> BoxFuture<'static, Attempted>;
+    fn attempt(
+        &self,
+        destination: String,
+        delivery: Delivery,
+    ) -> BoxFuture<'static, FinishedAttempt>;
 }

@@ -19,7 +19,7 @@ pub struct PendingDelivery {
 
 /// A pending delivery as people see it.
 #[derive(Debug, Clone)]
-pub struct Listed {
+pub struct ListedDelivery {
     pub id: i64,
     pub destination: String,
     pub pending: PendingDelivery,
@@ -45,8 +45,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<PendingDelivery> {
     })
 }
 
-fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
-    Ok(Listed {
+fn listed(row: &Row<'_>) -> rusqlite::Result<ListedDelivery> {
+    Ok(ListedDelivery {
         id: row.get(7)?,
         destination: row.get(8)?,
         pending: read(row)?,
@@ -166,7 +166,7 @@ pub fn list(
     destination: Option<&str>,
     after: i64,
     limit: usize,
-) -> Result<Vec<Listed>> {
+) -> Result<Vec<ListedDelivery>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM outbox WHERE id > ?2 AND (?1 IS NULL OR destination = ?1) ORDER BY id LIMIT ?3"
     ))?;
@@ -174,7 +174,7 @@ pub fn list(
     Ok(listed.collect::<rusqlite::Result<_>>()?)
 }
 
-pub fn get(connection: &Connection, id: i64) -> Result<Option<Listed>> {
+pub fn get(connection: &Connection, id: i64) -> Result<Option<ListedDelivery>> {
     Ok(connection
         .prepare_cached(&format!("SELECT {COLUMNS} FROM outbox WHERE id = ?1"))?
         .query_row([id], listed)

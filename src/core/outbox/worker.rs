@@ -2,7 +2,7 @@
 //! stores their outcomes, in small writes that gates do not notice.
 
 use super::{
-    Attempted, Kind, Outcome, Ref,
+    FinishedAttempt, Kind, Outcome, Ref,
     destination::{self, Note, State},
     pending::{self, PendingDelivery},
     runner::{PENDING_MAX, Runner},
@@ -34,7 +34,7 @@ const IDLE_WRITE_EVERY: Duration = Duration::from_secs(10);
 struct Done {
     destination: String,
     of: Ref,
-    attempted: Attempted,
+    attempted: FinishedAttempt,
 }
 
 struct Destination {
@@ -44,7 +44,7 @@ struct Destination {
     truncated: bool,
 }
 
-struct Loop {
+struct WorkerState {
     services: Services,
     kinds: Vec<Arc<dyn Kind>>,
     destinations: BTreeMap<String, Destination>,
@@ -59,12 +59,12 @@ struct Loop {
 }
 
 /// Makes the deliveries of all destinations.
-pub struct Worker(Mutex<Loop>);
+pub struct Worker(Mutex<WorkerState>);
 
 impl Worker {
     pub fn new(services: &Services, kinds: Vec<Arc<dyn Kind>>) -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
-        Self(Mutex::new(Loop {
+        Self(Mutex::new(WorkerState {
             services: services.clone(),
             kinds,
             destinations: BTreeMap::new(),
@@ -118,7 +118,7 @@ impl Worker {
     }
 }
 
-impl Loop {
+impl WorkerState {
     fn done(&mut self, done: Done) {
         let Done {
             destination,
@@ -126,7 +126,7 @@ impl Loop {
             attempted,
         } = done;
         self.running.remove(&(destination.clone(), of));
-        let mut notes: Vec<Note> = attempted.record.map(Note::Record).into_iter().collect();
+        let mut notes: Vec<Note> = attempted.record.map(Note::Completion).into_iter().collect();
         match self.destinations.get_mut(&destination) {
             Some(known) => {
                 let before = known.runner.state.paused;
@@ -280,7 +280,8 @@ impl Loop {
                 let (sender, destination) = (self.sender.clone(), name.clone());
                 tokio::spawn(async move {
                     let attempted = tokio::spawn(attempt).await;
-                    let attempted = attempted.unwrap_or_else(|cause| Attempted::defect(&cause));
+                    let attempted =
+                        attempted.unwrap_or_else(|cause| FinishedAttempt::defect(&cause));
                     let _ = sender.send(Done {
                         destination,
                         of,
@@ -294,7 +295,7 @@ impl Loop {
     }
 }
 
-impl Attempted {
+impl FinishedAttempt {
     /// An attempt that failed in this process, not at the receiver.
     pub fn defect(cause: &dyn fmt::Display) -> Self {
         tracing::error!("a delivery failed in this process: {cause}");

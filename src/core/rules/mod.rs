@@ -4,9 +4,9 @@
 //! - `passage`: what follows for one check-in or check-out; `interactions::judge` gathers the facts
 
 mod access;
-#[cfg(test)]
-mod cases;
 mod passage;
+#[cfg(test)]
+mod tests;
 
 pub use access::{AccessRules, Entry, RuleSet};
 pub use passage::{CheckInFacts, Passage, Place, Position, PresenceState, Room, judge, unreadable};

@@ -170,7 +170,7 @@ fn the_law_for_offline_gates_is_fresh() {
     let state = |(last_in, last_out, inside, entries): State| json!({"lastIn": instant(last_in), "lastOut": instant(last_out), "inside": inside, "entries": entries});
     let room = |(name, capacity, inside): &(&str, u32, i64)| json!({"name": name, "capacity": capacity, "inside": inside});
     let law = json!({
-        "about": "Written by src/core/rules/cases.rs. The axes nest in this order: passage, available, at, state, joined, rooms; each verdict is a digit in base 36, the index in `verdicts`.",
+        "about": "Written by src/core/rules/tests.rs. The axes nest in this order: passage, available, at, state, joined, rooms; each verdict is a digit in base 36, the index in `verdicts`.",
         "place": {"name": "Gate B", "startAt": minute(-30).0, "endAt": minute(30).0},
         "zone": "UTC",
         "now": NOON,

@@ -52,8 +52,8 @@ pub struct GateSettings {
 }
 
 impl GateSettings {
-    /// The settings of the app that runs on a device; of a client without one, those for all apps. Without `places`, all places may be chosen; without
-    /// those, and with a `place` that is forced, that one alone.
+    /// The settings of the app on a device; a client without a device has those for all apps. `places` names
+    /// the places that may be chosen. Without it, all may be, or the `place` alone if that is forced.
     pub fn read(connection: &Connection, app: Option<DeviceId>) -> Result<Self> {
         let (version, all) = if let Some(app) = app {
             configuration::effective(connection, app)?

@@ -1,6 +1,6 @@
 //! A page of the feed.
 
-use super::{Concerned, Cursor, Place, RecordType, Shown};
+use super::{ChangeEffect, Cursor, FeedView, Place, RecordType};
 use crate::{
     core::changes::{self, Position, action},
     types::error::{Error, Kind, Result},
@@ -88,7 +88,7 @@ impl Page {
 /// and view: where it is, does not count.
 pub fn page(
     connection: &Connection,
-    view: &dyn Shown,
+    view: &dyn FeedView,
     here: Cursor,
     since: Option<Cursor>,
     limit: usize,
@@ -153,7 +153,12 @@ fn gone(why: &str) -> Error {
     )
 }
 
-fn snapshot(connection: &Connection, view: &dyn Shown, from: Cursor, limit: usize) -> Result<Page> {
+fn snapshot(
+    connection: &Connection,
+    view: &dyn FeedView,
+    from: Cursor,
+    limit: usize,
+) -> Result<Page> {
     let Place::Snapshot {
         begun,
         record_type: mut at,
@@ -225,7 +230,7 @@ impl Folded {
 
 fn follow(
     connection: &Connection,
-    view: &dyn Shown,
+    view: &dyn FeedView,
     here: Cursor,
     from: Position,
     limit: usize,
@@ -238,10 +243,12 @@ fn follow(
         looked_at += read.changes.len();
         for change in read.changes {
             to = change.to;
-            match view.concerned(connection, &change.what)? {
-                Concerned::Record(record_type, id, kind) => folded.add((record_type, id), kind, to),
-                Concerned::All => reset = true,
-                Concerned::Nothing => {}
+            match view.effect_of(connection, &change.what)? {
+                ChangeEffect::Record(record_type, id, kind) => {
+                    folded.add((record_type, id), kind, to);
+                }
+                ChangeEffect::All => reset = true,
+                ChangeEffect::Nothing => {}
             }
         }
     }

@@ -1,6 +1,6 @@
 //! One client on its way through the feed.
 
-use super::{Cursor, Page, Place, Shown, page};
+use super::{Cursor, FeedView, Page, Place, page};
 use crate::{
     core::{changes, keyed::Key},
     identity::App,
@@ -40,13 +40,13 @@ pub fn whole(name: &str, value: Option<i64>, least: usize, most: usize) -> Resul
 /// One client on its way through the feed.
 pub struct Reader {
     pub(super) app: App,
-    view: Arc<dyn Shown>,
+    view: Arc<dyn FeedView>,
     since: Option<Cursor>,
     limit: usize,
 }
 
 impl Reader {
-    pub fn new(app: &App, view: Arc<dyn Shown>, since: Option<Cursor>, limit: usize) -> Self {
+    pub fn new(app: &App, view: Arc<dyn FeedView>, since: Option<Cursor>, limit: usize) -> Self {
         Self {
             app: app.clone(),
             view,

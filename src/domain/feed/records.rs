@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// What a reader of the feed is shown.
-pub trait Shown: Send + Sync {
+pub trait FeedView: Send + Sync {
     /// The types of its records, in the order of a snapshot.
     fn types(&self) -> &[RecordType];
 
@@ -56,7 +56,7 @@ pub trait Shown: Send + Sync {
     }
 
     /// What a change means for this reader.
-    fn concerned(&self, _: &Connection, change: &What) -> Result<Concerned> {
+    fn effect_of(&self, _: &Connection, change: &What) -> Result<ChangeEffect> {
         let (record_type, id, kind) = match change {
             What::Recorded(recorded) => {
                 (Some(RecordType::Interaction), Some(recorded.id), "created")
@@ -69,15 +69,15 @@ pub trait Shown: Send + Sync {
         };
         let known = record_type.filter(|known| self.types().contains(known));
         Ok(match known.zip(id) {
-            Some((record_type, id)) => Concerned::Record(record_type, id, kind),
-            None => Concerned::Nothing,
+            Some((record_type, id)) => ChangeEffect::Record(record_type, id, kind),
+            None => ChangeEffect::Nothing,
         })
     }
 }
 
 /// What a change means for a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Concerned {
+pub enum ChangeEffect {
     /// A record, and what happened to it.
     Record(RecordType, i64, &'static str),
     /// Perhaps every record: its copy begins anew.
@@ -115,7 +115,7 @@ impl View {
     }
 }
 
-impl Shown for View {
+impl FeedView for View {
     fn types(&self) -> &[RecordType] {
         &self.types
     }

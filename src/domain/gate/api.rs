@@ -92,7 +92,7 @@ impl GateApi {
     ///
     /// What a gate needs to judge while it is offline: attendees by name, category and codes, whether they
     /// are registered for the place, and what they did there, blocked codes, and in `meta.place` the place
-    /// with its rules. A change feed as `GET /changes`: without `since` a snapshot, then what changed. Times
+    /// with its rules. `photo` is `data.Data.photo` or `data.Photo.url`, of at most 100,000 bytes. A change feed as `GET /changes`: without `since` a snapshot, then what changed. Times
     /// are Unix milliseconds. After a 401 with `1204` (revoked) the app deletes its copy. Needs
     /// `ROLE_OAUTH2_GATE`, and a place of the gate's settings.
     #[oai(

@@ -8,7 +8,7 @@ use crate::{
     },
     domain::{
         delegates::{NAME, RESOURCE, blocked, note},
-        feed::{Concerned, RecordType, Shown, fingerprint_of, kind},
+        feed::{ChangeEffect, FeedView, RecordType, fingerprint_of, kind},
         interactions::{
             judge::{self, DeviceCache},
             presence::{self, History, REPEAT_MAX},
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::sync::LazyLock;
 
 const TYPES: [RecordType; 2] = [RecordType::Delegate, RecordType::BlockedCode];
-/// The longest picture that a gate is sent, in bytes.
+/// The largest picture (or its address) that a gate is sent, in bytes.
 const PHOTO_MAX_BYTES: usize = 100_000;
 
 /// What of a delegate does not depend on the place.
@@ -96,7 +96,7 @@ impl GateList {
         if state.last_in.is_some() {
             let (last_in, last_out) = (at(state.last_in)?, at(state.last_out)?);
             put("lastIn", json!(last_in.map(|at| at.0)));
-            // By a clock that was put right since, the times may be in another order than the events.
+            // Once a clock was corrected, the times may contradict the order of events.
             if !state.is_inside() {
                 put("lastOut", json!(last_in.max(last_out).map(|at| at.0)));
             }
@@ -122,7 +122,13 @@ impl GateList {
 
     /// Whether a change of a device may change who is registered: the place or one above it moved, was
     /// deleted or restored.
-    fn moves(&self, connection: &Connection, device: i64, change: i64, what: &str) -> Result<bool> {
+    fn may_change_registrations(
+        &self,
+        connection: &Connection,
+        device: i64,
+        change: i64,
+        what: &str,
+    ) -> Result<bool> {
         let path = DeviceCache::default().path(connection, self.place)?;
         if what == "update" {
             let moved = connection
@@ -137,7 +143,7 @@ impl GateList {
     }
 }
 
-impl Shown for GateList {
+impl FeedView for GateList {
     fn types(&self) -> &[RecordType] {
         &TYPES
     }
@@ -163,41 +169,45 @@ impl Shown for GateList {
         Ok(shown.map(|shown| shown.to_string()))
     }
 
-    fn concerned(&self, connection: &Connection, change: &What) -> Result<Concerned> {
+    fn effect_of(&self, connection: &Connection, change: &What) -> Result<ChangeEffect> {
         let changed = match change {
             What::Recorded(recorded) => {
                 return Ok(match recorded.first_delegate {
                     Some(delegate) => {
-                        Concerned::Record(RecordType::Delegate, delegate.0, "updated")
+                        ChangeEffect::Record(RecordType::Delegate, delegate.0, "updated")
                     }
-                    None => Concerned::Nothing,
+                    None => ChangeEffect::Nothing,
                 });
             }
             What::Changed(changed) => changed,
         };
         let what = changed.action.as_str();
         Ok(match (changed.record_type.as_str(), changed.record) {
-            ("delegate", Some(id)) => Concerned::Record(RecordType::Delegate, id, kind(what)),
+            ("delegate", Some(id)) => ChangeEffect::Record(RecordType::Delegate, id, kind(what)),
             ("blocked-code", Some(id)) => {
-                Concerned::Record(RecordType::BlockedCode, id, kind(what))
+                ChangeEffect::Record(RecordType::BlockedCode, id, kind(what))
             }
             // One that was deleted says whose it was; those that went with an import do not.
-            ("interaction", _) if what == "delete" => match whose(connection, changed.id)? {
-                Some(id) => Concerned::Record(RecordType::Delegate, id, "updated"),
-                None => Concerned::Nothing,
-            },
-            ("interaction", _) if what == action::UNDO => Concerned::All,
-            ("device" | "event", Some(id)) if self.moves(connection, id, changed.id, what)? => {
-                Concerned::All
+            ("interaction", _) if what == "delete" => {
+                match first_delegate_of(connection, changed.id)? {
+                    Some(id) => ChangeEffect::Record(RecordType::Delegate, id, "updated"),
+                    None => ChangeEffect::Nothing,
+                }
             }
-            ("settings", _) => Concerned::All,
-            _ => Concerned::Nothing,
+            ("interaction", _) if what == action::UNDO => ChangeEffect::All,
+            ("device" | "event", Some(id))
+                if self.may_change_registrations(connection, id, changed.id, what)? =>
+            {
+                ChangeEffect::All
+            }
+            ("settings", _) => ChangeEffect::All,
+            _ => ChangeEffect::Nothing,
         })
     }
 }
 
 /// The first delegate of an interaction that was deleted.
-fn whose(connection: &Connection, change: i64) -> Result<Option<i64>> {
+fn first_delegate_of(connection: &Connection, change: i64) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached("SELECT before ->> '$.firstDelegate.id' FROM audit WHERE id = ?1")?
         .query_row([change], |row| row.get(0))

@@ -54,12 +54,12 @@ impl InteractionsApi {
         if caller.has(Role::InteractionWrite) {
             return Ok(());
         }
-        self.app
-            .store
-            .look_up(|connection| match confine::of(connection, caller)? {
+        self.app.store.look_up(
+            |connection| match confine::settings_of(connection, caller)? {
                 Some(gate) => confine::check(connection, &gate, draft),
                 None => Ok(()),
-            })
+            },
+        )
     }
 
     /// A page of the list; with links where it has an address.
@@ -263,7 +263,7 @@ impl InteractionsApi {
             let mut batch = Batch::new(body.parse()?, &ctx)?;
             if !principal.has(Role::InteractionWrite) {
                 app.store.look_up(|connection| {
-                    if let Some(gate) = confine::of(connection, &principal)? {
+                    if let Some(gate) = confine::settings_of(connection, &principal)? {
                         batch.check(|draft| confine::check(connection, &gate, draft));
                     }
                     Ok(())

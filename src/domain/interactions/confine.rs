@@ -16,7 +16,7 @@ use rusqlite::{Connection, OptionalExtension};
 const UNDO_MS: i64 = 10 * 60 * 1000;
 
 /// The settings of a caller that is a gate and nothing more.
-pub fn of(connection: &Connection, caller: &Principal) -> Result<Option<GateSettings>> {
+pub fn settings_of(connection: &Connection, caller: &Principal) -> Result<Option<GateSettings>> {
     if caller.has(Role::InteractionWrite) {
         return Ok(None);
     }

@@ -3,10 +3,10 @@
 use super::{
     gateways::{self, Attempt, fcm::Tokens},
     opened,
-    outbox::{self, ATTEMPTS_MAX, Due, Outcome},
+    stored::{self, ATTEMPTS_MAX, Due, SendOutcome},
 };
 use crate::{
-    core::outbox::{self as deliveries, Attempted, Kind},
+    core::outbox::{self as deliveries, FinishedAttempt, Kind},
     identity::App,
     types::error::Result,
 };
@@ -50,7 +50,11 @@ impl Kind for Messages {
         GRACE
     }
 
-    fn attempt(&self, _: String, delivery: deliveries::Delivery) -> BoxFuture<'static, Attempted> {
+    fn attempt(
+        &self,
+        _: String,
+        delivery: deliveries::Delivery,
+    ) -> BoxFuture<'static, FinishedAttempt> {
         let (messages, id) = (self.clone(), delivery.of.id);
         Box::pin(async move { messages.deliver(id, delivery.attempts).await })
     }
@@ -70,73 +74,73 @@ impl Messages {
 
     /// An attempt of the outbox. It is stored as begun before anything is sent: so a message is not sent
     /// twice because the process ended meanwhile.
-    async fn deliver(&self, id: i64, attempts: u32) -> Attempted {
-        let begun = self.app().store.write(move |tx| outbox::begin(tx, id));
+    async fn deliver(&self, id: i64, attempts: u32) -> FinishedAttempt {
+        let begun = self.app().store.write(move |tx| stored::begin(tx, id));
         let due = match begun.await {
             Ok(Some(due)) => due,
             Ok(None) => {
-                return Attempted {
+                return FinishedAttempt {
                     outcome: deliveries::Outcome::Nothing,
                     record: None,
                 };
             }
-            Err(cause) => return Attempted::defect(&cause),
+            Err(cause) => return FinishedAttempt::defect(&cause),
         };
         let outcome = self.send(&due).await;
-        let refused = matches!(outcome, Outcome::Later(_));
+        let refused = matches!(outcome, SendOutcome::Later(_));
         let last = refused && attempts + 1 >= ATTEMPTS_MAX;
         let failed = |why: &String, unreachable| deliveries::Outcome::Failed {
-            why: outbox::shortened(why),
+            why: stored::shortened(why),
             unreachable,
             gone: false,
             again_after_s: None,
         };
         let meaning = match &outcome {
-            Outcome::Sent => deliveries::Outcome::Delivered,
-            Outcome::Down(why) => failed(why, true),
-            Outcome::Later(why) if !last => failed(why, false),
-            Outcome::Later(_) | Outcome::Never(_) => deliveries::Outcome::Refused,
-            Outcome::Unknown(_) => deliveries::Outcome::Unknown,
+            SendOutcome::Sent => deliveries::Outcome::Delivered,
+            SendOutcome::Down(why) => failed(why, true),
+            SendOutcome::Later(why) if !last => failed(why, false),
+            SendOutcome::Later(_) | SendOutcome::Never(_) => deliveries::Outcome::Refused,
+            SendOutcome::Unknown(_) => deliveries::Outcome::Unknown,
         };
-        Attempted {
+        FinishedAttempt {
             outcome: meaning,
-            record: Some(Arc::new(move |tx| outbox::finish(tx, id, &outcome, last))),
+            record: Some(Arc::new(move |tx| stored::finish(tx, id, &outcome, last))),
         }
     }
 
     /// Makes the only attempt at a message that was stored as begun, and stores how it ended. Should that
     /// not be possible, the message remains `sending`, which the next start makes `unknown`.
-    pub(super) async fn send_now(&self, due: &Due) -> Outcome {
+    pub(super) async fn send_now(&self, due: &Due) -> SendOutcome {
         let outcome = self.send(due).await;
         let (id, ended) = (due.id, outcome.clone());
         let stored = self
             .app()
             .store
-            .write(move |tx| outbox::finish(tx, id, &ended, true));
+            .write(move |tx| stored::finish(tx, id, &ended, true));
         if let Err(cause) = stored.await {
             tracing::error!(message = due.id, "the outcome could not be stored: {cause}");
         }
         outcome
     }
 
-    async fn send(&self, due: &Due) -> Outcome {
+    async fn send(&self, due: &Due) -> SendOutcome {
         let outcome = self.send_by_gateway(due).await;
-        if !matches!(outcome, Outcome::Down(_) | Outcome::Later(_)) {
+        if !matches!(outcome, SendOutcome::Down(_) | SendOutcome::Later(_)) {
             self.app().secret_message_bodies.forget(due.id);
         }
         // Why is for the console: a server's words may name the recipient.
         let noun = due.channel.noun();
         match &outcome {
-            Outcome::Sent => tracing::debug!(message = due.id, "{noun} sent"),
-            Outcome::Unknown(_) => tracing::warn!(message = due.id, "{noun}: outcome unknown"),
-            Outcome::Down(_) | Outcome::Later(_) | Outcome::Never(_) => {
+            SendOutcome::Sent => tracing::debug!(message = due.id, "{noun} sent"),
+            SendOutcome::Unknown(_) => tracing::warn!(message = due.id, "{noun}: outcome unknown"),
+            SendOutcome::Down(_) | SendOutcome::Later(_) | SendOutcome::Never(_) => {
                 tracing::info!(message = due.id, "{noun} not sent");
             }
         }
         outcome
     }
 
-    async fn send_by_gateway(&self, due: &Due) -> Outcome {
+    async fn send_by_gateway(&self, due: &Due) -> SendOutcome {
         let armed = self.app().store.look_up(|connection| {
             let armed = gateways::armed(connection, due.channel)?;
             let html = self.html(connection, due)?;
@@ -145,17 +149,17 @@ impl Messages {
         let (armed, html) = match armed {
             Ok(Some(found)) => found,
             Ok(None) => {
-                return Outcome::Down(format!(
+                return SendOutcome::Down(format!(
                     "there is no gateway for {}s yet",
                     due.channel.noun()
                 ));
             }
-            Err(cause) => return Outcome::Down(cause.message),
+            Err(cause) => return SendOutcome::Down(cause.message),
         };
         let mut filled = due.clone();
         if due.secret {
             let Some(text) = self.app().secret_message_bodies.find(due.id) else {
-                return Outcome::Never(outbox::LOST.to_owned());
+                return SendOutcome::Never(stored::LOST.to_owned());
             };
             filled.body = text;
         }

@@ -5,7 +5,7 @@
 //! between, and a message with an unknown outcome is resent by a person only.
 //!
 //! - `types`: channels and states; `address`: who can be reached, and under what
-//! - `outbox`: messages in the file; `list`: as the console shows them
+//! - `stored`: messages in the file; `list`: as the console shows them
 //! - `templates`, `compose`: what messages say; `automations`, `automation_reader`: which are sent by themselves
 //! - `gateways`: how messages leave; `deliver`: attempts; `upkeep`: what runs beside them
 //! - `send`: `send-comm`; `opened`: who has opened an e-mail
@@ -23,15 +23,15 @@ mod deliver;
 pub mod gateways;
 pub mod list;
 pub mod opened;
-pub mod outbox;
 pub mod preview;
 pub mod send;
+pub mod stored;
 pub mod templates;
 pub mod types;
 mod upkeep;
 
 pub use deliver::Messages;
-pub use outbox::enqueue_secret;
 pub use send::DirectSender;
+pub use stored::enqueue_secret;
 pub use types::{Channel, State};
 pub use upkeep::Upkeep;

@@ -3,8 +3,8 @@
 use super::{
     Channel, address,
     compose::{self, Composed, Recipient},
-    outbox::{self, Begin, NewMessage},
     send::{self, How, Message},
+    stored::{self, Begin, NewMessage},
     templates::{self, Entry},
 };
 use crate::{
@@ -150,7 +150,7 @@ pub fn send_test(
         secret: false,
         origin: "test".into(),
     };
-    outbox::insert(tx, &new, &Begin::Waiting)
+    stored::insert(tx, &new, &Begin::Waiting)
 }
 
 /// Sends a stored template to an attendee, named as in [`preview`]; the message, the first of several.

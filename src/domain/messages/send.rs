@@ -6,7 +6,7 @@ use super::{
     compose::{self, Recipient},
     deliver::Messages,
     gateways,
-    outbox::{self, Begin, NewMessage, Outcome},
+    stored::{self, Begin, NewMessage, SendOutcome},
     templates::{self, Template},
 };
 use crate::{
@@ -136,7 +136,7 @@ pub fn put(tx: &Tx<'_>, prepared: &Prepared, how: How) -> Result<Vec<(i64, bool)
             if let Some(delegate) = new.delegate {
                 delegates::find(tx, &DelegateSelector::Id(delegate))?;
             }
-            Ok((outbox::insert(tx, new, &begin)?, can_be_sent))
+            Ok((stored::insert(tx, new, &begin)?, can_be_sent))
         })
         .collect()
 }
@@ -209,8 +209,8 @@ impl DirectSender {
 
 async fn attempt(messages: &Messages, id: i64) -> Result<bool> {
     let store = &messages.app().store;
-    let due = store.look_up(|connection| outbox::begun(connection, id))?;
-    Ok(messages.send_now(&due).await == Outcome::Sent)
+    let due = store.look_up(|connection| stored::begun(connection, id))?;
+    Ok(messages.send_now(&due).await == SendOutcome::Sent)
 }
 
 /// What is asked for, worked out: all of it, or nothing is sent.

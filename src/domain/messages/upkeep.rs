@@ -1,7 +1,7 @@
 //! What messages need while the server runs: automations read the change feed, late messages end, and old
 //! ones are removed.
 
-use super::{automation_reader::AutomationReader, outbox};
+use super::{automation_reader::AutomationReader, stored};
 use crate::{
     identity::App,
     types::{Timestamp, error::Result},
@@ -30,7 +30,7 @@ impl Upkeep {
     /// Ends what an earlier process was cut off in, and loads the automations' cursor. To be done before
     /// anything can be sent or come in.
     pub async fn recover(&self) {
-        if let Err(cause) = self.app.store.write(outbox::end_interrupted).await {
+        if let Err(cause) = self.app.store.write(stored::end_interrupted).await {
             tracing::error!("messages of the last run: {cause}");
         }
         if let Err(cause) = self.automation_reader.place().await {
@@ -45,7 +45,7 @@ impl Upkeep {
         for tick in 0_u32.. {
             ticks.tick().await;
             if tick % THINNED_EVERY == 0
-                && let Err(cause) = outbox::thin(&self.app.store, Timestamp::now()).await
+                && let Err(cause) = stored::thin(&self.app.store, Timestamp::now()).await
             {
                 tracing::warn!("old messages: {cause}");
             }
@@ -63,8 +63,8 @@ impl Upkeep {
     async fn expire(&self) -> Result<()> {
         let store = &self.app.store;
         let now = Timestamp::now();
-        if store.look_up(|connection| outbox::is_any_expired(connection, now))? {
-            store.write(outbox::expire).await?;
+        if store.look_up(|connection| stored::is_any_expired(connection, now))? {
+            store.write(stored::expire).await?;
         }
         Ok(())
     }

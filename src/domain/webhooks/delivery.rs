@@ -10,7 +10,7 @@ use super::{
 use crate::{
     core::{
         changes::Position,
-        outbox::{Attempted, Delivery, Kind, Outcome, Read, Ref},
+        outbox::{Delivery, FinishedAttempt, Kind, Outcome, Read, Ref},
         outgoing::{Answer, Failure, Request},
     },
     identity::App,
@@ -54,7 +54,11 @@ impl Kind for Webhooks {
         }
     }
 
-    fn attempt(&self, destination: String, delivery: Delivery) -> BoxFuture<'static, Attempted> {
+    fn attempt(
+        &self,
+        destination: String,
+        delivery: Delivery,
+    ) -> BoxFuture<'static, FinishedAttempt> {
         let app = self.0.clone();
         Box::pin(async move {
             match store::id_of(&destination) {
@@ -65,14 +69,14 @@ impl Kind for Webhooks {
     }
 }
 
-fn nothing() -> Attempted {
-    Attempted {
+fn nothing() -> FinishedAttempt {
+    FinishedAttempt {
         outcome: Outcome::Nothing,
         record: None,
     }
 }
 
-async fn deliver(app: &App, webhook: i64, of: Ref) -> Attempted {
+async fn deliver(app: &App, webhook: i64, of: Ref) -> FinishedAttempt {
     let zone = app.settings().zone.clone();
     let found = app.store.look_up(|connection| {
         let Some(endpoint) = store::endpoint(connection, webhook, Timestamp::now())? else {
@@ -84,13 +88,13 @@ async fn deliver(app: &App, webhook: i64, of: Ref) -> Attempted {
     match found {
         Ok(Some((endpoint, content))) => {
             let (outcome, attempt) = attempt(app, &endpoint, content, Some(of)).await;
-            Attempted {
+            FinishedAttempt {
                 outcome,
                 record: Some(Arc::new(move |tx| attempts::put(tx, webhook, &attempt))),
             }
         }
         Ok(None) => nothing(),
-        Err(cause) => Attempted::defect(&cause),
+        Err(cause) => FinishedAttempt::defect(&cause),
     }
 }
 

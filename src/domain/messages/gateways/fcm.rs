@@ -4,7 +4,7 @@
 use super::{Attempt, http};
 use crate::{
     core::outgoing::{Client, Reach, Request, check_url},
-    domain::messages::outbox::Outcome,
+    domain::messages::stored::SendOutcome,
     types::{
         Timestamp,
         error::{Error, Result},
@@ -129,21 +129,21 @@ impl Account {
 }
 
 /// Gives a message to FCM, for one app.
-pub(super) async fn send(fcm: &Fcm, attempt: &Attempt<'_>, tokens: &Tokens) -> Outcome {
+pub(super) async fn send(fcm: &Fcm, attempt: &Attempt<'_>, tokens: &Tokens) -> SendOutcome {
     let Some(secret) = attempt.secret else {
-        return Outcome::Down("the gateway has no service account yet".to_owned());
+        return SendOutcome::Down("the gateway has no service account yet".to_owned());
     };
     let account = match Account::read(secret) {
         Ok(account) => account,
-        Err(cause) => return Outcome::Down(cause.message),
+        Err(cause) => return SendOutcome::Down(cause.message),
     };
     let Some(project) = fcm.project.as_ref().or(account.project_id.as_ref()) else {
-        return Outcome::Down("the gateway has no project yet".to_owned());
+        return SendOutcome::Down("the gateway has no project yet".to_owned());
     };
     let token = match tokens.get(&account, secret, attempt.client).await {
         Ok(token) => token,
         // Without a token nothing can have been sent.
-        Err(why) => return Outcome::Down(why),
+        Err(why) => return SendOutcome::Down(why),
     };
     let due = attempt.due;
     let mut notification = json!({"body": due.body});
@@ -162,7 +162,7 @@ pub(super) async fn send(fcm: &Fcm, attempt: &Attempt<'_>, tokens: &Tokens) -> O
             match (answer.status, http::judge(&answer, None)) {
                 // It is gone from that phone, or of another project.
                 (404, _) => {
-                    Outcome::Never("the app is not there any more (UNREGISTERED)".to_owned())
+                    SendOutcome::Never("the app is not there any more (UNREGISTERED)".to_owned())
                 }
                 (_, outcome) => outcome,
             }

@@ -7,7 +7,7 @@
 use super::Attempt;
 use crate::{
     core::outgoing::{Answer, Failure, Method, Reach, Request, check_url},
-    domain::messages::outbox::Outcome,
+    domain::messages::stored::SendOutcome,
     types::{
         error::{Error, Result},
         text::{check_text, shortened},
@@ -282,10 +282,10 @@ impl Http {
 }
 
 /// Gives a message to the provider.
-pub(super) async fn send(http: &Http, attempt: &Attempt<'_>) -> Outcome {
+pub(super) async fn send(http: &Http, attempt: &Attempt<'_>) -> SendOutcome {
     let request = match http.request(attempt) {
         Ok(request) => request,
-        Err(why) => return Outcome::Down(format!("the gateway's settings: {why}")),
+        Err(why) => return SendOutcome::Down(format!("the gateway's settings: {why}")),
     };
     match attempt.client.send(request).await {
         Ok(answer) => judge(&answer, http.success.as_ref()),
@@ -293,10 +293,10 @@ pub(super) async fn send(http: &Http, attempt: &Attempt<'_>) -> Outcome {
     }
 }
 
-pub(super) fn unanswered(failure: Failure) -> Outcome {
+pub(super) fn unanswered(failure: Failure) -> SendOutcome {
     match failure {
-        Failure::NotSent(why) => Outcome::Down(format!("the gateway cannot be reached: {why}")),
-        Failure::Unknown(why) => Outcome::Unknown(format!(
+        Failure::NotSent(why) => SendOutcome::Down(format!("the gateway cannot be reached: {why}")),
+        Failure::Unknown(why) => SendOutcome::Unknown(format!(
             "the gateway was given the message and did not answer: {why}"
         )),
     }
@@ -304,31 +304,31 @@ pub(super) fn unanswered(failure: Failure) -> Outcome {
 
 /// What an answer says. A refusal is certain; a failure of the provider's own is not, unless it says
 /// that it is busy.
-pub(super) fn judge(answer: &Answer, success: Option<&Success>) -> Outcome {
+pub(super) fn judge(answer: &Answer, success: Option<&Success>) -> SendOutcome {
     let (status, excerpt) = (answer.status, excerpt(&answer.body));
     match status {
         200..=299 => match success {
-            None => Outcome::Sent,
+            None => SendOutcome::Sent,
             Some(success) => judge_body(&answer.body, success),
         },
-        300..=399 => Outcome::Down(format!("the gateway answered {status}: it has moved")),
+        300..=399 => SendOutcome::Down(format!("the gateway answered {status}: it has moved")),
         // Of the message itself; everything else can be mended.
         400 | 404 | 410 | 413 | 422 => {
-            Outcome::Never(format!("the gateway refused it ({status}){excerpt}"))
+            SendOutcome::Never(format!("the gateway refused it ({status}){excerpt}"))
         }
-        401 | 403 | 407 => Outcome::Down(format!(
+        401 | 403 | 407 => SendOutcome::Down(format!(
             "the gateway does not let us sign in ({status}){excerpt}"
         )),
-        429 | 503 => Outcome::Down(format!("the gateway is busy ({status}){excerpt}")),
-        402..=499 => Outcome::Later(format!("the gateway refused it ({status}){excerpt}")),
-        _ => Outcome::Unknown(format!("the gateway failed ({status}){excerpt}")),
+        429 | 503 => SendOutcome::Down(format!("the gateway is busy ({status}){excerpt}")),
+        402..=499 => SendOutcome::Later(format!("the gateway refused it ({status}){excerpt}")),
+        _ => SendOutcome::Unknown(format!("the gateway failed ({status}){excerpt}")),
     }
 }
 
-fn judge_body(body: &[u8], success: &Success) -> Outcome {
+fn judge_body(body: &[u8], success: &Success) -> SendOutcome {
     let excerpt = excerpt(body);
     let Ok(answer) = serde_json::from_slice::<Value>(body) else {
-        return Outcome::Unknown(format!("the gateway's answer is not JSON{excerpt}"));
+        return SendOutcome::Unknown(format!("the gateway's answer is not JSON{excerpt}"));
     };
     let pointer = format!("/{}", success.path.trim().replace('.', "/"));
     let found = match answer.pointer(&pointer) {
@@ -336,13 +336,13 @@ fn judge_body(body: &[u8], success: &Success) -> Outcome {
         Some(value) => value.to_string(),
         None => {
             let path = &success.path;
-            return Outcome::Unknown(format!("the gateway's answer has no {path}{excerpt}"));
+            return SendOutcome::Unknown(format!("the gateway's answer has no {path}{excerpt}"));
         }
     };
     if found == success.equals {
-        Outcome::Sent
+        SendOutcome::Sent
     } else {
-        Outcome::Later(format!("the gateway refused it{excerpt}"))
+        SendOutcome::Later(format!("the gateway refused it{excerpt}"))
     }
 }
 

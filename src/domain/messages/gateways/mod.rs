@@ -13,7 +13,7 @@ pub use smtp::{Security, Smtp};
 
 use super::{
     Channel,
-    outbox::{Due, Outcome},
+    stored::{Due, SendOutcome},
 };
 use crate::{
     core::{
@@ -114,7 +114,7 @@ impl Definition {
         attempt: &Attempt<'_>,
         tokens: &fcm::Tokens,
         html: Option<String>,
-    ) -> Outcome {
+    ) -> SendOutcome {
         match self {
             Self::Smtp(smtp) => smtp::send(smtp, attempt, html).await,
             Self::Http(http) => http::send(http, attempt).await,
@@ -256,17 +256,17 @@ fn record(
 }
 
 /// What of an answer may be shown: not the secret, should the other side repeat it.
-pub(super) fn without_secret(outcome: Outcome, secret: Option<&str>) -> Outcome {
+pub(super) fn without_secret(outcome: SendOutcome, secret: Option<&str>) -> SendOutcome {
     let Some(secret) = secret else {
         return outcome;
     };
     let clean = |why: String| masked::masked(&why, secret);
     match outcome {
-        Outcome::Sent => Outcome::Sent,
-        Outcome::Down(why) => Outcome::Down(clean(why)),
-        Outcome::Later(why) => Outcome::Later(clean(why)),
-        Outcome::Never(why) => Outcome::Never(clean(why)),
-        Outcome::Unknown(why) => Outcome::Unknown(clean(why)),
+        SendOutcome::Sent => SendOutcome::Sent,
+        SendOutcome::Down(why) => SendOutcome::Down(clean(why)),
+        SendOutcome::Later(why) => SendOutcome::Later(clean(why)),
+        SendOutcome::Never(why) => SendOutcome::Never(clean(why)),
+        SendOutcome::Unknown(why) => SendOutcome::Unknown(clean(why)),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
     core::outgoing::{Reach, WHOLE_MAX, judge},
     domain::messages::{
         address,
-        outbox::{Due, Outcome},
+        stored::{Due, SendOutcome},
     },
     types::{
         error::{Error, Result},
@@ -187,10 +187,10 @@ impl header::Header for AutoSubmitted {
 }
 
 /// Gives a message to the server; ends within [`WHOLE_MAX`].
-pub(super) async fn send(smtp: &Smtp, attempt: &Attempt<'_>, html: Option<String>) -> Outcome {
+pub(super) async fn send(smtp: &Smtp, attempt: &Attempt<'_>, html: Option<String>) -> SendOutcome {
     let (from, to, text) = match compose(smtp, attempt.due, html) {
         Ok(composed) => composed,
-        Err(cause) => return Outcome::Never(cause.message),
+        Err(cause) => return SendOutcome::Never(cause.message),
     };
     let session = Session {
         smtp,
@@ -204,28 +204,28 @@ pub(super) async fn send(smtp: &Smtp, attempt: &Attempt<'_>, html: Option<String
     let seconds = WHOLE_MAX.as_secs();
     let mut connection = match timeout_at(deadline, session.open()).await {
         Ok(Ok(connection)) => connection,
-        Ok(Err(why)) => return Outcome::Down(why),
+        Ok(Err(why)) => return SendOutcome::Down(why),
         Err(_) => return no_answer(seconds),
     };
     let offered = timeout_at(deadline, session.offer(&mut connection)).await;
     let outcome = match offered {
         // From here on the server may have accepted it.
         Ok(Ok(())) => match timeout_at(deadline, connection.message(&session.text)).await {
-            Ok(Ok(_)) => Outcome::Sent,
+            Ok(Ok(_)) => SendOutcome::Sent,
             Ok(Err(cause)) if cause.is_transient() => {
-                Outcome::Later(said("does not take the message now", &cause))
+                SendOutcome::Later(said("does not take the message now", &cause))
             }
             Ok(Err(cause)) if cause.is_permanent() => {
-                Outcome::Never(said("does not take the message", &cause))
+                SendOutcome::Never(said("does not take the message", &cause))
             }
             Ok(Err(cause)) => {
-                return Outcome::Unknown(said(
+                return SendOutcome::Unknown(said(
                     "was cut off after it was given the message",
                     &cause,
                 ));
             }
             Err(_) => {
-                return Outcome::Unknown(format!(
+                return SendOutcome::Unknown(format!(
                     "the mail server took the message and did not answer for {seconds} s"
                 ));
             }
@@ -238,8 +238,8 @@ pub(super) async fn send(smtp: &Smtp, attempt: &Attempt<'_>, html: Option<String
     outcome
 }
 
-fn no_answer(seconds: u64) -> Outcome {
-    Outcome::Down(format!("the mail server gave no answer within {seconds} s"))
+fn no_answer(seconds: u64) -> SendOutcome {
+    SendOutcome::Down(format!("the mail server gave no answer within {seconds} s"))
 }
 
 /// One conversation.
@@ -336,12 +336,12 @@ impl Session<'_> {
     }
 
     /// Sender and recipient, up to where the server wants the message.
-    async fn offer(&self, connection: &mut AsyncSmtpConnection) -> Result<(), Outcome> {
+    async fn offer(&self, connection: &mut AsyncSmtpConnection) -> Result<(), SendOutcome> {
         let server = connection.server_info();
         let mut options = Vec::new();
         if !(self.to.as_ref() as &str).is_ascii() || !(self.from.as_ref() as &str).is_ascii() {
             if !server.supports_feature(Extension::SmtpUtfEight) {
-                return Err(Outcome::Never(
+                return Err(SendOutcome::Never(
                     "the mail server takes no address with such letters".to_owned(),
                 ));
             }
@@ -353,7 +353,7 @@ impl Session<'_> {
         connection
             .command(Mail::new(Some(self.from.clone()), options))
             .await
-            .map_err(|cause| Outcome::Down(said("does not take mail from us", &cause)))?;
+            .map_err(|cause| SendOutcome::Down(said("does not take mail from us", &cause)))?;
         connection
             .command(Rcpt::new(self.to.clone(), Vec::new()))
             .await
@@ -368,14 +368,14 @@ impl Session<'_> {
 
 /// A refusal before the message was handed over: for good where the server says so, unless it is
 /// about our signing in.
-fn refusal(what: &str, cause: &SmtpError) -> Outcome {
+fn refusal(what: &str, cause: &SmtpError) -> SendOutcome {
     let why = said(what, cause);
     let code = cause.status().map(|code| code.to_string());
     let of_us = matches!(code.as_deref(), Some("530" | "534" | "535" | "538"));
     if cause.is_permanent() && !of_us {
-        Outcome::Never(why)
+        SendOutcome::Never(why)
     } else {
-        Outcome::Later(why)
+        SendOutcome::Later(why)
     }
 }
 

@@ -75,7 +75,7 @@ pub enum Begin {
 
 /// How an attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum SendOutcome {
     /// The gateway took it.
     Sent,
     /// The gateway takes nothing now: it is down, or does not let this server sign in.
@@ -253,14 +253,14 @@ pub fn begun(connection: &Connection, id: i64) -> Result<Due> {
 }
 
 /// Stores how an attempt ended; with `last`, no further one is made.
-pub fn finish(tx: &Tx<'_>, id: i64, outcome: &Outcome, last: bool) -> Result<()> {
+pub fn finish(tx: &Tx<'_>, id: i64, outcome: &SendOutcome, last: bool) -> Result<()> {
     let (state, failure) = match outcome {
-        Outcome::Sent => (State::Sent, None),
-        Outcome::Down(why) | Outcome::Later(why) if !last => (State::Waiting, Some(why)),
-        Outcome::Down(why) | Outcome::Later(why) | Outcome::Never(why) => {
+        SendOutcome::Sent => (State::Sent, None),
+        SendOutcome::Down(why) | SendOutcome::Later(why) if !last => (State::Waiting, Some(why)),
+        SendOutcome::Down(why) | SendOutcome::Later(why) | SendOutcome::Never(why) => {
             (State::Failed, Some(why))
         }
-        Outcome::Unknown(why) => (State::Unknown, Some(why)),
+        SendOutcome::Unknown(why) => (State::Unknown, Some(why)),
     };
     tx.prepare_cached(
         "UPDATE messages SET state = ?2, failure = ?3, sent_at = ?4

@@ -44,17 +44,17 @@ fn state(connection: &Connection, id: i64) -> (State, Option<i64>, Option<String
 fn only_an_attempt_that_goes_on_can_end() {
     let file = file();
     let id = at(&file, 1, |tx| insert(tx, &mail(false), &Begin::Waiting));
-    at(&file, 1, |tx| finish(tx, id, &Outcome::Sent, false));
+    at(&file, 1, |tx| finish(tx, id, &SendOutcome::Sent, false));
     assert_eq!(state(&file, id).0, State::Waiting);
     at(&file, 1, |tx| begin(tx, id));
     at(&file, 1, |tx| {
-        finish(tx, id, &Outcome::Unknown("?".into()), false)
+        finish(tx, id, &SendOutcome::Unknown("?".into()), false)
     });
-    at(&file, 1, |tx| finish(tx, id, &Outcome::Sent, false));
+    at(&file, 1, |tx| finish(tx, id, &SendOutcome::Sent, false));
     assert_eq!(state(&file, id).0, State::Unknown);
     assert!(at(&file, MINUTE_MS, |tx| begin(tx, id)).is_none());
     // One that was erased meanwhile.
-    at(&file, 1, |tx| finish(tx, 99, &Outcome::Sent, false));
+    at(&file, 1, |tx| finish(tx, 99, &SendOutcome::Sent, false));
 }
 
 #[test]
