@@ -142,14 +142,23 @@ struct Page {
 struct Line {
     listed: ListedDelivery,
     label: String,
-    paused: bool,
+    /// The next attempt; none while the destination is paused.
+    next_at: Option<Timestamp>,
     /// The page of the record that it is about, where there is one.
     path: Option<String>,
 }
 
 impl Line {
-    fn about(&self) -> &str {
-        &self.listed.pending.delivery.ordering_key
+    /// The record that it is about, as people call it, such as `attendee 7`.
+    fn about(&self) -> String {
+        let key = &self.listed.pending.delivery.ordering_key;
+        let (of, id) = key.split_once(':').unwrap_or((key, ""));
+        let noun = match of {
+            "delegate" => "attendee",
+            "interaction" => "activity",
+            other => other,
+        };
+        format!("{noun} {id}").trim_end().to_owned()
     }
 }
 
@@ -178,12 +187,19 @@ impl Page {
         let listed = pending::list(connection, wanted, after, PAGE)?;
         let next = listed.last().filter(|_| listed.len() == PAGE);
         let next = next.map(|last| last.id);
-        let destinations = destination::names(connection)?;
-        let lines = listed.into_iter().map(|listed| Line {
-            paused: destinations.get(&listed.destination) == Some(&true),
-            label: labels.label(&listed.destination),
-            path: record_path(&listed.pending.delivery.ordering_key),
-            listed,
+        let destinations = destination::all(connection)?;
+        let lines = listed.into_iter().map(|listed| {
+            let state = destinations.get(&listed.destination);
+            let not_before = state.and_then(|state| state.next_at);
+            Line {
+                next_at: match state.and_then(|state| state.paused) {
+                    Some(_) => None,
+                    None => not_before.max(Some(listed.pending.next_at)),
+                },
+                label: labels.label(&listed.destination),
+                path: record_path(&listed.pending.delivery.ordering_key),
+                listed,
+            }
         });
         Ok(Self {
             problems: problems(connection, &layout)?,
@@ -216,7 +232,7 @@ async fn retry(request: RequestContext) -> Result<Response> {
     request
         .write(move |tx, ctx| match webhooks::store::id_of(&name) {
             Some(id) => webhooks::decisions::resume(tx, ctx, id),
-            None if destination::names(tx)?.contains_key(&name) => destination::retry(tx, &name),
+            None if destination::all(tx)?.contains_key(&name) => destination::retry(tx, &name),
             None => Err(Error::new(Kind::NoSuchPath, "there is no such destination")),
         })
         .await?;

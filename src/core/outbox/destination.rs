@@ -113,12 +113,12 @@ pub struct StuckDestination {
     pub why: Option<String>,
 }
 
-/// The names of all destinations, each with whether it is paused.
-pub fn names(connection: &Connection) -> Result<BTreeMap<String, bool>> {
+/// All destinations, by name.
+pub fn all(connection: &Connection) -> Result<BTreeMap<String, State>> {
     let mut statement =
-        connection.prepare_cached("SELECT name, paused_at IS NOT NULL FROM outbox_destinations")?;
-    let names = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(names.collect::<rusqlite::Result<_>>()?)
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM outbox_destinations"))?;
+    let all = statement.query_map([], State::read)?;
+    Ok(all.collect::<rusqlite::Result<_>>()?)
 }
 
 /// How long a delivery may be due before its destination counts as stuck, in milliseconds.

@@ -21,6 +21,13 @@ pub struct Waiting {
     pub known: Option<(DeviceId, String)>,
 }
 
+impl Waiting {
+    /// Whether it is the gate app, whose role is fixed.
+    pub fn is_gate(&self) -> bool {
+        self.preferred_type.as_deref() == Some("gate")
+    }
+}
+
 /// A request that was added.
 #[derive(Debug, Clone)]
 pub struct GivenOut {

@@ -119,9 +119,9 @@ pub async fn test(app: &App, webhook: i64) -> Result<Tried> {
     let tried = Tried {
         taken: attempt.result == AttemptResult::Delivered,
         told: match (attempt.status, attempt.answer.is_empty()) {
-            (Some(status), true) => format!("It answered {status}."),
-            (Some(status), false) => format!("It answered {status}: {}", attempt.answer),
-            (None, _) => format!("There was no answer: {}.", attempt.answer),
+            (Some(status), true) => format!("The receiver answered {status}."),
+            (Some(status), false) => format!("The receiver answered {status}: {}", attempt.answer),
+            (None, _) => format!("The receiver did not answer: {}.", attempt.answer),
         },
     };
     app.store
@@ -213,9 +213,11 @@ fn judge(sent: Result<Answer, Failure>) -> (Outcome, AttemptResult, Option<u16>,
 
 fn meaning(status: u16) -> String {
     match status {
-        300..400 => format!("it answered {status}, a redirect; redirects are not followed"),
-        GONE => format!("it answered {status}: there is nobody to take this any more"),
-        _ => format!("it answered {status}"),
+        300..400 => {
+            format!("the receiver answered {status}, a redirect; redirects are not followed")
+        }
+        GONE => format!("the receiver answered {status}: it is gone for good"),
+        _ => format!("the receiver answered {status}"),
     }
 }
 

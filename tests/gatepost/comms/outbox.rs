@@ -101,7 +101,7 @@ fn what_is_stuck_is_shown_and_a_click_sends_it() {
                 && page.contains("1 delivery is pending")
         });
     }
-    assert!(crew.get(path).shown().contains(&format!("message:{id}")));
+    assert!(crew.get(path).shown().contains(&format!("message {id}")));
     let viewer = post.server.crew(ConsoleRole::Viewer);
     viewer.get(path).refused(403, "operator");
     post.mail.act(&[]);

@@ -219,13 +219,16 @@ fn a_test_tells_what_came_back() {
         crew.post(&format!("{at}/test"), &[]).taken();
         crew.get(&at).shown()
     };
-    assert!(try_out().contains("Test delivered. It answered 200: thanks"));
+    assert!(try_out().contains("Test delivered. The receiver answered 200: thanks"));
     let came = receiver.wait_for(1);
     assert_eq!(came[0].kind(), "webhook.test");
     assert_eq!(came[0].signed_by(&[&secret]), [true]);
     receiver.now(|_| Act::Answer(401, "<script>alert(1)</script>"));
     let page = try_out();
-    assert!(page.contains("Test failed. It answered 401"), "{page}");
+    assert!(
+        page.contains("Test failed. The receiver answered 401"),
+        "{page}"
+    );
     assert!(!page.contains("<script>alert"));
     server.settings(&json!({"outgoing": null}));
     assert!(try_out().contains("this machine itself (loopback)"));
@@ -280,7 +283,8 @@ fn what_is_never_taken_can_be_given_up() {
     let deliveries = format!("/console/deliveries?destination=webhook:{id}");
     let page = crew.get(&deliveries).shown();
     assert!(
-        page.contains("Some deliveries fail: it answered 400") && page.contains("Webhook"),
+        page.contains("Some deliveries fail: the receiver answered 400")
+            && page.contains("Webhook"),
         "{page}"
     );
     let row: i64 = server.value(&format!(

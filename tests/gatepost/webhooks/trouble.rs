@@ -66,7 +66,7 @@ fn what_is_not_taken_holds_back_its_own_person_and_nobody_else() {
     let held: String =
         server.value("SELECT group_concat(ordering_key || coalesce(why, '')) FROM outbox");
     assert!(
-        held.contains(&format!("delegate:{ada}it answered 500")),
+        held.contains(&format!("delegate:{ada}the receiver answered 500")),
         "{held}"
     );
     let crew = server.crew(ConsoleRole::Operator);
