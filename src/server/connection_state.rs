@@ -204,9 +204,9 @@ impl ConnectionState {
         self.must_close.store(true, Relaxed);
     }
 
-    /// Whether the connection ends with this answer.
+    /// Whether the connection ends with this answer; when the server stops, each does.
     pub fn must_close(&self) -> bool {
-        self.must_close.load(Relaxed)
+        self.must_close.load(Relaxed) || self.clock.shut_down.load(Relaxed)
     }
 
     /// Ends the connection.
