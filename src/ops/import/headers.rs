@@ -1,7 +1,7 @@
 //! What headers call properties in the languages that attendee lists come in, beside the
 //! properties' own names; and how a header is split into words.
 
-use icu_normalizer::DecomposingNormalizerBorrowed;
+pub(super) use crate::types::text::letters as folded;
 
 /// Whether a word is one of a list.
 pub(super) fn has(list: &str, word: &str) -> bool {
@@ -121,23 +121,4 @@ fn runs(words: &[String]) -> impl Iterator<Item = std::ops::Range<usize>> + use<
     (1..=count)
         .rev()
         .flat_map(move |length| (0..=count - length).map(move |start| start..start + length))
-}
-
-/// Letters and digits alone, in lower case and without accents.
-pub(super) fn folded(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
-    let letters = text.chars().flat_map(char::to_lowercase);
-    for letter in DecomposingNormalizerBorrowed::new_nfd().normalize_iter(letters) {
-        match letter {
-            'æ' => folded.push_str("ae"),
-            'œ' => folded.push_str("oe"),
-            'ß' => folded.push_str("ss"),
-            'ø' => folded.push('o'),
-            'ł' => folded.push('l'),
-            // Accents are marks of their own.
-            other if other.is_alphanumeric() => folded.push(other),
-            _ => {}
-        }
-    }
-    folded
 }
