@@ -1,7 +1,10 @@
 //! What the settings of an app say to a gate (contract §7): `place` and `places` are selectors of places,
 //! `offlinePolicy` says whom it admits while it is offline, `supervisorPin` opens what only a supervisor may.
 
-use super::{configuration, parameters::SUPERVISOR_PIN};
+use super::{
+    configuration,
+    parameters::{SUPERVISOR_PIN, strings},
+};
 use crate::{
     domain::devices::{self, Offer},
     types::{
@@ -95,6 +98,12 @@ impl GateSettings {
                 .map(ToOwned::to_owned),
             all,
         })
+    }
+
+    /// Whether the app may do what a name in `availableFeatures` stands for.
+    pub fn has_feature(&self, name: &str) -> bool {
+        let features = self.all.get("availableFeatures");
+        features.is_some_and(|features| strings(features).any(|feature| feature == name))
     }
 
     /// Checks that the gate may be used at a place.

@@ -1,7 +1,7 @@
 //! Blocked codes: those of badges that were lost. Nobody gets in with one, nobody may be given it,
 //! and a scan of it is answered with the reason. Looked at only where a code was not found.
 
-use super::{RESOURCE, find};
+use super::{RESOURCE, find, overview::holder};
 use crate::{
     core::{
         Context,
@@ -244,6 +244,58 @@ pub fn block(
     let body = Map::from_iter([(name.to_owned(), new)]);
     write::patch(tx, ctx, &RESOURCE, delegate.0, body)?;
     Ok(value)
+}
+
+/// What is on a badge: barcode, RFID chip and UHF chip.
+const ON_BADGES: [DelegateCode; 3] = [
+    DelegateCode::Barcode,
+    DelegateCode::Rfid,
+    DelegateCode::UhfId,
+];
+
+/// Blocks every code on the badge of a delegate and gives them another barcode.
+///
+/// # Errors
+/// [`Kind::Invalid`] when the reason is unusable; [`Kind::CodeTaken`] when the other code is somebody's,
+/// or blocked.
+pub fn replace_badge(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    delegate: DelegateId,
+    reason: &str,
+    new: &str,
+) -> Result<()> {
+    check_free(tx, "code", new)?;
+    let mut body = Map::new();
+    for (column, name) in RESOURCE.codes() {
+        if ON_BADGES.iter().any(|code| code.name() == name)
+            && let Some(value) = stored_text(tx, &RESOURCE, column, delegate.0)?
+        {
+            put(tx, ctx, delegate, name, &value, reason)?;
+            body.insert(name.to_owned(), Value::Null);
+        }
+    }
+    body.insert(DelegateCode::Barcode.name().to_owned(), new.into());
+    write::patch(tx, ctx, &RESOURCE, delegate.0, body)
+}
+
+/// Checks that a code is nobody's and is not blocked, as whichever kind of code: a gate reads it as any.
+///
+/// # Errors
+/// [`Kind::CodeTaken`], and [`Kind::Invalid`] for what is no code; `name` is what messages call it.
+pub fn check_free(connection: &Connection, name: &str, code: &str) -> Result<()> {
+    text::check_code(name, code)?;
+    if let Some(blocked) = meant(connection, &DelegateSelector::Scanned(code.to_owned()))? {
+        return Err(refused(&blocked));
+    }
+    if holder(connection, code)?.is_some() {
+        let message = format!(
+            "{name}: \"{}\" is already used; take another code",
+            text::shortened(code)
+        );
+        return Err(Error::new(Kind::CodeTaken, message));
+    }
+    Ok(())
 }
 
 /// Notes a code as blocked; it is nobody's any more, or will not be when this transaction ends.

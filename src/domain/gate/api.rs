@@ -1,32 +1,35 @@
 //! `/gate/...` (contract §9): what a gate app needs beside the interactions that it records.
 
-use super::{list::GateList, place};
+use super::{
+    badge::{BadgeInput, LostBadge},
+    codes::CodesInput,
+    find::{Claim, FindInput},
+    list::GateList,
+    place,
+    schemas::{GateChanges, GateCodes, GateDelegate, GateDelegates, GateWalkIn},
+    walk_in::{Outcome as Came, WalkIn, WalkInInput},
+};
 use crate::{
     core::search::{Part, Search},
     domain::{
         apps::GateSettings,
-        delegates::SEARCHED,
+        delegates::{RESOURCE, SEARCHED},
         feed::{Cursor, Reader, whole},
     },
     identity::{App, Granted, roles::UseGate},
     types::{
-        DeviceId, Timestamp,
+        DelegateId, DeviceId, Timestamp,
         error::{Error, Result},
         secret,
     },
     web::{
-        Answer, Outcome,
-        schema::{
-            Described, Properties, array, example, free_object, inline, integer, object, plain,
-            text,
-        },
+        Answer, Body, Created, CreatedOnce, Outcome, RequestId,
+        envelope::envelope,
+        schema::{Described, Properties, free_object},
     },
 };
-use poem_openapi::{
-    OpenApi,
-    param::Query,
-    registry::{MetaSchema, MetaSchemaRef},
-};
+use poem_openapi::{OpenApi, param::Query, registry::MetaSchema};
+use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::{sync::Arc, time::Duration};
 
@@ -54,10 +57,7 @@ impl GateApi {
     #[oai(path = "/gate", method = "get", operation_id = "getGate")]
     async fn get(&self, caller: Granted<UseGate>) -> Outcome<Answer<Gate>> {
         let app = caller.device;
-        let gate = self
-            .app
-            .store
-            .look_up(|connection| GateSettings::read(connection, app))?;
+        let gate = self.settings(&caller)?;
         let places: Vec<_> = gate
             .places
             .iter()
@@ -156,32 +156,146 @@ impl GateApi {
                 Error::invalid(format!("q: must have {LETTERS_MIN} letters or more")).into(),
             );
         }
-        let list = GateList::at(place, self.app.settings().access);
-        let found = self
-            .app
-            .store
-            .read(move |connection| {
-                let search = Search::everything(&SEARCHED).and_words(&words);
-                let ids = search.part(connection, Part::After(0), HITS_MAX)?;
-                let found = ids.into_iter().map(|id| list.delegate(connection, id));
-                let found: Vec<Option<Value>> = found.collect::<Result<_>>()?;
-                Ok(Value::Array(found.into_iter().flatten().collect()))
-            })
-            .await?;
-        Ok(Answer::of(&found.to_string()))
+        let find = move |connection: &Connection| {
+            let search = Search::everything(&SEARCHED).and_words(&words);
+            search.part(connection, Part::After(0), HITS_MAX)
+        };
+        Ok(self.found(place, find).await?)
+    }
+
+    /// Make ticket codes
+    ///
+    /// For walk-ins while the gate is offline, by the server's barcode algorithm: each has 50 random bits, and
+    /// the server keeps no record of them. Needs `ROLE_OAUTH2_GATE`.
+    #[oai(
+        path = "/gate/codes",
+        method = "post",
+        operation_id = "createGateCodes"
+    )]
+    async fn codes(
+        &self,
+        _caller: Granted<UseGate>,
+        body: Body<CodesInput>,
+    ) -> Outcome<Created<GateCodes>> {
+        let codes = body.parse()?.make()?;
+        Ok(Answer::of(&json!(codes).to_string()))
+    }
+
+    /// Register a walk-in
+    ///
+    /// Creates an attendee, registers them for the place where only registered attendees may enter, and checks
+    /// them in, all or nothing. Where the rules refuse the check-in (412) nobody is created, unless `admitted`
+    /// says that the gate let them in while it was offline: then it is a conflict. The same `nonce` again
+    /// creates nothing: 200 with `meta.replayed`, and `data` is `{}` once the attendee is deleted.
+    /// `meta.interaction` is the check-in, to be deleted by who undoes it; the attendee stays. Needs
+    /// `ROLE_OAUTH2_GATE`, a place of the gate's settings, and `delegate-create` in their `availableFeatures`.
+    #[oai(path = "/gate/walk-in", method = "post", operation_id = "createWalkIn")]
+    async fn walk_in(
+        &self,
+        caller: Granted<UseGate>,
+        request_id: RequestId,
+        body: Body<WalkInInput>,
+    ) -> Outcome<CreatedOnce<GateWalkIn>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let walk_in = WalkIn::new(body.parse()?, &self.settings(&caller)?, &ctx.settings.zone)?;
+        let place = walk_in.place;
+        let came = self.app.store.write(move |tx| walk_in.register(tx, &ctx));
+        let (status, delegate, interaction, mut meta) = match came.await? {
+            Came::Refused(refusal) => return Err(refusal.into()),
+            Came::Created(delegate, interaction) => (201, Some(delegate), interaction, json!({})),
+            Came::Replayed(delegate, interaction) => {
+                (200, delegate, interaction, json!({"replayed": true}))
+            }
+        };
+        if let Some(interaction) = interaction {
+            meta["interaction"] = json!(interaction);
+        }
+        let shown = self.shown(place, delegate)?.unwrap_or_else(|| json!({}));
+        let body = envelope(&shown.to_string(), &meta.to_string());
+        Ok(CreatedOnce::new(status, body))
+    }
+
+    /// Replace a lost badge
+    ///
+    /// Blocks the barcode, `rfid` and `uhfId` of an attendee, with the reason that a gate shows whoever comes
+    /// with them, and gives the attendee the new barcode. Sent again by the same client within ten minutes,
+    /// with the same `code`, it is answered as before. Needs `ROLE_OAUTH2_GATE` and a `supervisorPin` in the
+    /// gate's settings: the app asks for it.
+    #[oai(path = "/gate/badge", method = "post", operation_id = "replaceBadge")]
+    async fn badge(
+        &self,
+        caller: Granted<UseGate>,
+        request_id: RequestId,
+        body: Body<BadgeInput>,
+    ) -> Outcome<Answer<GateDelegate>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let lost = LostBadge::new(body.parse()?, &self.settings(&caller)?)?;
+        let place = lost.place;
+        let replaced = self.app.store.write(move |tx| lost.replace(tx, &ctx));
+        let delegate = replaced.await?;
+        let shown = self.shown(place, Some(delegate))?;
+        let shown = shown.ok_or_else(|| RESOURCE.missing(&delegate))?;
+        Ok(Answer::of(&shown.to_string()))
+    }
+
+    /// Find attendees by their name and e-mail address
+    ///
+    /// For kiosks, where attendees look themselves up: whoever has exactly this e-mail address and this last
+    /// or whole name, at most 5. Case, accents, spaces and hyphens do not matter. Needs `ROLE_OAUTH2_GATE`, and
+    /// a place of the gate's settings.
+    #[oai(path = "/gate/find", method = "post", operation_id = "findAtGate")]
+    async fn find(
+        &self,
+        caller: Granted<UseGate>,
+        body: Body<FindInput>,
+    ) -> Outcome<Answer<GateDelegates>> {
+        let input = body.parse()?;
+        let claim = Claim::new(&input)?;
+        let place = self.place(&caller, input.place)?;
+        let find = move |connection: &Connection| claim.find(connection);
+        Ok(self.found(place, find).await?)
     }
 }
 
 impl GateApi {
+    fn settings(&self, caller: &Granted<UseGate>) -> Result<GateSettings> {
+        let app = caller.device;
+        let read = |connection: &Connection| GateSettings::read(connection, app);
+        self.app.store.look_up(read)
+    }
+
     /// A place at which the caller may be a gate.
     fn place(&self, caller: &Granted<UseGate>, place: i64) -> Result<DeviceId> {
-        let (app, place) = (caller.device, DeviceId(place));
-        let gate = self
-            .app
-            .store
-            .look_up(|connection| GateSettings::read(connection, app))?;
-        gate.check_place(place)?;
+        let place = DeviceId(place);
+        self.settings(caller)?.check_place(place)?;
         Ok(place)
+    }
+
+    /// The delegates of ids as a gate shows them.
+    async fn found(
+        &self,
+        place: DeviceId,
+        find: impl FnOnce(&Connection) -> Result<Vec<i64>> + Send + 'static,
+    ) -> Result<Answer<GateDelegates>> {
+        let list = GateList::at(place, self.app.settings().access);
+        let read = move |connection: &Connection| {
+            let found = find(connection)?.into_iter();
+            let found = found.map(|id| list.delegate(connection, id));
+            let found: Vec<Option<Value>> = found.collect::<Result<_>>()?;
+            Ok(Value::Array(found.into_iter().flatten().collect()))
+        };
+        let found = self.app.store.read(read).await?;
+        Ok(Answer::of(&found.to_string()))
+    }
+
+    /// A delegate as a gate shows them; none once they are deleted.
+    fn shown(&self, place: DeviceId, delegate: Option<DelegateId>) -> Result<Option<Value>> {
+        let Some(delegate) = delegate else {
+            return Ok(None);
+        };
+        let list = GateList::at(place, self.app.settings().access);
+        let show = |connection: &Connection| list.delegate(connection, delegate.0);
+        self.app.store.look_up(show)
     }
 }
 
@@ -206,77 +320,5 @@ impl Described for Gate {
             "places": [{"id": 5, "name": "Entrance", "type": "room"}], "policy": "admit", "configVersion": 3,
             "features": ["check-in", "check-out", "delegate-search"], "allowRejected": false
         }))
-    }
-}
-
-fn delegate() -> MetaSchema {
-    free_object("An attendee as a gate shows them; only properties that have a value appear.").with_example(json!({
-        "id": 17, "name": "Ada Lovelace", "category": "vip", "codes": ["T-1"], "joined": true,
-        "note": {"level": "info", "note": "Speaker"}, "lastIn": 1_795_248_120_000_i64, "entries": 1,
-        "inside": true
-    }))
-}
-
-/// Attendees that a search found.
-pub struct GateDelegates;
-
-impl Described for GateDelegates {
-    const NAME: &'static str = "GateDelegates";
-
-    fn schema() -> MetaSchema {
-        let found = json!([{"id": 17, "name": "Ada Lovelace", "codes": ["T-1"], "joined": true}]);
-        example(array(inline(delegate()), "At most 8."), found)
-    }
-}
-
-/// Changes of a gate's list.
-pub struct GateChanges;
-
-impl Described for GateChanges {
-    const NAME: &'static str = "GateChanges";
-
-    fn schema() -> MetaSchema {
-        let change = object(
-            "A change of the list.",
-            &["cursor", "action", "kind"],
-            vec![
-                ("cursor", inline(text("Behind this change."))),
-                (
-                    "action",
-                    inline(text("`upsert`, `delete` or `reset`, as in `GET /changes`.")),
-                ),
-                ("kind", inline(text("What happened to the record last."))),
-                ("type", inline(text("`delegate` or `blocked-code`."))),
-                ("id", inline(integer("Absent of a reset."))),
-                (
-                    "data",
-                    inline(free_object(
-                        "The attendee, or a blocked code with its reason.",
-                    )),
-                ),
-            ],
-        );
-        example(
-            array(inline(change), "In order."),
-            json!([{"cursor": "AAEC", "action": "delete", "kind": "deleted", "type": "delegate", "id": 12}]),
-        )
-    }
-
-    fn meta() -> MetaSchemaRef {
-        inline(object(
-            "",
-            &[],
-            vec![
-                ("cursor", inline(text("To go on from."))),
-                ("more", inline(plain("boolean", "There is more already."))),
-                ("serverTime", inline(integer("Unix milliseconds."))),
-                (
-                    "place",
-                    inline(free_object(
-                        "The place with its rules and how many people are inside.",
-                    )),
-                ),
-            ],
-        ))
     }
 }

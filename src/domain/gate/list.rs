@@ -31,7 +31,7 @@ static PERSON: LazyLock<String> = LazyLock::new(|| {
         .map(|(column, _)| format!("p.{column}"))
         .collect();
     format!(
-        "SELECT {NAME}, p.delegate_type, iif(json_valid(p.data), coalesce(p.data ->> '$.Data.photo', p.data ->> '$.Photo.url'), NULL),
+        "SELECT {NAME}, p.delegate_type, p.parent_id, iif(json_valid(p.data), coalesce(p.data ->> '$.Data.photo', p.data ->> '$.Photo.url'), NULL),
              {} FROM delegates p WHERE p.id = ?1 AND p.deleted_at IS NULL",
         codes.join(", ")
     )
@@ -54,16 +54,17 @@ impl GateList {
         let found = connection
             .prepare_cached(&PERSON)?
             .query_row([id], |row| {
-                let codes = (3..row.as_ref().column_count()).map(|at| row.get(at));
+                let codes = (4..row.as_ref().column_count()).map(|at| row.get(at));
                 Ok((
                     row.get::<_, String>(0)?,
                     row.get::<_, Option<String>>(1)?,
-                    row.get::<_, Option<String>>(2)?,
+                    row.get::<_, Option<i64>>(2)?,
+                    row.get::<_, Option<String>>(3)?,
                     codes.collect::<rusqlite::Result<Vec<Option<String>>>>()?,
                 ))
             })
             .optional()?;
-        let Some((name, category, photo, codes)) = found else {
+        let Some((name, category, parent, photo, codes)) = found else {
             return Ok(None);
         };
         let codes: Vec<_> = codes.into_iter().flatten().collect();
@@ -75,6 +76,7 @@ impl GateList {
             }
         };
         put("category", json!(category));
+        put("parent", json!(parent));
         put(
             "photo",
             json!(photo.filter(|photo| photo.len() <= PHOTO_MAX_BYTES)),

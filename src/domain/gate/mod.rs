@@ -2,8 +2,15 @@
 //! check in and out at the places of their settings, and know of attendees what a gate shows.
 //!
 //! - `place`: a place with its rules; `list`: the attendees as a gate keeps them for when it is offline
+//! - `walk_in`, `codes`: people who come without a ticket; `badge`: a lost badge; `find`: attendees who look
+//!   themselves up at a kiosk
 //! - elsewhere: `apps::gate_settings`, what the app's settings say; `interactions::confine`, what it may record
 
 pub mod api;
+mod badge;
+mod codes;
+mod find;
 mod list;
 mod place;
+mod schemas;
+mod walk_in;

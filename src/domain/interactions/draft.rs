@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json, value::RawValue};
 use std::{fmt, sync::Arc};
 
 /// The longest nonce, in characters (contract §6).
-pub(super) const NONCE_MAX_CHARS: usize = 128;
+pub const NONCE_MAX_CHARS: usize = 128;
 
 /// The body of an interaction.
 #[derive(Debug, Default, Deserialize)]
@@ -50,9 +50,22 @@ pub struct InteractionInput {
     untagged,
     expecting = "must be an id or a selector such as \"barcode:ABC\""
 )]
-enum Participant {
+pub enum Participant {
     Id(i64),
     Selector(String),
+}
+
+impl Participant {
+    /// The delegate that is meant.
+    ///
+    /// # Errors
+    /// As [`DelegateSelector::parse`].
+    pub fn delegate(&self) -> Result<DelegateSelector> {
+        match self {
+            Self::Id(id) => Ok(DelegateSelector::Id(DelegateId(*id))),
+            Self::Selector(selector) => DelegateSelector::parse(selector),
+        }
+    }
 }
 
 /// One, two or three participants, in order.
@@ -138,12 +151,7 @@ impl Draft {
         if delegates[0].is_none() && devices[0].is_none() {
             return Err(participants("neither a delegate nor a device takes part"));
         }
-        let recorded_at = input
-            .recorded_at
-            .filter(|sent| !sent.is_null())
-            .map(|sent| zone.read("recordedAt", &sent))
-            .transpose()
-            .map_err(|cause| Error::new(Kind::InteractionContent, cause.message))?;
+        let recorded_at = read_recorded_at(input.recorded_at.as_ref(), zone)?;
         let mut draft = Self {
             kind: kind.to_owned(),
             delegates,
@@ -250,7 +258,20 @@ pub fn check_type(kind: &str) -> Result<()> {
     Ok(())
 }
 
-fn check_nonce(nonce: &str) -> Result<()> {
+/// Reads when something happened, where the client says so.
+///
+/// # Errors
+/// [`Kind::InteractionContent`].
+pub fn read_recorded_at(sent: Option<&Value>, zone: &Zone) -> Result<Option<Timestamp>> {
+    sent.filter(|sent| !sent.is_null())
+        .map(|sent| zone.read("recordedAt", sent))
+        .transpose()
+        .map_err(|cause| Error::new(Kind::InteractionContent, cause.message))
+}
+
+/// # Errors
+/// [`Kind::Invalid`].
+pub fn check_nonce(nonce: &str) -> Result<()> {
     let length = nonce.chars().count();
     if length == 0 || length > NONCE_MAX_CHARS || nonce.contains('\0') {
         return Err(Error::invalid(format!(

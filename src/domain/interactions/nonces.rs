@@ -5,7 +5,7 @@ use crate::{
     core::keyed::Key,
     db::Tx,
     types::{
-        ClientId,
+        ClientId, DelegateId,
         error::{Error, Kind, Result},
     },
 };
@@ -38,6 +38,22 @@ pub fn recall(
         }
         Some(_) => Err(reused()),
     }
+}
+
+/// The first delegate of what a nonce stands for, also when the interaction was deleted since; nobody
+/// once they were erased.
+pub fn first_delegate(tx: &Tx<'_>, client: ClientId, nonce: &str) -> Result<Option<DelegateId>> {
+    Ok(tx
+        .prepare_cached(
+            "SELECT coalesce(i.first_delegate_id, (
+                 SELECT before ->> '$.firstDelegate.id' FROM audit
+                 WHERE record_type = 'interaction' AND record_id = n.interaction_id AND action = 'delete'))
+             FROM nonces n LEFT JOIN interactions i ON i.id = n.interaction_id
+             WHERE n.client_id = ?1 AND n.nonce = ?2",
+        )?
+        .query_row(rusqlite::params![client, nonce], |row| row.get(0))
+        .optional()?
+        .flatten())
 }
 
 fn reused() -> Error {

@@ -64,7 +64,12 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
         ("/otp/send", _) => {
             errors.extend([Kind::TooManyAttempts { retry_after_s: 0 }, Kind::NotSetUp]);
         }
-        ("/changes" | "/changes/stream", _) => errors.push(Kind::CursorGone),
+        ("/gate/walk-in", _) => {
+            errors.extend([Kind::InteractionContent, Kind::KeyReused]);
+            errors.extend(refused.map(Kind::Refused));
+        }
+        ("/gate/badge", _) => errors.extend([Kind::UnknownIdType, Kind::DelegateNotFound]),
+        ("/changes" | "/changes/stream" | "/gate/snapshot", _) => errors.push(Kind::CursorGone),
         ("/device/ping" | "/device-config", _) => errors.push(Kind::DeviceNotFound),
         (path, _) if path.starts_with("/report/") => {
             errors.push(Kind::ReportNotFound);
@@ -85,6 +90,8 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             "/tx/new",
             "/otp/send",
             "/delegate/send-comm",
+            "/gate/codes",
+            "/gate/find",
         ]
         .contains(&path)
         && !path.ends_with("/list");

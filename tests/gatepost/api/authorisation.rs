@@ -98,6 +98,10 @@ const TABLE: &[(&str, Access)] = &[
     ("getGate", Roles(&[Gate])),
     ("getGateSnapshot", Roles(&[Gate])),
     ("searchGate", Roles(&[Gate])),
+    ("createGateCodes", Roles(&[Gate])),
+    ("createWalkIn", Roles(&[Gate])),
+    ("replaceBadge", Roles(&[Gate])),
+    ("findAtGate", Roles(&[Gate])),
 ];
 
 /// One operation of the server's document.

@@ -10,17 +10,17 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A hall with a room in it, another place, and a gate that may be used at the room.
-struct Venue {
-    server: Server,
-    all: Caller,
-    gate: Caller,
-    hall: i64,
-    room: i64,
-    other: i64,
+pub struct Venue {
+    pub server: Server,
+    pub all: Caller,
+    pub gate: Caller,
+    pub hall: i64,
+    pub room: i64,
+    pub other: i64,
 }
 
 impl Venue {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let server = Server::start();
         let all = server.caller_with_all();
         let hall = all
@@ -51,7 +51,11 @@ impl Venue {
     }
 
     /// Applies the list from a cursor on; where it is then.
-    fn follow(&self, list: &mut BTreeMap<String, Value>, since: Option<String>) -> (String, Value) {
+    pub fn follow(
+        &self,
+        list: &mut BTreeMap<String, Value>,
+        since: Option<String>,
+    ) -> (String, Value) {
         let mut since = since;
         loop {
             let from = since.map_or_else(String::new, |since| format!("&since={since}"));

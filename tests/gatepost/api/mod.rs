@@ -14,6 +14,7 @@ mod examples;
 mod flags;
 mod forms;
 mod gate;
+mod gate_people;
 mod interactions;
 mod kept;
 mod lists;

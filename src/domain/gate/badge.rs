@@ -1,0 +1,103 @@
+//! A lost badge: its codes are blocked, and its holder gets another barcode.
+
+use super::codes;
+use crate::{
+    core::Context,
+    db::Tx,
+    domain::{
+        apps::GateSettings,
+        delegates::{self, blocked, overview::holder},
+        interactions::draft::Participant,
+    },
+    types::{
+        DelegateId, DelegateSelector, DeviceId,
+        error::{Error, Kind, Result},
+    },
+};
+use serde::Deserialize;
+
+/// How long the same request again is taken for a resend, in milliseconds.
+const RESEND_MS: i64 = 10 * 60 * 1_000;
+
+/// The body of a replacement.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct BadgeInput {
+    delegate: Participant,
+    place: Option<i64>,
+    code: Option<String>,
+    reason: Option<String>,
+}
+
+/// A badge to be replaced.
+pub struct LostBadge {
+    delegate: DelegateSelector,
+    /// Where the delegate is shown.
+    pub place: DeviceId,
+    code: Option<String>,
+    reason: String,
+}
+
+impl LostBadge {
+    /// Checks a request of a gate.
+    ///
+    /// # Errors
+    /// [`Kind::Forbidden`] for a gate without supervisors, or of other places.
+    pub fn new(input: BadgeInput, gate: &GateSettings) -> Result<Self> {
+        let delegate = input.delegate.delegate();
+        let delegate = delegate
+            .map_err(|cause| Error::new(cause.kind, format!("delegate: {}", cause.message)))?;
+        if gate.supervisor_pin.is_none() {
+            let message =
+                "supervisors replace badges, and this gate's settings have no supervisorPin";
+            return Err(Error::new(Kind::Forbidden, message));
+        }
+        let own = gate.place.filter(|place| gate.check_place(*place).is_ok());
+        let first = gate.places.first().map(|place| DeviceId(place.id));
+        let place = input.place.map(DeviceId).or(own).or(first);
+        let place = place.ok_or_else(|| Error::new(Kind::Forbidden, "this gate has no place"))?;
+        gate.check_place(place)?;
+        let reason = input
+            .reason
+            .as_deref()
+            .or(blocked::REASONS.first().copied());
+        Ok(Self {
+            delegate,
+            place,
+            code: input.code,
+            reason: reason.unwrap_or_default().trim().to_owned(),
+        })
+    }
+
+    /// Replaces the badge; whose it is.
+    ///
+    /// # Errors
+    /// [`Kind::DelegateNotFound`], and as [`blocked::replace_badge`].
+    pub fn replace(&self, tx: &Tx<'_>, ctx: &Context) -> Result<DelegateId> {
+        let delegate = delegates::find(tx, &self.delegate)?;
+        match &self.code {
+            Some(code) if self.is_done(tx, ctx, delegate, code)? => {}
+            Some(code) => blocked::replace_badge(tx, ctx, delegate, &self.reason, code)?,
+            None => blocked::replace_badge(tx, ctx, delegate, &self.reason, &codes::make(1)?)?,
+        }
+        Ok(delegate)
+    }
+
+    /// Whether this caller has just done it already, and its answer was lost on the way.
+    fn is_done(
+        &self,
+        tx: &Tx<'_>,
+        ctx: &Context,
+        delegate: DelegateId,
+        code: &str,
+    ) -> Result<bool> {
+        if holder(tx, code)?.is_none_or(|holder| holder.id != delegate.0) {
+            return Ok(false);
+        }
+        let since = tx.now().0 - RESEND_MS;
+        let blocked = blocked::of(tx, delegate.0)?;
+        Ok(blocked
+            .iter()
+            .any(|one| one.at.0 >= since && one.actor == ctx.actor && one.reason == self.reason))
+    }
+}

@@ -1,0 +1,216 @@
+//! What gates send and are sent, in the API's document.
+
+use super::{
+    badge::BadgeInput,
+    codes::{CODES_MAX, CodesInput},
+    find::FindInput,
+    walk_in::WalkInInput,
+};
+use crate::{
+    domain::interactions::draft::NONCE_MAX_CHARS,
+    types::text::{CODE_MAX_CHARS, TEXT_MAX_CHARS},
+    web::schema::{
+        Described, Properties, array, bounded_integer, bounded_text, example, free_object, id,
+        inline, integer, nullable, object, one_of, plain, selector, sent_time, text, texts,
+    },
+};
+use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
+use serde_json::json;
+
+/// An attendee as a gate shows them.
+pub struct GateDelegate;
+
+impl Described for GateDelegate {
+    const NAME: &'static str = "GateDelegate";
+
+    fn schema() -> MetaSchema {
+        free_object("An attendee as a gate shows them; only properties that have a value appear.").with_example(json!({
+            "id": 17, "name": "Ada Lovelace", "category": "vip", "parent": 12, "codes": ["T-1"], "joined": true,
+            "note": {"level": "info", "note": "Speaker"}, "lastIn": 1_795_248_120_000_i64, "entries": 1,
+            "inside": true
+        }))
+    }
+}
+
+/// An attendee who came without a ticket.
+pub struct GateWalkIn;
+
+impl Described for GateWalkIn {
+    const NAME: &'static str = "GateWalkIn";
+    const META: &'static str = "{\"interaction\":99}";
+
+    fn schema() -> MetaSchema {
+        GateDelegate::schema()
+    }
+
+    fn meta() -> MetaSchemaRef {
+        let replayed = plain("boolean", "`true`: the same nonce created them before.");
+        let about = "The check-in; absent once it is deleted.";
+        inline(
+            plain("object", "")
+                .optional("interaction", id(about))
+                .optional("replayed", replayed),
+        )
+    }
+}
+
+/// Attendees that were found.
+pub struct GateDelegates;
+
+impl Described for GateDelegates {
+    const NAME: &'static str = "GateDelegates";
+
+    fn schema() -> MetaSchema {
+        let found = json!([{"id": 17, "name": "Ada Lovelace", "codes": ["T-1"], "joined": true}]);
+        example(array(inline(GateDelegate::schema()), "A few."), found)
+    }
+}
+
+/// Ticket codes.
+pub struct GateCodes;
+
+impl Described for GateCodes {
+    const NAME: &'static str = "GateCodes";
+
+    fn schema() -> MetaSchema {
+        example(
+            texts("As many as were asked for."),
+            json!(["W001Z5XK9QJ7R2M8"]),
+        )
+    }
+}
+
+impl Described for CodesInput {
+    const NAME: &'static str = "GateCodesInput";
+
+    fn schema() -> MetaSchema {
+        let count = bounded_integer(1.0, CODES_MAX.into(), "How many codes.");
+        plain("object", "How many ticket codes to make.")
+            .required("count", count)
+            .with_example(json!({"count": 50}))
+    }
+}
+
+impl Described for WalkInInput {
+    const NAME: &'static str = "WalkInInput";
+
+    fn schema() -> MetaSchema {
+        let property = |about| nullable(bounded_text(0, TEXT_MAX_CHARS, about));
+        let admitted = "The gate let them in while it was offline: stored whatever the rules say.";
+        let time = "When they came; the server's time without it.";
+        plain("object", "Somebody who comes without a ticket, with a first or a last name.")
+            .required("place", id("The id of the place."))
+            .required("nonce", bounded_text(1, NONCE_MAX_CHARS, "Unique per client: a resend with it creates nothing twice."))
+            .optional("firstName", property(""))
+            .optional("lastName", property(""))
+            .optional("email", property(""))
+            .optional("delegateType", property("One of the settings' `walkInTypes`, where there are any; their `delegateType` without it."))
+            .optional("code", nullable(bounded_text(1, CODE_MAX_CHARS, "The barcode; made by the server without it.")))
+            .optional("recordedAt", nullable(sent_time(time)))
+            .optional("admitted", nullable(plain("boolean", admitted)))
+            .with_example(json!({
+                "place": 5, "nonce": "0f5cbb1e", "firstName": "Ada", "lastName": "Lovelace", "email": "ada@example.org",
+                "delegateType": "Visitor"
+            }))
+    }
+}
+
+impl Described for BadgeInput {
+    const NAME: &'static str = "BadgeInput";
+
+    fn schema() -> MetaSchema {
+        let code = "The barcode of the new badge; made by the server without it.";
+        let reason = "Why the codes are blocked; `reported lost` without it.";
+        plain("object", "A lost badge and the one in its place.")
+            .required(
+                "delegate",
+                one_of(
+                    selector("a selector such as `scan:T-1`"),
+                    "Whose badge was lost.",
+                ),
+            )
+            .optional(
+                "place",
+                nullable(id(
+                    "Where the answer shows the attendee; the gate's place without it.",
+                )),
+            )
+            .optional("code", nullable(bounded_text(1, CODE_MAX_CHARS, code)))
+            .optional("reason", nullable(bounded_text(1, 200, reason)))
+            .with_example(json!({"delegate": 17, "code": "NEW-1", "reason": "reported lost"}))
+    }
+}
+
+impl Described for FindInput {
+    const NAME: &'static str = "GateFindInput";
+
+    fn schema() -> MetaSchema {
+        plain("object", "Who somebody at a kiosk is.")
+            .required("place", id("The id of the place."))
+            .required(
+                "name",
+                bounded_text(
+                    1,
+                    TEXT_MAX_CHARS,
+                    "The last name, or the first and the last.",
+                ),
+            )
+            .required(
+                "email",
+                bounded_text(1, TEXT_MAX_CHARS, "The whole e-mail address."),
+            )
+            .with_example(json!({"place": 5, "name": "Lovelace", "email": "ada@example.org"}))
+    }
+}
+
+/// Changes of a gate's list.
+pub struct GateChanges;
+
+impl Described for GateChanges {
+    const NAME: &'static str = "GateChanges";
+
+    fn schema() -> MetaSchema {
+        let change = object(
+            "A change of the list.",
+            &["cursor", "action", "kind"],
+            vec![
+                ("cursor", inline(text("Behind this change."))),
+                (
+                    "action",
+                    inline(text("`upsert`, `delete` or `reset`, as in `GET /changes`.")),
+                ),
+                ("kind", inline(text("What happened to the record last."))),
+                ("type", inline(text("`delegate` or `blocked-code`."))),
+                ("id", inline(integer("Absent of a reset."))),
+                (
+                    "data",
+                    inline(free_object(
+                        "The attendee, or a blocked code with its reason.",
+                    )),
+                ),
+            ],
+        );
+        example(
+            array(inline(change), "In order."),
+            json!([{"cursor": "AAEC", "action": "delete", "kind": "deleted", "type": "delegate", "id": 12}]),
+        )
+    }
+
+    fn meta() -> MetaSchemaRef {
+        inline(object(
+            "",
+            &[],
+            vec![
+                ("cursor", inline(text("To go on from."))),
+                ("more", inline(plain("boolean", "There is more already."))),
+                ("serverTime", inline(integer("Unix milliseconds."))),
+                (
+                    "place",
+                    inline(free_object(
+                        "The place with its rules and how many people are inside.",
+                    )),
+                ),
+            ],
+        ))
+    }
+}

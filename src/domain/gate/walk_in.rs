@@ -1,0 +1,218 @@
+//! A walk-in: somebody who comes without a ticket is created, registered for the place where its rules
+//! need it, and checked in, all or nothing.
+
+use super::{codes, place};
+use crate::{
+    core::{Context, records::write},
+    db::Tx,
+    domain::{
+        apps::{GateSettings, parameters::strings},
+        delegates::{RESOURCE, blocked},
+        interactions::{
+            draft::{Draft, check_nonce, read_recorded_at},
+            judge::DeviceCache,
+            nonces,
+            record::{self, ResolvedParticipants, record},
+            refusals,
+            types::{CHECK_IN, JOIN},
+        },
+    },
+    types::{
+        DelegateCode, DelegateId, DelegateSelector, DeviceId, DeviceSelector, InteractionId,
+        Timestamp, Zone,
+        error::{Error, Kind, Result},
+        json,
+    },
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::mem;
+
+/// The value of `availableFeatures` by which a gate registers people.
+const FEATURE: &str = "delegate-create";
+
+/// The body of a walk-in.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WalkInInput {
+    place: i64,
+    nonce: String,
+    first_name: Option<String>,
+    last_name: Option<String>,
+    email: Option<String>,
+    delegate_type: Option<String>,
+    code: Option<String>,
+    recorded_at: Option<Value>,
+    admitted: Option<bool>,
+}
+
+/// A walk-in, checked as far as that goes without the store.
+pub struct WalkIn {
+    pub place: DeviceId,
+    /// Properties of the delegate, but for the barcode.
+    properties: Map<String, Value>,
+    code: Option<String>,
+    recorded_at: Option<Timestamp>,
+    /// The client's nonce, with the fingerprint of what was sent with it.
+    nonce: (String, [u8; 16]),
+    /// Whether the gate let them in while it was offline.
+    admitted: bool,
+    /// Whether the gate's settings allow it.
+    allowed: Result<()>,
+}
+
+/// What came of a walk-in.
+pub enum Outcome {
+    Created(DelegateId, Option<InteractionId>),
+    /// The nonce had created it before: whom, and the check-in, as far as they are there still.
+    Replayed(Option<DelegateId>, Option<InteractionId>),
+    /// The rules refused the check-in. Nothing is stored but the refusal.
+    Refused(Error),
+}
+
+impl WalkIn {
+    /// Checks the body of a gate. What its settings do not allow is an error of [`WalkIn::register`] alone:
+    /// a resend is answered as before, whatever was set since.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`], naming what is at fault; [`Kind::InteractionContent`].
+    pub fn new(input: WalkInInput, gate: &GateSettings, zone: &Zone) -> Result<Self> {
+        check_nonce(&input.nonce)?;
+        let body = serde_json::to_value(&input).map_err(Error::defect)?;
+        let recorded_at = read_recorded_at(input.recorded_at.as_ref(), zone)?;
+        let place = DeviceId(input.place);
+        let admitted = input.admitted.unwrap_or(false);
+        let allowed = check(
+            gate,
+            place,
+            input.delegate_type.as_deref().filter(|_| !admitted),
+        );
+        let default_type = || {
+            gate.all
+                .get("delegateType")?
+                .as_str()
+                .map(ToOwned::to_owned)
+        };
+        let mut properties = Map::new();
+        for (name, value) in [
+            ("firstName", input.first_name),
+            ("lastName", input.last_name),
+            ("email", input.email),
+            ("delegateType", input.delegate_type.or_else(default_type)),
+        ] {
+            let value = value.map(|value| value.trim().to_owned());
+            if let Some(value) = value.filter(|value| !value.is_empty()) {
+                properties.insert(name.to_owned(), value.into());
+            }
+        }
+        if !["firstName", "lastName"]
+            .iter()
+            .any(|name| properties.contains_key(*name))
+        {
+            return Err(Error::invalid("lastName: a first or a last name is needed"));
+        }
+        Ok(Self {
+            place,
+            properties,
+            code: input.code,
+            recorded_at,
+            nonce: (input.nonce, json::fingerprint(&body)),
+            admitted,
+            allowed,
+        })
+    }
+
+    /// Creates, registers and checks in.
+    ///
+    /// # Errors
+    /// [`Kind::Forbidden`] where the gate's settings do not allow it, [`Kind::CodeTaken`],
+    /// [`Kind::KeyReused`], and as [`write::create`].
+    pub fn register(mut self, tx: &Tx<'_>, ctx: &Context) -> Result<Outcome> {
+        if let Some(earlier) = self.recall(tx, ctx)? {
+            return Ok(earlier);
+        }
+        mem::replace(&mut self.allowed, Ok(()))?;
+        match tx.nested(|tx| self.create(tx, ctx)) {
+            Err(refusal) if matches!(refusal.kind, Kind::Refused(_)) => {
+                let mut draft = self.draft(CHECK_IN.name, None);
+                let code = |code| DelegateSelector::Code(DelegateCode::Barcode, code);
+                draft.delegates[0] = self.code.map(code);
+                let participants = ResolvedParticipants {
+                    devices: [Some(self.place), None, None],
+                    ..ResolvedParticipants::default()
+                };
+                refusals::keep(tx, ctx, &draft, &participants, &refusal)?;
+                Ok(Outcome::Refused(refusal))
+            }
+            created => created,
+        }
+    }
+
+    /// What the nonce created before.
+    fn recall(&self, tx: &Tx<'_>, ctx: &Context) -> Result<Option<Outcome>> {
+        let Some(client) = ctx.client else {
+            return Ok(None);
+        };
+        let (nonce, fingerprint) = &self.nonce;
+        let Some(check_in) = nonces::recall(tx, client, nonce, fingerprint)? else {
+            return Ok(None);
+        };
+        let delegate = nonces::first_delegate(tx, client, nonce)?;
+        let check_in = check_in.and_then(|check_in| check_in.id);
+        Ok(Some(Outcome::Replayed(delegate, check_in)))
+    }
+
+    fn create(&self, tx: &Tx<'_>, ctx: &Context) -> Result<Outcome> {
+        let code = match &self.code {
+            Some(code) => {
+                blocked::check_free(tx, "code", code)?;
+                code.clone()
+            }
+            None => codes::make(1)?,
+        };
+        let mut body = self.properties.clone();
+        body.insert(DelegateCode::Barcode.name().to_owned(), code.into());
+        let delegate = DelegateId(write::create(tx, ctx, &RESOURCE, body)?);
+        let rules = place::rules(tx, &DeviceCache::default(), self.place, ctx.settings.access)?;
+        if rules.is_some_and(|rules| rules.needs_join()) {
+            record(tx, ctx, &self.draft(JOIN.name, Some(delegate)))?;
+        }
+        let mut draft = self.draft(CHECK_IN.name, Some(delegate));
+        draft.nonce = Some(self.nonce.clone());
+        match record(tx, ctx, &draft)?.outcome {
+            record::Outcome::Created(check_in) => Ok(Outcome::Created(delegate, check_in.id)),
+            record::Outcome::Refused(refusal) => Err(refusal),
+            record::Outcome::Replayed(_) => Err(Error::defect("a nonce was used up meanwhile")),
+        }
+    }
+
+    fn draft(&self, kind: &str, delegate: Option<DelegateId>) -> Draft {
+        Draft {
+            kind: kind.to_owned(),
+            delegates: [delegate.map(DelegateSelector::Id), None, None],
+            devices: [Some(DeviceSelector::Id(self.place)), None, None],
+            recorded_at: self.recorded_at,
+            admitted: self.admitted,
+            ..Draft::default()
+        }
+    }
+}
+
+/// Checks that a gate may register somebody of a type at a place.
+fn check(gate: &GateSettings, place: DeviceId, delegate_type: Option<&str>) -> Result<()> {
+    gate.check_place(place)?;
+    if !gate.has_feature(FEATURE) {
+        let message = format!(
+            "this gate registers nobody; its setting availableFeatures would have to name {FEATURE}"
+        );
+        return Err(Error::new(Kind::Forbidden, message));
+    }
+    let types = gate.all.get("walkInTypes").into_iter().flat_map(strings);
+    let types: Vec<_> = types.collect();
+    match delegate_type {
+        Some(sent) if !types.is_empty() && !types.contains(&sent.trim()) => Err(Error::invalid(
+            format!("delegateType: must be one of {}", types.join(", ")),
+        )),
+        _ => Ok(()),
+    }
+}
