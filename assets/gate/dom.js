@@ -66,3 +66,12 @@ export function fill(element, items, draw) {
   filled.set(element, drawn);
   element.replaceChildren(...items.map(draw));
 }
+
+let toastTimer = /** @type {ReturnType<typeof setTimeout>|undefined} */ (undefined);
+
+/** A message for some seconds. @param {string} text */
+export function toast(text) {
+  setText(byId("toast"), text);
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => setText(byId("toast"), ""), 5000);
+}
