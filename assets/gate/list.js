@@ -218,8 +218,8 @@ export class List {
   /** Somebody's whole booking or group, themselves included: its parent and everybody who names that parent. @param {Person} person */
   booking(person) {
     const parent = person.parent ?? person.id;
-    const members = [parent, ...(this.#children.get(parent) ?? [])].map((id) => this.people.get(id));
-    return members.filter((member) => member !== undefined);
+    const children = [...(this.#children.get(parent) ?? [])].sort((a, b) => a - b);
+    return [...new Set([parent, ...children])].map((id) => this.people.get(id)).filter((member) => member !== undefined);
   }
 
   /** The attendee with a code. @param {string} code */

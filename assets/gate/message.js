@@ -22,14 +22,20 @@ export class MessageNotice {
   /** @param {Message|undefined} message @param {string} zone @param {number} now */
   show(message, zone, now) {
     const { settings } = this;
-    const key = message && `${message.at} ${message.text}`;
-    byId("message").hidden = !key || key === settings.dismissedMessage;
+    const { isShown, isNew, key } = noticeOf(message, settings);
+    byId("message").hidden = !isShown;
     if (!message) return;
     setText(byId("message-time"), t("message.time", { at: spokenTime(message.at, zone, now) }));
     setText(byId("message-text"), message.text);
-    if (key === settings.heardMessage) return;
+    if (!isNew) return;
     settings.heardMessage = key;
     this.save();
     play("message", settings);
   }
+}
+
+/** @param {Message|undefined} message @param {{heardMessage?: string, dismissedMessage?: string}} settings */
+export function noticeOf(message, settings) {
+  const key = message && `${message.at} ${message.text}`;
+  return { key, isShown: Boolean(key) && key !== settings.dismissedMessage, isNew: Boolean(key) && key !== settings.heardMessage };
 }

@@ -73,7 +73,7 @@ export class SearchDialog {
     setText(byId("search-note"), note);
     byId("hits").replaceChildren(...hits.map((person) => {
       const about = [person.category, person.inside && t("search.inside")].filter(Boolean).join(" · ");
-      const more = this.actions.more(person).map(([text, run]) => make("button", { type: "button", class: "plain small", onclick: () => this.#leave(run) }, text));
+      const more = this.actions.more(person).map(([text, run]) => make("button", { type: "button", class: "plain", onclick: () => this.#leave(run) }, text));
       const choose = make("button", { type: "button", onclick: () => this.actions.choose(person) }, person.name ?? String(person.id), make("small", {}, about));
       return make("li", {}, choose, more.length > 0 && make("div", { class: "actions" }, ...more));
     }));

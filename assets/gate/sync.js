@@ -51,9 +51,9 @@ export class Sync {
     this.#uploadForEver();
   }
 
-  stop() {
-    this.isRunning = false;
-    this.#feed?.abort(cancelled());
+  /** For tests. */
+  close() {
+    this.#channel?.close();
   }
 
   /** Another place: its list begins anew. */

@@ -106,8 +106,8 @@ export class VerdictScreen {
 /** @param {string} name @param {string|undefined} text */
 const line = (name, text) => (text ? [make("p", { class: name }, text)] : []);
 
-/** A code in groups of four, to be read and written. @param {string} code */
-export const grouped = (code) => code.match(/.{1,4}/gu)?.join(" ") ?? code;
+/** A long code in groups of four, to be read and written. @param {string} code */
+export const grouped = (code) => (/^[A-Za-z0-9]{8,}$/.test(code) ? code.replace(/.{4}(?=.)/g, "$& ") : code);
 
 /** The server's sentences go on after a code; here they stand alone. @param {string} [text] */
 const capitalized = (text) => text && text[0].toUpperCase() + text.slice(1);
