@@ -4,6 +4,7 @@ import { BadgeDialog } from "./badge.js";
 import { BookingDialog } from "./booking.js";
 import { byId, setText, showScreen, toast } from "./dom.js";
 import { Gate } from "./gate.js";
+import { Kiosk } from "./kiosk.js";
 import { List } from "./list.js";
 import { MessageNotice } from "./message.js";
 import { choosePlace, setUp } from "./onboarding.js";
@@ -157,6 +158,7 @@ async function usePlace({ id, name }) {
 }
 
 async function scanScreen() {
+  if (kiosk.isWanted) return kiosk.enter();
   showScreen("scan");
   draw();
   if (settings.cameraOn && !scanner.isOn) await turnCamera(true);
@@ -177,6 +179,7 @@ async function revoked() {
   recent.length = 0;
   verdicts.close();
   scanner.stop();
+  kiosk.close();
   await list.clear();
   await queue.strip();
   await store.write([["meta", "delete", "credentials"], ["meta", "delete", "gate"], ["meta", "delete", "codes"]]);
@@ -189,6 +192,7 @@ async function revoked() {
 
 /** Somebody wants to go in or out. @param {{code?: string, person?: import("./list.js").Person}} who */
 async function scanned(who) {
+  if (kiosk.isOn && who.code) return kiosk.scanned(who.code);
   if (!settings.place || document.body.dataset.screen !== "scan") return;
   if (who.code && badges.takes(who.code)) return;
   const startedAt = performance.now();
@@ -270,10 +274,12 @@ async function undo() {
   draw();
 }
 
+/** The gate waits for the next scan. */
+const isFree = () => !document.querySelector("dialog[open]") && document.body.dataset.screen === "scan" && byId("verdict").hidden;
+
 /** Keys of a person with no field in focus: the code is typed by hand. @param {string} text */
 function typed(text) {
-  const isFree = !document.querySelector("dialog[open]") && document.body.dataset.screen === "scan" && byId("verdict").hidden;
-  if (isFree && /^[\p{L}\p{N}]/u.test(text)) openType(text);
+  if (isFree() && /^[\p{L}\p{N}]/u.test(text)) openType(text);
 }
 
 /** @param {string} text */
@@ -332,12 +338,16 @@ function draw() {
   const now = server.now();
   if (screen === "readiness") showReadiness(parts);
   else if (screen === "uploads") showUploads(queue, list, gate.zone, now);
+  else if (screen === "kiosk") kiosk.draw();
+  else if (kiosk.isWanted && isFree()) kiosk.enter();
   else if (screen === "scan") drawScan(parts, now);
-  message.show(sync.gate?.message, gate.zone, now);
+  // The crew's words are not for attendees.
+  message.show(kiosk.isOn ? undefined : sync.gate?.message, gate.zone, now);
   if (server.online && sync.version) useWorker(sync.version);
 }
 
 const parts = { server, list, queue, store, sync, gate, scanner, wedge, verdicts, settings, recent, saveSettings, tryCamera: () => turnCamera(true) };
+const kiosk = new Kiosk({ ...parts, onLeave: scanScreen });
 
 let workerVersion = "";
 
@@ -382,6 +392,7 @@ function bind(name, then = () => {}) {
 function openMenu() {
   for (const name of ["sound", "vibration"]) /** @type {HTMLInputElement} */ (byId(name)).checked = settings[name];
   /** @type {HTMLSelectElement} */ (byId("theme")).value = settings.theme;
+  byId("menu-kiosk").hidden = !sync.gate?.kiosk;
   /** @type {HTMLDialogElement} */ (byId("menu-dialog")).showModal();
 }
 
@@ -412,6 +423,7 @@ function wire() {
   on("menu-readiness", readiness);
   on("menu-uploads", () => { showScreen("uploads"); draw(); });
   on("menu-place", changePlace);
+  on("menu-kiosk", () => kiosk.enter());
   on("menu-reload", () => location.reload());
   byId("menu-reset").addEventListener("click", (event) => confirmThen(t("menu.reset.sure", { count: queue.waiting.length + queue.failed.length }), reset)(event));
   on("ready-continue", scanScreen);

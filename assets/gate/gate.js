@@ -42,21 +42,21 @@ export class Gate {
   }
 
   /**
-   * By the direction that is set.
-   * @param {{code?: string, person?: Person}} who
+   * By the direction that is set, where none is given.
+   * @param {{code?: string, person?: Person}} who @param {"in"|"out"|"both"} [mode]
    * @returns {Promise<Outcome|undefined>} undefined: the same code again, nothing to do
    */
-  async pass(who) {
+  async pass(who, mode = this.settings.mode) {
     const code = who.code ?? who.person?.codes?.[0];
     const person = who.person ?? this.list.find(who.code ?? "");
     const now = performance.now();
-    const isTwice = this.settings.mode === "both" && code === this.#lastCode && now - this.#lastAt < TWICE_MS;
+    const isTwice = mode === "both" && code === this.#lastCode && now - this.#lastAt < TWICE_MS;
     this.#lastCode = code ?? "";
     this.#lastAt = now;
     if (isTwice) return undefined;
     const before = person && this.list.withWaiting(person, this.queue.passed);
     /** @type {"in"|"out"} */
-    const passage = this.settings.mode === "both" ? (before?.inside ? "out" : "in") : this.settings.mode;
+    const passage = mode === "both" ? (before?.inside ? "out" : "in") : mode;
     return this.#decide({ code, delegate: person?.id, passage, ...this.#hereAndNow() }, before);
   }
 

@@ -189,6 +189,7 @@ const en = {
   "menu.title": "Menu",
   "menu.readiness": "Readiness",
   "menu.place": "Change place",
+  "menu.kiosk": "Start the kiosk",
   "menu.theme": "Display",
   "menu.theme.auto": "As the device",
   "menu.theme.light": "Light",
@@ -199,6 +200,11 @@ const en = {
   "menu.reset": "Set up again",
   "menu.reset.sure": "Delete list and access, keep scans ({count})",
   "menu.reload": "Reload",
+
+  "kiosk.exit.title": "End the kiosk",
+  "kiosk.exit.none": "No supervisor PIN is set. End the kiosk in the console, under App configuration.",
+  "kiosk.exit.go": "End the kiosk",
+  "kiosk.storage": "Scans are not stored on this device ({problem})",
 
   "camera.insecure": "The camera needs a secure connection (HTTPS).",
   "camera.none": "This browser has no camera.",
