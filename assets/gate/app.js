@@ -1,28 +1,31 @@
 // The gate app: puts the parts together and draws the screen where people scan.
 
-import { age, byId, fill, icon, make, setText, showScreen } from "./dom.js";
+import { BadgeDialog } from "./badge.js";
+import { BookingDialog } from "./booking.js";
+import { byId, setText, showScreen, toast } from "./dom.js";
 import { Gate } from "./gate.js";
-import { spokenTime } from "./judge.js";
+import { Kiosk } from "./kiosk.js";
 import { List } from "./list.js";
+import { MessageNotice } from "./message.js";
 import { choosePlace, setUp } from "./onboarding.js";
 import { Queue } from "./queue.js";
 import { batteryOf, showReadiness } from "./readiness.js";
 import { Scanner, cameraProblem } from "./scanner.js";
+import { drawScan } from "./scanscreen.js";
 import { SearchDialog } from "./search.js";
 import { Server } from "./server.js";
-import { isPin, randomHex } from "./sha256.js";
+import { randomHex } from "./sha256.js";
 import * as sound from "./sound.js";
 import { Store } from "./store.js";
+import { askOverride, canOverride } from "./supervisor.js";
 import { Sync } from "./sync.js";
 import { fillTexts, t } from "./texts.js";
 import { confirmThen, showUploads } from "./uploads.js";
 import { VerdictScreen } from "./verdict.js";
+import { WalkInDialog } from "./walkin.js";
 import { Wedge } from "./wedge.js";
 
 const RECENT = 3;
-const PIN_TRIES = 5;
-const PIN_PAUSE_MS = 60_000;
-
 /** @typedef {import("./gate.js").Outcome} Outcome */
 
 /** @type {any} */
@@ -38,7 +41,10 @@ const sync = new Sync(server, list, queue, store, {
     followConsole();
     draw();
   },
-  onStored: (scan, id) => gate.stored(scan, id),
+  onStored: (scan, id, registered) => {
+    if (registered && mine.has(scan.delegate)) mine.add(registered.id);
+    return gate.stored(scan, id, registered);
+  },
   status,
 });
 /** @type {Gate} */
@@ -46,7 +52,11 @@ const gate = new Gate(server, list, queue, sync, settings);
 const verdicts = new VerdictScreen(() => settings);
 const scanner = new Scanner(byId("video"), (code) => scanned({ code }));
 const wedge = new Wedge((code) => scanned({ code }), typed);
-const search = new SearchDialog(server, list, () => settings.place?.id, (person) => scanned({ person }));
+const badges = new BadgeDialog(server, list, () => sync.gate, (shown) => verdicts.show(shown));
+const bookings = new BookingDialog({ list, queue, gate, settings, keep });
+const walkIns = new WalkInDialog(register);
+const message = new MessageNotice(settings, saveSettings);
+const search = new SearchDialog(server, list, () => settings.place?.id, { choose: (person) => scanned({ person }), more: searchActions });
 /** @type {{shown: import("./verdict.js").Shown, at: number}[]} */
 const recent = [];
 /** People that this gate let in since it was opened, so that nobody counts twice. */
@@ -54,8 +64,6 @@ const mine = new Set();
 let scanCount = 0;
 let shownScan = 0;
 let battery = /** @type {{level: number}|undefined} */ (undefined);
-let wrongPins = 0;
-let pinLockedUntil = 0;
 
 async function start() {
   Object.assign(settings, await store.get("settings"));
@@ -74,7 +82,11 @@ async function start() {
     else sync.wentOffline();
   };
   server.onRevoked = revoked;
-  queue.onChange = draw;
+  list.setWalkIns(queue.walkIns);
+  queue.onChange = () => {
+    list.setWalkIns(queue.walkIns);
+    draw();
+  };
   store.onProblem = draw;
   setInterval(draw, 1000);
   keepAwake();
@@ -122,12 +134,16 @@ async function placesKnown() {
   }
 }
 
-/** The console set another place since it was asked last: this gate follows. */
+/** What the console set since it was asked last: this gate follows, and says so. */
 function followConsole() {
-  const set = sync.gate?.place;
-  if (!set || set.id === settings.consolePlace) return;
-  settings.consolePlace = set.id;
-  if (settings.place && settings.place.id !== set.id) usePlace(set);
+  const { place, policy } = sync.gate ?? {};
+  if (policy && settings.policy && policy !== settings.policy) toast(t("console.policy", { policy: t(`policy.${policy}`) }));
+  settings.policy = policy ?? settings.policy;
+  if (!place || place.id === settings.consolePlace) return;
+  settings.consolePlace = place.id;
+  if (!settings.place || settings.place.id === place.id) return;
+  toast(t("console.place", { name: place.name }));
+  usePlace(place);
 }
 
 /** @param {{id: number, name: string}} place */
@@ -142,6 +158,7 @@ async function usePlace({ id, name }) {
 }
 
 async function scanScreen() {
+  if (kiosk.isWanted) return kiosk.enter();
   showScreen("scan");
   draw();
   if (settings.cameraOn && !scanner.isOn) await turnCamera(true);
@@ -162,17 +179,22 @@ async function revoked() {
   recent.length = 0;
   verdicts.close();
   scanner.stop();
+  kiosk.close();
   await list.clear();
   await queue.strip();
-  await store.write([["meta", "delete", "credentials"], ["meta", "delete", "gate"]]);
+  await store.write([["meta", "delete", "credentials"], ["meta", "delete", "gate"], ["meta", "delete", "codes"]]);
   await saveSettings();
-  await onboard(t("setup.revoked", { count: queue.waiting.length + queue.failed.length }));
+  const walkInCount = queue.walkIns.length;
+  const kept = t("setup.revoked", { count: queue.waiting.length + queue.failed.length });
+  await onboard(walkInCount ? `${kept} ${t("setup.revoked.walkins", { count: walkInCount })}` : kept);
   await changePlace();
 }
 
 /** Somebody wants to go in or out. @param {{code?: string, person?: import("./list.js").Person}} who */
 async function scanned(who) {
+  if (kiosk.isOn && who.code) return kiosk.scanned(who.code);
   if (!settings.place || document.body.dataset.screen !== "scan") return;
+  if (who.code && badges.takes(who.code)) return;
   const startedAt = performance.now();
   const number = (scanCount += 1);
   closeDialogs();
@@ -182,18 +204,13 @@ async function scanned(who) {
 
 /** Shows a verdict, unless that of a later scan is on the screen already. @param {Outcome} outcome @param {number} number @param {number} startedAt */
 function settle(outcome, number, startedAt) {
-  const { shown, passed, scan } = outcome;
-  if (passed) {
-    shown.onUndo = undo;
-    const key = scan.delegate ?? scan.code;
-    if (scan.passage === "in" && !mine.has(key)) {
-      mine.add(key);
-      settings.passed += 1;
-      saveSettings();
-    }
-  } else if (canOverride(outcome)) shown.onOverride = () => askOverride(outcome);
-  recent.unshift({ shown, at: scan.at });
-  recent.length = Math.min(recent.length, RECENT);
+  const { shown, passed, person, scan } = outcome;
+  if (passed) shown.onUndo = undo;
+  else if (canOverride(outcome, sync.gate)) shown.onOverride = () => askOverride(outcome, () => sync.gate, (reason) => override(outcome, reason));
+  shown.booking = bookings.sizeOf(person);
+  if (person && shown.booking > 1) shown.onBooking = () => bookings.open(person, scan.passage);
+  if (badges.isAllowed && outcome.code !== 1301 && !scan.walkIn && (person?.id ?? 1) > 0) shown.onBadge = () => replaceBadge({ name: shown.name, person, code: scan.code });
+  keep(outcome);
   if (number > shownScan) {
     shownScan = number;
     verdicts.show(shown, startedAt);
@@ -201,46 +218,47 @@ function settle(outcome, number, startedAt) {
   draw();
 }
 
-/** Somebody who is known, at a gate with a supervisor. @param {Outcome & {code?: number}} outcome */
-function canOverride({ scan, code }) {
-  return scan.passage === "in" && code !== 1301 && sync.gate?.allowRejected && sync.gate?.supervisorPin;
-}
-
-/** @param {Outcome} outcome */
-function askOverride(outcome) {
-  const dialog = /** @type {HTMLDialogElement} */ (byId("override-dialog"));
-  const [reason, pin] = [byId("override-reason"), byId("override-pin")].map((field) => /** @type {HTMLInputElement} */ (field));
-  const wrong = byId("override-wrong");
-  reason.value = pin.value = "";
-  wrong.hidden = true;
-  setText(byId("override-who"), t("override.who", { name: outcome.shown.name ?? "" }));
-  byId("override-form").onsubmit = async (event) => {
-    event.preventDefault();
-    const message = pinProblem(pin.value);
-    wrong.hidden = !message;
-    setText(wrong, message);
-    if (message) {
-      pin.value = "";
-      return pin.focus();
-    }
-    dialog.close();
-    const number = (scanCount += 1);
-    settle(await gate.override(outcome, reason.value.trim()), number, performance.now());
-  };
-  dialog.showModal();
-}
-
-/** @param {string} pin */
-function pinProblem(pin) {
-  const left = pinLockedUntil - Date.now();
-  if (left > 0) return t("override.locked", { count: Math.ceil(left / 1000) });
-  if (isPin(pin, sync.gate.supervisorPin)) {
-    wrongPins = 0;
-    return "";
+/** Counts who came in, and remembers the last outcomes. @param {Outcome} outcome */
+function keep({ shown, passed, scan }) {
+  const key = scan.delegate ?? scan.code;
+  if (passed && scan.passage === "in" && !mine.has(key)) {
+    mine.add(key);
+    settings.passed += 1;
+    saveSettings();
   }
-  wrongPins += 1;
-  if (wrongPins % PIN_TRIES === 0) pinLockedUntil = Date.now() + PIN_PAUSE_MS;
-  return t("override.wrong");
+  recent.unshift({ shown, at: scan.at });
+  recent.length = Math.min(recent.length, RECENT);
+}
+
+/** @param {Outcome} outcome @param {string} reason */
+async function override(outcome, reason) {
+  const number = (scanCount += 1);
+  settle(await gate.override(outcome, reason), number, performance.now());
+}
+
+/** @param {import("./queue.js").WalkIn} person */
+async function register(person) {
+  const startedAt = performance.now();
+  const number = (scanCount += 1);
+  const outcome = await gate.walkIn(person);
+  settle(outcome, number, startedAt);
+  return outcome.passed;
+}
+
+/** @param {import("./badge.js").Who} who */
+function replaceBadge(who) {
+  if (server.online) badges.open(who);
+  else toast(t("badge.offline"));
+}
+
+/** What else may be done with a search hit. @param {import("./list.js").Person} person @returns {[text: string, run: () => void][]} */
+function searchActions(person) {
+  /** @type {[string, () => void][]} */
+  const actions = [];
+  const count = bookings.sizeOf(person);
+  if (count > 1) actions.push([t("verdict.booking", { count }), () => bookings.open(person, settings.mode === "out" ? "out" : "in")]);
+  if (badges.isAllowed && person.id > 0) actions.push([t("verdict.badge.button"), () => replaceBadge({ name: person.name, person })]);
+  return actions;
 }
 
 async function undo() {
@@ -256,10 +274,12 @@ async function undo() {
   draw();
 }
 
+/** The gate waits for the next scan. */
+const isFree = () => !document.querySelector("dialog[open]") && document.body.dataset.screen === "scan" && byId("verdict").hidden;
+
 /** Keys of a person with no field in focus: the code is typed by hand. @param {string} text */
 function typed(text) {
-  const isFree = !document.querySelector("dialog[open]") && document.body.dataset.screen === "scan" && byId("verdict").hidden;
-  if (isFree && /^[\p{L}\p{N}]/u.test(text)) openType(text);
+  if (isFree() && /^[\p{L}\p{N}]/u.test(text)) openType(text);
 }
 
 /** @param {string} text */
@@ -318,65 +338,16 @@ function draw() {
   const now = server.now();
   if (screen === "readiness") showReadiness(parts);
   else if (screen === "uploads") showUploads(queue, list, gate.zone, now);
-  else if (screen === "scan") drawScan(now);
+  else if (screen === "kiosk") kiosk.draw();
+  else if (kiosk.isWanted && isFree()) kiosk.enter();
+  else if (screen === "scan") drawScan(parts, now);
+  // The crew's words are not for attendees.
+  message.show(kiosk.isOn ? undefined : sync.gate?.message, gate.zone, now);
   if (server.online && sync.version) useWorker(sync.version);
 }
 
-const parts = { server, list, store, sync, scanner, wedge, verdicts, settings, saveSettings, tryCamera: () => turnCamera(true) };
-
-/** @param {number} now */
-function drawScan(now) {
-  const { place } = list;
-  setText(byId("place-name"), settings.place?.name ?? "");
-  byId("place-name").setAttribute("aria-label", t("scan.place", { name: settings.place?.name ?? "" }));
-  pill("status-online", server.denied ? "bad" : server.online ? "good" : "warn", t(server.denied ? "status.denied" : server.online ? "status.online" : "status.offline"));
-  const [key, count] = age(now - list.at);
-  const listText = list.complete ? t("status.list", { age: t(key, { count }) }) : list.people.size ? t("status.list.loading", { count: list.people.size }) : t("status.list.none");
-  pill("status-list", !list.complete ? "bad" : key === "age.live" ? "good" : "warn", listText);
-  const { waiting, failed } = queue;
-  byId("status-queue").hidden = waiting.length + failed.length === 0;
-  pill("status-queue", failed.length ? "bad" : "warn", [waiting.length && t("status.queue", { count: waiting.length }), failed.length && t("status.failed", { count: failed.length })].filter(Boolean).join(" · "));
-  const banner = bannerText();
-  byId("banner").hidden = !banner;
-  setText(byId("banner"), banner);
-
-  const counts = list.counts(queue.passed);
-  const { arrived, expected } = list.arrivals();
-  const capacity = place?.rooms?.find((room) => room.id === place.id)?.capacity;
-  fill(byId("numbers"), [
-    [counts.get(0) ?? 0, capacity === undefined ? t("numbers.inside") : t("numbers.inside.of", { capacity })],
-    [arrived, t("numbers.arrived.of", { expected })],
-    [settings.passed, t("numbers.mine")],
-  ], ([number, text]) => make("li", {}, make("strong", {}, String(number)), make("span", {}, String(text))));
-  fill(byId("recent"), recent.map(({ shown, at }) => [shown.kind, shown.name ?? shown.reason ?? "", spokenTime(at, gate.zone, now), shown.word]), ([kind, name, time, word]) => make(
-    "li", {},
-    make("span", { class: `is-${kind === "stop" ? "bad" : kind === "look" ? "warn" : "good"}` }, icon(kind === "stop" ? "cross" : kind === "look" ? "look" : kind === "out" ? "leave" : "tick")),
-    make("span", { class: "unseen" }, String(word)), make("span", { class: "cut" }, String(name)), make("time", {}, String(time)),
-  ));
-  byId("undo").toggleAttribute("disabled", !gate.last);
-  byId("video").hidden = !scanner.isOn;
-  setText(byId("ready-hint"), t(scanner.isOn ? "scan.ready.camera" : "scan.ready.keys"));
-  byId("camera").setAttribute("aria-pressed", String(scanner.isOn));
-  byId("torch").hidden = !scanner.hasTorch;
-  byId("switch-camera").hidden = !scanner.isOn || !scanner.canSwitch;
-  for (const [id, feature] of [["open-search", "delegate-search"], ["modes", "check-out"]]) {
-    byId(id).hidden = Boolean(sync.gate?.features && !sync.gate.features.includes(feature));
-  }
-}
-
-/** @param {string} id @param {string} level @param {string} text */
-function pill(id, level, text) {
-  byId(id).className = `pill ${level}`;
-  setText(byId(id), text);
-}
-
-/** The one thing that a steward must know now. */
-function bannerText() {
-  if (store.problem) return t("status.unsaved", { problem: store.problem });
-  if (server.denied) return t("status.denied.more");
-  if (!server.online && sync.gate?.policy === "hold") return t("status.hold");
-  return sync.problem && !list.complete ? t("status.problem", { message: sync.problem }) : "";
-}
+const parts = { server, list, queue, store, sync, gate, scanner, wedge, verdicts, settings, recent, saveSettings, tryCamera: () => turnCamera(true) };
+const kiosk = new Kiosk({ ...parts, onLeave: scanScreen });
 
 let workerVersion = "";
 
@@ -388,15 +359,6 @@ function useWorker(version) {
   const address = `/gate/worker.js?v=${encodeURIComponent(version)}`;
   const isOther = isUpdate && !navigator.serviceWorker.controller?.scriptURL.endsWith(address);
   navigator.serviceWorker.register(address, { scope: "/gate" }).then(() => isOther && toast(t("status.update")), () => {});
-}
-
-let toastTimer = /** @type {ReturnType<typeof setTimeout>|undefined} */ (undefined);
-
-/** @param {string} text */
-function toast(text) {
-  setText(byId("toast"), text);
-  clearTimeout(toastTimer);
-  toastTimer = setTimeout(() => setText(byId("toast"), ""), 5000);
 }
 
 function saveSettings() {
@@ -430,6 +392,7 @@ function bind(name, then = () => {}) {
 function openMenu() {
   for (const name of ["sound", "vibration"]) /** @type {HTMLInputElement} */ (byId(name)).checked = settings[name];
   /** @type {HTMLSelectElement} */ (byId("theme")).value = settings.theme;
+  byId("menu-kiosk").hidden = !sync.gate?.kiosk;
   /** @type {HTMLDialogElement} */ (byId("menu-dialog")).showModal();
 }
 
@@ -440,7 +403,7 @@ async function reset() {
   sync.gate = undefined;
   scanner.stop();
   await list.clear();
-  await store.write([["meta", "delete", "credentials"], ["meta", "delete", "gate"]]);
+  await store.write([["meta", "delete", "credentials"], ["meta", "delete", "gate"], ["meta", "delete", "codes"]]);
   await saveSettings();
   await onboard();
   await changePlace();
@@ -452,6 +415,7 @@ function wire() {
   on("open-menu", openMenu);
   on("open-type", () => openType(""));
   on("open-search", () => search.open());
+  on("open-walkin", () => walkIns.open(sync.gate?.walkIn?.types ?? []));
   on("camera", () => turnCamera(!scanner.isOn));
   on("undo", undo);
   on("place-name", changePlace);
@@ -459,6 +423,7 @@ function wire() {
   on("menu-readiness", readiness);
   on("menu-uploads", () => { showScreen("uploads"); draw(); });
   on("menu-place", changePlace);
+  on("menu-kiosk", () => kiosk.enter());
   on("menu-reload", () => location.reload());
   byId("menu-reset").addEventListener("click", (event) => confirmThen(t("menu.reset.sure", { count: queue.waiting.length + queue.failed.length }), reset)(event));
   on("ready-continue", scanScreen);

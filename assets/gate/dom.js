@@ -38,7 +38,7 @@ export function icon(name, className = "icon") {
   return svg;
 }
 
-const SCREENS = ["setup", "places", "scan", "readiness", "uploads"];
+const SCREENS = ["setup", "places", "scan", "kiosk", "readiness", "uploads"];
 
 /** Shows one screen and moves the focus to its heading. @param {string} name */
 export function showScreen(name) {
@@ -65,4 +65,13 @@ export function fill(element, items, draw) {
   if (filled.get(element) === drawn) return;
   filled.set(element, drawn);
   element.replaceChildren(...items.map(draw));
+}
+
+let toastTimer = /** @type {ReturnType<typeof setTimeout>|undefined} */ (undefined);
+
+/** A message for some seconds. @param {string} text */
+export function toast(text) {
+  setText(byId("toast"), text);
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => setText(byId("toast"), ""), 5000);
 }

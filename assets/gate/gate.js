@@ -3,7 +3,7 @@
 
 import { judgeOffline, spokenTime, word } from "./judge.js";
 import { age } from "./dom.js";
-import { body, isRefusal, isStored } from "./queue.js";
+import { body, interactionOf, isRefusal, isStored, pathOf, walkInPerson } from "./queue.js";
 import { t } from "./texts.js";
 
 const VERDICT_MS = 1500;
@@ -14,7 +14,9 @@ const TWICE_MS = 4000;
  * @typedef {import("./verdict.js").Shown} Shown
  * @typedef {import("./queue.js").Scan} Scan
  * @typedef {import("./list.js").Person} Person
- * @typedef {{scan: Scan, person?: Person, shown: Shown, passed: boolean, id?: number}} Outcome
+ * @typedef {import("./queue.js").WalkIn} WalkIn
+ * @typedef {{scan: Scan, person?: Person, shown: Shown, passed: boolean, id?: number, code?: number}} Outcome
+ *   `id` of the interaction, `code` of the refusal
  */
 
 export class Gate {
@@ -40,22 +42,45 @@ export class Gate {
   }
 
   /**
-   * @param {{code?: string, person?: Person}} who
+   * By the direction that is set, where none is given.
+   * @param {{code?: string, person?: Person}} who @param {"in"|"out"|"both"} [mode]
    * @returns {Promise<Outcome|undefined>} undefined: the same code again, nothing to do
    */
-  async pass(who) {
+  async pass(who, mode = this.settings.mode) {
     const code = who.code ?? who.person?.codes?.[0];
     const person = who.person ?? this.list.find(who.code ?? "");
     const now = performance.now();
-    const isTwice = this.settings.mode === "both" && code === this.#lastCode && now - this.#lastAt < TWICE_MS;
+    const isTwice = mode === "both" && code === this.#lastCode && now - this.#lastAt < TWICE_MS;
     this.#lastCode = code ?? "";
     this.#lastAt = now;
     if (isTwice) return undefined;
     const before = person && this.list.withWaiting(person, this.queue.passed);
     /** @type {"in"|"out"} */
-    const passage = this.settings.mode === "both" ? (before?.inside ? "out" : "in") : this.settings.mode;
-    const scan = { code, delegate: person?.id, passage, at: this.server.now(), place: this.settings.place.id };
-    return this.#decide(scan, before);
+    const passage = mode === "both" ? (before?.inside ? "out" : "in") : mode;
+    return this.#decide({ code, delegate: person?.id, passage, ...this.#hereAndNow() }, before);
+  }
+
+  /** One of a booking, in a given direction. @param {Person} person @param {"in"|"out"} passage @returns {Promise<Outcome>} */
+  async passOne(person, passage) {
+    const before = this.list.withWaiting(person, this.queue.passed);
+    return this.#decide({ code: person.codes?.[0], delegate: person.id, passage, ...this.#hereAndNow() }, before);
+  }
+
+  /**
+   * Registers somebody who has no ticket and checks them in. `shown.badge` is their new code; absent where the
+   * server makes it later.
+   * @param {WalkIn} person a first or a last name is needed @returns {Promise<Outcome>}
+   */
+  async walkIn({ firstName, lastName, email, delegateType }) {
+    const given = Object.entries({ firstName, lastName, email, delegateType }).map(([key, text]) => [key, text?.trim()]);
+    const walkIn = Object.fromEntries(given.filter(([, text]) => text));
+    /** @type {Omit<Scan, "nonce"|"seq">} */
+    const made = { passage: "in", walkIn, ...this.#hereAndNow() };
+    return this.#decide(made, walkInPerson(made));
+  }
+
+  #hereAndNow() {
+    return { at: this.server.now(), place: this.settings.place.id };
   }
 
   /** A supervisor lets in somebody who was refused. @param {Outcome} refused @param {string} reason */
@@ -66,21 +91,24 @@ export class Gate {
 
   /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person as they were before */
   async #decide(made, person) {
-    if (!this.server.online) return this.#decideAlone(made, person);
+    // The server does not know a walk-in whom it does not have yet.
+    const isLocal = made.delegate !== undefined && made.delegate < 0;
+    if (!this.server.online || isLocal) return this.#decideAlone(made, person);
     const scan = await this.queue.add(made);
     this.queue.markSent(scan);
-    const sent = body(scan);
     let answer;
     try {
-      answer = await this.server.request("POST", `/interaction/new/${sent.interactionType}`, { body: sent, timeoutMs: VERDICT_MS });
+      answer = await this.server.request("POST", pathOf(scan), { body: body(scan), timeoutMs: VERDICT_MS });
     } catch {
       return this.#decideAlone(made, person, scan);
     }
     if (isStored(answer)) {
-      const outcome = this.#passed(scan, person, answer.meta, []);
-      outcome.id = answer.data?.id;
-      await this.stored(scan, outcome.id);
-      await this.queue.remove([scan]);
+      const registered = scan.walkIn ? answer.data : undefined;
+      const outcome = this.#passed(scan, registered ?? person, answer.meta, []);
+      outcome.id = interactionOf(scan, answer);
+      await this.stored(scan, outcome.id, registered);
+      await this.queue.complete(scan, registered?.id);
+      if (registered) scan.delegate = registered.id;
       return outcome;
     }
     if (!isRefusal(answer.status)) return this.#decideAlone(made, person, scan);
@@ -105,7 +133,7 @@ export class Gate {
     const scan = asked ?? (await this.queue.add({ ...made, ...decision }));
     if (asked) await this.queue.update(asked, decision);
     const repeat = made.passage === "in" && person?.entries && person.lastIn !== undefined ? { count: person.entries, firstAt: undefined } : undefined;
-    return this.#passed(scan, person, { note: person?.note, repeat }, list.complete ? this.#listNotes() : [t("verdict.offline.incomplete")]);
+    return this.#passed(scan, scan.walkIn ? walkInPerson(scan) : person, { note: person?.note, repeat }, list.complete ? this.#listNotes() : [t("verdict.offline.incomplete")]);
   }
 
   /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person @returns {{code: number, message: string}|undefined} */
@@ -136,9 +164,11 @@ export class Gate {
     const isOut = scan.passage === "out";
     const { note, repeat } = meta;
     const lines = [...more];
-    if (!isOut && !repeat) lines.unshift(t("verdict.first"));
+    const badge = scan.walkIn && person?.codes?.[0];
+    if (scan.walkIn) lines.unshift(t(badge ? "verdict.walkin" : "verdict.walkin.nocode"));
+    else if (!isOut && !repeat) lines.unshift(t("verdict.first"));
     if (scan.override) lines.unshift(t("verdict.override"));
-    const wasInside = !isOut && person?.inside && person.lastIn !== undefined;
+    const wasInside = !isOut && !scan.walkIn && person?.inside && person.lastIn !== undefined;
     if (wasInside) lines.unshift(t("verdict.again", { at: this.#time(person?.lastIn ?? 0) }));
     else if (repeat?.firstAt) lines.unshift(t("verdict.repeat", { count: repeat.count + 1, at: this.#time(Date.parse(repeat.firstAt)) }));
     const stops = note?.level === "stop";
@@ -146,7 +176,7 @@ export class Gate {
     const kind = stops ? "stop" : wasInside || note?.level === "warning" || scan.override ? "look" : isOut ? "out" : "good";
     const words = { good: "verdict.in", out: "verdict.out", look: isOut ? "verdict.look.out" : "verdict.look", stop: "verdict.stop" };
     const shown = {
-      kind, note, word: t(words[kind]), more: lines, reason: stops ? t("verdict.stop.note") : undefined,
+      kind, note, badge, word: t(words[kind]), more: lines, reason: stops ? t("verdict.stop.note") : undefined,
       name: person?.name ?? scan.code, category: person?.category, photo: person?.photo,
     };
     const outcome = { scan, person, shown, passed: true };
@@ -156,7 +186,7 @@ export class Gate {
 
   /**
    * @param {Scan} scan @param {Person|undefined} person @param {string} message
-   * @param {Shown["note"]} note @param {number} code @param {string[]} [more] @returns {Outcome & {code: number}}
+   * @param {Shown["note"]} note @param {number} code @param {string[]} [more] @returns {Outcome}
    */
   #refused(scan, person, message, note, code, more = []) {
     const { name, category, photo } = person ?? {};
@@ -170,10 +200,14 @@ export class Gate {
     return spokenTime(at, this.zone, this.server.now());
   }
 
-  /** The server has a scan: the list counts it, and undo knows its id. @param {Scan} scan @param {number} [id] */
-  async stored(scan, id) {
+  /**
+   * The server has a scan: the list counts it, and undo knows its id.
+   * @param {Scan} scan @param {number} [id] @param {Person} [registered] whom it made of a walk-in
+   */
+  async stored(scan, id, registered) {
     if (this.last?.scan.nonce === scan.nonce) this.last.id = id;
-    await this.list.record(scan);
+    if (registered?.id) await this.list.takeWalkIn(registered, scan);
+    else await this.list.record(scan);
   }
 
   /** Takes the last scan back. @returns {Promise<{message: string, isDone: boolean}>} */

@@ -15,6 +15,7 @@
  * @property {boolean} [inside]
  * @property {number[]} [rooms]
  * @property {string} [photo]
+ * @property {number} [parent] the booking or group that they belong to
  *
  * @typedef {object} Place
  * @property {number} id
@@ -44,6 +45,8 @@ export class List {
   #codes = new Map();
   /** @type {Map<number, string>} */
   #folded = new Map();
+  /** Ids of those who name an attendee as their parent. @type {Map<number, Set<number>>} */
+  #children = new Map();
   /** @type {Map<number, {id: number, code: string, reason: string}>} */
   #blocked = new Map();
   /** @type {Map<string, number>} */
@@ -58,6 +61,8 @@ export class List {
   at = 0;
   /** Counts snapshots: what an older one left is dropped when the next is complete. */
   #generation = 1;
+  /** Local ids. @type {Set<number>} */
+  #walkIns = new Set();
   #arrivals = { arrived: 0, expected: 0, counted: 0 };
   #store;
 
@@ -105,7 +110,7 @@ export class List {
     if (!meta.more && !this.complete) {
       this.complete = true;
       for (const person of this.people.values()) {
-        if (/** @type {any} */ (person).g === this.#generation) continue;
+        if (person.id < 0 || /** @type {any} */ (person).g === this.#generation) continue;
         this.#drop(person.id);
         writes.push(["people", "delete", person.id]);
       }
@@ -128,7 +133,9 @@ export class List {
 
   /** Forgets everything: another place, or the gate was revoked. */
   async clear() {
-    for (const map of [this.people, this.#codes, this.#folded, this.#blocked, this.#blockedCodes]) map.clear();
+    const walkIns = [...this.people.values()].filter(({ id }) => id < 0);
+    for (const map of [this.people, this.#codes, this.#folded, this.#children, this.#blocked, this.#blockedCodes]) map.clear();
+    this.setWalkIns(walkIns);
     this.restart();
     this.place = undefined;
     this.at = 0;
@@ -147,13 +154,19 @@ export class List {
     this.people.set(person.id, person);
     for (const code of person.codes ?? []) this.#codes.set(code, person.id);
     this.#folded.set(person.id, fold(person.name ?? ""));
+    if (person.parent === undefined) return;
+    const children = this.#children.get(person.parent);
+    if (children) children.add(person.id);
+    else this.#children.set(person.parent, new Set([person.id]));
   }
 
   /** @param {number} id */
   #drop(id) {
-    for (const code of this.people.get(id)?.codes ?? []) {
+    const { codes = [], parent } = this.people.get(id) ?? {};
+    for (const code of codes) {
       if (this.#codes.get(code) === id) this.#codes.delete(code);
     }
+    if (parent !== undefined) this.#children.get(parent)?.delete(id);
     this.people.delete(id);
     this.#folded.delete(id);
   }
@@ -170,6 +183,43 @@ export class List {
     const code = this.#blocked.get(id)?.code;
     if (code !== undefined && this.#blockedCodes.get(code) === id) this.#blockedCodes.delete(code);
     this.#blocked.delete(id);
+  }
+
+  /** Walk-ins that the server does not have yet, in place of those that were told before. @param {Person[]} walkIns */
+  setWalkIns(walkIns) {
+    const waiting = new Set(walkIns.map(({ id }) => id));
+    for (const id of this.#walkIns) if (!waiting.has(id)) this.#drop(id);
+    for (const person of walkIns) {
+      // The feed may tell of them before the queue has its answer.
+      const known = person.codes?.length ? this.find(person.codes[0]) : undefined;
+      if (known && known.id > 0) this.#drop(person.id);
+      else this.#put(person);
+    }
+    this.#walkIns = waiting;
+  }
+
+  /** An attendee as the server just told them; the feed tells the same later. @param {Person} person */
+  async take(person) {
+    const taken = { ...person, g: this.#generation };
+    this.#put(taken);
+    await this.#store.write([["people", "put", taken]]);
+  }
+
+  /** The server has a walk-in: they take the place of the local attendee. @param {Person} person @param {Passed} scan */
+  async takeWalkIn(person, scan) {
+    if (!this.place || scan.place !== this.place.id) return;
+    // Where the feed was faster, they are counted already.
+    if (!this.people.has(person.id)) this.#count([scan]);
+    this.#drop(scan.delegate ?? 0);
+    await this.take(person);
+    await this.#store.write([this.#head()]);
+  }
+
+  /** Somebody's whole booking or group, themselves included: its parent and everybody who names that parent. @param {Person} person */
+  booking(person) {
+    const parent = person.parent ?? person.id;
+    const children = [...(this.#children.get(parent) ?? [])].sort((a, b) => a - b);
+    return [...new Set([parent, ...children])].map((id) => this.people.get(id)).filter((member) => member !== undefined);
   }
 
   /** The attendee with a code. @param {string} code */
@@ -281,11 +331,17 @@ export class List {
   async record(scan) {
     const before = scan.delegate === undefined ? undefined : this.people.get(scan.delegate);
     if (!before || !this.place || scan.place !== this.place.id) return;
-    const counts = this.counts([scan]);
     const after = this.#moved(before, scan);
-    const rooms = this.place.rooms?.map((room) => ({ ...room, inside: counts.get(room.id) ?? room.inside }));
-    this.place = { ...this.place, rooms, inside: counts.get(0) };
+    this.#count([scan]);
     this.#put(after);
     await this.#store.write([["people", "put", after], this.#head()]);
+  }
+
+  /** @param {Passed[]} scans */
+  #count(scans) {
+    const counts = this.counts(scans);
+    const place = /** @type {Place} */ (this.place);
+    const rooms = place.rooms?.map((room) => ({ ...room, inside: counts.get(room.id) ?? room.inside }));
+    this.place = { ...place, rooms, inside: counts.get(0) };
   }
 }

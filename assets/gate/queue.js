@@ -1,4 +1,4 @@
-// Scans until the server has them. Each gets its nonce and is stored before its verdict is shown;
+// Scans and walk-ins until the server has them. Each gets its nonce and is stored before its verdict is shown;
 // the nonce makes it safe to send one again, by another tab or after a restart.
 
 import { randomHex } from "./sha256.js";
@@ -6,13 +6,22 @@ import { randomHex } from "./sha256.js";
 const BATCH = 200;
 /** After this a scan that nobody decided was cut off by the end of its tab. */
 const UNDECIDED_MS = 5000;
+/** A walk-in that got no answer waits this long, so that one that fails always does not hold up the others. */
+const AGAIN_MS = 10_000;
+const CODES_MIN = 20;
+const CODES = 50;
 
 /**
+ * @typedef {{firstName?: string, lastName?: string, email?: string, delegateType?: string}} WalkIn
+ *
+ * @typedef {(scan: Scan, id?: number, person?: import("./list.js").Person) => Promise<void>} OnStored
+ *
  * @typedef {object} Scan
  * @property {string} nonce
  * @property {number} seq orders scans that were made in the same millisecond
  * @property {string} [code] as scanned
- * @property {number} [delegate] the attendee, where the list knows them
+ * @property {number} [delegate] the attendee, where the list knows them; below zero for a walk-in that the server does not have
+ * @property {WalkIn} [walkIn] registers this person, with `code` as their ticket
  * @property {"in"|"out"} passage
  * @property {number} at Unix ms by the server's clock
  * @property {number} place
@@ -35,6 +44,8 @@ export class Queue {
   #sent = new Set();
   /** Nonces of scans that the store did not take. @type {Set<string>} */
   #unsaved = new Set();
+  /** When walk-ins that got no answer are due again, by nonce. @type {Map<string, number>} */
+  #again = new Map();
   onChange = () => {};
 
   /** @param {import("./store.js").Store} store */
@@ -72,12 +83,53 @@ export class Queue {
     return this.waiting.filter((scan) => (scan.admitted || scan.override) && !scan.undone);
   }
 
+  /** Walk-ins that the server does not have, as attendees for the list. */
+  get walkIns() {
+    return [...this.#scans.values()].filter(({ walkIn, undone }) => walkIn && !undone).map(walkInPerson);
+  }
+
   /** Stores a new scan. @param {Omit<Scan, "nonce"|"seq">} scan @returns {Promise<Scan>} */
   async add(scan) {
-    this.#last = Math.max(Date.now() * 1000, this.#last + 1);
-    const added = { ...scan, nonce: randomHex(16), seq: this.#last };
-    await this.update(added, {});
+    const added = this.#stamp(scan);
+    if (added.walkIn) await this.#addWalkIn(added);
+    else await this.update(added, {});
     return added;
+  }
+
+  /** @param {Omit<Scan, "nonce"|"seq">} scan @returns {Scan} */
+  #stamp(scan) {
+    this.#last = Math.max(Date.now() * 1000, this.#last + 1);
+    return { ...scan, nonce: randomHex(16), seq: this.#last };
+  }
+
+  /**
+   * The code leaves the reserved block in the transaction that stores the walk-in: no code is given to two people.
+   * Where the block is empty, or nothing can be stored, the server makes the code.
+   * @param {Scan} scan
+   */
+  async #addWalkIn(scan) {
+    scan.delegate = -scan.seq;
+    const isKept = await this.#store.change("codes", ["meta", "queue"], (codes = []) => {
+      if (codes.length > 0) scan.code = codes[0];
+      return [["meta", "put", ["codes", codes.slice(1)]], ["queue", "put", scan]];
+    });
+    if (isKept) {
+      this.#scans.set(scan.nonce, scan);
+      this.#announce();
+    } else {
+      delete scan.code;
+      await this.update(scan, {});
+    }
+  }
+
+  /** Reserves ticket codes for walk-ins while offline. @param {import("./server.js").Server} server */
+  async reserveCodes(server) {
+    const kept = (await this.#store.get("codes")) ?? [];
+    if (kept.length >= CODES_MIN) return;
+    const { status, data } = await server.request("POST", "/gate/codes", { body: { count: CODES } });
+    if (status !== 201) return;
+    // Another tab may have been faster.
+    await this.#store.change("codes", ["meta"], (codes = []) => (codes.length < CODES_MIN ? [["meta", "put", ["codes", [...codes, ...data]]]] : []));
   }
 
   /** @param {Scan} scan @param {Partial<Scan>} changes */
@@ -93,6 +145,23 @@ export class Queue {
     await this.#write(scans.map(({ nonce }) => ["queue", "delete", nonce]), false);
   }
 
+  /**
+   * The server has a scan. Later scans of a walk-in go by the server's id from now on.
+   * @param {Scan} scan @param {number} [id] of the attendee
+   */
+  async complete(scan, id) {
+    const later = scan.walkIn && id ? [...this.#scans.values()].filter((other) => other !== scan && other.delegate === scan.delegate) : [];
+    for (const other of later) other.delegate = id;
+    this.#scans.delete(scan.nonce);
+    this.#again.delete(scan.nonce);
+    await this.#write([...later.map(stored), ["queue", "delete", scan.nonce]], later.length > 0);
+  }
+
+  #announce() {
+    this.#channel?.postMessage("changed");
+    this.onChange();
+  }
+
   /** @param {import("./store.js").Change[]} changes @param {boolean} durable */
   async #write(changes, durable) {
     for (const [, action, value] of changes) {
@@ -100,21 +169,20 @@ export class Queue {
       else this.#unsaved.delete(value);
     }
     /** @type {import("./store.js").Change[]} */
-    const again = [...this.#scans.values()].filter(({ nonce }) => this.#unsaved.has(nonce)).map((scan) => ["queue", "put", scan]);
+    const again = [...this.#scans.values()].filter(({ nonce }) => this.#unsaved.has(nonce)).map(stored);
     const isKept = await this.#store.write([...changes.filter(([, action]) => action === "delete"), ...again], { durable });
     if (isKept) for (const [, , scan] of again) this.#unsaved.delete(scan.nonce);
-    this.#channel?.postMessage("changed");
-    this.onChange();
+    this.#announce();
   }
 
-  /** The gate was revoked: keeps of each scan what names nobody. */
+  /** The gate was revoked: keeps of each scan what names nobody. A walk-in is nothing but the person: it stays until it is uploaded or discarded. */
   async strip() {
     for (const scan of this.#scans.values()) {
-      if (scan.code !== undefined) delete scan.delegate;
+      if (scan.code !== undefined && !isLocal(scan)) delete scan.delegate;
       delete scan.reason;
       if (scan.failed) scan.failed = { ...scan.failed, message: "" };
     }
-    await this.#write([...this.#scans.values()].map((scan) => ["queue", "put", scan]), true);
+    await this.#write([...this.#scans.values()].map(stored), true);
   }
 
   /** A request with this scan is made. @param {Scan} scan */
@@ -129,13 +197,14 @@ export class Queue {
 
   /** Takes a failed scan up again. @param {Scan} scan */
   retry(scan) {
+    this.#again.delete(scan.nonce);
     return this.update(scan, { failed: undefined, due: true });
   }
 
   /**
    * Sends what waits, in batches, until nothing does. One tab at a time where locks exist.
    * @param {import("./server.js").Server} server
-   * @param {(scan: Scan, id?: number) => Promise<void>} onStored
+   * @param {OnStored} onStored
    */
   async upload(server, onStored) {
     if (this.#uploading) return;
@@ -153,13 +222,15 @@ export class Queue {
     }
   }
 
-  /** @param {import("./server.js").Server} server @param {(scan: Scan, id?: number) => Promise<void>} onStored */
+  /** @param {import("./server.js").Server} server @param {OnStored} onStored */
   async #uploadAll(server, onStored) {
     await this.load();
+    // What a walk-in meets, the scans behind it need not.
+    await this.#uploadWalkIns(server, onStored).catch(() => {});
     let size = BATCH;
     const busy = new Set();
     for (;;) {
-      const scans = this.waiting.filter((scan) => isDue(scan) && !busy.has(scan.nonce)).slice(0, size);
+      const scans = this.waiting.filter((scan) => !scan.walkIn && isDue(scan) && !this.#isHeld(scan) && !busy.has(scan.nonce)).slice(0, size);
       if (scans.length === 0) return;
       scans.forEach((scan) => this.markSent(scan));
       const interactions = Object.fromEntries(scans.map((scan) => [scan.nonce, body(scan)]));
@@ -180,22 +251,38 @@ export class Queue {
     }
   }
 
+  /** Each in a call of its own, before the scans of the same people. @param {import("./server.js").Server} server @param {OnStored} onStored */
+  async #uploadWalkIns(server, onStored) {
+    for (const scan of this.waiting) {
+      if (!scan.walkIn || !isDue(scan) || Date.now() < (this.#again.get(scan.nonce) ?? 0)) continue;
+      this.#again.set(scan.nonce, Date.now() + AGAIN_MS);
+      this.markSent(scan);
+      await this.#settle(server, scan, await server.request("POST", pathOf(scan), { body: body(scan) }), onStored);
+    }
+  }
+
+  /** Whether a scan is of a walk-in that is still in the queue. @param {Scan} scan */
+  #isHeld(scan) {
+    return isLocal(scan) && [...this.#scans.values()].some(({ walkIn, delegate }) => walkIn && delegate === scan.delegate);
+  }
+
   /**
    * What the server answered for one scan; where it could not take it now, it stays.
    * @param {import("./server.js").Server} server @param {Scan} scan
-   * @param {import("./server.js").Answer} answer @param {(scan: Scan, id?: number) => Promise<void>} onStored
+   * @param {import("./server.js").Answer} answer @param {OnStored} onStored
    */
   async #settle(server, scan, answer, onStored) {
-    const stored = isStored(answer);
-    if (stored && scan.undone) {
+    const isKept = isStored(answer);
+    const id = interactionOf(scan, answer);
+    const person = scan.walkIn ? answer.data : undefined;
+    if (isKept && scan.undone) {
       // Without an id (1109) it cannot be named; somebody has to look.
-      const id = answer.data?.id;
       const undo = id === undefined ? answer : await server.request("DELETE", `/interaction/id:${id}`);
       if (undo.status === 204 || undo.status === 404) await this.remove([scan]);
       else await this.update(scan, { failed: failure(undo) });
-    } else if (stored) {
-      await onStored(scan, answer.data?.id);
-      await this.remove([scan]);
+    } else if (isKept) {
+      await onStored(scan, id, person);
+      await this.complete(scan, person?.id);
     } else if (scan.undone && isRefusal(answer.status)) {
       await this.remove([scan]);
     } else if (isRefusal(answer.status)) {
@@ -207,18 +294,34 @@ export class Queue {
 /** @param {Scan} scan */
 const isDue = (scan) => scan.due || Math.abs(Date.now() - scan.seq / 1000) > UNDECIDED_MS;
 
-/** The body of an interaction. What is undone is sent as it was first, to be found by its nonce. @param {Scan} scan */
+/** @param {Scan} scan @returns {import("./store.js").Change} */
+const stored = (scan) => ["queue", "put", scan];
+
+/** Known by an id of this device only. @param {Scan} scan */
+const isLocal = ({ delegate }) => delegate !== undefined && delegate < 0;
+
+/** Somebody who was registered here, as the list knows attendees. @param {Omit<Scan, "nonce"|"seq">} scan @returns {import("./list.js").Person} */
+export function walkInPerson({ walkIn = {}, delegate = 0, code }) {
+  const name = [walkIn.firstName, walkIn.lastName].filter(Boolean).join(" ");
+  return { id: delegate, name, category: walkIn.delegateType, codes: code === undefined ? [] : [code], joined: true };
+}
+
+/** The id of the check-in, for undo. @param {Scan} scan @param {import("./server.js").Answer} answer @returns {number|undefined} */
+export const interactionOf = (scan, { data, meta }) => (scan.walkIn ? meta?.interaction : data?.id);
+
+/** Where a scan is sent to by itself. @param {Scan} scan */
+export const pathOf = (scan) => (scan.walkIn ? "/gate/walk-in" : `/interaction/new/${typeOf(scan)}`);
+
+/** @param {Scan} scan */
+const typeOf = (scan) => (scan.override ? "check-in-override" : scan.passage === "in" ? "check-in" : "check-out");
+
+/** The body of a request. What is undone is sent as it was first, to be found by its nonce. @param {Scan} scan */
 export function body(scan) {
-  const type = scan.override ? "check-in-override" : scan.passage === "in" ? "check-in" : "check-out";
-  return {
-    interactionType: type,
-    delegate: scan.code === undefined ? scan.delegate : `scan:${scan.code}`,
-    device: scan.place,
-    recordedAt: Math.floor(scan.at / 1000),
-    nonce: scan.nonce,
-    ...(scan.reason ? { data: { reason: scan.reason } } : {}),
-    ...(scan.admitted && !scan.undone ? { admitted: true } : {}),
-  };
+  const { walkIn, code, place, nonce, reason } = scan;
+  const made = { recordedAt: Math.floor(scan.at / 1000), nonce, ...(scan.admitted && !scan.undone ? { admitted: true } : {}) };
+  if (walkIn) return { place, ...walkIn, ...(code === undefined ? {} : { code }), ...made };
+  const delegate = code === undefined ? scan.delegate : `scan:${code}`;
+  return { interactionType: typeOf(scan), delegate, device: place, ...(reason ? { data: { reason } } : {}), ...made };
 }
 
 /** Stored now, before, or (1109) before with the gate's own decision not yet in it. @param {import("./server.js").Answer} answer */

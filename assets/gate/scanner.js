@@ -49,12 +49,12 @@ export class Scanner {
     return this.#stream !== undefined;
   }
 
-  /** @param {string} [deviceId] @throws where the camera is refused or missing */
-  async start(deviceId) {
+  /** @param {string} [deviceId] @param {"environment"|"user"} [facing] @throws where the camera is refused or missing */
+  async start(deviceId, facing = "environment") {
     this.stop();
     this.#run += 1;
     const run = this.#run;
-    const wanted = deviceId ? { deviceId: { exact: deviceId } } : { facingMode: "environment" };
+    const wanted = deviceId ? { deviceId: { exact: deviceId } } : { facingMode: facing };
     const stream = await navigator.mediaDevices.getUserMedia({ video: { ...wanted, width: { ideal: 1280 }, height: { ideal: 720 } } });
     if (run !== this.#run) return stream.getTracks().forEach((track) => track.stop());
     this.#stream = stream;
@@ -97,6 +97,11 @@ export class Scanner {
     this.#lastCode = code;
     this.#lastSeenAt = now;
     if (isNew) this.onScan(code);
+  }
+
+  /** Whether the camera looks at whoever looks at the screen. */
+  get facesUser() {
+    return this.#stream?.getVideoTracks()[0].getSettings().facingMode !== "environment";
   }
 
   get canSwitch() {

@@ -15,13 +15,14 @@ export class SearchDialog {
 
   /**
    * @param {import("./server.js").Server} server @param {import("./list.js").List} list
-   * @param {() => number|undefined} place @param {(person: Person) => void} onChoose
+   * @param {() => number|undefined} place
+   * @param {{choose: (person: Person) => void, more: (person: Person) => [text: string, run: () => void][]}} actions
    */
-  constructor(server, list, place, onChoose) {
+  constructor(server, list, place, actions) {
     this.server = server;
     this.list = list;
     this.place = place;
-    this.onChoose = onChoose;
+    this.actions = actions;
     this.field = /** @type {HTMLInputElement} */ (byId("search-text"));
     this.field.addEventListener("input", () => {
       clearTimeout(this.#timer);
@@ -61,12 +62,20 @@ export class SearchDialog {
     this.#show(hits, hits.length ? note : `${t("search.none")}. ${note}`);
   }
 
+  /** @param {() => void} run */
+  #leave(run) {
+    /** @type {HTMLDialogElement} */ (byId("search-dialog")).close();
+    run();
+  }
+
   /** @param {Person[]} hits @param {string} note */
   #show(hits, note) {
     setText(byId("search-note"), note);
     byId("hits").replaceChildren(...hits.map((person) => {
       const about = [person.category, person.inside && t("search.inside")].filter(Boolean).join(" · ");
-      return make("li", {}, make("button", { type: "button", onclick: () => this.onChoose(person) }, person.name ?? String(person.id), make("small", {}, about)));
+      const more = this.actions.more(person).map(([text, run]) => make("button", { type: "button", class: "plain", onclick: () => this.#leave(run) }, text));
+      const choose = make("button", { type: "button", onclick: () => this.actions.choose(person) }, person.name ?? String(person.id), make("small", {}, about));
+      return make("li", {}, choose, more.length > 0 && make("div", { class: "actions" }, ...more));
     }));
   }
 }

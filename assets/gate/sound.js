@@ -9,10 +9,11 @@ const TONES = {
   out: [[1320, 0, 0.09], [880, 0.1, 0.14]],
   look: [[660, 0, 0.12], [660, 0.18, 0.12], [660, 0.36, 0.12]],
   stop: [[196, 0, 0.55]],
+  message: [[988, 0, 0.12], [740, 0.16, 0.12], [988, 0.32, 0.2]],
 };
 
 /** @type {Record<string, number[]>} */
-const PULSES = { good: [60], out: [60], look: [80, 80, 80], stop: [400] };
+const PULSES = { good: [60], out: [60], look: [80, 80, 80], stop: [400], message: [60, 60, 60, 60, 200] };
 
 /** Browsers play nothing before a touch or a key. */
 export function unlock() {
@@ -22,7 +23,7 @@ export function unlock() {
 
 export const isReady = () => context?.state === "running";
 
-/** @param {"good"|"out"|"look"|"stop"} kind @param {{sound: boolean, vibration: boolean}} settings */
+/** @param {"good"|"out"|"look"|"stop"|"message"} kind @param {{sound: boolean, vibration: boolean}} settings */
 export function play(kind, settings) {
   if (settings.vibration) navigator.vibrate?.(PULSES[kind]);
   if (!settings.sound || !context || context.state !== "running") return;

@@ -67,22 +67,31 @@ export class Store {
    * @param {Change[]} changes @param {{durable?: boolean}} [options]
    */
   async write(changes, { durable = false } = {}) {
+    const names = [...new Set(changes.map(([name]) => name))];
+    return changes.length === 0 ? this.#db !== null : this.#transact(names, durable, (transaction) => put(transaction, changes));
+  }
+
+  /**
+   * Reads `meta[key]` and writes what `decide` makes of it, in one transaction: no other tab comes between.
+   * @param {string} key @param {string[]} names of the stores that are written @param {(value: any) => Change[]} decide
+   */
+  async change(key, names, decide) {
+    return this.#transact(names, true, (transaction) => {
+      const reading = transaction.objectStore("meta").get(key);
+      reading.onsuccess = () => put(transaction, decide(reading.result));
+    });
+  }
+
+  /** @param {string[]} names @param {boolean} durable @param {(transaction: IDBTransaction) => void} run @returns {Promise<boolean>} */
+  async #transact(names, durable, run) {
     if (!this.#db) return false;
-    if (changes.length === 0) return true;
     try {
-      const names = [...new Set(changes.map(([name]) => name))];
       const transaction = this.#db.transaction(names, "readwrite", { durability: durable ? "strict" : "default" });
       const done = new Promise((resolve, reject) => {
         transaction.oncomplete = () => resolve(true);
         transaction.onabort = () => reject(transaction.error ?? new Error("the disk took nothing"));
       });
-      for (const [name, action, value] of changes) {
-        const store = transaction.objectStore(name);
-        if (action === "clear") store.clear();
-        else if (action === "delete") store.delete(value);
-        else if (name === "meta") store.put(value[1], value[0]);
-        else store.put(value);
-      }
+      run(transaction);
       await done;
       if (this.problem) {
         this.problem = "";
@@ -93,6 +102,17 @@ export class Store {
       this.#fail(cause);
       return false;
     }
+  }
+}
+
+/** @param {IDBTransaction} transaction @param {Change[]} changes */
+function put(transaction, changes) {
+  for (const [name, action, value] of changes) {
+    const store = transaction.objectStore(name);
+    if (action === "clear") store.clear();
+    else if (action === "delete") store.delete(value);
+    else if (name === "meta") store.put(value[1], value[0]);
+    else store.put(value);
   }
 }
 

@@ -2,6 +2,8 @@
 
 import { Unreachable, cancelled } from "./server.js";
 
+/** Messages of the crew, place and policy arrive within this. */
+const SETTINGS_MS = 10_000;
 const PING_MS = 30_000;
 const FEED_WAIT_S = 25;
 const PAGE = 5000;
@@ -14,6 +16,7 @@ export class Sync {
   /** @type {AbortController|undefined} */
   #feed;
   #failures = 0;
+  #pingAt = 0;
   #isWaiting = false;
   #channel = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("gatepost-list");
   /** What the server answered to `GET /gate`. @type {any} */
@@ -26,7 +29,7 @@ export class Sync {
   /**
    * @param {import("./server.js").Server} server @param {import("./list.js").List} list
    * @param {import("./queue.js").Queue} queue @param {import("./store.js").Store} store
-   * @param {{place: () => number|undefined, onChange: () => void, onStored: (scan: import("./queue.js").Scan, id?: number) => Promise<void>, status: () => object}} app
+   * @param {{place: () => number|undefined, onChange: () => void, onStored: import("./queue.js").OnStored, status: () => object}} app
    */
   constructor(server, list, queue, store, app) {
     this.server = server;
@@ -44,13 +47,13 @@ export class Sync {
     // One tab asks, the others listen; without locks each asks for itself.
     if (navigator.locks && this.#channel) navigator.locks.request("gatepost-list", feed);
     else feed();
-    this.#pingForEver();
+    this.#refreshForEver();
     this.#uploadForEver();
   }
 
-  stop() {
-    this.isRunning = false;
-    this.#feed?.abort(cancelled());
+  /** For tests. */
+  close() {
+    this.#channel?.close();
   }
 
   /** Another place: its list begins anew. */
@@ -121,14 +124,14 @@ export class Sync {
     }
   }
 
-  async #pingForEver() {
+  async #refreshForEver() {
     while (this.isRunning) {
       await this.refresh().catch(() => {});
-      await sleep(PING_MS);
+      await sleep(SETTINGS_MS);
     }
   }
 
-  /** Settings, clock and version; tells the server how this gate is. @throws where it cannot be reached */
+  /** Settings, clock and reserved codes; now and then the ping. @throws where the server cannot be reached */
   async refresh() {
     const { server } = this;
     const sentAt = Date.now();
@@ -138,7 +141,15 @@ export class Sync {
       this.gate = gate.data;
       await this.store.write([["meta", "put", ["gate", gate.data]], ["meta", "put", ["offset", server.offsetMs]]]);
     } else this.problem = gate.error?.message ?? "";
-    await server.request("POST", "/device/ping", { body: { ...this.app.status(), localTime: Math.floor(Date.now() / 1000), pingInterval: PING_MS / 1000 } });
+    this.app.onChange();
+    if (this.gate?.walkIn) await this.queue.reserveCodes(server).catch(() => {});
+    if (performance.now() >= this.#pingAt) await this.#ping();
+  }
+
+  /** Tells the server how this gate is, and learns the server's version. */
+  async #ping() {
+    await this.server.request("POST", "/device/ping", { body: { ...this.app.status(), localTime: Math.floor(Date.now() / 1000), pingInterval: PING_MS / 1000 } });
+    this.#pingAt = performance.now() + PING_MS - SETTINGS_MS / 2;
     const version = await fetch("/gate/version.json", { cache: "no-store" }).then((answer) => answer.json(), () => undefined);
     this.version = version?.version ?? this.version;
     this.app.onChange();

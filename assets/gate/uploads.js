@@ -2,6 +2,7 @@
 
 import { byId, icon, make, setText } from "./dom.js";
 import { spokenTime } from "./judge.js";
+import { walkInPerson } from "./queue.js";
 import { t } from "./texts.js";
 
 let shown = "";
@@ -21,7 +22,7 @@ export function showUploads(queue, list, zone, now) {
   shown = drawn;
   byId("failed").replaceChildren(...failed.map((scan) => {
     const { code, message } = /** @type {{code: number, message: string}} */ (scan.failed);
-    const name = scan.delegate === undefined ? undefined : list.people.get(scan.delegate)?.name;
+    const name = scan.walkIn ? walkInPerson(scan).name : list.people.get(scan.delegate ?? 0)?.name;
     const discard = make("button", { class: "danger", onclick: confirmThen(t("uploads.discard.sure"), () => queue.remove([scan])) }, t("uploads.discard"));
     return make(
       "li", {},

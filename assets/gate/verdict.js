@@ -1,10 +1,12 @@
 // The verdict over the whole screen: colour, symbol and word, then who and why.
 
-import { byId, icon, make } from "./dom.js";
+import { byId, icon, make, setText } from "./dom.js";
 import { t } from "./texts.js";
 import { play } from "./sound.js";
 
 const STAY_MS = { good: 2500, out: 2500, look: 5000, stop: 9000 };
+/** Time enough to choose the whole booking. */
+const BOOKING_MS = 6000;
 const SYMBOL = { good: "tick", out: "leave", look: "look", stop: "cross" };
 
 /**
@@ -17,8 +19,12 @@ const SYMBOL = { good: "tick", out: "leave", look: "look", stop: "cross" };
  * @property {{level: string, note: string}} [note]
  * @property {string[]} [more] further lines
  * @property {string} [photo]
+ * @property {string} [badge] a new code, to be written on a badge
+ * @property {number} [booking] how many people belong to the booking
  * @property {() => void} [onUndo]
  * @property {() => void} [onOverride]
+ * @property {() => void} [onBooking]
+ * @property {() => void} [onBadge]
  */
 
 export class VerdictScreen {
@@ -36,6 +42,8 @@ export class VerdictScreen {
     byId("verdict-body").addEventListener("click", () => this.close());
     byId("verdict-undo").addEventListener("click", () => this.#act(this.#shown?.onUndo));
     byId("verdict-override").addEventListener("click", () => this.#act(this.#shown?.onOverride));
+    byId("verdict-booking").addEventListener("click", () => this.#act(this.#shown?.onBooking));
+    byId("verdict-badge").addEventListener("click", () => this.#act(this.#shown?.onBadge));
     addEventListener("keydown", (event) => event.key === "Escape" && this.close());
   }
 
@@ -50,17 +58,22 @@ export class VerdictScreen {
       ...(shown.photo ? [photo(shown.photo, shown.name ?? "")] : []),
       ...line("name", shown.name),
       ...line("more", shown.category),
+      ...line("badge", shown.badge && grouped(shown.badge)),
       ...line("reason", capitalized(shown.reason)),
       ...line("note", shown.note?.note),
       ...(shown.more ?? []).flatMap((text) => line("more", text)),
     );
     byId("verdict-undo").hidden = !shown.onUndo;
     byId("verdict-override").hidden = !shown.onOverride;
+    byId("verdict-booking").hidden = !shown.onBooking;
+    setText(byId("verdict-booking"), t("verdict.booking", { count: shown.booking ?? 0 }));
+    byId("verdict-badge").hidden = !shown.onBadge;
     screen.hidden = false;
     byId("scan").inert = true;
     play(shown.kind, this.settings());
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#closeWhenLeft(), STAY_MS[shown.kind]);
+    // Somebody has to copy a new code: it stays until the next scan or a touch.
+    if (!shown.badge) this.#timer = setTimeout(() => this.#closeWhenLeft(), shown.onBooking ? Math.max(STAY_MS[shown.kind], BOOKING_MS) : STAY_MS[shown.kind]);
     if (startedAt !== undefined) requestAnimationFrame(() => this.#measure(performance.now() - startedAt));
   }
 
@@ -92,6 +105,9 @@ export class VerdictScreen {
 
 /** @param {string} name @param {string|undefined} text */
 const line = (name, text) => (text ? [make("p", { class: name }, text)] : []);
+
+/** A long code in groups of four, to be read and written. @param {string} code */
+export const grouped = (code) => (/^[A-Za-z0-9]{8,}$/.test(code) ? code.replace(/.{4}(?=.)/g, "$& ") : code);
 
 /** The server's sentences go on after a code; here they stand alone. @param {string} [text] */
 const capitalized = (text) => text && text[0].toUpperCase() + text.slice(1);

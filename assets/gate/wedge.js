@@ -19,6 +19,8 @@ export const TEST_CODE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 export class Wedge {
   #keys = "";
   #lastAt = 0;
+  /** Where the keys went: the field may be gone when they are over. */
+  #isInField = false;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   #timer;
   /** @type {WedgeSettings|undefined} */
@@ -49,6 +51,7 @@ export class Wedge {
     if (event.key.length !== 1) return;
     if (!isFast) this.#flush();
     this.#keys += event.key;
+    this.#isInField = isField(event.target);
     this.#lastAt = event.timeStamp;
     // A space would press the button that has the focus, a quote open the browser's search.
     if (!isField(event.target) && (this.#keys.length > 1 || event.key === "'" || event.key === "/")) event.preventDefault();
@@ -76,7 +79,7 @@ export class Wedge {
   #flush() {
     const keys = this.#keys;
     this.#forget();
-    if (keys.trim() && !isField(document.activeElement)) this.onTyped(keys);
+    if (keys.trim() && !this.#isInField) this.onTyped(keys);
   }
 
   #forget() {

@@ -25,7 +25,7 @@ test("every text that is asked for exists", () => {
 });
 
 test("the service worker keeps every file of the app", () => {
-  const files = [...own, ...["index.html", "style.css", "manifest.webmanifest", "icon.svg", "test-code.svg"], ...readdirSync(new URL("vendor/", folder)).map((name) => `vendor/${name}`)];
+  const files = [...own, ...["index.html", "kiosk.css", "style.css", "manifest.webmanifest", "icon.svg", "test-code.svg"], ...readdirSync(new URL("vendor/", folder)).map((name) => `vendor/${name}`)];
   const kept = [...read("worker.js").matchAll(/"(\/gate[^"]*)"/g)].map(([, path]) => path);
   const needed = files.filter((name) => name !== "worker.js" && !/LICENSE|\.d\.ts/.test(name)).map((name) => (name === "index.html" ? "/gate" : `/gate/${name}`));
   assert.deepEqual(kept.filter((path) => path !== "/gate/trust").sort(), needed.sort());

@@ -81,6 +81,24 @@ test("scans that wait count in facts and numbers", async () => {
   assert.deepEqual([...list.counts([]).values()], [2, 5, 2]);
 });
 
+test("a booking is its parent and everybody who names them, kept in step with the list", async () => {
+  const { store, list } = await fresh();
+  const children = Array.from({ length: 200 }, (_, i) => person(i + 100, `Child ${i}`, { parent: 7 }));
+  await list.apply([...children, person(7, "School"), person(8, "Alone")], { cursor: "a", serverTime: 1, place: PLACE });
+  assert.deepEqual([list.booking(list.find("T-7")).length, list.booking(list.find("T-150"))[0].name], [201, "School"]);
+  assert.deepEqual(list.booking(list.find("T-8")).map(({ id }) => id), [8]);
+  await list.apply([person(150, "Child 50", { parent: 8 }), { action: "delete", type: "delegate", id: 151 }], { cursor: "b", serverTime: 2 });
+  const again = new List(store);
+  await again.load();
+  for (const one of [list, again]) {
+    assert.equal(one.booking(one.find("T-100")).length, 199);
+    assert.deepEqual(one.booking(one.find("T-150")).map(({ id }) => id), [8, 150]);
+  }
+  // Where the list does not have the parent, the others are still a booking.
+  await list.apply([{ action: "delete", type: "delegate", id: 7 }], { cursor: "c", serverTime: 3 });
+  assert.equal(list.booking(list.find("T-100")).length, 198);
+});
+
 test("a list of 100,000 is looked up in no time", async () => {
   const list = new List({ write: async () => true });
   const all = Array.from({ length: 100_000 }, (_, i) => person(i, `Person Number${i}`));

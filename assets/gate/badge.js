@@ -1,0 +1,76 @@
+// A lost badge: the old code is blocked and a new one takes its place. Only the server can do that.
+
+import { byId, setText } from "./dom.js";
+import { openWithPin } from "./supervisor.js";
+import { t } from "./texts.js";
+
+/**
+ * @typedef {import("./list.js").Person} Person
+ * @typedef {{name?: string, person?: Person, code?: string}} Who `code` where only the server knows the person
+ */
+
+const CODE_USED = 1105;
+
+export class BadgeDialog {
+  #dialog = /** @type {HTMLDialogElement} */ (byId("badge-dialog"));
+  #code = /** @type {HTMLInputElement} */ (byId("badge-code"));
+  #reason = /** @type {HTMLInputElement} */ (byId("badge-reason"));
+
+  /**
+   * @param {import("./server.js").Server} server @param {import("./list.js").List} list
+   * @param {() => any} gate what the server answered to `GET /gate` @param {(shown: import("./verdict.js").Shown) => void} onReplaced
+   */
+  constructor(server, list, gate, onReplaced) {
+    this.server = server;
+    this.list = list;
+    this.gate = gate;
+    this.onReplaced = onReplaced;
+  }
+
+  /** Whether this gate replaces badges at all. */
+  get isAllowed() {
+    const gate = this.gate();
+    return Boolean(gate?.replaceBadge && gate.supervisorPin);
+  }
+
+  /** @param {Who} who */
+  open(who) {
+    this.#code.value = "";
+    this.#reason.value = t("badge.reason.lost");
+    setText(byId("badge-who"), t("badge.who", { name: who.name ?? who.code ?? "" }));
+    openWithPin("badge", () => this.gate().supervisorPin, () => this.#replace(who));
+    this.#code.focus();
+  }
+
+  /** A code that is scanned while the dialog is open is the new one. @param {string} code @returns {boolean} whether it was */
+  takes(code) {
+    if (!this.#dialog.open) return false;
+    this.#code.value = code;
+    return true;
+  }
+
+  /** @param {Who} who @returns {Promise<string>} what went wrong */
+  async #replace({ person, code: known }) {
+    const code = this.#code.value.trim();
+    const body = { delegate: person?.id ?? `scan:${known}`, reason: this.#reason.value.trim(), ...(code ? { code } : {}) };
+    let answer;
+    try {
+      answer = await this.server.request("POST", "/gate/badge", { body, timeoutMs: 5000 });
+    } catch {
+      return t("badge.offline");
+    }
+    if (answer.status === 200) return this.#replaced(answer.data);
+    // An answer that was lost: the feed has brought the new code meanwhile.
+    const owner = code ? this.list.find(code) : undefined;
+    if (answer.error?.internalCode === CODE_USED && owner && owner.id === person?.id) return this.#replaced(owner);
+    return t("badge.failed", { message: answer.error?.message ?? String(answer.status) });
+  }
+
+  /** @param {Person} person */
+  async #replaced(person) {
+    await this.list.take(person);
+    const { name, category, photo, codes = [] } = person;
+    this.onReplaced({ kind: "good", word: t("badge.done"), name, category, photo, badge: codes[0], more: [t("badge.done.old")] });
+    return "";
+  }
+}

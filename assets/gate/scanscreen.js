@@ -1,0 +1,75 @@
+// Draws the screen where people scan: state of the gate, numbers, last scans.
+
+import { age, byId, fill, icon, make, setText } from "./dom.js";
+import { spokenTime } from "./judge.js";
+import { t } from "./texts.js";
+import { grouped } from "./verdict.js";
+
+/**
+ * @typedef {object} Parts
+ * @property {import("./server.js").Server} server
+ * @property {import("./list.js").List} list
+ * @property {import("./queue.js").Queue} queue
+ * @property {import("./store.js").Store} store
+ * @property {import("./sync.js").Sync} sync
+ * @property {import("./scanner.js").Scanner} scanner
+ * @property {import("./gate.js").Gate} gate
+ * @property {any} settings
+ * @property {{shown: import("./verdict.js").Shown, at: number}[]} recent
+ */
+
+/** @param {Parts} parts @param {number} now */
+export function drawScan(parts, now) {
+  const { server, list, queue, sync, scanner, settings, gate, recent } = parts;
+  const { place } = list;
+  setText(byId("place-name"), settings.place?.name ?? "");
+  byId("place-name").setAttribute("aria-label", t("scan.place", { name: settings.place?.name ?? "" }));
+  pill("status-online", server.denied ? "bad" : server.online ? "good" : "warn", t(server.denied ? "status.denied" : server.online ? "status.online" : "status.offline"));
+  const [key, count] = age(now - list.at);
+  const listText = list.complete ? t("status.list", { age: t(key, { count }) }) : list.people.size ? t("status.list.loading", { count: list.people.size }) : t("status.list.none");
+  pill("status-list", !list.complete ? "bad" : key === "age.live" ? "good" : "warn", listText);
+  const { waiting, failed } = queue;
+  byId("status-queue").hidden = waiting.length + failed.length === 0;
+  pill("status-queue", failed.length ? "bad" : "warn", [waiting.length && t("status.queue", { count: waiting.length }), failed.length && t("status.failed", { count: failed.length })].filter(Boolean).join(" · "));
+  const banner = bannerText(parts);
+  byId("banner").hidden = !banner;
+  setText(byId("banner"), banner);
+
+  const counts = list.counts(queue.passed);
+  const { arrived, expected } = list.arrivals();
+  const capacity = place?.rooms?.find((room) => room.id === place.id)?.capacity;
+  fill(byId("numbers"), [
+    [counts.get(0) ?? 0, capacity === undefined ? t("numbers.inside") : t("numbers.inside.of", { capacity })],
+    [arrived, t("numbers.arrived.of", { expected })],
+    [settings.passed, t("numbers.mine")],
+  ], ([number, text]) => make("li", {}, make("strong", {}, String(number)), make("span", {}, String(text))));
+  fill(byId("recent"), recent.map(({ shown, at }) => [shown.kind, [shown.name ?? shown.reason, shown.badge && grouped(shown.badge)].filter(Boolean).join(" · "), spokenTime(at, gate.zone, now), shown.word]), ([kind, name, time, word]) => make(
+    "li", {},
+    make("span", { class: `is-${kind === "stop" ? "bad" : kind === "look" ? "warn" : "good"}` }, icon(kind === "stop" ? "cross" : kind === "look" ? "look" : kind === "out" ? "leave" : "tick")),
+    make("span", { class: "unseen" }, String(word)), make("span", { class: "cut" }, String(name)), make("time", {}, String(time)),
+  ));
+  byId("open-walkin").hidden = !sync.gate?.walkIn;
+  byId("undo").toggleAttribute("disabled", !gate.last);
+  byId("video").hidden = !scanner.isOn;
+  setText(byId("ready-hint"), t(scanner.isOn ? "scan.ready.camera" : "scan.ready.keys"));
+  byId("camera").setAttribute("aria-pressed", String(scanner.isOn));
+  byId("torch").hidden = !scanner.hasTorch;
+  byId("switch-camera").hidden = !scanner.isOn || !scanner.canSwitch;
+  for (const [id, feature] of [["open-search", "delegate-search"], ["modes", "check-out"]]) {
+    byId(id).hidden = Boolean(sync.gate?.features && !sync.gate.features.includes(feature));
+  }
+}
+
+/** @param {string} id @param {string} level @param {string} text */
+function pill(id, level, text) {
+  byId(id).className = `pill ${level}`;
+  setText(byId(id), text);
+}
+
+/** The one thing that a steward must know now. @param {Parts} parts */
+function bannerText({ store, server, sync, list }) {
+  if (store.problem) return t("status.unsaved", { problem: store.problem });
+  if (server.denied) return t("status.denied.more");
+  if (!server.online && sync.gate?.policy === "hold") return t("status.hold");
+  return sync.problem && !list.complete ? t("status.problem", { message: sync.problem }) : "";
+}
