@@ -136,14 +136,21 @@ async function placesKnown() {
 
 /** What the console set since it was asked last: this gate follows, and says so. */
 function followConsole() {
-  const { place, policy } = sync.gate ?? {};
-  if (policy && settings.policy && policy !== settings.policy) toast(t("console.policy", { policy: t(`policy.${policy}`) }));
+  const { place, places, policy } = sync.gate ?? {};
+  const news = [];
+  if (policy && settings.policy && policy !== settings.policy) news.push(t("console.policy", { policy: t(`policy.${policy}`) }));
   settings.policy = policy ?? settings.policy;
-  if (!place || place.id === settings.consolePlace) return;
-  settings.consolePlace = place.id;
-  if (!settings.place || settings.place.id === place.id) return;
-  toast(t("console.place", { name: place.name }));
-  usePlace(place);
+  const isSet = place && place.id !== settings.consolePlace;
+  if (isSet) settings.consolePlace = place.id;
+  if (isSet && settings.place && settings.place.id !== place.id) {
+    news.push(t("console.place", { name: place.name }));
+    usePlace(place);
+  } else if (!place && settings.place && places?.length && !places.some((/** @type {{id: number}} */ { id }) => id === settings.place.id)) {
+    news.push(t("console.place.gone", { name: settings.place.name }));
+    delete settings.place;
+    changePlace();
+  }
+  if (news.length > 0) toast(news.join(" "));
 }
 
 /** @param {{id: number, name: string}} place */

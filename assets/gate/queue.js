@@ -276,9 +276,10 @@ export class Queue {
     const id = interactionOf(scan, answer);
     const person = scan.walkIn ? answer.data : undefined;
     if (isKept && scan.undone) {
-      // Without an id (1109) it cannot be named; somebody has to look.
+      // Under 1109 it cannot be named: somebody has to look. A replay without an id was taken back before.
       const undo = id === undefined ? answer : await server.request("DELETE", `/interaction/id:${id}`);
-      if (undo.status === 204 || undo.status === 404) await this.remove([scan]);
+      const isGone = undo.status === 204 || undo.status === 404 || (id === undefined && !answer.error);
+      if (isGone) await this.remove([scan]);
       else await this.update(scan, { failed: failure(undo) });
     } else if (isKept) {
       await onStored(scan, id, person);

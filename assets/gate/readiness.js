@@ -43,6 +43,11 @@ export async function examine(parts) {
   else if (count > 0) add("list", "bad", t("ready.list.loading", { count }));
   else add("list", "bad", sync.problem ? t("status.problem", { message: sync.problem }) : t("ready.list.no"));
 
+  if (sync.gate?.walkIn) {
+    const codes = (await store.get("codes").catch(() => []))?.length ?? 0;
+    add("codes", codes ? "good" : "warn", t(codes ? "ready.codes.yes" : "ready.codes.no", { count: codes }));
+  }
+
   const seconds = Math.round(Math.abs(server.offsetMs) / 1000);
   if (Math.abs(server.offsetMs) < CLOCK_OFF_MS) add("clock", "good", t("ready.clock.yes", { seconds }));
   else add("clock", "warn", t("ready.clock.off", { seconds }));

@@ -260,6 +260,16 @@ test("undo takes a walk-in back before and after the server has it", async (t) =
   assert.deepEqual([queue.waiting.length, queue.failed.length, peer.deleted], [0, 0, ["/interaction/id:501"]]);
 });
 
+test("an undo whose answer was lost is done with when the server has no check-in any more", async (t) => {
+  const { peer, app, queue, upload } = await gate(t);
+  peer.lost = 1;
+  await app.walkIn(ADA);
+  await app.undo();
+  peer.answers["/gate/walk-in"] = () => ({ status: 200, data: undefined, meta: { replayed: true } });
+  await upload();
+  assert.deepEqual([queue.waiting.length, queue.failed.length, peer.deleted], [0, 0, []]);
+});
+
 test("the feed may be faster than the answer: nobody is there twice", async (t) => {
   const { peer, list, app, queue, upload } = await gate(t);
   peer.lost = 1;
