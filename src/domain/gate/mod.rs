@@ -2,8 +2,11 @@
 //! check in and out at the places of their settings, and know of attendees what a gate shows.
 //!
 //! - `place`: a place with its rules; `list`: the attendees as a gate keeps them for when it is offline
+//! - `fleet`: every gate with what is wrong at it; `files`: the files of the app
 //! - elsewhere: `apps::gate_settings`, what the app's settings say; `interactions::confine`, what it may record
 
 pub mod api;
+pub mod files;
+pub mod fleet;
 mod list;
 mod place;
