@@ -10,8 +10,10 @@ use crate::{
     },
     domain::{
         apps::{
-            Settings, configuration,
+            OfflinePolicy, Settings, configuration,
             parameters::{self, POLICIES},
+            scope::Scope,
+            values::Words,
         },
         devices::record::Record,
         gate::fleet::{Gate, Problem, gates},
@@ -52,6 +54,8 @@ struct Line {
     /// Whether it needs somebody now, and what is wrong, in words.
     problems: Vec<(bool, String)>,
     clock: String,
+    /// Whom it admits while it is offline, where that is not the usual.
+    policy: Option<&'static str>,
 }
 
 /// The settings of a gate to choose.
@@ -72,7 +76,8 @@ impl Page {
     ) -> Result<Self> {
         let gates = gates(connection, app, Timestamp::now())?;
         let changing = gates.iter().find(|gate| Some(gate.device.0) == changing);
-        let changing = changing.map(|gate| Changing::of(connection, gate));
+        let zone = &app.settings().zone;
+        let changing = changing.map(|gate| Changing::of(connection, gate, zone));
         let message = gate_message::current(connection)?;
         let sent = match &message {
             Some(message) => {
@@ -123,22 +128,39 @@ impl Line {
                 Some(_) => "right".to_owned(),
                 None => String::new(),
             },
+            policy: POLICIES
+                .iter()
+                .find(|(name, _)| {
+                    gate.policy != OfflinePolicy::Admit && *name == gate.policy.name()
+                })
+                .map(|(_, words)| *words),
             gate,
         }
     }
 }
 
 impl Changing {
-    fn of(connection: &Connection, gate: &Gate) -> Result<Self> {
+    fn of(connection: &Connection, gate: &Gate, zone: &Zone) -> Result<Self> {
+        let offers = places(connection)?;
+        let words = Words {
+            zone,
+            places: &offers,
+        };
+        let document = configuration::published(connection)?.document;
+        let base = Scope::Device(gate.code.clone()).base(connection, &document)?;
+        let otherwise = |name: &str, own: &str| {
+            let value = words.say(name, base.get(name).unwrap_or(&Value::Null));
+            Choice::new("", format!("as for all apps: {value}"), own.is_empty())
+        };
         let [place, policy] = own(&gate.own);
         let chosen: Vec<&str> = Some(&*place)
             .filter(|place| !place.is_empty())
             .into_iter()
             .collect();
-        let mut places = place_choices(&places(connection)?, &chosen);
-        places.insert(0, Choice::new("", AS_ALL, place.is_empty()));
+        let mut places = place_choices(&offers, &chosen);
+        places.insert(0, otherwise("place", &place));
         let mut policies = choices(POLICIES.iter().copied(), &policy);
-        policies.insert(0, Choice::new("", AS_ALL, policy.is_empty()));
+        policies.insert(0, otherwise("offlinePolicy", &policy));
         Ok(Self {
             device: gate.device,
             seen: format!("{place} {policy}"),
@@ -147,8 +169,6 @@ impl Changing {
         })
     }
 }
-
-const AS_ALL: &str = "as for all apps";
 
 /// The place and the policy of a gate's own; empty for those of all apps.
 fn own(settings: &Settings) -> [String; 2] {

@@ -95,7 +95,7 @@ pub const FEATURES: &[(&str, &str)] = &[
     ("check-in", "let guests in"),
     ("check-out", "note that guests leave"),
     ("lead", "record leads"),
-    ("delegate-create", "create delegates"),
+    ("delegate-create", "register new attendees"),
     ("delegate-search", "search delegates by name"),
     (
         "ping",

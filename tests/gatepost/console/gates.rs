@@ -119,7 +119,7 @@ fn every_gate_is_shown_with_what_is_wrong_and_those_in_need_first() {
             "App not on the screen",
             "App not up to date",
             "Settings of version 1",
-            "no recent one",
+            "none lately",
         ],
     );
     lacks(row(&page, b), ["Offline", "No place"]);
