@@ -31,6 +31,8 @@ pub enum Area {
     Content,
     /// Apps that ask to be let in.
     Discovery,
+    /// The gates and kiosks.
+    Gates,
     /// What apps are to do.
     Configuration,
     /// Clients and users.
@@ -51,7 +53,7 @@ pub enum Area {
 /// the role that sees it.
 type Place = (Area, &'static str, &'static str, ConsoleRole);
 
-const PLACES: [Place; 15] = [
+const PLACES: [Place; 16] = [
     (Area::Dashboard, "Dashboard", "dashboard", Viewer),
     (Area::Delegates, "Attendees", "delegates", Viewer),
     (Area::Devices, "Devices and events", "devices", Viewer),
@@ -60,6 +62,7 @@ const PLACES: [Place; 15] = [
     (Area::Reports, "Reports", "reports", Viewer),
     (Area::Messages, "Messages", "messages", Viewer),
     (Area::Content, "Content", "content", Viewer),
+    (Area::Gates, "Gates", "gates", Operator),
     (Area::Discovery, "Discovery", "discovery", Operator),
     (
         Area::Configuration,
@@ -142,6 +145,7 @@ impl Layout {
             Some(Area::Messages) => "/handbook/prepare#messages",
             Some(Area::Content) => "/handbook/prepare#content-regions",
             Some(Area::Discovery | Area::Access) => "/handbook/integrate#connect-gate-apps",
+            Some(Area::Gates) => "/handbook/gates#watch-your-gates",
             Some(Area::Configuration) => "/handbook/prepare#app-configuration",
             Some(Area::Settings | Area::Audit) => "/handbook/operate",
             Some(Area::Deliveries) => "/handbook/operate#deliveries",

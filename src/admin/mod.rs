@@ -37,6 +37,7 @@ mod engine;
 mod export;
 mod filter;
 mod form;
+mod gates;
 mod host;
 mod import;
 mod interactions;
@@ -166,7 +167,7 @@ impl Deref for Console {
 /// Every route of the console.
 #[must_use]
 pub fn routes() -> Vec<Route> {
-    let parts: [fn() -> Vec<Route>; 20] = [
+    let parts: [fn() -> Vec<Route>; 21] = [
         assets::routes,
         setup::routes,
         sign_in::routes,
@@ -180,6 +181,7 @@ pub fn routes() -> Vec<Route> {
         configuration::routes,
         content::routes,
         discovery::routes,
+        gates::routes,
         import::routes,
         interactions::routes,
         sales::routes,

@@ -2,32 +2,11 @@
 //! its credentials by device discovery.
 
 use crate::{
-    types::{
-        error::{Error, Kind},
-        secret,
-    },
+    domain::gate::files::{Files, VERSION},
+    types::error::{Error, Kind},
     web::Failure,
 };
 use poem::{Request, Response, http::header};
-use rust_embed::Embed;
-use sha2::{Digest, Sha256};
-use std::sync::LazyLock;
-
-#[derive(Embed)]
-#[folder = "assets/gate"]
-struct Files;
-
-/// Changes with the files: the app updates itself when it does.
-static VERSION: LazyLock<String> = LazyLock::new(|| {
-    let mut digest = Sha256::new();
-    for name in Files::iter() {
-        digest.update(name.as_bytes());
-        if let Some(file) = Files::get(&name) {
-            digest.update(file.metadata.sha256_hash());
-        }
-    }
-    secret::hex(&digest.finalize()[..8])
-});
 
 /// Only the app's own files run; `wasm-unsafe-eval` is for the reader of codes.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \

@@ -1,6 +1,7 @@
 //! App configuration: what is in force, the draft, settings of a type or a device, and earlier versions.
 
 mod edit;
+mod fields;
 mod show;
 mod versions;
 
@@ -9,9 +10,13 @@ use crate::{
     domain::apps::{
         Document,
         scope::{Changed, Current, Scope, differences},
+        values::Words,
     },
+    domain::devices::{self, Offer},
     types::text,
 };
+
+pub(super) use fields::place_choices;
 
 const PAGE: &str = "/console/configuration";
 
@@ -58,6 +63,13 @@ fn path(scope: &Scope) -> String {
     format!("{PAGE}/edit?{query}")
 }
 
+/// The places that settings may name.
+pub(super) fn places(connection: &Connection) -> Result<Vec<Offer>> {
+    let mut offers = devices::offers(connection)?;
+    offers.retain(Offer::is_place);
+    Ok(offers)
+}
+
 /// A change with the name of its scope.
 struct NamedChange {
     name: String,
@@ -70,7 +82,12 @@ fn named(
     after: &Document,
     zone: &Zone,
 ) -> Result<Vec<NamedChange>> {
-    let changes = differences(before, after, zone).into_iter();
+    let places = places(connection)?;
+    let words = Words {
+        zone,
+        places: &places,
+    };
+    let changes = differences(before, after, &words).into_iter();
     changes
         .map(|change| {
             let name = change.scope.name(connection)?;

@@ -7,9 +7,10 @@ use crate::{
     domain::apps::{
         Document,
         configuration::{self, Holder},
-        parameters::{self, PARAMETERS, in_words, label, strings},
+        parameters::{self, PARAMETERS, label},
         scope::{Current, Scope},
         state,
+        values::{Words, strings},
     },
 };
 use serde_json::Value;
@@ -101,7 +102,13 @@ impl Page {
                 None => String::new(),
             },
             changes: named(connection, &published.document, document, zone)?,
-            rows: rows(document, zone),
+            rows: rows(
+                document,
+                &Words {
+                    zone,
+                    places: &super::places(connection)?,
+                },
+            ),
             overrides: overrides(connection, document)?,
             kinds: state::types(connection)?.into_iter().collect(),
             holders: Holders::read(connection)?,
@@ -112,13 +119,13 @@ impl Page {
 }
 
 /// The settings of all apps: the parameters first, then those that only apps know.
-fn rows(document: &Document, zone: &Zone) -> Vec<SettingRow> {
+fn rows(document: &Document, words: &Words<'_>) -> Vec<SettingRow> {
     let settings = document.effective(None, "");
     let locked = settings.get("forced").cloned().unwrap_or_default();
     let row = |name: &str, meaning| SettingRow {
         label: label(name).to_owned(),
         meaning,
-        value: in_words(name, settings.get(name).unwrap_or(&Value::Null), zone),
+        value: words.say(name, settings.get(name).unwrap_or(&Value::Null)),
         locked: strings(&locked).any(|locked| locked == name),
     };
     let known = PARAMETERS.iter().filter(|known| known.name != "forced");

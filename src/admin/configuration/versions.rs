@@ -59,7 +59,7 @@ pub async fn show(request: RequestContext) -> Result<Response> {
             layout,
             version: with_name(connection, version)?,
             changes: named(connection, &earlier, &document, &zone)?,
-            document: serde_json::to_string_pretty(&document.to_json()).map_err(Error::defect)?,
+            document: serde_json::to_string_pretty(&document.masked()).map_err(Error::defect)?,
             current: Current::read(connection)?,
         })
     };

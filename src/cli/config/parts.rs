@@ -82,7 +82,7 @@ pub(super) const REPORTS: Part = Part {
 pub(super) const APP_CONFIG: Part = Part {
     key: "appConfig",
     help: "AppConfig: {\"default\": {...}, \"byType\": {\"regoapp\": {...}}, \"byDevice\": {\"42\": {...}}}; settings of apps, published as a new version where they differ.",
-    export: |connection| Ok(published(connection)?.document.to_json()),
+    export: |connection| Ok(published(connection)?.document.masked()),
     plan: |store, said, prune| {
         let is_absent = said.is_none();
         let said = said.unwrap_or_else(|| json!({}));

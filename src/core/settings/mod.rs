@@ -3,6 +3,7 @@
 //! messages go to delegates, who may have one-time passwords. Kept in the `settings` table, one row a
 //! name. The picture that stands for the instance is in `logo`.
 
+pub mod gate_message;
 pub mod logo;
 pub mod notices;
 pub mod values;
@@ -169,7 +170,7 @@ impl Settings {
             "oneTimePasswords" => self.one_time_passwords = OneTimePasswords::parse(value)?,
             "changeFeed" => self.feed_kept_days = Some(feed_kept_days(value)?),
             DOORS => self.doors_opened_at = value.as_i64().map(Timestamp),
-            notices::NAME => {}
+            notices::NAME | gate_message::NAME => {}
             _ => return Err(unknown(name)),
         }
         Ok(())
@@ -214,6 +215,7 @@ pub fn stored(connection: &Connection) -> Result<Map<String, Value>> {
     let mut settings = rows(connection)?;
     settings.remove(DOORS);
     settings.remove(notices::NAME);
+    settings.remove(gate_message::NAME);
     Ok(settings)
 }
 

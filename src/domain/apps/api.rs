@@ -4,6 +4,7 @@ use super::{
     configuration, local, parameters,
     ping::{self, Ping},
     presence,
+    values::Choices,
 };
 use crate::{
     core::settings::logo,
@@ -123,7 +124,9 @@ impl Described for DeviceConfig {
 fn settings() -> MetaSchema {
     let about = "Only when the app's version differs: all settings of this device. Others than these are an app's own.";
     let mut schema = open(plain("object", about));
-    for known in parameters::PARAMETERS {
+    // No app is sent the PIN.
+    let sent = parameters::PARAMETERS.iter();
+    for known in sent.filter(|known| known.kind != parameters::Kind::Pin) {
         for name in [Some(known.name), known.also].into_iter().flatten() {
             schema = schema.optional(name, parameter(known));
         }
@@ -136,10 +139,31 @@ fn parameter(known: &'static parameters::Parameter) -> MetaSchema {
     match known.kind {
         Kind::Time => nullable(formatted("string", "date-time", known.meaning)),
         Kind::Flag => plain("boolean", known.meaning),
-        Kind::Text => nullable(text(known.meaning)),
+        Kind::Text | Kind::Place | Kind::Pin => nullable(text(known.meaning)),
+        Kind::Places => nullable(texts(known.meaning)),
+        Kind::OneOf(choices) => nullable(MetaSchema {
+            enum_items: enum_of(choices).chain([Value::Null]).collect(),
+            ..text(known.meaning)
+        }),
+        Kind::AnyOf(choices) => {
+            let one = MetaSchema {
+                enum_items: enum_of(choices).collect(),
+                ..text("")
+            };
+            nullable(array(inline(one), known.meaning))
+        }
+        Kind::Number(least, most) => nullable(MetaSchema {
+            minimum: Some(f64::from(least)),
+            maximum: Some(f64::from(most)),
+            ..integer(known.meaning)
+        }),
         Kind::Texts => texts(known.meaning),
         Kind::Ranks => array(inline(texts("")), known.meaning),
     }
+}
+
+fn enum_of(choices: Choices) -> impl Iterator<Item = Value> {
+    choices.iter().map(|(name, _)| json!(name))
 }
 
 /// What an app set by itself.

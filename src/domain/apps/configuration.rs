@@ -1,7 +1,10 @@
 //! Which configuration is in force, what the next one is to be, and who has the one in force. Every
 //! version stays in the file as it was published; the newest counts.
 
-use super::document::{Document, Settings};
+use super::{
+    document::{Document, Settings},
+    scope::Scope,
+};
 use crate::{
     core::{
         Context,
@@ -110,16 +113,49 @@ pub fn save_draft(
         Some(draft) => draft.document,
         None => published(tx)?.document,
     };
+    let document = document.clone().with_hashed_pins(&was)?;
     // Two changes within a millisecond are two.
     let at = before.map_or(tx.now(), |before| tx.now().max(Timestamp(before.0 + 1)));
+    write_draft(tx, &document, &ctx.actor, at)?;
+    append(tx, ctx, "update", None, &was, &document)?;
+    Ok(Some(at))
+}
+
+fn write_draft(tx: &Tx<'_>, document: &Document, actor: &str, at: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO app_config_draft (id, document, actor, updated_at) VALUES (1, ?1, ?2, ?3)
          ON CONFLICT (id) DO UPDATE SET document = excluded.document, actor = excluded.actor,
              updated_at = excluded.updated_at",
     )?
-    .execute(params![document.to_json().to_string(), ctx.actor, at])?;
-    append(tx, ctx, "update", None, &was, document)?;
-    Ok(Some(at))
+    .execute(params![document.to_json().to_string(), actor, at])?;
+    Ok(())
+}
+
+/// Changes settings of the device with a code, at once: in the version in force, which becomes a new one,
+/// and in the draft of whoever works on one, which publishes nothing else of it. `null` puts a setting back
+/// to that of all apps. The version in force from then on.
+pub fn change_device(tx: &Tx<'_>, ctx: &Context, code: &str, changes: &Settings) -> Result<i64> {
+    let changed = |document: &Document| {
+        let (mut document, scope) = (document.clone(), Scope::Device(code.to_owned()));
+        let mut settings = scope.settings(&document);
+        settings.extend(changes.clone());
+        settings.retain(|name, value| !(value.is_null() && changes.contains_key(name)));
+        scope.put(&mut document, settings);
+        document
+    };
+    let document = changed(&published(tx)?.document);
+    let version = publish(tx, ctx, &document)?;
+    if let Some(draft) = draft(tx)? {
+        let next = changed(&draft.document);
+        if next == document {
+            discard_draft(tx, ctx)?;
+        } else if next != draft.document {
+            let at = tx.now().max(Timestamp(draft.updated_at.0 + 1));
+            write_draft(tx, &next, &draft.actor, at)?;
+            append(tx, ctx, "update", None, &draft.document, &next)?;
+        }
+    }
+    Ok(version)
 }
 
 /// Forgets the draft, which nobody wants any more.
@@ -160,8 +196,8 @@ fn append(
         action,
         record_type,
         record_id: version,
-        before: Some(before.to_json()),
-        after: Some(after.to_json()),
+        before: Some(before.masked()),
+        after: Some(after.masked()),
     };
     audit::append(tx, ctx, &change)
 }
@@ -171,6 +207,7 @@ fn append(
 /// against the new version.
 pub fn publish(tx: &Tx<'_>, ctx: &Context, document: &Document) -> Result<i64> {
     let before = published(tx)?;
+    let document = &document.clone().with_hashed_pins(&before.document)?;
     if before.document == *document {
         return Ok(before.version);
     }

@@ -1,7 +1,10 @@
 //! The configuration of all apps as one document: what holds for every app, for devices of a type,
 //! and for one device (contract §7, §10 `appConfig`).
 
-use super::parameters;
+use super::{
+    parameters,
+    pin::{self, SUPERVISOR_PIN},
+};
 use crate::types::{
     Zone,
     error::{Error, Result},
@@ -71,9 +74,49 @@ impl Document {
         serde_json::from_str(text).unwrap_or_default()
     }
 
-    /// The document as JSON, the form it is stored and exported in.
+    /// The document as JSON, the form it is stored in.
     pub fn to_json(&self) -> Value {
         json!(self)
+    }
+
+    /// As [`Document::to_json`] for whoever may look: PINs are masked.
+    pub fn masked(&self) -> Value {
+        let mut shown = self.clone();
+        for settings in shown.layers_mut() {
+            if let Some(kept) = settings.get_mut(SUPERVISOR_PIN) {
+                *kept = pin::masked(kept);
+            }
+        }
+        shown.to_json()
+    }
+
+    /// The document as it is kept: PINs hashed, those that `before` has already as there.
+    pub fn with_hashed_pins(mut self, before: &Self) -> Result<Self> {
+        for (settings, before) in self.paired_layers(before) {
+            if let Some(kept) = settings.get_mut(SUPERVISOR_PIN) {
+                *kept = pin::hashed(kept, before.and_then(|before| before.get(SUPERVISOR_PIN)))?;
+            }
+        }
+        Ok(self)
+    }
+
+    fn layers_mut(&mut self) -> impl Iterator<Item = &mut Settings> {
+        let others = self.by_type.values_mut().chain(self.by_device.values_mut());
+        std::iter::once(&mut self.default).chain(others)
+    }
+
+    /// Settings, each with those of another document for the same.
+    fn paired_layers<'a>(
+        &'a mut self,
+        other: &'a Self,
+    ) -> impl Iterator<Item = (&'a mut Settings, Option<&'a Settings>)> {
+        let types = self.by_type.iter_mut();
+        let types = types.map(|(key, settings)| (settings, other.by_type.get(key)));
+        let devices = self.by_device.iter_mut();
+        let devices = devices.map(|(key, settings)| (settings, other.by_device.get(key)));
+        std::iter::once((&mut self.default, Some(&other.default)))
+            .chain(types)
+            .chain(devices)
     }
 
     /// The settings of the device with this type and code, names in their first spelling. What the
@@ -90,9 +133,16 @@ impl Document {
     }
 
     /// The document with another one laid over it: settings, types and devices that the other names
-    /// are as there; the rest stays, or goes where `prune`.
+    /// are as there; the rest stays, or goes where `prune`. A PIN that the other does not name stays, as no
+    /// document that leaves the file has one.
     #[must_use]
-    pub fn with(mut self, other: Self, prune: bool) -> Self {
+    pub fn with(mut self, mut other: Self, prune: bool) -> Self {
+        for (settings, before) in other.paired_layers(&self) {
+            let kept = before.and_then(|before| before.get(SUPERVISOR_PIN));
+            if let Some(kept) = kept.filter(|_| !settings.contains_key(SUPERVISOR_PIN)) {
+                settings.insert(SUPERVISOR_PIN.to_owned(), kept.clone());
+            }
+        }
         if prune {
             return other;
         }
@@ -184,5 +234,28 @@ mod tests {
             json!({"default": {"a": 1, "b": 2}, "byType": {"x": {"a": 1}, "y": {}}, "byDevice": {}})
         );
         assert_eq!(one.with(other.clone(), true), other);
+    }
+
+    #[test]
+    fn a_pin_is_hashed_masked_and_stays_where_another_document_does_not_name_it() {
+        let none = Document::default();
+        let given = json!({"default": {"supervisorPin": "4711"}, "byDevice": {"42": {"supervisorPin": "0815", "a": 1}}});
+        let kept = parse(&given).unwrap().with_hashed_pins(&none).unwrap();
+        let stored = kept.to_json().to_string();
+        assert!(!stored.contains("4711") && !stored.contains("0815") && stored.contains("hash"));
+        // The same document again changes nothing, and what was exported takes nothing away.
+        let again = parse(&given).unwrap().with_hashed_pins(&kept).unwrap();
+        assert_eq!(again, kept);
+        let exported = kept.masked();
+        assert!(!exported.to_string().contains("hash"));
+        for prune in [false, true] {
+            let exported = parse(&exported).unwrap();
+            assert_eq!(kept.clone().with(exported, prune), kept);
+        }
+        let removed = parse(&json!({"default": {"supervisorPin": null}})).unwrap();
+        assert_eq!(
+            kept.with(removed, false).default["supervisorPin"],
+            Value::Null
+        );
     }
 }

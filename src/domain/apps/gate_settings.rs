@@ -1,9 +1,11 @@
-//! What the settings of an app say to a gate (contract §7): `place` and `places` are selectors of places,
-//! `offlinePolicy` says whom it admits while it is offline, `supervisorPin` opens what only a supervisor may.
+//! What the settings of an app say to a gate (contract §7). A value that cannot be used, which files of
+//! earlier versions may have, counts as not set.
 
 use super::{
-    configuration,
-    parameters::{SUPERVISOR_PIN, strings},
+    Settings, configuration,
+    parameters::{IDLE_S, LANGUAGES},
+    pin::{self, SUPERVISOR_PIN},
+    values::strings,
 };
 use crate::{
     domain::devices::{self, Offer},
@@ -13,7 +15,7 @@ use crate::{
     },
 };
 use rusqlite::Connection;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Whom a gate admits while it is offline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,10 +36,63 @@ impl OfflinePolicy {
         }
     }
 
-    fn named(name: Option<&str>) -> Self {
+    pub fn of(settings: &Settings) -> Self {
+        let name = settings.get("offlinePolicy").and_then(Value::as_str);
         let known = [Self::Admit, Self::JoinedOnly, Self::Hold];
         let found = known.into_iter().find(|policy| Some(policy.name()) == name);
         found.unwrap_or(Self::Admit)
+    }
+}
+
+/// An app where attendees check themselves in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kiosk {
+    pub languages: Vec<&'static str>,
+    /// Whether people may register themselves.
+    pub walk_in: bool,
+    /// Seconds without a touch after which it starts over.
+    pub idle_seconds: i64,
+}
+
+/// Seconds after which a kiosk starts over, unless set.
+const IDLE_SECONDS: i64 = 45;
+
+impl Kiosk {
+    /// `None` for a gate.
+    pub fn of(settings: &Settings) -> Option<Self> {
+        let is_set = |name: &str| settings.get(name) == Some(&Value::Bool(true));
+        if !is_set("kiosk") {
+            return None;
+        }
+        let chosen = settings.get("kioskLanguages").unwrap_or(&Value::Null);
+        let is_chosen = |language: &&str| strings(chosen).any(|one| one == *language);
+        let all = LANGUAGES.iter().map(|(language, _)| *language);
+        let mut languages: Vec<_> = all.clone().filter(is_chosen).collect();
+        if languages.is_empty() {
+            languages = all.collect();
+        }
+        let idle_s = settings.get("kioskIdleSeconds").and_then(Value::as_i64);
+        let idle_s =
+            idle_s.filter(|idle_s| (i64::from(IDLE_S.0)..=i64::from(IDLE_S.1)).contains(idle_s));
+        Some(Self {
+            languages,
+            walk_in: is_set("kioskWalkIn") && registers(settings),
+            idle_seconds: idle_s.unwrap_or(IDLE_SECONDS),
+        })
+    }
+}
+
+/// Whether people may be registered at a gate.
+fn registers(settings: &Settings) -> bool {
+    let features = settings.get("availableFeatures").unwrap_or(&Value::Null);
+    strings(features).any(|feature| feature == "delegate-create")
+}
+
+/// The place that settings name, if it is there.
+pub fn place_of(connection: &Connection, settings: &Settings) -> Result<Option<DeviceId>> {
+    match settings.get("place").and_then(Value::as_str) {
+        Some(selector) => find(connection, selector),
+        None => Ok(None),
     }
 }
 
@@ -49,9 +104,14 @@ pub struct GateSettings {
     /// The places that may be chosen.
     pub places: Vec<Offer>,
     pub policy: OfflinePolicy,
-    pub supervisor_pin: Option<String>,
+    /// The supervisors' PIN, hashed.
+    pub supervisor_pin: Option<Value>,
+    /// The types of people who may be registered here; `None` where nobody may.
+    pub walk_in: Option<Vec<String>>,
+    /// Set for a kiosk.
+    pub kiosk: Option<Kiosk>,
     /// All settings of the app.
-    pub all: Map<String, Value>,
+    pub all: Settings,
 }
 
 impl GateSettings {
@@ -64,11 +124,7 @@ impl GateSettings {
             let published = configuration::published(connection)?;
             (published.version, published.document.default)
         };
-        let text = |name: &str| all.get(name).and_then(Value::as_str);
-        let place = match text("place") {
-            Some(selector) => find(connection, selector)?,
-            None => None,
-        };
+        let place = place_of(connection, &all)?;
         let named = all.get("places").and_then(Value::as_array);
         let wanted: Option<Vec<DeviceId>> = match named {
             Some(selectors) => {
@@ -92,18 +148,15 @@ impl GateSettings {
             version,
             place,
             places,
-            policy: OfflinePolicy::named(text("offlinePolicy")),
-            supervisor_pin: text(SUPERVISOR_PIN)
-                .filter(|pin| !pin.is_empty())
-                .map(ToOwned::to_owned),
+            policy: OfflinePolicy::of(&all),
+            supervisor_pin: pin_of(&all)?,
+            walk_in: registers(&all).then(|| {
+                let types = all.get("walkInTypes").unwrap_or(&Value::Null);
+                strings(types).map(ToOwned::to_owned).collect()
+            }),
+            kiosk: Kiosk::of(&all),
             all,
         })
-    }
-
-    /// Whether the app may do what a name in `availableFeatures` stands for.
-    pub fn has_feature(&self, name: &str) -> bool {
-        let features = self.all.get("availableFeatures");
-        features.is_some_and(|features| strings(features).any(|feature| feature == name))
     }
 
     /// Checks that the gate may be used at a place.
@@ -118,6 +171,15 @@ impl GateSettings {
             Kind::Forbidden,
             format!("place {place} is not one of this gate's places; its settings name them"),
         ))
+    }
+}
+
+fn pin_of(settings: &Settings) -> Result<Option<Value>> {
+    match settings.get(SUPERVISOR_PIN) {
+        None | Some(Value::Null) => Ok(None),
+        // Whatever text an earlier version stored is the PIN.
+        Some(Value::String(pin)) if pin.is_empty() => Ok(None),
+        Some(kept) => Ok(Some(pin::hashed(kept, None)?).filter(|kept| kept["hash"].is_string())),
     }
 }
 
@@ -139,7 +201,7 @@ fn find(connection: &Connection, selector: &str) -> Result<Option<DeviceId>> {
     }
 }
 
-fn is_forced(settings: &Map<String, Value>, name: &str) -> bool {
+fn is_forced(settings: &Settings, name: &str) -> bool {
     let forced = settings.get("forced").and_then(Value::as_array);
     forced.is_some_and(|forced| forced.iter().any(|one| one == name))
 }

@@ -3,8 +3,9 @@
 //!
 //! # Layout
 //!
-//! - `parameters`: the settings that apps know; `document`: the settings of all apps;
-//!   `configuration`: which document is in force, the draft, who has it
+//! - `parameters`: the settings that apps know; `values`: what they hold; `pin`: the supervisors' PIN
+//! - `document`: the settings of all apps; `configuration`: which document is in force, the draft, who
+//!   has it; `gate_settings`: what they say to a gate
 //! - `local`: what an app set by itself
 //! - `ping`: stores pings; `history`: thins old ones; `presence`: whether a device is online;
 //!   `state`: what the console shows
@@ -16,14 +17,16 @@ mod gate_settings;
 pub mod history;
 pub mod local;
 pub mod parameters;
+mod pin;
 pub mod ping;
 pub mod presence;
 pub mod scope;
 pub(crate) mod state;
+pub mod values;
 pub mod versions;
 
 pub use document::{Document, Settings};
-pub use gate_settings::GateSettings;
+pub use gate_settings::{GateSettings, Kiosk, OfflinePolicy, place_of};
 
 use crate::{identity::App, types::Timestamp};
 use std::time::Duration;

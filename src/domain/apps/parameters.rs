@@ -1,7 +1,11 @@
-//! The settings that apps know (spec: Device configuration, the table of parameters), each with its
-//! meaning, its kind and its check. Whatever has another name is a setting of some app's own: it is
-//! kept and sent as it is.
+//! The settings that apps know (spec: Device configuration, the table of parameters; those of the gate app),
+//! each with its meaning and its kind. Whatever has another name is a setting of some app's own: it is kept
+//! and sent as it is.
 
+use super::{
+    pin::{self, SUPERVISOR_PIN},
+    values,
+};
 use crate::types::{
     Zone,
     error::{Error, Result},
@@ -9,10 +13,12 @@ use crate::types::{
 };
 use serde_json::{Map, Value, json};
 
+pub use super::values::Kind;
+
 /// Characters of a parameter's name.
 const NAME_MAX_CHARS: usize = 100;
 
-/// A parameter of the specification.
+/// A setting that apps know.
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
@@ -28,22 +34,7 @@ pub struct Parameter {
     pub local: bool,
 }
 
-/// What a parameter holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A time, or `null`.
-    Time,
-    /// True or false.
-    Flag,
-    /// A text, or `null`.
-    Text,
-    /// A list of texts.
-    Texts,
-    /// A list of lists of texts.
-    Ranks,
-}
-
-/// Every parameter of the specification.
+/// Those of the specification, then those of the gate app.
 #[rustfmt::skip]
 pub const PARAMETERS: &[Parameter] = &[
     Parameter { name: "availableFeatures", label: "Features", also: None, kind: Kind::Texts, local: true,
@@ -60,14 +51,51 @@ pub const PARAMETERS: &[Parameter] = &[
         meaning: "The app does not work after this time." },
     Parameter { name: "forced", label: "Locked in the app", also: None, kind: Kind::Texts, local: false,
         meaning: "What must not be changed in the app." },
+    Parameter { name: "place", label: "Place", also: None, kind: Kind::Place, local: true,
+        meaning: "Where a gate checks in. A gate goes there at once when you publish another place." },
+    Parameter { name: "places", label: "Places to choose from", also: None, kind: Kind::Places, local: false,
+        meaning: "The places that may be chosen in a gate, beside its own." },
+    Parameter { name: "offlinePolicy", label: "While offline", also: None, kind: Kind::OneOf(POLICIES), local: false,
+        meaning: "Whom a gate admits while the server does not answer." },
+    Parameter { name: SUPERVISOR_PIN, label: "Supervisor PIN", also: None, kind: Kind::Pin, local: false,
+        meaning: "With it a supervisor replaces lost badges at a gate and, where refused attendees may be admitted, lets them in. 4 to 8 digits. Apps get a hash of it." },
+    Parameter { name: "walkInTypes", label: "Types of walk-ins", also: None, kind: Kind::Texts, local: false,
+        meaning: "The types to choose from when somebody is registered at a gate. Needs the feature delegate-create." },
+    Parameter { name: "kiosk", label: "Kiosk", also: None, kind: Kind::Flag, local: false,
+        meaning: "Attendees check themselves in, with large buttons and without a list." },
+    Parameter { name: "kioskLanguages", label: "Languages of kiosks", also: None, kind: Kind::AnyOf(LANGUAGES), local: false,
+        meaning: "The languages that attendees choose from; all where none is ticked." },
+    Parameter { name: "kioskWalkIn", label: "Walk-ins at kiosks", also: None, kind: Kind::Flag, local: false,
+        meaning: "People without a ticket register themselves. Needs the feature delegate-create." },
+    Parameter { name: "kioskIdleSeconds", label: "Kiosks start over after", also: None, kind: Kind::Number(IDLE_S.0, IDLE_S.1), local: false,
+        meaning: "Seconds without a touch, 10 to 600; 45 unless set." },
 ];
+
+/// Whom a gate admits while it is offline; the first unless set.
+pub const POLICIES: &[(&str, &str)] = &[
+    ("admit", "Whom the list and the rules admit"),
+    ("joined-only", "Registered attendees only"),
+    ("hold", "Nobody until the server answers"),
+];
+
+/// The languages of kiosks.
+pub const LANGUAGES: &[(&str, &str)] = &[
+    ("en", "English"),
+    ("de", "German"),
+    ("fr", "French"),
+    ("es", "Spanish"),
+    ("da", "Danish"),
+];
+
+/// The least and the most seconds after which a kiosk starts over.
+pub const IDLE_S: (u16, u16) = (10, 600);
 
 /// The values of `availableFeatures` that every app knows, each with what it means.
 pub const FEATURES: &[(&str, &str)] = &[
     ("check-in", "let guests in"),
     ("check-out", "note that guests leave"),
     ("lead", "record leads"),
-    ("delegate-create", "create delegates"),
+    ("delegate-create", "register new attendees"),
     ("delegate-search", "search delegates by name"),
     (
         "ping",
@@ -91,8 +119,8 @@ pub fn canonical(name: &str) -> &str {
     parameter(name).map_or(name, |known| known.name)
 }
 
-/// Settings that were checked: names in their first spelling, times in ISO 8601. `path` is where
-/// they stand, for messages.
+/// Settings that were checked: names in their first spelling, times in ISO 8601, without a PIN that is
+/// masked. `path` is where they stand, for messages.
 ///
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`], naming the parameter and what would be right.
@@ -105,8 +133,11 @@ pub fn checked(
     for (name, value) in settings {
         let place = format!("{path}.{}", text::shortened(name));
         check_name(&place, name)?;
+        if name == SUPERVISOR_PIN && pin::is_masked(value) {
+            continue;
+        }
         let value = match parameter(name) {
-            Some(known) => checked_value(&place, known.kind, value, zone)?,
+            Some(known) => values::checked(&place, known.kind, value, zone)?,
             None => value.clone(),
         };
         let name = canonical(name);
@@ -130,40 +161,6 @@ fn check_name(place: &str, name: &str) -> Result<()> {
         )))
     }
 }
-
-fn checked_value(place: &str, kind: Kind, value: &Value, zone: &Zone) -> Result<Value> {
-    let wrong = |right: &str| Err(Error::invalid(format!("{place}: must be {right}")));
-    match (kind, value) {
-        (Kind::Time | Kind::Text, Value::Null) | (Kind::Flag, Value::Bool(_)) => Ok(value.clone()),
-        (Kind::Time, value) => Ok(json!(zone.iso(zone.read(place, value)?))),
-        (Kind::Flag, _) => wrong("true or false"),
-        (Kind::Text, Value::String(text)) => {
-            text::check_text(place, text)?;
-            Ok(value.clone())
-        }
-        (Kind::Text, _) => wrong("a string or null"),
-        (Kind::Texts, Value::Array(items)) if texts(items) => Ok(value.clone()),
-        (Kind::Texts, _) => wrong("a list of strings"),
-        (Kind::Ranks, Value::Array(ranks)) if ranks.iter().all(is_rank) => Ok(value.clone()),
-        (Kind::Ranks, _) => wrong(
-            "a list of lists of device types, such as [[\"event\"], [\"location\", \"room\"], [\"session\"]]",
-        ),
-    }
-}
-
-fn texts(items: &[Value]) -> bool {
-    items
-        .iter()
-        .all(|item| item.as_str().is_some_and(|text| !text.is_empty()))
-}
-
-fn is_rank(rank: &Value) -> bool {
-    rank.as_array()
-        .is_some_and(|types| !types.is_empty() && texts(types))
-}
-
-/// The setting with the supervisors' PIN, which apps are sent as a hash alone.
-pub const SUPERVISOR_PIN: &str = "supervisorPin";
 
 /// Settings as apps are sent them: both spellings of each name that has two, in `forced` too.
 pub fn spelled_out(mut settings: Map<String, Value>) -> Map<String, Value> {
@@ -193,43 +190,6 @@ pub fn label(name: &str) -> &str {
     parameter(name).map_or(name, |known| known.label)
 }
 
-/// A value as the console shows it.
-#[must_use]
-pub fn in_words(name: &str, value: &Value, zone: &Zone) -> String {
-    let listed = |names: &[&str]| match names {
-        [] => "nothing".to_owned(),
-        names => names.join(", "),
-    };
-    match (parameter(name).map(|known| known.kind), value) {
-        (Some(Kind::Time), Value::Null) => "at any time".to_owned(),
-        (Some(Kind::Time), at) => match zone.read(name, at) {
-            Ok(at) => zone.plain(at),
-            Err(_) => at.to_string(),
-        },
-        (_, Value::Null) => "none".to_owned(),
-        (Some(Kind::Flag), Value::Bool(true)) => "yes".to_owned(),
-        (Some(Kind::Flag), Value::Bool(false)) => "no".to_owned(),
-        (Some(Kind::Texts), names) if name == "forced" => {
-            let names = strings(names).map(label);
-            listed(&names.collect::<Vec<_>>())
-        }
-        (Some(Kind::Texts), names) => listed(&strings(names).collect::<Vec<_>>()),
-        (Some(Kind::Ranks), ranks) => {
-            let ranks = ranks.as_array().into_iter().flatten();
-            let ranks = ranks.map(|rank| strings(rank).collect::<Vec<_>>().join(" or "));
-            ranks.collect::<Vec<_>>().join(" › ")
-        }
-        (_, Value::String(text)) => text.clone(),
-        (_, other) => other.to_string(),
-    }
-}
-
-/// The texts of a list.
-pub fn strings(list: &Value) -> impl Iterator<Item = &str> {
-    let items = list.as_array().into_iter().flatten();
-    items.filter_map(Value::as_str)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,6 +213,14 @@ mod tests {
             (
                 json!({"availableFeatures": ["check-in", "own"], "uiMode": {"dark": true}, "delegateType": null}),
                 json!({"availableFeatures": ["check-in", "own"], "uiMode": {"dark": true}, "delegateType": null}),
+            ),
+            (
+                json!({"place": null, "places": ["id:5", "code:a:b"], "offlinePolicy": "hold", "supervisorPin": {"salt": "00"}}),
+                json!({"place": null, "places": ["id:5", "code:a:b"], "offlinePolicy": "hold"}),
+            ),
+            (
+                json!({"kiosk": true, "kioskLanguages": ["da"], "kioskIdleSeconds": 600, "supervisorPin": "0815"}),
+                json!({"kiosk": true, "kioskLanguages": ["da"], "kioskIdleSeconds": 600, "supervisorPin": "0815"}),
             ),
         ] {
             assert_eq!(read(&given).unwrap(), kept);
@@ -291,6 +259,36 @@ mod tests {
                 "another spelling",
             ),
             (json!({"": 1}), "name has 1 to"),
+            (json!({"place": "hall"}), "default.place: must name a place"),
+            (
+                json!({"places": "code:hall"}),
+                "default.places: must be a list",
+            ),
+            (
+                json!({"places": ["code:hall", 5]}),
+                "default.places: must be a list",
+            ),
+            (
+                json!({"offlinePolicy": "all"}),
+                "must be admit, joined-only or hold",
+            ),
+            (
+                json!({"supervisorPin": "12"}),
+                "supervisorPin: must have 4 to 8 digits",
+            ),
+            (
+                json!({"kiosk": "yes"}),
+                "default.kiosk: must be true or false",
+            ),
+            (
+                json!({"kioskLanguages": ["en", "it"]}),
+                "a list of en, de, fr, es or da",
+            ),
+            (
+                json!({"kioskIdleSeconds": 5}),
+                "kioskIdleSeconds: must be a whole number from 10 to 600",
+            ),
+            (json!({"walkInTypes": [""]}), "default.walkInTypes"),
         ] {
             let message = read(&given).unwrap_err().message;
             assert!(message.contains(named), "{given}: {message}");

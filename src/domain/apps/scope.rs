@@ -3,12 +3,10 @@
 use super::{
     Document, Settings,
     configuration::{self, Draft, Published},
-    parameters::{in_words, label},
+    parameters::label,
+    values::Words,
 };
-use crate::{
-    domain::devices,
-    types::{Zone, error::Result},
-};
+use crate::{domain::devices, types::error::Result};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 
@@ -135,7 +133,7 @@ pub struct Changed {
 }
 
 #[must_use]
-pub fn differences(before: &Document, after: &Document, zone: &Zone) -> Vec<Changed> {
+pub fn differences(before: &Document, after: &Document, words: &Words<'_>) -> Vec<Changed> {
     let kinds = before.by_type.keys().chain(after.by_type.keys());
     let kinds = kinds.collect::<BTreeSet<_>>().into_iter();
     let codes = before.by_device.keys().chain(after.by_device.keys());
@@ -144,11 +142,11 @@ pub fn differences(before: &Document, after: &Document, zone: &Zone) -> Vec<Chan
         .chain(kinds.cloned().map(Scope::Type))
         .chain(codes.cloned().map(Scope::Device));
     scopes
-        .flat_map(|scope| compare(&scope, before, after, zone))
+        .flat_map(|scope| compare(&scope, before, after, words))
         .collect()
 }
 
-fn compare(scope: &Scope, before: &Document, after: &Document, zone: &Zone) -> Vec<Changed> {
+fn compare(scope: &Scope, before: &Document, after: &Document, words: &Words<'_>) -> Vec<Changed> {
     let unset = match scope {
         Scope::All => Document::built_in().default,
         _ => Settings::new(),
@@ -163,15 +161,20 @@ fn compare(scope: &Scope, before: &Document, after: &Document, zone: &Zone) -> V
             continue;
         }
         let text = |value: Option<_>| match value {
-            Some(value) => in_words(name, &value, zone),
+            Some(value) => words.say(name, &value),
             None if *scope == Scope::All => "not set".to_owned(),
             None => "as for all apps".to_owned(),
         };
+        let (before, mut after) = (text(was), text(is));
+        if before == after {
+            // A PIN is not shown.
+            after = format!("{after} anew");
+        }
         changed.push(Changed {
             scope: scope.clone(),
             label: label(name).to_owned(),
-            before: text(was),
-            after: text(is),
+            before,
+            after,
         });
     }
     changed
@@ -180,6 +183,7 @@ fn compare(scope: &Scope, before: &Document, after: &Document, zone: &Zone) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{domain::devices::Offer, types::Zone};
     use serde_json::{Value, json};
 
     #[test]
@@ -187,12 +191,25 @@ mod tests {
         let zone = Zone::named("Europe/Berlin").unwrap();
         let parse = |document: Value| Document::parse("appConfig", &document, &zone).unwrap();
         let before = Document::built_in();
+        let places = [Offer {
+            id: 5,
+            code: "hall".to_owned(),
+            name: "Great Hall".to_owned(),
+            kind: String::new(),
+        }];
+        let words = Words {
+            zone: &zone,
+            places: &places,
+        };
         let after = parse(json!({
             "default": {"enableAt": "2026-11-21 09:00:00", "uiMode": "dark", "forced": ["allowRejected"]},
             "byType": {"regoapp": {"availableFeatures": []}},
-            "byDevice": {"42": {"deviceHierarchy": [["event"], ["location", "room"]]}},
+            "byDevice": {"42": {
+                "deviceHierarchy": [["event"], ["location", "room"]], "place": "code:hall",
+                "places": ["code:hall", "id:7"], "offlinePolicy": "hold", "supervisorPin": "4711",
+            }},
         }));
-        let told: Vec<_> = differences(&before, &after, &zone)
+        let told: Vec<_> = differences(&before, &after, &words)
             .into_iter()
             .map(|it| format!("{}: {} → {}", it.label, it.before, it.after))
             .collect();
@@ -204,8 +221,15 @@ mod tests {
                 "uiMode: not set → dark",
                 "Features: as for all apps → nothing",
                 "Ranks of places: as for all apps → event › location or room",
+                "While offline: as for all apps → Nobody until the server answers",
+                "Place: as for all apps → Great Hall",
+                "Places to choose from: as for all apps → Great Hall, id:7",
+                "Supervisor PIN: as for all apps → set",
             ]
         );
-        assert!(differences(&after, &after, &zone).is_empty());
+        assert!(differences(&after, &after, &words).is_empty());
+        let mut other = after.clone();
+        other.by_device.get_mut("42").unwrap()["supervisorPin"] = json!("4712");
+        assert_eq!(differences(&after, &other, &words)[0].after, "set anew");
     }
 }

@@ -10,7 +10,10 @@ use super::{
     walk_in::{Outcome as Came, WalkIn, WalkInInput},
 };
 use crate::{
-    core::search::{Part, Search},
+    core::{
+        search::{Part, Search},
+        settings::gate_message,
+    },
     domain::{
         apps::GateSettings,
         delegates::{RESOURCE, SEARCHED},
@@ -20,7 +23,6 @@ use crate::{
     types::{
         DelegateId, DeviceId, Timestamp,
         error::{Error, Result},
-        secret,
     },
     web::{
         Answer, Body, Created, CreatedOnce, Outcome, RequestId,
@@ -52,12 +54,18 @@ impl GateApi {
     /// Get the settings of a gate
     ///
     /// Where the app checks in (`place`), the places that it may choose, whom it admits while it is
-    /// offline (`policy`), and the server's time, in Unix milliseconds. `supervisorPin` is the hexadecimal
-    /// SHA-256 of the bytes of `salt` and the digits. Needs `ROLE_OAUTH2_GATE`.
+    /// offline (`policy`), and the server's time, in Unix milliseconds. `supervisorPin` has the hexadecimal
+    /// SHA-256 of the bytes of `salt` and the digits; where there is a PIN, `replaceBadge` says that lost
+    /// badges may be replaced here. `walkIn` is there where people may be registered, with the `types` to
+    /// choose from; `kiosk` where attendees check themselves in. `message` is what the crew tells all
+    /// gates. Needs `ROLE_OAUTH2_GATE`.
     #[oai(path = "/gate", method = "get", operation_id = "getGate")]
     async fn get(&self, caller: Granted<UseGate>) -> Outcome<Answer<Gate>> {
         let app = caller.device;
-        let gate = self.settings(&caller)?;
+        let (gate, message) = self.app.store.look_up(|connection| {
+            let gate = GateSettings::read(connection, app)?;
+            Ok((gate, gate_message::current(connection)?))
+        })?;
         let places: Vec<_> = gate
             .places
             .iter()
@@ -83,7 +91,19 @@ impl GateApi {
             shown["place"] = json!({"id": place, "_type": "device"});
         }
         if let Some(pin) = &gate.supervisor_pin {
-            shown["supervisorPin"] = hashed(pin)?;
+            shown["supervisorPin"] = pin.clone();
+            shown["replaceBadge"] = json!(true);
+        }
+        if let Some(types) = &gate.walk_in {
+            shown["walkIn"] = json!({"types": types});
+        }
+        if let Some(kiosk) = &gate.kiosk {
+            shown["kiosk"] = json!({
+                "languages": kiosk.languages, "walkIn": kiosk.walk_in, "idleSeconds": kiosk.idle_seconds,
+            });
+        }
+        if let Some(message) = message {
+            shown["message"] = json!({"text": message.text, "at": message.at});
         }
         Ok(Answer::of(&shown.to_string()))
     }
@@ -299,13 +319,6 @@ impl GateApi {
     }
 }
 
-/// A PIN that the app can check and does not show.
-fn hashed(pin: &str) -> Result<Value> {
-    let salt = secret::fresh()?;
-    let digest = secret::digest(format!("{salt}{pin}").as_bytes());
-    Ok(json!({"salt": secret::hex(salt.as_bytes()), "hash": secret::hex(&digest)}))
-}
-
 /// The settings of a gate.
 pub struct Gate;
 
@@ -318,7 +331,10 @@ impl Described for Gate {
             "_type": "gate", "device": {"id": 12, "_type": "device"}, "instance": "Nordlicht 2026",
             "timeZone": "Europe/Berlin", "serverTime": 1_795_248_120_000_i64, "place": {"id": 5, "_type": "device"},
             "places": [{"id": 5, "name": "Entrance", "type": "room"}], "policy": "admit", "configVersion": 3,
-            "features": ["check-in", "check-out", "delegate-search"], "allowRejected": false
+            "features": ["check-in", "check-out", "delegate-search", "delegate-create"], "allowRejected": false,
+            "walkIn": {"types": ["Visitor", "Press"]}, "replaceBadge": true,
+            "supervisorPin": {"salt": "5f1c", "hash": "9b71d224bd62f3785d96d46ad3ea3d73319bfbc2890caadae2dff72519673ca7"},
+            "message": {"text": "Doors open at 8:30", "at": 1_795_248_000_000_i64}
         }))
     }
 }

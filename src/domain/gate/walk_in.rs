@@ -6,7 +6,7 @@ use crate::{
     core::{Context, records::write},
     db::Tx,
     domain::{
-        apps::{GateSettings, parameters::strings},
+        apps::GateSettings,
         delegates::{RESOURCE, blocked},
         interactions::{
             draft::{Draft, check_nonce, read_recorded_at},
@@ -201,18 +201,18 @@ impl WalkIn {
 /// Checks that a gate may register somebody of a type at a place.
 fn check(gate: &GateSettings, place: DeviceId, delegate_type: Option<&str>) -> Result<()> {
     gate.check_place(place)?;
-    if !gate.has_feature(FEATURE) {
+    let Some(types) = &gate.walk_in else {
         let message = format!(
             "this gate registers nobody; its setting availableFeatures would have to name {FEATURE}"
         );
         return Err(Error::new(Kind::Forbidden, message));
-    }
-    let types = gate.all.get("walkInTypes").into_iter().flat_map(strings);
-    let types: Vec<_> = types.collect();
+    };
+    let is_known = |sent: &str| types.iter().any(|known| known == sent.trim());
     match delegate_type {
-        Some(sent) if !types.is_empty() && !types.contains(&sent.trim()) => Err(Error::invalid(
-            format!("delegateType: must be one of {}", types.join(", ")),
-        )),
+        Some(sent) if !types.is_empty() && !is_known(sent) => Err(Error::invalid(format!(
+            "delegateType: must be one of {}",
+            types.join(", ")
+        ))),
         _ => Ok(()),
     }
 }

@@ -108,6 +108,90 @@ fn a_gate_learns_its_places_and_not_the_pin() {
 }
 
 #[test]
+fn a_gate_learns_whether_it_is_a_kiosk_and_registers_people() {
+    let venue = Venue::new();
+    let gate = || venue.gate.get("/gate").data().clone();
+    let first = gate();
+    assert_eq!(first["replaceBadge"], true);
+    assert!(first["walkIn"].is_null() && first["kiosk"].is_null() && first["message"].is_null());
+    venue.server.publish(&json!({"default": {
+        "place": "code:room", "availableFeatures": ["check-in", "delegate-create"], "walkInTypes": ["Visitor", "Press"],
+        "kiosk": true, "kioskWalkIn": true,
+    }}));
+    let kiosk = gate();
+    assert!(kiosk["supervisorPin"].is_null() && kiosk["replaceBadge"].is_null());
+    assert_eq!(kiosk["walkIn"], json!({"types": ["Visitor", "Press"]}));
+    let all =
+        json!({"languages": ["en", "de", "fr", "es", "da"], "walkIn": true, "idleSeconds": 45});
+    assert_eq!(kiosk["kiosk"], all);
+    // Nobody registers themselves where nobody may be registered.
+    venue.server.publish(&json!({"default": {
+        "availableFeatures": ["check-in"], "walkInTypes": ["Press"], "kiosk": true, "kioskWalkIn": true,
+        "kioskLanguages": ["da", "de"], "kioskIdleSeconds": 20,
+    }}));
+    let kiosk = gate();
+    assert!(kiosk["walkIn"].is_null());
+    assert_eq!(
+        kiosk["kiosk"],
+        json!({"languages": ["de", "da"], "walkIn": false, "idleSeconds": 20})
+    );
+    // None of this is an app's to set, but its place.
+    for (name, value) in [
+        ("kiosk", json!(true)),
+        ("offlinePolicy", json!("hold")),
+        ("supervisorPin", json!("0000")),
+        ("places", json!(["code:room"])),
+        ("walkInTypes", json!(["vip"])),
+        ("kioskIdleSeconds", json!(10)),
+    ] {
+        let sent = venue
+            .gate
+            .put("/device-config", &json!({"value": {name: value}}));
+        sent.refused(400, 1100, "the server's to set");
+    }
+    venue
+        .gate
+        .put("/device-config", &json!({"value": {"place": "code:room"}}))
+        .data();
+}
+
+#[test]
+fn settings_of_earlier_versions_are_read_and_what_cannot_be_used_counts_as_not_set() {
+    let venue = Venue::new();
+    let stored = |default: Value| {
+        let document = json!({"default": default}).to_string().replace('\'', "''");
+        venue
+            .server
+            .sql(&format!("UPDATE app_config SET document = '{document}'"));
+        venue.gate.get("/gate").data().clone()
+    };
+    // A PIN of any text, stored as such.
+    let gate =
+        stored(json!({"place": "code:room", "places": ["code:hall"], "supervisorPin": "let me"}));
+    let places: Vec<_> = gate["places"]
+        .as_array()
+        .expect("places")
+        .iter()
+        .map(|place| &place["id"])
+        .collect();
+    assert_eq!(places, [venue.hall, venue.room]);
+    assert!(gate["supervisorPin"]["hash"].is_string() && !gate.to_string().contains("let me"));
+    let gate = stored(json!({
+        "place": 5, "places": "code:hall", "offlinePolicy": "all", "supervisorPin": 4711, "kiosk": "yes",
+        "walkInTypes": "Press", "availableFeatures": ["delegate-create"],
+    }));
+    assert_eq!(
+        (&gate["policy"], &gate["walkIn"]),
+        (&json!("admit"), &json!({"types": []}))
+    );
+    assert_eq!(gate["places"].as_array().map(Vec::len), Some(3), "{gate}");
+    assert!(gate["place"].is_null() && gate["supervisorPin"].is_null() && gate["kiosk"].is_null());
+    let gate = stored(json!({"kiosk": true, "kioskLanguages": ["it"], "kioskIdleSeconds": 5}));
+    assert_eq!(gate["kiosk"]["languages"].as_array().map(Vec::len), Some(5));
+    assert_eq!(gate["kiosk"]["idleSeconds"], 45);
+}
+
+#[test]
 fn a_gate_records_at_its_places_alone_and_takes_back_its_own() {
     let venue = Venue::new();
     let ada = venue

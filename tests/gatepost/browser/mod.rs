@@ -9,6 +9,7 @@ mod day;
 mod examine;
 mod faults;
 mod gate;
+mod gates;
 mod handbook;
 mod links;
 mod pages;

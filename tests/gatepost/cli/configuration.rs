@@ -56,6 +56,61 @@ fn regions_go_out_and_in_and_a_bad_template_is_told_with_its_line() {
 }
 
 #[test]
+fn the_supervisors_pin_stays_in_the_file() {
+    let (office, venue) = (Site::new(), Site::new());
+    let given = json!({"appConfig": {
+        "default": {"supervisorPin": "4711", "place": "code:hall"}, "byDevice": {"42": {"kiosk": true}},
+    }});
+    office.applied(&given, &[]);
+    let stored = |site: &Site| -> String {
+        let sql = "SELECT document FROM app_config ORDER BY version DESC LIMIT 1";
+        site.open()
+            .query_row(sql, [], |row| row.get(0))
+            .expect("a version")
+    };
+    let kept = stored(&office);
+    assert!(kept.contains("hash") && !kept.contains("4711"), "{kept}");
+    let audited: String = office
+        .open()
+        .query_row("SELECT group_concat(after) FROM audit", [], |row| {
+            row.get(0)
+        })
+        .expect("the audit");
+    assert!(
+        !audited.contains("4711") && !audited.contains("hash"),
+        "{audited}"
+    );
+    let exported = office.configuration();
+    let told = exported["appConfig"].to_string();
+    assert!(
+        told.contains("supervisorPin") && !told.contains("hash"),
+        "{told}"
+    );
+    // Neither what was exported nor the same document again makes a version.
+    for (document, options) in [
+        (&exported, [].as_slice()),
+        (&exported, &["--prune"]),
+        (&given, &[]),
+    ] {
+        office.applied(document, options);
+        assert_eq!(
+            (stored(&office), office.rows("app_config")),
+            (kept.clone(), 1)
+        );
+    }
+    // The rest goes along, and a PIN that is there stays.
+    venue.applied(&exported, &[]);
+    assert!(!stored(&venue).contains("supervisorPin") && stored(&venue).contains("code:hall"));
+    office.applied(
+        &json!({"appConfig": {"default": {"supervisorPin": null}}}),
+        &[],
+    );
+    assert!(!stored(&office).contains("hash"));
+    let wrong = json!({"appConfig": {"byDevice": {"42": {"supervisorPin": "12", "kiosk": 1}}}});
+    has(office.apply_refused(&wrong), "appConfig.byDevice.42.");
+}
+
+#[test]
 fn the_logo_goes_along_with_the_configuration() {
     let (office, venue) = (Site::new(), Site::new());
     let logo = "data:image/gif;base64,R0lGODlhAQABAA==";

@@ -251,6 +251,111 @@ fn the_nearest_setting_reaches_the_app() {
 }
 
 #[test]
+fn settings_of_gates_are_chosen_by_name_and_the_pin_is_never_shown() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let all = server.caller_with_all();
+    for (name, code) in [("Great Hall", "hall"), ("Attic", "attic")] {
+        all.device(&json!({"name": name, "code": code, "deviceType": "room"}));
+    }
+    let (_, phone) = app(&server, "42");
+    let form = crew.page(&format!("{PAGE}/edit"));
+    for told in [
+        "<option value=\"code:hall\">Great Hall (room)",
+        "name=\"places\" value=\"code:attic\"",
+        "Registered attendees only",
+        "German",
+        "name=\"supervisorPin\" type=\"password\"",
+    ] {
+        assert!(form.contains(told), "no {told:?} in {form}");
+    }
+    // An app is no place.
+    assert!(
+        !form.contains("Phone 42") && !form.contains("Remove the PIN"),
+        "{phone}"
+    );
+    let with = |fields: &[(&'static str, &'static str)]| {
+        let mut form = built_in();
+        form.extend_from_slice(fields);
+        form
+    };
+    for (field, wrong, about) in [
+        ("supervisorPin", "12", "Must have 4 to 8 digits."),
+        (
+            "kioskIdleSeconds",
+            "5",
+            "Must be a whole number from 10 to 600.",
+        ),
+        ("place", "hall", "Must name a place"),
+    ] {
+        crew.configure(&[], &with(&[(field, wrong)]))
+            .refused(422, about);
+    }
+    let chosen = [
+        ("place", "code:hall"),
+        ("places", "code:hall"),
+        ("places", "code:attic"),
+        ("offlinePolicy", "hold"),
+        ("supervisorPin", "4711"),
+        ("kiosk", "yes"),
+        ("kioskLanguages", "de"),
+        ("kioskLanguages", "da"),
+        ("kioskIdleSeconds", "60"),
+        ("walkInTypes", "Visitor, Press"),
+    ];
+    crew.configure(&[], &with(&chosen)).taken();
+    let page = crew.page(PAGE);
+    for told in [
+        "<del>not set</del> → <ins>Great Hall</ins>",
+        "<ins>Attic, Great Hall</ins>",
+        "<ins>Nobody until the server answers</ins>",
+        "<ins>set</ins>",
+        "<ins>German, Danish</ins>",
+        "<ins>Visitor, Press</ins>",
+    ] {
+        assert!(page.contains(told), "no {told:?} in {page}");
+    }
+    crew.publish().taken();
+    let document =
+        || server.value::<String>("SELECT document FROM app_config ORDER BY version DESC LIMIT 1");
+    let first = document();
+    assert!(first.contains("hash") && !first.contains("4711"), "{first}");
+    // Saved again as it is, nothing changes; nor is the PIN anywhere to be seen.
+    let mut again = with(&chosen);
+    again.retain(|(name, _)| *name != "supervisorPin");
+    crew.configure(&[], &again).taken();
+    assert_eq!(server.count("app_config_draft"), 0);
+    let kept: Value = serde_json::from_str(&first).expect("JSON");
+    let hash = kept["default"]["supervisorPin"]["hash"]
+        .as_str()
+        .expect("a hash");
+    for path in [
+        PAGE,
+        &format!("{PAGE}/edit"),
+        &format!("{PAGE}/versions/2"),
+        "/console/audit",
+    ] {
+        let page = crew.page(path);
+        assert!(
+            !page.contains("4711") && !page.contains(hash),
+            "{path}: {page}"
+        );
+    }
+    // Another one, and none.
+    again.push(("supervisorPin", "0815"));
+    crew.configure(&[], &again).taken();
+    assert!(
+        crew.page(PAGE)
+            .contains("<del>set</del> → <ins>set anew</ins>")
+    );
+    again.pop();
+    again.push(("noSupervisorPin", "1"));
+    crew.configure(&[], &again).taken();
+    crew.publish().taken();
+    assert!(!document().contains("hash"), "{}", document());
+}
+
+#[test]
 fn of_two_who_configure_at_once_the_second_is_told() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);

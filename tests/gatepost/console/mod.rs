@@ -12,6 +12,7 @@ mod dashboard;
 mod delegates;
 mod devices;
 mod discovery;
+mod gates;
 mod guard;
 mod imports;
 mod interactions;

@@ -1,0 +1,273 @@
+//! Every gate and kiosk as the console watches them: what its app last said of itself, what it recorded, and
+//! what is wrong.
+
+use crate::{
+    domain::{
+        apps::{Kiosk, OfflinePolicy, Settings, configuration, place_of},
+        devices::{NAME, called},
+    },
+    identity::{App, Role},
+    types::{DeviceId, Timestamp, error::Result},
+};
+use rusqlite::{Connection, Row};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// A gate asks every few seconds. Silent for longer than this, it is offline.
+const ONLINE_MS: i64 = 2 * MINUTE_MS;
+/// Scans that wait for longer do not get through.
+const WAITING_MS: i64 = MINUTE_MS;
+/// A list that is older misses changes.
+const LIST_MS: i64 = 5 * MINUTE_MS;
+const CLOCK_MS: i64 = MINUTE_MS;
+/// Gates get new settings within this.
+const SETTINGS_MS: i64 = 2 * MINUTE_MS;
+const MINUTE_MS: i64 = 60_000;
+const LOW_PERCENT: i64 = 20;
+const EMPTY_PERCENT: i64 = 10;
+/// The newest interactions, among which the last one of each gate is looked for: there is no index by client.
+const RECENT: i64 = 20_000;
+
+/// A gate.
+pub struct Gate {
+    pub device: DeviceId,
+    pub code: String,
+    pub name: String,
+    pub is_kiosk: bool,
+    /// Where it works: the place that its app names, otherwise the one that is set.
+    pub place: Option<(DeviceId, String)>,
+    pub seen_at: Option<Timestamp>,
+    pub is_online: bool,
+    pub report: Report,
+    /// When the server recorded something that it sent.
+    pub last_scan: Option<Timestamp>,
+    /// What is wrong, the worst first.
+    pub problems: Vec<Problem>,
+    /// Its own settings, not those of all apps.
+    pub own: Settings,
+    pub policy: OfflinePolicy,
+}
+
+/// What an app says of itself with each ping.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Scans that were not uploaded yet, and when the oldest was made.
+    pub queue: i64,
+    pub oldest_scan: Option<Timestamp>,
+    pub failed_uploads: i64,
+    /// When the list was up to date last.
+    pub list_at: Option<Timestamp>,
+    pub battery: Option<i64>,
+    /// How far the server's clock is ahead of the device's.
+    pub clock_offset_ms: Option<i64>,
+    pub version: Option<String>,
+    place: Option<DeviceId>,
+    is_hidden: bool,
+    config_version: Option<i64>,
+}
+
+/// What somebody should look after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Problem {
+    NeverSeen,
+    Offline(Timestamp),
+    FailedUploads(i64),
+    Waiting(i64, Option<Timestamp>),
+    NoList,
+    OldList(Timestamp),
+    NoPlace,
+    LowBattery(i64),
+    Clock(i64),
+    Hidden,
+    OtherSettings(i64),
+    OtherVersion,
+}
+
+impl Problem {
+    /// Whether people at the gate feel it now.
+    #[must_use]
+    pub fn is_bad(self) -> bool {
+        match self {
+            Self::Offline(_)
+            | Self::FailedUploads(_)
+            | Self::Waiting(..)
+            | Self::NoList
+            | Self::OldList(_)
+            | Self::NoPlace => true,
+            Self::LowBattery(percent) => percent <= EMPTY_PERCENT,
+            Self::NeverSeen
+            | Self::Clock(_)
+            | Self::Hidden
+            | Self::OtherSettings(_)
+            | Self::OtherVersion => false,
+        }
+    }
+}
+
+impl Report {
+    fn read(ping: Option<&str>, skew_ms: Option<i64>, config_version: Option<i64>) -> Self {
+        let ping: Value = ping
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default();
+        let number = |name: &str| ping[name].as_i64();
+        let time = |name: &str| number(name).map(Timestamp);
+        Self {
+            queue: number("queue").unwrap_or_default(),
+            oldest_scan: time("oldestScanAt"),
+            failed_uploads: number("failedUploads").unwrap_or_default(),
+            list_at: time("listAt"),
+            battery: number("battery"),
+            clock_offset_ms: ping["clockOffsetMs"]
+                .as_f64()
+                .map(whole)
+                .or(skew_ms.map(|skew| -skew)),
+            version: ping["appVersion"].as_str().map(ToOwned::to_owned),
+            place: number("place").map(DeviceId),
+            is_hidden: ping["status"] == "background",
+            config_version,
+        }
+    }
+}
+
+/// Milliseconds may come with a fraction.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "of a float, it ends at the largest number"
+)]
+fn whole(ms: f64) -> i64 {
+    ms as i64
+}
+
+/// Every device whose client has the role of gates and is not revoked: those in need first, then by name.
+pub fn gates(connection: &Connection, app: &App, now: Timestamp) -> Result<Vec<Gate>> {
+    let published = configuration::published(connection)?;
+    let scans = last_scans(connection)?;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT d.id, d.code, {NAME}, d.device_type, s.seen_at, s.ping, s.clock_skew_ms, s.config_version
+         FROM devices d LEFT JOIN device_states s ON s.device_id = d.id
+         WHERE d.deleted_at IS NULL AND EXISTS (
+             SELECT 1 FROM clients c, json_each(c.roles) role
+             WHERE c.device_id = d.id AND c.revoked_at IS NULL AND role.value = ?1)"
+    ))?;
+    let mut rows = statement.query([Role::Gate.name()])?;
+    let mut gates = Vec::new();
+    while let Some(row) = rows.next()? {
+        let mut gate = read(connection, app, row, &published.document, now)?;
+        gate.last_scan = scans.get(&gate.device).copied();
+        gate.problems = problems(&gate, &published, now);
+        gates.push(gate);
+    }
+    gates.sort_by_cached_key(|gate| {
+        let worst = gate.problems.first().map(|problem| problem.is_bad());
+        (
+            std::cmp::Reverse(worst),
+            gate.name.to_lowercase(),
+            gate.device.0,
+        )
+    });
+    Ok(gates)
+}
+
+fn read(
+    connection: &Connection,
+    app: &App,
+    row: &Row<'_>,
+    document: &crate::domain::apps::Document,
+    now: Timestamp,
+) -> Result<Gate> {
+    let (device, code) = (DeviceId(row.get(0)?), row.get::<_, String>(1)?);
+    let kind: Option<String> = row.get(3)?;
+    let settings = document.effective(kind.as_deref(), &code);
+    let ping: Option<String> = row.get(5)?;
+    let report = Report::read(ping.as_deref(), row.get(6)?, row.get(7)?);
+    let place = match report.place {
+        Some(place) => Some(place),
+        None => place_of(connection, &settings)?,
+    };
+    let place =
+        place.map(|place| Ok::<_, crate::types::error::Error>((place, called(connection, place)?)));
+    let seen_at = app.last_seen.last(device).or(row.get(4)?);
+    Ok(Gate {
+        device,
+        name: row.get(2)?,
+        is_kiosk: Kiosk::of(&settings).is_some(),
+        place: place.transpose()?,
+        seen_at,
+        is_online: seen_at.is_some_and(|at| (now.0 - at.0).abs() <= ONLINE_MS),
+        report,
+        last_scan: None,
+        problems: Vec::new(),
+        own: document.by_device.get(&code).cloned().unwrap_or_default(),
+        policy: OfflinePolicy::of(&settings),
+        code,
+    })
+}
+
+fn problems(gate: &Gate, published: &configuration::Published, now: Timestamp) -> Vec<Problem> {
+    let Some(seen_at) = gate.seen_at else {
+        return vec![Problem::NeverSeen];
+    };
+    let report = &gate.report;
+    // What it said is true of when it said it.
+    let said_at = if gate.is_online { now } else { seen_at };
+    let older = |at: Timestamp, than_ms: i64| said_at.0 - at.0 > than_ms;
+    let mut problems = Vec::new();
+    let mut add = |is_so: bool, problem: Problem| {
+        if is_so {
+            problems.push(problem);
+        }
+    };
+    add(!gate.is_online, Problem::Offline(seen_at));
+    add(
+        report.failed_uploads > 0,
+        Problem::FailedUploads(report.failed_uploads),
+    );
+    let is_stuck = report.oldest_scan.is_none_or(|at| older(at, WAITING_MS));
+    add(
+        report.queue > 0 && (is_stuck || !gate.is_online),
+        Problem::Waiting(report.queue, report.oldest_scan),
+    );
+    match report.list_at {
+        Some(at) => add(older(at, LIST_MS), Problem::OldList(at)),
+        None => add(gate.is_online && gate.place.is_some(), Problem::NoList),
+    }
+    add(gate.place.is_none(), Problem::NoPlace);
+    let battery = report.battery.filter(|percent| *percent <= LOW_PERCENT);
+    add(
+        battery.is_some(),
+        Problem::LowBattery(battery.unwrap_or_default()),
+    );
+    let offset = report
+        .clock_offset_ms
+        .filter(|offset| offset.abs() >= CLOCK_MS);
+    add(offset.is_some(), Problem::Clock(offset.unwrap_or_default()));
+    add(gate.is_online && report.is_hidden, Problem::Hidden);
+    let is_due = published
+        .published_at
+        .is_none_or(|at| older(at, SETTINGS_MS));
+    let has_other = report
+        .config_version
+        .is_some_and(|version| version != published.version);
+    add(
+        gate.is_online && is_due && has_other,
+        Problem::OtherSettings(published.version),
+    );
+    let version = report.version.as_deref();
+    add(
+        version.is_some_and(|version| version != *super::files::VERSION),
+        Problem::OtherVersion,
+    );
+    problems.sort_by_key(|problem| !problem.is_bad());
+    problems
+}
+
+/// When the clients of devices recorded something last.
+fn last_scans(connection: &Connection) -> Result<HashMap<DeviceId, Timestamp>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT c.device_id, max(i.recorded_at)
+         FROM (SELECT client_id, recorded_at FROM interactions ORDER BY id DESC LIMIT ?1) i
+         JOIN clients c ON c.id = i.client_id WHERE c.device_id IS NOT NULL GROUP BY c.device_id",
+    )?;
+    let scans = statement.query_map([RECENT], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(scans.collect::<rusqlite::Result<_>>()?)
+}
