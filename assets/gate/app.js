@@ -26,6 +26,10 @@ import { WalkInDialog } from "./walkin.js";
 import { Wedge } from "./wedge.js";
 
 const RECENT = 3;
+/** Without a scan for so long, nobody is at the gate. */
+const IDLE_MS = 60_000;
+const WORKER_RETRY_MS = 5_000;
+
 /** @typedef {import("./gate.js").Outcome} Outcome */
 
 /** @type {any} */
@@ -63,6 +67,7 @@ const recent = [];
 const mine = new Set();
 let scanCount = 0;
 let shownScan = 0;
+let lastScanAt = -IDLE_MS;
 let battery = /** @type {{level: number}|undefined} */ (undefined);
 
 async function start() {
@@ -88,12 +93,22 @@ async function start() {
     draw();
   };
   store.onProblem = draw;
+  store.onEvicted = keepAll;
   setInterval(draw, 1000);
   keepAwake();
   if (!server.credentials) await onboard();
   sync.start();
   if (!settings.place) await changePlace();
   else await scanScreen();
+}
+
+/** Memory has what the browser deleted. */
+async function keepAll() {
+  /** @type {[string, any][]} */
+  const kept = [["settings", settings], ["credentials", server.credentials], ["gate", sync.gate], ["offset", server.offsetMs]];
+  await store.write(kept.filter(([, value]) => value !== undefined).map((pair) => ["meta", "put", pair]));
+  await Promise.all([list.keepAll(), queue.keepAll()]);
+  draw();
 }
 
 /** @param {string} [note] */
@@ -204,6 +219,7 @@ async function scanned(who) {
   if (who.code && badges.takes(who.code)) return;
   const startedAt = performance.now();
   const number = (scanCount += 1);
+  lastScanAt = startedAt;
   closeDialogs();
   const outcome = await gate.pass(who);
   if (outcome) settle(outcome, number, startedAt);
@@ -351,21 +367,39 @@ function draw() {
   // The crew's words are not for attendees.
   message.show(kiosk.isOn ? undefined : sync.gate?.message, gate.zone, now);
   if (server.online && sync.version) useWorker(sync.version);
+  if (isOutdated && isIdle()) location.reload();
 }
 
 const parts = { server, list, queue, store, sync, gate, scanner, wedge, verdicts, settings, recent, saveSettings, tryCamera: () => turnCamera(true) };
 const kiosk = new Kiosk({ ...parts, onLeave: scanScreen });
 
-let workerVersion = "";
+/** The version of the files that a worker serves; none without a worker. */
+const workerVersion = () => new URL(navigator.serviceWorker?.controller?.scriptURL ?? location.href).searchParams.get("v") ?? "";
+/** The version that this page runs. */
+let running = workerVersion();
+let registered = "";
+let isOutdated = false;
 
-/** Lets the app start without the server; only a secure context can. @param {string} version */
+/** Lets the app start without the server, which only a secure context can, and looks for a new version. @param {string} version */
 function useWorker(version) {
-  if (workerVersion === version || !navigator.serviceWorker) return;
-  const isUpdate = Boolean(navigator.serviceWorker.controller);
-  workerVersion = version;
-  const address = `/gate/worker.js?v=${encodeURIComponent(version)}`;
-  const isOther = isUpdate && !navigator.serviceWorker.controller?.scriptURL.endsWith(address);
-  navigator.serviceWorker.register(address, { scope: "/gate" }).then(() => isOther && toast(t("status.update")), () => {});
+  running ||= version;
+  if (!navigator.serviceWorker) isOutdated = version !== running;
+  else if (registered !== version) {
+    registered = version;
+    // The new version is there once its worker serves it, all files at once.
+    navigator.serviceWorker.oncontrollerchange = () => (isOutdated = workerVersion() !== running);
+    const again = () => setTimeout(() => (registered = ""), WORKER_RETRY_MS);
+    // A file that did not come through makes the new worker redundant.
+    const watch = (/** @type {ServiceWorkerRegistration} */ { installing }) =>
+      installing?.addEventListener("statechange", () => installing.state === "redundant" && workerVersion() !== version && again());
+    navigator.serviceWorker.register(`/gate/worker.js?v=${encodeURIComponent(version)}`, { scope: "/gate" }).then(watch, again);
+  }
+}
+
+/** Nothing waits for upload, and nobody is at the gate: a reload costs nothing. */
+function isIdle() {
+  const isBusy = performance.now() - lastScanAt < IDLE_MS || document.querySelector("dialog[open]") || !byId("verdict").hidden;
+  return !isBusy && server.online && queue.waiting.length === 0 && !store.problem && document.body.dataset.screen === "scan";
 }
 
 function saveSettings() {
@@ -418,6 +452,8 @@ async function reset() {
 
 function wire() {
   const on = (/** @type {string} */ id, /** @type {() => void} */ run) => byId(id).addEventListener("click", run);
+  // Another address has another store: who leaves this one takes no scans along.
+  addEventListener("beforeunload", (event) => queue.waiting.length > 0 && event.preventDefault());
   for (const type of ["pointerdown", "keydown"]) addEventListener(type, sound.unlock, { capture: true });
   on("open-menu", openMenu);
   on("open-type", () => openType(""));

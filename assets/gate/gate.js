@@ -47,8 +47,10 @@ export class Gate {
    * @returns {Promise<Outcome|undefined>} undefined: the same code again, nothing to do
    */
   async pass(who, mode = this.settings.mode) {
-    const code = who.code ?? who.person?.codes?.[0];
-    const person = who.person ?? this.list.find(who.code ?? "");
+    // Half a character of a torn code would be no JSON.
+    const scanned = who.code?.toWellFormed?.() ?? who.code;
+    const code = scanned ?? who.person?.codes?.[0];
+    const person = who.person ?? this.list.find(scanned ?? "");
     const now = performance.now();
     const isTwice = mode === "both" && code === this.#lastCode && now - this.#lastAt < TWICE_MS;
     this.#lastCode = code ?? "";
@@ -142,7 +144,7 @@ export class Gate {
     if (!list.place) return { code: 1, message: t("verdict.noList") };
     if (!person) {
       const reason = list.blockedReason(made.code ?? "");
-      const message = reason === undefined ? t("verdict.unknown", { code: made.code ?? "" }) : t("verdict.blocked", { reason });
+      const message = reason === undefined ? t("verdict.unknown", { code: short(made.code ?? "") }) : t("verdict.blocked", { reason });
       return { code: 1301, message };
     }
     if (made.override) return undefined;
@@ -177,7 +179,7 @@ export class Gate {
     const words = { good: "verdict.in", out: "verdict.out", look: isOut ? "verdict.look.out" : "verdict.look", stop: "verdict.stop" };
     const shown = {
       kind, note, badge, word: t(words[kind]), more: lines, reason: stops ? t("verdict.stop.note") : undefined,
-      name: person?.name ?? scan.code, category: person?.category, photo: person?.photo,
+      name: person?.name ?? short(scan.code), category: person?.category, photo: person?.photo,
     };
     const outcome = { scan, person, shown, passed: true };
     this.last = outcome;
@@ -191,7 +193,7 @@ export class Gate {
   #refused(scan, person, message, note, code, more = []) {
     const { name, category, photo } = person ?? {};
     /** @type {Shown} */
-    const shown = { kind: "stop", word: t("verdict.stop"), name: name ?? (code === 1301 ? undefined : scan.code), category, photo, reason: message, note, more };
+    const shown = { kind: "stop", word: t("verdict.stop"), name: name ?? (code === 1301 ? undefined : short(scan.code)), category, photo, reason: message, note, more };
     return { scan, person, shown, passed: false, code };
   }
 
@@ -230,3 +232,8 @@ export class Gate {
     return { message: t("undo.done", { name }), isDone: true };
   }
 }
+
+const SHOWN_MAX = 40;
+
+/** A code as a steward reads it. @template {string|undefined} T @param {T} code @returns {T|string} */
+const short = (code) => (code && code.length > SHOWN_MAX ? `${code.slice(0, SHOWN_MAX)}…` : code);

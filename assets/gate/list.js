@@ -142,6 +142,14 @@ export class List {
     await this.#store.write([["people", "clear"], ["blocked", "clear"], this.#head()]);
   }
 
+  /** Writes the whole list anew. */
+  keepAll() {
+    /** @type {import("./store.js").Change[]} */
+    const writes = [...this.people.values()].map((person) => ["people", "put", person]);
+    for (const blocked of this.#blocked.values()) writes.push(["blocked", "put", blocked]);
+    return this.#store.write([...writes, this.#head()]);
+  }
+
   /** @returns {import("./store.js").Change} */
   #head() {
     const { place, cursor, complete, at } = this;
@@ -287,9 +295,17 @@ export class List {
 
   /**
    * How many people checked in at the place, of how many who may be expected: where registration is needed those
-   * who are registered. Counted at most once a second.
+   * who are registered. Counted at most once a second, but for scans that wait.
+   * @param {Passed[]} waiting
    */
-  arrivals() {
+  arrivals(waiting) {
+    const { arrived, expected } = this.#counted();
+    const isNew = (/** @type {Passed} */ { passage, place, delegate = 0 }) =>
+      passage === "in" && place === this.place?.id && this.people.has(delegate) && !this.people.get(delegate)?.entries;
+    return { arrived: arrived + new Set(waiting.filter(isNew).map(({ delegate }) => delegate)).size, expected };
+  }
+
+  #counted() {
     const now = Date.now();
     if (now - this.#arrivals.counted < 1000) return this.#arrivals;
     const registered = this.place?.rules?.ruleSet === "simple";

@@ -56,8 +56,10 @@ export class Queue {
 
   /** Reads what the store has; another tab may have changed it. Scans that only this tab holds stay. */
   async load() {
-    /** @type {Scan[]} */
-    const kept = await this.#store.all("queue").catch(() => []);
+    /** @type {Scan[]|undefined} */
+    const kept = await this.#store.all("queue").catch(() => undefined);
+    // A store that cannot be read says nothing about what is in memory.
+    if (!kept) return;
     kept.push(...[...this.#scans.values()].filter(({ nonce }) => this.#unsaved.has(nonce)));
     this.#scans = new Map(kept.sort((a, b) => a.seq - b.seq).map((scan) => [scan.nonce, scan]));
     this.onChange();
@@ -170,7 +172,9 @@ export class Queue {
     }
     /** @type {import("./store.js").Change[]} */
     const again = [...this.#scans.values()].filter(({ nonce }) => this.#unsaved.has(nonce)).map(stored);
-    const isKept = await this.#store.write([...changes.filter(([, action]) => action === "delete"), ...again], { durable });
+    // Deletes go alone: a full disk refuses the others.
+    await this.#store.write(changes.filter(([, action]) => action === "delete"));
+    const isKept = await this.#store.write(again, { durable });
     if (isKept) for (const [, , scan] of again) this.#unsaved.delete(scan.nonce);
     this.#announce();
   }
@@ -182,7 +186,12 @@ export class Queue {
       delete scan.reason;
       if (scan.failed) scan.failed = { ...scan.failed, message: "" };
     }
-    await this.#write([...this.#scans.values()].map(stored), true);
+    await this.keepAll();
+  }
+
+  /** Writes every scan anew. */
+  keepAll() {
+    return this.#write([...this.#scans.values()].map(stored), true);
   }
 
   /** A request with this scan is made. @param {Scan} scan */

@@ -36,7 +36,7 @@ export function drawScan(parts, now) {
   setText(byId("banner"), banner);
 
   const counts = list.counts(queue.passed);
-  const { arrived, expected } = list.arrivals();
+  const { arrived, expected } = list.arrivals(queue.passed);
   const capacity = place?.rooms?.find((room) => room.id === place.id)?.capacity;
   fill(byId("numbers"), [
     [counts.get(0) ?? 0, capacity === undefined ? t("numbers.inside") : t("numbers.inside.of", { capacity })],

@@ -107,7 +107,7 @@ export class Server {
       throw new Unreachable(error?.message ?? `HTTP ${status}`);
     }
     this.#setOnline(true);
-    return { status, data: json.data, meta: json.meta ?? {}, error: error ?? (json.error ? { code: status, message: json.error, internalCode: 0 } : undefined), ...(url.endsWith("/token") ? { data: json } : {}) };
+    return { status, data: json.data, meta: json.meta ?? {}, error: error ?? (json.error ? { code: status, message: json.error, internalCode: json.internalCode ?? 0 } : undefined), ...(url.endsWith("/token") ? { data: json } : {}) };
   }
 
   /** Gets a token; calls at once share one request. @returns {Promise<void>} */
@@ -133,7 +133,7 @@ export class Server {
       this.denied = answer.status !== 200;
       if (this.denied) {
         // Said only to a client that has the right secret.
-        if (answer.data?.error_description === "the client was revoked") this.onRevoked();
+        if (answer.error?.internalCode === 1204) this.onRevoked();
         this.onChange();
         throw new NotSignedIn(answer.error?.message);
       }

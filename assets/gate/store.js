@@ -12,10 +12,18 @@ export class Store {
   problem = "";
   /** Told when `problem` changes. */
   onProblem = () => {};
+  /** The browser deleted the database under the page: it is open again, and empty. */
+  onEvicted = () => {};
 
   /** Opens the database; never fails, see `problem`. @param {string} name */
   static async open(name = "gatepost-gate") {
     const store = new Store();
+    await store.#open(name);
+    return store;
+  }
+
+  /** @param {string} name */
+  async #open(name) {
     let timer;
     try {
       const opening = indexedDB.open(name, VERSION);
@@ -31,12 +39,20 @@ export class Store {
       const late = new Promise((_, fail) => (timer = setTimeout(() => fail(new Error("the database does not open")), 5000)));
       const db = await Promise.race([settled(opening), late]);
       db.onversionchange = () => db.close();
-      store.#db = db;
+      db.onclose = async () => {
+        this.#db = null;
+        // While the browser is still deleting, the database does not open.
+        for (;;) {
+          await this.#open(name);
+          if (this.#db) return this.onEvicted();
+          await new Promise((resolve) => setTimeout(resolve, 500));
+        }
+      };
+      this.#db = db;
     } catch (cause) {
-      store.#fail(cause);
+      this.#fail(cause);
     }
     clearTimeout(timer);
-    return store;
   }
 
   /** @param {unknown} cause */
@@ -45,9 +61,9 @@ export class Store {
     this.onProblem();
   }
 
-  /** Everything in a store. @param {string} name @returns {Promise<any[]>} */
+  /** Everything in a store. @param {string} name @returns {Promise<any[]>} @throws where it cannot be read */
   async all(name) {
-    if (!this.#db) return [];
+    if (!this.#db) throw new Error(this.problem);
     return settled(this.#db.transaction(name).objectStore(name).getAll());
   }
 

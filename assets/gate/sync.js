@@ -7,6 +7,7 @@ const SETTINGS_MS = 10_000;
 const PING_MS = 30_000;
 const FEED_WAIT_S = 25;
 const PAGE = 5000;
+const UPLOAD_MS = 2000;
 const RETRY_MS = [500, 1000, 2000, 3000];
 
 /** @param {number} ms */
@@ -16,6 +17,7 @@ export class Sync {
   /** @type {AbortController|undefined} */
   #feed;
   #failures = 0;
+  #uploadFrom = 0;
   #pingAt = 0;
   #isWaiting = false;
   #channel = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("gatepost-list");
@@ -65,7 +67,7 @@ export class Sync {
 
   /** Asks again at once, where the next try is some seconds away. */
   hurry() {
-    this.#failures = 0;
+    this.#failures = this.#uploadFrom = 0;
     this.#feed?.abort(cancelled());
   }
 
@@ -158,13 +160,13 @@ export class Sync {
   async #uploadForEver() {
     while (this.isRunning) {
       await this.upload();
-      await sleep(2000);
+      await sleep(UPLOAD_MS);
     }
   }
 
-  /** Sends what waits, if the server can be reached. */
+  /** Sends what waits, if the server can be reached; after a failure not at once again. */
   async upload() {
-    if (!this.server.online || this.queue.waiting.length === 0) return;
-    await this.queue.upload(this.server, this.app.onStored).catch(() => {});
+    if (!this.server.online || this.queue.waiting.length === 0 || performance.now() < this.#uploadFrom) return;
+    await this.queue.upload(this.server, this.app.onStored).catch(() => (this.#uploadFrom = performance.now() + UPLOAD_MS));
   }
 }

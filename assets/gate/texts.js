@@ -44,7 +44,6 @@ const en = {
   "status.hold": "Offline: nobody enters until the server is back.",
   "status.denied.more": "The server does not accept this gate any more. Scans are kept. Set the gate up again in the menu.",
   "status.problem": "The list could not be loaded: {message}",
-  "status.update": "A new version is ready. Reload to use it.",
   "console.place": "The console moved this gate to {name}.",
   "console.place.gone": "The console does not allow {name} at this gate any more. Choose another place.",
   "console.policy": "The console changed what happens offline: {policy}.",

@@ -3,8 +3,12 @@
 
 /** People need longer than this between two keys, scanners do not. */
 const FAST_MS = 70;
-/** A code without an end key is over after this pause. */
-const PAUSE_MS = 120;
+/** Once it has begun a code, a scanner may take a breath: Bluetooth does. */
+const BREATH_MS = 150;
+/** Keys after a longer pause have nothing to do with those before. */
+const APART_MS = 300;
+/** Keys without an end are over this long after the next could have come. */
+const PAUSE_MS = 50;
 const SHORTEST = 3;
 
 /** What the test code says; every character that layouts are known to move. */
@@ -18,6 +22,8 @@ export const TEST_CODE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 
 export class Wedge {
   #keys = "";
+  /** What came right before and was taken for a person's: a breath early in a code breaks it in two. */
+  #before = "";
   #lastAt = 0;
   /** Where the keys went: the field may be gone when they are over. */
   #isInField = false;
@@ -41,7 +47,8 @@ export class Wedge {
   /** @param {KeyboardEvent} event */
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.isComposing) return;
-    const isFast = event.timeStamp - this.#lastAt < FAST_MS;
+    const gap = event.timeStamp - this.#lastAt;
+    const isFast = gap < this.#gap();
     if (event.key === "Enter" || event.key === "Tab") {
       if (!isFast || this.#keys.length < SHORTEST) return this.#flush();
       event.preventDefault();
@@ -50,13 +57,19 @@ export class Wedge {
     }
     if (event.key.length !== 1) return;
     if (!isFast) this.#flush();
+    if (gap >= APART_MS) this.#before = "";
     this.#keys += event.key;
-    this.#isInField = isField(event.target);
+    this.#isInField = isField(document.activeElement);
     this.#lastAt = event.timeStamp;
     // A space would press the button that has the focus, a quote open the browser's search.
     if (!isField(event.target) && (this.#keys.length > 1 || event.key === "'" || event.key === "/")) event.preventDefault();
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#paused(), PAUSE_MS);
+    this.#timer = setTimeout(() => this.#paused(), this.#gap() + PAUSE_MS);
+  }
+
+  /** The next key of a scanner comes within this time, in ms. */
+  #gap() {
+    return this.#keys.length < SHORTEST ? FAST_MS : BREATH_MS;
   }
 
   #paused() {
@@ -67,8 +80,9 @@ export class Wedge {
 
   /** @param {"Enter"|"Tab"|"none"} end */
   #finish(end) {
-    const raw = this.#keys;
+    const raw = this.#before + this.#keys;
     this.#forget();
+    this.#before = "";
     const field = document.activeElement;
     if (isField(field) && field.value.endsWith(raw)) field.value = field.value.slice(0, -raw.length);
     if (this.onRaw) this.onRaw(raw, end);
@@ -79,6 +93,7 @@ export class Wedge {
   #flush() {
     const keys = this.#keys;
     this.#forget();
+    this.#before += keys;
     if (keys.trim() && !this.#isInField) this.onTyped(keys);
   }
 

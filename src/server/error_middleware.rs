@@ -15,6 +15,7 @@ use futures_util::FutureExt;
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, Uri, Version, header, uri::PathAndQuery},
+    web::Redirect,
 };
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -77,6 +78,8 @@ impl<E: Endpoint> ErrorMiddleware<E> {
             }
         } else if let Err(error) = refused {
             return respond(&error, request_id);
+        } else if is_qr_in_browser(&request) {
+            return Redirect::see_other("/gate").into_response();
         }
         if let Some(uri) = without_json(request.uri()) {
             *request.uri_mut() = uri;
@@ -157,6 +160,15 @@ impl<E: Endpoint> ErrorMiddleware<E> {
 
 fn is_in_api(uri: &Uri) -> bool {
     uri.path().starts_with("/api/")
+}
+
+/// Whether a browser opens what the console's QR says: an app would POST to it, but a phone's own camera shows
+/// it in the browser, where the gate app is.
+fn is_qr_in_browser(request: &Request) -> bool {
+    let accepted = request.header(header::ACCEPT).unwrap_or_default();
+    request.method() == Method::GET
+        && accepted.contains("text/html")
+        && request.uri().path().ends_with("/device-request/new")
 }
 
 fn is_of_console(uri: &Uri) -> bool {

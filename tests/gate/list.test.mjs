@@ -76,9 +76,17 @@ test("scans that wait count in facts and numbers", async () => {
   assert.deepEqual([...list.counts([entered, { ...entered, at: 120 }]).values()], [2, 5, 2]);
   await list.record(entered);
   assert.deepEqual([list.place.inside, list.place.rooms[1].inside], [2, 5]);
-  const { arrived, expected } = list.arrivals();
+  const { arrived, expected } = list.arrivals([]);
   assert.deepEqual([arrived, expected], [2, 2]);
   assert.deepEqual([...list.counts([]).values()], [2, 5, 2]);
+});
+
+test("who arrived while the gate is offline is counted, once", async () => {
+  const { list } = await fresh();
+  await list.apply([person(1, "Ada", { entries: 1 }), person(2, "Bob"), person(3, "Cleo")], { cursor: "a", serverTime: 1, place: PLACE });
+  const scans = [1, 2, 2, 9].map((delegate, i) => ({ passage: "in", at: 100 + i, delegate, place: 10 }));
+  assert.equal(list.arrivals(scans).arrived, 2);
+  assert.equal(list.arrivals([{ ...scans[1], place: 11 }, { ...scans[1], passage: "out" }]).arrived, 1);
 });
 
 test("a booking is its parent and everybody who names them, kept in step with the list", async () => {

@@ -70,3 +70,26 @@ test("each of a booking gets a verdict of their own, offline too", async (t) => 
   assert.deepEqual(queue.waiting.map(({ code, passage }) => [code, passage]), [["T-1", "in"], ["T-3", "in"]]);
   assert.equal(new Set(queue.waiting.map(({ nonce }) => nonce)).size, 2);
 });
+
+test("a server that takes no scans is not asked again at once", async (t) => {
+  const store = await Store.open(`sync-${(names += 1)}`);
+  const queue = new Queue(store);
+  t.after(() => queue.close());
+  let asked = 0;
+  const server = {
+    online: true,
+    async request() {
+      asked += 1;
+      throw new Error("503");
+    },
+  };
+  const sync = new Sync(server, new List(store), queue, store, { place: () => 10, onChange() {}, onStored: async () => {}, status: () => ({}) });
+  t.after(() => sync.close());
+  await queue.add({ code: "T-1", passage: "in", at: 1, place: 10, due: true });
+  // Other requests are answered meanwhile, and each says that the server is back.
+  for (let i = 0; i < 5; i += 1) await sync.upload();
+  assert.equal(asked, 1);
+  sync.hurry();
+  await sync.upload();
+  assert.equal(asked, 2);
+});

@@ -137,7 +137,14 @@ pub fn meant(connection: &Connection, selector: &DelegateSelector) -> Result<Opt
 /// The error for a selector by which nobody was found: of a blocked code it says what happened.
 pub fn missing(connection: &Connection, selector: &DelegateSelector) -> Result<Error> {
     let Some(blocked) = meant(connection, selector)? else {
-        return Ok(RESOURCE.missing(selector));
+        return Ok(match selector {
+            // A steward reads it to whoever holds the ticket.
+            DelegateSelector::Scanned(code) => Error::new(
+                Kind::DelegateNotFound,
+                format!("unknown code {}", text::shortened(code)),
+            ),
+            _ => RESOURCE.missing(selector),
+        });
     };
     Ok(Error::new(
         Kind::DelegateNotFound,

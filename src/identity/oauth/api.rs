@@ -16,7 +16,8 @@ use crate::{
         ClientAddress, RequestId, Tag,
         body::read_limited,
         schema::{
-            Described, Properties, choice, inline, nullable, plain, response as json_response, text,
+            Described, Properties, choice, inline, integer, nullable, plain,
+            response as json_response, text,
         },
     },
 };
@@ -231,10 +232,17 @@ fn refused(refusal: &Refusal, request_id: &RequestId) -> Response {
     } else {
         refusal.description.to_string()
     };
-    let body = json!({"error": refusal.code(), "error_description": description});
+    let mut body = json!({"error": refusal.code(), "error_description": description});
+    if matches!(refusal.cause, Cause::RevokedClient { .. }) {
+        body["internalCode"] = Kind::ClientRevoked.code().into();
+    }
     let mut response = respond(refusal.status(), &body);
     let headers = response.headers_mut();
-    if refusal.cause == (Cause::InvalidClient { basic: true }) {
+    let challenged = matches!(
+        refusal.cause,
+        Cause::InvalidClient { basic: true } | Cause::RevokedClient { basic: true }
+    );
+    if challenged {
         let challenge = header::HeaderValue::from_static("Basic realm=\"gatepost\"");
         headers.insert(header::WWW_AUTHENTICATE, challenge);
     }
@@ -411,6 +419,10 @@ impl Described for TokenError {
         )
         .required("error", choice(&codes, "What went wrong, for programs."))
         .required_text("error_description", "What went wrong, for people.")
+        .optional(
+            "internalCode",
+            integer("1204: the client was revoked, and its secret is right."),
+        )
         .with_example(json!({
             "error": "invalid_grant",
             "error_description": "the username or the password is wrong",

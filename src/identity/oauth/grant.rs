@@ -65,8 +65,7 @@ pub fn authenticate(
         Ok((found, revoked))
     })?;
     if revoked {
-        let cause = Cause::InvalidClient { basic: sent.basic };
-        return Err(Refusal::new(cause, "the client was revoked"));
+        return Err(Refusal::revoked_client(sent.basic));
     }
     let Some(client) = found else {
         let nobody = Account::unknown(Endpoint::ClientSecret);

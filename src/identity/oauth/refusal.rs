@@ -10,6 +10,9 @@ pub enum Cause {
     InvalidClient {
         basic: bool,
     },
+    RevokedClient {
+        basic: bool,
+    },
     InvalidGrant,
     UnsupportedGrantType,
     InvalidScope,
@@ -53,6 +56,11 @@ impl Refusal {
         Self::new(Cause::InvalidGrant, description)
     }
 
+    /// Said only to a client that has the right secret.
+    pub fn revoked_client(basic: bool) -> Self {
+        Self::new(Cause::RevokedClient { basic }, "the client was revoked")
+    }
+
     pub fn invalid_scope() -> Self {
         Self::new(
             Cause::InvalidScope,
@@ -72,7 +80,7 @@ impl Refusal {
     fn status_and_code(&self) -> (u16, &'static str) {
         match self.cause {
             Cause::InvalidRequest => (400, "invalid_request"),
-            Cause::InvalidClient { .. } => (401, "invalid_client"),
+            Cause::InvalidClient { .. } | Cause::RevokedClient { .. } => (401, "invalid_client"),
             Cause::InvalidGrant => (400, "invalid_grant"),
             Cause::UnsupportedGrantType => (400, "unsupported_grant_type"),
             Cause::InvalidScope => (400, "invalid_scope"),
