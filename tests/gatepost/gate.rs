@@ -1,6 +1,10 @@
 //! The gate app's own tests: Node runs its modules, the TypeScript compiler checks their types.
 
+use crate::{browser::gate::venue::Venue, faults::proxy::Proxy};
+use serde::Deserialize;
+use serde_json::json;
 use std::{
+    collections::HashSet,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -39,13 +43,14 @@ fn folder() -> TempDir {
 }
 
 #[track_caller]
-fn run(command: &mut Command) {
+fn run(command: &mut Command) -> String {
     let output = command
         .output()
         .unwrap_or_else(|cause| panic!("{command:?}: {cause}: it takes Node 20 or newer"));
-    let told = [output.stdout, output.stderr].concat();
-    let told = String::from_utf8_lossy(&told);
-    assert!(output.status.success(), "{command:?}\n{told}");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let wrong = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}\n{told}{wrong}");
+    told
 }
 
 #[test]
@@ -54,7 +59,7 @@ fn the_gate_app_passes_its_own_tests() {
     let mut tests: Vec<PathBuf> = std::fs::read_dir(folder.path().join("tests/gate"))
         .expect("the tests")
         .map(|entry| entry.expect("a test").path())
-        .filter(|path| path.extension().is_some_and(|end| end == "mjs"))
+        .filter(|path| path.to_string_lossy().ends_with(".test.mjs"))
         .collect();
     tests.sort();
     run(Command::new("node").arg("--test").args(tests));
@@ -72,4 +77,72 @@ fn the_gate_app_has_no_errors_of_type() {
     run(Command::new(tools().join("node_modules/.bin/tsc"))
         .arg("--project")
         .arg(project));
+}
+
+/// What a gate says at its end.
+#[derive(Deserialize)]
+struct Ended {
+    passed: Vec<String>,
+    refused: usize,
+    /// Admitted by the gate's own list.
+    offline: usize,
+    failed: usize,
+}
+
+#[test]
+fn ten_thousand_scans_over_eight_gates_are_stored_once_each() {
+    let scans = 10_000;
+    let seed = std::env::var("GATEPOST_SEED").map_or_else(
+        |_| u64::from(std::process::id()),
+        |seed| seed.parse().expect("a number"),
+    );
+    println!("GATEPOST_SEED={seed}");
+    let venue = Venue::new(500, json!({}));
+    let networks: Vec<Proxy> = (0..8).map(|_| venue.network()).collect();
+    let gates: Vec<_> = networks
+        .iter()
+        .zip(seed..)
+        .map(|(network, seed)| {
+            network.trouble(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+            let (id, secret) = venue.credentials();
+            json!({"origin": network.origin(), "clientId": id, "clientSecret": secret})
+        })
+        .collect();
+    let folder = folder();
+    let told = run(Command::new("node")
+        .arg(folder.path().join("tests/gate/eight-gates.mjs"))
+        .arg(
+            json!({"gates": gates, "place": venue.place, "people": 500, "scans": scans, "seed": seed})
+                .to_string(),
+        ));
+    let ended: Vec<Ended> = serde_json::from_str(&told).expect("what the gates say");
+    let sum = |count: fn(&Ended) -> usize| ended.iter().map(count).sum::<usize>();
+    assert_eq!(
+        (sum(|gate| gate.refused), sum(|gate| gate.failed)),
+        (0, 0),
+        "seed {seed}"
+    );
+    let offline = sum(|gate| gate.offline);
+    println!("{offline} of {scans} scans were made offline");
+    // Both ways were gone, often.
+    assert!(
+        (100..scans - 100).contains(&offline),
+        "seed {seed}: {offline} offline"
+    );
+    let passed: HashSet<&String> = ended.iter().flat_map(|gate| &gate.passed).collect();
+    assert_eq!(passed.len(), scans, "seed {seed}");
+    assert_eq!(usize::try_from(venue.check_ins()), Ok(scans), "seed {seed}");
+    let connection = rusqlite::Connection::open(venue.server.path()).expect("the file");
+    let mut nonces = connection
+        .prepare("SELECT nonce FROM nonces JOIN interactions ON interactions.id = interaction_id")
+        .expect("a query");
+    let stored: HashSet<String> = nonces
+        .query_map([], |row| row.get(0))
+        .and_then(Iterator::collect)
+        .expect("the nonces");
+    assert_eq!(stored.len(), scans, "seed {seed}");
+    assert!(
+        passed.into_iter().all(|nonce| stored.contains(nonce)),
+        "seed {seed}"
+    );
 }

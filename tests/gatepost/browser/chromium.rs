@@ -69,6 +69,8 @@ pub struct TabState {
     pub loads: bool,
     /// Whether the page waits for an answer to what it asks.
     pub asks: bool,
+    /// Whether its process is gone.
+    has_crashed: bool,
     /// What the browser complained about.
     pub complaints: Vec<String>,
 }
@@ -82,7 +84,12 @@ impl Chromium {
 
     /// Starts one, on the network of this thread.
     pub fn start() -> Self {
-        Self::start_by(&mut Command::new("sh"))
+        Self::start_with(&[])
+    }
+
+    /// Starts one with more arguments.
+    pub fn start_with(arguments: &[String]) -> Self {
+        Self::start_by(&mut Command::new("sh"), arguments)
     }
 
     /// Starts one for a user whose home this is: the certificates there are trusted.
@@ -92,13 +99,15 @@ impl Chromium {
             Command::new("sh")
                 .env("HOME", home)
                 .env("XDG_DATA_HOME", data),
+            &[],
         )
     }
 
-    fn start_by(shell: &mut Command) -> Self {
+    fn start_by(shell: &mut Command, arguments: &[String]) -> Self {
         let mut child = shell
             .args(["-c", START, "sh"])
             .args(ARGUMENTS)
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -133,6 +142,7 @@ impl Chromium {
             ["Page.enable", {}],
             ["Runtime.enable", {}],
             ["Log.enable", {}],
+            ["Inspector.enable", {}],
             ["Emulation.setFocusEmulationEnabled", {"enabled": true}],
         ])) {
             let done = self.call(&tab, method, &asked);
@@ -158,7 +168,8 @@ impl Chromium {
     }
 
     /// Calls a method of a tab, or without one of the browser: what it gives, or what is wrong. A page that
-    /// asks something gives nothing before it has its answer: that is not waited for.
+    /// asks something gives nothing before it has its answer, and one that crashed gives nothing any more: that
+    /// is not waited for.
     pub fn call(&self, tab: &str, method: &str, params: &Value) -> Result<Value, String> {
         let id = {
             let mut state = self.heard.state();
@@ -173,8 +184,10 @@ impl Chromium {
             // Whether it has ended is told by the other pipe.
             let _ = input.write_all(format!("{message}\0").as_bytes());
         }
-        let asks = |state: &State| state.tabs.get(tab).is_some_and(|tab| tab.asks);
-        let is_answered = |state: &State| state.answers.contains_key(&id) || asks(state);
+        let is_silent = |tab: &TabState| tab.asks || tab.has_crashed;
+        let is_answered = |state: &State| {
+            state.answers.contains_key(&id) || state.tabs.get(tab).is_some_and(is_silent)
+        };
         let answer = self.wait(method, is_answered).answers.remove(&id);
         let mut answer = answer.unwrap_or_default();
         match answer["error"]["message"].as_str() {
@@ -255,6 +268,7 @@ impl TabState {
             "Page.frameStoppedLoading" if is_whole => self.loads = false,
             "Page.javascriptDialogOpening" => self.asks = true,
             "Page.javascriptDialogClosed" => self.asks = false,
+            "Inspector.targetCrashed" => self.has_crashed = true,
             "Log.entryAdded" => self.complain(&told["entry"]["level"], &told["entry"]),
             "Runtime.consoleAPICalled" => self.complain(&told["type"], &told["args"]),
             "Runtime.exceptionThrown" => self.complain(&"error".into(), &told["exceptionDetails"]),

@@ -8,7 +8,7 @@ mod chromium;
 mod day;
 mod examine;
 mod faults;
-mod gate;
+pub mod gate;
 mod gates;
 mod handbook;
 mod links;

@@ -62,6 +62,11 @@ impl Browser {
         Self::open_in(Arc::new(Chromium::start()), origin)
     }
 
+    /// A browser that was started with these arguments.
+    pub fn open_with(origin: &str, arguments: &[String]) -> Self {
+        Self::open_in(Arc::new(Chromium::start_with(arguments)), origin)
+    }
+
     /// The browser of a user whose home this is.
     pub fn open_at(home: &Path, origin: &str) -> Self {
         Self::open_in(Arc::new(Chromium::start_at(home)), origin)
@@ -79,12 +84,14 @@ impl Browser {
         browser
     }
 
-    fn try_call(&self, method: &str, params: &Value) -> Result<Value, String> {
+    /// As [`Browser::call`]: what it gives, or what is wrong.
+    pub fn try_call(&self, method: &str, params: &Value) -> Result<Value, String> {
         self.chromium.call(&self.tab().0, method, params)
     }
 
+    /// Calls a method of the protocol, for the tab in front.
     #[track_caller]
-    fn call(&self, method: &str, params: &Value) -> Value {
+    pub fn call(&self, method: &str, params: &Value) -> Value {
         self.try_call(method, params)
             .unwrap_or_else(|cause| panic!("{method} {params}: {cause}\n{}", self.told()))
     }
@@ -280,6 +287,19 @@ impl Browser {
         self.until("the page asks", || self.asks());
         self.call("Page.handleJavaScriptDialog", &json!({"accept": true}));
         self.until("the page goes on", || !self.asks());
+    }
+
+    /// Loads the page again, whatever it asks.
+    #[track_caller]
+    pub fn reload(&self) {
+        self.run("globalThis.isOld = true", &[]);
+        self.call("Page.reload", &json!({}));
+        self.until("the page is loaded again", || {
+            if self.asks() {
+                self.agree();
+            }
+            self.run("return globalThis.isOld === true", &[]) == json!(false)
+        });
     }
 
     /// A picture of what the window shows, as PNG.

@@ -24,6 +24,7 @@ mod load;
 mod lying;
 mod power;
 pub mod process;
+pub mod proxy;
 mod returned;
 mod start;
 mod till;

@@ -1,12 +1,19 @@
 //! The gate app in a real browser: it is added by its digits, scans, goes on without the server, and loses
 //! nothing on the way.
 
-use super::window::Browser;
-use super::{become_administrator, open_first_run};
+mod access;
+mod camera;
+mod codes;
+mod day;
+mod network;
+mod storage;
+pub mod venue;
+
+use super::{become_administrator, open_first_run, window::Browser};
 use crate::faults::process::{Served, gatepost, until};
 use rusqlite::Connection;
 use serde_json::json;
-use std::path::Path;
+use std::{fmt::Write, path::Path};
 
 fn count(db: &Path, sql: &str) -> i64 {
     let connection = Connection::open(db).expect("the file");
@@ -36,10 +43,14 @@ fn shows(gate: &Browser, words: &[&str]) {
     });
 }
 
-/// Imports three attendees.
-fn import(db: &Path) {
+/// Imports attendees with the codes `T-1`, `T-2` and so on.
+fn import(db: &Path, people: usize) {
     let file = db.with_file_name("list.csv");
-    let list = "barcode,firstName,lastName\nT-1,Ada,Lovelace\nT-2,Bob,Builder\nT-3,Carl,Cook\n";
+    let mut list = String::from("barcode,firstName,lastName\n");
+    for n in 1..=people {
+        let name = ["Ada,Lovelace", "Bob,Builder", "Carl,Cook"][(n - 1) % 3];
+        writeln!(list, "T-{n},{name}").expect("text");
+    }
     std::fs::write(&file, list).expect("a file");
     let file = file.to_str().expect("a name");
     let imported = gatepost(db, &["import", "delegates", file]);
@@ -47,9 +58,8 @@ fn import(db: &Path) {
 }
 
 /// Adds a gate in the console by its digits, and brings it to the screen where people scan.
-fn add(gate: &Browser, console: &Browser) {
+fn add(gate: &Browser, console: &Browser, people: usize) {
     console.go("/console/discovery");
-    gate.go("/gate");
     gate.until("it shows its digits", || {
         let script = "const form = document.getElementById('setup-form');
             if (!form.hidden && form.onsubmit) form.requestSubmit();
@@ -73,8 +83,8 @@ fn add(gate: &Browser, console: &Browser) {
         gate.has("body[data-screen=scan]")
     });
     gate.until("the list is complete", || {
-        let script = "return document.getElementById('numbers').innerText.includes('of 3 arrived')";
-        gate.run(script, &[]) == json!(true)
+        let script = "return document.getElementById('numbers').innerText.includes(arguments[0])";
+        gate.run(script, &[format!("of {people} arrived").into()]) == json!(true)
     });
 }
 
@@ -111,9 +121,10 @@ fn a_gate_is_added_scans_and_goes_on_without_the_server() {
     let console = super::open(&served);
     open_first_run(&console, &served);
     become_administrator(&console);
-    import(&db);
+    import(&db, 3);
     let gate = Browser::open_here(&super::origin(&served));
-    add(&gate, &console);
+    gate.go("/gate");
+    add(&gate, &console, 3);
 
     let check_ins = "SELECT count(*) FROM interactions WHERE interaction_type = 'check-in'";
     scan(&gate, "T-1");
