@@ -71,7 +71,10 @@ impl GateApi {
             .iter()
             .map(|place| json!({"id": place.id, "name": place.name, "type": place.kind}))
             .collect();
-        let place = gate.place.filter(|id| gate.check_place(*id).is_ok());
+        let place = gate
+            .places
+            .iter()
+            .find(|place| gate.place == Some(DeviceId(place.id)));
         let settings = self.app.settings();
         let mut shown = json!({
             "_type": "gate",
@@ -88,7 +91,7 @@ impl GateApi {
             shown["device"] = json!({"id": app, "_type": "device"});
         }
         if let Some(place) = place {
-            shown["place"] = json!({"id": place, "_type": "device"});
+            shown["place"] = json!({"id": place.id, "_type": "device", "name": place.name});
         }
         if let Some(pin) = &gate.supervisor_pin {
             shown["supervisorPin"] = pin.clone();
@@ -329,7 +332,7 @@ impl Described for Gate {
         let about = "The settings of a gate.";
         free_object(about).with_example(json!({
             "_type": "gate", "device": {"id": 12, "_type": "device"}, "instance": "Nordlicht 2026",
-            "timeZone": "Europe/Berlin", "serverTime": 1_795_248_120_000_i64, "place": {"id": 5, "_type": "device"},
+            "timeZone": "Europe/Berlin", "serverTime": 1_795_248_120_000_i64, "place": {"id": 5, "_type": "device", "name": "Entrance"},
             "places": [{"id": 5, "name": "Entrance", "type": "room"}], "policy": "admit", "configVersion": 3,
             "features": ["check-in", "check-out", "delegate-search", "delegate-create"], "allowRejected": false,
             "walkIn": {"types": ["Visitor", "Press"]}, "replaceBadge": true,

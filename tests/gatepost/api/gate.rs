@@ -84,6 +84,7 @@ fn a_gate_learns_its_places_and_not_the_pin() {
     let venue = Venue::new();
     let gate = venue.gate.get("/gate").data().clone();
     assert_eq!(gate["place"]["id"], venue.room);
+    assert_eq!(gate["place"]["name"], gate["places"][0]["name"]);
     assert_eq!(
         gate["places"],
         json!([{"id": venue.room, "name": "Room", "type": ""}])
