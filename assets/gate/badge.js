@@ -38,7 +38,7 @@ export class BadgeDialog {
     this.#code.value = "";
     this.#reason.value = t("badge.reason.lost");
     setText(byId("badge-who"), t("badge.who", { name: who.name ?? who.code ?? "" }));
-    openWithPin("badge", () => this.gate().supervisorPin, () => this.#replace(who));
+    openWithPin("badge", () => this.gate().supervisorPin, (pin) => this.#replace(who, pin));
     this.#code.focus();
   }
 
@@ -49,10 +49,10 @@ export class BadgeDialog {
     return true;
   }
 
-  /** @param {Who} who @returns {Promise<string>} what went wrong */
-  async #replace({ person, code: known }) {
+  /** @param {Who} who @param {string} pin @returns {Promise<string>} what went wrong */
+  async #replace({ person, code: known }, pin) {
     const code = this.#code.value.trim();
-    const body = { delegate: person?.id ?? `scan:${known}`, reason: this.#reason.value.trim(), ...(code ? { code } : {}) };
+    const body = { delegate: person?.id ?? `scan:${known}`, reason: this.#reason.value.trim(), pin, ...(code ? { code } : {}) };
     let answer;
     try {
       answer = await this.server.request("POST", "/gate/badge", { body, timeoutMs: 5000 });

@@ -26,9 +26,9 @@ export function pinProblem(pin, expected) {
 }
 
 /**
- * Opens the dialog `NAME-dialog` with its parts `NAME-form`, `NAME-pin` and `NAME-wrong`. With the right PIN `run` is called;
+ * Opens the dialog `NAME-dialog` with its parts `NAME-form`, `NAME-pin` and `NAME-wrong`. With the right PIN `run` is called with it;
  * the text that it answers is a problem to show, none closes the dialog.
- * @param {string} name @param {() => {salt: string, hash: string}} expected @param {() => Promise<string>|string} run
+ * @param {string} name @param {() => {salt: string, hash: string}} expected @param {(pin: string) => Promise<string>|string} run
  */
 export function openWithPin(name, expected, run) {
   const dialog = /** @type {HTMLDialogElement} */ (byId(`${name}-dialog`));
@@ -50,7 +50,7 @@ export function openWithPin(name, expected, run) {
       return show(refusal);
     }
     go.disabled = true;
-    const problem = await Promise.resolve(run()).finally(() => (go.disabled = false));
+    const problem = await Promise.resolve(run(pin.value)).finally(() => (go.disabled = false));
     show(problem);
     if (!problem) dialog.close();
   };

@@ -58,7 +58,7 @@ export class VerdictScreen {
       ...(shown.photo ? [photo(shown.photo, shown.name ?? "")] : []),
       ...line("name", shown.name),
       ...line("more", shown.category),
-      ...line("badge", shown.badge && grouped(shown.badge)),
+      ...(shown.badge ? [badge(grouped(shown.badge))] : []),
       ...line("reason", capitalized(shown.reason)),
       ...line("note", shown.note?.note),
       ...(shown.more ?? []).flatMap((text) => line("more", text)),
@@ -108,6 +108,13 @@ const line = (name, text) => (text ? [make("p", { class: name }, text)] : []);
 
 /** A long code in groups of four, to be read and written. @param {string} code */
 export const grouped = (code) => (/^[A-Za-z0-9]{8,}$/.test(code) ? code.replace(/.{4}(?=.)/g, "$& ") : code);
+
+/** As large as its line is long. @param {string} text */
+function badge(text) {
+  const shown = make("p", { class: "badge" }, text);
+  shown.style.setProperty("--length", String(text.length));
+  return shown;
+}
 
 /** The server's sentences go on after a code; here they stand alone. @param {string} [text] */
 const capitalized = (text) => text && text[0].toUpperCase() + text.slice(1);

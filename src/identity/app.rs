@@ -4,7 +4,7 @@ use super::{
     Principal,
     last_seen::LastSeen,
     secret_message_bodies::SecretMessageBodies,
-    throttle::{OtpRateLimiter, Throttle},
+    throttle::{OtpRateLimiter, PinThrottle, Throttle},
     tokens::TokenCache,
 };
 use crate::{
@@ -21,6 +21,7 @@ pub struct Inner {
     pub tokens: TokenCache,
     pub throttle: Throttle,
     pub otp_rate_limiter: OtpRateLimiter,
+    pub pin_throttle: PinThrottle,
     pub secret_message_bodies: SecretMessageBodies,
     pub last_seen: LastSeen,
 }
@@ -32,6 +33,7 @@ impl App {
             tokens: TokenCache::default(),
             throttle: Throttle::default(),
             otp_rate_limiter: OtpRateLimiter::default(),
+            pin_throttle: PinThrottle::default(),
             secret_message_bodies: SecretMessageBodies::default(),
             last_seen: LastSeen::default(),
         }))

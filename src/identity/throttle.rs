@@ -31,6 +31,8 @@ const OTP_EMAIL_DAY_MAX: u32 = 25;
 const OTP_ADDRESS_MAX: u32 = 60;
 /// One-time passwords asked for by one client in a minute: everybody may have the same app.
 const OTP_CLIENT_MAX: u32 = 300;
+/// Wrong supervisor PINs of one client in a minute.
+const PIN_MAX: u32 = 5;
 /// Windows kept of each kind.
 const WINDOWS_MAX: usize = 10_000;
 
@@ -185,6 +187,43 @@ impl OtpRateLimiter {
         requests.addresses.count(address, now);
         requests.clients.count(client, now);
         Ok(())
+    }
+}
+
+/// Wrong supervisor PINs, by client. The time is passed in.
+pub struct PinThrottle(Mutex<Windows<ClientId>>);
+
+impl Default for PinThrottle {
+    fn default() -> Self {
+        Self(Mutex::new(Windows::new(PIN_MAX, MINUTE)))
+    }
+}
+
+impl PinThrottle {
+    /// Lets a client try a PIN; one that is right forgets the wrong ones before it.
+    ///
+    /// # Errors
+    /// [`Kind::TooManyAttempts`] after too many wrong ones, whatever this one is; [`Kind::Forbidden`] for a
+    /// wrong one.
+    pub fn attempt(
+        &self,
+        client: ClientId,
+        now: Instant,
+        is_right: impl FnOnce() -> bool,
+    ) -> Result<()> {
+        let mut wrong = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(wait) = wrong.wait(&client, now) {
+            return Err(too_many("wrong PINs", wait));
+        }
+        if is_right() {
+            wrong.kept.remove(&client);
+            return Ok(());
+        }
+        wrong.count(client, now);
+        Err(Error::new(
+            Kind::Forbidden,
+            "pin: this is not the supervisor PIN",
+        ))
     }
 }
 
@@ -347,6 +386,31 @@ mod tests {
         assert!(!windows.kept.contains_key(&0) && windows.kept.contains_key(&WINDOWS_MAX));
         windows.count(0, start + 2 * MINUTE);
         assert_eq!(windows.kept.len(), 1);
+    }
+}
+
+#[cfg(test)]
+mod pin_tests {
+    use super::*;
+
+    #[test]
+    fn five_wrong_pins_close_one_client_for_a_minute() {
+        let (throttle, start) = (PinThrottle::default(), Instant::now());
+        let (gate, other) = (ClientId(1), ClientId(2));
+        let wrong = |times: u32| {
+            for _ in 0..times {
+                let refused = throttle.attempt(gate, start, || false).unwrap_err();
+                assert_eq!(refused.kind, Kind::Forbidden);
+            }
+        };
+        wrong(4);
+        throttle.attempt(gate, start, || true).unwrap();
+        wrong(5);
+        let later = start + Duration::from_secs(40);
+        let refused = throttle.attempt(gate, later, || true).unwrap_err();
+        assert_eq!(refused.kind, Kind::TooManyAttempts { retry_after_s: 20 });
+        throttle.attempt(other, later, || true).unwrap();
+        throttle.attempt(gate, start + MINUTE, || true).unwrap();
     }
 }
 

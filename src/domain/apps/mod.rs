@@ -17,7 +17,7 @@ mod gate_settings;
 pub mod history;
 pub mod local;
 pub mod parameters;
-mod pin;
+pub mod pin;
 pub mod ping;
 pub mod presence;
 pub mod scope;

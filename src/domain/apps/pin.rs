@@ -3,7 +3,7 @@
 
 use crate::types::{
     error::{Error, Result},
-    secret,
+    secret::{self, Digest},
 };
 use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
@@ -43,20 +43,23 @@ pub fn hashed(value: &Value, before: Option<&Value>) -> Result<Value> {
         return Ok(before.clone());
     }
     let salt = secret::hex(&secret::digest(secret::fresh()?.as_bytes())[..16]);
-    let hash = hash_of(&salt, pin);
+    let hash = secret::hex(&hash_of(&salt, pin));
     Ok(json!({"salt": salt, "hash": hash}))
 }
 
 /// SHA-256 of the salt's bytes and the digits.
-fn hash_of(salt: &str, pin: &str) -> String {
+fn hash_of(salt: &str, pin: &str) -> Digest {
     let mut bytes = HEXLOWER.decode(salt.as_bytes()).unwrap_or_default();
     bytes.extend_from_slice(pin.as_bytes());
-    secret::hex(&secret::digest(&bytes))
+    secret::digest(&bytes)
 }
 
-fn is_of(kept: &Value, pin: &str) -> bool {
-    let salt = kept["salt"].as_str();
-    salt.is_some_and(|salt| kept["hash"] == json!(hash_of(salt, pin)))
+/// Whether a hash is that of a PIN.
+pub fn is_of(kept: &Value, pin: &str) -> bool {
+    let text = |name: &str| kept[name].as_str().unwrap_or_default();
+    let hash = HEXLOWER.decode(text("hash").as_bytes()).ok();
+    let hash = hash.and_then(|hash| Digest::try_from(hash).ok());
+    hash.is_some_and(|hash| secret::same(&hash, &hash_of(text("salt"), pin)))
 }
 
 /// What everybody may see of a PIN: that there is one, and its salt, so that another PIN differs.

@@ -33,7 +33,10 @@ use crate::{
 use poem_openapi::{OpenApi, param::Query, registry::MetaSchema};
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// Changes on a page without `limit`.
 const LIMIT: usize = 2_000;
@@ -210,8 +213,9 @@ impl GateApi {
     /// them in, all or nothing. Where the rules refuse the check-in (412) nobody is created, unless `admitted`
     /// says that the gate let them in while it was offline: then it is a conflict. The same `nonce` again
     /// creates nothing: 200 with `meta.replayed`, and `data` is `{}` once the attendee is deleted.
-    /// `meta.interaction` is the check-in, to be deleted by who undoes it; the attendee stays. Needs
-    /// `ROLE_OAUTH2_GATE`, a place of the gate's settings, and `delegate-create` in their `availableFeatures`.
+    /// `meta.interaction` is the check-in: to undo a walk-in, delete it (`DELETE /interaction/…`); within ten
+    /// minutes the attendee goes with it. Needs `ROLE_OAUTH2_GATE`, a place of the gate's settings, and
+    /// `delegate-create` in their `availableFeatures`.
     #[oai(path = "/gate/walk-in", method = "post", operation_id = "createWalkIn")]
     async fn walk_in(
         &self,
@@ -242,8 +246,9 @@ impl GateApi {
     ///
     /// Blocks the barcode, `rfid` and `uhfId` of an attendee, with the reason that a gate shows whoever comes
     /// with them, and gives the attendee the new barcode. Sent again by the same client within ten minutes,
-    /// with the same `code`, it is answered as before. Needs `ROLE_OAUTH2_GATE` and a `supervisorPin` in the
-    /// gate's settings: the app asks for it.
+    /// with the same `code`, it is answered as before. Needs `ROLE_OAUTH2_GATE`, a `supervisorPin` in the
+    /// gate's settings, and its digits as `pin`: a wrong one is refused (403), and after five wrong ones of a
+    /// client, so is any (429) until a minute has passed since the first.
     #[oai(path = "/gate/badge", method = "post", operation_id = "replaceBadge")]
     async fn badge(
         &self,
@@ -253,6 +258,8 @@ impl GateApi {
     ) -> Outcome<Answer<GateDelegate>> {
         let ctx = self.app.context(&caller, request_id.as_str());
         let lost = LostBadge::new(body.parse()?, &self.settings(&caller)?)?;
+        let pins = &self.app.pin_throttle;
+        pins.attempt(caller.client, Instant::now(), || lost.has_pin)?;
         let place = lost.place;
         let replaced = self.app.store.write(move |tx| lost.replace(tx, &ctx));
         let delegate = replaced.await?;

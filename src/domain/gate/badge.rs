@@ -5,7 +5,7 @@ use crate::{
     core::Context,
     db::Tx,
     domain::{
-        apps::GateSettings,
+        apps::{GateSettings, pin},
         delegates::{self, blocked, overview::holder},
         interactions::draft::Participant,
     },
@@ -27,6 +27,7 @@ pub struct BadgeInput {
     place: Option<i64>,
     code: Option<String>,
     reason: Option<String>,
+    pin: Option<String>,
 }
 
 /// A badge to be replaced.
@@ -36,6 +37,8 @@ pub struct LostBadge {
     pub place: DeviceId,
     code: Option<String>,
     reason: String,
+    /// Whether a supervisor gave the right PIN.
+    pub has_pin: bool,
 }
 
 impl LostBadge {
@@ -47,11 +50,12 @@ impl LostBadge {
         let delegate = input.delegate.delegate();
         let delegate = delegate
             .map_err(|cause| Error::new(cause.kind, format!("delegate: {}", cause.message)))?;
-        if gate.supervisor_pin.is_none() {
+        let Some(pin) = &gate.supervisor_pin else {
             let message =
                 "supervisors replace badges, and this gate's settings have no supervisorPin";
             return Err(Error::new(Kind::Forbidden, message));
-        }
+        };
+        let has_pin = pin::is_of(pin, input.pin.as_deref().unwrap_or_default());
         let own = gate.place.filter(|place| gate.check_place(*place).is_ok());
         let first = gate.places.first().map(|place| DeviceId(place.id));
         let place = input.place.map(DeviceId).or(own).or(first);
@@ -66,6 +70,7 @@ impl LostBadge {
             place,
             code: input.code,
             reason: reason.unwrap_or_default().trim().to_owned(),
+            has_pin,
         })
     }
 

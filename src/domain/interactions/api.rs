@@ -8,12 +8,15 @@ use super::{
     list::{Interactions, SEARCHED},
     record, remove,
     rows::{self, Interaction},
+    walk_in,
 };
 use crate::{
     core::{
         idempotency::{self, Key},
+        records::write,
         search::Search,
     },
+    domain::delegates::RESOURCE,
     identity::{
         App, Granted, Principal, Role,
         roles::{ReadInteractions, WriteInteractions},
@@ -288,7 +291,9 @@ impl InteractionsApi {
     /// Delete an interaction
     ///
     /// As if it had never been: it no longer counts for any rule. Needs
-    /// `ROLE_OAUTH2_INTERACTION_WRITE`, or `ROLE_OAUTH2_GATE` for the gate's own places.
+    /// `ROLE_OAUTH2_INTERACTION_WRITE`, or `ROLE_OAUTH2_GATE` for what the gate itself recorded in the last ten
+    /// minutes. Within these, the client that registered a walk-in and deletes the check-in deletes the attendee
+    /// as well, unless anything else happened to them.
     #[oai(
         path = "/interaction/:interaction",
         method = "delete",
@@ -313,7 +318,9 @@ impl InteractionsApi {
                 let current = || Ok(rows::find(tx, id)?.as_ref().map(etag));
                 if_match.check_against(current, "interaction")?;
                 confine::check_undo(tx, &principal, id, tx.now())?;
-                remove::remove(tx, &ctx, id)
+                let walk_in = walk_in::made_with(tx, &ctx, id)?;
+                remove::remove(tx, &ctx, id)?;
+                walk_in.map_or(Ok(()), |made| write::delete(tx, &ctx, &RESOURCE, made.0))
             })
             .await?;
         Ok(NoContent)

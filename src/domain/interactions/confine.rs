@@ -13,7 +13,7 @@ use crate::{
 use rusqlite::{Connection, OptionalExtension};
 
 /// How long a gate may take back what it recorded, in milliseconds.
-const UNDO_MS: i64 = 10 * 60 * 1000;
+pub(super) const UNDO_MS: i64 = 10 * 60 * 1000;
 
 /// The settings of a caller that is a gate and nothing more.
 pub fn settings_of(connection: &Connection, caller: &Principal) -> Result<Option<GateSettings>> {

@@ -12,7 +12,8 @@
 //! - `answers`: outcomes as status and JSON; `schemas`: their shapes in the API's document
 //! - `history`: what one delegate did, for people to read
 //! - `log`: interactions and refusals as people look through them, the newest first
-//! - `rows`, `list`: reading them; `remove`: deleting them, and moving those of a merged record
+//! - `rows`, `list`: reading them; `remove`: deleting them, and moving those of a merged record; `walk_in`:
+//!   whom an undo takes along
 
 mod answers;
 pub mod api;
@@ -35,3 +36,4 @@ pub mod rows;
 mod schemas;
 pub mod shared;
 pub mod types;
+mod walk_in;

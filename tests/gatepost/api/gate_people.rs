@@ -228,7 +228,10 @@ fn a_code_of_a_walk_in_is_nobodys() {
         .delegate(&json!({"lastName": "Carl", "barcode": "T-3"}));
     venue
         .gate
-        .post("/gate/badge", &json!({"delegate": bob, "code": "T-2"}))
+        .post(
+            "/gate/badge",
+            &json!({"delegate": bob, "code": "T-2", "pin": "4711"}),
+        )
         .data();
     let rows = venue.rows();
     for (code, about) in [
@@ -240,7 +243,7 @@ fn a_code_of_a_walk_in_is_nobodys() {
         venue
             .walk_in("n", &json!({"code": code}))
             .refused(409, 1105, about);
-        let badge = json!({"delegate": carl, "code": code});
+        let badge = json!({"delegate": carl, "code": code, "pin": "4711"});
         venue
             .gate
             .post("/gate/badge", &badge)
@@ -344,12 +347,9 @@ fn a_resend_finds_the_same_person_unless_they_are_gone() {
     let venue = Venue::with_walk_ins(&json!({}));
     let zoe = json!({"firstName": "Zoe-4711", "email": "zoe-4711@example.org"});
     let (id, check_in) = created(&venue.walk_in("zoe-4711", &zoe));
-    // The undo takes back the check-in, not the attendee.
+    // Somebody else deletes the check-in, not the attendee.
     assert_eq!(
-        venue
-            .gate
-            .delete(&format!("/interaction/{check_in}"))
-            .status,
+        venue.all.delete(&format!("/interaction/{check_in}")).status,
         204
     );
     let again = venue.walk_in("zoe-4711", &zoe);
@@ -396,6 +396,94 @@ fn a_resend_finds_the_same_person_unless_they_are_gone() {
 }
 
 #[test]
+fn an_undo_takes_a_walk_in_along_unless_more_happened_to_them() {
+    let venue = Venue::with_walk_ins(&json!({}));
+    let undone = |check_in: i64| {
+        let path = format!("/interaction/{check_in}");
+        assert_eq!(venue.gate.delete(&path).status, 204);
+    };
+    let is_gone = |id: i64| {
+        let deleted = format!("delegates WHERE id = {id} AND deleted_at IS NOT NULL");
+        assert_eq!(
+            venue.server.count(&format!("interactions WHERE id = {id}")),
+            0
+        );
+        venue.server.count(&deleted) == 1
+    };
+    let code = json!({"code": "W-1"});
+    let mut list = BTreeMap::new();
+    let (cursor, _) = venue.follow(&mut list, None);
+    let (ada, check_in) = created(&venue.walk_in("n1", &code));
+    undone(check_in);
+    assert!(is_gone(ada));
+    venue.follow(&mut list, Some(cursor));
+    assert!(
+        !list.contains_key(&format!("\"delegate\" {ada}")),
+        "{list:?}"
+    );
+    let noted =
+        format!("audit WHERE record_id = {ada} AND action = 'delete' AND actor LIKE 'client:%'");
+    assert_eq!(venue.server.count(&noted), 1);
+    let again = venue.walk_in("n1", &code);
+    assert_eq!((again.status, again.data()), (200, &json!({})));
+    // The code is free again.
+    let (bob, check_in) = created(&venue.walk_in("n2", &code));
+
+    let change = |id: i64| {
+        let changed = json!({"company": "Nordlicht"});
+        venue
+            .all
+            .patch(&format!("/delegate/id:{id}"), &changed)
+            .is(200);
+    };
+    let badge = |id: i64| {
+        let lost = json!({"delegate": id, "pin": "4711"});
+        venue.gate.post("/gate/badge", &lost).is(200);
+    };
+    let check_out = |id: i64| {
+        let out = json!({"delegate": id, "device": venue.room});
+        venue.gate.interact("check-out", &out).id();
+    };
+    let child = |id: i64| {
+        drop(
+            venue
+                .all
+                .delegate(&json!({"lastName": "Son", "parent": id})),
+        )
+    };
+    let wait = |id: i64| {
+        venue.server.sql(&format!(
+            "UPDATE interactions SET created_at = created_at - 660000 WHERE first_delegate_id = {id};
+             UPDATE delegates SET created_at = created_at - 660000 WHERE id = {id}"
+        ));
+    };
+    change(bob);
+    undone(check_in);
+    assert!(!is_gone(bob));
+    let more: [&dyn Fn(i64); 3] = [&badge, &check_out, &child];
+    for (n, happens) in more.iter().enumerate() {
+        let (id, check_in) = created(&venue.walk_in(&format!("m{n}"), &json!({})));
+        happens(id);
+        undone(check_in);
+        assert!(!is_gone(id), "{n}");
+    }
+    // Too late for the gate, and for an attendee to go along with whoever may still delete.
+    let (id, check_in) = created(&venue.walk_in("late", &json!({})));
+    wait(id);
+    let path = format!("/interaction/{check_in}");
+    venue.gate.delete(&path).refused(403, 1202, "ten minutes");
+    assert_eq!(venue.all.delete(&path).status, 204);
+    assert!(!is_gone(id));
+    // An attendee who was there before stays.
+    let known = venue.all.delegate(&json!({"barcode": "T-1"}));
+    venue
+        .all
+        .interact("join", &json!({"delegate": known, "device": venue.hall}));
+    undone(venue.scan("T-1").id());
+    assert!(!is_gone(known));
+}
+
+#[test]
 fn a_lost_badge_is_blocked_and_replaced_in_one_step() {
     let venue = Venue::with_walk_ins(&json!({}));
     let ada = venue.all.delegate(&json!({
@@ -407,8 +495,9 @@ fn a_lost_badge_is_blocked_and_replaced_in_one_step() {
         .id();
     let mut list = BTreeMap::new();
     let (cursor, _) = venue.follow(&mut list, None);
-    let lost =
-        json!({"delegate": "scan:T-1", "code": "NEW-4711", "reason": "handed to somebody else"});
+    let lost = json!({
+        "delegate": "scan:T-1", "code": "NEW-4711", "reason": "handed to somebody else", "pin": "4711",
+    });
     let replaced = venue.gate.post("/gate/badge", &lost);
     replaced.shows("id", ada);
     replaced.shows("joined", true);
@@ -437,7 +526,8 @@ fn a_lost_badge_is_blocked_and_replaced_in_one_step() {
     assert_eq!(venue.server.count(&noted), 3);
 
     // Its answer was lost on the way.
-    let resent = json!({"delegate": ada, "code": "NEW-4711", "reason": "handed to somebody else"});
+    let mut resent = lost.clone();
+    resent["delegate"] = json!(ada);
     venue.gate.post("/gate/badge", &resent).shows("id", ada);
     venue
         .gate
@@ -445,7 +535,7 @@ fn a_lost_badge_is_blocked_and_replaced_in_one_step() {
         .refused(404, 1301, "replaced; the new one ends in …11");
     assert_eq!(venue.server.count("blocked_codes"), 3);
     // The badge that is lost is no new one.
-    let other_reason = json!({"delegate": ada, "code": "NEW-4711"});
+    let other_reason = json!({"delegate": ada, "code": "NEW-4711", "pin": "4711"});
     venue
         .gate
         .post("/gate/badge", &other_reason)
@@ -462,15 +552,17 @@ fn a_lost_badge_is_blocked_and_replaced_in_one_step() {
         .post("/gate/badge", &resent)
         .refused(409, 1105, "already used");
 
-    let made = venue.gate.post("/gate/badge", &json!({"delegate": ada}));
+    let alone = json!({"delegate": ada, "pin": "4711"});
+    let made = venue.gate.post("/gate/badge", &alone);
     let code = made.data()["codes"][0].as_str().expect("a code");
     Barcode::parse(code).expect("one of the server's algorithm");
     venue.scan("NEW-4711").refused(404, 1301, "reported lost");
     // Somebody without any code gets one.
     let bob = venue.all.delegate(&json!({"lastName": "Bob"}));
-    let first = venue
-        .gate
-        .post("/gate/badge", &json!({"delegate": bob, "code": "B-1"}));
+    let first = venue.gate.post(
+        "/gate/badge",
+        &json!({"delegate": bob, "code": "B-1", "pin": "4711"}),
+    );
     assert_eq!(first.data()["codes"][0], "B-1");
 }
 
@@ -479,7 +571,7 @@ fn a_badge_is_replaced_where_there_are_supervisors() {
     let venue = Venue::with_walk_ins(&json!({}));
     let ada = venue.all.delegate(&json!({"barcode": "T-1"}));
     let badge = |more: &Value| {
-        let mut body = json!({"delegate": ada});
+        let mut body = json!({"delegate": ada, "pin": "4711"});
         for (name, value) in more.as_object().expect("properties") {
             body[name] = value.clone();
         }
@@ -492,7 +584,22 @@ fn a_badge_is_replaced_where_there_are_supervisors() {
     badge(&json!({"reason": "x".repeat(201)})).invalid("reason");
     badge(&json!({"code": ""})).invalid("code");
     badge(&json!({"place": venue.other})).refused(403, 1202, "places");
-    badge(&json!({"pin": "4711"})).invalid("pin");
+    badge(&json!({"pin": 4711})).invalid("pin");
+    // After five wrong PINs of a client none is right for a while; another gate goes on.
+    for pin in [
+        json!("4712"),
+        json!(""),
+        json!("47111"),
+        json!(null),
+        json!("0000"),
+    ] {
+        badge(&json!({"pin": pin})).refused(403, 1202, "pin");
+    }
+    badge(&json!({})).refused(429, 1203, "wrong PINs");
+    let other = venue.other_gate();
+    let bob = venue.all.delegate(&json!({"lastName": "Bob"}));
+    let badge_of_bob = json!({"delegate": bob, "pin": "4711"});
+    other.post("/gate/badge", &badge_of_bob).shows("id", bob);
     venue
         .server
         .publish(&json!({"default": {"place": "code:room"}}));

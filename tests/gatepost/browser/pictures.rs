@@ -29,10 +29,16 @@ impl Pictures {
     /// Keeps what the page shows.
     #[track_caller]
     pub fn take(&self, browser: &Browser, name: &str) {
+        self.take_as(browser, name, FRAME);
+    }
+
+    /// Keeps what the page shows in a window like this.
+    #[track_caller]
+    pub fn take_as(&self, browser: &Browser, name: &str, view: View) {
         let Some(folder) = &self.0 else {
             return;
         };
-        browser.look(FRAME);
+        browser.look(view);
         browser.run("scrollTo(0, 0); document.activeElement?.blur()", &[]);
         let picture = packed(&Pixels::of(&browser.picture()));
         browser.look(DESK);

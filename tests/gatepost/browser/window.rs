@@ -221,6 +221,21 @@ impl Browser {
         let _ = self.try_call("Runtime.evaluate", &begun);
     }
 
+    /// Presses a key, such as `Tab`, with modifiers (1 Alt, 2 Ctrl, 4 Meta, 8 Shift).
+    #[track_caller]
+    pub fn key(&self, key: &str, modifiers: u8) {
+        let (code, number, text) = match key {
+            "Enter" => (key.to_owned(), 13, "\r"),
+            "Tab" => (key.to_owned(), 9, ""),
+            letter => (format!("Key{letter}"), letter.as_bytes()[0].into(), ""),
+        };
+        for kind in ["keyDown", "keyUp"] {
+            let event = json!({"type": kind, "key": key, "code": code, "modifiers": modifiers, "text": text,
+                "windowsVirtualKeyCode": number});
+            self.call("Input.dispatchKeyEvent", &event);
+        }
+    }
+
     /// Whether this CSS selector finds anything now.
     #[track_caller]
     pub fn has(&self, css: &str) -> bool {
@@ -242,6 +257,12 @@ impl Browser {
     /// Types into the field of this name, in place of what it holds.
     #[track_caller]
     pub fn fill(&self, name: &str, value: &str) {
+        self.fill_in(&format!("[name='{name}']"), value);
+    }
+
+    /// Types into the field that this CSS selector finds, in place of what it holds.
+    #[track_caller]
+    pub fn fill_in(&self, css: &str, value: &str) {
         let script = format!(
             "{FIND} const field = find(arguments[0]);
              if (!field) return false;
@@ -250,8 +271,8 @@ impl Browser {
              document.execCommand(arguments[1] ? 'insertText' : 'delete', false, arguments[1]);
              return field.value === arguments[1];"
         );
-        let arguments = [format!("[name='{name}']").into(), value.into()];
-        self.until(&format!("{name} is filled in"), || {
+        let arguments = [css.into(), value.into()];
+        self.until(&format!("{css} is filled in"), || {
             self.run(&script, &arguments) == json!(true)
         });
     }

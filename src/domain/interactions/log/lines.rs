@@ -24,7 +24,7 @@ pub struct Line {
     pub recorded_at: Timestamp,
     /// Its type.
     pub kind: String,
-    /// The delegate's name, or the code that was scanned.
+    /// The delegate's name, or the code that was scanned. A refusal without either is of a walk-in.
     pub delegate: String,
     pub delegate_id: Option<i64>,
     /// The second delegate's name.
@@ -114,7 +114,7 @@ pub fn interactions(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
 pub fn refusals(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
-            "SELECT r.id, r.at, r.recorded_at, r.interaction_type, coalesce({WHO}, r.delegate, ''), p.id,
+            "SELECT r.id, r.at, r.recorded_at, r.interaction_type, coalesce({WHO}, r.delegate, 'Walk-in'), p.id,
                  coalesce({PLACE}, r.device, ''), d.id, r.message, r.code, coalesce(r.delegate, ''), {SENDER}, ''
              FROM json_each(?1) wanted CROSS JOIN refusals r ON r.id = wanted.value
              LEFT JOIN delegates p ON p.id = r.delegate_id

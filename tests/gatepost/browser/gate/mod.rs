@@ -5,7 +5,9 @@ mod access;
 mod camera;
 mod codes;
 mod day;
+mod kiosk;
 mod network;
+mod people;
 mod storage;
 pub mod venue;
 

@@ -46,6 +46,17 @@ impl Venue {
         Self { server, api, place }
     }
 
+    /// Publishes settings for all gates: what is added to those of a place with supervisors and walk-ins.
+    pub fn allow(&self, more: Value) {
+        let mut settings = json!({
+            "supervisorPin": "4711", "walkInTypes": ["Visitor", "Press"],
+            "availableFeatures": ["check-in", "check-out", "delegate-search", "delegate-create"],
+        });
+        let more: serde_json::Map<String, Value> = serde_json::from_value(more).expect("settings");
+        settings.as_object_mut().expect("settings").extend(more);
+        self.server.publish(&json!({"default": settings}));
+    }
+
     /// A network in front of the server.
     pub fn network(&self) -> Proxy {
         Proxy::to(self.server.address())

@@ -1,0 +1,50 @@
+//! The undo of a walk-in: the attendee goes with the check-in that came with them.
+
+use super::{
+    confine::UNDO_MS,
+    types::{CHECK_IN, JOIN},
+};
+use crate::{
+    core::Context,
+    db::Tx,
+    types::{DelegateId, error::Result},
+};
+use rusqlite::OptionalExtension;
+
+/// The attendee whom this caller registered together with a check-in, in the last ten minutes; `None` as soon
+/// as anything else happened to them.
+pub fn made_with(tx: &Tx<'_>, ctx: &Context, check_in: i64) -> Result<Option<DelegateId>> {
+    let made = tx
+        .prepare_cached(
+            "SELECT p.id FROM interactions i JOIN delegates p ON p.id = i.first_delegate_id
+             WHERE i.id = ?1 AND i.interaction_type = ?2 AND i.client_id = ?3 AND i.created_at >= ?4
+                 AND p.created_at = i.created_at AND p.deleted_at IS NULL
+                 AND (SELECT group_concat(action || ' ' || actor) FROM audit
+                      WHERE record_type = 'delegate' AND record_id = p.id) = 'create ' || ?5
+                 AND NOT EXISTS (
+                     SELECT 1 FROM interactions o WHERE o.first_delegate_id = p.id AND o.id <> i.id
+                         AND NOT (o.interaction_type = ?6 AND o.created_at = i.created_at))
+                 AND NOT EXISTS (
+                     SELECT 1 FROM interactions WHERE second_delegate_id = p.id
+                     UNION ALL SELECT 1 FROM interactions WHERE third_delegate_id = p.id
+                     UNION ALL SELECT 1 FROM delegates WHERE parent_id = p.id OR previous_id = p.id OR owner_id = p.id
+                     UNION ALL SELECT 1 FROM blocked_codes WHERE delegate_id = p.id
+                     UNION ALL SELECT 1 FROM gate_notes WHERE delegate_id = p.id
+                     UNION ALL SELECT 1 FROM transaction_delegates WHERE delegate_id = p.id
+                     UNION ALL SELECT 1 FROM messages WHERE delegate_id = p.id
+                     UNION ALL SELECT 1 FROM users WHERE delegate_id = p.id)",
+        )?
+        .query_row(
+            rusqlite::params![
+                check_in,
+                CHECK_IN.name,
+                ctx.client,
+                tx.now().0 - UNDO_MS,
+                ctx.actor,
+                JOIN.name
+            ],
+            |row| row.get(0),
+        )
+        .optional()?;
+    Ok(made)
+}
