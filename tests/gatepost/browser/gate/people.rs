@@ -59,6 +59,8 @@ fn close(gate: &Browser) {
 #[test]
 fn a_walk_in_is_registered_online_and_offline_and_undone() {
     let venue = Venue::new(1, json!({"ruleSet": "simple"}));
+    let join = json!({"delegate": "barcode:T-1", "device": venue.place});
+    venue.api.interact("join", &join).id();
     venue.allow(json!({}));
     let network = venue.network();
     let gate = venue.gate(&network);
