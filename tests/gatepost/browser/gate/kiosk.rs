@@ -65,7 +65,14 @@ fn attendees_check_themselves_in_and_the_crew_ends_the_kiosk() {
     add("Byron", "B-1");
     venue.allow(json!({}));
     let network = venue.network();
-    let kiosk = Browser::open(&network.origin());
+    let kiosk = Browser::open_with(
+        &network.origin(),
+        &[
+            "--use-fake-device-for-media-stream",
+            "--use-fake-ui-for-media-stream",
+        ]
+        .map(ToOwned::to_owned),
+    );
     // A clock that the test moves on.
     let clock = "globalThis.passed = 0;
         const now = performance.now.bind(performance);
@@ -77,7 +84,7 @@ fn attendees_check_themselves_in_and_the_crew_ends_the_kiosk() {
     venue.set_up(&kiosk);
     venue.allow(json!({"kiosk": true, "kioskLanguages": ["en", "de"], "kioskWalkIn": true}));
     kiosk.reload();
-    step(&kiosk, "start", "Scan your ticket");
+    step(&kiosk, "start", "in front of the camera");
     is_for_everybody(&kiosk, "kiosk");
     let last = || {
         venue.server.text(
