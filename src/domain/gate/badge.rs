@@ -27,7 +27,7 @@ pub struct BadgeInput {
     place: Option<i64>,
     code: Option<String>,
     reason: Option<String>,
-    pin: Option<String>,
+    pin: String,
 }
 
 /// A badge to be replaced.
@@ -55,7 +55,7 @@ impl LostBadge {
                 "supervisors replace badges, and this gate's settings have no supervisorPin";
             return Err(Error::new(Kind::Forbidden, message));
         };
-        let has_pin = pin::is_of(pin, input.pin.as_deref().unwrap_or_default());
+        let has_pin = pin::is_of(pin, &input.pin);
         let own = gate.place.filter(|place| gate.check_place(*place).is_ok());
         let first = gate.places.first().map(|place| DeviceId(place.id));
         let place = input.place.map(DeviceId).or(own).or(first);

@@ -137,7 +137,10 @@ impl Described for BadgeInput {
             )
             .optional("code", nullable(bounded_text(1, CODE_MAX_CHARS, code)))
             .optional("reason", nullable(bounded_text(1, 200, reason)))
-            .with_example(json!({"delegate": 17, "code": "NEW-1", "reason": "reported lost"}))
+            .required("pin", text("The supervisor PIN of the gate's settings."))
+            .with_example(
+                json!({"delegate": 17, "code": "NEW-1", "reason": "reported lost", "pin": "4711"}),
+            )
     }
 }
 

@@ -68,7 +68,11 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             errors.extend([Kind::InteractionContent, Kind::KeyReused]);
             errors.extend(refused.map(Kind::Refused));
         }
-        ("/gate/badge", _) => errors.extend([Kind::UnknownIdType, Kind::DelegateNotFound]),
+        ("/gate/badge", _) => errors.extend([
+            Kind::UnknownIdType,
+            Kind::DelegateNotFound,
+            Kind::TooManyAttempts { retry_after_s: 0 },
+        ]),
         ("/changes" | "/changes/stream" | "/gate/snapshot", _) => errors.push(Kind::CursorGone),
         ("/device/ping" | "/device-config", _) => errors.push(Kind::DeviceNotFound),
         (path, _) if path.starts_with("/report/") => {

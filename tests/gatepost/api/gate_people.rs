@@ -578,12 +578,13 @@ fn a_badge_is_replaced_where_there_are_supervisors() {
     badge(&json!({"code": ""})).invalid("code");
     badge(&json!({"place": venue.other})).refused(403, 1202, "places");
     badge(&json!({"pin": 4711})).invalid("pin");
+    badge(&json!({"pin": null})).invalid("pin");
     // After five wrong PINs of a client none is right for a while; another gate goes on.
     for pin in [
         json!("4712"),
         json!(""),
         json!("47111"),
-        json!(null),
+        json!("9999"),
         json!("0000"),
     ] {
         badge(&json!({"pin": pin})).refused(403, 1202, "pin");
