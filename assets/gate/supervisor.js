@@ -9,8 +9,27 @@ const PIN_PAUSE_MS = 60_000;
 
 /** @typedef {import("./gate.js").Outcome} Outcome */
 
+/** A reload must not end the pause. */
+const KEPT = "gatepost-pin-locked-until";
 let wrongPins = 0;
-let lockedUntil = 0;
+let lockedUntil = kept();
+
+function kept() {
+  try {
+    return Math.min(Number(localStorage.getItem(KEPT) ?? 0), Date.now() + PIN_PAUSE_MS);
+  } catch {
+    return 0;
+  }
+}
+
+function lock() {
+  lockedUntil = Date.now() + PIN_PAUSE_MS;
+  try {
+    localStorage.setItem(KEPT, String(lockedUntil));
+  } catch {
+    // Then the pause lasts until a reload.
+  }
+}
 
 /** Why a PIN is not accepted; empty where it is. @param {string} pin @param {{salt: string, hash: string}} expected */
 export function pinProblem(pin, expected) {
@@ -21,7 +40,7 @@ export function pinProblem(pin, expected) {
     return "";
   }
   wrongPins += 1;
-  if (wrongPins % PIN_TRIES === 0) lockedUntil = Date.now() + PIN_PAUSE_MS;
+  if (wrongPins % PIN_TRIES === 0) lock();
   return t("pin.wrong");
 }
 

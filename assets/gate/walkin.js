@@ -11,7 +11,10 @@ export class WalkInDialog {
   /** @param {(person: WalkIn) => Promise<boolean>} onRegister answers whether the person is registered */
   constructor(onRegister) {
     this.onRegister = onRegister;
-    byId("walkin-form").addEventListener("submit", () => this.#register());
+    byId("walkin-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#register();
+    });
     byId("walkin-cancel").addEventListener("click", () => this.#forget());
     for (const id of [FIELDS.firstName, FIELDS.lastName]) byId(id).addEventListener("input", () => this.#wantName());
   }
@@ -33,9 +36,15 @@ export class WalkInDialog {
     field(FIELDS.firstName).setCustomValidity(isNamed ? "" : t("walkin.name"));
   }
 
+  /** The dialog stays until there is an answer: nobody is registered twice. */
   async #register() {
+    const go = /** @type {HTMLButtonElement} */ (byId("walkin-form").querySelector("button:not([type])"));
+    if (go.disabled) return;
     const person = Object.fromEntries(Object.entries(FIELDS).map(([key, id]) => [key, field(id).value.trim()]));
-    if (await this.onRegister(person)) this.#forget();
+    go.disabled = true;
+    const isRegistered = await this.onRegister(person).finally(() => (go.disabled = false));
+    if (isRegistered) this.#forget();
+    /** @type {HTMLDialogElement} */ (byId("walkin-dialog")).close();
   }
 
   #forget() {

@@ -10,6 +10,8 @@ const APART_MS = 300;
 /** Keys without an end are over this long after the next could have come. */
 const PAUSE_MS = 50;
 const SHORTEST = 3;
+/** In a form a name is typed nearly as fast: there a code is longer, and its keys come closer together. */
+const IN_FORM = { shortest: 6, gap: 50 };
 
 /** What the test code says; every character that layouts are known to move. */
 export const TEST_CODE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:/+";
@@ -27,6 +29,7 @@ export class Wedge {
   #lastAt = 0;
   /** Where the keys went: the field may be gone when they are over. */
   #isInField = false;
+  #isInForm = false;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   #timer;
   /** @type {WedgeSettings|undefined} */
@@ -47,10 +50,14 @@ export class Wedge {
   /** @param {KeyboardEvent} event */
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.isComposing) return;
+    const focused = document.activeElement;
+    // A PIN is never a code: it would be shown, sent and kept.
+    if (isField(focused) && focused.type === "password") return this.#forget();
+    this.#isInForm = isField(focused) && Boolean(focused.closest?.("dialog[open]"));
     const gap = event.timeStamp - this.#lastAt;
     const isFast = gap < this.#gap();
     if (event.key === "Enter" || event.key === "Tab") {
-      if (!isFast || this.#keys.length < SHORTEST) return this.#flush();
+      if (!isFast || this.#keys.length < this.#shortest()) return this.#flush();
       event.preventDefault();
       event.stopImmediatePropagation();
       return this.#finish(event.key);
@@ -69,11 +76,16 @@ export class Wedge {
 
   /** The next key of a scanner comes within this time, in ms. */
   #gap() {
+    if (this.#isInForm) return IN_FORM.gap;
     return this.#keys.length < SHORTEST ? FAST_MS : BREATH_MS;
   }
 
+  #shortest() {
+    return this.#isInForm ? IN_FORM.shortest : SHORTEST;
+  }
+
   #paused() {
-    const isScan = this.#keys.length >= SHORTEST * 2 || (this.settings?.suffix === "none" && this.#keys.length >= SHORTEST);
+    const isScan = this.#keys.length >= SHORTEST * 2 || (this.settings?.suffix === "none" && this.#keys.length >= this.#shortest());
     if (isScan && (this.onRaw || this.settings?.suffix === "none")) this.#finish("none");
     else this.#flush();
   }

@@ -81,3 +81,25 @@ test("a code that is scanned over a half-typed one is a scan of its own", (t) =>
   const told = play(t, [...paced("AB", 200).slice(0, -1), ...paced("TLH26-FJ7A", 10, { 0: 800 })]);
   assert.deepEqual([told.scans, told.field], [["TLH26-FJ7A"], "AB"]);
 });
+
+test("neither a PIN nor a name that is typed fast is a scan", (t) => {
+  const typed = (type, text, pause) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const scans = [];
+    new Wedge((code) => scans.push(code), (keys) => scans.push(keys));
+    document.activeElement = Object.assign(new HTMLInputElement(), { type, closest: () => document });
+    let now = 1000;
+    for (const key of [...text, "Enter"]) {
+      now += pause;
+      t.mock.timers.tick(pause);
+      press({ key, timeStamp: now, target: document.activeElement, preventDefault() {}, stopImmediatePropagation() {} });
+    }
+    t.mock.timers.tick(1000);
+    t.mock.timers.reset();
+    return scans;
+  };
+  assert.deepEqual(typed("password", "47114711", 10), []);
+  assert.deepEqual(typed("text", "Thomas", 60), []);
+  assert.deepEqual(typed("text", "Ann", 30), []);
+  assert.deepEqual(typed("text", "TLH26-FJ7A", 10), ["TLH26-FJ7A"]);
+});
