@@ -14,6 +14,7 @@ import { Scanner, cameraProblem } from "./scanner.js";
 import { drawScan } from "./scanscreen.js";
 import { SearchDialog } from "./search.js";
 import { Server } from "./server.js";
+import { Shift } from "./shift.js";
 import { randomHex } from "./sha256.js";
 import * as sound from "./sound.js";
 import { Store } from "./store.js";
@@ -25,7 +26,6 @@ import { VerdictScreen } from "./verdict.js";
 import { WalkInDialog } from "./walkin.js";
 import { Wedge } from "./wedge.js";
 
-const RECENT = 3;
 /** Without a scan for so long, nobody is at the gate. */
 const IDLE_MS = 60_000;
 const WORKER_RETRY_MS = 5_000;
@@ -33,7 +33,7 @@ const WORKER_RETRY_MS = 5_000;
 /** @typedef {import("./gate.js").Outcome} Outcome */
 
 /** @type {any} */
-const settings = { mode: "in", theme: "auto", sound: true, vibration: true, passed: 0 };
+const settings = { mode: "in", theme: "auto", sound: true, vibration: true };
 const store = await Store.open();
 const server = new Server();
 const list = new List(store);
@@ -45,26 +45,23 @@ const sync = new Sync(server, list, queue, store, {
     followConsole();
     draw();
   },
-  onStored: (scan, id, registered) => {
-    if (registered && mine.has(scan.delegate)) mine.add(registered.id);
-    return gate.stored(scan, id, registered);
+  onStored: async (scan, id, registered) => {
+    await gate.stored(scan, id, registered);
+    await shift.stored(scan, registered);
   },
   status,
 });
 /** @type {Gate} */
 const gate = new Gate(server, list, queue, sync, settings);
+const shift = new Shift(store, gate);
 const verdicts = new VerdictScreen(() => settings);
 const scanner = new Scanner(byId("video"), (code) => scanned({ code }));
 const wedge = new Wedge((code) => scanned({ code }), typed);
 const badges = new BadgeDialog(server, list, () => sync.gate, (shown) => verdicts.show(shown));
-const bookings = new BookingDialog({ list, queue, gate, settings, keep });
+const bookings = new BookingDialog({ list, queue, gate, shift, settings });
 const walkIns = new WalkInDialog(register);
 const message = new MessageNotice(settings, saveSettings);
 const search = new SearchDialog(server, list, () => settings.place?.id, { choose: (person) => scanned({ person }), more: searchActions });
-/** @type {{shown: import("./verdict.js").Shown, at: number}[]} */
-const recent = [];
-/** People that this gate let in since it was opened, so that nobody counts twice. */
-const mine = new Set();
 let scanCount = 0;
 let shownScan = 0;
 let lastScanAt = -IDLE_MS;
@@ -80,7 +77,9 @@ async function start() {
   server.use(await store.get("credentials"));
   sync.gate = await store.get("gate");
   wedge.settings = settings.wedge;
-  await Promise.all([list.load(), queue.load()]);
+  await Promise.all([list.load(), queue.load(), shift.load(server.now())]);
+  // Requests of this page before its reload are not known any more.
+  for (const scan of queue.waiting) queue.markSent(scan);
   server.onChange = () => {
     draw();
     if (server.online) sync.upload();
@@ -107,7 +106,7 @@ async function keepAll() {
   /** @type {[string, any][]} */
   const kept = [["settings", settings], ["credentials", server.credentials], ["gate", sync.gate], ["offset", server.offsetMs]];
   await store.write(kept.filter(([, value]) => value !== undefined).map((pair) => ["meta", "put", pair]));
-  await Promise.all([list.keepAll(), queue.keepAll()]);
+  await Promise.all([list.keepAll(), queue.keepAll(), shift.save()]);
   draw();
 }
 
@@ -171,10 +170,7 @@ function followConsole() {
 /** @param {{id: number, name: string}} place */
 async function usePlace({ id, name }) {
   settings.place = { id, name };
-  settings.passed = 0;
-  mine.clear();
-  recent.length = 0;
-  gate.last = undefined;
+  await shift.clear();
   await saveSettings();
   await sync.changePlace();
 }
@@ -197,11 +193,10 @@ async function revoked() {
   server.use(undefined);
   sync.gate = undefined;
   delete settings.place;
-  gate.last = undefined;
-  recent.length = 0;
   verdicts.close();
   scanner.stop();
   kiosk.close();
+  await shift.clear();
   await list.clear();
   await queue.strip();
   await store.write([["meta", "delete", "credentials"], ["meta", "delete", "gate"], ["meta", "delete", "codes"]]);
@@ -233,24 +228,12 @@ function settle(outcome, number, startedAt) {
   shown.booking = bookings.sizeOf(person);
   if (person && shown.booking > 1) shown.onBooking = () => bookings.open(person, scan.passage);
   if (badges.isAllowed && outcome.code !== 1301 && !scan.walkIn && (person?.id ?? 1) > 0) shown.onBadge = () => replaceBadge({ name: shown.name, person, code: scan.code });
-  keep(outcome);
+  shift.add(outcome);
   if (number > shownScan) {
     shownScan = number;
     verdicts.show(shown, startedAt);
   }
   draw();
-}
-
-/** Counts who came in, and remembers the last outcomes. @param {Outcome} outcome */
-function keep({ shown, passed, scan }) {
-  const key = scan.delegate ?? scan.code;
-  if (passed && scan.passage === "in" && !mine.has(key)) {
-    mine.add(key);
-    settings.passed += 1;
-    saveSettings();
-  }
-  recent.unshift({ shown, at: scan.at });
-  recent.length = Math.min(recent.length, RECENT);
 }
 
 /** @param {Outcome} outcome @param {string} reason */
@@ -287,12 +270,7 @@ function searchActions(person) {
 async function undo() {
   const undone = gate.last;
   const { message, isDone } = await gate.undo();
-  if (isDone && undone) {
-    const index = recent.findIndex(({ shown }) => shown === undone.shown);
-    if (index >= 0) recent.splice(index, 1);
-    if (undone.scan.passage === "in" && mine.delete(undone.scan.delegate ?? undone.scan.code)) settings.passed -= 1;
-    saveSettings();
-  }
+  if (isDone && undone) await shift.undone(undone);
   toast(message);
   draw();
 }
@@ -370,7 +348,7 @@ function draw() {
   if (isOutdated && isIdle()) location.reload();
 }
 
-const parts = { server, list, queue, store, sync, gate, scanner, wedge, verdicts, settings, recent, saveSettings, tryCamera: () => turnCamera(true) };
+const parts = { server, list, queue, store, sync, gate, scanner, wedge, verdicts, settings, shift, saveSettings, tryCamera: () => turnCamera(true) };
 const kiosk = new Kiosk({ ...parts, onLeave: scanScreen });
 
 /** The version of the files that a worker serves; none without a worker. */
@@ -443,6 +421,7 @@ async function reset() {
   delete settings.place;
   sync.gate = undefined;
   scanner.stop();
+  await shift.clear();
   await list.clear();
   await store.write([["meta", "delete", "credentials"], ["meta", "delete", "gate"], ["meta", "delete", "codes"]]);
   await saveSettings();

@@ -14,7 +14,7 @@ import { t } from "./texts.js";
  * @property {import("./queue.js").Queue} queue
  * @property {import("./gate.js").Gate} gate
  * @property {any} settings
- * @property {(outcome: Outcome) => void} keep counts and remembers an outcome
+ * @property {import("./shift.js").Shift} shift
  */
 
 /** Requests at once: quick on the LAN, and the scans of other gates get their turn. */
@@ -95,7 +95,7 @@ export class BookingDialog {
   }
 
   async #run() {
-    const { settings, gate, keep } = this.app;
+    const { settings, gate, shift } = this.app;
     const rows = this.#rows;
     const chosen = rows.filter(({ box }) => box.checked);
     const due = [...chosen];
@@ -107,7 +107,7 @@ export class BookingDialog {
       for (let row = due.shift(); row; row = due.shift()) {
         const outcome = await gate.passOne(row.person, this.#passage);
         outcomes.push(outcome);
-        keep(outcome);
+        shift.add(outcome);
         row.item.replaceChildren(...result(outcome));
         if (rows === this.#rows) setText(byId("booking-result"), t("booking.running", { count: outcomes.length, total: chosen.length }));
       }

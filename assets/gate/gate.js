@@ -168,9 +168,9 @@ export class Gate {
     const lines = [...more];
     const badge = scan.walkIn && person?.codes?.[0];
     if (scan.walkIn) lines.unshift(t(badge ? "verdict.walkin" : "verdict.walkin.nocode"));
-    else if (!isOut && !repeat) lines.unshift(t("verdict.first"));
-    if (scan.override) lines.unshift(t("verdict.override"));
     const wasInside = !isOut && !scan.walkIn && person?.inside && person.lastIn !== undefined;
+    if (!scan.walkIn && !isOut && !repeat && !scan.override && !wasInside) lines.unshift(t("verdict.first"));
+    if (scan.override) lines.unshift(t("verdict.override"));
     if (wasInside) lines.unshift(t("verdict.again", { at: this.#time(person?.lastIn ?? 0) }));
     else if (repeat?.firstAt) lines.unshift(t("verdict.repeat", { count: repeat.count + 1, at: this.#time(Date.parse(repeat.firstAt)) }));
     const stops = note?.level === "stop";
@@ -207,7 +207,11 @@ export class Gate {
    * @param {Scan} scan @param {number} [id] @param {Person} [registered] whom it made of a walk-in
    */
   async stored(scan, id, registered) {
-    if (this.last?.scan.nonce === scan.nonce) this.last.id = id;
+    if (this.last?.scan.nonce === scan.nonce) {
+      this.last.id = id;
+      // The queue still needs the scan as it was.
+      if (registered?.id) this.last.scan = { ...scan, delegate: registered.id };
+    }
     if (registered?.id) await this.list.takeWalkIn(registered, scan);
     else await this.list.record(scan);
   }
@@ -217,9 +221,9 @@ export class Gate {
     const { last } = this;
     if (!last) return { message: "", isDone: false };
     const name = last.shown.name ?? "";
-    if (this.queue.waiting.some(({ nonce }) => nonce === last.scan.nonce)) {
-      await this.queue.undo(last.scan);
-    } else {
+    const waiting = this.queue.waiting.find(({ nonce }) => nonce === last.scan.nonce);
+    if (waiting) await this.queue.undo(waiting);
+    else {
       try {
         const answer = await this.server.request("DELETE", `/interaction/id:${last.id}`, { timeoutMs: 4000 });
         if (answer.status !== 204) return { message: t("undo.failed", { message: answer.error?.message ?? String(answer.status) }), isDone: false };

@@ -26,6 +26,7 @@
  * @property {import("./judge.js").Rules|null} rules
  * @property {(import("./judge.js").Room & {id: number})[]} [rooms]
  * @property {number} [inside]
+ * @property {boolean} [hasPlacesBelow] people inside may have checked in there
  *
  * @typedef {{passage: "in"|"out", at: number, delegate?: number, place: number}} Passed
  * @typedef {{action: string, type?: string, id?: number, data?: any}} FeedChange
@@ -297,8 +298,11 @@ export class List {
    * How many people checked in at the place, of how many who may be expected: where registration is needed those
    * who are registered. Counted at most once a second, but for scans that wait.
    * @param {Passed[]} waiting
+   * @returns {{arrived: number, expected: number}|undefined} undefined where people arrive at places below, too: the
+   *   list does not know them
    */
   arrivals(waiting) {
+    if (this.place?.hasPlacesBelow) return undefined;
     const { arrived, expected } = this.#counted();
     const isNew = (/** @type {Passed} */ { passage, place, delegate = 0 }) =>
       passage === "in" && place === this.place?.id && this.people.has(delegate) && !this.people.get(delegate)?.entries;

@@ -15,12 +15,12 @@ import { grouped } from "./verdict.js";
  * @property {import("./scanner.js").Scanner} scanner
  * @property {import("./gate.js").Gate} gate
  * @property {any} settings
- * @property {{shown: import("./verdict.js").Shown, at: number}[]} recent
+ * @property {import("./shift.js").Shift} shift
  */
 
 /** @param {Parts} parts @param {number} now */
 export function drawScan(parts, now) {
-  const { server, list, queue, sync, scanner, settings, gate, recent } = parts;
+  const { server, list, queue, sync, scanner, settings, gate, shift } = parts;
   const { place } = list;
   setText(byId("place-name"), settings.place?.name ?? "");
   byId("place-name").setAttribute("aria-label", t("scan.place", { name: settings.place?.name ?? "" }));
@@ -36,14 +36,14 @@ export function drawScan(parts, now) {
   setText(byId("banner"), banner);
 
   const counts = list.counts(queue.passed);
-  const { arrived, expected } = list.arrivals(queue.passed);
+  const arrivals = list.arrivals(queue.passed);
   const capacity = place?.rooms?.find((room) => room.id === place.id)?.capacity;
   fill(byId("numbers"), [
     [counts.get(0) ?? 0, capacity === undefined ? t("numbers.inside") : t("numbers.inside.of", { capacity })],
-    [arrived, t("numbers.arrived.of", { expected })],
-    [settings.passed, t("numbers.mine")],
+    ...(arrivals ? [[arrivals.arrived, t("numbers.arrived.of", { expected: arrivals.expected })]] : []),
+    [shift.mine.size, t("numbers.mine")],
   ], ([number, text]) => make("li", {}, make("strong", {}, String(number)), make("span", {}, String(text))));
-  fill(byId("recent"), recent.map(({ shown, at }) => [shown.kind, [shown.name ?? shown.reason, shown.badge && grouped(shown.badge)].filter(Boolean).join(" · "), spokenTime(at, gate.zone, now), shown.word]), ([kind, name, time, word]) => make(
+  fill(byId("recent"), shift.recent.map(({ shown, at }) => [shown.kind, [shown.name ?? shown.reason, shown.badge && grouped(shown.badge)].filter(Boolean).join(" · "), spokenTime(at, gate.zone, now), shown.word]), ([kind, name, time, word]) => make(
     "li", {},
     make("span", { class: `is-${kind === "stop" ? "bad" : kind === "look" ? "warn" : "good"}` }, icon(kind === "stop" ? "cross" : kind === "look" ? "look" : kind === "out" ? "leave" : "tick")),
     make("span", { class: "unseen" }, String(word)), make("span", { class: "cut" }, String(name)), make("time", {}, String(time)),

@@ -8,7 +8,7 @@ const FILES = [
   "/gate/onboarding.js", "/gate/queue.js", "/gate/readiness.js", "/gate/scanner.js", "/gate/scanscreen.js", "/gate/search.js", "/gate/server.js", "/gate/sha256.js",
   "/gate/sound.js", "/gate/store.js", "/gate/style.css", "/gate/supervisor.js", "/gate/sync.js", "/gate/test-code.svg", "/gate/texts.js",
   "/gate/kiosk.css", "/gate/kiosk.js", "/gate/kiosk-flow.js", "/gate/kiosk-texts.js",
-  "/gate/uploads.js", "/gate/verdict.js", "/gate/walkin.js", "/gate/wedge.js", "/gate/vendor/zxing-reader-3.1.4.js",
+  "/gate/shift.js", "/gate/uploads.js", "/gate/verdict.js", "/gate/walkin.js", "/gate/wedge.js", "/gate/vendor/zxing-reader-3.1.4.js",
   "/gate/vendor/zxing-reader-3.1.4.wasm", "/gate/vendor/zxing-share-3.1.4.js",
 ];
 

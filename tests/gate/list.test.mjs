@@ -87,6 +87,9 @@ test("who arrived while the gate is offline is counted, once", async () => {
   const scans = [1, 2, 2, 9].map((delegate, i) => ({ passage: "in", at: 100 + i, delegate, place: 10 }));
   assert.equal(list.arrivals(scans).arrived, 2);
   assert.equal(list.arrivals([{ ...scans[1], place: 11 }, { ...scans[1], passage: "out" }]).arrived, 1);
+  // Who checked in at a session is inside the hall, and no entry of the hall says so.
+  await list.apply([], { cursor: "b", serverTime: 2, place: { ...PLACE, hasPlacesBelow: true } });
+  assert.equal(list.arrivals(scans), undefined);
 });
 
 test("a booking is its parent and everybody who names them, kept in step with the list", async () => {
