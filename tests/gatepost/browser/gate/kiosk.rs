@@ -52,6 +52,67 @@ fn wait(kiosk: &Browser, seconds: u32) {
     kiosk.run(script, &[json!(seconds)]);
 }
 
+/// Finds an attendee by keyboard alone: by name and e-mail address, a wrong one first.
+#[track_caller]
+fn find_by_keyboard(kiosk: &Browser) {
+    step(kiosk, "start", "Scan your ticket");
+    tab_to(kiosk, "#kiosk-no-code");
+    kiosk.key("Enter", 0);
+    step(kiosk, "find", "Find your registration");
+    is_for_everybody(kiosk, "kiosk, find");
+    tab_to(kiosk, "#kiosk-name");
+    types(kiosk, "Byron");
+    tab_to(kiosk, "#kiosk-email");
+    types(kiosk, "L-1@example.org");
+    kiosk.key("Enter", 0);
+    step(kiosk, "find", "We found no registration");
+    let empty = "document.activeElement.select()";
+    tab_to(kiosk, "#kiosk-name");
+    tab_to(kiosk, "#kiosk-email");
+    kiosk.run(empty, &[]);
+    types(kiosk, "B-1@example.org");
+    kiosk.key("Enter", 0);
+    step(kiosk, "confirm", "Are you Ada Byron?");
+    tab_to(kiosk, "#kiosk-yes");
+    kiosk.key("Enter", 0);
+    step(kiosk, "result", "Welcome, Ada Byron!");
+}
+
+/// Somebody leaves in the middle of it.
+#[track_caller]
+fn starts_over(kiosk: &Browser) {
+    kiosk.press("I have no code");
+    kiosk.fill_in("#kiosk-name", "Secret");
+    wait(kiosk, 38);
+    kiosk.tells("Are you still there?");
+    is_for_everybody(kiosk, "kiosk, still there");
+    kiosk.press("Yes, I am still here");
+    step(kiosk, "find", "");
+    wait(kiosk, 38);
+    kiosk.tells("This screen starts over");
+    wait(kiosk, 10);
+    step(kiosk, "start", "Scan your ticket");
+    let typed = "return document.getElementById('kiosk-name').value";
+    assert_eq!(kiosk.run(typed, &[]), json!(""));
+}
+
+/// Ends the kiosk, as the crew does with its PIN; others who press the same keys do not.
+#[track_caller]
+fn end(kiosk: &Browser) {
+    kiosk.key("X", 2 | 8);
+    kiosk.until("the PIN is asked for", || {
+        kiosk.has("#kiosk-exit-dialog[open]")
+    });
+    is_for_everybody(kiosk, "kiosk, PIN");
+    types(kiosk, "0000");
+    kiosk.key("Enter", 0);
+    kiosk.tells("The PIN is wrong.");
+    assert!(kiosk.has("body[data-screen=kiosk]"));
+    types(kiosk, "4711");
+    kiosk.key("Enter", 0);
+    kiosk.until("the gate is back", || kiosk.has("body[data-screen=scan]"));
+}
+
 #[test]
 fn attendees_check_themselves_in_and_the_crew_ends_the_kiosk() {
     let venue = Venue::new(2, json!({}));
@@ -119,47 +180,13 @@ fn attendees_check_themselves_in_and_the_crew_ends_the_kiosk() {
     kiosk.press("No, that is not me");
     assert_eq!(venue.check_ins(), 1);
 
-    // By keyboard alone: name and e-mail address, a wrong one first.
-    step(&kiosk, "start", "Scan your ticket");
-    tab_to(&kiosk, "#kiosk-no-code");
-    kiosk.key("Enter", 0);
-    step(&kiosk, "find", "Find your registration");
-    is_for_everybody(&kiosk, "kiosk, find");
-    tab_to(&kiosk, "#kiosk-name");
-    types(&kiosk, "Byron");
-    tab_to(&kiosk, "#kiosk-email");
-    types(&kiosk, "L-1@example.org");
-    kiosk.key("Enter", 0);
-    step(&kiosk, "find", "We found no registration");
-    let empty = "document.activeElement.select()";
-    tab_to(&kiosk, "#kiosk-name");
-    tab_to(&kiosk, "#kiosk-email");
-    kiosk.run(empty, &[]);
-    types(&kiosk, "B-1@example.org");
-    kiosk.key("Enter", 0);
-    step(&kiosk, "confirm", "Are you Ada Byron?");
-    tab_to(&kiosk, "#kiosk-yes");
-    kiosk.key("Enter", 0);
-    step(&kiosk, "result", "Welcome, Ada Byron!");
+    find_by_keyboard(&kiosk);
     assert_eq!(last(), "Ada Byron 2");
     tab_to(&kiosk, "[data-step=result] button");
     kiosk.key("Enter", 0);
     step(&kiosk, "start", "Scan your ticket");
 
-    // Somebody leaves in the middle of it.
-    kiosk.press("I have no code");
-    kiosk.fill_in("#kiosk-name", "Secret");
-    wait(&kiosk, 38);
-    kiosk.tells("Are you still there?");
-    is_for_everybody(&kiosk, "kiosk, still there");
-    kiosk.press("Yes, I am still here");
-    step(&kiosk, "find", "");
-    wait(&kiosk, 38);
-    kiosk.tells("This screen starts over");
-    wait(&kiosk, 10);
-    step(&kiosk, "start", "Scan your ticket");
-    let typed = "return document.getElementById('kiosk-name').value";
-    assert_eq!(kiosk.run(typed, &[]), json!(""));
+    starts_over(&kiosk);
 
     // Without a ticket.
     kiosk.click("#kiosk-register");
@@ -175,19 +202,7 @@ fn attendees_check_themselves_in_and_the_crew_ends_the_kiosk() {
     assert_eq!(last(), "Grace Hopper 3");
     kiosk.press("Done");
 
-    // The crew has the PIN; attendees who press the same keys do not.
-    kiosk.key("X", 2 | 8);
-    kiosk.until("the PIN is asked for", || {
-        kiosk.has("#kiosk-exit-dialog[open]")
-    });
-    is_for_everybody(&kiosk, "kiosk, PIN");
-    types(&kiosk, "0000");
-    kiosk.key("Enter", 0);
-    kiosk.tells("The PIN is wrong.");
-    assert!(kiosk.has("body[data-screen=kiosk]"));
-    types(&kiosk, "4711");
-    kiosk.key("Enter", 0);
-    kiosk.until("the gate is back", || kiosk.has("body[data-screen=scan]"));
+    end(&kiosk);
     kiosk.until("the queue is empty", || kept(&kiosk, "queue").is_empty());
     assert_eq!(venue.check_ins(), 3);
 }
