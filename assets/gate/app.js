@@ -211,7 +211,7 @@ async function revoked() {
 async function scanned(who) {
   if (kiosk.isOn && who.code) return kiosk.scanned(who.code);
   if (!settings.place || document.body.dataset.screen !== "scan") return;
-  if (who.code && badges.takes(who.code)) return;
+  if (walkIns.isBusy || (who.code && badges.takes(who.code))) return;
   const startedAt = performance.now();
   const number = (scanCount += 1);
   lastScanAt = startedAt;
@@ -231,6 +231,7 @@ function settle(outcome, number, startedAt) {
   shift.add(outcome);
   if (number > shownScan) {
     shownScan = number;
+    closeDialogs();
     verdicts.show(shown, startedAt);
   }
   draw();

@@ -9,39 +9,39 @@ const PIN_PAUSE_MS = 60_000;
 
 /** @typedef {import("./gate.js").Outcome} Outcome */
 
-/** A reload must not end the pause. */
-const KEPT = "gatepost-pin-locked-until";
-let wrongPins = 0;
-let lockedUntil = kept();
+/** A reload ends no pause, and forgets no wrong PIN. */
+const KEPT = "gatepost-pin";
 
+/** How many wrong PINs there were; until then, in Unix ms, none is accepted. */
+let { wrong, until } = kept();
+
+/** @returns {{wrong: number, until: number}} */
 function kept() {
   try {
-    return Math.min(Number(localStorage.getItem(KEPT) ?? 0), Date.now() + PIN_PAUSE_MS);
+    return { wrong: 0, until: 0, ...JSON.parse(localStorage.getItem(KEPT) ?? "{}") };
   } catch {
-    return 0;
+    return { wrong: 0, until: 0 };
   }
 }
 
-function lock() {
-  lockedUntil = Date.now() + PIN_PAUSE_MS;
+function keep() {
   try {
-    localStorage.setItem(KEPT, String(lockedUntil));
+    localStorage.setItem(KEPT, JSON.stringify({ wrong, until }));
   } catch {
-    // Then the pause lasts until a reload.
+    // Then only this page knows.
   }
 }
 
 /** Why a PIN is not accepted; empty where it is. @param {string} pin @param {{salt: string, hash: string}} expected */
 export function pinProblem(pin, expected) {
-  const left = lockedUntil - Date.now();
-  if (left > 0) return t("pin.locked", { count: Math.ceil(left / 1000) });
-  if (isPin(pin, expected)) {
-    wrongPins = 0;
-    return "";
-  }
-  wrongPins += 1;
-  if (wrongPins % PIN_TRIES === 0) lock();
-  return t("pin.wrong");
+  const left = until - Date.now();
+  // More than a pause is left where the clock was set back.
+  if (left > 0 && left <= PIN_PAUSE_MS) return t("pin.locked", { count: Math.ceil(left / 1000) });
+  const isRight = isPin(pin, expected);
+  wrong = isRight ? 0 : wrong + 1;
+  until = !isRight && wrong % PIN_TRIES === 0 ? Date.now() + PIN_PAUSE_MS : 0;
+  keep();
+  return isRight ? "" : t("pin.wrong");
 }
 
 /**

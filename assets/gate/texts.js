@@ -147,6 +147,7 @@ const en = {
   "walkin.email": "E-mail (optional)",
   "walkin.name": "Enter a first or a last name.",
   "walkin.go": "Register",
+  "walkin.running": "Registering …",
 
   "badge.title": "Replace badge",
   "badge.who": "For {name}. The old badge stops working.",

@@ -1,6 +1,6 @@
 // Walk-ins: somebody without a ticket is registered and checked in on one screen.
 
-import { byId, make } from "./dom.js";
+import { byId, make, setText } from "./dom.js";
 import { t } from "./texts.js";
 
 /** @typedef {import("./queue.js").WalkIn} WalkIn */
@@ -8,6 +8,9 @@ import { t } from "./texts.js";
 const FIELDS = { firstName: "walkin-first", lastName: "walkin-last", email: "walkin-email", delegateType: "walkin-type" };
 
 export class WalkInDialog {
+  /** There is no answer yet. */
+  isBusy = false;
+
   /** @param {(person: WalkIn) => Promise<boolean>} onRegister answers whether the person is registered */
   constructor(onRegister) {
     this.onRegister = onRegister;
@@ -16,6 +19,7 @@ export class WalkInDialog {
       this.#register();
     });
     byId("walkin-cancel").addEventListener("click", () => this.#forget());
+    byId("walkin-dialog").addEventListener("cancel", (event) => this.isBusy && event.preventDefault());
     for (const id of [FIELDS.firstName, FIELDS.lastName]) byId(id).addEventListener("input", () => this.#wantName());
   }
 
@@ -38,13 +42,19 @@ export class WalkInDialog {
 
   /** The dialog stays until there is an answer: nobody is registered twice. */
   async #register() {
-    const go = /** @type {HTMLButtonElement} */ (byId("walkin-form").querySelector("button:not([type])"));
-    if (go.disabled) return;
+    if (this.isBusy) return;
     const person = Object.fromEntries(Object.entries(FIELDS).map(([key, id]) => [key, field(id).value.trim()]));
-    go.disabled = true;
-    const isRegistered = await this.onRegister(person).finally(() => (go.disabled = false));
+    this.#setBusy(true);
+    const isRegistered = await this.onRegister(person).finally(() => this.#setBusy(false));
     if (isRegistered) this.#forget();
     /** @type {HTMLDialogElement} */ (byId("walkin-dialog")).close();
+  }
+
+  /** @param {boolean} isBusy */
+  #setBusy(isBusy) {
+    this.isBusy = isBusy;
+    /** @type {HTMLFieldSetElement} */ (byId("walkin-fields")).disabled = isBusy;
+    setText(byId("walkin-go"), t(isBusy ? "walkin.running" : "walkin.go"));
   }
 
   #forget() {

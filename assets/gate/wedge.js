@@ -10,8 +10,8 @@ const APART_MS = 300;
 /** Keys without an end are over this long after the next could have come. */
 const PAUSE_MS = 50;
 const SHORTEST = 3;
-/** In a form a name is typed nearly as fast: there a code is longer, and its keys come closer together. */
-const IN_FORM = { shortest: 6, gap: 50 };
+/** A name is typed nearly as fast: in a field a code is longer, and its keys come closer together. */
+const IN_FIELD = { shortest: 6, gap: 50 };
 
 /** What the test code says; every character that layouts are known to move. */
 export const TEST_CODE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:/+";
@@ -29,7 +29,6 @@ export class Wedge {
   #lastAt = 0;
   /** Where the keys went: the field may be gone when they are over. */
   #isInField = false;
-  #isInForm = false;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   #timer;
   /** @type {WedgeSettings|undefined} */
@@ -53,11 +52,11 @@ export class Wedge {
     const focused = document.activeElement;
     // A PIN is never a code: it would be shown, sent and kept.
     if (isField(focused) && focused.type === "password") return this.#forget();
-    this.#isInForm = isField(focused) && Boolean(focused.closest?.("dialog[open]"));
     const gap = event.timeStamp - this.#lastAt;
     const isFast = gap < this.#gap();
     if (event.key === "Enter" || event.key === "Tab") {
-      if (!isFast || this.#keys.length < this.#shortest()) return this.#flush();
+      const isEnd = !this.#isInField || !this.settings || this.settings.suffix === event.key;
+      if (!isFast || !isEnd || this.#keys.length < this.#shortest()) return this.#flush();
       event.preventDefault();
       event.stopImmediatePropagation();
       return this.#finish(event.key);
@@ -76,12 +75,12 @@ export class Wedge {
 
   /** The next key of a scanner comes within this time, in ms. */
   #gap() {
-    if (this.#isInForm) return IN_FORM.gap;
+    if (this.#isInField) return IN_FIELD.gap;
     return this.#keys.length < SHORTEST ? FAST_MS : BREATH_MS;
   }
 
   #shortest() {
-    return this.#isInForm ? IN_FORM.shortest : SHORTEST;
+    return this.#isInField ? IN_FIELD.shortest : SHORTEST;
   }
 
   #paused() {

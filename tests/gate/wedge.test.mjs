@@ -83,11 +83,11 @@ test("a code that is scanned over a half-typed one is a scan of its own", (t) =>
 });
 
 test("neither a PIN nor a name that is typed fast is a scan", (t) => {
-  const typed = (type, text, pause) => {
+  const typed = (type, text, pause, settings) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const scans = [];
-    new Wedge((code) => scans.push(code), (keys) => scans.push(keys));
-    document.activeElement = Object.assign(new HTMLInputElement(), { type, closest: () => document });
+    new Wedge((code) => scans.push(code), (keys) => scans.push(keys)).settings = settings;
+    document.activeElement = Object.assign(new HTMLInputElement(), { type });
     let now = 1000;
     for (const key of [...text, "Enter"]) {
       now += pause;
@@ -101,5 +101,9 @@ test("neither a PIN nor a name that is typed fast is a scan", (t) => {
   assert.deepEqual(typed("password", "47114711", 10), []);
   assert.deepEqual(typed("text", "Thomas", 60), []);
   assert.deepEqual(typed("text", "Ann", 30), []);
-  assert.deepEqual(typed("text", "TLH26-FJ7A", 10), ["TLH26-FJ7A"]);
+  for (const suffix of [undefined, "Enter"]) {
+    assert.deepEqual(typed("text", "TLH26-FJ7A", 10, suffix && { suffix, layout: {} }), ["TLH26-FJ7A"]);
+  }
+  // A scanner that ends its codes with Tab does not end one with Enter.
+  assert.deepEqual(typed("text", "TLH26-FJ7A", 10, { suffix: "Tab", layout: {} }), []);
 });
