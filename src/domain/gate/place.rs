@@ -62,6 +62,11 @@ pub fn shown(connection: &Connection, place: DeviceId, default: AccessRules) -> 
             "inside": counters::people(connection, room)?,
         }));
     }
+    let has_places_below: bool = connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM devices WHERE parent_id = ?1 AND deleted_at IS NULL)",
+        )?
+        .query_row([place], |row| row.get(0))?;
     let at = |time: Option<Timestamp>| time.map(|time| time.0);
     Ok(json!({
         "id": place,
@@ -72,5 +77,6 @@ pub fn shown(connection: &Connection, place: DeviceId, default: AccessRules) -> 
         "rules": rules.map(AccessRules::to_json),
         "rooms": shown,
         "inside": counters::people(connection, place)?,
+        "hasPlacesBelow": has_places_below,
     }))
 }

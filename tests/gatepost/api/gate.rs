@@ -346,6 +346,10 @@ fn the_list_of_a_gate_follows_whatever_happens() {
     let (cursor, place) = venue.follow(&mut list, Some(cursor));
     assert!(of(&list, ada)["joined"].is_null(), "{list:?}");
     assert_eq!(place["rooms"], json!([]));
+    assert_eq!(place["hasPlacesBelow"], false);
+    all.device(&json!({"name": "Stand", "code": "stand", "parent": venue.room}));
+    let (cursor, place) = venue.follow(&mut list, Some(cursor));
+    assert_eq!(place["hasPlacesBelow"], true);
     // A copy that goes on equals one that begins anew.
     let mut anew = BTreeMap::new();
     venue.follow(&mut anew, None);
