@@ -52,6 +52,7 @@ export class BadgeDialog {
   /** @param {Who} who @param {string} pin @returns {Promise<string>} what went wrong */
   async #replace({ person, code: known }, pin) {
     const code = this.#code.value.trim();
+    if (code && (code === known || person?.codes?.includes(code))) return t("badge.same");
     const body = { delegate: person?.id ?? `scan:${known}`, reason: this.#reason.value.trim(), pin, ...(code ? { code } : {}) };
     let answer;
     try {

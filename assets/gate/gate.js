@@ -155,7 +155,7 @@ export class Gate {
 
   #listNotes() {
     const [key, count] = age(this.server.now() - this.list.at);
-    return [t("verdict.offline", { age: t(key, { count }) })];
+    return [key === "age.live" ? t("verdict.offline.live") : t("verdict.offline", { age: t(key, { count }) })];
   }
 
   /**

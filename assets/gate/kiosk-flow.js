@@ -25,6 +25,8 @@
 
 /** Seconds in which a welcome can be read, and what has more to say. */
 const [WELCOME_S, MORE_S] = [8, 20];
+/** Seconds in which a new code can be written down. */
+const CODE_S = 60;
 /** Seconds of the countdown before a kiosk starts over. */
 const COUNTDOWN_S = 10;
 
@@ -95,7 +97,8 @@ function whyNot(code, place, now) {
 export function whenIdle(state, idleMs, idleSeconds) {
   const asks = state.step !== "start" && state.step !== "result";
   const isShort = state.result?.kind === "good" && state.result.lines.length === 1;
-  const limit = isShort ? WELCOME_S : state.result ? MORE_S : idleSeconds;
+  const hasCode = state.result?.lines.some(({ code }) => code !== undefined);
+  const limit = hasCode ? CODE_S : isShort ? WELCOME_S : state.result ? MORE_S : idleSeconds;
   const left = Math.ceil(limit - idleMs / 1000);
   if (left <= 0) return { action: "reset", left: 0 };
   return { action: asks && left <= Math.min(COUNTDOWN_S, limit / 2) ? "ask" : "stay", left };

@@ -8,6 +8,7 @@ import { cameraProblem } from "./scanner.js";
 import { play } from "./sound.js";
 import { openWithPin } from "./supervisor.js";
 import { t } from "./texts.js";
+import { grouped } from "./verdict.js";
 
 const FIND_MS = 4000;
 const CAMERA_RETRY_MS = 15_000;
@@ -254,7 +255,7 @@ export class Kiosk {
     idle.close();
     this.#touchedAt = performance.now();
     if (event instanceof KeyboardEvent) this.#key(event);
-    if (event instanceof PointerEvent && event.type === "pointerdown") this.#tap(event);
+    if (event instanceof MouseEvent && event.type === "click" && event.detail > 0) this.#tap(event);
   }
 
   /** @param {KeyboardEvent} event */
@@ -263,7 +264,7 @@ export class Kiosk {
     else if (event.key === "Escape" && !event.defaultPrevented && !dialog("kiosk-exit-dialog").open && !this.#isBusy) this.#startOver();
   }
 
-  /** @param {PointerEvent} event */
+  /** By clicks: a dialog that opens before them loses its focus again. Those of keys have no place. @param {MouseEvent} event */
   #tap({ clientX, clientY, timeStamp }) {
     const isInCorner = clientX < EXIT.px && clientY < EXIT.px;
     this.#taps = isInCorner ? [...this.#taps.filter((at) => timeStamp - at < EXIT.ms), timeStamp] : [];
@@ -365,7 +366,7 @@ export class Kiosk {
     byId("kiosk-result").className = result?.kind ?? "";
     fill(byId("kiosk-symbol"), result ? [SYMBOL[result.kind]] : [], (name) => icon(name, "symbol"));
     setText(byId("kiosk-result-title"), result ? this.#say(result.title.key, result.title) : "");
-    fill(byId("kiosk-result-lines"), (result?.lines ?? []).map((line) => this.#say(line.key, line)), (line) => make("p", {}, line));
+    fill(byId("kiosk-result-lines"), (result?.lines ?? []).map((line) => this.#say(line.key, { ...line, code: line.code && grouped(line.code) })), (line) => make("p", {}, line));
   }
 
   #renderLanguages() {

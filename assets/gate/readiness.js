@@ -65,7 +65,8 @@ export async function examine(parts) {
   if (wedge) {
     const layout = t(Object.keys(wedge.layout).length ? "ready.wedge.mapped" : "ready.wedge.same");
     add("wedge", "good", t("ready.wedge.yes", { suffix: wedge.suffix === "none" ? t("ready.wedge.none") : wedge.suffix, layout }), { action: test });
-  } else add("wedge", "info", t("ready.wedge.try"), { action: test });
+  } else if (scanner.isOn) add("wedge", "info", t("ready.wedge.try"), { action: test });
+  else add("wedge", "warn", t("ready.scan.no"), { action: test });
 
   const play = /** @type {[string, () => void]} */ ([t("ready.sound.button"), playTest(settings)]);
   if (!settings.sound) add("sound", "warn", t("ready.sound.off"));

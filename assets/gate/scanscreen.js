@@ -43,13 +43,15 @@ export function drawScan(parts, now) {
     ...(arrivals ? [[arrivals.arrived, t("numbers.arrived.of", { expected: arrivals.expected })]] : []),
     [shift.mine.size, t("numbers.mine")],
   ], ([number, text]) => make("li", {}, make("strong", {}, String(number)), make("span", {}, String(text))));
-  fill(byId("recent"), shift.recent.map(({ shown, at }) => [shown.kind, [shown.name ?? shown.reason, shown.badge && grouped(shown.badge)].filter(Boolean).join(" · "), spokenTime(at, gate.zone, now), shown.word]), ([kind, name, time, word]) => make(
+  fill(byId("recent"), shift.recent.map(({ shown, at }) => [shown.kind, shown.name ?? shown.reason ?? "", shown.badge && grouped(shown.badge), spokenTime(at, gate.zone, now), shown.word]), ([kind, name, badge, time, word]) => make(
     "li", {},
     make("span", { class: `is-${kind === "stop" ? "bad" : kind === "look" ? "warn" : "good"}` }, icon(kind === "stop" ? "cross" : kind === "look" ? "look" : kind === "out" ? "leave" : "tick")),
-    make("span", { class: "unseen" }, String(word)), make("span", { class: "cut" }, String(name)), make("time", {}, String(time)),
+    make("span", { class: "unseen" }, String(word)), make("span", { class: "who" }, make("span", { class: "cut" }, name), badge && make("code", {}, badge)), make("time", {}, String(time)),
   ));
   byId("open-walkin").hidden = !sync.gate?.walkIn;
   byId("undo").toggleAttribute("disabled", !gate.last);
+  const name = gate.last?.shown.name;
+  setText(byId("undo-text"), name ? t("scan.undo.name", { name }) : t("scan.undo"));
   byId("video").hidden = !scanner.isOn;
   setText(byId("ready-hint"), t(scanner.isOn ? "scan.ready.camera" : "scan.ready.keys"));
   byId("camera").setAttribute("aria-pressed", String(scanner.isOn));

@@ -103,4 +103,7 @@ test("a kiosk that nobody touches counts down, then starts over", () => {
   assert.equal(whenIdle(fresh("de"), 45_000, 45).action, "reset");
   const result = next(form, { type: "result", result: resultOf(outcome({}), place, now) });
   assert.deepEqual([whenIdle(result, 7000, 45).action, whenIdle(result, 8000, 45).action], ["stay", "reset"]);
+  // A new code takes time to write down.
+  const registered = next(form, { type: "result", result: resultOf(outcome({ scan: { walkIn: {} }, shown: { badge: "W-7" } }), place, now) });
+  assert.deepEqual([whenIdle(registered, 59_000, 45).action, whenIdle(registered, 60_000, 45).action], ["stay", "reset"]);
 });
