@@ -101,6 +101,8 @@ test("neither a PIN nor a name that is typed fast is a scan", (t) => {
   assert.deepEqual(typed("password", "47114711", 10), []);
   assert.deepEqual(typed("text", "Thomas", 60), []);
   assert.deepEqual(typed("text", "Ann", 30), []);
+  // The direction has the focus after somebody chose it.
+  assert.deepEqual(typed("radio", "T-1", 30), ["T-1"]);
   for (const suffix of [undefined, "Enter"]) {
     assert.deepEqual(typed("text", "TLH26-FJ7A", 10, suffix && { suffix, layout: {} }), ["TLH26-FJ7A"]);
   }

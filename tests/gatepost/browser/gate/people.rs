@@ -198,7 +198,7 @@ fn bookings_are_checked_in_together_and_lost_badges_are_replaced() {
     pictures.take_as(&gate, "verdict", PHONE);
     gate.click("#verdict-badge");
     // The new badge is scanned.
-    scan(&gate, "NEW-1");
+    scan(&gate, "NEW-4711");
     is_for_everybody(&gate, "lost badge");
     gate.fill_in("#badge-pin", "4712");
     gate.click("#badge-form button:not([type])");
@@ -206,23 +206,23 @@ fn bookings_are_checked_in_together_and_lost_badges_are_replaced() {
     assert_eq!(venue.server.count("blocked_codes"), 0);
     gate.fill_in("#badge-pin", "4711");
     gate.click("#badge-form button:not([type])");
-    shows(&gate, &["Badge replaced", "NEW-1", "no longer works"]);
+    shows(&gate, &["Badge replaced", "NEW-4711", "no longer works"]);
     scan(&gate, "L-1");
     shows(&gate, &["Stop", "reported lost"]);
-    scan(&gate, "NEW-1");
+    scan(&gate, "NEW-4711");
     shows(&gate, &["Let in", "Ada Lovelace", "Already inside"]);
     let blocked = "SELECT group_concat(value || ' ' || reason) FROM blocked_codes";
     assert_eq!(venue.server.text(blocked), "L-1 reported lost");
     let code = "SELECT barcode FROM delegates WHERE last_name = 'Lovelace'";
-    assert_eq!(venue.server.text(code), "NEW-1");
+    assert_eq!(venue.server.text(code), "NEW-4711");
     // Offline, the gate refuses the old one as well.
     gate.until("the list has the new code", || {
         let people = kept(&gate, "people");
-        people.iter().any(|one| one["codes"][0] == "NEW-1")
+        people.iter().any(|one| one["codes"][0] == "NEW-4711")
     });
     network.set(Network::Down);
     scan(&gate, "L-1");
     shows(&gate, &["Stop", "blocked: reported lost"]);
-    scan(&gate, "NEW-1");
+    scan(&gate, "NEW-4711");
     shows(&gate, &["Let in", "Ada Lovelace"]);
 }
