@@ -256,7 +256,7 @@ fn a_gate_records_at_its_places_alone_and_takes_back_its_own() {
 #[test]
 fn the_list_of_a_gate_follows_whatever_happens() {
     let venue = Venue::new();
-    let (all, gate) = (&venue.all, &venue.gate);
+    let all = &venue.all;
     let ada = all.delegate(&json!({
         "firstName": "Ada", "lastName": "Lovelace", "barcode": "T-1", "rfid": "04A2",
         "delegateType": "vip", "email": "ada@example.org", "phone": "+49301234",
@@ -355,7 +355,15 @@ fn the_list_of_a_gate_follows_whatever_happens() {
     venue.follow(&mut anew, None);
     venue.follow(&mut list, Some(cursor));
     assert_eq!(list, anew);
+}
 
+#[test]
+fn a_gate_searches_and_lists_at_its_own_places() {
+    let venue = Venue::new();
+    let gate = &venue.gate;
+    let ada = venue
+        .all
+        .delegate(&json!({"firstName": "Ada", "lastName": "Lovelace"}));
     let found = |words: &str| gate.get(&format!("/gate/search?place={}&q={words}", venue.room));
     assert_eq!(found("love").data()[0]["id"], ada);
     assert_eq!(found("nobody").data(), &json!([]));
