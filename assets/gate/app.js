@@ -2,7 +2,7 @@
 
 import { BadgeDialog } from "./badge.js";
 import { BookingDialog } from "./booking.js";
-import { byId, setText, showScreen, toast } from "./dom.js";
+import { byId, fill, make, setText, showScreen, toast } from "./dom.js";
 import { Gate } from "./gate.js";
 import { Kiosk } from "./kiosk.js";
 import { List } from "./list.js";
@@ -187,20 +187,32 @@ async function readiness() {
   draw();
 }
 
-/** The console took the access away: everything personal goes, scans that were not uploaded stay. */
-async function revoked() {
-  if (!server.credentials) return;
+/** Everything personal goes, from the page as well; scans that were not uploaded stay. */
+async function forget() {
   server.use(undefined);
   sync.gate = undefined;
   delete settings.place;
-  verdicts.close();
   scanner.stop();
   kiosk.close();
+  closeDialogs();
+  verdicts.close();
+  search.clear();
+  bookings.clear();
+  toast("");
+  for (const form of document.querySelectorAll("dialog form")) /** @type {HTMLFormElement} */ (form).reset();
+  for (const id of ["override-who", "badge-who", "undo-text"]) setText(byId(id), "");
+  for (const id of ["recent", "failed"]) fill(byId(id), [], () => make("li"));
   await shift.clear();
   await list.clear();
-  await queue.strip();
   await store.write([["meta", "delete", "credentials"], ["meta", "delete", "gate"], ["meta", "delete", "codes"]]);
   await saveSettings();
+}
+
+/** The console took the access away. */
+async function revoked() {
+  if (!server.credentials) return;
+  await forget();
+  await queue.strip();
   const walkInCount = queue.walkIns.length;
   const kept = t("setup.revoked", { count: queue.waiting.length + queue.failed.length });
   await onboard(walkInCount ? `${kept} ${t("setup.revoked.walkins", { count: walkInCount })}` : kept);
@@ -222,6 +234,8 @@ async function scanned(who) {
 
 /** Shows a verdict, unless that of a later scan is on the screen already. @param {Outcome} outcome @param {number} number @param {number} startedAt */
 function settle(outcome, number, startedAt) {
+  // Revoked meanwhile: the scan is kept, the person is not shown.
+  if (!server.credentials) return;
   const { shown, passed, person, scan } = outcome;
   if (passed) shown.onUndo = undo;
   else if (canOverride(outcome, sync.gate)) shown.onOverride = () => askOverride(outcome, () => sync.gate, (reason) => override(outcome, reason));
@@ -417,15 +431,7 @@ function openMenu() {
 }
 
 async function reset() {
-  closeDialogs();
-  server.use(undefined);
-  delete settings.place;
-  sync.gate = undefined;
-  scanner.stop();
-  await shift.clear();
-  await list.clear();
-  await store.write([["meta", "delete", "credentials"], ["meta", "delete", "gate"], ["meta", "delete", "codes"]]);
-  await saveSettings();
+  await forget();
   await onboard();
   await changePlace();
 }

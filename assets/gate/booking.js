@@ -64,6 +64,13 @@ export class BookingDialog {
     this.#dialog.showModal();
   }
 
+  /** Forgets whom it showed. */
+  clear() {
+    this.#rows = [];
+    setText(byId("booking-who"), "");
+    byId("booking-list").replaceChildren();
+  }
+
   /** @param {Person} person */
   #row(person) {
     const wants = this.#isIn !== Boolean(person.inside);
@@ -104,7 +111,7 @@ export class BookingDialog {
     /** @type {Outcome[]} */
     const outcomes = [];
     const work = async () => {
-      for (let row = due.shift(); row; row = due.shift()) {
+      for (let row = due.shift(); row && gate.server.credentials; row = due.shift()) {
         const outcome = await gate.passOne(row.person, this.#passage);
         outcomes.push(outcome);
         shift.add(outcome);

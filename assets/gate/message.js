@@ -24,7 +24,7 @@ export class MessageNotice {
     const { settings } = this;
     const { isShown, isNew, key } = noticeOf(message, settings);
     byId("message").hidden = !isShown;
-    if (!message) return;
+    if (!message) return setText(byId("message-text"), "");
     setText(byId("message-time"), t("message.time", { at: spokenTime(message.at, zone, now) }));
     setText(byId("message-text"), message.text);
     if (!isNew) return;

@@ -35,11 +35,18 @@ export class SearchDialog {
   }
 
   open() {
-    this.field.value = "";
-    byId("hits").replaceChildren();
+    this.clear();
     setText(byId("search-note"), t("search.few"));
     /** @type {HTMLDialogElement} */ (byId("search-dialog")).showModal();
     this.field.focus();
+  }
+
+  /** Forgets what was asked and found, and what is still to be answered. */
+  clear() {
+    this.#asked += 1;
+    clearTimeout(this.#timer);
+    this.field.value = "";
+    byId("hits").replaceChildren();
   }
 
   /** The server knows everybody; the list answers where the server does not. */

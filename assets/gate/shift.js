@@ -33,11 +33,13 @@ export class Shift {
   }
 
   /** @param {Outcome} outcome */
-  add({ shown, passed, scan }) {
+  async add({ shown, passed, scan }) {
+    // Of a gate that was revoked meanwhile nobody is kept.
+    if (!this.gate.server.credentials) return;
     if (passed && scan.passage === "in") this.mine.add(key(scan));
     this.recent.unshift({ nonce: scan.nonce, at: scan.at, shown: plain(shown) });
     this.recent.length = Math.min(this.recent.length, RECENT);
-    return this.save();
+    await this.save();
   }
 
   /** @param {Outcome} outcome */

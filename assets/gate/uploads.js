@@ -1,11 +1,9 @@
 // What waits for upload, and the scans that the server did not store.
 
-import { byId, icon, make, setText } from "./dom.js";
+import { byId, fill, icon, make, setText } from "./dom.js";
 import { spokenTime } from "./judge.js";
 import { walkInPerson } from "./queue.js";
 import { t } from "./texts.js";
-
-let shown = "";
 
 /**
  * @param {import("./queue.js").Queue} queue @param {import("./list.js").List} list
@@ -17,10 +15,7 @@ export function showUploads(queue, list, zone, now) {
   setText(byId("uploads-sum"), waiting.length ? t("uploads.waiting", { count: waiting.length, at: oldest }) : t("uploads.empty"));
   byId("uploads-now").hidden = waiting.length === 0;
   byId("failed-part").hidden = failed.length === 0;
-  const drawn = JSON.stringify(failed);
-  if (drawn === shown) return;
-  shown = drawn;
-  byId("failed").replaceChildren(...failed.map((scan) => {
+  fill(byId("failed"), failed, (scan) => {
     const { code, message } = /** @type {{code: number, message: string}} */ (scan.failed);
     const name = scan.walkIn ? walkInPerson(scan).name : list.people.get(scan.delegate ?? 0)?.name;
     const discard = make("button", { class: "danger", onclick: confirmThen(t("uploads.discard.sure"), () => queue.remove([scan])) }, t("uploads.discard"));
@@ -31,7 +26,7 @@ export function showUploads(queue, list, zone, now) {
       make("p", {}, t("uploads.reason", { code, message })),
       make("div", { class: "actions" }, make("button", { class: "plain", onclick: () => queue.retry(scan) }, t("uploads.retry")), discard),
     );
-  }));
+  });
 }
 
 /** A button that asks once more before it acts. @param {string} question @param {() => void} act */

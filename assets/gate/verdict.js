@@ -98,6 +98,7 @@ export class VerdictScreen {
   close() {
     clearTimeout(this.#timer);
     byId("verdict").hidden = true;
+    byId("verdict-body").replaceChildren();
     byId("scan").inert = false;
     this.#shown = undefined;
   }

@@ -7,7 +7,9 @@ import { Shift } from "../../assets/gate/shift.js";
 import { Store } from "../../assets/gate/store.js";
 
 let names = 0;
-const open = async () => new Shift(await Store.open(`shift-${(names += 1)}`), {});
+/** @returns {any} */
+const gate = () => ({ server: { credentials: {} } });
+const open = async () => new Shift(await Store.open(`shift-${(names += 1)}`), gate());
 
 /** @returns {any} */
 const outcome = (delegate, more = {}) => ({
@@ -17,7 +19,7 @@ const outcome = (delegate, more = {}) => ({
 
 /** The same page, opened again. */
 async function reload({ store }, now) {
-  const again = new Shift(store, {});
+  const again = new Shift(store, gate());
   await again.load(now);
   return again;
 }
@@ -62,4 +64,12 @@ test("another place begins anew", async () => {
   await shift.clear();
   const again = await reload(shift, 2000);
   assert.deepEqual([again.mine.size, again.recent, again.gate.last], [0, [], undefined]);
+});
+
+test("a scan that ends after the gate was revoked keeps nobody", async () => {
+  const shift = await open();
+  await shift.clear();
+  shift.gate.server.credentials = undefined;
+  await shift.add(outcome(1));
+  assert.deepEqual([shift.mine.size, shift.recent, (await shift.store.get("shift")).recent], [0, [], []]);
 });

@@ -90,6 +90,13 @@ fn revoked_offline(end_tokens: bool) {
         ));
     }
     assert_eq!(kept(&gate, "people").len(), 4);
+    if !end_tokens {
+        // Names behind the last verdict, and in a dialog that is open.
+        gate.click("#verdict-next");
+        gate.click("#open-search");
+        gate.fill_in("#search-text", "guest");
+        gate.until("somebody is found", || gate.has("#hits button"));
+    }
     network.set(Network::Up);
     gate.until("the gate asks for access anew", || {
         gate.has("body[data-screen=setup]")
@@ -103,6 +110,14 @@ fn revoked_offline(end_tokens: bool) {
         assert!(scan.get("delegate").is_none_or(Value::is_null), "{names:?}");
     }
     gate.tells("Scans kept for upload, without names: 2");
+    let page = "const typed = [...document.querySelectorAll('input')].map(({ value }) => value);
+        return [document.body.textContent, ...typed].join().toLowerCase()";
+    let page = gate.run(page, &[]);
+    assert!(
+        !page.as_str().is_none_or(|page| page.contains("guest")),
+        "{page}"
+    );
+    assert!(!gate.has("dialog[open], #verdict:not([hidden])"));
     assert_eq!(venue.check_ins(), 0);
     // Somebody sets it up again: what it kept is uploaded.
     let (id, secret) = venue.credentials();
