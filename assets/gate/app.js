@@ -11,7 +11,7 @@ import { choosePlace, setUp } from "./onboarding.js";
 import { Queue } from "./queue.js";
 import { batteryOf, showReadiness } from "./readiness.js";
 import { Scanner, cameraProblem } from "./scanner.js";
-import { drawScan } from "./scanscreen.js";
+import { drawScan, isAllowed } from "./scanscreen.js";
 import { SearchDialog } from "./search.js";
 import { Server } from "./server.js";
 import { Shift } from "./shift.js";
@@ -70,9 +70,6 @@ let battery = /** @type {{level: number}|undefined} */ (undefined);
 async function start() {
   Object.assign(settings, await store.get("settings"));
   applyTheme();
-  for (const radio of document.querySelectorAll("input[name=mode]")) {
-    /** @type {HTMLInputElement} */ (radio).checked = /** @type {HTMLInputElement} */ (radio).value === settings.mode;
-  }
   server.offsetMs = (await store.get("offset")) ?? 0;
   server.use(await store.get("credentials"));
   sync.gate = await store.get("gate");
@@ -154,6 +151,12 @@ function followConsole() {
   const news = [];
   if (policy && settings.policy && policy !== settings.policy) news.push(t("console.policy", { policy: t(`policy.${policy}`) }));
   settings.policy = policy ?? settings.policy;
+  // Nobody could choose another direction any more.
+  if (settings.mode !== "in" && !isAllowed(sync.gate, "check-out")) {
+    settings.mode = "in";
+    saveSettings();
+    news.push(t("console.in"));
+  }
   const isSet = place && place.id !== settings.consolePlace;
   if (isSet) settings.consolePlace = place.id;
   if (isSet && settings.place && settings.place.id !== place.id) {

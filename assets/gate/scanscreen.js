@@ -58,9 +58,16 @@ export function drawScan(parts, now) {
   byId("torch").hidden = !scanner.hasTorch;
   byId("switch-camera").hidden = !scanner.isOn || !scanner.canSwitch;
   for (const [id, feature] of [["open-search", "delegate-search"], ["modes", "check-out"]]) {
-    byId(id).hidden = Boolean(sync.gate?.features && !sync.gate.features.includes(feature));
+    byId(id).hidden = !isAllowed(sync.gate, feature);
+  }
+  for (const radio of document.querySelectorAll("input[name=mode]")) {
+    const field = /** @type {HTMLInputElement} */ (radio);
+    field.checked = field.value === settings.mode;
   }
 }
+
+/** @param {{features?: string[]}|undefined} gate what the server answered to `GET /gate` @param {string} feature */
+export const isAllowed = (gate, feature) => gate?.features?.includes(feature) ?? true;
 
 /** @param {string} id @param {string} level @param {string} text */
 function pill(id, level, text) {

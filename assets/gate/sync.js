@@ -140,8 +140,8 @@ export class Sync {
     const gate = await server.request("GET", "/gate");
     if (gate.status === 200) {
       server.measureClock(sentAt, gate.data.serverTime);
-      this.gate = gate.data;
       await this.store.write([["meta", "put", ["gate", gate.data]], ["meta", "put", ["offset", server.offsetMs]]]);
+      this.gate = gate.data;
     } else this.problem = gate.error?.message ?? "";
     this.app.onChange();
     if (this.gate?.walkIn) await this.queue.reserveCodes(server).catch(() => {});

@@ -47,6 +47,7 @@ const en = {
   "console.place": "The console moved this gate to {name}.",
   "console.place.gone": "The console does not allow {name} at this gate any more. Choose another place.",
   "console.policy": "The console changed what happens offline: {policy}.",
+  "console.in": "The console switched check-out off: this gate checks in.",
   "policy.admit": "the list and the rules decide",
   "policy.joined-only": "only registered attendees enter",
   "policy.hold": "nobody enters",

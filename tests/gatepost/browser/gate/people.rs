@@ -193,6 +193,11 @@ fn bookings_are_checked_in_together_and_lost_badges_are_replaced() {
     assert_eq!(inside("B"), "Marie,Irene");
     gate.click("#booking-close");
 
+    // Without the feature nobody could choose the direction again.
+    gate.press("Out");
+    venue.allow(json!({"availableFeatures": ["check-in", "delegate-search"]}));
+    gate.tells("this gate checks in");
+    assert!(gate.has("#modes[hidden] input[value=in]:checked"));
     scan(&gate, "L-1");
     shows(&gate, &["Welcome", "Ada Lovelace"]);
     pictures.take_as(&gate, "verdict", PHONE);
