@@ -55,8 +55,8 @@ const sync = new Sync(server, list, queue, store, {
 const gate = new Gate(server, list, queue, sync, settings);
 const shift = new Shift(store, gate);
 const verdicts = new VerdictScreen(() => settings);
-const scanner = new Scanner(byId("video"), (code) => scanned({ code }));
-const wedge = new Wedge((code) => scanned({ code }), typed);
+const scanner = new Scanner(byId("video"), read);
+const wedge = new Wedge(read, typed);
 const badges = new BadgeDialog(server, list, () => sync.gate, (shown) => verdicts.show(shown));
 const bookings = new BookingDialog({ list, queue, gate, shift, settings });
 const walkIns = new WalkInDialog(register);
@@ -222,11 +222,18 @@ async function revoked() {
   await changePlace();
 }
 
+/** A camera or a hand scanner read a code: what is open over the screen takes it, or stays as it is. @param {string} code */
+function read(code) {
+  if (kiosk.isOn) return kiosk.scanned(code);
+  if (document.body.dataset.screen !== "scan") return;
+  const dialog = document.querySelector("dialog[open]");
+  if (!dialog || dialog.id === "type-dialog") scanned({ code });
+  else toast(badges.isOpen ? badges.take(code) : t("scan.ignored"));
+}
+
 /** Somebody wants to go in or out. @param {{code?: string, person?: import("./list.js").Person}} who */
 async function scanned(who) {
-  if (kiosk.isOn && who.code) return kiosk.scanned(who.code);
   if (!settings.place || document.body.dataset.screen !== "scan") return;
-  if (walkIns.isBusy || (who.code && badges.takes(who.code))) return;
   const startedAt = performance.now();
   const number = (scanCount += 1);
   lastScanAt = startedAt;

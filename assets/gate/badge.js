@@ -14,6 +14,8 @@ const CODE_USED = 1105;
 export class BadgeDialog {
   #dialog = /** @type {HTMLDialogElement} */ (byId("badge-dialog"));
   #code = /** @type {HTMLInputElement} */ (byId("badge-code"));
+  /** @type {Who} */
+  #who = {};
   #reason = /** @type {HTMLInputElement} */ (byId("badge-reason"));
 
   /**
@@ -35,24 +37,36 @@ export class BadgeDialog {
 
   /** @param {Who} who */
   open(who) {
+    this.#who = who;
     this.#code.value = "";
     this.#reason.value = t("badge.reason.lost");
     setText(byId("badge-who"), t("badge.who", { name: who.name ?? who.code ?? "" }));
-    openWithPin("badge", () => this.gate().supervisorPin, (pin) => this.#replace(who, pin));
+    openWithPin("badge", () => this.gate().supervisorPin, (pin) => this.#replace(pin));
     this.#code.focus();
   }
 
-  /** A code that is scanned while the dialog is open is the new one. @param {string} code @returns {boolean} whether it was */
-  takes(code) {
-    if (!this.#dialog.open) return false;
-    this.#code.value = code;
-    return true;
+  get isOpen() {
+    return this.#dialog.open;
   }
 
-  /** @param {Who} who @param {string} pin @returns {Promise<string>} what went wrong */
-  async #replace({ person, code: known }, pin) {
-    const code = this.#code.value.trim();
-    if (code && (code === known || person?.codes?.includes(code))) return t("badge.same");
+  /** A code that is scanned while the dialog is open is the new one. @param {string} code @returns {string} why it is not */
+  take(code) {
+    if (this.#isOld(code)) return t("badge.same");
+    this.#code.value = code;
+    return "";
+  }
+
+  /** @param {string} code */
+  #isOld(code) {
+    const { person, code: known } = this.#who;
+    return code === known || person?.codes?.includes(code);
+  }
+
+  /** @param {string} pin @returns {Promise<string>} what went wrong */
+  async #replace(pin) {
+    const { person, code: known } = this.#who;
+    const code = this.list.read(this.#code.value.trim());
+    if (code && this.#isOld(code)) return t("badge.same");
     const body = { delegate: person?.id ?? `scan:${known}`, reason: this.#reason.value.trim(), pin, ...(code ? { code } : {}) };
     let answer;
     try {

@@ -69,8 +69,9 @@ export function fill(element, items, draw) {
 
 let toastTimer = /** @type {ReturnType<typeof setTimeout>|undefined} */ (undefined);
 
-/** A message for some seconds. @param {string} text */
+/** A message for some seconds, above the dialog that is open. @param {string} text */
 export function toast(text) {
+  (document.querySelector("dialog[open]") ?? document.body).append(byId("toast"));
   setText(byId("toast"), text);
   clearTimeout(toastTimer);
   toastTimer = setTimeout(() => setText(byId("toast"), ""), 5000);

@@ -48,7 +48,8 @@ export class Gate {
    */
   async pass(who, mode = this.settings.mode) {
     // Half a character of a torn code would be no JSON.
-    const scanned = who.code?.toWellFormed?.() ?? who.code;
+    const given = who.code?.toWellFormed?.() ?? who.code;
+    const scanned = given && this.list.read(given);
     const code = scanned ?? who.person?.codes?.[0];
     const person = who.person ?? this.list.find(scanned ?? "");
     const now = performance.now();

@@ -188,8 +188,9 @@ export class Kiosk {
     else this.#problem("code.need", "kiosk-code");
   }
 
-  /** @param {string} code */
-  #withCode(code) {
+  /** @param {string} text */
+  #withCode(text) {
+    const code = this.parts.list.read(text);
     const person = this.parts.list.find(code);
     if (person) this.#go({ type: "people", people: [person], code });
     else this.#work(() => this.#checkIn({ code }));

@@ -1,6 +1,8 @@
 // The list of attendees: a copy of the server's snapshot, in memory indexed by code and by folded
 // name, and in IndexedDB so that the gate starts without the server.
 
+import { meant } from "./barcode.js";
+
 /**
  * @typedef {object} Person
  * @property {number} id
@@ -241,6 +243,11 @@ export class List {
   blockedReason(code) {
     const id = this.#blockedCodes.get(code);
     return id === undefined ? undefined : this.#blocked.get(id)?.reason;
+  }
+
+  /** The code that a text from a person or a scanner stands for: the text itself wherever the list knows it. @param {string} text */
+  read(text) {
+    return this.#codes.has(text) || this.#blockedCodes.has(text) ? text : meant(text);
   }
 
   /** A few attendees whose name has every word of `query`; none below three letters. @param {string} query */

@@ -84,10 +84,13 @@ export function canOverride({ scan, code }, gate) {
 /** @param {Outcome} outcome @param {() => any} gate @param {(reason: string) => void} letIn */
 export function askOverride(outcome, gate, letIn) {
   const reason = /** @type {HTMLInputElement} */ (byId("override-reason"));
-  reason.value = "";
-  setText(byId("override-who"), t("override.who", { name: outcome.shown.name ?? "" }));
+  const who = t("override.who", { name: outcome.shown.name ?? "" });
+  // Typed before, for the same person.
+  if (byId("override-who").textContent !== who) reason.value = "";
+  setText(byId("override-who"), who);
   openWithPin("override", () => gate().supervisorPin, () => {
     letIn(reason.value.trim());
+    reason.value = "";
     return "";
   });
 }

@@ -75,6 +75,7 @@ const en = {
   "scan.undo.name": "Undo {name}",
   "scan.menu": "Menu",
   "scan.recent": "Last scans",
+  "scan.ignored": "Scan ignored. Close this window to scan.",
   "scan.place": "Place: {name}. Change",
 
   "numbers.inside": "inside",

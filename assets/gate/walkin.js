@@ -23,7 +23,7 @@ export class WalkInDialog {
     for (const id of [FIELDS.firstName, FIELDS.lastName]) byId(id).addEventListener("input", () => this.#wantName());
   }
 
-  /** What was typed before stays: a scan in between closes the dialog. @param {string[]} types of attendees to choose from */
+  /** What was typed before stays, unless it was cancelled. @param {string[]} types of attendees to choose from */
   open(types) {
     const select = /** @type {HTMLSelectElement} */ (byId(FIELDS.delegateType));
     const chosen = select.value;

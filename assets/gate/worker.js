@@ -4,7 +4,7 @@
 const VERSION = new URL(location.href).searchParams.get("v");
 const CACHE = `gate-${VERSION}`;
 const FILES = [
-  "/gate", "/gate/app.js", "/gate/badge.js", "/gate/booking.js", "/gate/dom.js", "/gate/gate.js", "/gate/icon.svg", "/gate/judge.js", "/gate/list.js", "/gate/manifest.webmanifest", "/gate/message.js",
+  "/gate", "/gate/app.js", "/gate/badge.js", "/gate/barcode.js", "/gate/booking.js", "/gate/dom.js", "/gate/gate.js", "/gate/icon.svg", "/gate/judge.js", "/gate/list.js", "/gate/manifest.webmanifest", "/gate/message.js",
   "/gate/onboarding.js", "/gate/queue.js", "/gate/readiness.js", "/gate/scanner.js", "/gate/scanscreen.js", "/gate/search.js", "/gate/server.js", "/gate/sha256.js",
   "/gate/sound.js", "/gate/store.js", "/gate/style.css", "/gate/supervisor.js", "/gate/sync.js", "/gate/test-code.svg", "/gate/texts.js",
   "/gate/kiosk.css", "/gate/kiosk.js", "/gate/kiosk-flow.js", "/gate/kiosk-texts.js",

@@ -119,3 +119,15 @@ test("a list of 100,000 is looked up in no time", async () => {
   for (let i = 0; i < 10_000; i += 1) list.facts(list.find(`T-${i * 10}`), "in", 1, []);
   assert.ok(performance.now() - start < 2000, `${performance.now() - start} ms for 10,000 codes`);
 });
+
+test("a code is read as it is, or as one of ours that was typed as it is shown", async () => {
+  const { list } = await fresh();
+  const blocked = { action: "upsert", type: "blocked-code", id: 3, data: { code: "w003 csce6r79q83s", reason: "lost" } };
+  const imported = person(1, "Ada", { codes: ["w001 pj9s vnyn d6g2", "ab 12"] });
+  for (const code of ["W002NSDDW1KWCNYY", "W002 NSDD W1KW CNYY", "w002nsddw1kwcnyy"]) assert.equal(list.read(code), "W002NSDDW1KWCNYY");
+  assert.equal(list.read("t1h26 0110 1234 5678 zvp"), "T1H26011012345678ZVP");
+  // A wrong symbol, two that changed places, and what others made.
+  for (const code of ["W002 NSDD W1KW CNYX", "W002 NSDD W1KW CYNY", "a1b2 c3d4 e5f6 0718", "t-1", "", "\ud800"]) assert.equal(list.read(code), code);
+  await list.apply([imported, blocked], { cursor: "a", serverTime: 1 });
+  for (const code of ["w001 pj9s vnyn d6g2", "ab 12", "w003 csce6r79q83s"]) assert.equal(list.read(code), code);
+});
