@@ -193,6 +193,10 @@ fn input(name: &'static str, known: &'static Parameter, value: &Value, places: &
             let choice = |(value, label): &(&'static str, &'static str)| {
                 Choice::new(*value, *label, chosen.contains(value))
             };
+            // Those with a tick first, so that their order is sent back.
+            let mut all = all.to_vec();
+            let place = |value: &str| chosen.iter().position(|one| *one == value);
+            all.sort_by_key(|(value, _)| place(value).unwrap_or(usize::MAX));
             Input::checks(name, "Languages", all.iter().map(choice))
         }
         Kind::Number(least, most) => {
@@ -230,7 +234,8 @@ fn shown(known: &Parameter, held: Option<&Value>, zone: &Zone) -> Value {
         Kind::Flag => json!(*held == json!(true)),
         Kind::Text | Kind::Place | Kind::Number(..) => held.clone(),
         Kind::Texts => ordered(known, strings(held)),
-        Kind::Places | Kind::AnyOf(_) => chosen(strings(held)),
+        Kind::Places => chosen(strings(held)),
+        Kind::AnyOf(_) => listed(strings(held).collect()),
         Kind::OneOf(choices) => match (held, choices.first()) {
             (Value::Null, Some((usual, _))) => json!(usual),
             _ => held.clone(),
@@ -268,7 +273,8 @@ fn typed(known: &Parameter, form: &Fields) -> Value {
             "" => Value::Null,
             text => whole::<i64>(text).map_or_else(|_| json!(text), |number| json!(number)),
         },
-        Kind::Places | Kind::AnyOf(_) => chosen(form.all(name)),
+        Kind::Places => chosen(form.all(name)),
+        Kind::AnyOf(_) => listed(form.all(name).collect()),
         Kind::Texts if name == "walkInTypes" => json!(parts(form.text(name)).collect::<Vec<_>>()),
         Kind::Texts => {
             let (checks, others) = match name {
@@ -289,6 +295,11 @@ fn typed(known: &Parameter, form: &Fields) -> Value {
 fn chosen<'a>(names: impl Iterator<Item = &'a str>) -> Value {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
+    listed(names)
+}
+
+/// Names in their order; `null` for none.
+fn listed(names: Vec<&str>) -> Value {
     if names.is_empty() {
         Value::Null
     } else {

@@ -47,6 +47,7 @@ impl OfflinePolicy {
 /// An app where attendees check themselves in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kiosk {
+    /// It starts in the first.
     pub languages: Vec<&'static str>,
     /// Whether people may register themselves.
     pub walk_in: bool,
@@ -65,9 +66,9 @@ impl Kiosk {
             return None;
         }
         let chosen = settings.get("kioskLanguages").unwrap_or(&Value::Null);
-        let is_chosen = |language: &&str| strings(chosen).any(|one| one == *language);
         let all = LANGUAGES.iter().map(|(language, _)| *language);
-        let mut languages: Vec<_> = all.clone().filter(is_chosen).collect();
+        let known = |name| all.clone().find(|language| *language == name);
+        let mut languages: Vec<_> = strings(chosen).filter_map(known).collect();
         if languages.is_empty() {
             languages = all.collect();
         }

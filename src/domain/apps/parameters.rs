@@ -64,7 +64,7 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter { name: "kiosk", label: "Kiosk", also: None, kind: Kind::Flag, local: false,
         meaning: "Attendees check themselves in, with large buttons and without a list." },
     Parameter { name: "kioskLanguages", label: "Languages of kiosks", also: None, kind: Kind::AnyOf(LANGUAGES), local: false,
-        meaning: "The languages that attendees choose from; all where none is ticked." },
+        meaning: "The languages that attendees choose from, the first to start in; all where none is ticked." },
     Parameter { name: "kioskWalkIn", label: "Walk-ins at kiosks", also: None, kind: Kind::Flag, local: false,
         meaning: "People without a ticket register themselves. Needs the feature delegate-create." },
     Parameter { name: "kioskIdleSeconds", label: "Kiosks start over after", also: None, kind: Kind::Number(IDLE_S.0, IDLE_S.1), local: false,

@@ -180,9 +180,8 @@ impl Words<'_> {
                 words.unwrap_or_default().to_owned()
             }
             (Kind::AnyOf(choices), value) => {
-                let chosen = choices
-                    .iter()
-                    .filter(|(known, _)| strings(value).any(|one| one == *known));
+                let chosen = strings(value)
+                    .filter_map(|one| choices.iter().find(|(known, _)| one == *known));
                 joined(chosen.map(|(_, words)| *words).collect(), "all")
             }
             (Kind::Pin, Value::Null) => "none".to_owned(),

@@ -134,7 +134,7 @@ fn a_gate_learns_whether_it_is_a_kiosk_and_registers_people() {
     assert!(kiosk["walkIn"].is_null());
     assert_eq!(
         kiosk["kiosk"],
-        json!({"languages": ["de", "da"], "walkIn": false, "idleSeconds": 20})
+        json!({"languages": ["da", "de"], "walkIn": false, "idleSeconds": 20})
     );
     // None of this is an app's to set, but its place.
     for (name, value) in [

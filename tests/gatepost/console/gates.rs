@@ -118,6 +118,7 @@ fn every_gate_is_shown_with_what_is_wrong_and_those_in_need_first() {
             "Battery 8 %",
             "App not on the screen",
             "App not up to date",
+            "version <code>",
             "Settings of version 1",
             "none lately",
         ],
