@@ -18,7 +18,7 @@ import { Shift } from "./shift.js";
 import { randomHex } from "./sha256.js";
 import * as sound from "./sound.js";
 import { Store } from "./store.js";
-import { askOverride, canOverride } from "./supervisor.js";
+import { askOverride, canOverride, openWithPin } from "./supervisor.js";
 import { Sync } from "./sync.js";
 import { fillTexts, t } from "./texts.js";
 import { confirmThen, showUploads } from "./uploads.js";
@@ -353,7 +353,7 @@ function status() {
     ...(battery ? { battery: Math.round(battery.level * 100) } : {}),
     ...(waiting[0] ? { oldestScanAt: Math.round(waiting[0].at) } : {}),
     ...(list.at ? { listAt: Math.round(list.at) } : {}),
-    ...(sync.version ? { appVersion: sync.version } : {}),
+    ...(running ? { appVersion: running } : {}),
     ...(settings.place ? { place: settings.place.id } : {}),
   };
 }
@@ -446,6 +446,33 @@ async function reset() {
   await changePlace();
 }
 
+/** The supervisor's, where there is one. @param {Event} event */
+function askReset(event) {
+  const count = queue.waiting.length + queue.failed.length;
+  if (!sync.gate?.supervisorPin) return confirmThen(t("menu.reset.sure", { count }), reset)(event);
+  setText(byId("reset-what"), t("menu.reset.with", { count }));
+  openWithPin("reset", () => sync.gate?.supervisorPin, () => {
+    reset();
+    return "";
+  });
+}
+
+/** Back takes away what is over the screen where people scan. It leaves the app only from there, and when it is pressed twice. */
+function followBack() {
+  for (const type of ["click", "keydown"]) {
+    // Browsers skip entries that no touch or key made.
+    addEventListener(type, () => history.state ?? history.pushState("over", ""), { capture: true });
+  }
+  addEventListener("popstate", () => {
+    const { screen } = document.body.dataset;
+    if (history.state || kiosk.isOn || walkIns.isBusy) return;
+    closeDialogs();
+    verdicts.close();
+    if (screen === "readiness" || screen === "uploads") scanScreen();
+    else if (screen === "places" && !byId("places-back").hidden) byId("places-back").click();
+  });
+}
+
 function wire() {
   const on = (/** @type {string} */ id, /** @type {() => void} */ run) => byId(id).addEventListener("click", run);
   // Another address has another store: who leaves this one takes no scans along.
@@ -464,7 +491,7 @@ function wire() {
   on("menu-place", changePlace);
   on("menu-kiosk", () => kiosk.enter());
   on("menu-reload", () => location.reload());
-  byId("menu-reset").addEventListener("click", (event) => confirmThen(t("menu.reset.sure", { count: queue.waiting.length + queue.failed.length }), reset)(event));
+  byId("menu-reset").addEventListener("click", askReset);
   on("ready-continue", scanScreen);
   on("uploads-close", scanScreen);
   on("uploads-now", () => { sync.hurry(); sync.upload(); });
@@ -498,4 +525,5 @@ function wire() {
 
 fillTexts(document);
 wire();
+followBack();
 await start();

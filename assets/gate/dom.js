@@ -47,10 +47,10 @@ export function showScreen(name) {
   if (name !== "scan") byId(name).querySelector("h1")?.focus();
 }
 
-/** How old something is, in a few letters. @param {number} ms @returns {[key: string, count: number]} */
-export function age(ms) {
+/** How old something is, in a few letters. @param {number} ms @param {boolean} isFollowed by requests that wait for news @returns {[key: string, count: number]} */
+export function age(ms, isFollowed) {
   const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 45) return ["age.live", 0];
+  if (isFollowed && seconds < 45) return ["age.live", 0];
   if (seconds < 120) return ["age.seconds", seconds];
   if (seconds < 7200) return ["age.minutes", Math.round(seconds / 60)];
   return ["age.hours", Math.round(seconds / 3600)];
@@ -67,12 +67,19 @@ export function fill(element, items, draw) {
   element.replaceChildren(...items.map(draw));
 }
 
-let toastTimer = /** @type {ReturnType<typeof setTimeout>|undefined} */ (undefined);
+const TOAST_S = 5;
+let toastTimer = /** @type {ReturnType<typeof setInterval>|undefined} */ (undefined);
 
-/** A message for some seconds, above the dialog that is open. @param {string} text */
+/** A message for some seconds, above the dialog that is open; a verdict comes first. @param {string} text */
 export function toast(text) {
   (document.querySelector("dialog[open]") ?? document.body).append(byId("toast"));
   setText(byId("toast"), text);
-  clearTimeout(toastTimer);
-  toastTimer = setTimeout(() => setText(byId("toast"), ""), 5000);
+  clearInterval(toastTimer);
+  let left = TOAST_S;
+  toastTimer = setInterval(() => {
+    if (byId("verdict").hidden) left -= 1;
+    if (left > 0) return;
+    clearInterval(toastTimer);
+    setText(byId("toast"), "");
+  }, 1000);
 }

@@ -155,8 +155,9 @@ export class Gate {
   }
 
   #listNotes() {
-    const [key, count] = age(this.server.now() - this.list.at);
-    return [key === "age.live" ? t("verdict.offline.live") : t("verdict.offline", { age: t(key, { count }) })];
+    const { online } = this.server;
+    const [key, count] = age(this.server.now() - this.list.at, online);
+    return [t(online ? "verdict.byList" : "verdict.offline", { age: t(key, { count }) })];
   }
 
   /**

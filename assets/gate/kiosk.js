@@ -141,7 +141,9 @@ export class Kiosk {
     const isNew = event.type !== "language" && event.type !== "problem";
     if (isNew) this.#clearForms();
     this.#render();
-    if (isNew) this.#focusHeading();
+    if (!isNew) return;
+    if (this.#state.step === "register") input("kiosk-first-name").focus();
+    else this.#focusHeading();
   }
 
   #clearForms() {

@@ -38,7 +38,7 @@ export async function examine(parts) {
   else add("server", "bad", t("ready.server.no"));
 
   const count = list.people.size;
-  const [ageKey, ageCount] = age(server.now() - list.at);
+  const [ageKey, ageCount] = age(server.now() - list.at, server.online);
   if (list.complete) add("list", "good", t("ready.list.yes", { count, age: t(ageKey, { count: ageCount }) }));
   else if (count > 0) add("list", "bad", t("ready.list.loading", { count }));
   else add("list", "bad", sync.problem ? t("status.problem", { message: sync.problem }) : t("ready.list.no"));

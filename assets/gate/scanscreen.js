@@ -25,7 +25,7 @@ export function drawScan(parts, now) {
   setText(byId("place-name"), settings.place?.name ?? "");
   byId("place-name").setAttribute("aria-label", t("scan.place", { name: settings.place?.name ?? "" }));
   pill("status-online", server.denied ? "bad" : server.online ? "good" : "warn", t(server.denied ? "status.denied" : server.online ? "status.online" : "status.offline"));
-  const [key, count] = age(now - list.at);
+  const [key, count] = age(now - list.at, server.online);
   const listText = list.complete ? t("status.list", { age: t(key, { count }) }) : list.people.size ? t("status.list.loading", { count: list.people.size }) : t("status.list.none");
   pill("status-list", !list.complete ? "bad" : key === "age.live" ? "good" : "warn", listText);
   const { waiting, failed } = queue;

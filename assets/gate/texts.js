@@ -93,8 +93,8 @@ const en = {
   "verdict.first": "First entry",
   "verdict.repeat": "Entry number {count}. First at {at}",
   "verdict.again": "Already inside since {at}",
-  "verdict.offline.live": "Decided by this gate’s list, which is up to date",
-  "verdict.offline": "Decided by this gate’s list, {age}",
+  "verdict.byList": "Decided by this gate’s list, {age}",
+  "verdict.offline": "Offline. Decided by this gate’s list, {age}",
   "verdict.offline.incomplete": "The list of this gate is not complete.",
   "verdict.stop.note": "Checked in, but the note says stop.",
   "verdict.unknown": "unknown code {code}",
@@ -181,7 +181,8 @@ const en = {
   "undo.failed": "Undo failed: {message}",
   "undo.offline": "Undo failed: the server does not answer. Try again when the gate is online.",
 
-  "uploads.title": "Uploads and conflicts",
+  "uploads.title": "Uploads",
+  "uploads.conflicts": "Where the rules would have refused somebody whom this gate let in while it was offline, the console lists a conflict.",
   "uploads.waiting": "Scans and walk-ins that wait for upload: {count}. The oldest is from {at}.",
   "uploads.empty": "Nothing waits for upload.",
   "uploads.failed": "What the server did not store",
@@ -204,6 +205,7 @@ const en = {
   "menu.sound": "Sound",
   "menu.vibration": "Vibration",
   "menu.reset": "Set up again",
+  "menu.reset.with": "The list and the access are deleted from this device. Scans are kept ({count}).",
   "menu.reset.sure": "Delete list and access, keep scans ({count})",
   "menu.reload": "Reload",
 

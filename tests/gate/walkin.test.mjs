@@ -108,6 +108,9 @@ test("offline a walk-in is in the list at once, leaves and comes back, and is up
   const { shown, scan } = await app.walkIn(ADA);
   assert.deepEqual([shown.badge, scan.admitted, list.search("lovelace").length, list.counts(queue.passed).get(0)], ["R-1", true, 1, 2]);
   assert.match((await app.pass({ code: "R-1" })).shown.reason, /already used/);
+  // The server was there a moment ago: what is known is the list's all the same.
+  app.list.at = peer.now();
+  assert.deepEqual((await app.pass({ code: "R-1" })).shown.more, ["Offline. Decided by this gate’s list, 0 s old"]);
   app.settings.mode = "out";
   assert.equal((await app.pass({ code: "R-1" })).passed, true);
   // A restart without the server knows the person, too.

@@ -194,7 +194,9 @@ fn bookings_are_checked_in_together_and_lost_badges_are_replaced() {
     gate.tells("Checked in: 3 of 3");
     is_for_everybody(&gate, "booking, checked in");
     assert_eq!(inside("A"), "Marie,Irene,Eve");
-    gate.click("#booking-close");
+    // Back closes it, as the button would.
+    gate.run("history.back()", &[]);
+    gate.until("it is closed", || !gate.has("dialog[open]"));
 
     // Scanned: one is inside by then, and one comes later.
     scan(&gate, "B-1");
