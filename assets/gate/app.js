@@ -450,6 +450,7 @@ async function reset() {
 function askReset(event) {
   const count = queue.waiting.length + queue.failed.length;
   if (!sync.gate?.supervisorPin) return confirmThen(t("menu.reset.sure", { count }), reset)(event);
+  closeDialogs();
   setText(byId("reset-what"), t("menu.reset.with", { count }));
   openWithPin("reset", () => sync.gate?.supervisorPin, () => {
     reset();
