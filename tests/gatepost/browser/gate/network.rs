@@ -7,13 +7,6 @@ use serde_json::json;
 const CHECK_IN: &str = "/api/v5/interaction/new/check-in";
 const BATCH: &str = "/api/v5/interaction/batch";
 
-/// The page starts without the server from now on.
-fn keeps_its_page(gate: &Browser) {
-    gate.until("the page is kept", || {
-        gate.run("return navigator.serviceWorker.controller !== null", &[]) == json!(true)
-    });
-}
-
 /// The tab ends as when the system takes its memory, and is opened again.
 fn tab_is_killed(gate: &Browser) {
     let _ = gate.try_call("Page.crash", &json!({}));
@@ -83,7 +76,6 @@ fn a_tab_that_is_killed_between_scan_and_upload_loses_nothing() {
     let venue = Venue::new(5, json!({}));
     let network = venue.network();
     let gate = venue.gate(&network);
-    keeps_its_page(&gate);
     network.set(Network::Down);
     admits(&gate, &["T-1", "T-2", "T-3"]);
     tab_is_killed(&gate);

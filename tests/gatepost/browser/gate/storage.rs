@@ -1,15 +1,8 @@
 //! What the browser keeps, and where: its database, the app's files, the server's address.
 
 use super::venue::{Venue, admits, hurry, is_offline, is_online, kept};
-use crate::{browser::window::Browser, faults::proxy::Network};
+use crate::faults::proxy::Network;
 use serde_json::json;
-
-/// Waits until a reload needs no server.
-fn page_is_kept(gate: &Browser) {
-    gate.until("the page is kept", || {
-        gate.run("return navigator.serviceWorker.controller !== null", &[]) == json!(true)
-    });
-}
 
 #[test]
 fn a_full_disk_is_said_and_loses_nothing_while_the_page_is_open() {
@@ -52,7 +45,6 @@ fn storage_that_the_browser_evicts_is_written_again() {
     let venue = Venue::new(4, json!({}));
     let network = venue.network();
     let gate = venue.gate(&network);
-    page_is_kept(&gate);
     network.set(Network::Down);
     admits(&gate, &["T-1", "T-2"]);
     gate.call(
@@ -78,7 +70,6 @@ fn a_new_version_waits_for_the_queue_and_loses_nothing() {
     let venue = Venue::new(2, json!({}));
     let network = venue.network();
     let gate = venue.gate(&network);
-    page_is_kept(&gate);
     network.block(Some("/api/v5/interaction/batch"));
     network.set(Network::Down);
     admits(&gate, &["T-1"]);

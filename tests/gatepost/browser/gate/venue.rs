@@ -109,7 +109,7 @@ impl Venue {
         ));
     }
 
-    /// Waits until the gate is online with the whole list.
+    /// Waits until the gate is online with the whole list, and its page is kept.
     #[track_caller]
     pub fn is_ready(&self, gate: &Browser) {
         let people = self.server.count("delegates");
@@ -119,6 +119,7 @@ impl Venue {
             let numbers = numbers.as_str().unwrap_or_default().to_owned();
             numbers.contains(&format!("of {people} arrived")) && has_list(gate)
         });
+        page_is_kept(gate);
     }
 
     /// How many check-ins are stored.
@@ -156,6 +157,13 @@ pub fn is_online(gate: &Browser) {
 pub fn is_offline(gate: &Browser) {
     gate.until("the gate is offline", || {
         gate.has("body[data-screen=scan] #status-online.warn")
+    });
+}
+
+/// Waits until the page starts without the server.
+fn page_is_kept(gate: &Browser) {
+    gate.until("the page is kept", || {
+        gate.run("return navigator.serviceWorker.controller !== null", &[]) == json!(true)
     });
 }
 
