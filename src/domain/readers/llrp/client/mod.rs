@@ -1,0 +1,114 @@
+//! Keeps a reader connected: connects, sets it up, passes its reads on, and connects again when it is lost.
+
+mod connection;
+
+use super::{Event, PORT, ReaderConfig, State};
+use connection::Connection;
+use std::{future::Future, pin::pin, time::Duration};
+use tokio::{
+    net::TcpStream,
+    time::{Instant, sleep, timeout},
+};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a reader may take to stop at the end.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+const RETRY_MIN: Duration = Duration::from_secs(1);
+const RETRY_MAX: Duration = Duration::from_secs(30);
+
+/// Keeps the reader connected until `stop` is ready; then stops its inventory, within a second. `events` is
+/// called in order and must not block.
+pub async fn run(
+    config: ReaderConfig,
+    events: impl Fn(Event) + Send + Sync + 'static,
+    stop: impl Future<Output = ()>,
+) {
+    let mut stop = pin!(stop);
+    let mut retry = RETRY_MIN;
+    loop {
+        events(Event::State(State::Connecting));
+        let started = Instant::now();
+        let connected = tokio::select! {
+            () = &mut stop => return,
+            connected = connect(&config.address) => connected,
+        };
+        let reason = match connected {
+            Err(reason) => reason,
+            Ok(stream) => {
+                let mut connection = Connection::new(stream, &events);
+                let reason = tokio::select! {
+                    () = &mut stop => None,
+                    failure = connection.run(&config) => Some(failure),
+                };
+                let Some(reason) = reason else {
+                    // The reader stops by itself when the connection ends.
+                    let _ = timeout(CLOSE_TIMEOUT, connection.close()).await;
+                    return;
+                };
+                reason
+            }
+        };
+        if started.elapsed() > RETRY_MAX {
+            retry = RETRY_MIN;
+        }
+        let retry_in = with_jitter(retry);
+        retry = (retry * 2).min(RETRY_MAX);
+        events(Event::State(State::Down { reason, retry_in }));
+        tokio::select! {
+            () = &mut stop => return,
+            () = sleep(retry_in) => {}
+        }
+    }
+}
+
+async fn connect(address: &str) -> Result<TcpStream, String> {
+    let address = with_port(address);
+    let stream = timeout(CONNECT_TIMEOUT, TcpStream::connect(&address))
+        .await
+        .map_err(|_| {
+            format!(
+                "{address} did not answer within {} s.",
+                CONNECT_TIMEOUT.as_secs()
+            )
+        })?
+        .map_err(|error| format!("Connecting to {address} failed: {error}."))?;
+    // Only the delay of small messages depends on it.
+    let _ = stream.set_nodelay(true);
+    Ok(stream)
+}
+
+/// Adds the port of LLRP to an address without one.
+fn with_port(address: &str) -> String {
+    let bare_ipv6 = !address.starts_with('[') && address.matches(':').count() > 1;
+    if bare_ipv6 {
+        format!("[{address}]:{PORT}")
+    } else if address.ends_with(']') || !address.contains(':') {
+        format!("{address}:{PORT}")
+    } else {
+        address.into()
+    }
+}
+
+/// Up to a quarter more, so that readers that were lost together do not return together.
+fn with_jitter(retry: Duration) -> Duration {
+    retry + retry / 4 * (getrandom::u32().unwrap_or_default() % 1024) / 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_port;
+
+    #[test]
+    fn an_address_has_a_port_or_gets_one() {
+        for (address, expected) in [
+            ("reader.local", "reader.local:5084"),
+            ("192.0.2.9", "192.0.2.9:5084"),
+            ("192.0.2.9:6000", "192.0.2.9:6000"),
+            ("fe80::1", "[fe80::1]:5084"),
+            ("[fe80::1]", "[fe80::1]:5084"),
+            ("[fe80::1]:6000", "[fe80::1]:6000"),
+        ] {
+            assert_eq!(with_port(address), expected);
+        }
+    }
+}
