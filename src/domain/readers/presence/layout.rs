@@ -1,0 +1,91 @@
+//! Which antenna watches which place, and by which rules.
+
+use super::TagRead;
+use crate::core::presence::{PlacePresence, PresenceSettings, Zone};
+use std::collections::HashMap;
+
+/// What one antenna watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AntennaPlace {
+    pub reader: i64,
+    /// None: every antenna of the reader.
+    pub antenna: Option<u16>,
+    pub place: i64,
+    pub zone: Zone,
+}
+
+/// A place as an antenna watches it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spot {
+    pub place: i64,
+    pub zone: Zone,
+    pub rules: PresenceSettings,
+}
+
+/// Every antenna that watches a place.
+#[derive(Debug, Clone, Default)]
+pub struct Layout {
+    spots: HashMap<(i64, Option<u16>), Spot>,
+    rules: HashMap<i64, PresenceSettings>,
+    default: PresenceSettings,
+}
+
+impl Layout {
+    /// `places` has what places set in place of the settings.
+    pub fn new(
+        antennas: impl IntoIterator<Item = AntennaPlace>,
+        places: impl IntoIterator<Item = (i64, PlacePresence)>,
+        settings: &PresenceSettings,
+    ) -> Self {
+        let mut layout = Self {
+            default: *settings,
+            ..Self::default()
+        };
+        let places = places.into_iter();
+        layout.rules = places
+            .map(|(place, own)| (place, settings.at(&own)))
+            .collect();
+        for one in antennas {
+            let rules = layout.rules(one.place);
+            let (place, zone) = (one.place, one.zone);
+            layout
+                .spots
+                .insert((one.reader, one.antenna), Spot { place, zone, rules });
+        }
+        layout
+    }
+
+    /// What a read tells of.
+    pub fn spot(&self, read: &TagRead) -> Option<&Spot> {
+        let spots = &self.spots;
+        spots
+            .get(&(read.reader, Some(read.antenna)))
+            .or_else(|| spots.get(&(read.reader, None)))
+    }
+
+    /// Whether a read is strong enough, and of an antenna that watches a place.
+    pub fn knows(&self, read: &TagRead) -> bool {
+        // A level that is no number is no level.
+        self.spot(read).is_some_and(|spot| {
+            read.rssi_dbm >= spot.rules.rssi_floor_dbm && read.rssi_dbm.is_finite()
+        })
+    }
+
+    /// Whether an antenna hears a place as a room.
+    pub fn has_room(&self, place: i64) -> bool {
+        let mut spots = self.spots.values();
+        spots.any(|spot| spot.place == place && spot.zone == Zone::Room)
+    }
+
+    /// The rules of a place.
+    pub fn rules(&self, place: i64) -> PresenceSettings {
+        self.rules.get(&place).copied().unwrap_or(self.default)
+    }
+
+    /// After so long without a read, everybody has left every room.
+    pub fn longest_ms(&self) -> i64 {
+        let rules = self.rules.values().chain([&self.default]);
+        let longest = rules.map(|rules| rules.gone_after_seconds).max();
+        (i64::from(longest.unwrap_or_default()) + 30) * 1000
+    }
+}

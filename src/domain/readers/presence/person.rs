@@ -1,0 +1,406 @@
+//! What is known of one tag: where it was heard, and where its owner is.
+//!
+//! Rooms are told apart by level. Every half second each place that hears the tag gets a smoothed level;
+//! the lead of another place over the current one adds up as evidence, and once that is enough, the
+//! person moves. A single strong read, a reflection or a body in the way moves nobody. A doorway toggles. A
+//! portal tells the direction by the order of its sides.
+
+use super::{
+    Derived, DerivedKind, Layout, TagRead,
+    layout::Spot,
+    pass::{Direction, Pass, SETTLED_MS},
+};
+use crate::core::presence::{PresenceSettings, Zone};
+
+/// Levels are compared every half second.
+const SLOT_MS: i64 = 500;
+const SLOT_S: f32 = 0.5;
+/// How much of a slot's level counts at once: a time constant of two seconds.
+const SMOOTHING: f32 = 0.221;
+/// Reads within this are one.
+const MERGED_MS: i64 = 250;
+/// A place that does not hear the tag for longer loses level.
+const SILENT_MS: i64 = 2_000;
+const LOSS_DB_PER_S: f32 = 2.0;
+/// Seconds for which a lead of `moveDb` must last.
+const MOVE_S: f32 = 10.0;
+/// The part of `moveDb` that a lead must exceed to be evidence.
+const DRIFT: f32 = 1.0 / 3.0;
+/// A lead counts up to so many times `moveDb`: no single slot decides.
+const LEAD_MAX: f32 = 2.0;
+/// What is not heard for so long is forgotten, where nothing else asks for it.
+const FORGOTTEN_MS: i64 = 10_000;
+
+/// A tag.
+#[derive(Debug, Default)]
+pub struct Person {
+    heard: Vec<Heard>,
+    passes: Vec<(i64, Pass, Last)>,
+    stay: Option<Stay>,
+    /// When they entered or left last: what is found out later happened no earlier.
+    changed_ms: i64,
+    /// When the current slot ends; 0 before the first read.
+    slot_end: i64,
+}
+
+/// Where somebody is.
+#[derive(Debug, Clone, Copy)]
+struct Stay {
+    place: i64,
+    since_ms: i64,
+    last: Last,
+}
+
+/// The last read at a place.
+#[derive(Debug, Clone, Copy, Default)]
+struct Last {
+    reader: i64,
+    antenna: u16,
+    rssi_dbm: f32,
+    at_ms: i64,
+    /// Reads since it was first heard there.
+    reads: u32,
+}
+
+impl Last {
+    fn note(&mut self, read: &TagRead) {
+        *self = Self {
+            reader: read.reader,
+            antenna: read.antenna,
+            rssi_dbm: read.rssi_dbm,
+            at_ms: read.at_ms,
+            reads: self.reads.saturating_add(1),
+        };
+    }
+
+    fn derived(&self, kind: DerivedKind, tag: i64, place: i64, at_ms: i64) -> Derived {
+        Derived {
+            kind,
+            tag,
+            place,
+            reader: self.reader,
+            antenna: self.antenna,
+            rssi_dbm: self.rssi_dbm,
+            reads: self.reads,
+            at_ms,
+        }
+    }
+}
+
+/// A room or a doorway that hears the tag.
+#[derive(Debug)]
+struct Heard {
+    place: i64,
+    zone: Zone,
+    last: Last,
+    /// The last reads that count, at most as many as a sighting takes.
+    counted: Vec<i64>,
+    /// Whether a sighting goes on, and whether it was told.
+    is_sighted: bool,
+    is_told: bool,
+    /// Smoothed, in dBm.
+    level: f32,
+    /// Whether the level is only assumed.
+    is_assumed: bool,
+    /// The strongest read of the current slot.
+    slot_best: Option<f32>,
+    /// Evidence that the person is here rather than at the current place, in dB and seconds.
+    evidence: f32,
+    /// A doorway tells nothing before this.
+    dead_until: i64,
+}
+
+impl Heard {
+    fn new(place: i64, zone: Zone, level: f32) -> Self {
+        Self {
+            place,
+            zone,
+            last: Last::default(),
+            counted: Vec::new(),
+            is_sighted: false,
+            is_told: false,
+            level,
+            is_assumed: false,
+            slot_best: None,
+            evidence: 0.0,
+            dead_until: i64::MIN,
+        }
+    }
+
+    fn note(&mut self, read: &TagRead, rules: &PresenceSettings) {
+        let at = read.at_ms;
+        if at - self.last.at_ms > i64::from(rules.gone_after_seconds) * 1000 {
+            // Another visit.
+            self.is_told = false;
+            self.last.reads = 0;
+        }
+        self.last.note(read);
+        self.slot_best = Some(
+            self.slot_best
+                .map_or(read.rssi_dbm, |best| best.max(read.rssi_dbm)),
+        );
+        if self
+            .counted
+            .last()
+            .is_none_or(|last| at - last >= MERGED_MS)
+        {
+            self.counted.push(at);
+            let needed = rules.min_reads.max(1) as usize;
+            let excess = self.counted.len().saturating_sub(needed);
+            self.counted.drain(..excess);
+            self.is_sighted =
+                self.counted.len() == needed && at - self.counted[0] <= i64::from(rules.window_ms);
+        }
+    }
+
+    /// Ends a slot.
+    fn end_slot(&mut self, slot_end: i64) {
+        match self.slot_best.take() {
+            Some(best) if self.is_assumed => (self.level, self.is_assumed) = (best, false),
+            Some(best) => self.level += SMOOTHING * (best - self.level),
+            None if slot_end - self.last.at_ms > SILENT_MS => {
+                self.level -= LOSS_DB_PER_S * SLOT_S;
+                // What follows a silence begins anew: a place that never heard the tag would lead otherwise.
+                self.is_assumed = true;
+                self.is_sighted = false;
+            }
+            None => {}
+        }
+    }
+}
+
+impl Person {
+    /// Goes on with a stay of before.
+    pub fn restore(&mut self, place: i64, since_ms: i64, layout: &Layout) {
+        let last = Last {
+            at_ms: since_ms,
+            ..Last::default()
+        };
+        self.stay = Some(Stay {
+            place,
+            since_ms,
+            last,
+        });
+        if layout.has_room(place) {
+            let mut heard = Heard::new(place, Zone::Room, layout.rules(place).rssi_floor_dbm);
+            heard.last = last;
+            heard.is_told = true;
+            heard.is_assumed = true;
+            self.heard.push(heard);
+        }
+        self.changed_ms = since_ms;
+        self.slot_end = slot_end(since_ms);
+    }
+
+    pub fn place(&self) -> Option<i64> {
+        self.stay.map(|stay| stay.place)
+    }
+
+    /// Notes a read, after time has passed until then.
+    pub fn hear(&mut self, read: &TagRead, spot: &Spot) {
+        let is_side = matches!(spot.zone, Zone::Inside | Zone::Outside);
+        if is_side {
+            let at = self
+                .passes
+                .iter()
+                .position(|(place, _, _)| *place == spot.place);
+            let at = at.unwrap_or_else(|| {
+                self.passes
+                    .push((spot.place, Pass::begin(read.at_ms), Last::default()));
+                self.passes.len() - 1
+            });
+            let (_, pass, last) = &mut self.passes[at];
+            pass.add(read.at_ms, read.rssi_dbm, spot.zone == Zone::Inside);
+            last.note(read);
+            return;
+        }
+        let at = self
+            .heard
+            .iter()
+            .position(|one| one.place == spot.place && one.zone == spot.zone);
+        let at = at.unwrap_or_else(|| {
+            self.heard
+                .push(Heard::new(spot.place, spot.zone, read.rssi_dbm));
+            self.heard.len() - 1
+        });
+        self.heard[at].note(read, &spot.rules);
+    }
+
+    /// Lets time pass, and derives what follows.
+    pub fn pass_time(
+        &mut self,
+        until_ms: i64,
+        tag: i64,
+        layout: &Layout,
+        derived: &mut Vec<Derived>,
+    ) {
+        if self.slot_end == 0 {
+            self.slot_end = slot_end(until_ms);
+        }
+        while self.slot_end <= until_ms {
+            if self.heard.is_empty() && self.passes.is_empty() {
+                self.slot_end = slot_end(until_ms);
+                break;
+            }
+            self.end_slot(tag, layout, derived);
+            self.slot_end += SLOT_MS;
+        }
+    }
+
+    fn end_slot(&mut self, tag: i64, layout: &Layout, derived: &mut Vec<Derived>) {
+        let now = self.slot_end;
+        for one in &mut self.heard {
+            one.end_slot(now);
+            if one.is_sighted && !one.is_told {
+                one.is_told = true;
+                derived.push(
+                    one.last
+                        .derived(DerivedKind::Seen, tag, one.place, one.last.at_ms),
+                );
+            }
+        }
+        self.end_passes(now, tag, derived);
+        self.doors(tag, layout, derived);
+        self.rooms(now, tag, layout, derived);
+        let current = self.place();
+        self.heard.retain(|one| {
+            let kept_ms =
+                FORGOTTEN_MS.max(i64::from(layout.rules(one.place).gone_after_seconds) * 1000);
+            now - one.last.at_ms <= kept_ms
+                || (Some(one.place) == current && one.zone == Zone::Room)
+        });
+    }
+
+    fn end_passes(&mut self, now: i64, tag: i64, derived: &mut Vec<Derived>) {
+        let mut ended = Vec::new();
+        self.passes.retain(|(place, pass, last)| {
+            let is_over = now - pass.last_ms > SETTLED_MS;
+            if is_over {
+                ended.push((*place, *pass, *last));
+            }
+            !is_over
+        });
+        for (place, pass, last) in ended {
+            derived.push(last.derived(DerivedKind::Seen, tag, place, last.at_ms));
+            match pass.direction() {
+                Some(Direction::In) => self.enter(place, last, tag, derived),
+                Some(Direction::Out) if self.place() == Some(place) => {
+                    self.exit(last.at_ms, tag, derived);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn doors(&mut self, tag: i64, layout: &Layout, derived: &mut Vec<Derived>) {
+        for at in 0..self.heard.len() {
+            let door = &mut self.heard[at];
+            if door.zone != Zone::Door || !door.is_sighted {
+                continue;
+            }
+            let (place, last) = (door.place, door.last);
+            let is_due = last.at_ms >= door.dead_until;
+            // Who lingers in the doorway passes once.
+            let dead_ms = i64::from(layout.rules(place).door_dead_seconds) * 1000;
+            door.dead_until = last.at_ms.saturating_add(dead_ms.max(1));
+            if !is_due {
+                continue;
+            }
+            if self.place() == Some(place) {
+                self.exit(last.at_ms, tag, derived);
+            } else {
+                self.enter(place, last, tag, derived);
+            }
+        }
+    }
+
+    fn rooms(&mut self, now: i64, tag: i64, layout: &Layout, derived: &mut Vec<Derived>) {
+        let current = self.place();
+        let own = self
+            .heard
+            .iter()
+            .find(|one| one.zone == Zone::Room && Some(one.place) == current);
+        if let (Some(stay), Some(own)) = (&mut self.stay, own) {
+            stay.last = own.last;
+            let gone_ms = i64::from(layout.rules(own.place).gone_after_seconds) * 1000;
+            if now - own.last.at_ms > gone_ms {
+                let at_ms = own.last.at_ms;
+                self.exit(at_ms, tag, derived);
+            }
+        }
+        let current = self.place();
+        let level = self
+            .heard
+            .iter()
+            .find(|one| one.zone == Zone::Room && Some(one.place) == current);
+        let level = level.map(|own| own.level);
+        let mut best: Option<(f32, i64, Last)> = None;
+        for one in self
+            .heard
+            .iter_mut()
+            .filter(|one| one.zone == Zone::Room && Some(one.place) != current)
+        {
+            let rules = layout.rules(one.place);
+            let is_enough = current.is_none() || {
+                // No antenna hears the current place as a room: any level there is a lead.
+                let level = level.unwrap_or(rules.rssi_floor_dbm);
+                let lead = one.level - level - rules.move_db * DRIFT;
+                let lead = lead.min(rules.move_db * LEAD_MAX);
+                one.evidence = (one.evidence + lead * SLOT_S).max(0.0);
+                one.evidence >= rules.move_db * MOVE_S
+            };
+            // An entry counts as of the last read, which must not be long ago.
+            let is_read = one.is_sighted && now - one.last.at_ms <= SLOT_MS;
+            if is_enough && is_read && best.is_none_or(|(level, _, _)| one.level > level) {
+                best = Some((one.level, one.place, one.last));
+            }
+        }
+        if let Some((_, place, last)) = best {
+            self.enter(place, last, tag, derived);
+        }
+    }
+
+    fn enter(&mut self, place: i64, last: Last, tag: i64, derived: &mut Vec<Derived>) {
+        if self.place() == Some(place) {
+            return;
+        }
+        self.exit(last.at_ms, tag, derived);
+        let since_ms = last.at_ms.max(self.changed_ms);
+        derived.push(last.derived(DerivedKind::Entered, tag, place, since_ms));
+        self.changed_ms = since_ms;
+        self.stay = Some(Stay {
+            place,
+            since_ms,
+            last,
+        });
+        self.heard.iter_mut().for_each(|one| one.evidence = 0.0);
+    }
+
+    /// Leaves where they are, by the last read there, and at `at_ms` at the latest.
+    fn exit(&mut self, at_ms: i64, tag: i64, derived: &mut Vec<Derived>) {
+        if let Some(stay) = self.stay.take() {
+            let at_ms = stay
+                .last
+                .at_ms
+                .clamp(stay.since_ms, at_ms.max(stay.since_ms));
+            derived.push(
+                stay.last
+                    .derived(DerivedKind::Exited, tag, stay.place, at_ms),
+            );
+            self.changed_ms = at_ms;
+        }
+    }
+
+    /// Whether nothing is left to know.
+    pub fn is_gone(&self) -> bool {
+        self.stay.is_none() && self.heard.is_empty() && self.passes.is_empty()
+    }
+}
+
+/// The end of the slot that a time is in.
+fn slot_end(at_ms: i64) -> i64 {
+    at_ms
+        .div_euclid(SLOT_MS)
+        .saturating_add(1)
+        .saturating_mul(SLOT_MS)
+}

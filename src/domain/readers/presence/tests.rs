@@ -1,0 +1,270 @@
+//! Laws of presence, for any reads; and what happens at rooms, doorways and portals.
+
+#![expect(clippy::cast_precision_loss, reason = "small numbers")]
+
+use super::*;
+use crate::{
+    core::presence::{PlacePresence, PresenceSettings, Zone},
+    domain::readers::walks::{Options, measure},
+};
+use proptest::prelude::*;
+use std::collections::HashMap;
+
+const ROOM: i64 = 1;
+const NEXT: i64 = 2;
+const DOOR: i64 = 3;
+const PORTAL: i64 = 4;
+
+/// A reader with an antenna in two rooms, in a doorway, and on both sides of a portal.
+fn layout() -> Layout {
+    let antennas = [
+        (1, ROOM, Zone::Room),
+        (2, NEXT, Zone::Room),
+        (3, DOOR, Zone::Door),
+        (4, PORTAL, Zone::Outside),
+        (5, PORTAL, Zone::Inside),
+    ];
+    let antennas = antennas.map(|(antenna, place, zone)| AntennaPlace {
+        reader: 9,
+        antenna: Some(antenna),
+        place,
+        zone,
+    });
+    let strict = PlacePresence {
+        rssi_floor_dbm: Some(-60.0),
+        ..PlacePresence::default()
+    };
+    Layout::new(antennas, [(NEXT, strict)], &PresenceSettings::default())
+}
+
+fn read(tag: i64, antenna: u16, rssi_dbm: f32, at_ms: i64) -> TagRead {
+    TagRead {
+        tag,
+        reader: 9,
+        antenna,
+        rssi_dbm,
+        at_ms,
+    }
+}
+
+/// What follows from all reads.
+fn all(reads: &[TagRead]) -> Vec<Derived> {
+    let mut presence = Presence::new(layout());
+    for read in reads {
+        presence.push(*read);
+    }
+    let mut derived = Vec::new();
+    presence.finish(&mut derived);
+    derived
+}
+
+/// As `kind place at`, without `seen`.
+fn passages(reads: &[TagRead]) -> Vec<(DerivedKind, i64, i64)> {
+    let derived = all(reads)
+        .into_iter()
+        .filter(|one| one.kind != DerivedKind::Seen);
+    derived
+        .map(|one| (one.kind, one.place, one.at_ms))
+        .collect()
+}
+
+/// A read each third of a second.
+fn steady(antenna: u16, rssi_dbm: f32, seconds: std::ops::Range<i64>) -> Vec<TagRead> {
+    let times = (seconds.start * 3..seconds.end * 3).map(|third| third * 1000 / 3);
+    times.map(|at| read(7, antenna, rssi_dbm, at)).collect()
+}
+
+#[test]
+fn one_read_is_nobody_and_a_stay_ends_with_its_last_read() {
+    assert!(all(&[read(7, 1, -50.0, 1_000)]).is_empty());
+    // Reads within a quarter of a second are one.
+    assert!(all(&[read(7, 1, -50.0, 1_000), read(7, 1, -50.0, 1_100)]).is_empty());
+    // Too weak for the place, or for any.
+    assert!(all(&[steady(1, -71.0, 0..9), steady(2, -61.0, 0..9)].concat()).is_empty());
+    let stay = passages(&steady(1, -50.0, 0..10));
+    assert_eq!(
+        stay,
+        [
+            (DerivedKind::Entered, ROOM, 333),
+            (DerivedKind::Exited, ROOM, 9_666)
+        ]
+    );
+}
+
+#[test]
+fn a_body_in_the_way_moves_nobody_and_another_room_does() {
+    let covered = [steady(1, -50.0, 0..60), steady(1, -50.0, 80..100)].concat();
+    assert_eq!(passages(&covered).len(), 2);
+    // Next door hears as well, 5 dB less, all the time.
+    let heard = [steady(1, -50.0, 0..100), steady(2, -55.0, 0..100)].concat();
+    assert_eq!(
+        passages(&heard),
+        [
+            (DerivedKind::Entered, ROOM, 333),
+            (DerivedKind::Exited, ROOM, 99_666)
+        ]
+    );
+    let moved = [
+        steady(1, -50.0, 0..30),
+        steady(1, -58.0, 30..90),
+        steady(2, -50.0, 30..90),
+    ]
+    .concat();
+    let moved = passages(&moved);
+    let places: Vec<_> = moved
+        .iter()
+        .map(|(kind, place, _)| (*kind, *place))
+        .collect();
+    assert_eq!(
+        places,
+        [
+            (DerivedKind::Entered, ROOM),
+            (DerivedKind::Exited, ROOM),
+            (DerivedKind::Entered, NEXT),
+            (DerivedKind::Exited, NEXT)
+        ]
+    );
+    assert!((35_000..50_000).contains(&moved[2].2), "{moved:?}");
+}
+
+#[test]
+fn a_doorway_toggles_once_a_pass() {
+    let reads = [steady(3, -45.0, 0..8), steady(3, -45.0, 100..103)].concat();
+    let kinds: Vec<_> = passages(&reads).iter().map(|(kind, _, _)| *kind).collect();
+    assert_eq!(kinds, [DerivedKind::Entered, DerivedKind::Exited]);
+}
+
+#[test]
+fn a_portal_tells_the_direction() {
+    // From antenna to antenna in four seconds.
+    let pass = |from: u16, to: u16, at: i64| -> Vec<TagRead> {
+        let mut reads = Vec::new();
+        for step in 0..20_i64 {
+            let level = |distance: i64| -45.0 - distance as f32;
+            reads.push(read(7, from, level(step), at + step * 200));
+            reads.push(read(7, to, level(20 - step), at + step * 200 + 90));
+        }
+        reads
+    };
+    let both = [pass(4, 5, 0), pass(5, 4, 60_000)].concat();
+    let kinds: Vec<_> = passages(&both)
+        .iter()
+        .map(|(kind, place, _)| (*kind, *place))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            (DerivedKind::Entered, PORTAL),
+            (DerivedKind::Exited, PORTAL)
+        ]
+    );
+    // Who comes near and turns around passes no portal.
+    let turned: Vec<TagRead> = (0..40_i64)
+        .map(|step| {
+            let near = 20 - (step - 20).abs();
+            read(7, 4, -65.0 + near as f32, step * 200)
+        })
+        .collect();
+    assert!(passages(&turned).is_empty());
+}
+
+#[test]
+fn a_stay_goes_on_after_a_restart() {
+    let mut presence = Presence::new(layout());
+    presence.restore([(7, ROOM, 1_000)]);
+    for read in steady(1, -50.0, 2..30) {
+        presence.push(read);
+    }
+    let mut derived = Vec::new();
+    presence.finish(&mut derived);
+    let kinds: Vec<_> = derived.iter().map(|one| one.kind).collect();
+    assert_eq!(kinds, [DerivedKind::Exited]);
+}
+
+#[test]
+fn a_flood_drops_the_oldest_and_counts_them() {
+    let mut presence = Presence::new(layout());
+    for at in 0..=400_000 {
+        presence.push(read(at % 50, 1, -50.0, at));
+    }
+    assert_eq!(presence.dropped(), 40_000);
+}
+
+#[test]
+fn people_who_walk_are_where_presence_has_them() {
+    let options = Options {
+        people: 200,
+        minutes: 30,
+        ..Options::default()
+    };
+    let accuracy = measure(options, &PresenceSettings::default());
+    assert!(accuracy.right > 0.99, "{accuracy:?}");
+    // One more than in 10,000 minutes: 6,000 minutes are too few to tell one from two.
+    assert!(accuracy.false_exits <= 5.0, "{accuracy:?}");
+}
+
+fn reads() -> impl Strategy<Value = Vec<TagRead>> {
+    let read = (0..3_i64, 1..7_u16, -75.0..-40.0_f32, 0..200_000_i64);
+    proptest::collection::vec(
+        read.prop_map(|(tag, antenna, level, at)| self::read(tag, antenna, level, at)),
+        0..300,
+    )
+}
+
+/// Everything that was derived, in an order of its own.
+fn sorted(mut derived: Vec<Derived>) -> Vec<Derived> {
+    derived.sort_by_key(|one| (one.tag, one.at_ms, one.place, one.kind));
+    derived
+}
+
+proptest! {
+    #[test]
+    fn nobody_is_in_two_places_and_every_exit_has_an_entry(reads in reads()) {
+        let mut places: HashMap<i64, i64> = HashMap::new();
+        for one in all(&reads) {
+            match one.kind {
+                DerivedKind::Entered => prop_assert_eq!(places.insert(one.tag, one.place), None),
+                DerivedKind::Exited => prop_assert_eq!(places.remove(&one.tag), Some(one.place)),
+                DerivedKind::Seen => {}
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_arrival_does_not_matter(reads in reads(), seed in any::<u64>()) {
+        let mut shuffled = reads.clone();
+        shuffled.sort_by_key(|read| (read.at_ms ^ read.tag).wrapping_mul(seed.cast_signed() | 1));
+        prop_assert_eq!(all(&reads), all(&shuffled));
+    }
+
+    #[test]
+    fn steps_of_any_length_give_the_same(mut reads in reads(), steps in proptest::collection::vec(1..30_000_i64, 1..20)) {
+        reads.sort_by_key(|read| read.at_ms);
+        let mut presence = Presence::new(layout());
+        let (mut derived, mut now, mut next) = (Vec::new(), 0, 0);
+        for step in steps.iter().cycle().take(1_000) {
+            now += step;
+            while let Some(read) = reads.get(next).filter(|read| read.at_ms <= now) {
+                presence.push(*read);
+                next += 1;
+            }
+            presence.advance(now, &mut derived);
+        }
+        for read in &reads[next..] {
+            presence.push(*read);
+        }
+        presence.finish(&mut derived);
+        prop_assert_eq!(sorted(derived), sorted(all(&reads)));
+    }
+
+    #[test]
+    fn no_read_stops_it(at in any::<i64>(), level in any::<f32>(), antenna in any::<u16>(), until in any::<i64>()) {
+        let mut presence = Presence::new(layout());
+        presence.push(read(1, antenna, level, at));
+        presence.push(read(1, 1, level, at.wrapping_add(300)));
+        presence.push(read(1, 1, -50.0, at));
+        let mut derived = Vec::new();
+        presence.advance(until, &mut derived);
+        presence.finish(&mut derived);
+    }
+}
