@@ -45,6 +45,8 @@ CREATE UNIQUE INDEX delegates_external_id ON delegates (external_id) WHERE exter
 CREATE UNIQUE INDEX delegates_public_id ON delegates (public_id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX delegates_code ON delegates (code) WHERE code IS NOT NULL AND deleted_at IS NULL;
 CREATE UNIQUE INDEX delegates_uhf_id ON delegates (uhf_id) WHERE uhf_id IS NOT NULL AND deleted_at IS NULL;
+-- Readers report EPCs in hexadecimal; attendees are found by that, however it was typed.
+CREATE INDEX delegates_uhf_tag ON delegates (upper(uhf_id)) WHERE uhf_id IS NOT NULL AND deleted_at IS NULL;
 CREATE UNIQUE INDEX delegates_slug ON delegates (slug) WHERE slug IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX delegates_parent ON delegates (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX delegates_previous ON delegates (previous_id) WHERE previous_id IS NOT NULL;
@@ -271,6 +273,21 @@ CREATE TABLE refusals (
 ) STRICT;
 CREATE INDEX refusals_at ON refusals (at);
 CREATE INDEX refusals_delegate ON refusals (delegate_id) WHERE delegate_id IS NOT NULL;
+
+-- Tags that readers saw and no attendee had, until one gets it as `uhfId`.
+CREATE TABLE unknown_tags (
+    -- Hexadecimal, upper case.
+    epc       TEXT PRIMARY KEY,
+    first_at  INTEGER NOT NULL,
+    last_at   INTEGER NOT NULL,
+    reads     INTEGER NOT NULL,
+    -- The reader that saw it last, and at which antenna and place.
+    reader_id INTEGER NOT NULL,
+    antenna   INTEGER NOT NULL,
+    place_id  INTEGER,
+    rssi      REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX unknown_tags_last ON unknown_tags (last_at);
 
 -- Interactions that a gate let through and the rules would not have.
 CREATE TABLE conflicts (

@@ -7,6 +7,8 @@ pub mod idempotency;
 pub mod keyed;
 pub mod outbox;
 pub mod outgoing;
+pub mod presence;
+pub mod reader;
 pub mod records;
 pub mod rules;
 pub mod search;

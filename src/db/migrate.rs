@@ -38,10 +38,17 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0022_change_feed.sql")),
     M::up(include_str!("migrations/0023_outbox.sql")),
     M::up(include_str!("migrations/0024_local_ca.sql")),
+    M::up(concat!(
+        include_str!("migrations/0025_readers.sql"),
+        include_str!("migrations/reports_readers.sql")
+    )),
 ];
 
 /// What a fresh file holds from the start: its reports.
-const CONTENT: &str = include_str!("migrations/reports.sql");
+const CONTENT: &str = concat!(
+    include_str!("migrations/reports.sql"),
+    include_str!("migrations/reports_readers.sql")
+);
 
 /// The schema version this program writes (SQLite's `user_version`).
 #[expect(clippy::cast_possible_wrap, reason = "a handful of steps")]
@@ -171,7 +178,7 @@ mod tests {
             rows.unwrap().map(Result::unwrap).collect()
         };
         assert_eq!(reports(&migrated), reports(&fresh));
-        assert_eq!(reports(&fresh).len(), 6);
+        assert_eq!(reports(&fresh).len(), 8);
     }
 
     #[test]

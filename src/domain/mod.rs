@@ -12,6 +12,7 @@ pub mod history;
 pub mod interactions;
 pub mod messages;
 pub mod otp;
+pub mod readers;
 pub mod reports;
 pub mod sales;
 pub mod webhooks;

@@ -1,20 +1,27 @@
 //! The caller of an operation, with what the operation requires in its type:
 //! `caller: Granted<ReadDelegates>` lets nobody in without a valid token and that role.
 
-use super::{App, Principal, Requirement, Scope};
+use super::{
+    App, Principal, Requirement, Scope, clients,
+    throttle::{Account, Endpoint},
+};
 use crate::{
     types::{
         Timestamp,
-        error::{Error, Kind},
+        error::{Error, Kind, Result},
     },
-    web::{Failure, RequestTrace},
+    web::{ClientAddress, Failure, RequestTrace},
 };
-use poem::{FromRequest, Request, RequestBody, http::header};
+use poem::{
+    FromRequest, Request, RequestBody,
+    http::header,
+    web::headers::{Authorization, HeaderMapExt, authorization::Basic},
+};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaOAuthFlow, MetaOAuthFlows, MetaOAuthScope, MetaSecurityScheme, Registry},
 };
-use std::{marker::PhantomData, ops::Deref, sync::Arc};
+use std::{marker::PhantomData, net::IpAddr, ops::Deref, sync::Arc, time::Instant};
 
 /// The name of the security scheme in the OpenAPI document.
 pub const SCHEME: &str = "OAuth2";
@@ -81,6 +88,48 @@ fn flow(granted: impl Fn(&Scope) -> bool) -> MetaOAuthFlow {
     }
 }
 
+fn missing<R: Requirement>() -> Error {
+    let or = if R::BASIC {
+        ", or a client's id and secret by HTTP Basic"
+    } else {
+        ""
+    };
+    let message = format!("this needs a token: Authorization: Bearer <access token>{or}");
+    Error::new(Kind::TokenMissing, message)
+}
+
+/// The client of an id and a secret.
+fn by_secret(app: &App, sent: &Authorization<Basic>, address: IpAddr) -> Result<Principal> {
+    let (name, secret) = (sent.username(), sent.password().as_bytes());
+    let (found, revoked) = app.store.look_up(|connection| {
+        let found = clients::authenticate(connection, name, secret)?;
+        let revoked = found.is_none() && clients::is_revoked(connection, name, secret)?;
+        Ok((found, revoked))
+    })?;
+    if revoked {
+        return Err(Error::new(Kind::ClientRevoked, "this client was revoked"));
+    }
+    let Some(client) = found else {
+        let nobody = Account::unknown(Endpoint::ClientSecret);
+        app.throttle.failed(nobody, address, Instant::now())?;
+        return Err(Error::new(
+            Kind::Unauthenticated,
+            "the client's id or secret is wrong",
+        ));
+    };
+    Ok(Principal {
+        client: client.id,
+        client_name: client.client_id,
+        device: client.device,
+        user: None,
+        delegate: None,
+        roles: client.roles,
+        scopes: client.scopes,
+        visible_properties: client.visible_properties.map(Into::into),
+        expires_at: Timestamp(i64::MAX),
+    })
+}
+
 impl<'a, R: Requirement> ApiExtractor<'a> for Granted<R> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
 
@@ -122,13 +171,13 @@ impl<'a, R: Requirement> ApiExtractor<'a> for Granted<R> {
         let app = request
             .data::<App>()
             .ok_or_else(|| Failure(Error::defect("no application in the request")))?;
-        let token = bearer(request).ok_or_else(|| {
-            Failure(Error::new(
-                Kind::TokenMissing,
-                "this needs a token: Authorization: Bearer <access token>",
-            ))
-        })?;
-        let principal = app.tokens.principal(&app.store, token).map_err(Failure)?;
+        let basic = R::BASIC.then(|| request.headers().typed_get());
+        let principal = if let Some(basic) = basic.flatten() {
+            Arc::new(by_secret(app, &basic, ClientAddress::of(request)).map_err(Failure)?)
+        } else {
+            let token = bearer(request).ok_or_else(|| Failure(missing::<R>()))?;
+            app.tokens.principal(&app.store, token).map_err(Failure)?
+        };
         if let Some(trace) = RequestTrace::of(request) {
             trace.made_by(&principal.client_name);
         }

@@ -190,6 +190,9 @@ pub trait Requirement: Send + Sync + 'static {
 
     /// Whether being bound to a device admits as well, to what is of that device.
     const OR_DEVICE: bool = false;
+
+    /// Whether a client may send its id and secret by HTTP Basic in place of a token.
+    const BASIC: bool = false;
 }
 
 /// A valid token and nothing more.
@@ -239,6 +242,14 @@ pub struct ReadDeviceOrOwn;
 impl Requirement for ReadDeviceOrOwn {
     const ANY_OF: &'static [Role] = ReadDevice::ANY_OF;
     const OR_DEVICE: bool = true;
+}
+
+/// May send tag reads. Readers that post cannot renew tokens, and send their secret.
+pub struct SendReads;
+
+impl Requirement for SendReads {
+    const ANY_OF: &'static [Role] = &[Role::InteractionWrite];
+    const BASIC: bool = true;
 }
 
 macro_rules! requirements {

@@ -5,6 +5,7 @@
 use super::connections::Connections;
 use crate::{
     db::{integrity::Condition, open::beside},
+    domain::readers::{Readers, state::ReaderState},
     identity::App,
     types::observe::{self, DURATIONS, Exposition, Histogram},
     web::RequestTrace,
@@ -22,6 +23,8 @@ pub struct Sources {
     /// Requests.
     pub traffic: Arc<Traffic>,
     pub connections: Arc<Connections>,
+    /// UHF readers.
+    pub readers: Arc<Readers>,
 }
 
 impl Sources {
@@ -32,10 +35,70 @@ impl Sources {
         errors(&mut page);
         self.connections(&mut page);
         writer(&mut page, app);
+        self.readers(&mut page);
         file(&mut page, app);
         Response::builder()
             .content_type("text/plain; version=0.0.4; charset=utf-8")
             .body(page.text())
+    }
+
+    fn readers(&self, page: &mut Exposition) {
+        let shown = self.readers.shown();
+        if shown.is_empty() {
+            return;
+        }
+        let down = shown.iter().filter(|reader| reader.state.is_down()).count();
+        let sum =
+            |of: fn(&ReaderState) -> u64| shown.iter().map(|reader| of(&reader.state)).sum::<u64>();
+        let (people, waiting, lost) = self.readers.counts();
+        page.single(
+            "gatepost_uhf_readers",
+            "gauge",
+            "UHF readers in use.",
+            shown.len(),
+        );
+        page.single(
+            "gatepost_uhf_readers_down",
+            "gauge",
+            "UHF readers that cannot be reached.",
+            down,
+        );
+        page.single(
+            "gatepost_uhf_reads_total",
+            "counter",
+            "Tag reads taken.",
+            sum(|state| state.reads),
+        );
+        page.single(
+            "gatepost_uhf_reads_dropped_total",
+            "counter",
+            "Tag reads that had to make room or could not be matched.",
+            sum(|state| state.dropped),
+        );
+        page.single(
+            "gatepost_uhf_reads_unknown_total",
+            "counter",
+            "Reads of tags that no attendee has.",
+            sum(|state| state.unknown),
+        );
+        page.single(
+            "gatepost_uhf_people",
+            "gauge",
+            "People at a place by what readers noticed.",
+            people,
+        );
+        page.single(
+            "gatepost_uhf_interactions_waiting",
+            "gauge",
+            "Entries, exits and sightings that wait to be recorded.",
+            waiting,
+        );
+        page.single(
+            "gatepost_uhf_interactions_lost_total",
+            "counter",
+            "Entries, exits and sightings that could not be kept.",
+            lost,
+        );
     }
 
     fn connections(&self, page: &mut Exposition) {

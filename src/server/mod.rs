@@ -96,6 +96,7 @@ pub async fn run(
     let sources = Sources {
         traffic: Arc::clone(&traffic),
         connections: Arc::clone(&connections),
+        readers: Arc::clone(&console.readers),
     };
     let trust = Trust::new(tls.as_ref());
     let exchange = |endpoint| {
@@ -151,6 +152,7 @@ pub async fn run(
         () = apps::upkeep(&app) => {}
         () = feed::upkeep(&app) => {}
         () = console.discovery.upkeep() => {}
+        () = console.readers.run() => {}
         () = schedule::follow(&app) => {}
         () = recount::follow(&app.store) => {}
         () = outbox.run() => {}
@@ -180,8 +182,8 @@ fn endpoint(
 ) -> Result<impl Endpoint<Output = Response> + 'static> {
     let app = console.app();
     let table = routes::table(console);
-    let document = openapi::document(app, &console.discovery)?;
-    let page = openapi::page(app, &console.discovery, &document);
+    let document = openapi::document(console)?;
+    let page = openapi::page(console, &document);
     let of_opened = app.clone();
     let route = api
         .at("/openapi.json", served("application/json", document))

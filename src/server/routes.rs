@@ -8,19 +8,11 @@ use super::{
 use crate::{
     admin::{self, Console},
     domain::{
-        apps::api::AppsApi,
-        content::api::ContentApi,
-        delegates::api::DelegatesApi,
-        devices::api::DevicesApi,
-        discovery::{Discovery, api::DiscoveryApi},
-        events::api::EventsApi,
-        feed::api::FeedApi,
-        gate::api::GateApi,
-        interactions::api::InteractionsApi,
-        messages::api::CommsApi,
-        otp::api::OtpApi,
-        reports::api::ReportsApi,
-        sales::api::TransactionsApi,
+        apps::api::AppsApi, content::api::ContentApi, delegates::api::DelegatesApi,
+        devices::api::DevicesApi, discovery::api::DiscoveryApi, events::api::EventsApi,
+        feed::api::FeedApi, gate::api::GateApi, interactions::api::InteractionsApi,
+        messages::api::CommsApi, otp::api::OtpApi, readers::api::ReadersApi,
+        reports::api::ReportsApi, sales::api::TransactionsApi,
     },
     identity::{App, oauth::api::OAuthApi},
     types::{error::Error, text::shortened},
@@ -37,8 +29,8 @@ use std::{collections::HashMap, sync::Arc};
 pub const PREFIXES: &[&str] = &["/api/v5", "/api/5"];
 
 /// Every operation of the API.
-pub fn operations(app: &App, discovery: &Arc<Discovery>) -> impl OpenApi + 'static {
-    let app = || app.clone();
+pub fn operations(console: &Console) -> impl OpenApi + use<> {
+    let app = || console.app().clone();
     (
         OAuthApi { app: app() },
         OtpApi { app: app() },
@@ -47,13 +39,17 @@ pub fn operations(app: &App, discovery: &Arc<Discovery>) -> impl OpenApi + 'stat
         AppsApi { app: app() },
         DiscoveryApi {
             app: app(),
-            discovery: Arc::clone(discovery),
+            discovery: Arc::clone(&console.discovery),
         },
         EventsApi { app: app() },
         InteractionsApi { app: app() },
         TransactionsApi { app: app() },
         FeedApi { app: app() },
         GateApi { app: app() },
+        ReadersApi {
+            app: app(),
+            readers: Arc::clone(&console.readers),
+        },
         ReportsApi { app: app() },
         CommsApi::new(app()),
         ContentApi { app: app() },
@@ -63,7 +59,7 @@ pub fn operations(app: &App, discovery: &Arc<Discovery>) -> impl OpenApi + 'stat
 
 /// The API's routes, to be nested under a prefix.
 pub(super) fn api(console: &Console, traffic: &mut Traffic) -> impl Endpoint + 'static {
-    routed(operations(console.app(), &console.discovery), traffic)
+    routed(operations(console), traffic)
 }
 
 /// What signs somebody in and out: it is at `/api/oauth/v2/token` and `/api/otp/send` too.
@@ -176,7 +172,7 @@ pub type Table = Vec<(String, Vec<Method>)>;
 /// The table of every path that is served.
 pub fn table(console: &Console) -> Table {
     let mut paths = HashMap::new();
-    operations(console.app(), &console.discovery).add_routes(&mut paths);
+    operations(console).add_routes(&mut paths);
     let pages = [
         "/",
         "/docs",

@@ -42,6 +42,7 @@ impl<T: DeserializeOwned, const MAX: usize, const PARTS: bool> Body<T, MAX, PART
 pub struct Anything<T, const MAX: usize> {
     bytes: Vec<u8>,
     coding: Option<String>,
+    content_type: Option<String>,
     shape: PhantomData<fn() -> T>,
 }
 
@@ -49,6 +50,11 @@ impl<T, const MAX: usize> Anything<T, MAX> {
     /// How the body says that it is compressed; it is taken as it comes.
     pub fn coding(&self) -> Option<&str> {
         self.coding.as_deref()
+    }
+
+    /// The `Content-Type` of the body.
+    pub fn content_type(&self) -> Option<&str> {
+        self.content_type.as_deref()
     }
 
     /// The body as it was sent.
@@ -224,6 +230,7 @@ impl<'a, T: Described, const MAX: usize> ApiExtractor<'a> for Anything<T, MAX> {
         Ok(Self {
             bytes,
             coding: coding(request),
+            content_type: request.content_type().map(ToOwned::to_owned),
             shape: PhantomData,
         })
     }

@@ -325,6 +325,8 @@ pub enum Tag {
     Changes,
     /// Gate apps.
     Gates,
+    /// UHF readers.
+    Readers,
     /// Regions that are rendered for a delegate or a device.
     Content,
     /// Tokens.

@@ -10,6 +10,7 @@ use gatepost::{
     domain::{
         delegates, devices,
         interactions::{self, batch::Batch, draft::BatchInput, forms, shared::SharedValues},
+        readers,
     },
     ops::import::{
         self, Plan, Source, What,
@@ -30,12 +31,13 @@ pub type Target = fn(&[u8]);
     dead_code,
     reason = "each binary of the fuzzer calls one of them alone"
 )]
-pub const TARGETS: [(&str, Target); 5] = [
+pub const TARGETS: [(&str, Target); 6] = [
     ("forms", forms),
     ("csv", csv),
     ("search", search),
     ("selector", selector),
     ("batch", batch),
+    ("llrp", llrp),
 ];
 
 /// An interaction's `data`, as far as it is reshaped: what was sent stands in it as it was, and done
@@ -148,4 +150,9 @@ pub fn batch(bytes: &[u8]) {
     if let Some(cause) = refused {
         assert!(matches!(cause.kind, Kind::Invalid), "{cause:?}");
     }
+}
+
+/// What a reader sends, and what a client sends to the emulator.
+pub fn llrp(bytes: &[u8]) {
+    readers::llrp::fuzz(bytes);
 }

@@ -25,6 +25,7 @@ mod loopback;
 mod onboarding;
 mod openapi;
 mod people;
+mod readers;
 mod reports;
 mod schemathesis;
 mod smoke;

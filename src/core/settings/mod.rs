@@ -1,6 +1,6 @@
 //! What an administrator sets for the whole instance: its name, time zone, address, default access
 //! rules, who may call from a browser, when backups are made, where calls to others may go, whether
-//! messages go to delegates, who may have one-time passwords. Kept in the `settings` table, one row a
+//! messages go to delegates, who may have one-time passwords, how tag reads become presence. Kept in the `settings` table, one row a
 //! name. The picture that stands for the instance is in `logo`.
 
 pub mod gate_message;
@@ -11,7 +11,7 @@ pub mod values;
 pub use values::{Communications, OneTimePasswords};
 
 use crate::{
-    core::{Context, outgoing::Reach, rules::AccessRules},
+    core::{Context, outgoing::Reach, presence::PresenceSettings, rules::AccessRules},
     db::{Store, Tx},
     types::{
         Timestamp, Zone,
@@ -67,6 +67,8 @@ pub struct Settings {
     pub one_time_passwords: OneTimePasswords,
     /// `changeFeed`: for how many days deletions stay known to whoever keeps a copy; 30 unless set.
     pub feed_kept_days: Option<i64>,
+    /// `presence`: how tag reads become sightings, entries and exits.
+    pub presence: PresenceSettings,
     /// When the doors were opened; `None` during rehearsal.
     pub doors_opened_at: Option<Timestamp>,
 }
@@ -124,6 +126,7 @@ impl Settings {
         "communications",
         "oneTimePasswords",
         "changeFeed",
+        "presence",
     ];
 
     /// The instance's name.
@@ -169,6 +172,7 @@ impl Settings {
             "communications" => self.communications = Communications::parse(value)?,
             "oneTimePasswords" => self.one_time_passwords = OneTimePasswords::parse(value)?,
             "changeFeed" => self.feed_kept_days = Some(feed_kept_days(value)?),
+            "presence" => self.presence = PresenceSettings::parse("presence", value)?,
             DOORS => self.doors_opened_at = value.as_i64().map(Timestamp),
             notices::NAME | gate_message::NAME => {}
             _ => return Err(unknown(name)),

@@ -18,6 +18,8 @@ pub use names::{
 use crate::{
     core::{
         Context,
+        presence::PlacePresence,
+        reader::ReaderSetup,
         records::{
             Attachments, Brief, Changes, Field, Resource, Selection,
             catalogue::{attach_children, searchable},
@@ -115,28 +117,49 @@ pub fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes, times: [&str; 
         });
     }
     changes.set_default("available", creating, || Sql::Integer(1));
-    check_access(tx, id, changes)?;
+    check_sections(tx, id, changes)?;
     check_times(tx, id, changes, times)
 }
 
-/// Access rules are checked as they will be after the merge.
-fn check_access(tx: &Tx<'_>, id: Option<i64>, changes: &Changes) -> Result<()> {
-    let Some(patch) = changes.data.as_ref().and_then(|data| data.get("Access")) else {
+type CheckSection = fn(&str, &Value) -> Result<()>;
+
+/// The sections of a device's `data` that the server reads, and how each is checked.
+const SECTIONS: [(&str, CheckSection); 3] = [
+    ("Access", |name, value| {
+        AccessRules::parse(name, value).map(drop)
+    }),
+    ("Presence", |name, value| {
+        PlacePresence::parse(name, value).map(drop)
+    }),
+    ("Reader", |name, value| {
+        ReaderSetup::parse(name, value).map(drop)
+    }),
+];
+
+/// Sections that the server reads are checked as they will be after the merge.
+fn check_sections(tx: &Tx<'_>, id: Option<i64>, changes: &Changes) -> Result<()> {
+    let sent = |name: &str| changes.data.as_ref()?.get(name).cloned();
+    let sent = SECTIONS.map(|(name, check)| (name, check, sent(name)));
+    if sent.iter().all(|(_, _, patch)| patch.is_none()) {
         return Ok(());
-    };
+    }
     let stored: Option<String> = match id {
         Some(id) => tx
             .prepare_cached("SELECT data FROM devices WHERE id = ?1")?
             .query_row([id], |row| row.get(0))?,
         None => None,
     };
-    let mut access = stored
-        .and_then(|text| serde_json::from_str::<Value>(&text).ok())
-        .and_then(|mut data| data.get_mut("Access").map(Value::take))
-        .unwrap_or(Value::Null);
-    crate::types::json::merge_patch(&mut access, patch.clone());
-    if !access.is_null() {
-        AccessRules::parse("data.Access", &access)?;
+    let mut stored: Value = stored
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default();
+    for (name, check, patch) in sent {
+        if let Some(patch) = patch {
+            let mut section = stored.get_mut(name).map(Value::take).unwrap_or_default();
+            crate::types::json::merge_patch(&mut section, patch);
+            if !section.is_null() {
+                check(&format!("data.{name}"), &section)?;
+            }
+        }
     }
     Ok(())
 }

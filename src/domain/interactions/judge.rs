@@ -3,9 +3,13 @@
 //! at it, for as long as no device changes (see [`crate::db::Tx::cache`]). So is what most events have none
 //! of: gate notes, and people who were uninvited by another.
 
-use super::presence::{self, History, PresenceChange};
+use super::{
+    presence::{self, History, PresenceChange},
+    types,
+};
 use crate::{
     core::{
+        presence::PlacePresence,
         rules::{self, AccessRules, CheckInFacts, Passage, Place, PresenceState, Room},
         settings::Settings,
     },
@@ -218,6 +222,8 @@ pub struct CachedDevice {
     pub parent: Option<DeviceId>,
     /// Whether it is not deleted.
     pub alive: bool,
+    /// Whether who is inside depends on what readers notice there, too.
+    pub counts_reads: bool,
 }
 
 impl DeviceCache {
@@ -259,6 +265,23 @@ impl DeviceCache {
         let path: Rc<[DeviceId]> = path.into();
         insert(&mut self.paths.borrow_mut(), device, Rc::clone(&path));
         Ok(path)
+    }
+
+    /// What an interaction of a type does to presence at its first device.
+    pub fn effect(
+        &self,
+        connection: &Connection,
+        kind: &str,
+        device: Option<DeviceId>,
+        has_second_delegate: bool,
+    ) -> Result<Option<PresenceChange>> {
+        let counted = match device {
+            Some(device) if types::depends_on_place(kind) => {
+                self.get(connection, device)?.counts_reads
+            }
+            _ => false,
+        };
+        Ok(types::effect(kind, has_second_delegate, counted))
     }
 
     /// Whether anybody has a gate note.
@@ -307,6 +330,7 @@ fn load(connection: &Connection, device: DeviceId) -> Result<CachedDevice> {
             let data = row.get_ref(4)?;
             Ok(CachedDevice {
                 rules: AccessRules::of_stored(data.as_str_or_null()?),
+                counts_reads: PlacePresence::of_stored(data.as_str_or_null()?).counts,
                 place: Place {
                     name: row.get(0)?,
                     available: row.get(1)?,
@@ -329,5 +353,6 @@ fn load(connection: &Connection, device: DeviceId) -> Result<CachedDevice> {
         rules: None,
         parent: None,
         alive: false,
+        counts_reads: false,
     }))
 }

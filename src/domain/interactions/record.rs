@@ -132,7 +132,14 @@ fn settle(
         }
         Err(other) => return Err(other),
     };
-    let inserted = insert(tx, ctx, draft, participants, assessment.motion.as_ref())?;
+    let inserted = insert(
+        tx,
+        ctx,
+        &device_cache,
+        draft,
+        participants,
+        assessment.motion.as_ref(),
+    )?;
     device_cache.recorded(inserted.effect);
     if let Some(motion) = assessment.motion {
         motion.count(tx, &device_cache, &inserted)?;
@@ -193,7 +200,14 @@ pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
     }
     let device_cache = tx.cache::<DeviceCache>();
     let motion = Motion::of(tx, &device_cache, draft, &participants)?;
-    let inserted = insert(tx, ctx, draft, &participants, motion.as_ref())?;
+    let inserted = insert(
+        tx,
+        ctx,
+        &device_cache,
+        draft,
+        &participants,
+        motion.as_ref(),
+    )?;
     if let Some(motion) = motion {
         motion.count(tx, &device_cache, &inserted)?;
     }
@@ -317,11 +331,12 @@ impl Motion {
         draft: &Draft,
         participants: &ResolvedParticipants,
     ) -> Result<Option<Self>> {
-        let (Some(change), Some(delegate), Some(device)) = (
-            types::passage_effect(&draft.kind),
-            participants.delegates[0],
-            participants.devices[0],
-        ) else {
+        let (Some(delegate), Some(device)) = (participants.delegates[0], participants.devices[0])
+        else {
+            return Ok(None);
+        };
+        let effect = device_cache.effect(connection, &draft.kind, Some(device), false)?;
+        let Some(change) = effect.filter(|effect| effect.is_passage()) else {
             return Ok(None);
         };
         let history = History::of(connection, delegate)?;
@@ -416,6 +431,7 @@ struct Inserted {
 fn insert(
     tx: &Tx<'_>,
     ctx: &Context,
+    device_cache: &DeviceCache,
     draft: &Draft,
     participants: &ResolvedParticipants,
     motion: Option<&Motion>,
@@ -426,7 +442,7 @@ fn insert(
     let [first_device, second_device, third_device] = participants.devices;
     let id = tx.new_interaction_id()?;
     let order_at = position(tx, draft, motion)?;
-    let effect = types::effect(&draft.kind, second_delegate.is_some());
+    let effect = device_cache.effect(tx, &draft.kind, first_device, second_delegate.is_some())?;
     tx.prepare_cached(
         "INSERT INTO interactions (id, interaction_type, first_delegate_id, second_delegate_id,
                 third_delegate_id, first_device_id, second_device_id, third_device_id, data, shared,

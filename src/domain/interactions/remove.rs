@@ -77,8 +77,9 @@ pub fn take_back(tx: &Tx<'_>, id: i64) -> Result<()> {
 }
 
 fn take_out(tx: &Tx<'_>, id: i64, interaction: &Interaction) -> Result<()> {
-    let passed =
-        interaction.delegates[0].filter(|_| types::passage_effect(&interaction.kind).is_some());
+    let may_pass = types::passage_effect(&interaction.kind).is_some()
+        || types::depends_on_place(&interaction.kind);
+    let passed = interaction.delegates[0].filter(|_| may_pass);
     let before = Before::of(tx, passed)?;
     tx.prepare_cached("DELETE FROM interactions WHERE id = ?1")?
         .execute([id])?;

@@ -21,6 +21,8 @@ pub struct InteractionType {
     pub presence_effect: Option<PresenceChange>,
     /// What it does in place of that where a second delegate takes part.
     pub effect_with_second: Option<PresenceChange>,
+    /// What it does at a place that counts what readers notice (`data.Presence.counts`).
+    pub effect_where_counted: Option<PresenceChange>,
     /// The passage by which the rules judge it; the others are never refused by rules.
     pub judged: Option<Passage>,
     /// What the server does once it is recorded.
@@ -46,6 +48,7 @@ impl InteractionType {
             label,
             presence_effect: None,
             effect_with_second: None,
+            effect_where_counted: None,
             judged: None,
             follow_up: None,
             postable: true,
@@ -84,6 +87,18 @@ pub const CONNECT: InteractionType = InteractionType {
     follow_up: Some(FollowUp::Connect),
     ..InteractionType::new("connect", "Connection request")
 };
+/// A tag was read at a place.
+pub const SEEN: InteractionType = InteractionType::new("seen", "Seen by a reader");
+/// Came into a place, by what readers noticed.
+pub const ENTERED: InteractionType = InteractionType {
+    effect_where_counted: Some(PresenceChange::Enter),
+    ..InteractionType::new("entered", "Entered, noticed by a reader")
+};
+/// Left a place, by what readers noticed.
+pub const EXITED: InteractionType = InteractionType {
+    effect_where_counted: Some(PresenceChange::Exit),
+    ..InteractionType::new("exited", "Exited, noticed by a reader")
+};
 /// Two who asked each other.
 pub const CONNECTED: InteractionType = InteractionType {
     postable: false,
@@ -91,7 +106,7 @@ pub const CONNECTED: InteractionType = InteractionType {
 };
 
 /// Every type, in the order in which pages offer them.
-pub static TYPES: [InteractionType; 14] = [
+pub static TYPES: [InteractionType; 17] = [
     CHECK_IN,
     InteractionType::with_effect(
         "check-in-override",
@@ -116,6 +131,9 @@ pub static TYPES: [InteractionType; 14] = [
     InteractionType::new("order-cleared", "Order ready"),
     CONNECT,
     CONNECTED,
+    SEEN,
+    ENTERED,
+    EXITED,
 ];
 
 /// The type of this name, if it means something to the server.
@@ -134,14 +152,21 @@ pub fn is_postable(name: &str) -> bool {
     find(name).is_none_or(|known| known.postable)
 }
 
-/// What an interaction does to presence: the value of its column `effect`.
-pub fn effect(name: &str, has_second_delegate: bool) -> Option<PresenceChange> {
+/// What an interaction does to presence: the value of its column `effect`. `counted`: its place counts
+/// what readers notice.
+pub fn effect(name: &str, has_second_delegate: bool, counted: bool) -> Option<PresenceChange> {
     let found = find(name)?;
-    if has_second_delegate {
+    let effect = if has_second_delegate {
         found.effect_with_second
     } else {
         found.presence_effect
-    }
+    };
+    effect.or(found.effect_where_counted.filter(|_| counted))
+}
+
+/// Whether the effect of a type depends on its place.
+pub fn depends_on_place(name: &str) -> bool {
+    find(name).is_some_and(|known| known.effect_where_counted.is_some())
 }
 
 /// What a type does to who is inside; `None` for most.
@@ -162,19 +187,30 @@ pub fn names_of(effect: PresenceChange) -> impl Iterator<Item = &'static str> {
     TYPES.iter().filter(of_effect).map(|one| one.name)
 }
 
-/// The column `effect` of a row of interactions as it must be, as an SQL expression.
+/// The column `effect` of a row of interactions as it must be, as an SQL expression. Where the effect
+/// depends on the place, it stays as it was recorded.
 pub fn effect_sql() -> String {
     let number = |effect: Option<PresenceChange>| {
         effect.map_or_else(|| "NULL".to_owned(), |effect| (effect as i64).to_string())
     };
     let cases: Vec<String> = TYPES
         .iter()
-        .filter(|one| (one.presence_effect, one.effect_with_second) != (None, None))
-        .map(|one| {
+        .filter_map(|one| {
+            let name = one.name;
+            if let Some(effect) = one.effect_where_counted {
+                return Some(format!(
+                    "WHEN '{name}' THEN nullif(effect, nullif(effect, {}))",
+                    effect as i64
+                ));
+            }
+            if (one.presence_effect, one.effect_with_second) == (None, None) {
+                return None;
+            }
             let alone = number(one.presence_effect);
             let with_second = number(one.effect_with_second);
-            let name = one.name;
-            format!("WHEN '{name}' THEN iif(second_delegate_id IS NULL, {alone}, {with_second})")
+            Some(format!(
+                "WHEN '{name}' THEN iif(second_delegate_id IS NULL, {alone}, {with_second})"
+            ))
         })
         .collect();
     format!("CASE interaction_type {} END", cases.join(" "))
@@ -249,7 +285,7 @@ mod tests {
     use rusqlite::Connection;
     use std::collections::BTreeSet;
 
-    /// A line for each type: its effect alone and with a second delegate, how it is judged, what
+    /// A line for each type: its effect alone, with a second delegate, and where reads count, how it is judged, what
     /// follows, and whether it may be posted.
     #[test]
     fn the_table_says_what_each_type_means() {
@@ -257,10 +293,11 @@ mod tests {
             .iter()
             .map(|one| {
                 format!(
-                    "{}: {:?} {:?} {:?} {:?} {}",
+                    "{}: {:?} {:?} {:?} {:?} {:?} {}",
                     one.name,
                     one.presence_effect,
                     one.effect_with_second,
+                    one.effect_where_counted,
                     one.judged,
                     one.follow_up,
                     one.postable
@@ -268,20 +305,23 @@ mod tests {
             })
             .collect();
         insta::assert_snapshot!(lines.join("\n"), @r"
-        check-in: Some(Enter) Some(Enter) Some(In) None true
-        check-in-override: Some(Enter) Some(Enter) None None true
-        check-out: Some(Exit) Some(Exit) Some(Out) None true
-        join: Some(Join) Some(Join) None None true
-        booking: Some(Join) Some(Join) None None true
-        cancel-booking: Some(Leave) Some(Leave) None None true
-        uninvite: Some(Leave) Some(LeaveSecond) None None true
-        own: None None None None true
-        lead: None None None None true
-        feedback: None None None Some(FlagFeedback) true
-        order: None None None None true
-        order-cleared: None None None None true
-        connect: None None None Some(Connect) true
-        connected: None None None None false
+        check-in: Some(Enter) Some(Enter) None Some(In) None true
+        check-in-override: Some(Enter) Some(Enter) None None None true
+        check-out: Some(Exit) Some(Exit) None Some(Out) None true
+        join: Some(Join) Some(Join) None None None true
+        booking: Some(Join) Some(Join) None None None true
+        cancel-booking: Some(Leave) Some(Leave) None None None true
+        uninvite: Some(Leave) Some(LeaveSecond) None None None true
+        own: None None None None None true
+        lead: None None None None None true
+        feedback: None None None None Some(FlagFeedback) true
+        order: None None None None None true
+        order-cleared: None None None None None true
+        connect: None None None None Some(Connect) true
+        connected: None None None None None false
+        seen: None None None None None true
+        entered: None None Some(Enter) None None true
+        exited: None None Some(Exit) None None true
         ");
     }
 
@@ -299,17 +339,25 @@ mod tests {
     fn sql_gives_the_effect_that_the_program_writes() {
         let file = Connection::open_in_memory().unwrap();
         let sql = format!(
-            "SELECT {} FROM (SELECT ?1 AS interaction_type, ?2 AS second_delegate_id)",
+            "SELECT {} FROM (SELECT ?1 AS interaction_type, ?2 AS second_delegate_id, ?3 AS effect)",
             effect_sql()
         );
         for name in TYPES.iter().map(|one| one.name).chain(["survey"]) {
-            for second in [None, Some(7)] {
+            for (second, counted) in [(None, false), (Some(7), false), (None, true)] {
+                let written = effect(name, second.is_some(), counted).map(|effect| effect as i64);
                 let found: Option<i64> = file
-                    .query_row(&sql, (name, second), |row| row.get(0))
+                    .query_row(&sql, (name, second, written), |row| row.get(0))
                     .unwrap();
-                let written = effect(name, second.is_some()).map(|effect| effect as i64);
-                assert_eq!(found, written, "{name} {second:?}");
+                assert_eq!(found, written, "{name} {second:?} {counted}");
             }
+            let damaged: Option<i64> = file
+                .query_row(&sql, (name, None::<i64>, 3), |row| row.get(0))
+                .unwrap();
+            assert_eq!(
+                damaged == Some(3),
+                effect(name, false, false) == Some(PresenceChange::Leave),
+                "{name}"
+            );
         }
     }
 }

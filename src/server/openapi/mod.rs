@@ -7,8 +7,8 @@
 
 use super::routes;
 use crate::{
-    domain::{discovery::Discovery, webhooks::CHANGES},
-    identity::App,
+    admin::Console,
+    domain::webhooks::CHANGES,
     types::{
         DelegateSelector, DeviceSelector,
         error::{Error, Result},
@@ -16,18 +16,14 @@ use crate::{
 };
 use poem_openapi::{LicenseObject, OpenApiService, ServerObject};
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
 
 mod errors;
 
 const ABOUT: &str = include_str!("about.md");
 
-fn service(
-    app: &App,
-    discovery: &Arc<Discovery>,
-) -> OpenApiService<impl poem_openapi::OpenApi + 'static, ()> {
+fn service(console: &Console) -> OpenApiService<impl poem_openapi::OpenApi + 'static, ()> {
     OpenApiService::new(
-        routes::operations(app, discovery),
+        routes::operations(console),
         "Gatepost",
         env!("CARGO_PKG_VERSION"),
     )
@@ -37,9 +33,9 @@ fn service(
 }
 
 /// The document as JSON text.
-pub fn document(app: &App, discovery: &Arc<Discovery>) -> Result<String> {
+pub fn document(console: &Console) -> Result<String> {
     let mut document: Value =
-        serde_json::from_str(&service(app, discovery).spec()).map_err(Error::defect)?;
+        serde_json::from_str(&service(console).spec()).map_err(Error::defect)?;
     document["components"]["schemas"]["Error"] = errors::schema();
     document["x-webhooks"] = described_webhooks();
     close_inputs(&mut document["components"]["schemas"]);
@@ -52,8 +48,8 @@ pub fn document(app: &App, discovery: &Arc<Discovery>) -> Result<String> {
 }
 
 /// The page that shows the document, whole in itself: it needs no internet.
-pub fn page(app: &App, discovery: &Arc<Discovery>, document: &str) -> String {
-    let service = service(app, discovery);
+pub fn page(console: &Console, document: &str) -> String {
+    let service = service(console);
     service
         .swagger_ui_html()
         .replace(&service.spec(), document)
@@ -248,6 +244,7 @@ fn parameter_example(path: &str, parameter: &str) -> Value {
         ("offset", _) => json!(200),
         ("place", _) => json!(5),
         ("q", _) => json!("ada"),
+        ("reader", _) => json!("code:portal-1"),
         ("total", _) => json!(false),
         ("since", _) => json!("U3VtbWl0MjYAAAGTUcV2AAAAdmlld_8AAAAAAAAAKQ"),
         ("types", _) => json!("delegate,interaction"),

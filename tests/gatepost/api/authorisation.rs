@@ -102,6 +102,9 @@ const TABLE: &[(&str, Access)] = &[
     ("createWalkIn", Roles(&[Gate])),
     ("replaceBadge", Roles(&[Gate])),
     ("findAtGate", Roles(&[Gate])),
+    ("sendReads", Roles(&[InteractionWrite])),
+    ("sendImpinjEvents", Roles(&[InteractionWrite])),
+    ("sendZebraEvents", Roles(&[InteractionWrite])),
 ];
 
 /// One operation of the server's document.

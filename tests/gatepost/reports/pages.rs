@@ -233,7 +233,7 @@ fn shipped_reports_are_there_and_come_back_when_asked_for() {
             .shown()
             .contains("/console/reports/event/attendance")
     );
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM reports"), 6);
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM reports"), 8);
 }
 
 #[test]

@@ -167,7 +167,7 @@ fn what_cannot_be_run_is_not_stored_and_nothing_beside_it() {
         twice.contains("board/people-1: stands there twice"),
         "{twice}"
     );
-    assert_eq!(reports(&office.db).len(), 6);
+    assert_eq!(reports(&office.db).len(), 8);
     assert_eq!(
         told(&office.db, &["config", "export"])["settings"],
         json!({})

@@ -77,6 +77,55 @@ fn attendance_no_shows_and_quarter_hours_are_what_happened() {
 }
 
 #[test]
+fn time_spent_counts_within_the_session_and_heat_by_the_hour() {
+    let (server, all) = Server::with_api();
+    let [ada, bo] = ["Ada", "Bo"].map(|name| all.delegate(&json!({"firstName": name})));
+    let session = all.device(&json!({
+        "name": "Keynote", "deviceType": "session",
+        "startAt": "2026-11-21T09:00:00Z", "endAt": "2026-11-21T10:00:00Z",
+    }));
+    let happens = |kind: &str, who: i64, at: &str| {
+        let at = format!("2026-11-21T{at}:00Z");
+        let body = json!({"delegate": who, "device": session, "recordedAt": at});
+        all.interact(kind, &body).is(201);
+    };
+    // Early, out for a while, and there to the end; by readers, and checked in by a gate besides.
+    happens("entered", ada, "08:50");
+    happens("check-in", ada, "08:51");
+    happens("exited", ada, "09:20");
+    happens("entered", ada, "09:30");
+    happens("exited", ada, "10:05");
+    happens("entered", bo, "09:30");
+    happens("exited", bo, "09:45");
+    let reader = server.reader();
+    let spent = |query: &str| -> Vec<(Value, Value, Value)> {
+        let rows = rows(&server, &reader, "time-spent", query);
+        let told =
+            |row: &Value| ["minutes", "percent", "certificate"].map(|name| row[name].clone());
+        let told = rows.iter().map(told);
+        told.map(|[minutes, percent, certificate]| (minutes, percent, certificate))
+            .collect()
+    };
+    let short = (json!(15), json!(25.0), json!("no"));
+    assert_eq!(
+        spent(""),
+        [(json!(50), json!(83.3), json!("yes")), short.clone()]
+    );
+    assert_eq!(
+        spent("percent=90"),
+        [(json!(50), json!(83.3), json!("no")), short]
+    );
+    assert!(spent(&format!("session={}", session + 1)).is_empty());
+    let heat: Vec<_> = rows(&server, &reader, "heat", "")
+        .iter()
+        .map(|row| (row["hour"].clone(), row["people"].clone()))
+        .collect();
+    let hour =
+        |hour: u8, people: i64| (json!(format!("2026-11-21 {hour:02}:00:00")), json!(people));
+    assert_eq!(heat, [hour(8, 1), hour(9, 2), hour(10, 1)]);
+}
+
+#[test]
 fn leads_come_with_their_answers() {
     let (server, all) = Server::with_api();
     let seller = all.delegate(&json!({"firstName": "Sam", "lastName": "Seller"}));
@@ -233,9 +282,11 @@ fn every_shipped_report_runs_on_an_event_and_on_nothing() {
     attendance: session,room,starts,attended,joined,percent_of_joined,inside_now,check_ins
     check-ins: quarter_hour,check_ins,people
     devices: device,type,state,battery,last_seen,network,app,failed_uploads,clock_skew_s,config_version,confirmed,code
+    heat: hour,place,people
     leads: sponsor,recorded_at,lead,company,job_title,email,phone,answers,taken_by
     no-shows: id,barcode,first_name,last_name,company,delegate_type,email,phone
     sales: product,method,quantity,amount,discount,purchases
+    time-spent: session,barcode,first_name,last_name,minutes,percent,certificate
     ");
 }
 
@@ -258,7 +309,9 @@ fn what_was_removed_stays_away() {
             "devices",
             "leads",
             "no-shows",
-            "sales"
+            "heat",
+            "sales",
+            "time-spent"
         ]
     );
     let kept = folder.path().join("config.json");

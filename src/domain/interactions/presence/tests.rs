@@ -88,7 +88,7 @@ fn file(path: &std::path::Path, all: &[Happened]) -> Connection {
                 one.recorded_at,
                 one.created_at,
                 one.order_at,
-                types::effect(one.kind, one.second.is_some())
+                types::effect(one.kind, one.second.is_some(), false)
             ],
         )
         .unwrap();
@@ -254,12 +254,12 @@ fn busy(count: i64) -> Connection {
             ("join", 2, None),
             ("uninvite", 3, Some(2)),
         ] {
-            let effect = types::effect(kind, second.is_some());
+            let effect = types::effect(kind, second.is_some(), false);
             insert.execute((kind, first, second, effect)).unwrap();
         }
     }
     for (kind, first) in [("check-in", 3), ("join", 3)] {
-        let effect = types::effect(kind, false);
+        let effect = types::effect(kind, false, false);
         insert.execute((kind, first, None::<i64>, effect)).unwrap();
     }
     drop(insert);

@@ -1,0 +1,115 @@
+//! What `data.Reader` of a device of the type `rfidreader` says: how its tag reads reach the server, and
+//! which place each antenna watches.
+
+use super::presence::Zone;
+use crate::types::{
+    DeviceSelector,
+    error::{Error, Result},
+    json::in_plain_words,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The type of devices that are readers.
+pub const DEVICE_TYPE: &str = "rfidreader";
+/// Antennas of a reader at the most; hubs have 32.
+const ANTENNAS_MAX: usize = 64;
+
+/// How a reader's tag reads reach the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// The server connects to the reader and configures it.
+    Llrp,
+    /// The reader posts to `/reader/impinj`.
+    Impinj,
+    /// The reader posts to `/reader/zebra`.
+    Zebra,
+    /// Somebody posts to `/reader/reads`.
+    #[default]
+    Push,
+}
+
+/// A reader as it is set up.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ReaderSetup {
+    pub protocol: Protocol,
+    /// `192.0.2.9:5084`; the port is optional.
+    pub address: Option<String>,
+    /// Tags whose EPC begins otherwise are ignored; hexadecimal.
+    pub epc_prefix: Option<String>,
+    /// Without any, the reader stands for its parent as a room.
+    pub antennas: Vec<Antenna>,
+}
+
+/// An antenna and what it watches.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Antenna {
+    pub antenna: u16,
+    /// A selector of a device, such as `code:hall-1`; the reader's parent without it.
+    #[serde(default)]
+    pub place: Option<String>,
+    #[serde(default)]
+    pub zone: Zone,
+    #[serde(default)]
+    pub power_dbm: Option<f64>,
+}
+
+impl ReaderSetup {
+    /// Reads a setup strictly; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`], with the path of what is wrong.
+    pub fn parse(name: &str, value: &Value) -> Result<Self> {
+        let setup: Self = serde_path_to_error::deserialize(value).map_err(|cause| {
+            let fault = in_plain_words(&cause.inner().to_string());
+            Error::invalid(format!("{name}.{}: {fault}", cause.path()))
+        })?;
+        setup
+            .check()
+            .map_err(|fault| Error::invalid(format!("{name}.{fault}")))?;
+        Ok(setup)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.protocol == Protocol::Llrp && self.address.as_deref().unwrap_or_default().is_empty()
+        {
+            return Err(
+                "address: is missing; the server connects to it, such as 192.0.2.9:5084".into(),
+            );
+        }
+        let prefix = self.epc_prefix.as_deref().unwrap_or_default();
+        if prefix.len() > 124 || !prefix.bytes().all(|one| one.is_ascii_hexdigit()) {
+            return Err("epcPrefix: must be hexadecimal digits, such as 3034".into());
+        }
+        if self.antennas.len() > ANTENNAS_MAX {
+            return Err(format!("antennas: must be at most {ANTENNAS_MAX}"));
+        }
+        for (at, one) in self.antennas.iter().enumerate() {
+            let fault = |what: String| Err(format!("antennas[{at}].{what}"));
+            if one.antenna == 0 {
+                return fault("antenna: must be 1 or more".into());
+            }
+            if self.antennas[..at]
+                .iter()
+                .any(|earlier| earlier.antenna == one.antenna)
+            {
+                return fault(format!("antenna: {} stands twice", one.antenna));
+            }
+            if let Some(place) = &one.place
+                && let Err(cause) = DeviceSelector::parse(place)
+            {
+                return fault(format!("place: {}", cause.message));
+            }
+            if one
+                .power_dbm
+                .is_some_and(|power| !(0.0..=40.0).contains(&power))
+            {
+                return fault("powerDbm: must be from 0 to 40".into());
+            }
+        }
+        Ok(())
+    }
+}

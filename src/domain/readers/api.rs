@@ -1,0 +1,238 @@
+//! `/reader/...`: tag reads that readers and integrators post.
+
+use super::{
+    Readers,
+    ingest::{Form, READS_MAX},
+};
+use crate::{
+    domain::devices,
+    identity::{App, Granted, roles::SendReads},
+    types::{
+        DeviceId, DeviceSelector, Timestamp,
+        error::{Error, Kind, Result},
+    },
+    web::{
+        Answer, Outcome,
+        body::Anything,
+        schema::{Described, Properties, array, free_object, inline, integer, one_of, plain, text},
+    },
+};
+use poem_openapi::{OpenApi, param::Query, registry::MetaSchema};
+use serde_json::json;
+use std::sync::Arc;
+
+/// The largest body, in bytes.
+const BODY_MAX_BYTES: usize = 4 << 20;
+
+/// The endpoints.
+pub struct ReadersApi {
+    pub app: App,
+    pub readers: Arc<Readers>,
+}
+
+#[OpenApi(tag = "crate::web::Tag::Readers")]
+impl ReadersApi {
+    /// Send tag reads
+    ///
+    /// Reads of UHF tags, from which the server derives who is where (`seen`, `entered`, `exited`). The
+    /// body is JSON, a JSON object a line (`application/x-ndjson`), or CSV (`text/csv`, with a header of
+    /// `epc,antenna,rssi,at`); up to 10,000 reads and 4 MiB. Send often: reads of one tag that arrive
+    /// within two seconds may come in any order, later ones count as of their arrival. Reads themselves
+    /// are not stored. Takes HTTP Basic with a client's id and secret as well as a token. Needs
+    /// `ROLE_OAUTH2_INTERACTION_WRITE`.
+    #[oai(path = "/reader/reads", method = "post", operation_id = "sendReads")]
+    async fn reads(
+        &self,
+        caller: Granted<SendReads>,
+        /// The reader, as an id or a selector, where the body does not name it and the client is not bound to it.
+        reader: Query<Option<String>>,
+        body: Anything<ReadsInput, BODY_MAX_BYTES>,
+    ) -> Outcome<Answer<AcceptedReads, 202>> {
+        let form = Form::of(body.content_type());
+        Ok(self.accept(&caller, reader.0, form, body).await?)
+    }
+
+    /// Send events of an Impinj reader
+    ///
+    /// The JSON of Impinj's `IoT` device interface (R700): one event, an array, or one a line. Of
+    /// `tagInventoryEvent` the server reads `epcHex` or `epc`, `antennaPort`, `peakRssiCdbm` and
+    /// `timestamp`; other events are passed over. Otherwise as `POST /reader/reads`. Needs
+    /// `ROLE_OAUTH2_INTERACTION_WRITE`.
+    #[oai(
+        path = "/reader/impinj",
+        method = "post",
+        operation_id = "sendImpinjEvents"
+    )]
+    async fn impinj(
+        &self,
+        caller: Granted<SendReads>,
+        /// The reader, as an id or a selector, where the client is not bound to it.
+        reader: Query<Option<String>>,
+        body: Anything<ImpinjEvents, BODY_MAX_BYTES>,
+    ) -> Outcome<Answer<AcceptedReads, 202>> {
+        Ok(self.accept(&caller, reader.0, Form::Impinj, body).await?)
+    }
+
+    /// Send events of a Zebra reader
+    ///
+    /// The JSON of Zebra's `IoT` Connector: one event, an array, or one a line. Of `data` the server reads
+    /// `idHex`, `antenna`, `peakRssi` and `timestamp`, otherwise that of the event; events without `idHex` are passed
+    /// over. Otherwise as `POST /reader/reads`. Needs `ROLE_OAUTH2_INTERACTION_WRITE`.
+    #[oai(
+        path = "/reader/zebra",
+        method = "post",
+        operation_id = "sendZebraEvents"
+    )]
+    async fn zebra(
+        &self,
+        caller: Granted<SendReads>,
+        /// The reader, as an id or a selector, where the client is not bound to it.
+        reader: Query<Option<String>>,
+        body: Anything<ZebraEvents, BODY_MAX_BYTES>,
+    ) -> Outcome<Answer<AcceptedReads, 202>> {
+        Ok(self.accept(&caller, reader.0, Form::Zebra, body).await?)
+    }
+}
+
+impl ReadersApi {
+    async fn accept<T>(
+        &self,
+        caller: &Granted<SendReads>,
+        named: Option<String>,
+        form: Form,
+        body: Anything<T, BODY_MAX_BYTES>,
+    ) -> Result<Answer<AcceptedReads, 202>> {
+        if body.coding().is_some() {
+            return Err(Error::new(
+                Kind::NotJson,
+                "the body is compressed (Content-Encoding); send it as it is",
+            ));
+        }
+        let (body, zone) = (body.into_bytes(), self.app.settings().zone.clone());
+        let parse = move || form.parse(&body, Timestamp::now(), &zone);
+        let posted = tokio::task::spawn_blocking(parse)
+            .await
+            .map_err(Error::defect)??;
+        let reader = self.reader(posted.reader.or(named).as_deref(), caller.device)?;
+        let accepted = self.readers.accept(reader, &posted.reads)?;
+        Ok(Answer::of(
+            &json!({
+                "accepted": accepted.accepted, "dropped": accepted.dropped, "unknown": accepted.unknown,
+            })
+            .to_string(),
+        ))
+    }
+
+    /// The reader that is named, or the one that the client is bound to.
+    fn reader(&self, named: Option<&str>, bound: Option<DeviceId>) -> Result<DeviceId> {
+        let reader = match named {
+            Some(named) if named.contains(':') => {
+                let selector = DeviceSelector::parse(named)?;
+                self.app
+                    .store
+                    .look_up(|connection| devices::find(connection, &selector))?
+            }
+            Some(named) => named.parse().map(DeviceId).map_err(|_| {
+                Error::invalid("reader: must be an id or a selector such as code:portal-1")
+            })?,
+            None => bound.ok_or_else(|| {
+                Error::invalid("reader: is missing; name it, or bind the client to it")
+            })?,
+        };
+        if !self.readers.knows(reader) {
+            let message = format!(
+                "device {reader} is not an available device of the type rfidreader; a new one is known after 2 seconds"
+            );
+            return Err(Error::new(Kind::DeviceNotFound, message));
+        }
+        Ok(reader)
+    }
+}
+
+/// The body of `POST /reader/reads`.
+pub struct ReadsInput;
+
+impl Described for ReadsInput {
+    const NAME: &'static str = "ReadsInput";
+
+    fn schema() -> MetaSchema {
+        let at = one_of(
+            vec![
+                plain("number", "Unix seconds, with fractions"),
+                text("ISO 8601"),
+            ],
+            "When it was read; the time of arrival without it.",
+        );
+        let read = plain("object", "")
+            .required_text("epc", "The tag's EPC, hexadecimal.")
+            .optional(
+                "antenna",
+                integer("Its number at the reader; 1 without it."),
+            )
+            .optional(
+                "rssi",
+                plain("number", "The level, in dBm; -60 without it."),
+            )
+            .optional("at", at);
+        let about = "Tag reads of one reader.";
+        plain("object", about)
+            .optional_text("reader", "The reader, as an id or a selector.")
+            .required("reads", MetaSchema {
+                max_items: Some(READS_MAX),
+                ..array(inline(read), "")
+            })
+            .with_example(json!({
+                "reader": "code:portal-1",
+                "reads": [{"epc": "303400000000000000000001", "antenna": 1, "rssi": -52.5, "at": 1_795_251_720.125}]
+            }))
+    }
+}
+
+/// What became of reads.
+pub struct AcceptedReads;
+
+impl Described for AcceptedReads {
+    const NAME: &'static str = "AcceptedReads";
+
+    fn schema() -> MetaSchema {
+        plain("object", "What became of reads.")
+            .required(
+                "accepted",
+                integer("Reads that count; not those that the reader's `epcPrefix` rules out."),
+            )
+            .required("dropped", integer("Older reads that had to make room."))
+            .required(
+                "unknown",
+                integer("Reads of tags that no attendee has as `uhfId`."),
+            )
+            .with_example(json!({"accepted": 500, "dropped": 0, "unknown": 3}))
+    }
+}
+
+/// Events of an Impinj reader.
+pub struct ImpinjEvents;
+
+impl Described for ImpinjEvents {
+    const NAME: &'static str = "ImpinjEvents";
+
+    fn schema() -> MetaSchema {
+        free_object("Events of Impinj's IoT device interface.").with_example(json!({
+            "timestamp": "2026-11-25T09:02:00.125Z", "eventType": "tagInventory",
+            "tagInventoryEvent": {"epcHex": "303400000000000000000001", "antennaPort": 1, "peakRssiCdbm": -5250}
+        }))
+    }
+}
+
+/// Events of a Zebra reader.
+pub struct ZebraEvents;
+
+impl Described for ZebraEvents {
+    const NAME: &'static str = "ZebraEvents";
+
+    fn schema() -> MetaSchema {
+        free_object("Events of Zebra's IoT Connector.").with_example(json!({
+            "type": "CUSTOM", "timestamp": "2026-11-25T10:02:00.125+0100",
+            "data": {"idHex": "303400000000000000000001", "antenna": 1, "peakRssi": -52, "format": "epc"}
+        }))
+    }
+}

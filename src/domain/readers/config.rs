@@ -1,0 +1,209 @@
+//! How readers are set up, as the file says it now.
+
+use crate::{
+    core::{
+        presence::{PlacePresence, PresenceSettings, Zone},
+        reader::{DEVICE_TYPE, ReaderSetup},
+        settings::Settings,
+    },
+    domain::{
+        devices::{self, NAME},
+        readers::presence::{AntennaPlace, Layout},
+    },
+    types::{DeviceId, DeviceSelector, error::Result},
+};
+use rusqlite::{Connection, OptionalExtension};
+use std::collections::BTreeMap;
+
+/// Readers that are used at the most.
+const READERS_MAX: i64 = 500;
+
+/// Every reader and place that matters to presence.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Configuration {
+    pub readers: BTreeMap<i64, ReaderConfig>,
+    pub places: BTreeMap<i64, PlaceConfig>,
+    pub settings: PresenceSettings,
+}
+
+/// A reader.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReaderConfig {
+    pub name: String,
+    pub setup: ReaderSetup,
+    /// The place that its antennas stand for unless they name another.
+    pub parent: Option<i64>,
+    /// What each antenna watches; empty where the whole reader watches its parent.
+    pub antennas: BTreeMap<u16, Watched>,
+    /// What keeps parts of the setup from being used, in words.
+    pub faults: Vec<String>,
+}
+
+/// What an antenna watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Watched {
+    pub place: i64,
+    pub zone: Zone,
+}
+
+/// A place that antennas watch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlaceConfig {
+    pub name: String,
+    pub presence: PlacePresence,
+}
+
+impl Configuration {
+    /// Reads the setup of every reader that is available.
+    pub fn read(connection: &Connection, settings: &Settings) -> Result<Self> {
+        let mut configuration = Self {
+            settings: settings.presence,
+            ..Self::default()
+        };
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT d.id, {NAME}, d.parent_id, iif(json_valid(d.data), d.data -> '$.Reader', NULL) FROM devices d
+             WHERE d.device_type = ?1 AND d.deleted_at IS NULL AND d.available ORDER BY d.id LIMIT ?2"
+        ))?;
+        let mut rows = statement.query((DEVICE_TYPE, READERS_MAX))?;
+        while let Some(row) = rows.next()? {
+            let (id, name, parent): (i64, String, Option<i64>) =
+                (row.get(0)?, row.get(1)?, row.get(2)?);
+            let stored: Option<String> = row.get(3)?;
+            let reader = ReaderConfig::of(connection, name, parent, stored.as_deref());
+            configuration.readers.insert(id, reader);
+        }
+        let readers = configuration.readers.values();
+        let watched = readers.flat_map(|reader| {
+            let antennas = reader.antennas.values().map(|watched| watched.place);
+            antennas.chain(reader.parent)
+        });
+        for place in watched.collect::<Vec<_>>() {
+            if !configuration.places.contains_key(&place)
+                && let Some(config) = PlaceConfig::read(connection, place)?
+            {
+                configuration.places.insert(place, config);
+            }
+        }
+        Ok(configuration)
+    }
+
+    /// The name of a place, as far as an antenna watches it.
+    pub fn place_name(&self, place: i64) -> Option<&str> {
+        Some(&self.places.get(&place)?.name)
+    }
+
+    /// The layout that presence is derived by.
+    pub fn layout(&self) -> Layout {
+        let antennas = self.readers.iter().flat_map(|(id, reader)| {
+            let whole = reader
+                .setup
+                .antennas
+                .is_empty()
+                .then_some(reader.parent)
+                .flatten();
+            let whole = whole.map(|place| AntennaPlace {
+                reader: *id,
+                antenna: None,
+                place,
+                zone: Zone::Room,
+            });
+            let each = reader
+                .antennas
+                .iter()
+                .map(|(antenna, watched)| AntennaPlace {
+                    reader: *id,
+                    antenna: Some(*antenna),
+                    place: watched.place,
+                    zone: watched.zone,
+                });
+            whole.into_iter().chain(each)
+        });
+        let places = self.places.iter().map(|(id, place)| (*id, place.presence));
+        Layout::new(antennas, places, &self.settings)
+    }
+
+    /// What an antenna of a reader watches.
+    pub fn watched(&self, reader: i64, antenna: u16) -> Option<Watched> {
+        self.readers.get(&reader)?.watched(antenna)
+    }
+}
+
+impl ReaderConfig {
+    /// What an antenna watches.
+    pub fn watched(&self, antenna: u16) -> Option<Watched> {
+        if self.setup.antennas.is_empty() {
+            return Some(Watched {
+                place: self.parent?,
+                zone: Zone::Room,
+            });
+        }
+        self.antennas.get(&antenna).copied()
+    }
+
+    fn of(
+        connection: &Connection,
+        name: String,
+        parent: Option<i64>,
+        stored: Option<&str>,
+    ) -> Self {
+        let mut faults = Vec::new();
+        let setup = stored
+            .map(serde_json::from_str)
+            .transpose()
+            .map_err(crate::types::error::Error::defect)
+            .and_then(|value| match value {
+                Some(value) => ReaderSetup::parse("data.Reader", &value),
+                None => Ok(ReaderSetup::default()),
+            })
+            .unwrap_or_else(|fault| {
+                faults.push(fault.message);
+                ReaderSetup::default()
+            });
+        let mut antennas = BTreeMap::new();
+        for one in &setup.antennas {
+            let place = match &one.place {
+                Some(selector) => DeviceSelector::parse(selector)
+                    .and_then(|selector| devices::find(connection, &selector))
+                    .map(|place| place.0),
+                None => parent.ok_or_else(|| {
+                    crate::types::error::Error::invalid(
+                        "no place is set, and the reader has no parent",
+                    )
+                }),
+            };
+            match place {
+                Ok(place) => {
+                    let zone = one.zone;
+                    antennas.insert(one.antenna, Watched { place, zone });
+                }
+                Err(fault) => faults.push(format!("Antenna {}: {}", one.antenna, fault.message)),
+            }
+        }
+        if setup.antennas.is_empty() && parent.is_none() {
+            faults.push("No place: set antennas, or a parent".to_owned());
+        }
+        Self {
+            name,
+            setup,
+            parent,
+            antennas,
+            faults,
+        }
+    }
+}
+
+impl PlaceConfig {
+    fn read(connection: &Connection, place: i64) -> Result<Option<Self>> {
+        let found = connection
+            .prepare_cached(&format!(
+                "SELECT {NAME}, data FROM devices d WHERE id = ?1 AND deleted_at IS NULL"
+            ))?
+            .query_row([DeviceId(place)], |row| {
+                Ok(Self {
+                    name: row.get(0)?,
+                    presence: PlacePresence::of_stored(row.get_ref(1)?.as_str_or_null()?),
+                })
+            });
+        Ok(found.optional()?)
+    }
+}

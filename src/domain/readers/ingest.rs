@@ -1,0 +1,304 @@
+//! Tag reads as readers and integrators post them: our own JSON, NDJSON and CSV, and the JSON of Impinj's
+//! and Zebra's readers.
+
+use super::{Epc, Read};
+use crate::types::{
+    Timestamp, Zone,
+    error::{Error, Result},
+    json::{self, in_plain_words},
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Reads in a body at the most.
+pub const READS_MAX: usize = 10_000;
+/// The level of a read that says none: near enough to count, and weaker than most that say one.
+const LEVEL_DBM: f32 = -60.0;
+
+/// A body of reads.
+#[derive(Debug, Default)]
+pub struct Posted {
+    /// The reader that the body names, as a selector.
+    pub reader: Option<String>,
+    pub reads: Vec<Read>,
+}
+
+/// The forms of bodies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// One JSON object.
+    Json,
+    /// A JSON object a line.
+    Lines,
+    /// CSV with a header of `epc,antenna,rssi,at`, in any order.
+    Csv,
+    Impinj,
+    Zebra,
+}
+
+impl Form {
+    /// The form of a body at `/reader/reads`, by its content type.
+    pub fn of(content_type: Option<&str>) -> Self {
+        let essence = content_type.unwrap_or_default().split(';').next();
+        match essence
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase()
+            .as_str()
+        {
+            "text/csv" => Self::Csv,
+            "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Self::Lines,
+            _ => Self::Json,
+        }
+    }
+
+    /// Parses a body that arrived `now`.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`], naming the read at fault: nothing of the body counts then.
+    pub fn parse(self, body: &[u8], now: Timestamp, zone: &Zone) -> Result<Posted> {
+        let mut posted = Posted::default();
+        let mut add = |path: &str, read: ReadInput| {
+            if posted.reads.len() == READS_MAX {
+                return Err(Error::invalid(format!(
+                    "at most {READS_MAX} reads in a body"
+                )));
+            }
+            let read = read.read(now, zone);
+            posted
+                .reads
+                .push(read.map_err(|fault| Error::invalid(format!("{path}{fault}")))?);
+            Ok(())
+        };
+        match self {
+            Self::Json => {
+                let input: ReadsInput = json::parse(body)?;
+                for (at, read) in input.reads.into_iter().enumerate() {
+                    add(&format!("reads[{at}]."), read)?;
+                }
+                posted.reader = input.reader;
+            }
+            Self::Lines => {
+                for (at, line) in lines(body) {
+                    let read = parsed(line)
+                        .map_err(|fault| Error::invalid(format!("line {at}: {fault}")))?;
+                    add(&format!("line {at}: "), read)?;
+                }
+            }
+            Self::Csv => {
+                let mut reader = csv::ReaderBuilder::new()
+                    .trim(csv::Trim::All)
+                    .from_reader(body);
+                for (at, row) in (2..).zip(reader.deserialize()) {
+                    let row: CsvRow =
+                        row.map_err(|fault| Error::invalid(format!("line {at}: {fault}")))?;
+                    add(&format!("line {at}: "), row.into())?;
+                }
+            }
+            Self::Impinj => {
+                for (at, event) in events(body)? {
+                    // Others tell of the reader's own state.
+                    if let Some(event) = event.get("tagInventoryEvent") {
+                        let event: ImpinjEvent = part(&at, event)?;
+                        add(&format!("{at}tagInventoryEvent."), event.into())?;
+                    }
+                }
+            }
+            Self::Zebra => {
+                for (at, event) in events(body)? {
+                    if let Some(data) = event.get("data").filter(|data| data.get("idHex").is_some())
+                    {
+                        let data: ZebraData = part(&at, data)?;
+                        let at_event = event.get("timestamp").cloned();
+                        add(&format!("{at}data."), data.read_input(at_event))?;
+                    }
+                }
+            }
+        }
+        Ok(posted)
+    }
+}
+
+/// The lines of a body that hold something, with their numbers.
+fn lines(body: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let lines = body.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    (1..).zip(lines).filter(|(_, line)| !line.is_empty())
+}
+
+fn parsed<'a, T: Deserialize<'a>>(text: &'a [u8]) -> std::result::Result<T, String> {
+    serde_json::from_slice(text).map_err(|cause| in_plain_words(&cause.to_string()))
+}
+
+/// The events of a body: a JSON array, a JSON object, or one a line; each with how messages begin.
+fn events(body: &[u8]) -> Result<Vec<(String, Value)>> {
+    if let Ok(whole) = serde_json::from_slice(body) {
+        json::check_limits(body)?;
+        return Ok(match whole {
+            Value::Array(events) => {
+                let named = |(at, event)| (format!("[{at}]."), event);
+                events.into_iter().enumerate().map(named).collect()
+            }
+            event => vec![(String::new(), event)],
+        });
+    }
+    let line = |(at, line): (usize, &[u8])| {
+        let event = json::check_limits(line).map_err(|cause| cause.message);
+        let event = event.and_then(|()| parsed(line));
+        let event = event.map_err(|fault| Error::invalid(format!("line {at}: {fault}")))?;
+        Ok((format!("line {at}: "), event))
+    };
+    lines(body).map(line).collect()
+}
+
+fn part<T: for<'a> Deserialize<'a>>(path: &str, value: &Value) -> Result<T> {
+    T::deserialize(value).map_err(|cause| {
+        let fault = in_plain_words(&cause.to_string());
+        Error::invalid(format!("{path}{fault}"))
+    })
+}
+
+/// The body of `POST /reader/reads`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadsInput {
+    reader: Option<String>,
+    reads: Vec<ReadInput>,
+}
+
+/// A read as integrators send it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadInput {
+    epc: String,
+    antenna: Option<u16>,
+    rssi: Option<f32>,
+    at: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+struct CsvRow {
+    epc: String,
+    antenna: Option<u16>,
+    rssi: Option<f32>,
+    at: Option<String>,
+}
+
+impl From<CsvRow> for ReadInput {
+    fn from(row: CsvRow) -> Self {
+        let at = row
+            .at
+            .filter(|at| !at.is_empty())
+            .map(|at| match at.parse::<f64>() {
+                Ok(seconds) => seconds.into(),
+                Err(_) => at.into(),
+            });
+        Self {
+            epc: row.epc,
+            antenna: row.antenna,
+            rssi: row.rssi,
+            at,
+        }
+    }
+}
+
+/// `tagInventoryEvent` of Impinj's `IoT` device interface.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ImpinjEvent {
+    epc_hex: Option<String>,
+    /// The EPC in base 64, which is all that some settings send.
+    epc: Option<String>,
+    antenna_port: Option<u16>,
+    peak_rssi_cdbm: Option<f32>,
+    #[serde(alias = "lastSeenTime")]
+    timestamp: Option<Value>,
+}
+
+impl From<ImpinjEvent> for ReadInput {
+    fn from(event: ImpinjEvent) -> Self {
+        let of_base64 = |text: String| {
+            let bytes =
+                data_encoding::BASE64URL_NOPAD.decode(text.trim_end_matches('=').as_bytes());
+            bytes
+                .map(|bytes| data_encoding::HEXUPPER.encode(&bytes))
+                .unwrap_or_default()
+        };
+        Self {
+            epc: event
+                .epc_hex
+                .or_else(|| event.epc.map(of_base64))
+                .unwrap_or_default(),
+            antenna: event.antenna_port,
+            rssi: event.peak_rssi_cdbm.map(|level| level / 100.0),
+            at: event.timestamp,
+        }
+    }
+}
+
+/// `data` of an event of Zebra's `IoT` Connector.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ZebraData {
+    id_hex: String,
+    antenna: Option<u16>,
+    peak_rssi: Option<f32>,
+    timestamp: Option<Value>,
+}
+
+impl ZebraData {
+    fn read_input(self, at_event: Option<Value>) -> ReadInput {
+        ReadInput {
+            epc: self.id_hex,
+            antenna: self.antenna,
+            rssi: self.peak_rssi,
+            at: self.timestamp.or(at_event),
+        }
+    }
+}
+
+impl ReadInput {
+    fn read(self, now: Timestamp, zone: &Zone) -> std::result::Result<Read, String> {
+        let epc: Epc = self.epc.parse().map_err(|_| {
+            "epc: must be hexadecimal, at most 124 digits, such as 303400000000000000000001"
+                .to_owned()
+        })?;
+        let rssi_dbm = self.rssi.unwrap_or(LEVEL_DBM);
+        if !(-200.0..=50.0).contains(&rssi_dbm) {
+            return Err("rssi: must be a level in dBm, such as -52.5".into());
+        }
+        let at_ms = match &self.at {
+            None | Some(Value::Null) => now.0,
+            Some(at) => milliseconds(at, zone).ok_or_else(|| {
+                "at: must be Unix seconds, fractions allowed, or ISO 8601".to_owned()
+            })?,
+        };
+        Ok(Read {
+            antenna: self.antenna.unwrap_or(1),
+            epc,
+            rssi_dbm,
+            at_ms,
+            count: 1,
+        })
+    }
+}
+
+/// A time in Unix milliseconds. Fractions of a second count: reads come by the hundred a second.
+fn milliseconds(value: &Value, zone: &Zone) -> Option<i64> {
+    #[expect(clippy::cast_possible_truncation, reason = "bounded before")]
+    match value {
+        Value::Number(seconds) => {
+            let ms = seconds.as_f64()? * 1000.0;
+            (ms.abs() < 1e15).then_some(ms as i64)
+        }
+        Value::String(text) => match text.parse::<jiff::Timestamp>() {
+            Ok(instant) => Some(instant.as_millisecond()),
+            // Zebra writes `+0200`.
+            Err(_) => jiff::fmt::strtime::parse("%Y-%m-%dT%H:%M:%S%.f%z", text)
+                .and_then(|parts| parts.to_timestamp())
+                .map(jiff::Timestamp::as_millisecond)
+                .ok()
+                .or_else(|| zone.read("at", value).ok().map(|at| at.0)),
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,31 @@
+//! UHF readers: from tag reads to `seen`, `entered` and `exited`.
+//!
+//! # Layout
+//!
+//! - `epc`: the number of a tag; `llrp`: connects to readers that speak LLRP; `ingest`: what other readers
+//!   and integrators post
+//! - `config`: how readers are set up; `state`: what the console shows of them
+//! - `presence`: derives who is where, a pure function of configuration and reads; `walks`: simulated
+//!   people, to measure it
+//! - `recording`: stores what was derived as interactions; `unknown`: tags and codes of nobody
+//! - `calibration`: what a walk with a tag says; `encode`: tag numbers for a badge printer
+//! - `service`: all of it together in a running server; `api`: `/reader/...`; `find`: readers on the LAN
+
+pub mod api;
+pub mod calibration;
+pub mod config;
+pub mod encode;
+pub mod epc;
+pub mod find;
+pub mod ingest;
+pub mod llrp;
+pub mod presence;
+mod recording;
+pub mod service;
+pub mod state;
+pub mod unknown;
+pub mod walks;
+
+pub use epc::Epc;
+pub use llrp::Read;
+pub use service::{Accepted, Readers};

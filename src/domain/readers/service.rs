@@ -1,0 +1,493 @@
+//! Readers in a running server: takes their reads, has presence derived from them, and records the result.
+//!
+//! Reads wait in presence until those of two seconds are in order. That wait is the only queue: it is
+//! bounded, drops the oldest, and counts what it dropped. What was derived waits, bounded as well, until
+//! the store has it; gates always go first.
+
+use super::{
+    Epc, Read,
+    config::{Configuration, ReaderConfig},
+    llrp,
+    presence::{Derived, Presence, TagRead},
+    recording,
+    state::{Connection as Connected, Followed, FollowedRead, ReaderState},
+    unknown::{self, UnknownTags},
+};
+use crate::{
+    core::{Context, reader::Protocol},
+    identity::App,
+    types::{DeviceId, Timestamp, error::Result},
+};
+use rusqlite::OptionalExtension;
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+use tokio::{
+    sync::{Notify, oneshot},
+    time::{MissedTickBehavior, interval},
+};
+
+/// How often presence goes on.
+const TICK: Duration = Duration::from_millis(200);
+/// How often the setup is read.
+const FOLLOW: Duration = Duration::from_secs(2);
+/// How often unknown tags are written and looked at.
+const UNKNOWN: Duration = Duration::from_secs(5);
+/// How long a failed write waits.
+const RETRY: Duration = Duration::from_secs(1);
+/// Whose a tag is, is asked anew after this.
+const TAG_MS: i64 = 5_000;
+/// Tags that are remembered.
+const TAGS_MAX: usize = 200_000;
+/// Derived interactions that wait for the store.
+const DERIVED_MAX: usize = 200_000;
+
+/// The readers of a server.
+pub struct Readers {
+    app: App,
+    live: Mutex<Live>,
+    /// Something was derived.
+    derived: Notify,
+}
+
+#[derive(Default)]
+struct Live {
+    configuration: Configuration,
+    presence: Presence,
+    states: BTreeMap<i64, ReaderState>,
+    /// Whose a tag is, and when that was asked.
+    tags: HashMap<Epc, (Option<i64>, i64)>,
+    unknown: UnknownTags,
+    derived: VecDeque<Derived>,
+    /// Derived interactions that could not be kept.
+    lost: u64,
+    followed: Option<Followed>,
+}
+
+/// What became of posted reads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Accepted {
+    pub accepted: usize,
+    /// Older reads that had to make room.
+    pub dropped: u64,
+    /// Reads of tags that no attendee has.
+    pub unknown: usize,
+}
+
+/// A reader as the console shows it.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    pub id: i64,
+    pub config: ReaderConfig,
+    pub state: ReaderState,
+}
+
+impl Readers {
+    /// Readers that are not connected yet.
+    pub fn new(app: App) -> Arc<Self> {
+        Arc::new(Self {
+            app,
+            live: Mutex::default(),
+            derived: Notify::new(),
+        })
+    }
+
+    fn live(&self) -> MutexGuard<'_, Live> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes reads of a reader.
+    ///
+    /// # Errors
+    /// When the store cannot be asked whose the tags are: then none of them counts.
+    pub fn accept(&self, reader: DeviceId, reads: &[Read]) -> Result<Accepted> {
+        let now = Timestamp::now();
+        let asked = self.live().unasked(reads, now);
+        let found = if asked.is_empty() {
+            Vec::new()
+        } else {
+            self.app.store.look_up(|connection| {
+                let mut find = connection.prepare_cached(
+                    "SELECT id FROM delegates
+                     WHERE upper(uhf_id) = ?1 AND uhf_id IS NOT NULL AND deleted_at IS NULL ORDER BY id",
+                )?;
+                let found = asked.iter().map(|epc| {
+                    let id = find.query_row([epc.to_string()], |row| row.get(0));
+                    id.optional()
+                });
+                Ok(found.collect::<rusqlite::Result<Vec<Option<i64>>>>()?)
+            })?
+        };
+        let mut live = self.live();
+        if live.tags.len() + found.len() > TAGS_MAX {
+            live.tags.clear();
+        }
+        let answers = asked.into_iter().zip(found);
+        live.tags
+            .extend(answers.map(|(epc, whose)| (epc, (whose, now.0))));
+        Ok(live.accept(reader.0, reads, now))
+    }
+
+    /// Does all that readers need, until it is dropped.
+    pub async fn run(self: &Arc<Self>) {
+        if let Err(cause) = self.begin().await {
+            tracing::error!("readers: who is where could not be read: {cause}");
+        }
+        tokio::join!(
+            self.tick(),
+            self.follow(),
+            self.record(),
+            self.care_for_unknown()
+        );
+    }
+
+    /// Goes on where the last run ended.
+    async fn begin(&self) -> Result<()> {
+        let now = Timestamp::now();
+        self.configure()?;
+        let stays = self
+            .app
+            .store
+            .read(move |connection| recording::stays(connection, now))
+            .await?;
+        let stays = stays.into_iter().map(|(tag, place, _)| (tag, place, now.0));
+        self.live().presence.restore(stays);
+        Ok(())
+    }
+
+    /// Derives.
+    async fn tick(&self) {
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut second = 0;
+        loop {
+            ticks.tick().await;
+            let now = Timestamp::now();
+            let mut live = self.live();
+            let live = &mut *live;
+            if now.0 / 1000 != second {
+                second = now.0 / 1000;
+                live.states.values_mut().for_each(|state| state.second(now));
+                live.followed.take_if(|followed| !followed.goes_on(now));
+            }
+            let mut derived = Vec::new();
+            live.presence.advance(now.0, &mut derived);
+            if !derived.is_empty() {
+                live.derived.extend(derived);
+                let excess = live.derived.len().saturating_sub(DERIVED_MAX);
+                live.derived.drain(..excess);
+                live.lost += excess as u64;
+                self.derived.notify_one();
+            }
+        }
+    }
+
+    /// Records what was derived.
+    async fn record(&self) {
+        loop {
+            let slice: Vec<Derived> = {
+                let live = self.live();
+                live.derived
+                    .iter()
+                    .take(recording::SLICE)
+                    .copied()
+                    .collect()
+            };
+            if slice.is_empty() {
+                self.derived.notified().await;
+                continue;
+            }
+            let (length, context) = (slice.len(), self.context());
+            let stored = self
+                .app
+                .store
+                .write_bulk_repeatable(move |tx| recording::store(tx, &context, &slice));
+            match stored.await {
+                Ok(()) => {
+                    let mut live = self.live();
+                    let length = length.min(live.derived.len());
+                    live.derived.drain(..length);
+                }
+                Err(cause) => {
+                    tracing::warn!("what readers noticed could not be recorded: {cause}");
+                    tokio::time::sleep(RETRY).await;
+                }
+            }
+        }
+    }
+
+    /// Writes unknown tags, and looks whether somebody got one.
+    async fn care_for_unknown(&self) {
+        let mut ticks = interval(UNKNOWN);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            if let Err(cause) = self.write_unknown().await {
+                tracing::warn!("unknown tags: {cause}");
+            }
+        }
+    }
+
+    async fn write_unknown(&self) -> Result<()> {
+        loop {
+            let tags = self.live().unknown.take();
+            if tags.is_empty() {
+                break;
+            }
+            self.app
+                .store
+                .write_bulk(move |tx| unknown::keep(tx, &tags))
+                .await?;
+        }
+        while self.app.store.read(unknown::is_any_matched).await? {
+            let context = self.context();
+            self.app
+                .store
+                .write_bulk(move |tx| unknown::match_tags(tx, &context))
+                .await?;
+        }
+        Ok(())
+    }
+
+    fn context(&self) -> Context {
+        Context {
+            actor: "readers".into(),
+            ..Context::of_command("readers", self.app.settings())
+        }
+    }
+
+    /// Follows the setup: connects to readers, and cuts those that are no longer set up.
+    async fn follow(self: &Arc<Self>) {
+        let mut clients = HashMap::new();
+        let mut ticks = interval(FOLLOW);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            if let Err(cause) = self.configure() {
+                tracing::warn!("readers: their setup could not be read: {cause}");
+                continue;
+            }
+            let wanted = self.clients();
+            clients.retain(|id, (config, _)| wanted.get(id) == Some(config));
+            for (id, config) in wanted {
+                clients.entry(id).or_insert_with(|| {
+                    let client = self.connect(id, config.clone());
+                    (config, client)
+                });
+            }
+        }
+    }
+
+    fn configure(&self) -> Result<()> {
+        let settings = self.app.settings();
+        let read = self
+            .app
+            .store
+            .look_up(|connection| Configuration::read(connection, &settings))?;
+        let mut live = self.live();
+        if live.configuration != read {
+            let known = |id: &i64| read.readers.contains_key(id);
+            live.states.retain(|id, _| known(id));
+            for id in read.readers.keys() {
+                live.states.entry(*id).or_default();
+            }
+            live.presence.set_layout(read.layout());
+            live.configuration = read;
+        }
+        Ok(())
+    }
+
+    /// The readers that the server connects to.
+    fn clients(&self) -> HashMap<i64, llrp::ReaderConfig> {
+        let live = self.live();
+        let readers = live.configuration.readers.iter();
+        let wanted = readers.filter(|(_, reader)| reader.setup.protocol == Protocol::Llrp);
+        wanted
+            .filter_map(|(id, reader)| Some((*id, reader.client()?)))
+            .collect()
+    }
+
+    /// Connects to a reader until the result is dropped.
+    fn connect(self: &Arc<Self>, id: i64, config: llrp::ReaderConfig) -> oneshot::Sender<()> {
+        let (connected, dropped) = oneshot::channel();
+        let readers = Arc::downgrade(self);
+        let events = move |event| {
+            if let Some(readers) = readers.upgrade() {
+                readers.happened(id, event);
+            }
+        };
+        let dropped = async {
+            let _ = dropped.await;
+        };
+        tokio::spawn(llrp::run(config, events, dropped));
+        connected
+    }
+
+    fn happened(&self, id: i64, event: llrp::Event) {
+        if let llrp::Event::Reads(reads) = &event {
+            if let Err(cause) = self.accept(DeviceId(id), reads) {
+                tracing::warn!("reads of reader {id}: {cause}");
+                self.live().states.entry(id).or_default().dropped += reads.len() as u64;
+            }
+            return;
+        }
+        let now = Timestamp::now();
+        let mut live = self.live();
+        // A reader that was just deleted.
+        let Some(state) = live.states.get_mut(&id) else {
+            return;
+        };
+        match event {
+            llrp::Event::State(llrp::State::Connecting) => {
+                state.connection(Connected::Connecting, now);
+            }
+            llrp::Event::State(llrp::State::Connected(capabilities)) => {
+                tracing::info!("reader {id} connected");
+                state.warning = None;
+                state.connection(Connected::Connected(capabilities), now);
+            }
+            llrp::Event::State(llrp::State::Down { reason, retry_in }) => {
+                if !state.is_down() {
+                    tracing::warn!("reader {id} is down: {reason}");
+                }
+                state.connection(Connected::Down { reason, retry_in }, now);
+            }
+            llrp::Event::ClockOffset(offset) => state.clock_offset_ms = Some(offset),
+            llrp::Event::Antenna { antenna, connected } => {
+                state.antennas.entry(antenna).or_default().is_connected = Some(connected);
+            }
+            llrp::Event::Warning(warning) => state.warning = Some(warning),
+            llrp::Event::Reads(_) => {}
+        }
+    }
+
+    /// Every reader, by name.
+    pub fn shown(&self) -> Vec<Shown> {
+        let live = self.live();
+        let readers = live.configuration.readers.iter();
+        let mut shown: Vec<Shown> = readers
+            .map(|(id, config)| Shown {
+                id: *id,
+                config: config.clone(),
+                state: live.states.get(id).cloned().unwrap_or_default(),
+            })
+            .collect();
+        shown.sort_by_cached_key(|reader| (reader.config.name.to_lowercase(), reader.id));
+        shown
+    }
+
+    /// Readers that cannot be reached, with the reason.
+    pub fn down(&self) -> Vec<(String, String)> {
+        let down = |reader: Shown| match reader.state.connection {
+            Connected::Down { reason, .. } => Some((reader.config.name, reason)),
+            _ => None,
+        };
+        self.shown().into_iter().filter_map(down).collect()
+    }
+
+    /// Whether this is a reader that is set up.
+    pub fn knows(&self, reader: DeviceId) -> bool {
+        self.live().configuration.readers.contains_key(&reader.0)
+    }
+
+    /// The setup in use.
+    pub fn configuration(&self) -> Configuration {
+        self.live().configuration.clone()
+    }
+
+    /// People who are somewhere, by what readers noticed; and derived interactions that wait, and that were lost.
+    pub fn counts(&self) -> (usize, usize, u64) {
+        let live = self.live();
+        (live.presence.len(), live.derived.len(), live.lost)
+    }
+
+    /// Follows a tag, to see which antennas hear it; none ends it.
+    pub fn follow_tag(&self, epc: Option<Epc>) {
+        let now = Timestamp::now();
+        self.live().followed = epc.map(|epc| Followed::new(epc, now));
+    }
+
+    /// The tag that is followed, with its reads.
+    pub fn followed(&self) -> Option<(Epc, Timestamp, Vec<FollowedRead>)> {
+        let live = self.live();
+        let followed = live.followed.as_ref()?;
+        let reads = followed.reads.iter().copied().collect();
+        Some((followed.epc, followed.since, reads))
+    }
+}
+
+impl Live {
+    /// Tags of reads of which it is not known whose they are.
+    fn unasked(&self, reads: &[Read], now: Timestamp) -> Vec<Epc> {
+        let unasked = reads.iter().map(|read| &read.epc).filter(|epc| {
+            let asked = self.tags.get(*epc).map(|(_, asked)| *asked);
+            asked.is_none_or(|asked| (now.0 - asked).abs() > TAG_MS)
+        });
+        let mut unasked: Vec<Epc> = unasked.copied().collect();
+        unasked.sort_unstable();
+        unasked.dedup();
+        unasked
+    }
+
+    fn accept(&mut self, reader: i64, reads: &[Read], now: Timestamp) -> Accepted {
+        let mut accepted = Accepted::default();
+        let config = self.configuration.readers.get(&reader);
+        let prefix = config.and_then(|config| config.setup.epc_prefix.clone());
+        let prefix = prefix.map(|prefix| prefix.to_ascii_uppercase());
+        let state = self.states.entry(reader).or_default();
+        let posts = config.is_none_or(|config| config.setup.protocol != Protocol::Llrp);
+        if posts && !reads.is_empty() {
+            state.connection(Connected::Posting, now);
+        }
+        let dropped = self.presence.dropped();
+        for read in reads {
+            if let Some(prefix) = &prefix
+                && !read.epc.to_string().starts_with(prefix.as_str())
+            {
+                state.ignored += 1;
+                continue;
+            }
+            accepted.accepted += 1;
+            state.note(read, now);
+            if let Some(followed) = &mut self.followed {
+                followed.note(reader, read, now);
+            }
+            if let Some((Some(tag), _)) = self.tags.get(&read.epc) {
+                self.presence.push(TagRead {
+                    tag: *tag,
+                    reader,
+                    antenna: read.antenna,
+                    rssi_dbm: read.rssi_dbm,
+                    at_ms: read.at_ms,
+                });
+            } else {
+                accepted.unknown += 1;
+                state.unknown += 1;
+                let watched = self.configuration.watched(reader, read.antenna);
+                self.unknown
+                    .count(reader, watched.map(|watched| watched.place), read);
+            }
+        }
+        accepted.dropped = self.presence.dropped() - dropped;
+        state.dropped += accepted.dropped;
+        accepted
+    }
+}
+
+impl ReaderConfig {
+    /// What the server needs to connect to the reader.
+    fn client(&self) -> Option<llrp::ReaderConfig> {
+        let antennas = self.setup.antennas.iter();
+        Some(llrp::ReaderConfig {
+            address: self.setup.address.clone()?,
+            antennas: antennas
+                .map(|one| llrp::AntennaConfig {
+                    antenna: one.antenna,
+                    power_dbm: one.power_dbm,
+                })
+                .collect(),
+        })
+    }
+}

@@ -1,0 +1,178 @@
+//! What the console shows of each reader: its connection, what its antennas hear, and the way of a tag
+//! that somebody walks with.
+
+use super::{Epc, Read, llrp};
+use crate::types::Timestamp;
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    time::Duration,
+};
+
+/// A reader that posts counts as connected for so long after its last reads.
+const POSTED_MS: i64 = 60_000;
+/// A tag is there for so long after its last read.
+const TAG_MS: i64 = 5_000;
+/// Tags of a reader that are told apart.
+const TAGS_MAX: usize = 20_000;
+/// Antennas of a reader that are shown.
+const ANTENNAS_MAX: usize = 64;
+/// How much a new read counts in the shown level.
+const SMOOTHING: f32 = 0.1;
+/// Reads of the followed tag that are kept, and how long somebody is followed.
+const FOLLOWED_MAX: usize = 20_000;
+const FOLLOWED_MS: i64 = 15 * 60_000;
+
+/// How the server and a reader are connected.
+#[derive(Debug, Clone, Default)]
+pub enum Connection {
+    /// The reader posts; nothing came yet.
+    #[default]
+    Waiting,
+    /// The reader posted something lately.
+    Posting,
+    Connecting,
+    Connected(llrp::Capabilities),
+    Down {
+        reason: String,
+        retry_in: Duration,
+    },
+}
+
+/// A reader at work.
+#[derive(Debug, Clone, Default)]
+pub struct ReaderState {
+    pub connection: Connection,
+    pub since: Option<Timestamp>,
+    /// How far the reader's clock is ahead.
+    pub clock_offset_ms: Option<i64>,
+    /// What it complained about last.
+    pub warning: Option<String>,
+    pub antennas: BTreeMap<u16, AntennaState>,
+    pub last_read: Option<Timestamp>,
+    pub reads: u64,
+    /// Reads that could not be kept.
+    pub dropped: u64,
+    /// Reads of tags that the prefix rules out.
+    pub ignored: u64,
+    /// Reads of tags that no attendee has.
+    pub unknown: u64,
+    tags: HashMap<Epc, i64>,
+}
+
+/// An antenna at work.
+#[derive(Debug, Clone, Default)]
+pub struct AntennaState {
+    /// Reads of the last whole second.
+    pub rate: u32,
+    /// The level of what it hears, smoothed.
+    pub rssi_dbm: Option<f32>,
+    pub last_read: Option<Timestamp>,
+    /// Whether the reader finds an antenna at the port.
+    pub is_connected: Option<bool>,
+    counted: u32,
+}
+
+impl ReaderState {
+    /// Notes a read that arrived `now`.
+    pub fn note(&mut self, read: &Read, now: Timestamp) {
+        self.reads += 1;
+        self.last_read = Some(now);
+        if self.antennas.len() < ANTENNAS_MAX || self.antennas.contains_key(&read.antenna) {
+            let antenna = self.antennas.entry(read.antenna).or_default();
+            antenna.counted += 1;
+            antenna.last_read = Some(now);
+            let level = antenna.rssi_dbm.unwrap_or(read.rssi_dbm);
+            antenna.rssi_dbm = Some(level + SMOOTHING * (read.rssi_dbm - level));
+        }
+        if let Some(at) = self.tags.get_mut(&read.epc) {
+            *at = now.0;
+        } else if self.tags.len() < TAGS_MAX {
+            self.tags.insert(read.epc, now.0);
+        }
+    }
+
+    /// Tags that are there.
+    pub fn tags(&self) -> usize {
+        self.tags.len()
+    }
+
+    /// Reads a second, all antennas together.
+    pub fn rate(&self) -> u32 {
+        self.antennas.values().map(|antenna| antenna.rate).sum()
+    }
+
+    /// Whether somebody should look after it.
+    pub fn is_down(&self) -> bool {
+        matches!(self.connection, Connection::Down { .. })
+    }
+
+    /// A second is over.
+    pub fn second(&mut self, now: Timestamp) {
+        for antenna in self.antennas.values_mut() {
+            antenna.rate = std::mem::take(&mut antenna.counted);
+        }
+        self.tags.retain(|_, at| now.0 - *at <= TAG_MS);
+        if matches!(self.connection, Connection::Posting)
+            && self.last_read.is_none_or(|at| now.0 - at.0 > POSTED_MS)
+        {
+            self.connection = Connection::Waiting;
+            self.since = self.last_read;
+        }
+    }
+
+    /// Changes the connection, if it is another.
+    pub fn connection(&mut self, connection: Connection, now: Timestamp) {
+        if std::mem::discriminant(&connection) != std::mem::discriminant(&self.connection) {
+            self.since = Some(now);
+        }
+        self.connection = connection;
+    }
+}
+
+/// The tag that somebody walks with, to see which antennas hear it.
+#[derive(Debug)]
+pub struct Followed {
+    pub epc: Epc,
+    pub since: Timestamp,
+    pub reads: VecDeque<FollowedRead>,
+}
+
+/// A read of the followed tag.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FollowedRead {
+    pub reader: i64,
+    pub antenna: u16,
+    pub rssi_dbm: f32,
+    pub at: Timestamp,
+}
+
+impl Followed {
+    pub fn new(epc: Epc, since: Timestamp) -> Self {
+        Self {
+            epc,
+            since,
+            reads: VecDeque::new(),
+        }
+    }
+
+    /// Notes a read of whatever tag.
+    pub fn note(&mut self, reader: i64, read: &Read, at: Timestamp) {
+        if read.epc != self.epc {
+            return;
+        }
+        if self.reads.len() == FOLLOWED_MAX {
+            self.reads.pop_front();
+        }
+        self.reads.push_back(FollowedRead {
+            reader,
+            antenna: read.antenna,
+            rssi_dbm: read.rssi_dbm,
+            at,
+        });
+    }
+
+    /// Whether it goes on.
+    pub fn goes_on(&self, now: Timestamp) -> bool {
+        now.0 - self.since.0 <= FOLLOWED_MS
+    }
+}

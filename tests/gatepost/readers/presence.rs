@@ -1,0 +1,160 @@
+//! From reads to interactions in a running server.
+
+use super::{Venue, eventually};
+use gatepost::domain::readers::llrp::emulator::{EmulatedRead, Emulator, EmulatorOptions};
+use serde_json::json;
+
+#[test]
+fn who_is_read_in_a_room_enters_it_and_leaves_it_when_nobody_reads_them() {
+    let venue = Venue::new();
+    let accepted = venue.read("3034AB01", 1);
+    assert_eq!(accepted, json!({"accepted": 2, "dropped": 0, "unknown": 0}));
+    for kind in ["seen", "entered"] {
+        let [one] = &venue.interactions(kind)[..] else {
+            panic!("one {kind}");
+        };
+        assert_eq!(one["firstDelegate"]["id"], venue.ada);
+        assert_eq!(one["firstDevice"]["id"], venue.hall);
+        assert_eq!(one["secondDevice"]["id"], venue.reader);
+        assert_eq!(
+            one["data"]["Reader"],
+            json!({"antenna": 1, "rssi": -50.0, "reads": 2})
+        );
+    }
+    // The hall counts what readers notice.
+    let inside = |place: i64| {
+        venue.server.count(&format!(
+            "occupancy WHERE device_id = {place} AND inside = 1"
+        ))
+    };
+    let exited = venue.interactions("exited");
+    assert_eq!(exited[0]["firstDevice"]["id"], venue.hall);
+    assert_eq!(
+        exited[0]["recordedAt"],
+        venue.interactions("entered")[0]["recordedAt"]
+    );
+    assert_eq!(inside(venue.hall), 0);
+    assert_eq!(
+        venue
+            .server
+            .count("interactions WHERE interaction_type = 'entered' AND effect = 0"),
+        1
+    );
+    assert_eq!(
+        venue
+            .server
+            .count("interactions WHERE interaction_type = 'exited' AND effect = 1"),
+        1
+    );
+    // Somewhere else it is recorded, and nobody counts.
+    venue.read("3034AB01", 2);
+    eventually("entered the room", || {
+        let sql = format!(
+            "interactions WHERE interaction_type = 'entered' AND first_device_id = {} AND effect IS NULL",
+            venue.room
+        );
+        (venue.server.count(&sql) == 1).then_some(())
+    });
+    assert_eq!(inside(venue.room), 0);
+}
+
+#[test]
+fn a_restart_forgets_nobody() {
+    let mut venue = Venue::new();
+    venue.read("3034AB01", 2);
+    venue.interactions("entered");
+    venue.server.restart();
+    // The room lets go of nobody for a minute, and enters nobody twice.
+    eventually("the reader is known again", || {
+        let body = json!({"reader": "code:portal-1", "reads": []});
+        (venue.all.post("/reader/reads", &body).status == 202).then_some(())
+    });
+    venue.read("3034AB01", 2);
+    venue.read("FFFF", 2);
+    eventually("the unknown tag is kept", || {
+        (venue.server.count("unknown_tags") == 1).then_some(())
+    });
+    assert_eq!(venue.interactions("entered").len(), 1);
+}
+
+#[test]
+fn an_unknown_tag_is_kept_and_recorded_once_somebody_gets_it() {
+    let venue = Venue::new();
+    let accepted = venue.read("e280116060000209", 2);
+    assert_eq!(accepted["unknown"], 2);
+    eventually("it is kept", || {
+        (venue
+            .server
+            .count("unknown_tags WHERE epc = 'E280116060000209' AND reads = 2")
+            == 1)
+            .then_some(())
+    });
+    let bob = venue
+        .all
+        .delegate(&json!({"firstName": "Bob", "uhfId": "E280116060000209"}));
+    let seen = venue.interactions("seen");
+    assert_eq!(seen[0]["firstDelegate"]["id"], bob);
+    assert_eq!(seen[0]["firstDevice"]["id"], venue.room);
+    assert_eq!(venue.server.count("unknown_tags"), 0);
+}
+
+#[test]
+fn the_server_connects_to_a_reader_that_speaks_llrp() {
+    let venue = Venue::new();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let any = "127.0.0.1:0".parse().expect("an address");
+    let emulator = runtime
+        .block_on(Emulator::start(any, EmulatorOptions::default()))
+        .expect("a reader");
+    let setup = json!({"data": {"Reader": {"protocol": "llrp", "address": emulator.address().to_string()}}});
+    venue.all.patched("/device/code:portal-1", &setup);
+    // Until the server inventories, reads are lost.
+    eventually("Ada is noticed", || {
+        let read = EmulatedRead {
+            antenna: 1,
+            epc: "3034AB01".parse().expect("an EPC"),
+            rssi_dbm: -50.0,
+            at_ms: jiff::Timestamp::now().as_millisecond(),
+        };
+        runtime.block_on(emulator.send(vec![read]));
+        (venue
+            .server
+            .count("interactions WHERE interaction_type = 'entered'")
+            == 1)
+            .then_some(())
+    });
+    let metrics = crate::harness::whole(venue.server.request(reqwest::Method::GET, "/metrics"));
+    assert!(metrics.text.contains("gatepost_uhf_readers_down 0"));
+}
+
+#[test]
+fn scans_of_codes_that_came_later_can_be_recorded() {
+    let venue = Venue::new();
+    venue
+        .all
+        .scan("check-in", "barcode:LATE-1", venue.room)
+        .refused(404, 1301, "LATE-1");
+    let late = || gatepost::domain::readers::unknown::late_codes;
+    let count = |venue: &Venue| {
+        venue
+            .server
+            .app
+            .store
+            .look_up(late())
+            .expect("refusals")
+            .len()
+    };
+    assert_eq!(count(&venue), 0);
+    let eve = venue
+        .all
+        .delegate(&json!({"firstName": "Eve", "barcode": "LATE-1"}));
+    assert_eq!(count(&venue), 1);
+    let recorded = venue
+        .server
+        .write(gatepost::domain::readers::unknown::record_late_codes);
+    assert_eq!(recorded, 1);
+    assert_eq!(count(&venue), 0);
+    let check_ins = venue.interactions("check-in");
+    assert_eq!(check_ins[0]["firstDelegate"]["id"], eve);
+    assert_eq!(venue.server.count("refusals WHERE code = 1301"), 0);
+}
