@@ -83,6 +83,8 @@ struct Now {
     devices: Vec<Running>,
     online: usize,
     offline: usize,
+    /// UHF readers that cannot be reached, and why.
+    readers_down: Vec<(String, String)>,
     refusals: Vec<Line>,
     conflicts: Vec<Line>,
     file: String,
@@ -165,6 +167,7 @@ impl Now {
             inside: inside::fullest(connection, LINES)?,
             offline: devices.len() - online,
             online,
+            readers_down: console.readers.down(),
             devices,
             refusals: newest_refusals(connection, LINES)?,
             conflicts: newest_conflicts(connection, LINES)?,

@@ -33,6 +33,8 @@ pub enum Area {
     Discovery,
     /// The gates and kiosks.
     Gates,
+    /// UHF readers.
+    Readers,
     /// What apps are to do.
     Configuration,
     /// Clients and users.
@@ -53,7 +55,7 @@ pub enum Area {
 /// the role that sees it.
 type Place = (Area, &'static str, &'static str, ConsoleRole);
 
-const PLACES: [Place; 16] = [
+const PLACES: [Place; 17] = [
     (Area::Dashboard, "Dashboard", "dashboard", Viewer),
     (Area::Delegates, "Attendees", "delegates", Viewer),
     (Area::Devices, "Devices and events", "devices", Viewer),
@@ -63,6 +65,7 @@ const PLACES: [Place; 16] = [
     (Area::Messages, "Messages", "messages", Viewer),
     (Area::Content, "Content", "content", Viewer),
     (Area::Gates, "Gates", "gates", Operator),
+    (Area::Readers, "Readers", "readers", Operator),
     (Area::Discovery, "Discovery", "discovery", Operator),
     (
         Area::Configuration,
@@ -145,6 +148,7 @@ impl Layout {
             Some(Area::Messages) => "/handbook/prepare#messages",
             Some(Area::Content) => "/handbook/prepare#content-regions",
             Some(Area::Discovery | Area::Access) => "/handbook/integrate#connect-gate-apps",
+            Some(Area::Readers) => "/handbook/readers",
             Some(Area::Gates) => "/handbook/gates#watch-your-gates",
             Some(Area::Configuration) => "/handbook/prepare#app-configuration",
             Some(Area::Settings | Area::Audit) => "/handbook/operate",

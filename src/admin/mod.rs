@@ -46,6 +46,7 @@ mod layout;
 pub mod live;
 mod messages;
 mod prelude;
+mod readers;
 mod reports;
 mod request;
 pub mod route;
@@ -64,7 +65,7 @@ pub use setup::Setup;
 
 use crate::{
     core::keyed::Key,
-    domain::discovery::Discovery,
+    domain::{discovery::Discovery, readers::Readers},
     identity::{App, ConsoleRole, second_factor::Shared, sign_in::Waiting},
     ops::import::uploads::UploadStore,
     types::error::Result,
@@ -97,6 +98,8 @@ pub struct Console {
     pub live: Live,
     /// Apps that ask to be let in.
     pub discovery: Arc<Discovery>,
+    /// UHF readers at work.
+    pub readers: Arc<Readers>,
     /// Lists that are imported.
     pub imports: Arc<UploadStore>,
     /// The dashboard's parts, for each role.
@@ -120,6 +123,7 @@ impl Console {
         Arc::new(Self {
             live: Live::new(app.clone()),
             discovery: Discovery::new(app.clone()),
+            readers: Readers::new(app.clone()),
             dashboard: Default::default(),
             setup: Setup::default(),
             imports: Arc::new(UploadStore::new(app.store.path())),
@@ -167,7 +171,7 @@ impl Deref for Console {
 /// Every route of the console.
 #[must_use]
 pub fn routes() -> Vec<Route> {
-    let parts: [fn() -> Vec<Route>; 21] = [
+    let parts: [fn() -> Vec<Route>; 22] = [
         assets::routes,
         setup::routes,
         sign_in::routes,
@@ -182,6 +186,7 @@ pub fn routes() -> Vec<Route> {
         content::routes,
         discovery::routes,
         gates::routes,
+        readers::routes,
         import::routes,
         interactions::routes,
         sales::routes,

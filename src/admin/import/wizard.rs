@@ -6,7 +6,10 @@ use crate::{
         Area, Fields, Layout, RequestContext, answer,
         engine::{self, Input},
     },
-    domain::devices::{self, Offer},
+    domain::{
+        devices::{self, Offer},
+        readers::unknown,
+    },
     ops::import::{
         Batch, What, batches,
         source::Reading,
@@ -48,6 +51,8 @@ struct DonePage {
     layout: Layout,
     upload: Upload,
     report: Arc<Report>,
+    /// Scans that gates refused before their codes were known.
+    late: usize,
 }
 
 fn upload_of(request: &RequestContext) -> Result<Upload> {
@@ -71,6 +76,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
             layout,
             upload,
             report,
+            late: request.look_up(unknown::late_codes)?.len(),
         }),
         report => {
             let failure = report.and_then(|report| report.failure.clone());

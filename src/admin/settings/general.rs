@@ -7,7 +7,7 @@ use crate::{
     core::settings::{self, logo},
     db::Durability,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 const HERE: &str = "/console/settings";
 
@@ -18,6 +18,7 @@ pub(super) fn routes() -> Routes {
         .post("/console/settings/access", |request| save(request, 1))
         .post("/console/settings/outgoing", |request| save(request, 2))
         .post("/console/settings/change-feed", |request| save(request, 3))
+        .post("/console/settings/presence", |request| save(request, 4))
         .post("/console/settings/logo", put_logo)
         .action("/console/settings/logo/remove", |tx, ctx, _| {
             logo::remove(tx, ctx)?;
@@ -117,7 +118,7 @@ const ENTRIES: [(&str, &str); 3] = [
     ("single", "Again only after checking out"),
 ];
 
-static FORMS: [SettingsForm; 4] = [
+static FORMS: [SettingsForm; 5] = [
     SettingsForm {
         heading: "The instance",
         path: HERE,
@@ -162,6 +163,16 @@ static FORMS: [SettingsForm; 4] = [
         },
         ..SettingsForm::EMPTY
     },
+    SettingsForm {
+        heading: "UHF readers",
+        help: "How tag reads become entries and exits. A place overrides these in its section Presence.",
+        path: "/console/settings/presence",
+        part_of: Some("presence"),
+        defaults: presence_defaults,
+        inputs: presence_inputs,
+        saved: "Saved. It applies to reads from now on.",
+        ..SettingsForm::EMPTY
+    },
 ];
 
 fn general_inputs() -> Vec<Input> {
@@ -194,6 +205,35 @@ fn general_inputs() -> Vec<Input> {
     ]
 }
 
+fn presence_defaults() -> Value {
+    json!({
+        "rssiFloorDbm": -70, "moveDb": 6, "minReads": 2, "windowMs": 2000, "goneAfterSeconds": 60, "doorDeadSeconds": 5,
+    })
+}
+
+fn presence_inputs() -> Vec<Input> {
+    vec![
+        Input::number("rssiFloorDbm", "Weakest read that counts, in dBm", -120, 0)
+            .help("Calibrate readers suggests a value."),
+        Input::number("moveDb", "Lead of another room, in dB", 0, 40)
+            .help("How much better another room must hear a tag before somebody moves there."),
+        Input::number("minReads", "Reads that make a sighting", 1, 20),
+        Input::number("windowMs", "Milliseconds for these reads", 100, 60_000),
+        Input::number(
+            "goneAfterSeconds",
+            "Seconds without a read until somebody has left a room",
+            1,
+            86_400,
+        ),
+        Input::number(
+            "doorDeadSeconds",
+            "Seconds for which a doorway ignores who has just passed",
+            0,
+            3_600,
+        ),
+    ]
+}
+
 fn access_inputs() -> Vec<Input> {
     let number = |name, label| Input::number(name, label, 0, i64::from(u32::MAX));
     vec![
@@ -212,4 +252,16 @@ fn access_inputs() -> Vec<Input> {
             .placeholder("any time")
             .help("Minutes after the end until which people are let in."),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::presence::PresenceSettings;
+
+    #[test]
+    fn the_form_shows_the_defaults_of_presence() {
+        let shown = PresenceSettings::parse("presence", &presence_defaults());
+        assert_eq!(shown.expect("settings"), PresenceSettings::default());
+    }
 }

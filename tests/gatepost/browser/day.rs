@@ -18,9 +18,30 @@ pub fn spend(browser: &Browser, served: &Served, folder: &Path) {
     write_region(browser);
     settle(browser);
     back_up(browser);
+    equip(browser);
     subscribe(browser);
     write(browser);
     upload_bad_rows(browser, folder);
+}
+
+/// A UHF reader that does not answer, attendees with tag numbers, and a tag that is followed.
+fn equip(browser: &Browser) {
+    browser.go("/console/readers/new");
+    browser.fill("name", "Portal 1");
+    browser.fill("address", "127.0.0.1:9");
+    browser.fill("antenna0", "1");
+    browser.press("Create reader");
+    browser.arrives_at("/console/readers");
+    browser.press("Give everybody a number");
+    browser.tells("Download the list for a badge printer");
+    browser.go("/console/readers/calibrate");
+    browser.fill("tag", "E7E7000000000000000000AB");
+    browser.press("Follow");
+    browser.tells("No antenna has heard this tag yet");
+    browser.go("/console/readers");
+    browser.until("the reader is down", || {
+        browser.has("[id^='reader-'] .tag.bad")
+    });
 }
 
 /// A webhook whose receiver cannot be reached, and what came of a test.

@@ -1,0 +1,254 @@
+//! UHF readers: how each is, what its antennas hear, tags and codes of nobody, and tags to encode.
+
+mod calibrate;
+mod form;
+
+use super::prelude::*;
+use crate::{
+    core::reader::Protocol,
+    domain::readers::{
+        encode, find,
+        service::Shown,
+        state::{AntennaState, Connection as Connected},
+        unknown::{self, Prefix},
+    },
+};
+
+const PAGE: &str = "/console/readers";
+
+pub(super) fn routes() -> Vec<Route> {
+    Routes::access(OPERATOR)
+        .get(PAGE, show)
+        .get("/console/readers/find", found)
+        .get("/console/readers/encode.csv", encode_list)
+        .post("/console/readers/encode", assign)
+        .post("/console/readers/forget", forget)
+        .post("/console/readers/late", record_late)
+        .with(calibrate::routes())
+        .with(form::routes())
+        .all()
+}
+
+#[derive(Template)]
+#[template(path = "readers/list.html")]
+struct Page {
+    layout: Layout,
+    readers: Vec<Line>,
+    /// People who are somewhere by what readers noticed.
+    people: usize,
+    waiting: usize,
+    lost: u64,
+    unknown: Vec<Prefix>,
+    /// Scans that were refused as unknown, of codes that attendees have by now.
+    late: usize,
+    without_tag: i64,
+    with_tag: i64,
+}
+
+struct Line {
+    reader: Shown,
+    protocol: &'static str,
+    /// How it is, and whether that is good or bad.
+    state: &'static str,
+    /// Why it is down.
+    reason: String,
+    tone: &'static str,
+    model: String,
+    clock: String,
+    antennas: Vec<AntennaLine>,
+}
+
+struct AntennaLine {
+    number: u16,
+    place: Option<(i64, String)>,
+    zone: &'static str,
+    state: AntennaState,
+}
+
+impl Line {
+    fn of(reader: Shown, places: &dyn Fn(i64) -> String) -> Self {
+        let (state, tone) = match &reader.state.connection {
+            Connected::Waiting => ("no reads yet", "warn"),
+            Connected::Posting => ("sends", "good"),
+            Connected::Connecting => ("connecting", "warn"),
+            Connected::Connected(_) => ("connected", "good"),
+            Connected::Down { .. } => ("down", "bad"),
+        };
+        let (mut model, mut reason) = (String::new(), String::new());
+        match &reader.state.connection {
+            Connected::Connected(known) => {
+                model = format!(
+                    "{} model {}, {}",
+                    known.manufacturer, known.model, known.firmware
+                );
+            }
+            Connected::Down {
+                reason: why,
+                retry_in,
+            } => {
+                reason = format!("{why} Next attempt in {} s.", retry_in.as_secs());
+            }
+            _ => {}
+        }
+        let setup = &reader.config.setup;
+        let mut numbers: Vec<u16> = reader.state.antennas.keys().copied().collect();
+        numbers.extend(setup.antennas.iter().map(|one| one.antenna));
+        numbers.sort_unstable();
+        numbers.dedup();
+        let antennas = numbers.into_iter().map(|number| {
+            let watched = reader.config.watched(number);
+            AntennaLine {
+                number,
+                place: watched.map(|watched| (watched.place, places(watched.place))),
+                zone: watched.map_or("", |watched| watched.zone.name()),
+                state: reader
+                    .state
+                    .antennas
+                    .get(&number)
+                    .cloned()
+                    .unwrap_or_default(),
+            }
+        });
+        Self {
+            state,
+            reason,
+            tone,
+            model,
+            protocol: match setup.protocol {
+                Protocol::Llrp => "LLRP",
+                Protocol::Impinj => "Impinj IoT",
+                Protocol::Zebra => "Zebra IoT",
+                Protocol::Push => "posted",
+            },
+            clock: reader
+                .state
+                .clock_offset_ms
+                .map_or_else(String::new, |offset| {
+                    let side = if offset >= 0 { "ahead" } else { "behind" };
+                    match offset.abs() {
+                        ..500 => "right".to_owned(),
+                        ms @ 500..120_000 => format!("{}.{} s {side}", ms / 1000, ms % 1000 / 100),
+                        ms => format!("{} min {side}", ms / 60_000),
+                    }
+                }),
+            antennas: antennas.collect(),
+            reader,
+        }
+    }
+}
+
+async fn show(request: RequestContext) -> Result<Response> {
+    let readers = &request.console.readers;
+    let configuration = readers.configuration();
+    let name = |place: i64| {
+        configuration
+            .place_name(place)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let lines = readers
+        .shown()
+        .into_iter()
+        .map(|reader| Line::of(reader, &name));
+    let lines: Vec<Line> = lines.collect();
+    let (people, waiting, lost) = readers.counts();
+    let layout = request.layout("Readers", Some(Area::Readers));
+    let read = move |connection: &Connection| {
+        let (with_tag, without_tag) = encode::counts(connection)?;
+        Ok(Page {
+            layout,
+            readers: lines,
+            people,
+            waiting,
+            lost,
+            unknown: unknown::prefixes(connection)?,
+            late: unknown::late_codes(connection)?.len(),
+            without_tag,
+            with_tag,
+        })
+    };
+    answer::page(&request.read(read).await?)
+}
+
+#[derive(Template)]
+#[template(path = "readers/found.html")]
+struct FoundPage {
+    layout: Layout,
+    found: Vec<find::Found>,
+    failure: Option<String>,
+    /// Addresses that are set up.
+    known: Vec<String>,
+}
+
+impl FoundPage {
+    fn is_known(&self, address: &str) -> bool {
+        let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+        self.known
+            .iter()
+            .any(|known| known == address || known == host)
+    }
+}
+
+/// Asks the LAN for readers.
+async fn found(request: RequestContext) -> Result<Response> {
+    let found = tokio::task::spawn_blocking(find::readers)
+        .await
+        .map_err(Error::defect)?;
+    let (found, failure) = match found {
+        Ok(found) => (found, None),
+        Err(cause) => (
+            Vec::new(),
+            Some(format!("The network cannot be asked: {cause}.")),
+        ),
+    };
+    let shown = request.console.readers.shown().into_iter();
+    let known = shown.filter_map(|reader| reader.config.setup.address.clone());
+    answer::page(&FoundPage {
+        layout: request.layout("Readers on the network", Some(Area::Readers)),
+        found,
+        failure,
+        known: known.collect(),
+    })
+}
+
+async fn forget(request: RequestContext) -> Result<Response> {
+    let prefix = request.form.text("prefix").to_owned();
+    let forgotten = request
+        .write(move |tx, _| unknown::forget(tx, &prefix))
+        .await?;
+    request.done(format!("{forgotten} unknown tags forgotten."), PAGE)
+}
+
+async fn record_late(request: RequestContext) -> Result<Response> {
+    let recorded = request.write(unknown::record_late_codes).await?;
+    request.done(format!("{recorded} scans recorded."), PAGE)
+}
+
+/// Gives a tag number to everybody who has none.
+async fn assign(request: RequestContext) -> Result<Response> {
+    let prefix = request.form.text("prefix").trim().to_uppercase();
+    if let Err(cause) = encode::check_prefix(&prefix) {
+        return request.done(answer::sentence(&cause.message), PAGE);
+    }
+    let mut assigned = 0;
+    loop {
+        let prefix = prefix.clone();
+        let slice = request
+            .write(move |tx, ctx| encode::assign(tx, ctx, &prefix))
+            .await?;
+        assigned += slice;
+        if slice < encode::SLICE {
+            break;
+        }
+    }
+    request.done(format!("{assigned} attendees got a tag number."), PAGE)
+}
+
+async fn encode_list(request: RequestContext) -> Result<Response> {
+    let list = request.read(encode::list).await?;
+    Ok(answer::download(
+        "tags.csv",
+        "text/csv; charset=utf-8",
+        list,
+    ))
+}
