@@ -15,6 +15,7 @@ mod log;
 mod migrate;
 mod openapi;
 mod progress;
+mod readers;
 mod restore;
 mod serve;
 mod user;
@@ -68,6 +69,8 @@ enum Command {
     Backup(backup::Args),
     Restore(restore::Args),
     Compact(compact::Args),
+    #[command(subcommand)]
+    Readers(readers::Command),
     Check(check::Args),
     #[command(subcommand)]
     Barcode(barcode::BarcodeCommand),
@@ -129,6 +132,7 @@ fn run_command(command: Command, db: &Path, json: bool) -> Result<bool> {
         Command::Import(args) => return import::run(args, db, json),
         Command::Check(args) => return check::run(&args, db, json),
         Command::Barcode(command) => return barcode::run(command, json),
+        Command::Readers(command) => return readers::run(command, db, json),
         Command::Serve(args) => serve::run(args, db, json),
         Command::Migrate(args) => migrate::run(&args, db, json),
         Command::Export(args) => export::run(&args, db, json),

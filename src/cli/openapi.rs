@@ -2,8 +2,8 @@
 
 use super::print;
 use crate::{
+    admin::{Console, Reach},
     db::{Durability, Store},
-    domain::discovery::Discovery,
     identity::App,
     server,
     types::error::{Error, Result},
@@ -25,8 +25,8 @@ pub fn run(args: &Args) -> Result<()> {
     let folder = std::env::temp_dir().join(format!("gatepost-openapi-{}", uuid::Uuid::new_v4()));
     std::fs::create_dir(&folder).map_err(Error::defect)?;
     let document = Store::open(&folder.join("empty.db"), Durability::Normal).and_then(|store| {
-        let app = App::new(store, None);
-        server::openapi::document(&app, &Discovery::new(app.clone()))
+        let console = Console::new(App::new(store, None), Reach::default());
+        server::openapi::document(&console)
     });
     let _ = std::fs::remove_dir_all(&folder);
     let document = document?;
