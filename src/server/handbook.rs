@@ -16,10 +16,11 @@ use rust_embed::Embed;
 use std::sync::LazyLock;
 
 /// The pages, in the order of the table of contents.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "start",
     "prepare",
     "gates",
+    "readers",
     "on-the-day",
     "card",
     "operate",
