@@ -119,6 +119,17 @@ impl Target {
         Ok((bytes, begun.elapsed()))
     }
 
+    /// A figure of the server's metrics without labels; 0 where it is not told.
+    pub async fn metric(&self, name: &str) -> Result<u64> {
+        let mut request = Vec::new();
+        self.get(&mut request, format_args!("/metrics"));
+        let mut connection = self.connect().await?;
+        let answer = connection.exchange(&request).await?;
+        let mut lines = std::str::from_utf8(answer.body)?.lines();
+        let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        Ok(value.unwrap_or("0").parse()?)
+    }
+
     pub async fn connect(&self) -> Result<Connection> {
         let stream = TcpStream::connect(&self.address)
             .await

@@ -3,8 +3,8 @@
 //!
 //! # Layout
 //! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files; `hostile`
-//! burdens the server with bad connections; `limits`, `figures`, `paced`, `growth`, `data`, `console`
-//! and `pings` are the longer runs that start the server themselves.
+//! burdens the server with bad connections; `limits`, `figures`, `paced`, `growth`, `data`, `console`,
+//! `pings` and `readers` are the longer runs that start the server themselves.
 
 mod chores;
 mod client;
@@ -24,6 +24,7 @@ mod pairs;
 mod people;
 mod pings;
 mod prepare;
+mod readers;
 mod report;
 mod run;
 mod schedule;
@@ -55,7 +56,9 @@ The handbook's figures (starts the server itself):
   cargo run --release --example load -- growth --output growth.txt
   cargo run --release --example load -- data --output data.txt
   cargo run --release --example load -- console --output console.txt
-  cargo run --release --example load -- pings --output pings.txt";
+  cargo run --release --example load -- pings --output pings.txt
+  cargo run --release --example load -- readers --output readers.txt
+  cargo run --release --example load -- walks --output walks.txt";
 
 #[derive(Parser)]
 #[command(about = "Load generator and figures for Gatepost", after_help = EXAMPLES)]
@@ -117,6 +120,10 @@ enum What {
     Console(console::Options),
     /// Check-ins beside a thousand devices that ping
     Pings(pings::Options),
+    /// Check-ins beside UHF readers, with people who walk from hall to hall
+    Readers(readers::Options),
+    /// How right presence is about simulated walks
+    Walks(readers::AccuracyOptions),
 }
 
 #[derive(Args)]
@@ -230,6 +237,8 @@ async fn perform(what: What) -> Result<bool> {
         What::Growth(options) => growth::growth(&options).await.map(|()| true),
         What::Console(options) => console::figures(&options).await.map(|()| true),
         What::Pings(options) => pings::figures(&options).await.map(|()| true),
+        What::Readers(options) => readers::figures(&options).await,
+        What::Walks(options) => readers::accuracy(&options),
     }
 }
 

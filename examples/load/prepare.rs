@@ -24,7 +24,7 @@ use std::{
 };
 
 /// The event's id; the sessions follow.
-const EVENT: i64 = 1;
+pub const EVENT: i64 = 1;
 const DAY_MS: i64 = 86_400_000;
 
 /// What the file shall hold.

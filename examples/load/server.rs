@@ -71,6 +71,20 @@ impl Server {
             .ok_or_else(|| format!("no {figure} of the server").into())
     }
 
+    /// Processor time that it has used.
+    pub fn processor_time(&self) -> Result<Duration> {
+        /// Of a second, on every Linux.
+        const TICK: Duration = Duration::from_millis(10);
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // The name in brackets may hold spaces; user and system time are the twelfth and thirteenth after it.
+        let (_, times) = stat
+            .rsplit_once(") ")
+            .ok_or("no processor time of the server")?;
+        let times = times.split(' ').skip(11).take(2);
+        let ticks: u32 = times.map(str::parse::<u32>).sum::<Result<_, _>>()?;
+        Ok(TICK * ticks)
+    }
+
     pub fn url(&self) -> String {
         self.url.clone()
     }
