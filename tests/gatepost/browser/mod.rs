@@ -14,6 +14,7 @@ mod handbook;
 mod links;
 mod pages;
 mod pictures;
+mod readers;
 mod reference;
 mod trust;
 mod way;
