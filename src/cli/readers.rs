@@ -265,7 +265,7 @@ fn test(address: String, seconds: u64, json: bool) -> Result<bool> {
 
 fn record(address: String, output: &Path, seconds: u64, json: bool) -> Result<bool> {
     let failed = |cause: std::io::Error| Error::invalid(format!("{}: {cause}", output.display()));
-    let mut file = BufWriter::new(File::create(output).map_err(failed)?);
+    let mut file = BufWriter::new(File::create_new(output).map_err(failed)?);
     let (mut count, mut reason, mut is_connected) = (0_u64, None, false);
     connected(address.clone(), seconds, |event| {
         match event {
@@ -394,7 +394,10 @@ fn simulate(listen: SocketAddr, options: Options, seconds: Option<u64>, db: &Pat
             let port = if listen.port() == 0 {
                 0
             } else {
-                listen.port() + u16::try_from(number).map_err(Error::defect)?
+                let port = u32::from(listen.port()) + number;
+                u16::try_from(port).map_err(|_| {
+                    Error::invalid(format!("--listen {listen}: there is no port {port}"))
+                })?
             };
             let address = SocketAddr::new(listen.ip(), port);
             let emulator = Emulator::start(address, EmulatorOptions::default())

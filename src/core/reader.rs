@@ -9,6 +9,7 @@ use crate::types::{
 };
 use serde::Deserialize;
 use serde_json::Value;
+use std::net::{IpAddr, SocketAddr};
 
 /// The type of devices that are readers.
 pub const DEVICE_TYPE: &str = "rfidreader";
@@ -80,6 +81,13 @@ impl ReaderSetup {
                 "address: is missing; the server connects to it, such as 192.0.2.9:5084".into(),
             );
         }
+        if let Some(address) = &self.address
+            && !is_address(address)
+        {
+            return Err(
+                "address: must be a name or an IP address, with a port if it is not 5084".into(),
+            );
+        }
         let prefix = self.epc_prefix.as_deref().unwrap_or_default();
         if prefix.len() > 124 || !prefix.bytes().all(|one| one.is_ascii_hexdigit()) {
             return Err("epcPrefix: must be hexadecimal digits, such as 3034".into());
@@ -111,5 +119,54 @@ impl ReaderSetup {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether this may be a host with or without a port: `reader-1`, `192.0.2.9:5084`, `[2001:db8::9]:5084`.
+fn is_address(text: &str) -> bool {
+    let bare = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'));
+    if bare.unwrap_or(text).parse::<IpAddr>().is_ok() || text.parse::<SocketAddr>().is_ok() {
+        return true;
+    }
+    let (host, port) = text.split_once(':').unwrap_or((text, "5084"));
+    let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    !host.is_empty() && host.bytes().all(is_host) && port.parse::<u16>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn addresses_are_hosts_with_or_without_a_port() {
+        let parsed = |address: &str| {
+            ReaderSetup::parse("Reader", &json!({"protocol": "llrp", "address": address})).is_ok()
+        };
+        for address in [
+            "reader-1.local",
+            "reader_1:5085",
+            "192.0.2.9",
+            "192.0.2.9:5084",
+            "fe80::1",
+            "[fe80::1]",
+            "[2001:db8::9]:5084",
+        ] {
+            assert!(parsed(address), "{address}");
+        }
+        for address in [
+            "",
+            ":5084",
+            "not an address",
+            "http://reader",
+            "192.0.2.9:99999",
+            "192.0.2.9:",
+            ":::",
+            "reader/1",
+        ] {
+            assert!(!parsed(address), "{address}");
+        }
     }
 }

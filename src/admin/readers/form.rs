@@ -202,7 +202,8 @@ impl Editor for Readers {
     }
 
     fn groups(connection: &Connection, _: Option<&i64>, draft: &Draft) -> Groups {
-        let offers = places(connection)?;
+        let mut offers = places(connection)?;
+        offers.retain(|offer| ![DEVICE_TYPE, "product"].contains(&offer.kind.as_str()));
         let place = |chosen: &str, none: &str| {
             let chosen: Vec<&str> = Some(chosen)
                 .filter(|chosen| !chosen.is_empty())

@@ -61,7 +61,8 @@ impl Configuration {
             ..Self::default()
         };
         let mut statement = connection.prepare_cached(&format!(
-            "SELECT d.id, {NAME}, d.parent_id, iif(json_valid(d.data), d.data -> '$.Reader', NULL) FROM devices d
+            "SELECT d.id, {NAME}, p.id, iif(json_valid(d.data), d.data -> '$.Reader', NULL)
+             FROM devices d LEFT JOIN devices p ON p.id = d.parent_id AND p.deleted_at IS NULL
              WHERE d.device_type = ?1 AND d.deleted_at IS NULL AND d.available ORDER BY d.id LIMIT ?2"
         ))?;
         let mut rows = statement.query((DEVICE_TYPE, READERS_MAX))?;

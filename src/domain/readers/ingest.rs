@@ -89,6 +89,17 @@ impl Form {
                 let mut reader = csv::ReaderBuilder::new()
                     .trim(csv::Trim::All)
                     .from_reader(body);
+                let header = reader
+                    .headers()
+                    .map_err(|fault| Error::invalid(format!("line 1: {fault}")))?;
+                let columns = ["epc", "antenna", "rssi", "at"];
+                if !header.iter().any(|name| name == "epc")
+                    || header.iter().any(|name| !columns.contains(&name))
+                {
+                    return Err(Error::invalid(
+                        "line 1: must be a header of epc,antenna,rssi,at; all but epc may be missing",
+                    ));
+                }
                 for (at, row) in (2..).zip(reader.deserialize()) {
                     let row: CsvRow =
                         row.map_err(|fault| Error::invalid(format!("line {at}: {fault}")))?;
@@ -97,10 +108,14 @@ impl Form {
             }
             Self::Impinj => {
                 for (at, event) in events(body)? {
+                    let at_event = event.get("timestamp").cloned();
                     // Others tell of the reader's own state.
                     if let Some(event) = event.get("tagInventoryEvent") {
                         let event: ImpinjEvent = part(&at, event)?;
-                        add(&format!("{at}tagInventoryEvent."), event.into())?;
+                        add(
+                            &format!("{at}tagInventoryEvent."),
+                            event.read_input(at_event),
+                        )?;
                     }
                 }
             }
@@ -210,12 +225,12 @@ struct ImpinjEvent {
     epc: Option<String>,
     antenna_port: Option<u16>,
     peak_rssi_cdbm: Option<f32>,
-    #[serde(alias = "lastSeenTime")]
     timestamp: Option<Value>,
+    last_seen_time: Option<Value>,
 }
 
-impl From<ImpinjEvent> for ReadInput {
-    fn from(event: ImpinjEvent) -> Self {
+impl ImpinjEvent {
+    fn read_input(self, at_event: Option<Value>) -> ReadInput {
         let of_base64 = |text: String| {
             let bytes =
                 data_encoding::BASE64URL_NOPAD.decode(text.trim_end_matches('=').as_bytes());
@@ -223,14 +238,15 @@ impl From<ImpinjEvent> for ReadInput {
                 .map(|bytes| data_encoding::HEXUPPER.encode(&bytes))
                 .unwrap_or_default()
         };
-        Self {
-            epc: event
+        let at = self.last_seen_time.or(self.timestamp);
+        ReadInput {
+            epc: self
                 .epc_hex
-                .or_else(|| event.epc.map(of_base64))
+                .or_else(|| self.epc.map(of_base64))
                 .unwrap_or_default(),
-            antenna: event.antenna_port,
-            rssi: event.peak_rssi_cdbm.map(|level| level / 100.0),
-            at: event.timestamp,
+            antenna: self.antenna_port,
+            rssi: self.peak_rssi_cdbm.map(|level| level / 100.0),
+            at: at.or(at_event),
         }
     }
 }
@@ -300,5 +316,33 @@ fn milliseconds(value: &Value, zone: &Zone) -> Option<i64> {
                 .or_else(|| zone.read("at", value).ok().map(|at| at.0)),
         },
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_has_the_time_of_its_tag_or_else_of_its_event() {
+        let now = Timestamp(1_000);
+        let at = |form: Form, body: &str| {
+            let posted = form.parse(body.as_bytes(), now, &Zone::default());
+            posted.expect("reads").reads[0].at_ms
+        };
+        let impinj = |own: &str| {
+            let event = r#"{"timestamp": "1970-01-01T00:00:07.5Z", "tagInventoryEvent": {"epcHex": "3034AB01"OWN}}"#;
+            at(Form::Impinj, &event.replace("OWN", own))
+        };
+        assert_eq!(impinj(""), 7_500);
+        let own = r#", "timestamp": "1970-01-01T00:00:08Z""#;
+        assert_eq!(impinj(own), 8_000);
+        let last =
+            r#", "timestamp": "1970-01-01T00:00:08Z", "lastSeenTime": "1970-01-01T00:00:09.125Z""#;
+        assert_eq!(impinj(last), 9_125);
+        let zebra = r#"{"timestamp": "1970-01-01T01:00:07.5+0100", "data": {"idHex": "3034AB01"}}"#;
+        assert_eq!(at(Form::Zebra, zebra), 7_500);
+        assert_eq!(at(Form::Csv, "at,epc\n3.25,3034AB01"), 3_250);
+        assert_eq!(at(Form::Csv, "epc\n3034AB01"), 1_000);
     }
 }

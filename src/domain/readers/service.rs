@@ -29,6 +29,8 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
+/// The clock of a reader that posts may be off by this; beyond it, its newest read is taken for one of now.
+const CLOCK_MS: i64 = 60_000;
 /// How often presence goes on.
 const TICK: Duration = Duration::from_millis(200);
 /// How often the setup is read.
@@ -442,6 +444,14 @@ impl Live {
             state.connection(Connected::Posting, now);
         }
         let dropped = self.presence.dropped();
+        let mut shift_ms = 0;
+        if posts && let Some(newest) = reads.iter().map(|read| read.at_ms).max() {
+            let ahead_ms = newest - now.0;
+            state.clock_offset_ms = Some(ahead_ms);
+            if ahead_ms.abs() > CLOCK_MS {
+                shift_ms = ahead_ms;
+            }
+        }
         for read in reads {
             if let Some(prefix) = &prefix
                 && !read.epc.to_string().starts_with(prefix.as_str())
@@ -460,7 +470,8 @@ impl Live {
                     reader,
                     antenna: read.antenna,
                     rssi_dbm: read.rssi_dbm,
-                    at_ms: read.at_ms,
+                    // What is read is past.
+                    at_ms: (read.at_ms - shift_ms).min(now.0),
                 });
             } else {
                 accepted.unknown += 1;

@@ -75,6 +75,11 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
         ]),
         ("/changes" | "/changes/stream" | "/gate/snapshot", _) => errors.push(Kind::CursorGone),
         ("/device/ping" | "/device-config", _) => errors.push(Kind::DeviceNotFound),
+        (path, _) if path.starts_with("/reader/") => errors.extend([
+            Kind::UnknownIdType,
+            Kind::DeviceNotFound,
+            Kind::TooManyAttempts { retry_after_s: 0 },
+        ]),
         (path, _) if path.starts_with("/report/") => {
             errors.push(Kind::ReportNotFound);
             if path.contains("/export/") {
@@ -88,6 +93,7 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
         _ => {}
     }
     let has_codes = !path.starts_with("/interaction")
+        && !path.starts_with("/reader/")
         && ![
             "/device/ping",
             "/device-request/new",

@@ -71,6 +71,9 @@ fn readers_send_in_their_own_forms() {
     ] {
         sent(&format!("/reader/{path}{at}"), "application/json", body).refused(400, 1100, about);
     }
+    for body in ["3034AB01,1,-50,", "epc,level\n3034AB01,-50", ""] {
+        sent(&format!("/reader/reads{at}"), "text/csv", body).refused(400, 1100, "line 1");
+    }
     let none = json!({"reads": []});
     venue
         .all

@@ -158,3 +158,18 @@ fn scans_of_codes_that_came_later_can_be_recorded() {
     assert_eq!(check_ins[0]["firstDelegate"]["id"], eve);
     assert_eq!(venue.server.count("refusals WHERE code = 1301"), 0);
 }
+
+#[test]
+fn reads_of_a_clock_that_is_off_are_of_now() {
+    let venue = Venue::new();
+    for at in [3_600.0, 4_000_000_000.0] {
+        let reads = [at, at + 0.3].map(|at| json!({"epc": "3034AB01", "antenna": 2, "at": at}));
+        let body = json!({"reader": "code:portal-1", "reads": reads});
+        venue.all.post("/reader/reads", &body).is(202);
+    }
+    let entered = venue.interactions("entered");
+    let at = entered[0]["recordedAt"].as_str().expect("a time");
+    let at: jiff::Timestamp = at.parse().expect("a time");
+    let ago = jiff::Timestamp::now().duration_since(at).as_secs();
+    assert!((0..60).contains(&ago), "{ago} s ago");
+}

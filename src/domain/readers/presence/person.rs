@@ -285,7 +285,7 @@ impl Person {
             match pass.direction() {
                 Some(Direction::In) => self.enter(place, last, tag, derived),
                 Some(Direction::Out) if self.place() == Some(place) => {
-                    self.exit(last.at_ms, tag, derived);
+                    self.leave(last, tag, derived);
                 }
                 _ => {}
             }
@@ -307,7 +307,7 @@ impl Person {
                 continue;
             }
             if self.place() == Some(place) {
-                self.exit(last.at_ms, tag, derived);
+                self.leave(last, tag, derived);
             } else {
                 self.enter(place, last, tag, derived);
             }
@@ -376,13 +376,24 @@ impl Person {
         self.heard.iter_mut().for_each(|one| one.evidence = 0.0);
     }
 
-    /// Leaves where they are, by the last read there, and at `at_ms` at the latest.
+    /// Leaves where they are, by a read on the way out.
+    fn leave(&mut self, last: Last, tag: i64, derived: &mut Vec<Derived>) {
+        if let Some(stay) = &mut self.stay {
+            stay.last = last;
+        }
+        self.exit(last.at_ms, tag, derived);
+    }
+
+    /// Leaves where they are: by the last read there if it is heard as a room, and at `at_ms` at the latest.
     fn exit(&mut self, at_ms: i64, tag: i64, derived: &mut Vec<Derived>) {
         if let Some(stay) = self.stay.take() {
-            let at_ms = stay
-                .last
-                .at_ms
-                .clamp(stay.since_ms, at_ms.max(stay.since_ms));
+            let is_heard = |one: &Heard| one.zone == Zone::Room && one.place == stay.place;
+            let left_ms = if self.heard.iter().any(is_heard) {
+                stay.last.at_ms
+            } else {
+                at_ms
+            };
+            let at_ms = left_ms.clamp(stay.since_ms, at_ms.max(stay.since_ms));
             derived.push(
                 stay.last
                     .derived(DerivedKind::Exited, tag, stay.place, at_ms),

@@ -130,8 +130,19 @@ fn a_body_in_the_way_moves_nobody_and_another_room_does() {
 #[test]
 fn a_doorway_toggles_once_a_pass() {
     let reads = [steady(3, -45.0, 0..8), steady(3, -45.0, 100..103)].concat();
-    let kinds: Vec<_> = passages(&reads).iter().map(|(kind, _, _)| *kind).collect();
-    assert_eq!(kinds, [DerivedKind::Entered, DerivedKind::Exited]);
+    assert_eq!(
+        passages(&reads),
+        [
+            (DerivedKind::Entered, DOOR, 333),
+            (DerivedKind::Exited, DOOR, 100_333)
+        ]
+    );
+    // Who is heard in a room later has left then.
+    let moved = passages(&[steady(3, -45.0, 0..2), steady(1, -45.0, 50..70)].concat());
+    let at = moved[2].2;
+    assert!(at > 50_000, "{moved:?}");
+    assert_eq!(moved[1], (DerivedKind::Exited, DOOR, at));
+    assert_eq!(moved[2], (DerivedKind::Entered, ROOM, at));
 }
 
 #[test]
@@ -147,15 +158,11 @@ fn a_portal_tells_the_direction() {
         reads
     };
     let both = [pass(4, 5, 0), pass(5, 4, 60_000)].concat();
-    let kinds: Vec<_> = passages(&both)
-        .iter()
-        .map(|(kind, place, _)| (*kind, *place))
-        .collect();
     assert_eq!(
-        kinds,
+        passages(&both),
         [
-            (DerivedKind::Entered, PORTAL),
-            (DerivedKind::Exited, PORTAL)
+            (DerivedKind::Entered, PORTAL, 3_890),
+            (DerivedKind::Exited, PORTAL, 63_890)
         ]
     );
     // Who comes near and turns around passes no portal.
