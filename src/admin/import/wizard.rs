@@ -8,7 +8,7 @@ use crate::{
     },
     domain::{
         devices::{self, Offer},
-        readers::unknown,
+        interactions::late_codes,
     },
     ops::import::{
         Batch, What, batches,
@@ -76,7 +76,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
             layout,
             upload,
             report,
-            late: request.look_up(unknown::late_codes)?.len(),
+            late: request.read(late_codes::find).await?.len(),
         }),
         report => {
             let failure = report.and_then(|report| report.failure.clone());

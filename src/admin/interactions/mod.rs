@@ -17,6 +17,8 @@ pub(super) fn routes() -> Vec<Route> {
         .get("/console/interactions/refusals/export", refusals::export)
         .get("/console/interactions/conflicts", conflicts::list)
         .get("/console/interactions/:id", one::show)
+        .then(OPERATOR)
+        .post("/console/interactions/refusals/late", refusals::record_late)
         .then(ADMINISTRATOR)
         .action("/console/interactions/:id/delete", one::delete)
         .all()

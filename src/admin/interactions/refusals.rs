@@ -6,11 +6,15 @@ use crate::{
     admin::export::slices,
     domain::{
         devices,
-        interactions::log::{find_refusals, lines::Line},
+        interactions::{
+            late_codes,
+            log::{find_refusals, lines::Line},
+        },
     },
     types::spreadsheet::csv_bytes,
 };
 
+const PATH: &str = "/console/interactions/refusals";
 /// Lines on a page.
 const PAGE: usize = 50;
 /// Refusals that the export reads at a time.
@@ -33,6 +37,8 @@ struct Page {
     layout: Layout,
     list: List,
     lines: Vec<Line>,
+    /// Scans of codes that attendees have by now.
+    late: usize,
 }
 
 pub(super) async fn list(request: RequestContext) -> Result<Response> {
@@ -62,10 +68,24 @@ pub(super) async fn list(request: RequestContext) -> Result<Response> {
             layout,
             list,
             lines,
+            late: late_codes::find(connection)?.len(),
         })
     };
     let page = request.read(read).await?;
     answer::form_page(page.list.failure.is_some(), &page)
+}
+
+/// Records the scans of codes that attendees have by now.
+pub(super) async fn record_late(request: RequestContext) -> Result<Response> {
+    let late = request.read(late_codes::find).await?;
+    let mut recorded = 0;
+    for slice in late.chunks(late_codes::SLICE) {
+        let slice = slice.to_vec();
+        recorded += request
+            .write(move |tx, ctx| late_codes::record_all(tx, ctx, &slice))
+            .await?;
+    }
+    request.done(format!("{recorded} scans recorded."), PATH)
 }
 
 /// Everything that the filter finds, as CSV.

@@ -23,7 +23,6 @@ pub(super) fn routes() -> Vec<Route> {
         .get("/console/readers/encode.csv", encode_list)
         .post("/console/readers/encode", assign)
         .post("/console/readers/forget", forget)
-        .post("/console/readers/late", record_late)
         .with(calibrate::routes())
         .with(form::routes())
         .all()
@@ -39,8 +38,6 @@ struct Page {
     waiting: usize,
     lost: u64,
     unknown: Vec<Prefix>,
-    /// Scans that were refused as unknown, of codes that attendees have by now.
-    late: usize,
     without_tag: i64,
     with_tag: i64,
 }
@@ -162,7 +159,6 @@ async fn show(request: RequestContext) -> Result<Response> {
             waiting,
             lost,
             unknown: unknown::prefixes(connection)?,
-            late: unknown::late_codes(connection)?.len(),
             without_tag,
             with_tag,
         })
@@ -217,11 +213,6 @@ async fn forget(request: RequestContext) -> Result<Response> {
         .write(move |tx, _| unknown::forget(tx, &prefix))
         .await?;
     request.done(format!("{forgotten} unknown tags forgotten."), PAGE)
-}
-
-async fn record_late(request: RequestContext) -> Result<Response> {
-    let recorded = request.write(unknown::record_late_codes).await?;
-    request.done(format!("{recorded} scans recorded."), PAGE)
 }
 
 /// Gives a tag number to everybody who has none.

@@ -12,6 +12,7 @@
 //! - `answers`: outcomes as status and JSON; `schemas`: their shapes in the API's document
 //! - `history`: what one delegate did, for people to read
 //! - `log`: interactions and refusals as people look through them, the newest first
+//! - `late_codes`: scans of codes that an import brought later
 //! - `rows`, `list`: reading them; `remove`: deleting them, and moving those of a merged record; `walk_in`:
 //!   whom an undo takes along
 
@@ -24,6 +25,7 @@ pub mod forms;
 pub mod history;
 pub mod inside;
 pub mod judge;
+pub mod late_codes;
 pub mod list;
 pub(crate) mod log;
 pub mod nonces;

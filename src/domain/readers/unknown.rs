@@ -1,19 +1,11 @@
-//! Tags that no attendee has: counted, kept, and recorded as seen once somebody gets them as `uhfId`. Beside
-//! them, codes that gates refused as unknown, to be recorded once an import brought them.
+//! Tags that no attendee has: counted, kept, and recorded as seen once somebody gets them as `uhfId`.
 
 use super::{Epc, Read, recording::Sighting};
 use crate::{
     core::Context,
     db::Tx,
-    domain::interactions::{
-        draft::Draft,
-        record,
-        types::{self, SEEN},
-    },
-    types::{
-        DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp,
-        error::{Error, Kind, Result},
-    },
+    domain::interactions::{draft::Draft, record::record, types::SEEN},
+    types::{DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, error::Result},
 };
 use rusqlite::{Connection, params};
 use std::collections::HashMap;
@@ -26,8 +18,6 @@ const COUNTED_MAX: usize = 20_000;
 pub const PREFIX_DIGITS: usize = 6;
 /// Records that a slice writes.
 const SLICE: usize = 100;
-/// Refusals that are looked through, the newest first.
-const REFUSALS_MAX: i64 = 20_000;
 
 /// An unknown tag since the last write.
 #[derive(Debug, Clone)]
@@ -160,7 +150,7 @@ pub fn match_tags(tx: &Tx<'_>, ctx: &Context) -> Result<bool> {
             admitted: true,
             ..Draft::default()
         };
-        record::record(tx, ctx, &draft)?;
+        record(tx, ctx, &draft)?;
         tx.prepare_cached("DELETE FROM unknown_tags WHERE epc = ?1")?
             .execute([&tag.epc])?;
     }
@@ -211,85 +201,4 @@ pub fn forget(tx: &Tx<'_>, prefix: &str) -> Result<usize> {
     Ok(tx
         .prepare_cached("DELETE FROM unknown_tags WHERE substr(epc, 1, ?2) = ?1")?
         .execute(params![prefix, PREFIX_DIGITS])?)
-}
-
-/// A scan that a gate refused as unknown, of a code that an attendee has by now.
-#[derive(Debug, Clone)]
-pub struct LateCode {
-    pub refusal: i64,
-    pub kind: String,
-    /// The code, as a selector.
-    pub code: String,
-    pub delegate: DelegateId,
-    pub device: DeviceId,
-    pub at: Timestamp,
-    client: Option<i64>,
-    user: Option<i64>,
-}
-
-/// Scans that were refused as unknown and whose codes attendees have by now, the newest first.
-pub fn late_codes(connection: &Connection) -> Result<Vec<LateCode>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT r.id, r.interaction_type, r.delegate, r.device_id, r.recorded_at, r.client_id, r.user_id
-         FROM (SELECT * FROM refusals ORDER BY id DESC LIMIT ?2) r
-         JOIN devices d ON d.id = r.device_id AND d.deleted_at IS NULL
-         WHERE r.code = ?1 AND r.delegate_id IS NULL AND r.delegate IS NOT NULL ORDER BY r.id DESC",
-    )?;
-    let code = Kind::DelegateNotFound.code();
-    let mut rows = statement.query(params![code, REFUSALS_MAX])?;
-    let mut late = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (kind, code): (String, String) = (row.get(1)?, row.get(2)?);
-        let Ok(selector) = DelegateSelector::parse(&code) else {
-            continue;
-        };
-        let delegate = match crate::domain::delegates::find(connection, &selector) {
-            Ok(delegate) => delegate,
-            Err(cause) if cause.kind == Kind::DelegateNotFound => continue,
-            Err(cause) => return Err(cause),
-        };
-        if types::find(&kind).is_some() {
-            late.push(LateCode {
-                refusal: row.get(0)?,
-                kind,
-                code,
-                delegate,
-                device: row.get(3)?,
-                at: row.get(4)?,
-                client: row.get(5)?,
-                user: row.get(6)?,
-            });
-        }
-    }
-    Ok(late)
-}
-
-/// Records the refused scans of codes that attendees have by now, as if the gate had admitted them, and
-/// takes their refusals away. How many.
-pub fn record_late_codes(tx: &Tx<'_>, ctx: &Context) -> Result<usize> {
-    let late = late_codes(tx)?;
-    for scan in &late {
-        let draft = Draft {
-            kind: scan.kind.clone(),
-            delegates: [Some(DelegateSelector::Id(scan.delegate)), None, None],
-            devices: [Some(DeviceSelector::Id(scan.device)), None, None],
-            recorded_at: Some(scan.at),
-            admitted: true,
-            ..Draft::default()
-        };
-        let of_gate = Context {
-            client: scan.client.map(crate::types::ClientId).or(ctx.client),
-            user: scan.user.map(crate::types::UserId).or(ctx.user),
-            ..ctx.clone()
-        };
-        match record::record(tx, &of_gate, &draft)?.outcome {
-            record::Outcome::Created(_) => {}
-            record::Outcome::Replayed(_) | record::Outcome::Refused(_) => {
-                return Err(Error::defect("a scan without nonce was not stored"));
-            }
-        }
-        tx.prepare_cached("DELETE FROM refusals WHERE id = ?1")?
-            .execute([scan.refusal])?;
-    }
-    Ok(late.len())
 }

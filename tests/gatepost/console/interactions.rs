@@ -218,6 +218,30 @@ fn refusals_are_found_by_reason_device_and_time_and_taken_away_as_csv() {
 }
 
 #[test]
+fn scans_of_codes_that_came_later_are_recorded_by_an_operator() {
+    let server = Server::start();
+    let operator = server.crew(ConsoleRole::Operator);
+    let gate = server.caller_with_all();
+    let (hall, _) = event_with(&gate);
+    gate.scan("check-in", "barcode:LATE-1", hall)
+        .refused(404, 1301, "LATE-1");
+    let here = "/console/interactions/refusals";
+    let offered = |crew: &Crew| crew.get(here).shown().contains("Record 1 scans");
+    assert!(!offered(&operator));
+    let eve = gate.delegate(&json!({"firstName": "Eve", "barcode": "LATE-1"}));
+    assert!(offered(&operator));
+    let viewer = server.crew(ConsoleRole::Viewer);
+    assert!(!offered(&viewer));
+    viewer.post(&format!("{here}/late"), &[]).refused(403, "");
+    operator.post(&format!("{here}/late"), &[]).taken();
+    assert!(!offered(&operator));
+    let recorded =
+        format!("interactions WHERE interaction_type = 'check-in' AND first_delegate_id = {eve}");
+    assert_eq!(server.count(&recorded), 1);
+    assert_eq!(server.count("refusals WHERE code = 1301"), 0);
+}
+
+#[test]
 fn conflicts_say_what_the_gate_did_and_what_the_rules_say() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Viewer);

@@ -128,38 +128,6 @@ fn the_server_connects_to_a_reader_that_speaks_llrp() {
 }
 
 #[test]
-fn scans_of_codes_that_came_later_can_be_recorded() {
-    let venue = Venue::new();
-    venue
-        .all
-        .scan("check-in", "barcode:LATE-1", venue.room)
-        .refused(404, 1301, "LATE-1");
-    let late = || gatepost::domain::readers::unknown::late_codes;
-    let count = |venue: &Venue| {
-        venue
-            .server
-            .app
-            .store
-            .look_up(late())
-            .expect("refusals")
-            .len()
-    };
-    assert_eq!(count(&venue), 0);
-    let eve = venue
-        .all
-        .delegate(&json!({"firstName": "Eve", "barcode": "LATE-1"}));
-    assert_eq!(count(&venue), 1);
-    let recorded = venue
-        .server
-        .write(gatepost::domain::readers::unknown::record_late_codes);
-    assert_eq!(recorded, 1);
-    assert_eq!(count(&venue), 0);
-    let check_ins = venue.interactions("check-in");
-    assert_eq!(check_ins[0]["firstDelegate"]["id"], eve);
-    assert_eq!(venue.server.count("refusals WHERE code = 1301"), 0);
-}
-
-#[test]
 fn reads_of_a_clock_that_is_off_are_of_now() {
     let venue = Venue::new();
     for at in [3_600.0, 4_000_000_000.0] {
