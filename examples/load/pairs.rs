@@ -3,6 +3,7 @@
 //! (delegate, session) pairs in a scattered order, so that the file's pages are met at random.
 
 use crate::Result;
+use gatepost::types::random::SplitMix64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A delegate at a session.
@@ -90,12 +91,9 @@ pub fn seed(lane: u64) -> u64 {
     scrambled(now.wrapping_add(lane << 32))
 }
 
-/// A number that looks random, from one that does not (splitmix64).
+/// A number that looks random, from one that does not.
 pub fn scrambled(number: u64) -> u64 {
-    let mut z = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
+    SplitMix64::new(number).next_u64()
 }
 
 pub fn unix_s() -> u64 {

@@ -7,6 +7,7 @@ pub mod id;
 pub mod json;
 pub mod observe;
 pub mod os;
+pub mod random;
 pub mod secret;
 pub mod selector;
 pub mod spreadsheet;

@@ -16,7 +16,10 @@
 //!   of their range.
 
 use super::presence::{AntennaPlace, Derived, DerivedKind, Layout, Presence, TagRead};
-use crate::core::presence::{PresenceSettings, Zone};
+use crate::{
+    core::presence::{PresenceSettings, Zone},
+    types::random::SplitMix64,
+};
 
 /// Rounds of an antenna in a second.
 const ROUNDS: u32 = 3;
@@ -48,27 +51,19 @@ impl Default for Options {
     }
 }
 
-/// A small generator of random numbers (splitmix64): the same seed gives the same walks everywhere.
+/// What a seed decides.
 #[derive(Debug, Clone)]
-pub struct Random(u64);
+pub struct Random(SplitMix64);
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+        Self(SplitMix64::new(seed))
     }
 
     /// From 0 to below 1.
     #[expect(clippy::cast_precision_loss, reason = "24 bits")]
     pub fn share(&mut self) -> f32 {
-        (self.next() >> 40) as f32 / (1_u64 << 24) as f32
+        (self.0.next_u64() >> 40) as f32 / (1_u64 << 24) as f32
     }
 
     fn between(&mut self, least: f32, most: f32) -> f32 {
