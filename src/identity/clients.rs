@@ -1,13 +1,17 @@
 //! OAuth clients: apps, gates and other systems, each with an id and a secret of its own. The secret
 //! is shown once, when it is made; the file and the audit never have it.
 
-use super::{Roles, Scope, scopes, tokens};
+use super::{
+    Roles, Scope, scopes,
+    throttle::{Account, Endpoint, Throttle},
+    tokens,
+};
 use crate::{
     core::{
         Context,
         audit::{self, Change},
     },
-    db::Tx,
+    db::{Store, Tx},
     types::{
         ClientId, DeviceId, Timestamp,
         error::{Error, Kind, Result},
@@ -16,6 +20,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde_json::{Value, json};
+use std::{net::IpAddr, time::Instant};
 
 /// Characters of a client's name that go into its `client_id`.
 const SLUG_MAX_CHARS: usize = 24;
@@ -225,8 +230,35 @@ pub fn authenticate(
     }
 }
 
+/// As [`authenticate`], for a secret that came from `address`. A correct one is never refused, whatever failed
+/// there before: a whole venue may share it (contract §9).
+///
+/// # Errors
+/// [`Kind::ClientRevoked`]; [`Kind::TooManyAttempts`] once too many secrets were wrong.
+pub fn by_secret(
+    store: &Store,
+    throttle: &Throttle,
+    client_id: &str,
+    client_secret: &[u8],
+    address: IpAddr,
+) -> Result<Option<Client>> {
+    let (found, revoked) = store.look_up(|connection| {
+        let found = authenticate(connection, client_id, client_secret)?;
+        let revoked = found.is_none() && is_revoked(connection, client_id, client_secret)?;
+        Ok((found, revoked))
+    })?;
+    if revoked {
+        return Err(Error::new(Kind::ClientRevoked, "this client was revoked"));
+    }
+    if found.is_none() {
+        let nobody = Account::unknown(Endpoint::ClientSecret);
+        throttle.failed(nobody, address, Instant::now())?;
+    }
+    Ok(found)
+}
+
 /// Whether a client has this secret and is revoked: only then the answer says so.
-pub fn is_revoked(connection: &Connection, client_id: &str, client_secret: &[u8]) -> Result<bool> {
+fn is_revoked(connection: &Connection, client_id: &str, client_secret: &[u8]) -> Result<bool> {
     has_secret(connection, client_id, client_secret, true)
 }
 

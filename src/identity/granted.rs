@@ -1,10 +1,7 @@
 //! The caller of an operation, with what the operation requires in its type:
 //! `caller: Granted<ReadDelegates>` lets nobody in without a valid token and that role.
 
-use super::{
-    App, Principal, Requirement, Scope, clients,
-    throttle::{Account, Endpoint},
-};
+use super::{App, Principal, Requirement, Scope, clients};
 use crate::{
     types::{
         Timestamp,
@@ -21,7 +18,7 @@ use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaOAuthFlow, MetaOAuthFlows, MetaOAuthScope, MetaSecurityScheme, Registry},
 };
-use std::{marker::PhantomData, net::IpAddr, ops::Deref, sync::Arc, time::Instant};
+use std::{marker::PhantomData, net::IpAddr, ops::Deref, sync::Arc};
 
 /// The name of the security scheme in the OpenAPI document.
 pub const SCHEME: &str = "OAuth2";
@@ -101,22 +98,9 @@ fn missing<R: Requirement>() -> Error {
 /// The client of an id and a secret.
 fn by_secret(app: &App, sent: &Authorization<Basic>, address: IpAddr) -> Result<Principal> {
     let (name, secret) = (sent.username(), sent.password().as_bytes());
-    let (found, revoked) = app.store.look_up(|connection| {
-        let found = clients::authenticate(connection, name, secret)?;
-        let revoked = found.is_none() && clients::is_revoked(connection, name, secret)?;
-        Ok((found, revoked))
-    })?;
-    if revoked {
-        return Err(Error::new(Kind::ClientRevoked, "this client was revoked"));
-    }
-    let Some(client) = found else {
-        let nobody = Account::unknown(Endpoint::ClientSecret);
-        app.throttle.failed(nobody, address, Instant::now())?;
-        return Err(Error::new(
-            Kind::Unauthenticated,
-            "the client's id or secret is wrong",
-        ));
-    };
+    let client = clients::by_secret(&app.store, &app.throttle, name, secret, address)?;
+    let client = client
+        .ok_or_else(|| Error::new(Kind::Unauthenticated, "the client's id or secret is wrong"))?;
     Ok(Principal {
         client: client.id,
         client_name: client.client_id,

@@ -10,17 +10,17 @@ use crate::{
     db::{Store, Tx},
     identity::{
         clients::{self, Client},
-        throttle::{Account, Endpoint, Throttle},
+        throttle::Throttle,
         tokens::Issued,
     },
-    types::error::{Error, Result as Outcome},
+    types::error::{Error, Kind, Result as Outcome},
 };
 use oxide_auth::code_grant::{
     client_credentials::{self, client_credentials},
     error::{AccessTokenError, AccessTokenErrorType as ErrorType},
     refresh::refresh,
 };
-use std::{net::IpAddr, time::Instant};
+use std::net::IpAddr;
 
 /// Answers a request from `address`.
 pub async fn token(
@@ -50,8 +50,7 @@ pub async fn token(
     outcome
 }
 
-/// Checks the client's secret, before anything else. A correct one is never refused, whatever failed
-/// at this address before: a whole venue may share it (contract §9).
+/// Checks the client's secret, before anything else.
 pub fn authenticate(
     store: &Store,
     throttle: &Throttle,
@@ -59,20 +58,12 @@ pub fn authenticate(
     address: IpAddr,
 ) -> Result<Client, Refusal> {
     let secret = sent.client_secret.as_bytes();
-    let (found, revoked) = store.look_up(|connection| {
-        let found = clients::authenticate(connection, &sent.client_id, secret)?;
-        let revoked = found.is_none() && clients::is_revoked(connection, &sent.client_id, secret)?;
-        Ok((found, revoked))
-    })?;
-    if revoked {
-        return Err(Refusal::revoked_client(sent.basic));
+    match clients::by_secret(store, throttle, &sent.client_id, secret, address) {
+        Ok(Some(client)) => Ok(client),
+        Ok(None) => Err(Refusal::invalid_client(sent.basic)),
+        Err(error) if error.kind == Kind::ClientRevoked => Err(Refusal::revoked_client(sent.basic)),
+        Err(error) => Err(error.into()),
     }
-    let Some(client) = found else {
-        let nobody = Account::unknown(Endpoint::ClientSecret);
-        throttle.failed(nobody, address, Instant::now())?;
-        return Err(Refusal::invalid_client(sent.basic));
-    };
-    Ok(client)
 }
 
 /// Runs a grant in the writer's transaction. A refusal is not an error of the transaction: what a
