@@ -1,5 +1,6 @@
 //! The Electronic Product Code: the number that a UHF tag sends.
 
+use data_encoding::{HEXUPPER, HEXUPPER_PERMISSIVE};
 use std::{fmt, str::FromStr};
 
 /// The longest EPC that the air protocol allows: 496 bits.
@@ -30,13 +31,9 @@ impl Epc {
 /// Upper-case hexadecimal digits.
 impl fmt::Display for Epc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
         let mut text = [0; 2 * EPC_MAX_BYTES];
-        for (pair, byte) in text.chunks_exact_mut(2).zip(self.as_bytes()) {
-            pair[0] = DIGITS[usize::from(byte >> 4)];
-            pair[1] = DIGITS[usize::from(byte & 15)];
-        }
-        let text = &text[..2 * usize::from(self.length)];
+        let text = &mut text[..2 * usize::from(self.length)];
+        HEXUPPER.encode_mut(self.as_bytes(), text);
         f.pad(str::from_utf8(text).unwrap_or_default())
     }
 }
@@ -47,75 +44,48 @@ impl fmt::Debug for Epc {
     }
 }
 
-/// Why a text is not an EPC.
+/// The text is not an EPC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EpcError {
-    Length,
-    Digit,
-}
+pub struct NotAnEpc;
 
-impl fmt::Display for EpcError {
+impl fmt::Display for NotAnEpc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length => write!(
-                f,
-                "an EPC has 2 to {} hexadecimal digits, in pairs",
-                2 * EPC_MAX_BYTES
-            ),
-            Self::Digit => write!(f, "an EPC has hexadecimal digits only"),
-        }
+        let most = 2 * EPC_MAX_BYTES;
+        write!(
+            f,
+            "must be hexadecimal, 2 to {most} digits in pairs, such as 303400000000000000000001"
+        )
     }
 }
 
-impl std::error::Error for EpcError {}
+impl std::error::Error for NotAnEpc {}
 
 /// Reads hexadecimal digits of either case.
 impl FromStr for Epc {
-    type Err = EpcError;
+    type Err = NotAnEpc;
 
-    fn from_str(text: &str) -> Result<Self, EpcError> {
-        let digits = text.as_bytes();
-        let mut bytes = [0; EPC_MAX_BYTES];
-        let length = digits.len() / 2;
-        let room = bytes
-            .get_mut(..length)
-            .filter(|_| digits.len().is_multiple_of(2));
-        for (byte, pair) in room
-            .ok_or(EpcError::Length)?
-            .iter_mut()
-            .zip(digits.chunks_exact(2))
-        {
-            *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
-        }
-        Self::new(&bytes[..length]).ok_or(EpcError::Length)
-    }
-}
-
-fn nibble(digit: u8) -> Result<u8, EpcError> {
-    match digit {
-        b'0'..=b'9' => Ok(digit - b'0'),
-        b'a'..=b'f' => Ok(digit - b'a' + 10),
-        b'A'..=b'F' => Ok(digit - b'A' + 10),
-        _ => Err(EpcError::Digit),
+    fn from_str(text: &str) -> Result<Self, NotAnEpc> {
+        let bytes = HEXUPPER_PERMISSIVE.decode(text.as_bytes());
+        Self::new(&bytes.map_err(|_| NotAnEpc)?).ok_or(NotAnEpc)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{EPC_MAX_BYTES, Epc, EpcError};
+    use super::{EPC_MAX_BYTES, Epc, NotAnEpc};
     use proptest::prelude::*;
 
     #[test]
     fn texts_that_are_no_epc_are_refused() {
-        for (text, error) in [
-            ("", EpcError::Length),
-            ("3", EpcError::Length),
-            ("303", EpcError::Length),
-            ("3g", EpcError::Digit),
-            ("é", EpcError::Digit),
-            (&"0".repeat(2 * EPC_MAX_BYTES + 2), EpcError::Length),
+        for text in [
+            "",
+            "3",
+            "303",
+            "3g",
+            "é",
+            &"0".repeat(2 * EPC_MAX_BYTES + 2),
         ] {
-            assert_eq!(text.parse::<Epc>(), Err(error), "{text}");
+            assert_eq!(text.parse::<Epc>(), Err(NotAnEpc), "{text}");
         }
     }
 

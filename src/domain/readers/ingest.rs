@@ -274,10 +274,8 @@ impl ZebraData {
 
 impl ReadInput {
     fn read(self, now: Timestamp, zone: &Zone) -> std::result::Result<Read, String> {
-        let epc: Epc = self.epc.parse().map_err(|_| {
-            "epc: must be hexadecimal, at most 124 digits, such as 303400000000000000000001"
-                .to_owned()
-        })?;
+        let epc = self.epc.parse::<Epc>();
+        let epc = epc.map_err(|fault| format!("epc: {fault}"))?;
         let rssi_dbm = self.rssi.unwrap_or(LEVEL_DBM);
         if !(-200.0..=50.0).contains(&rssi_dbm) {
             return Err("rssi: must be a level in dBm, such as -52.5".into());
