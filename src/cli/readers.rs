@@ -12,7 +12,8 @@ use crate::{
                 self, Event, ReaderConfig, State,
                 emulator::{EmulatedRead, Emulator, EmulatorOptions},
             },
-            presence::{DerivedKind, Presence, TagRead},
+            presence::{Presence, TagRead},
+            recording,
             walks::{Options, Walks},
         },
     },
@@ -341,11 +342,7 @@ fn replay(log: &Path, reader: &str, db: &Path, json: bool) -> Result<()> {
     presence.finish(&mut derived);
     let zone = context(&store, "admin")?.settings.zone.clone();
     for one in derived {
-        let kind = match one.kind {
-            DerivedKind::Seen => "seen",
-            DerivedKind::Entered => "entered",
-            DerivedKind::Exited => "exited",
-        };
+        let kind = recording::name(one.kind);
         let at = zone.iso(Timestamp(one.at_ms));
         let known = usize::try_from(one.tag).ok().and_then(|at| names.get(at));
         let (epc, name) = known
@@ -379,10 +376,7 @@ fn simulate(listen: SocketAddr, options: Options, seconds: Option<u64>, db: &Pat
     }
     for number in tags.len()..options.people as usize {
         let epc = format!("E7E7{number:020X}");
-        tags.push(
-            epc.parse()
-                .map_err(|_| Error::defect("an EPC of 24 digits is none"))?,
-        );
+        tags.push(epc.parse().map_err(Error::defect)?);
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

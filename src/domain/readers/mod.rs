@@ -20,7 +20,7 @@ pub mod find;
 pub mod ingest;
 pub mod llrp;
 pub mod presence;
-mod recording;
+pub mod recording;
 pub mod service;
 pub mod state;
 pub mod unknown;

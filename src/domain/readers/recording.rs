@@ -40,6 +40,15 @@ impl Sighting {
     }
 }
 
+/// The type of interaction that something derived is.
+pub fn name(kind: DerivedKind) -> &'static str {
+    match kind {
+        DerivedKind::Seen => SEEN.name,
+        DerivedKind::Entered => ENTERED.name,
+        DerivedKind::Exited => EXITED.name,
+    }
+}
+
 /// Records what was derived, in order. Who or what was deleted meanwhile is passed over.
 pub fn store(tx: &Tx<'_>, ctx: &Context, derived: &[Derived]) -> Result<()> {
     for one in derived {
@@ -55,18 +64,13 @@ pub fn store(tx: &Tx<'_>, ctx: &Context, derived: &[Derived]) -> Result<()> {
         };
         let reader = DeviceSelector::Id(DeviceId(one.reader));
         let reader = devices::find(tx, &reader).is_ok().then_some(reader);
-        let kind = match one.kind {
-            DerivedKind::Seen => SEEN,
-            DerivedKind::Entered => ENTERED,
-            DerivedKind::Exited => EXITED,
-        };
         let sighting = Sighting {
             antenna: one.antenna,
             rssi_dbm: f64::from(one.rssi_dbm),
             reads: one.reads,
         };
         let draft = Draft {
-            kind: kind.name.to_owned(),
+            kind: name(one.kind).to_owned(),
             delegates: [Some(delegate), None, None],
             devices: [Some(place), reader, None],
             recorded_at: Some(Timestamp(one.at_ms)),

@@ -189,33 +189,26 @@ impl Readers {
     /// Records what was derived.
     async fn record(&self) {
         loop {
-            let slice: Vec<Derived> = {
-                let live = self.live();
-                live.derived
-                    .iter()
-                    .take(recording::SLICE)
-                    .copied()
-                    .collect()
+            let slice: Arc<[Derived]> = {
+                let mut live = self.live();
+                let length = live.derived.len().min(recording::SLICE);
+                live.derived.drain(..length).collect()
             };
             if slice.is_empty() {
                 self.derived.notified().await;
                 continue;
             }
-            let (length, context) = (slice.len(), self.context());
-            let stored = self
-                .app
-                .store
-                .write_bulk_repeatable(move |tx| recording::store(tx, &context, &slice));
-            match stored.await {
-                Ok(()) => {
-                    let mut live = self.live();
-                    let length = length.min(live.derived.len());
-                    live.derived.drain(..length);
-                }
-                Err(cause) => {
-                    tracing::warn!("what readers noticed could not be recorded: {cause}");
-                    tokio::time::sleep(RETRY).await;
-                }
+            loop {
+                let (context, slice) = (self.context(), Arc::clone(&slice));
+                let stored = self
+                    .app
+                    .store
+                    .write_bulk_repeatable(move |tx| recording::store(tx, &context, &slice));
+                let Err(cause) = stored.await else {
+                    break;
+                };
+                tracing::warn!("what readers noticed could not be recorded: {cause}");
+                tokio::time::sleep(RETRY).await;
             }
         }
     }
@@ -342,6 +335,8 @@ impl Readers {
             return;
         };
         match event {
+            // One that is down stays so until it is connected again.
+            llrp::Event::State(llrp::State::Connecting) if state.is_down() => {}
             llrp::Event::State(llrp::State::Connecting) => {
                 state.connection(Connected::Connecting, now);
             }
@@ -453,6 +448,11 @@ impl Live {
             }
         }
         for read in reads {
+            let read = &Read {
+                // What is read is past.
+                at_ms: (read.at_ms - shift_ms).min(now.0),
+                ..*read
+            };
             if let Some(prefix) = &prefix
                 && !read.epc.to_string().starts_with(prefix.as_str())
             {
@@ -470,8 +470,7 @@ impl Live {
                     reader,
                     antenna: read.antenna,
                     rssi_dbm: read.rssi_dbm,
-                    // What is read is past.
-                    at_ms: (read.at_ms - shift_ms).min(now.0),
+                    at_ms: read.at_ms,
                 });
             } else {
                 accepted.unknown += 1;
