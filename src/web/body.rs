@@ -61,6 +61,17 @@ impl<T, const MAX: usize> Anything<T, MAX> {
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
+
+    /// The body, for who takes none that is compressed.
+    ///
+    /// # Errors
+    /// [`Kind::NotJson`] when it is compressed.
+    pub fn into_plain(self) -> Result<Vec<u8>> {
+        if self.coding.is_some() {
+            return Err(compressed());
+        }
+        Ok(self.bytes)
+    }
 }
 
 /// Whether the request says, or at least does not deny, that its body is JSON.
@@ -86,12 +97,16 @@ pub async fn read_limited(
     max: usize,
 ) -> Result<Vec<u8>> {
     if coding(request).is_some() {
-        return Err(Error::new(
-            Kind::NotJson,
-            "the body is compressed (Content-Encoding); send it as it is",
-        ));
+        return Err(compressed());
     }
     read_as_sent(request, body, max).await
+}
+
+fn compressed() -> Error {
+    Error::new(
+        Kind::NotJson,
+        "the body is compressed (Content-Encoding); send it as it is",
+    )
 }
 
 /// The `Content-Encoding` of a body that is not sent as it is.

@@ -102,13 +102,7 @@ impl ReadersApi {
         form: Form,
         body: Anything<T, BODY_MAX_BYTES>,
     ) -> Result<Answer<AcceptedReads, 202>> {
-        if body.coding().is_some() {
-            return Err(Error::new(
-                Kind::NotJson,
-                "the body is compressed (Content-Encoding); send it as it is",
-            ));
-        }
-        let (body, zone) = (body.into_bytes(), self.app.settings().zone.clone());
+        let (body, zone) = (body.into_plain()?, self.app.settings().zone.clone());
         let parse = move || form.parse(&body, Timestamp::now(), &zone);
         let posted = tokio::task::spawn_blocking(parse)
             .await
