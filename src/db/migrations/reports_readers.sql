@@ -15,7 +15,7 @@ WITH passages AS (
     SELECT p.delegate_id, s.id AS session_id,
            max(0, min(coalesce(p.next_at, unixepoch()), unixepoch(s.end_at)) - max(p.at, unixepoch(s.start_at))) AS seconds
     FROM passages AS p JOIN devices AS s ON s.id = p.device_id
-    WHERE p.enters AND s.start_at IS NOT NULL AND s.end_at IS NOT NULL
+    WHERE p.enters AND s.device_type = ''session'' AND s.start_at IS NOT NULL AND s.end_at IS NOT NULL
       AND (:session IS NULL OR s.id = :session)
 )
 SELECT s.name AS session, d.barcode, d.first_name, d.last_name, sum(t.seconds) / 60 AS minutes,

@@ -106,6 +106,15 @@ fn time_spent_counts_within_the_session_and_heat_by_the_hour() {
         told.map(|[minutes, percent, certificate]| (minutes, percent, certificate))
             .collect()
     };
+    // The event itself is no session.
+    let event = all.device(&json!({
+        "deviceType": "event", "startAt": "2026-11-21T08:00:00Z", "endAt": "2026-11-21T18:00:00Z",
+    }));
+    for (kind, at) in [("check-in", "10:30"), ("check-out", "10:40")] {
+        let at = format!("2026-11-21T{at}:00Z");
+        let body = json!({"delegate": bo, "device": event, "recordedAt": at});
+        all.interact(kind, &body).is(201);
+    }
     let short = (json!(15), json!(25.0), json!("no"));
     assert_eq!(
         spent(""),
@@ -122,7 +131,7 @@ fn time_spent_counts_within_the_session_and_heat_by_the_hour() {
         .collect();
     let hour =
         |hour: u8, people: i64| (json!(format!("2026-11-21 {hour:02}:00:00")), json!(people));
-    assert_eq!(heat, [hour(8, 1), hour(9, 2), hour(10, 1)]);
+    assert_eq!(heat, [hour(8, 1), hour(9, 2), hour(10, 1), hour(10, 1)]);
 }
 
 #[test]
