@@ -1,5 +1,5 @@
-//! What a client with the role of a gate alone may record: check-ins, check-outs, overrides and
-//! registrations at its own places, and it may take back its own within ten minutes.
+//! What a client with the role of a gate alone may record: interactions of the types of gates
+//! (`types`) at its own places, and it may take back its own within ten minutes.
 
 use super::{draft::Draft, types};
 use crate::{
@@ -33,10 +33,14 @@ pub fn check(connection: &Connection, gate: &GateSettings, draft: &Draft) -> Res
     let alone =
         others.iter().all(Option::is_none) && draft.delegates[1..].iter().all(Option::is_none);
     let Some(device) = device.as_ref().filter(|_| known && alone) else {
+        let types: Vec<_> = types::names_of_gates().collect();
         return Err(Error::new(
             Kind::Forbidden,
-            "a gate records check-ins, check-outs, overrides and registrations of one delegate at one place; \
-             anything else needs ROLE_OAUTH2_INTERACTION_WRITE",
+            format!(
+                "a gate records {}, each of one delegate at one place; \
+                 anything else needs ROLE_OAUTH2_INTERACTION_WRITE",
+                types.join(", ")
+            ),
         ));
     };
     gate.check_place(devices::find(connection, device)?)

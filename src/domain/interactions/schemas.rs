@@ -1,6 +1,9 @@
 //! Interactions in the API's document.
 
-use super::draft::{BatchInput, InteractionInput, NONCE_MAX_CHARS};
+use super::{
+    draft::{BatchInput, InteractionInput, NONCE_MAX_CHARS},
+    types::TYPES,
+};
 use crate::web::{
     error::ErrorDetail,
     record::Embedded,
@@ -11,6 +14,15 @@ use serde_json::{Value, json};
 
 /// What an interaction type looks like.
 const TYPE_PATTERN: &str = "^[a-z0-9][a-z0-9-]{0,63}$";
+
+/// What the API's document says of types.
+fn about_types() -> String {
+    let names: Vec<String> = TYPES
+        .iter()
+        .map(|known| format!("`{}`", known.name))
+        .collect();
+    format!("One of {}, or any other.", names.join(", "))
+}
 
 /// An interaction as it is answered.
 pub struct InteractionShape;
@@ -31,7 +43,7 @@ impl Described for InteractionShape {
                 "_type": {"type": "string", "description": "Always `interaction`."},
                 "firstDelegate": record, "secondDelegate": record, "thirdDelegate": record,
                 "firstDevice": record, "secondDevice": record, "thirdDevice": record,
-                "interactionType": {"type": "string", "description": "`check-in`, `check-out`, `join`, `lead` …"},
+                "interactionType": {"type": "string", "description": about_types()},
                 "data": {
                     "type": "object", "additionalProperties": {},
                     "description": "As stored; a form adds `answersData` and `reportData`.",

@@ -29,6 +29,8 @@ pub struct InteractionType {
     pub follow_up: Option<FollowUp>,
     /// Whether clients may post it; the others are made by the server.
     pub postable: bool,
+    /// Whether a client with the role of a gate alone may post it. Without `judged`, no rule refuses it.
+    pub of_gates: bool,
 }
 
 /// What the server does once an interaction is recorded.
@@ -52,6 +54,7 @@ impl InteractionType {
             judged: None,
             follow_up: None,
             postable: true,
+            of_gates: false,
         }
     }
 
@@ -68,16 +71,20 @@ impl InteractionType {
 /// Goes in, if the rules allow.
 pub const CHECK_IN: InteractionType = InteractionType {
     judged: Some(Passage::In),
+    of_gates: true,
     ..InteractionType::with_effect("check-in", "Check-in", PresenceChange::Enter)
 };
 /// Goes out.
 pub const CHECK_OUT: InteractionType = InteractionType {
     judged: Some(Passage::Out),
+    of_gates: true,
     ..InteractionType::with_effect("check-out", "Check-out", PresenceChange::Exit)
 };
 /// Is registered for a place.
-pub const JOIN: InteractionType =
-    InteractionType::with_effect("join", "Registration", PresenceChange::Join);
+pub const JOIN: InteractionType = InteractionType {
+    of_gates: true,
+    ..InteractionType::with_effect("join", "Registration", PresenceChange::Join)
+};
 /// Owns a device, and may read it.
 pub const OWN: InteractionType = InteractionType::new("own", "Ownership");
 /// Gives a contact.
@@ -108,11 +115,14 @@ pub const CONNECTED: InteractionType = InteractionType {
 /// Every type, in the order in which pages offer them.
 pub static TYPES: [InteractionType; 17] = [
     CHECK_IN,
-    InteractionType::with_effect(
-        "check-in-override",
-        "Check-in against the rules",
-        PresenceChange::Enter,
-    ),
+    InteractionType {
+        of_gates: true,
+        ..InteractionType::with_effect(
+            "check-in-override",
+            "Check-in against the rules",
+            PresenceChange::Enter,
+        )
+    },
     CHECK_OUT,
     JOIN,
     InteractionType::with_effect("booking", "Booking", PresenceChange::Join),
@@ -141,10 +151,14 @@ pub fn find(name: &str) -> Option<&'static InteractionType> {
     TYPES.iter().find(|one| one.name == name)
 }
 
-/// Whether gates record a type of this name: who enters, leaves, or is registered.
+/// Whether gates may post a type of this name.
 pub fn is_of_gates(name: &str) -> bool {
-    let effects = [PresenceChange::Enter, PresenceChange::Exit];
-    name == JOIN.name || passage_effect(name).is_some_and(|effect| effects.contains(&effect))
+    find(name).is_some_and(|known| known.of_gates)
+}
+
+/// The names of the types that gates may post.
+pub fn names_of_gates() -> impl Iterator<Item = &'static str> {
+    TYPES.iter().filter(|one| one.of_gates).map(|one| one.name)
 }
 
 /// Whether clients may post a type of this name.
@@ -286,42 +300,43 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// A line for each type: its effect alone, with a second delegate, and where reads count, how it is judged, what
-    /// follows, and whether it may be posted.
+    /// follows, whether clients may post it, and whether gates may.
     #[test]
     fn the_table_says_what_each_type_means() {
         let lines: Vec<String> = TYPES
             .iter()
             .map(|one| {
                 format!(
-                    "{}: {:?} {:?} {:?} {:?} {:?} {}",
+                    "{}: {:?} {:?} {:?} {:?} {:?} {} {}",
                     one.name,
                     one.presence_effect,
                     one.effect_with_second,
                     one.effect_where_counted,
                     one.judged,
                     one.follow_up,
-                    one.postable
+                    one.postable,
+                    one.of_gates
                 )
             })
             .collect();
         insta::assert_snapshot!(lines.join("\n"), @r"
-        check-in: Some(Enter) Some(Enter) None Some(In) None true
-        check-in-override: Some(Enter) Some(Enter) None None None true
-        check-out: Some(Exit) Some(Exit) None Some(Out) None true
-        join: Some(Join) Some(Join) None None None true
-        booking: Some(Join) Some(Join) None None None true
-        cancel-booking: Some(Leave) Some(Leave) None None None true
-        uninvite: Some(Leave) Some(LeaveSecond) None None None true
-        own: None None None None None true
-        lead: None None None None None true
-        feedback: None None None None Some(FlagFeedback) true
-        order: None None None None None true
-        order-cleared: None None None None None true
-        connect: None None None None Some(Connect) true
-        connected: None None None None None false
-        seen: None None None None None true
-        entered: None None Some(Enter) None None true
-        exited: None None Some(Exit) None None true
+        check-in: Some(Enter) Some(Enter) None Some(In) None true true
+        check-in-override: Some(Enter) Some(Enter) None None None true true
+        check-out: Some(Exit) Some(Exit) None Some(Out) None true true
+        join: Some(Join) Some(Join) None None None true true
+        booking: Some(Join) Some(Join) None None None true false
+        cancel-booking: Some(Leave) Some(Leave) None None None true false
+        uninvite: Some(Leave) Some(LeaveSecond) None None None true false
+        own: None None None None None true false
+        lead: None None None None None true false
+        feedback: None None None None Some(FlagFeedback) true false
+        order: None None None None None true false
+        order-cleared: None None None None None true false
+        connect: None None None None Some(Connect) true false
+        connected: None None None None None false false
+        seen: None None None None None true false
+        entered: None None Some(Enter) None None true false
+        exited: None None Some(Exit) None None true false
         ");
     }
 
