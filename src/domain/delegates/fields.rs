@@ -126,3 +126,10 @@ pub const FIELDS: &[Field] = &[
     Field::stamp("createdAt", "created_at"),
     Field::stamp("updatedAt", "updated_at"),
 ];
+
+/// The columns of the full-text index, separated by commas.
+pub fn text_indexed_columns() -> String {
+    let fields = FIELDS.iter().filter(|field| field.is_text_indexed);
+    let columns: Vec<_> = fields.map(|field| field.column).collect();
+    columns.join(", ")
+}

@@ -1,7 +1,7 @@
 //! Delegates as people look for them: by name, by a code, by relatives, by type; and the full-text index
 //! while many are created at once.
 
-use super::matching;
+use super::{fields::text_indexed_columns, matching};
 use crate::{
     db::Tx,
     types::{DelegateCode, Timestamp, error::Result},
@@ -174,11 +174,11 @@ pub fn skip_index(tx: &Tx<'_>) -> Result<()> {
 
 /// Puts new delegates into the index, all of those made since [`skip_index`].
 pub fn fill_index(tx: &Tx<'_>, made: &[i64]) -> Result<()> {
-    tx.prepare_cached(
-        "INSERT INTO delegates_search (rowid, first_name, last_name, email, phone, job_title, company, barcode, external_id)
-         SELECT id, first_name, last_name, email, phone, job_title, company, barcode, external_id
-         FROM delegates WHERE id IN (SELECT value FROM json_each(?1))",
-    )?
+    let columns = text_indexed_columns();
+    tx.prepare_cached(&format!(
+        "INSERT INTO delegates_search (rowid, {columns})
+         SELECT id, {columns} FROM delegates WHERE id IN (SELECT value FROM json_each(?1))"
+    ))?
     .execute([serde_json::json!(made).to_string()])?;
     tx.prepare_cached("DELETE FROM delegates_search_later")?
         .execute([])?;

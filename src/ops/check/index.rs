@@ -4,7 +4,7 @@
 
 use crate::{
     db::{ServeLock, Store},
-    domain::delegates::SEARCHED,
+    domain::delegates::fields::text_indexed_columns,
     types::error::{Error, Result},
 };
 use rusqlite::{Connection, Rows};
@@ -13,9 +13,7 @@ use std::collections::BTreeSet;
 /// The first delegate found that the index has other letters of than its texts. To be called on one
 /// state of the file.
 pub fn first_wrong(connection: &Connection) -> Result<Option<i64>> {
-    let fields = SEARCHED.fields.iter().filter(|field| field.text_indexed);
-    let columns: Vec<_> = fields.map(|field| field.column).collect();
-    let columns = columns.join(", ");
+    let columns = text_indexed_columns();
     connection.execute_batch(&format!(
         "CREATE VIRTUAL TABLE temp.fresh USING fts5 (
              {columns}, content = '', tokenize = 'trigram', detail = 'column', columnsize = 0);
