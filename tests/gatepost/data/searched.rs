@@ -1,8 +1,12 @@
 //! Searches of what was imported, and exports of what a search finds.
 
 use super::Site;
-use crate::harness::{cases, has};
-use serde_json::{Value, json};
+use crate::harness::{Server, cases, has};
+use gatepost::{
+    core::records::{Field, Kind},
+    domain::delegates,
+};
+use serde_json::{Map, Value, json};
 
 #[test]
 fn an_export_holds_what_a_search_finds() {
@@ -57,6 +61,69 @@ fn an_export_holds_what_a_search_finds() {
     has(&told, r#""=="[0]: "nom" is no field"#);
     let told = site.refused(&["export", "all", "--search", r#"{"==":["id",1]}"#]);
     has(&told, "--search");
+}
+
+/// The text index takes over every column of the declaration, however the text arrives: an import fills it
+/// itself, triggers do so for everything else.
+#[test]
+fn every_searchable_text_is_found() {
+    let server = Server::start();
+    let (api, crew) = (server.caller_with_all(), server.administrator());
+    let fields = delegates::FIELDS.iter();
+    let fields: Vec<&Field> = fields
+        .filter(|field| matches!(field.kind, Kind::Code | Kind::Text))
+        .collect();
+    let value = |field: &Field, person: &str| match field.name {
+        "rawFlags" => person[..1].to_owned(),
+        name => format!("{person}-{}", name.to_lowercase()),
+    };
+    let row = |text: &dyn Fn(&Field) -> String| {
+        let row = fields.iter().map(|field| text(field));
+        row.collect::<Vec<_>>().join(",")
+    };
+    let body = |person: &str| -> Value {
+        let values = fields.iter();
+        let values = values.map(|field| (field.name.to_owned(), value(field, person).into()));
+        values.collect::<Map<_, _>>().into()
+    };
+    let check_found = |person: &str, expected: &[i64]| {
+        for field in &fields {
+            let value = value(field, person);
+            let search = json!({"*=": [field.name, value]}).to_string();
+            let search: String = form_urlencoded::byte_serialize(search.as_bytes()).collect();
+            let found = api.get(&format!("/delegate/list?fields=id&search={search}"));
+            let found = found.list().iter();
+            let ids: Vec<_> = found.filter_map(|one| one["id"].as_i64()).collect();
+            assert_eq!(ids, expected, "{}: {value}", field.name);
+            if field.is_text_indexed {
+                let page = crew.page(&format!("/console/delegates?q={value}"));
+                let rows = page.split("<tbody>").nth(1).unwrap_or_default();
+                let links = rows.matches("href=\"/console/delegates/").count();
+                assert_eq!(
+                    links,
+                    expected.len(),
+                    "{}: {value} in the console",
+                    field.name
+                );
+            }
+        }
+    };
+
+    let list = [
+        row(&|field| field.name.to_owned()),
+        row(&|field| value(field, "ada")),
+    ];
+    let list = server.file("list.csv", &list.join("\n"));
+    server.done(&["import", "delegates", &list]);
+    let imported = server.value("SELECT max(id) FROM delegates");
+    check_found("ada", &[imported]);
+
+    let created = api.delegate(&body("bob"));
+    check_found("bob", &[created]);
+
+    api.patched(&format!("/delegate/id:{imported}"), &body("cyd"));
+    check_found("ada", &[]);
+    check_found("cyd", &[imported]);
 }
 
 #[test]
