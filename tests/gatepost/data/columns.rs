@@ -7,9 +7,10 @@ use calamine::{Reader, Xlsx};
 use gatepost::{
     core::records::{Field, Kind},
     db::sandbox::Sandbox,
-    domain::delegates,
+    domain::{delegates, devices, events},
 };
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 const LISTS: [&str; 5] = [
     "delegates",
@@ -97,6 +98,41 @@ fn keys_of_a_migrated_files_configuration_stay() {
         format!("{part}: {}", found.join(" "))
     });
     insta::assert_snapshot!(parts.collect::<Vec<_>>().join("\n\n"));
+}
+
+/// Reports see every column that is declared, and none that is not, but for these.
+#[test]
+fn views_of_reports_show_what_is_declared() {
+    const HIDDEN: [(&str, &str, &str); 5] = [
+        ("delegates", "sources", "bookkeeping of the server"),
+        ("devices", "sources", "bookkeeping of the server"),
+        ("events", "sources", "bookkeeping of the server"),
+        ("events", "created_at", "the view devices has it"),
+        ("events", "updated_at", "the view devices has it"),
+    ];
+    const SHOWN: [(&str, &str, &str); 1] = [("events", "data", "events declare it as devices")];
+    let site = older::newest();
+    let views = Sandbox::open(&site.db).expect("a sandbox").views();
+    let views = views.expect("views");
+    for (name, fields) in [
+        ("delegates", delegates::FIELDS),
+        ("devices", devices::FIELDS),
+        ("events", events::FIELDS),
+    ] {
+        let of_view = |list: &[(&str, &'static str, &str)]| -> BTreeSet<&'static str> {
+            let of_view = list.iter().filter(|(view, ..)| *view == name);
+            of_view.map(|(_, column, _)| *column).collect()
+        };
+        let declared = fields.iter().map(|field| field.column);
+        let declared: BTreeSet<_> = declared.filter(|column| !column.is_empty()).collect();
+        let hidden = of_view(&HIDDEN);
+        assert!(hidden.is_subset(&declared), "{name}: {hidden:?}");
+        let mut expected: BTreeSet<_> = declared.difference(&hidden).copied().collect();
+        expected.extend(of_view(&SHOWN));
+        let view = views.iter().find(|view| view.name == name);
+        let columns = view.expect(name).columns.iter().map(String::as_str);
+        assert_eq!(columns.collect::<BTreeSet<_>>(), expected, "{name}");
+    }
 }
 
 /// What a field is declared with, everything follows: no other place says that there is one.
