@@ -1,10 +1,10 @@
-//! Files of older schema versions, as tests/fixtures has them. `rows.sql` there says what they hold.
+//! Files of released schema versions, as tests/fixtures has them. `rows.sql` there says what they hold.
 
-use super::migrate::{CURRENT, up_to};
-use flate2::{Compression, write::GzEncoder};
+use super::migrate::{RELEASED, schema_of, up_to};
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use rusqlite::Connection;
 use std::{
-    io::Write,
+    io::{Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -14,17 +14,37 @@ fn fixture(version: usize) -> PathBuf {
     Path::new(FOLDER).join(format!("schema-{version:02}.db.gz"))
 }
 
-/// Versions that files have outside of this program.
-fn older() -> std::ops::Range<usize> {
-    1..usize::try_from(CURRENT).unwrap()
-}
-
 #[test]
-fn there_is_a_file_of_every_older_schema() {
-    for version in older() {
+fn there_is_a_file_of_every_released_schema() {
+    for version in 1..=RELEASED {
         assert!(
             fixture(version).exists(),
             "no file of schema {version}; add what is new to rows.sql and run `cargo test --lib write_fixtures -- --ignored`"
+        );
+    }
+    assert!(
+        !fixture(RELEASED + 1).exists(),
+        "RELEASED of migrate.rs is behind tests/fixtures"
+    );
+}
+
+#[test]
+fn steps_of_released_schemas_stay() {
+    for version in 1..=RELEASED {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("old.db");
+        let mut content = Vec::new();
+        GzDecoder::new(&*std::fs::read(fixture(version)).unwrap())
+            .read_to_end(&mut content)
+            .unwrap();
+        std::fs::write(&path, content).unwrap();
+        let released = Connection::open(&path).unwrap();
+        let mut migrated = Connection::open_in_memory().unwrap();
+        up_to(&mut migrated, version);
+        assert_eq!(
+            schema_of(&migrated).unwrap(),
+            schema_of(&released).unwrap(),
+            "schema {version} is released: leave its step as it was, and add a step"
         );
     }
 }
@@ -34,7 +54,7 @@ fn there_is_a_file_of_every_older_schema() {
 #[ignore = "writes tests/fixtures, once a schema version is released"]
 fn write_fixtures() {
     let rows = std::fs::read_to_string(Path::new(FOLDER).join("rows.sql")).unwrap();
-    for version in older().filter(|version| !fixture(*version).exists()) {
+    for version in (1..=RELEASED).filter(|version| !fixture(*version).exists()) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("old.db");
         let mut file = Connection::open(&path).unwrap();

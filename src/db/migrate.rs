@@ -54,6 +54,11 @@ const CONTENT: &str = concat!(
 #[expect(clippy::cast_possible_wrap, reason = "a handful of steps")]
 pub const CURRENT: i64 = STEPS.len() as i64;
 
+/// The newest schema version that a released program writes. Steps up to it never change, and
+/// `tests/fixtures` has a file of each. Later steps may still change.
+pub const RELEASED: usize = 24;
+const _: () = assert!(RELEASED <= STEPS.len());
+
 /// Makes an empty file one of ours, with the whole current schema.
 pub fn create(connection: &Connection) -> Result<()> {
     // A check-in touches a few rows on as many pages; half a page is half the log. Must come first.
