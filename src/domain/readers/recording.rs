@@ -1,6 +1,6 @@
 //! Records what presence derived as interactions, through the same function as a gate's scans.
 
-use super::presence::{Derived, DerivedKind};
+use super::presence::{Derived, DerivedKind, Restored};
 use crate::{
     core::Context,
     db::Tx,
@@ -82,11 +82,11 @@ pub fn store(tx: &Tx<'_>, ctx: &Context, derived: &[Derived]) -> Result<()> {
     Ok(())
 }
 
-/// Who is at which place by what readers noticed so far, and since when.
-pub fn stays(connection: &Connection, now: Timestamp) -> Result<Vec<(i64, i64, i64)>> {
+/// Who is at which place by what readers noticed so far.
+pub fn stays(connection: &Connection, now: Timestamp) -> Result<Vec<Restored>> {
     let mut statement = connection.prepare_cached(
-        "SELECT delegate, place, at FROM (
-             SELECT first_delegate_id AS delegate, first_device_id AS place, recorded_at AS at,
+        "SELECT delegate, place, reader FROM (
+             SELECT first_delegate_id AS delegate, first_device_id AS place, second_device_id AS reader,
                  interaction_type AS kind, max(recorded_at * 2 + (interaction_type = ?2))
              FROM interactions
              WHERE lower(interaction_type) IN (?1, ?2) AND recorded_at > ?3
@@ -96,7 +96,13 @@ pub fn stays(connection: &Connection, now: Timestamp) -> Result<Vec<(i64, i64, i
     )?;
     let since = now.0 - STAYS_MS;
     let stays = statement.query_map((ENTERED.name, EXITED.name, since), |row| {
-        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        Ok(Restored {
+            tag: row.get(0)?,
+            place: row.get(1)?,
+            reader: row.get::<_, Option<i64>>(2)?.unwrap_or_default(),
+            // They have as long as anybody to be heard again.
+            since_ms: now.0,
+        })
     })?;
     Ok(stays.collect::<rusqlite::Result<_>>()?)
 }

@@ -20,7 +20,7 @@ use crate::{
 };
 use rusqlite::OptionalExtension;
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, HashMap, HashSet, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -154,7 +154,6 @@ impl Readers {
             .store
             .read(move |connection| recording::stays(connection, now))
             .await?;
-        let stays = stays.into_iter().map(|(tag, place, _)| (tag, place, now.0));
         self.live().presence.restore(stays);
         Ok(())
     }
@@ -173,6 +172,8 @@ impl Readers {
                 second = now.0 / 1000;
                 live.states.values_mut().for_each(|state| state.second(now));
                 live.followed.take_if(|followed| !followed.goes_on(now));
+                let down = live.out_of_order();
+                live.presence.set_down(&down, now.0);
             }
             let mut derived = Vec::new();
             live.presence.advance(now.0, &mut derived);
@@ -416,6 +417,19 @@ impl Readers {
 }
 
 impl Live {
+    /// Readers that the server should be connected to, and is not.
+    fn out_of_order(&self) -> HashSet<i64> {
+        let readers = self.configuration.readers.iter();
+        let is_connected = |id: &i64| {
+            let state = self.states.get(id);
+            state.is_some_and(|state| matches!(state.connection, Connected::Connected(_)))
+        };
+        readers
+            .filter(|(id, reader)| reader.setup.protocol == Protocol::Llrp && !is_connected(id))
+            .map(|(id, _)| *id)
+            .collect()
+    }
+
     /// Tags of reads of which it is not known whose they are.
     fn unasked(&self, reads: &[Read], now: Timestamp) -> Vec<Epc> {
         let unasked = reads.iter().map(|read| &read.epc).filter(|epc| {

@@ -71,7 +71,7 @@ impl Random {
     }
 
     /// Roughly normal, with a standard deviation of 1.
-    fn normal(&mut self) -> f32 {
+    pub fn normal(&mut self) -> f32 {
         (0..6).map(|_| self.share()).sum::<f32>() * 1.414 - 4.242
     }
 

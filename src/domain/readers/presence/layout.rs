@@ -2,7 +2,7 @@
 
 use super::TagRead;
 use crate::core::presence::{PlacePresence, PresenceSettings, Zone};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What one antenna watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub struct Layout {
     spots: HashMap<(i64, Option<u16>), Spot>,
     rules: HashMap<i64, PresenceSettings>,
     default: PresenceSettings,
+    /// Until when readers were out of order; in the future for one that still is.
+    pub(super) down_until: HashMap<i64, i64>,
 }
 
 impl Layout {
@@ -80,6 +82,22 @@ impl Layout {
     /// The rules of a place.
     pub fn rules(&self, place: i64) -> PresenceSettings {
         self.rules.get(&place).copied().unwrap_or(self.default)
+    }
+
+    /// Notes which readers are out of order: that they hear nothing tells nothing.
+    pub fn set_down(&mut self, down: &HashSet<i64>, now_ms: i64) {
+        let over_ms = now_ms - self.longest_ms();
+        for until in self.down_until.values_mut() {
+            *until = (*until).min(now_ms);
+        }
+        self.down_until.retain(|_, until| *until > over_ms);
+        self.down_until
+            .extend(down.iter().map(|reader| (*reader, i64::MAX)));
+    }
+
+    /// Until when a reader was out of order.
+    pub fn down_until(&self, reader: i64) -> i64 {
+        self.down_until.get(&reader).copied().unwrap_or(i64::MIN)
     }
 
     /// After so long without a read, everybody has left every room.

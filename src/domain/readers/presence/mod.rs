@@ -15,7 +15,7 @@ mod tests;
 pub use layout::{AntennaPlace, Layout};
 
 use person::Person;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How long reads wait for earlier ones.
 pub const WAIT_MS: i64 = 2_000;
@@ -43,6 +43,16 @@ pub enum DerivedKind {
     Exited,
     Seen,
     Entered,
+}
+
+/// Where somebody was before a restart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Restored {
+    pub tag: i64,
+    pub place: i64,
+    /// Who noticed it.
+    pub reader: i64,
+    pub since_ms: i64,
 }
 
 /// Something that follows from reads.
@@ -89,15 +99,21 @@ impl Presence {
     }
 
     /// Goes on with other antennas, places or rules; who is where stays.
-    pub fn set_layout(&mut self, layout: Layout) {
+    pub fn set_layout(&mut self, mut layout: Layout) {
+        layout.down_until = std::mem::take(&mut self.layout.down_until);
         self.layout = layout;
     }
 
-    /// Goes on with people who were at a place before: tag, place, and since when.
-    pub fn restore(&mut self, stays: impl IntoIterator<Item = (i64, i64, i64)>) {
-        for (tag, place, since_ms) in stays {
-            let person = self.people.entry(tag).or_default();
-            person.restore(place, since_ms, &self.layout);
+    /// Notes which readers are out of order: whom one of them heard last stays until it works again.
+    pub fn set_down(&mut self, readers: &HashSet<i64>, now_ms: i64) {
+        self.layout.set_down(readers, now_ms);
+    }
+
+    /// Goes on with people who were somewhere before.
+    pub fn restore(&mut self, stays: impl IntoIterator<Item = Restored>) {
+        for stay in stays {
+            let person = self.people.entry(stay.tag).or_default();
+            person.restore(&stay, &self.layout);
         }
     }
 

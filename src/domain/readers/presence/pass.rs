@@ -1,30 +1,57 @@
-//! A pass through a portal: on which side a tag was heard, over time.
+//! A pass through a portal: which side hears a tag clearly better first, and which last. In between somebody may
+//! stand in the queue for as long as it takes.
 
-/// After so long without a read, the pass is over.
-pub const SETTLED_MS: i64 = 1_500;
-/// How far the side must have changed from the first to the last read: 2 is wholly from one side to the other.
-const CHANGE_MIN: f64 = 0.6;
-/// A pass that takes longer is judged by its last part.
-const LONGEST_MS: i64 = 20_000;
+/// After so long without a read, the pass is over: at the latest, and where reads are dense.
+const SETTLED_MS: i64 = 1_500;
+const SETTLED_DENSE_MS: i64 = 700;
+/// The pass is over after so many times the mean time between two reads; for that it takes some reads.
+const GAPS: i64 = 10;
+const GAPS_KNOWN: i64 = 8;
+/// Who is on the other side for so long has passed, though still heard.
+const TURNED_MS: i64 = 5_000;
+/// How much better a side must hear the tag.
+const CLEAR_DB: f32 = 7.0;
+/// Nobody is on a side before this: the other side may not have had its turn.
+const FIRST_MS: i64 = 500;
+/// The time constant of a side's level.
+const SMOOTHING_MS: f32 = 800.0;
+/// A side that does not hear the tag for longer loses level, down to this below the weakest read that counts.
+const SILENT_MS: i64 = 500;
+const SILENT_GAPS: i64 = 6;
+const LOSS_DB_PER_MS: f32 = 0.02;
+const UNHEARD_DB: f32 = 3.0;
+/// Where no side was ever clear, the means of the sides' times must differ by this part of the pass.
+const ORDER_PARTS: i64 = 3;
 
-/// The direction of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    In,
-    Out,
+pub enum Side {
+    Outside,
+    Inside,
 }
 
-/// A pass that goes on: the sums of a straight line through sides (-1 outside, 1 inside) over time, where
-/// near reads weigh more.
+/// What a side heard.
+#[derive(Debug, Clone, Copy, Default)]
+struct Heard {
+    reads: i64,
+    /// Smoothed, in dBm.
+    level: f32,
+    last_ms: i64,
+    /// The times of its reads since the beginning, added up.
+    times_ms: i64,
+}
+
+/// A pass that goes on.
 #[derive(Debug, Clone, Copy)]
 pub struct Pass {
     first_ms: i64,
-    pub last_ms: i64,
-    weight: f64,
-    time: f64,
-    side: f64,
-    time_time: f64,
-    time_side: f64,
+    last_ms: i64,
+    reads: i64,
+    /// Outside and inside.
+    heard: [Heard; 2],
+    from: Option<Side>,
+    to: Option<Side>,
+    /// Since when it is there.
+    to_since: i64,
 }
 
 impl Pass {
@@ -32,44 +59,117 @@ impl Pass {
         Self {
             first_ms: at_ms,
             last_ms: at_ms,
-            weight: 0.0,
-            time: 0.0,
-            side: 0.0,
-            time_time: 0.0,
-            time_side: 0.0,
+            reads: 0,
+            heard: [Heard::default(); 2],
+            from: None,
+            to: None,
+            to_since: at_ms,
         }
     }
 
-    /// Adds a read at one of the sides.
-    pub fn add(&mut self, at_ms: i64, rssi_dbm: f32, is_inside: bool) {
-        if at_ms - self.first_ms > LONGEST_MS {
-            *self = Self::begin(at_ms);
+    /// Adds a read at one of the sides, which comes no earlier than the others; `floor_dbm` is the weakest that counts.
+    pub fn add(&mut self, at_ms: i64, rssi_dbm: f32, side: Side, floor_dbm: f32) {
+        self.last_ms = at_ms;
+        self.reads += 1;
+        let silent_ms = self.gaps_ms(SILENT_GAPS, SILENT_MS);
+        self.heard[side as usize].note(at_ms, rssi_dbm, at_ms - self.first_ms);
+        let [outside, inside] = self
+            .heard
+            .map(|heard| heard.level_at(at_ms - silent_ms, floor_dbm));
+        if at_ms - self.first_ms < FIRST_MS || (inside - outside).abs() < CLEAR_DB {
+            return;
         }
-        self.last_ms = self.last_ms.max(at_ms);
-        let weight = 10_f64.powf(f64::from(rssi_dbm.clamp(-100.0, 0.0) + 60.0) / 20.0);
-        #[expect(clippy::cast_precision_loss, reason = "some seconds")]
-        let time = (at_ms - self.first_ms) as f64 / 1000.0;
-        let side = if is_inside { 1.0 } else { -1.0 };
-        self.weight += weight;
-        self.time += weight * time;
-        self.side += weight * side;
-        self.time_time += weight * time * time;
-        self.time_side += weight * time * side;
+        let side = if inside > outside {
+            Side::Inside
+        } else {
+            Side::Outside
+        };
+        self.from.get_or_insert(side);
+        if self.to != Some(side) {
+            (self.to, self.to_since) = (Some(side), at_ms);
+        }
     }
 
-    /// Which way the tag went, if it changed sides.
-    pub fn direction(&self) -> Option<Direction> {
-        let spread = self.weight * self.time_time - self.time * self.time;
-        let slope = (self.weight * self.time_side - self.time * self.side) / spread;
-        #[expect(clippy::cast_precision_loss, reason = "some seconds")]
-        let change = slope * ((self.last_ms - self.first_ms) as f64 / 1000.0);
-        if !change.is_finite() || change.abs() < CHANGE_MIN {
+    /// So many times the mean time between two reads, within bounds.
+    fn gaps_ms(&self, gaps: i64, least_ms: i64) -> i64 {
+        if self.reads < GAPS_KNOWN {
+            return SETTLED_MS;
+        }
+        let gaps_ms = (self.last_ms - self.first_ms) * gaps / (self.reads - 1);
+        gaps_ms.clamp(least_ms, SETTLED_MS)
+    }
+
+    /// When the pass is over unless another read comes before.
+    pub fn end_ms(&self) -> i64 {
+        self.last_ms + self.gaps_ms(GAPS, SETTLED_DENSE_MS)
+    }
+
+    /// When it is to be judged: when it is over, or earlier if the tag stays on the other side.
+    pub fn judged_ms(&self) -> i64 {
+        match self.changed_to() {
+            Some(_) => self.end_ms().min(self.to_since + TURNED_MS),
+            None => self.end_ms(),
+        }
+    }
+
+    /// Where the tag went, if it changed sides.
+    pub fn direction(&self) -> Option<Side> {
+        match self.from {
+            Some(_) => self.changed_to(),
+            None => self.by_order(),
+        }
+    }
+
+    fn changed_to(&self) -> Option<Side> {
+        self.to.filter(|to| self.from != Some(*to))
+    }
+
+    /// Where it went if it was too quick for levels: which side heard it later.
+    fn by_order(&self) -> Option<Side> {
+        if self.heard.iter().any(|heard| heard.reads == 0) {
             return None;
         }
-        Some(if change > 0.0 {
-            Direction::In
+        let [outside, inside] = self.heard.map(|heard| heard.times_ms / heard.reads);
+        let later_ms = inside - outside;
+        if later_ms.abs() * ORDER_PARTS < self.last_ms - self.first_ms {
+            return None;
+        }
+        Some(if later_ms > 0 {
+            Side::Inside
         } else {
-            Direction::Out
+            Side::Outside
         })
+    }
+
+    /// Goes on from the side where the tag is now.
+    pub fn go_on(&mut self) {
+        self.from = self.to;
+    }
+}
+
+impl Heard {
+    fn note(&mut self, at_ms: i64, rssi_dbm: f32, since_ms: i64) {
+        #[expect(clippy::cast_precision_loss, reason = "some seconds")]
+        let passed = (at_ms - self.last_ms).max(50) as f32;
+        let weight = if self.reads == 0 {
+            1.0
+        } else {
+            1.0 - (-passed / SMOOTHING_MS).exp()
+        };
+        self.level += weight * (rssi_dbm - self.level);
+        self.last_ms = at_ms;
+        self.reads += 1;
+        self.times_ms = self.times_ms.saturating_add(since_ms);
+    }
+
+    /// The level, less what it lost in a silence that lasts until then.
+    fn level_at(&self, until_ms: i64, floor_dbm: f32) -> f32 {
+        let unheard = floor_dbm - UNHEARD_DB;
+        if self.reads == 0 {
+            return unheard;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "some seconds")]
+        let silent = (until_ms - self.last_ms).max(0) as f32;
+        (self.level - silent * LOSS_DB_PER_MS).max(unheard)
     }
 }

@@ -6,9 +6,9 @@
 //! portal tells the direction by the order of its sides.
 
 use super::{
-    Derived, DerivedKind, Layout, TagRead,
+    Derived, DerivedKind, Layout, Restored, TagRead,
     layout::Spot,
-    pass::{Direction, Pass, SETTLED_MS},
+    pass::{Pass, Side},
 };
 use crate::core::presence::{PresenceSettings, Zone};
 
@@ -171,8 +171,10 @@ impl Heard {
 
 impl Person {
     /// Goes on with a stay of before.
-    pub fn restore(&mut self, place: i64, since_ms: i64, layout: &Layout) {
+    pub fn restore(&mut self, stay: &Restored, layout: &Layout) {
+        let (place, since_ms) = (stay.place, stay.since_ms);
         let last = Last {
+            reader: stay.reader,
             at_ms: since_ms,
             ..Last::default()
         };
@@ -210,7 +212,13 @@ impl Person {
                 self.passes.len() - 1
             });
             let (_, pass, last) = &mut self.passes[at];
-            pass.add(read.at_ms, read.rssi_dbm, spot.zone == Zone::Inside);
+            let side = if spot.zone == Zone::Inside {
+                Side::Inside
+            } else {
+                Side::Outside
+            };
+            let floor_dbm = spot.rules.rssi_floor_dbm;
+            pass.add(read.at_ms, read.rssi_dbm, side, floor_dbm);
             last.note(read);
             return;
         }
@@ -237,13 +245,22 @@ impl Person {
         if self.slot_end == 0 {
             self.slot_end = slot_end(until_ms);
         }
-        while self.slot_end <= until_ms {
+        loop {
+            let passes = self.passes.iter().map(|(_, pass, _)| pass.judged_ms());
+            let pass_end = passes.min().unwrap_or(i64::MAX);
+            if pass_end.min(self.slot_end) > until_ms {
+                break;
+            }
             if self.heard.is_empty() && self.passes.is_empty() {
                 self.slot_end = slot_end(until_ms);
                 break;
             }
-            self.end_slot(tag, layout, derived);
-            self.slot_end += SLOT_MS;
+            if pass_end < self.slot_end {
+                self.judge_passes(pass_end, tag, derived);
+            } else {
+                self.end_slot(tag, layout, derived);
+                self.slot_end += SLOT_MS;
+            }
         }
     }
 
@@ -259,7 +276,7 @@ impl Person {
                 );
             }
         }
-        self.end_passes(now, tag, derived);
+        self.judge_passes(now, tag, derived);
         self.doors(tag, layout, derived);
         self.rooms(now, tag, layout, derived);
         let current = self.place();
@@ -271,20 +288,20 @@ impl Person {
         });
     }
 
-    fn end_passes(&mut self, now: i64, tag: i64, derived: &mut Vec<Derived>) {
-        let mut ended = Vec::new();
-        self.passes.retain(|(place, pass, last)| {
-            let is_over = now - pass.last_ms > SETTLED_MS;
-            if is_over {
-                ended.push((*place, *pass, *last));
+    fn judge_passes(&mut self, now: i64, tag: i64, derived: &mut Vec<Derived>) {
+        let mut judged = Vec::new();
+        self.passes.retain_mut(|(place, pass, last)| {
+            if pass.judged_ms() <= now {
+                judged.push((*place, pass.direction(), *last));
+                pass.go_on();
             }
-            !is_over
+            pass.end_ms() > now
         });
-        for (place, pass, last) in ended {
+        for (place, direction, last) in judged {
             derived.push(last.derived(DerivedKind::Seen, tag, place, last.at_ms));
-            match pass.direction() {
-                Some(Direction::In) => self.enter(place, last, tag, derived),
-                Some(Direction::Out) if self.place() == Some(place) => {
+            match direction {
+                Some(Side::Inside) => self.enter(place, last, tag, derived),
+                Some(Side::Outside) if self.place() == Some(place) => {
                     self.leave(last, tag, derived);
                 }
                 _ => {}
@@ -323,7 +340,9 @@ impl Person {
         if let (Some(stay), Some(own)) = (&mut self.stay, own) {
             stay.last = own.last;
             let gone_ms = i64::from(layout.rules(own.place).gone_after_seconds) * 1000;
-            if now - own.last.at_ms > gone_ms {
+            // A reader that was out of order could not hear them.
+            let silent_since = own.last.at_ms.max(layout.down_until(own.last.reader));
+            if now.saturating_sub(silent_since) > gone_ms {
                 let at_ms = own.last.at_ms;
                 self.exit(at_ms, tag, derived);
             }

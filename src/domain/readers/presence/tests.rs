@@ -5,10 +5,10 @@
 use super::*;
 use crate::{
     core::presence::{PlacePresence, PresenceSettings, Zone},
-    domain::readers::walks::{Options, measure},
+    domain::readers::walks::{Options, Random, measure},
 };
 use proptest::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 const ROOM: i64 = 1;
 const NEXT: i64 = 2;
@@ -176,9 +176,137 @@ fn a_portal_tells_the_direction() {
 }
 
 #[test]
+fn a_pass_is_told_within_three_seconds() {
+    let every = |step_ms: i64| -> Vec<TagRead> {
+        let side = |step: i64| if step < 20 { 4 } else { 5 };
+        let reads = (0..40).map(|step| read(7, side(step), -50.0, step * step_ms));
+        reads.collect()
+    };
+    // Where reads are rare, a gap between them is longer.
+    for (step, silence) in [(60, 700), (100, 1_000), (180, 1_500)] {
+        let mut presence = Presence::new(layout());
+        every(step).iter().for_each(|read| presence.push(*read));
+        let (mut derived, over) = (Vec::new(), 39 * step + silence + WAIT_MS);
+        presence.advance(over - 1, &mut derived);
+        assert_eq!(derived, []);
+        presence.advance(over, &mut derived);
+        let kinds: Vec<_> = derived.iter().map(|one| one.kind).collect();
+        assert_eq!(kinds, [DerivedKind::Seen, DerivedKind::Entered]);
+    }
+    // Through a narrow portal in less than a second.
+    let side = |step: i64| if step < 4 { 4 } else { 5 };
+    let quick: Vec<_> = (0..8)
+        .map(|step| read(7, side(step), -50.0, step * 120))
+        .collect();
+    assert_eq!(passages(&quick), [(DerivedKind::Entered, PORTAL, 840)]);
+}
+
+#[test]
+fn who_stays_behind_a_portal_in_its_range_has_entered() {
+    let mut reads: Vec<TagRead> = (0..20).map(|step| read(7, 4, -50.0, step * 100)).collect();
+    reads.extend((20..600).map(|step| read(7, 5, -50.0, step * 100)));
+    let mut presence = Presence::new(layout());
+    reads.iter().for_each(|read| presence.push(*read));
+    let mut derived = Vec::new();
+    presence.advance(10_000 + WAIT_MS, &mut derived);
+    let kinds: Vec<_> = derived.iter().map(|one| one.kind).collect();
+    assert_eq!(kinds, [DerivedKind::Seen, DerivedKind::Entered]);
+    presence.finish(&mut derived);
+    assert_eq!(presence.stays().count(), 1);
+}
+
+/// Reads of somebody at a distance in metres from the threshold of the portal, inside above 0: ten rounds a second of
+/// each side, whose antennas hang a metre off.
+fn at_portal(random: &mut Random, tag: i64, metres: f32, at: i64, reads: &mut Vec<TagRead>) {
+    for (antenna, own) in [(4, -1.0), (5, 1.0_f32)] {
+        let level = -48.0 - 25.0 * (metres - own).abs().max(0.5).log10();
+        if random.share() < 0.65 {
+            reads.push(read(tag, antenna, level + 3.0 * random.normal(), at));
+        }
+    }
+}
+
+#[test]
+fn of_those_who_walk_through_a_portal_and_back_99_in_100_are_noticed() {
+    let mut random = Random::new(1);
+    let mut reads = Vec::new();
+    for tag in 0..2_000 {
+        let speed = 0.8 + 0.8 * random.share();
+        for (begun, way) in [(0, 1.0), (60_000, -1.0)] {
+            for step in 0..100_i64 {
+                let metres = way * (step as f32 / 10.0 * speed - 4.0);
+                if metres.abs() <= 4.0 {
+                    at_portal(&mut random, tag, metres, begun + step * 100, &mut reads);
+                }
+            }
+        }
+    }
+    let derived = all(&reads);
+    let count = |kind| derived.iter().filter(|one| one.kind == kind).count();
+    let (entered, exited) = (count(DerivedKind::Entered), count(DerivedKind::Exited));
+    assert!((1_980..=2_000).contains(&entered), "{entered}");
+    assert!((1_980..=2_000).contains(&exited), "{exited}");
+}
+
+#[test]
+fn who_queues_at_a_portal_passes_once_and_who_stays_outside_never() {
+    let mut random = Random::new(2);
+    let mut reads = Vec::new();
+    // The first hundred go in after up to a minute in the queue; the others turn around.
+    for tag in 0..200_i64 {
+        let queued = 6 * (tag % 100);
+        for step in 0..queued + 60 {
+            let gone = (step - queued).max(0) as f32 / 10.0 * 1.2;
+            let metres = if tag < 100 { gone - 2.0 } else { -2.0 - gone };
+            at_portal(&mut random, tag, metres, step * 100, &mut reads);
+        }
+    }
+    let entered: Vec<_> = passages_of(&reads)
+        .into_iter()
+        .filter(|(kind, _)| *kind == DerivedKind::Entered)
+        .collect();
+    let right = entered.iter().filter(|(_, tag)| *tag < 100).count();
+    assert!((98..=100).contains(&right), "{right}");
+    assert!(entered.len() - right <= 1, "{entered:?}");
+}
+
+/// Entries and exits, with whose they are.
+fn passages_of(reads: &[TagRead]) -> Vec<(DerivedKind, i64)> {
+    let derived = all(reads).into_iter();
+    let passages = derived.filter(|one| one.kind != DerivedKind::Seen);
+    passages.map(|one| (one.kind, one.tag)).collect()
+}
+
+#[test]
+fn a_reader_that_is_down_makes_nobody_leave() {
+    let mut presence = Presence::new(layout());
+    for read in steady(1, -50.0, 0..10) {
+        presence.push(read);
+    }
+    let mut derived = Vec::new();
+    presence.advance(20_000, &mut derived);
+    presence.set_down(&HashSet::from([9]), 20_000);
+    presence.advance(2_000_000, &mut derived);
+    presence.set_layout(layout());
+    presence.set_down(&HashSet::new(), 2_000_000);
+    presence.advance(2_050_000, &mut derived);
+    let kinds: Vec<_> = derived.iter().map(|one| one.kind).collect();
+    assert_eq!(kinds, [DerivedKind::Seen, DerivedKind::Entered]);
+    // It works again, and does not hear them.
+    presence.advance(2_100_000, &mut derived);
+    let last = derived.last().map(|one| (one.kind, one.at_ms));
+    assert_eq!(last, Some((DerivedKind::Exited, 9_666)));
+}
+
+#[test]
 fn a_stay_goes_on_after_a_restart() {
     let mut presence = Presence::new(layout());
-    presence.restore([(7, ROOM, 1_000)]);
+    presence.restore([Restored {
+        tag: 7,
+        place: ROOM,
+        reader: 9,
+        since_ms: 1_000,
+    }]);
     for read in steady(1, -50.0, 2..30) {
         presence.push(read);
     }
