@@ -6,6 +6,7 @@ use crate::{
         devices,
         readers::{
             Epc,
+            api::not_a_reader,
             config::Configuration,
             ingest::Form,
             llrp::{
@@ -138,22 +139,29 @@ fn list(db: &Path, json: bool) -> Result<()> {
     let (_, configuration) = configuration(db)?;
     let line = |(id, reader): (&i64, &crate::domain::readers::config::ReaderConfig)| {
         json!({
-            "id": id, "name": reader.name, "address": reader.setup.address, "problems": reader.faults,
+            "id": id, "name": reader.name, "protocol": reader.setup.protocol.name(), "address": reader.setup.address,
+            "parent": reader.parent.and_then(|parent| configuration.place_name(parent)), "problems": reader.faults,
             "antennas": reader.antennas.iter().map(|(antenna, watched)| json!({
                 "antenna": antenna, "place": configuration.place_name(watched.place), "zone": watched.zone,
             })).collect::<Vec<_>>(),
         })
     };
-    let lines: Vec<Value> = configuration.readers.iter().map(line).collect();
     if json {
-        return print_json(&Value::Array(lines));
+        let off = configuration.switched_off.iter();
+        let off = off.map(|(id, name)| json!({"id": id, "name": name, "switchedOff": true}));
+        let lines = configuration.readers.iter().map(line).chain(off);
+        return print_json(&Value::Array(lines.collect()));
     }
-    if configuration.readers.is_empty() {
+    if configuration.readers.is_empty() && configuration.switched_off.is_empty() {
         return print("No readers. The console adds some under Readers.");
     }
     for (id, reader) in &configuration.readers {
         let address = reader.setup.address.as_deref().unwrap_or("posts its reads");
-        print(&format!("{id}  {}  {address}", reader.name))?;
+        let protocol = reader.setup.protocol.name();
+        print(&format!("{id}  {}  {protocol}  {address}", reader.name))?;
+        if let Some(parent) = reader.parent.and_then(|it| configuration.place_name(it)) {
+            print(&format!("    at {parent}"))?;
+        }
         for (antenna, watched) in &reader.antennas {
             let place = configuration.place_name(watched.place).unwrap_or_default();
             print(&format!(
@@ -164,6 +172,9 @@ fn list(db: &Path, json: bool) -> Result<()> {
         for fault in &reader.faults {
             print(&format!("    problem: {fault}"))?;
         }
+    }
+    for (id, name) in &configuration.switched_off {
+        print(&format!("{id}  {name}  switched off"))?;
     }
     Ok(())
 }
@@ -305,6 +316,9 @@ fn replay(log: &Path, reader: &str, db: &Path, json: bool) -> Result<()> {
     let reader = store
         .look_up(|connection| devices::find(connection, &selector))?
         .0;
+    if !configuration.readers.contains_key(&reader) {
+        return Err(not_a_reader(reader));
+    }
     let failed = |cause: std::io::Error| Error::invalid(format!("{}: {cause}", log.display()));
     let text = std::fs::read(log).map_err(failed)?;
     let mut presence = Presence::new(configuration.layout());
@@ -340,6 +354,13 @@ fn replay(log: &Path, reader: &str, db: &Path, json: bool) -> Result<()> {
         }
     }
     presence.finish(&mut derived);
+    if names.is_empty() {
+        let message = format!("{}: there are no reads in it", log.display());
+        return Err(Error::invalid(message));
+    }
+    if derived.is_empty() && !json {
+        return print("Nothing follows from these reads.");
+    }
     let zone = context(&store, "admin")?.settings.zone.clone();
     for one in derived {
         let kind = recording::name(one.kind);

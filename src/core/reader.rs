@@ -31,6 +31,18 @@ pub enum Protocol {
     Push,
 }
 
+impl Protocol {
+    /// As `data.Reader` says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Llrp => "llrp",
+            Self::Impinj => "impinj",
+            Self::Zebra => "zebra",
+            Self::Push => "push",
+        }
+    }
+}
+
 /// A reader as it is set up.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]

@@ -6,7 +6,7 @@ use crate::admin::{
 };
 use crate::{
     core::{
-        reader::{DEVICE_TYPE, Protocol, ReaderSetup},
+        reader::{DEVICE_TYPE, ReaderSetup},
         records::write,
     },
     domain::devices::{self, record::Record},
@@ -61,6 +61,8 @@ struct Draft {
 
 #[derive(Clone, Default, Serialize)]
 struct Antenna {
+    /// Its row in the form.
+    row: usize,
     number: String,
     place: String,
     zone: String,
@@ -90,22 +92,24 @@ impl Draft {
                 json!(value)
             }
         };
-        let antennas = self.antennas.iter().enumerate().map(|(at, one)| {
-            let number: u16 = one
-                .number
-                .trim()
-                .parse()
-                .map_err(|_| Error::invalid(format!("antenna{at}: must be a whole number")))?;
+        let antennas = self.antennas.iter().map(|one| {
+            let row = one.row;
+            let fault = |field, fault| Error::invalid(format!("{field}{row}: {fault}"));
+            let number: u16 = one.number.trim().parse().map_err(|_| {
+                fault(
+                    "antenna",
+                    "must be the antenna's number at the reader, 1 or more",
+                )
+            })?;
             let mut antenna = json!({"antenna": number, "zone": one.zone});
             if !one.place.is_empty() {
                 antenna["place"] = json!(one.place);
             }
-            if let Some(power) =
-                Some(one.power.trim().replace(',', ".")).filter(|power| !power.is_empty())
-            {
+            let power = one.power.trim().replace(',', ".");
+            if !power.is_empty() {
                 let power: f64 = power
                     .parse()
-                    .map_err(|_| Error::invalid(format!("power{at}: must be a number of dBm")))?;
+                    .map_err(|_| fault("power", "must be a number of dBm"))?;
                 antenna["powerDbm"] = json!(power);
             }
             Ok(antenna)
@@ -115,8 +119,21 @@ impl Draft {
             "antennas": antennas.collect::<Result<Vec<Value>>>()?,
         });
         // Errors stand beside the field that they name.
-        ReaderSetup::parse("reader", &setup)?;
+        ReaderSetup::parse("reader", &setup).map_err(|cause| self.beside_its_row(cause))?;
         Ok(setup)
+    }
+
+    /// Names the field of the form in place of `reader.antennas[1].powerDbm`.
+    fn beside_its_row(&self, cause: Error) -> Error {
+        let named = || {
+            let rest = cause.message.strip_prefix("reader.antennas[")?;
+            let (at, rest) = rest.split_once("].")?;
+            let (field, fault) = rest.split_once(": ")?;
+            let row = self.antennas.get(at.parse::<usize>().ok()?)?.row;
+            let field = field.strip_suffix("Dbm").unwrap_or(field);
+            Some(Error::invalid(format!("{field}{row}: {fault}")))
+        };
+        named().unwrap_or(cause)
     }
 
     fn body(&self, tx: &Tx<'_>) -> Result<Map<String, Value>> {
@@ -168,7 +185,8 @@ impl Editor for Readers {
             )),
             None => None,
         };
-        let antennas = setup.antennas.iter().map(|one| Antenna {
+        let antennas = setup.antennas.iter().enumerate().map(|(row, one)| Antenna {
+            row,
             number: one.antenna.to_string(),
             place: one.place.clone().unwrap_or_default(),
             zone: serde_json::to_value(one.zone)
@@ -182,13 +200,7 @@ impl Editor for Readers {
         });
         Ok(Draft {
             name: record.text("name").to_owned(),
-            protocol: match setup.protocol {
-                Protocol::Llrp => "llrp",
-                Protocol::Impinj => "impinj",
-                Protocol::Zebra => "zebra",
-                Protocol::Push => "push",
-            }
-            .to_owned(),
+            protocol: setup.protocol.name().to_owned(),
             address: setup.address.clone().unwrap_or_default(),
             parent: parent.unwrap_or_default(),
             epc_prefix: setup.epc_prefix.clone().unwrap_or_default(),
@@ -232,7 +244,8 @@ impl Editor for Readers {
             zone: "room".to_owned(),
             ..Antenna::default()
         };
-        let wanted = (draft.antennas.len() + ROWS_EMPTY).clamp(ROWS_LEAST, ROWS_MAX);
+        let used = draft.antennas.iter().map(|one| one.row + 1).max();
+        let wanted = (used.unwrap_or_default() + ROWS_EMPTY).clamp(ROWS_LEAST, ROWS_MAX);
         let rows = draft
             .antennas
             .iter()
@@ -272,14 +285,17 @@ impl Editor for Readers {
             let value = values.get(name).and_then(Value::as_str);
             value.unwrap_or_default().trim().to_owned()
         };
-        let antennas = (0..ROWS_MAX).filter_map(|at| {
-            let number = sent.filled(&format!("antenna{at}"))?;
-            Some(Antenna {
-                number: number.to_owned(),
-                place: sent.text(&format!("place{at}")).to_owned(),
-                zone: sent.text(&format!("zone{at}")).to_owned(),
-                power: sent.text(&format!("power{at}")).to_owned(),
-            })
+        let antennas = (0..ROWS_MAX).filter_map(|row| {
+            let text = |name: &str| sent.text(&format!("{name}{row}")).trim().to_owned();
+            let one = Antenna {
+                row,
+                number: text("antenna"),
+                place: text("place"),
+                zone: text("zone"),
+                power: text("power"),
+            };
+            let is_used = [&one.number, &one.place, &one.power];
+            is_used.iter().any(|value| !value.is_empty()).then_some(one)
         });
         Ok(Draft {
             name: text("name"),

@@ -33,6 +33,8 @@ pub(super) fn routes() -> Vec<Route> {
 struct Page {
     layout: Layout,
     readers: Vec<Line>,
+    /// Ids and names.
+    switched_off: Vec<(i64, String)>,
     /// People who are somewhere by what readers noticed.
     people: usize,
     waiting: usize,
@@ -155,6 +157,7 @@ async fn show(request: RequestContext) -> Result<Response> {
         Ok(Page {
             layout,
             readers: lines,
+            switched_off: configuration.switched_off.into_iter().collect(),
             people,
             waiting,
             lost,

@@ -107,7 +107,18 @@ impl ReadersApi {
         let posted = tokio::task::spawn_blocking(parse)
             .await
             .map_err(Error::defect)??;
-        let reader = self.reader(posted.reader.or(named).as_deref(), caller.device)?;
+        let reader = match (posted.reader.as_deref(), named.as_deref()) {
+            (Some(one), Some(other)) => {
+                let one = self.reader(Some(one), None)?;
+                if self.reader(Some(other), None)? != one {
+                    return Err(Error::invalid(
+                        "reader: the body names another one than the query",
+                    ));
+                }
+                one
+            }
+            (one, other) => self.reader(one.or(other), caller.device)?,
+        };
         let accepted = self.readers.accept(reader, &posted.reads)?;
         Ok(Answer::of(
             &json!({
@@ -134,13 +145,18 @@ impl ReadersApi {
             })?,
         };
         if !self.readers.knows(reader) {
-            let message = format!(
-                "device {reader} is not an available device of the type rfidreader; a new one is known after 2 seconds"
-            );
-            return Err(Error::new(Kind::DeviceNotFound, message));
+            return Err(not_a_reader(reader.0));
         }
         Ok(reader)
     }
+}
+
+/// The error for a device that is no reader in use.
+pub fn not_a_reader(device: i64) -> Error {
+    let message = format!(
+        "device {device} is not an available device of the type rfidreader; a new one is known after 2 seconds"
+    );
+    Error::new(Kind::DeviceNotFound, message)
 }
 
 /// The body of `POST /reader/reads`.
@@ -170,7 +186,7 @@ impl Described for ReadsInput {
             .optional("at", at);
         let about = "Tag reads of one reader.";
         plain("object", about)
-            .optional_text("reader", "The reader, as an id or a selector.")
+            .optional("reader", one_of(vec![integer("An id."), text("An id, or a selector such as `code:portal-1`.")], "The reader."))
             .required("reads", MetaSchema {
                 max_items: Some(READS_MAX),
                 ..array(inline(read), "")

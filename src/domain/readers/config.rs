@@ -22,6 +22,8 @@ const READERS_MAX: i64 = 500;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Configuration {
     pub readers: BTreeMap<i64, ReaderConfig>,
+    /// Names of the readers that are not available.
+    pub switched_off: BTreeMap<i64, String>,
     pub places: BTreeMap<i64, PlaceConfig>,
     pub settings: PresenceSettings,
 }
@@ -54,21 +56,25 @@ pub struct PlaceConfig {
 }
 
 impl Configuration {
-    /// Reads the setup of every reader that is available.
+    /// Reads the setup of every reader.
     pub fn read(connection: &Connection, settings: &Settings) -> Result<Self> {
         let mut configuration = Self {
             settings: settings.presence,
             ..Self::default()
         };
         let mut statement = connection.prepare_cached(&format!(
-            "SELECT d.id, {NAME}, p.id, iif(json_valid(d.data), d.data -> '$.Reader', NULL)
+            "SELECT d.id, {NAME}, p.id, iif(json_valid(d.data), d.data -> '$.Reader', NULL), d.available
              FROM devices d LEFT JOIN devices p ON p.id = d.parent_id AND p.deleted_at IS NULL
-             WHERE d.device_type = ?1 AND d.deleted_at IS NULL AND d.available ORDER BY d.id LIMIT ?2"
+             WHERE d.device_type = ?1 AND d.deleted_at IS NULL ORDER BY d.available DESC, d.id LIMIT ?2"
         ))?;
         let mut rows = statement.query((DEVICE_TYPE, READERS_MAX))?;
         while let Some(row) = rows.next()? {
             let (id, name, parent): (i64, String, Option<i64>) =
                 (row.get(0)?, row.get(1)?, row.get(2)?);
+            if !row.get::<_, bool>(4)? {
+                configuration.switched_off.insert(id, name);
+                continue;
+            }
             let stored: Option<String> = row.get(3)?;
             let reader = ReaderConfig::of(connection, name, parent, stored.as_deref());
             configuration.readers.insert(id, reader);

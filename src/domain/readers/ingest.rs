@@ -76,7 +76,14 @@ impl Form {
                 for (at, read) in input.reads.into_iter().enumerate() {
                     add(&format!("reads[{at}]."), read)?;
                 }
-                posted.reader = input.reader;
+                posted.reader = match input.reader {
+                    None => None,
+                    Some(Value::String(selector)) => Some(selector),
+                    Some(Value::Number(id)) => Some(id.to_string()),
+                    Some(_) => {
+                        return Err(Error::invalid("reader: must be an id or a selector"));
+                    }
+                };
             }
             Self::Lines => {
                 for (at, line) in lines(body) {
@@ -176,7 +183,7 @@ fn part<T: for<'a> Deserialize<'a>>(path: &str, value: &Value) -> Result<T> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReadsInput {
-    reader: Option<String>,
+    reader: Option<Value>,
     reads: Vec<ReadInput>,
 }
 

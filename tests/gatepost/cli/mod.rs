@@ -2,6 +2,7 @@
 
 mod configuration;
 mod lists;
+mod readers;
 
 use crate::{
     data::Site,

@@ -16,6 +16,7 @@ mod gates;
 mod guard;
 mod imports;
 mod interactions;
+mod readers;
 pub mod rehearsal;
 mod sales;
 mod secrets;

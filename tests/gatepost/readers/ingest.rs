@@ -1,6 +1,6 @@
 //! `/reader/...`: the forms of bodies, who may send them, and what is refused.
 
-use super::Venue;
+use super::{Venue, eventually};
 use crate::harness::reply;
 use gatepost::identity::Role;
 use reqwest::Method;
@@ -83,6 +83,22 @@ fn readers_send_in_their_own_forms() {
         .all
         .post("/reader/reads?reader=code:hall", &none)
         .refused(404, 1401, "rfidreader");
+    let by_id = json!({"reader": venue.reader, "reads": []});
+    venue
+        .all
+        .post("/reader/reads?reader=code:portal-1", &by_id)
+        .is(202);
+    let other = json!({"code": "portal-2", "deviceType": "rfidreader"});
+    venue.all.device(&other);
+    eventually("the other reader is known", || {
+        let answer = venue.all.post("/reader/reads?reader=code:portal-2", &by_id);
+        (answer.status == 400).then(|| answer.refused(400, 1100, "another"))
+    });
+    let neither = json!({"reader": [7], "reads": []});
+    venue
+        .all
+        .post("/reader/reads", &neither)
+        .refused(400, 1100, "an id or a selector");
 }
 
 #[test]

@@ -1,0 +1,85 @@
+//! Readers in the console: their form, and what the page says of them.
+
+use super::settings::hidden;
+use crate::{
+    faults::process::until,
+    harness::{Server, has},
+};
+use gatepost::identity::ConsoleRole;
+use serde_json::json;
+
+#[test]
+fn what_is_wrong_with_an_antenna_stands_beside_its_field() {
+    let (server, all) = Server::with_api();
+    all.device(&json!({"name": "Hall", "code": "hall"}));
+    let crew = server.crew(ConsoleRole::Operator);
+    let reader = [("name", "Ceiling"), ("protocol", "push")];
+    for (rows, field, about) in [
+        (
+            &[("antenna0", "1"), ("antenna2", "1")][..],
+            "antenna2",
+            "1 stands twice",
+        ),
+        (&[("place3", "code:hall")], "antenna3", "1 or more"),
+        (
+            &[("antenna1", "2"), ("power1", "99")],
+            "power1",
+            "from 0 to 40",
+        ),
+        (
+            &[("antenna1", "2"), ("power1", "x")],
+            "power1",
+            "number of dBm",
+        ),
+        (&[("antenna0", "one")], "antenna0", "1 or more"),
+    ] {
+        let zones = ["zone0", "zone1", "zone2", "zone3"].map(|zone| (zone, "room"));
+        let sent = [&reader[..], rows, &zones].concat();
+        let again = crew.post("/console/readers/new", &sent);
+        again.refused(422, &format!("id=\"{field}-error\""));
+        again.refused(422, about);
+    }
+    let sent = [
+        &reader[..],
+        &[
+            ("antenna0", "1"),
+            ("zone0", "room"),
+            ("place0", "code:hall"),
+        ],
+    ]
+    .concat();
+    crew.post("/console/readers/new", &sent).taken();
+    let stored: String = server.value("SELECT data FROM devices WHERE device_type = 'rfidreader'");
+    has(&stored, [r#""place":"code:hall""#]);
+}
+
+#[test]
+fn a_reader_that_is_switched_off_is_named() {
+    let (server, all) = Server::with_api();
+    let reader = json!({"name": "Spare portal", "deviceType": "rfidreader", "available": false});
+    all.device(&reader);
+    let crew = server.crew(ConsoleRole::Operator);
+    until("it is named", || {
+        let page = crew.get("/console/readers").shown();
+        page.contains("Switched off:") && page.contains("Spare portal")
+    });
+}
+
+#[test]
+fn the_settings_of_presence_are_on_their_page() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
+    let form = "/console/settings/presence";
+    let version = hidden(&crew.get("/console/settings").html, form, "version");
+    let sent = [
+        ("version", version.as_str()),
+        ("rssiFloorDbm", "-65"),
+        ("moveDb", "6"),
+        ("minReads", "2"),
+        ("windowMs", "2000"),
+        ("goneAfterSeconds", "90"),
+        ("doorDeadSeconds", "5"),
+    ];
+    crew.post(form, &sent).taken();
+    assert_eq!(server.app.settings().presence.gone_after_seconds, 90);
+}
