@@ -90,9 +90,11 @@ impl Offers {
         let name = along.map_or(0, |(at, _)| at);
         let distinct: BTreeSet<&str> = column(name).map(|cell| &*cell.text).collect();
         let beside = (name + 1..made.columns.len()).find(texts);
+        let beside = beside.filter(|_| distinct.len() < made.rows.len());
         Self {
-            along,
-            beside: beside.filter(|_| distinct.len() < made.rows.len()),
+            // One line through the numbers of several places, say, would tell nothing.
+            along: along.filter(|(_, times)| !(*times && beside.is_some())),
+            beside,
             values,
         }
     }
@@ -389,6 +391,29 @@ mod tests {
         let chart = drawn(&made, "", "").unwrap();
         let names: Vec<_> = chart.bars.iter().map(|bar| &*bar.name).collect();
         assert_eq!(names, ["Day, cash", "Day, card"]);
+    }
+
+    #[test]
+    fn times_that_repeat_beside_names_are_not_drawn() {
+        let heat = |other: &str| {
+            made(
+                &["hour", "place", "people"],
+                &[&["2026-11-21 09:00:00", "Hall", "3"], &[other, "Room", "2"]],
+            )
+        };
+        let by_place = heat("2026-11-21 09:00:00");
+        assert!(!Offers::new(&by_place).any());
+        for kind in ["", "line", "bar"] {
+            assert!(drawn(&by_place, kind, "people").is_none());
+        }
+        let line = drawn(&heat("2026-11-21 10:00:00"), "", "").unwrap();
+        assert_eq!(line.kind, "line");
+        // The hour that comes twice when the clocks go back.
+        let hours = made(
+            &["hour", "people"],
+            &[&["2026-10-25 02:00:00", "3"], &["2026-10-25 02:00:00", "2"]],
+        );
+        assert_eq!(drawn(&hours, "", "").unwrap().kind, "line");
     }
 
     #[test]

@@ -135,6 +135,109 @@ fn time_spent_counts_within_the_session_and_heat_by_the_hour() {
 }
 
 #[test]
+fn time_that_readers_notice_in_a_room_counts_for_its_sessions() {
+    let (server, all) = Server::with_api();
+    let [ada, bo] = ["Ada", "Bo"].map(|name| all.delegate(&json!({"firstName": name})));
+    let place = |kind: &str, parent: Option<i64>| {
+        all.device(&json!({"deviceType": kind, "parent": parent}))
+    };
+    let event = place("event", None);
+    let hall = place("room", Some(event));
+    let room = place("room", Some(hall));
+    let session = |name: &str, hours: [Option<&str>; 2]| {
+        let at = hours.map(|hour| hour.map(|hour| format!("2026-11-21T{hour}:00:00Z")));
+        all.device(&json!({
+            "name": name, "deviceType": "session", "parent": room, "startAt": at[0], "endAt": at[1],
+        }))
+    };
+    let early = session("Early", [Some("09"), Some("10")]);
+    let late = session("Late", [Some("11"), Some("12")]);
+    session("Without an end", [Some("09"), None]);
+    session("Without a start", [None, Some("10")]);
+    let happens = |kind: &str, who: i64, place: i64, at: &str| {
+        let at = format!("2026-11-21T{at}:00Z");
+        let body = json!({"delegate": who, "device": place, "recordedAt": at});
+        all.interact(kind, &body).is(201);
+    };
+    for (kind, place, at) in [
+        // Two readers and a gate at once: 9:10 to 9:40, and from 9:50 on to the end.
+        ("entered", room, "09:10"),
+        ("check-in", early, "09:15"),
+        ("check-out", early, "09:20"),
+        ("entered", hall, "09:15"),
+        ("exited", room, "09:30"),
+        ("exited", hall, "09:40"),
+        ("entered", early, "09:50"),
+        ("exited", early, "10:20"),
+        ("entered", room, "11:45"),
+    ] {
+        happens(kind, ada, place, at);
+    }
+    // Who comes in through the entrances of the event and of the room is in no session yet.
+    happens("entered", bo, event, "08:00");
+    happens("check-in", bo, room, "08:05");
+    happens("check-out", bo, room, "18:00");
+    let reader = server.reader();
+    let spent = |query: &str| -> Vec<(Value, Value, Value)> {
+        let rows = rows(&server, &reader, "time-spent", query);
+        let told = rows.iter().map(|row| {
+            (
+                row["session"].clone(),
+                row["minutes"].clone(),
+                row["certificate"].clone(),
+            )
+        });
+        told.collect()
+    };
+    let line = |name: &str, minutes: i64, told: Value| (json!(name), json!(minutes), told);
+    let [no, yes] = ["no", "yes"].map(|told| json!(told));
+    let of_early = line("Early", 40, no.clone());
+    // Without an exit: to the end of the session.
+    assert_eq!(spent(""), [of_early.clone(), line("Late", 15, no)]);
+    assert_eq!(spent(&format!("session={early}")), [of_early]);
+    let of_late = |percent: &str| spent(&format!("session={late}&percent={percent}"));
+    assert_eq!(of_late("25"), [line("Late", 15, yes.clone())]);
+    assert_eq!(of_late("0"), [line("Late", 15, yes)]);
+    for percent in ["-1", "100.5"] {
+        assert_eq!(of_late(percent), [line("Late", 15, Value::Null)]);
+    }
+    assert!(spent(&format!("session={room}")).is_empty());
+    for (query, message) in [
+        ("session=Early", "session: must be a number"),
+        ("percent=many", "percent: must be a number"),
+    ] {
+        let path = format!("/report/event/export/time-spent/data.json?{query}");
+        reader.get(&path).refused(400, 1100, message);
+    }
+}
+
+#[test]
+fn who_did_not_leave_a_session_is_there_to_its_end() {
+    let (server, all) = Server::with_api();
+    let [ada, bo] = ["Ada", "Bo"].map(|name| all.delegate(&json!({"firstName": name})));
+    let session = all.device(&json!({
+        "name": "Keynote", "deviceType": "session",
+        "startAt": "2025-11-21T09:00:00Z", "endAt": "2025-11-21T11:00:00Z",
+    }));
+    let hall = all.device(&json!({"name": "Hall", "deviceType": "room"}));
+    let enters = |who: i64, place: i64, at: &str| {
+        let body = json!({"delegate": who, "device": place, "recordedAt": at});
+        all.interact("entered", &body).is(201);
+    };
+    enters(ada, session, "2025-11-21T09:30:00Z");
+    let reader = server.reader();
+    let hours = || -> Vec<Value> {
+        let rows = rows(&server, &reader, "heat", "");
+        rows.iter().map(|row| row["hour"].clone()).collect()
+    };
+    assert_eq!(hours(), ["2025-11-21 09:00:00", "2025-11-21 10:00:00"]);
+    enters(bo, session, "2025-11-21T15:00:00Z");
+    assert_eq!(hours().len(), 3);
+    enters(ada, hall, "2025-11-22T00:00:00Z");
+    assert_eq!(hours().len(), 3 + 24);
+}
+
+#[test]
 fn leads_come_with_their_answers() {
     let (server, all) = Server::with_api();
     let seller = all.delegate(&json!({"firstName": "Sam", "lastName": "Seller"}));
