@@ -41,6 +41,7 @@ fn gone(server: &Server, person: &super::Person) {
         person.other
     ));
     assert_eq!(other, 1, "what is only others' stays");
+    assert_ne!(server.count("unknown_tags"), 0, "tags of nobody stay");
     server.done(&["check"]);
 }
 

@@ -113,7 +113,7 @@ pub fn fill(server: &Server, tag: &str) -> Person {
     caller
         .patch(
             &at,
-            &json!({"lastName": words.odd("Last"), "barcode": barcode, "email": email}),
+            &json!({"lastName": words.odd("Last"), "barcode": barcode, "email": email, "uhfId": words.plain("new-uhf")}),
         )
         .data();
     caller
@@ -267,6 +267,12 @@ pub fn fill(server: &Server, tag: &str) -> Person {
     )
     .data();
     write_to(server, &mut words, id, &email);
+    // The tag that was theirs before was read since, in upper case.
+    let tag_read = format!("uhf-{tag}").to_uppercase();
+    server.sql(&format!(
+        "INSERT INTO unknown_tags VALUES ('{tag_read}', 1, 1, 1, {hall}, 1, {hall}, -50), ('NOBODY-{tag}', 1, 1, 1, {hall}, 1, {hall}, -50)"
+    ));
+    words.all.push(tag_read);
     neighbours(&caller, hall, tag, NEIGHBOURS);
     Person {
         id,

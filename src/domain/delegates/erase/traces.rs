@@ -146,6 +146,7 @@ pub(super) fn take_out(tx: &Tx<'_>, traces: &Traces, leaver: Option<UserId>) -> 
         idempotency::rewrite(tx, *place, |body| without(body, traces))?;
     }
     remove_refusals(tx, traces)?;
+    remove_unknown_tags(tx, traces)?;
     sales::erase::forget(tx, &traces.purchases)?;
     for (person, interactions) in traces.people.iter().zip(&traces.interactions) {
         remove::forget(tx, *person, interactions)?;
@@ -220,6 +221,16 @@ fn remove_refusals(tx: &Tx<'_>, traces: &Traces) -> Result<()> {
                 .execute([id])?;
         }
     }
+    Ok(())
+}
+
+/// What readers kept of the person's tags while these were nobody's.
+fn remove_unknown_tags(tx: &Tx<'_>, traces: &Traces) -> Result<()> {
+    let selectors = traces.selectors.iter();
+    let tags = selectors.filter_map(|selector| selector.strip_prefix("uhfId:"));
+    let tags: Vec<String> = tags.map(str::to_uppercase).collect();
+    tx.prepare_cached("DELETE FROM unknown_tags WHERE epc IN (SELECT value FROM json_each(?1))")?
+        .execute([json!(tags).to_string()])?;
     Ok(())
 }
 
