@@ -16,8 +16,10 @@ use serde_json::json;
 pub const SLICE: usize = 100;
 /// Hexadecimal digits of an EPC-96.
 const DIGITS: usize = 24;
-/// What remains for the attendee's id.
-const PREFIX_MAX: usize = 12;
+/// Digits of the counter between the prefix and the attendee's id.
+const COUNTER_DIGITS: usize = 2;
+/// What remains for the counter and the attendee's id.
+const PREFIX_MAX: usize = 10;
 
 /// How many attendees have a tag, and how many have none.
 pub fn counts(connection: &Connection) -> Result<(i64, i64)> {
@@ -40,7 +42,8 @@ pub fn check_prefix(prefix: &str) -> Result<()> {
     )))
 }
 
-/// Gives a tag number to a slice of those who have none: the prefix, then the attendee's id. How many.
+/// Gives a tag number to a slice of those who have none: the prefix, a counter, then the attendee's id. How many.
+/// The counter is 0 unless that number is another's, or blocked.
 pub fn assign(tx: &Tx<'_>, ctx: &Context, prefix: &str) -> Result<usize> {
     let ids: Vec<i64> = tx
         .prepare_cached(
@@ -48,9 +51,24 @@ pub fn assign(tx: &Tx<'_>, ctx: &Context, prefix: &str) -> Result<usize> {
         )?
         .query_map([SLICE], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
+    let mut taken = tx.prepare_cached(
+        "SELECT 1 FROM delegates WHERE upper(uhf_id) = ?1 AND uhf_id IS NOT NULL AND deleted_at IS NULL
+         UNION ALL SELECT 1 FROM blocked_codes WHERE kind = 'uhfId' AND upper(value) = ?1",
+    )?;
+    let prefix = prefix.to_ascii_uppercase();
+    let width = DIGITS - prefix.len() - COUNTER_DIGITS;
     for id in &ids {
-        let width = DIGITS - prefix.len();
-        let body = json!({"uhfId": format!("{prefix}{id:0width$X}")});
+        let mut counter: u8 = 0;
+        let number = loop {
+            let number = format!("{prefix}{counter:02X}{id:0width$X}");
+            if !taken.exists([&number])? {
+                break number;
+            }
+            counter = counter.checked_add(1).ok_or_else(|| {
+                Error::invalid(format!("every tag number of attendee {id} is taken"))
+            })?;
+        };
+        let body = json!({"uhfId": number});
         let body = body.as_object().cloned().unwrap_or_default();
         write::patch(tx, ctx, &RESOURCE, *id, body)?;
     }

@@ -1,5 +1,6 @@
 //! UHF readers. What tests one module alone stands beside it in `src/domain/readers`.
 
+mod encode;
 mod ingest;
 mod llrpkit;
 mod presence;
