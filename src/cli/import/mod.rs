@@ -5,7 +5,7 @@ mod report;
 use super::{aside::aside, context, open, open_existing, print, progress::Progress};
 use crate::{
     db::Store,
-    domain::devices,
+    domain::{devices, interactions::late_codes},
     ops::import::{
         Batch, Job, Mapping, Source, Stop, What,
         bad::LISTED_MAX,
@@ -311,12 +311,17 @@ fn finish(
         })?);
     }
     let dry_run = store.is_none();
+    let late_scans = match store.filter(|_| done.is_some()) {
+        Some(store) => Some(store.look_up(late_codes::find)?.len()),
+        None => None,
+    };
     let report = Report {
         file,
         job,
         dry_run,
         begun,
         done,
+        late_scans,
     };
     let failure = report.verdict().err();
     print_answer(report.to_json(), || report.to_text(), failure, json)

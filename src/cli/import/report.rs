@@ -14,6 +14,8 @@ pub(super) struct Report<'a> {
     pub dry_run: bool,
     pub begun: Instant,
     pub done: Option<Import>,
+    /// Scans that gates refused before their codes were known, once it is done.
+    pub late_scans: Option<usize>,
 }
 
 impl Report<'_> {
@@ -95,6 +97,7 @@ impl Report<'_> {
             "imported": counts[0] + counts[1],
             "created": counts[0],
             "updated": counts[1],
+            "lateScans": self.late_scans,
             "seconds": self.begun.elapsed().as_secs_f64(),
         })
     }
@@ -139,6 +142,11 @@ impl Report<'_> {
             lines.push(format!(
                 "import {}: {} created, {} updated, {bad_count} skipped, in {seconds:.1} s; take it back with `gatepost import --undo {0}`",
                 done.batch, done.created, done.updated
+            ));
+        }
+        if let Some(late) = self.late_scans.filter(|late| *late > 0) {
+            lines.push(format!(
+                "gates refused {late} scans of codes that are known by now; record them in the console, Activity, Refusals"
             ));
         }
         lines.join("\n")

@@ -10,7 +10,7 @@ use crate::{
     db::Tx,
     domain::delegates,
     types::{
-        ClientId, DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, UserId,
+        ClientId, DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp,
         error::{Error, Kind, Result},
     },
 };
@@ -30,13 +30,12 @@ pub struct LateCode {
     device: DeviceId,
     at: Timestamp,
     client: Option<ClientId>,
-    user: Option<UserId>,
 }
 
 /// Scans that were refused as unknown and whose codes attendees have by now, the newest first.
 pub fn find(connection: &Connection) -> Result<Vec<LateCode>> {
     let mut statement = connection.prepare_cached(
-        "SELECT r.id, r.interaction_type, r.delegate, r.device_id, r.recorded_at, r.client_id, r.user_id
+        "SELECT r.id, r.interaction_type, r.delegate, r.device_id, r.recorded_at, r.client_id
          FROM (SELECT * FROM refusals ORDER BY id DESC LIMIT ?2) r
          JOIN devices d ON d.id = r.device_id AND d.deleted_at IS NULL
          WHERE r.code = ?1 AND r.delegate_id IS NULL AND r.delegate IS NOT NULL ORDER BY r.id DESC",
@@ -62,15 +61,14 @@ pub fn find(connection: &Connection) -> Result<Vec<LateCode>> {
                 device: row.get(3)?,
                 at: row.get(4)?,
                 client: row.get::<_, Option<i64>>(5)?.map(ClientId),
-                user: row.get::<_, Option<i64>>(6)?.map(UserId),
             });
         }
     }
     Ok(late)
 }
 
-/// Records scans as if their gates had admitted them, and takes their refusals away. How many: one whose
-/// refusal is gone was recorded meanwhile.
+/// Records scans as if their gates had admitted them, in the name of who asks for it, and takes their refusals
+/// away. How many: one whose refusal is gone was recorded meanwhile.
 pub fn record_all(tx: &Tx<'_>, ctx: &Context, late: &[LateCode]) -> Result<usize> {
     let mut recorded = 0;
     let mut settle = tx.prepare_cached("DELETE FROM refusals WHERE id = ?1")?;
@@ -87,8 +85,7 @@ pub fn record_all(tx: &Tx<'_>, ctx: &Context, late: &[LateCode]) -> Result<usize
             ..Draft::default()
         };
         let of_gate = Context {
-            client: scan.client.or(ctx.client),
-            user: scan.user.or(ctx.user),
+            client: scan.client,
             ..ctx.clone()
         };
         match record(tx, &of_gate, &draft)?.outcome {

@@ -1,10 +1,13 @@
 //! What happened, as the console shows it: live, back through history, refused, and in conflict.
 
 use super::Crew;
-use crate::harness::{Caller, Server};
-use gatepost::identity::ConsoleRole;
+use crate::harness::{Caller, Server, has};
+use gatepost::{
+    domain::interactions::late_codes,
+    identity::{ConsoleRole, Role},
+};
 use reqwest::{Method, blocking::Response};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 
 /// The next event of a stream.
@@ -223,7 +226,9 @@ fn scans_of_codes_that_came_later_are_recorded_by_an_operator() {
     let operator = server.crew(ConsoleRole::Operator);
     let gate = server.caller_with_all();
     let (hall, _) = event_with(&gate);
-    gate.scan("check-in", "barcode:LATE-1", hall)
+    let steward = server.caller_as_user("steward@example.com", Role::ALL, None);
+    steward
+        .scan("check-in", "barcode:LATE-1", hall)
         .refused(404, 1301, "LATE-1");
     let here = "/console/interactions/refusals";
     let offered = |crew: &Crew| crew.get(here).shown().contains("Record 1 scans");
@@ -233,12 +238,44 @@ fn scans_of_codes_that_came_later_are_recorded_by_an_operator() {
     let viewer = server.crew(ConsoleRole::Viewer);
     assert!(!offered(&viewer));
     viewer.post(&format!("{here}/late"), &[]).refused(403, "");
+    // Two who press the button at once have found the same scans.
+    let other = server.app.store.look_up(late_codes::find).expect("scans");
     operator.post(&format!("{here}/late"), &[]).taken();
     assert!(!offered(&operator));
-    let recorded =
-        format!("interactions WHERE interaction_type = 'check-in' AND first_delegate_id = {eve}");
+    let again = server.write(move |tx, ctx| late_codes::record_all(tx, ctx, &other));
+    assert_eq!(again, 0);
+    let recorded = format!(
+        "interactions i JOIN users u ON u.id = i.user_id
+         WHERE interaction_type = 'check-in' AND first_delegate_id = {eve} AND u.email = 'operator@example.com'"
+    );
     assert_eq!(server.count(&recorded), 1);
+    assert_eq!(
+        server.count(&format!("interactions WHERE first_delegate_id = {eve}")),
+        1
+    );
     assert_eq!(server.count("refusals WHERE code = 1301"), 0);
+}
+
+#[test]
+fn an_import_on_the_command_line_tells_of_scans_that_came_before_it() {
+    let server = Server::start();
+    let gate = server.caller_with_all();
+    let (hall, _) = event_with(&gate);
+    for code in ["barcode:LATE-1", "barcode:LATE-1", "barcode:NEVER"] {
+        gate.scan("check-in", code, hall).refused(404, 1301, "");
+    }
+    let list = server.file("late.csv", "Barcode,First name\nLATE-1,Eve\n");
+    let import = ["import", "delegates", &list];
+    let json = |more: &[&str]| -> Value {
+        let told = server.done(&[&import[..], &["--json"], more].concat());
+        serde_json::from_str(&told).expect("JSON")
+    };
+    assert_eq!(json(&["--dry-run"])["lateScans"], Value::Null);
+    has(
+        server.done(&import),
+        "gates refused 2 scans of codes that are known by now",
+    );
+    assert_eq!(json(&["--again", "--key", "barcode"])["lateScans"], 2);
 }
 
 #[test]
