@@ -14,7 +14,7 @@ use super::{
     unknown::{self, UnknownTags},
 };
 use crate::{
-    core::{Context, reader::Protocol},
+    core::{Context, changes, reader::Protocol},
     identity::App,
     types::{DeviceId, Timestamp, error::Result},
 };
@@ -56,6 +56,8 @@ pub struct Readers {
 
 #[derive(Default)]
 struct Live {
+    /// The state of the file that the rest follows from; it changes when the file goes back to an earlier one.
+    generation: Option<i64>,
     configuration: Configuration,
     presence: Presence,
     states: BTreeMap<i64, ReaderState>,
@@ -145,16 +147,25 @@ impl Readers {
         );
     }
 
-    /// Goes on where the last run ended.
+    /// Reads the setup. At the start, and once the file went back to an earlier state, goes on with who is where
+    /// by the file.
     async fn begin(&self) -> Result<()> {
         let now = Timestamp::now();
         self.configure()?;
+        let generation = self.app.store.look_up(changes::generation)?;
+        if self.live().generation == Some(generation) {
+            return Ok(());
+        }
         let stays = self
             .app
             .store
             .read(move |connection| recording::stays(connection, now))
             .await?;
-        self.live().presence.restore(stays);
+        let mut live = self.live();
+        if live.generation.replace(generation).is_some() {
+            live.forget();
+        }
+        live.presence.restore(stays);
         Ok(())
     }
 
@@ -190,10 +201,10 @@ impl Readers {
     /// Records what was derived.
     async fn record(&self) {
         loop {
-            let slice: Arc<[Derived]> = {
+            let (generation, slice): (_, Arc<[Derived]>) = {
                 let mut live = self.live();
                 let length = live.derived.len().min(recording::SLICE);
-                live.derived.drain(..length).collect()
+                (live.generation, live.derived.drain(..length).collect())
             };
             if slice.is_empty() {
                 self.derived.notified().await;
@@ -201,10 +212,14 @@ impl Readers {
             }
             loop {
                 let (context, slice) = (self.context(), Arc::clone(&slice));
-                let stored = self
-                    .app
-                    .store
-                    .write_bulk_repeatable(move |tx| recording::store(tx, &context, &slice));
+                let stored = self.app.store.write_bulk_repeatable(move |tx| {
+                    let now = changes::generation(tx)?;
+                    if generation.is_some_and(|generation| generation != now) {
+                        // Noticed before the file went back to an earlier state.
+                        return Ok(());
+                    }
+                    recording::store(tx, &context, &slice)
+                });
                 let Err(cause) = stored.await else {
                     break;
                 };
@@ -261,7 +276,7 @@ impl Readers {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            if let Err(cause) = self.configure() {
+            if let Err(cause) = self.begin().await {
                 tracing::warn!("readers: their setup could not be read: {cause}");
                 continue;
             }
@@ -428,6 +443,14 @@ impl Live {
             .filter(|(id, reader)| reader.setup.protocol == Protocol::Llrp && !is_connected(id))
             .map(|(id, _)| *id)
             .collect()
+    }
+
+    /// Forgets who was where, and all that waits.
+    fn forget(&mut self) {
+        self.presence = Presence::new(self.configuration.layout());
+        self.tags.clear();
+        self.unknown = UnknownTags::default();
+        self.derived.clear();
     }
 
     /// Tags of reads of which it is not known whose they are.

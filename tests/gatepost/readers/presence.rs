@@ -1,6 +1,7 @@
 //! From reads to interactions in a running server.
 
 use super::{Venue, eventually};
+use crate::console::rehearsal;
 use gatepost::domain::readers::llrp::emulator::{EmulatedRead, Emulator, EmulatorOptions};
 use serde_json::json;
 
@@ -75,6 +76,32 @@ fn a_restart_forgets_nobody() {
         (venue.server.count("unknown_tags") == 1).then_some(())
     });
     assert_eq!(venue.interactions("entered").len(), 1);
+}
+
+#[test]
+fn who_was_somewhere_in_a_rehearsal_is_forgotten_with_it() {
+    let venue = Venue::new();
+    let crew = venue.server.administrator();
+    rehearsal::take_snapshot(&crew);
+    venue.read("3034AB01", 2);
+    venue.interactions("entered");
+    rehearsal::go_back(&crew);
+    assert_eq!(venue.server.count("interactions"), 0);
+    // The room would let go of Ada after a minute; until then she would not enter it.
+    eventually("she enters the room anew", || {
+        venue.read("3034AB01", 2);
+        (venue
+            .server
+            .count("interactions WHERE interaction_type = 'entered'")
+            == 1)
+            .then_some(())
+    });
+    assert_eq!(
+        venue
+            .server
+            .count("interactions WHERE interaction_type = 'exited'"),
+        0
+    );
 }
 
 #[test]
