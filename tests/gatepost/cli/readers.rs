@@ -107,7 +107,7 @@ fn a_simulated_reader_is_tested_recorded_and_replayed() {
     let told = site.told(&record);
     assert!(told["reads"].as_u64() > Some(10), "{told}");
     // A recording is not written over.
-    has(&site.refused(&record), ["walk.ndjson"]);
+    has(site.refused(&record), ["walk.ndjson"]);
     drop(reader);
     let replayed = site.done(&["readers", "replay", &log, "--reader", "code:ceiling"]);
     has(&replayed, ["entered", "exited", "E7E7", "HALL"]);
@@ -130,13 +130,13 @@ fn a_simulated_reader_is_tested_recorded_and_replayed() {
         (&site.path("none.ndjson"), "code:ceiling", "none.ndjson"),
     ] {
         has(
-            &site.refused(&["readers", "replay", log, "--reader", reader]),
+            site.refused(&["readers", "replay", log, "--reader", reader]),
             [about],
         );
     }
     let one = site.file("one.ndjson", "{\"epc\": \"3034\"}\n");
     has(
-        &site.done(&["readers", "replay", &one, "--reader", "code:ceiling"]),
+        site.done(&["readers", "replay", &one, "--reader", "code:ceiling"]),
         ["Nothing follows"],
     );
     let nobody = site.run(&["readers", "test", "127.0.0.1:1", "--seconds", "2", "--json"]);

@@ -185,7 +185,9 @@ fn a_pass_is_told_within_three_seconds() {
     // Where reads are rare, a gap between them is longer.
     for (step, silence) in [(60, 700), (100, 1_000), (180, 1_500)] {
         let mut presence = Presence::new(layout());
-        every(step).iter().for_each(|read| presence.push(*read));
+        for read in every(step) {
+            presence.push(read);
+        }
         let (mut derived, over) = (Vec::new(), 39 * step + silence + WAIT_MS);
         presence.advance(over - 1, &mut derived);
         assert_eq!(derived, []);
@@ -206,7 +208,9 @@ fn who_stays_behind_a_portal_in_its_range_has_entered() {
     let mut reads: Vec<TagRead> = (0..20).map(|step| read(7, 4, -50.0, step * 100)).collect();
     reads.extend((20..600).map(|step| read(7, 5, -50.0, step * 100)));
     let mut presence = Presence::new(layout());
-    reads.iter().for_each(|read| presence.push(*read));
+    for read in reads {
+        presence.push(read);
+    }
     let mut derived = Vec::new();
     presence.advance(10_000 + WAIT_MS, &mut derived);
     let kinds: Vec<_> = derived.iter().map(|one| one.kind).collect();
