@@ -1,8 +1,9 @@
 //! From reads to interactions in a running server.
 
 use super::{Venue, eventually};
-use crate::console::rehearsal;
+use crate::{console::rehearsal, harness::whole};
 use gatepost::domain::readers::llrp::emulator::{EmulatedRead, Emulator, EmulatorOptions};
+use reqwest::Method;
 use serde_json::json;
 
 #[test]
@@ -150,8 +151,42 @@ fn the_server_connects_to_a_reader_that_speaks_llrp() {
             == 1)
             .then_some(())
     });
-    let metrics = crate::harness::whole(venue.server.request(reqwest::Method::GET, "/metrics"));
-    assert!(metrics.text.contains("gatepost_uhf_readers_down 0"));
+    let is_down = |readers: u8| {
+        let metrics = whole(venue.server.request(Method::GET, "/metrics"));
+        let line = format!("gatepost_uhf_readers_down {readers}");
+        metrics.text.contains(&line).then_some(())
+    };
+    assert!(is_down(0).is_some());
+    // It breaks down. Bob, whom another reader hears, leaves the hall after two seconds; Ada stays.
+    let address = emulator.address();
+    drop(emulator);
+    eventually("the reader is down", || is_down(1));
+    venue
+        .all
+        .delegate(&json!({"firstName": "Bob", "uhfId": "3034AB02"}));
+    venue.all.device(&json!({
+        "code": "portal-2", "deviceType": "rfidreader", "parent": venue.hall, "data": {"Reader": {"protocol": "push"}},
+    }));
+    let exited = || {
+        venue
+            .server
+            .count("interactions WHERE interaction_type = 'exited'")
+    };
+    eventually("the other reader is known", || {
+        let now = jiff::Timestamp::now();
+        let ago = |ms: i64| (now - jiff::SignedDuration::from_millis(ms)).to_string();
+        let reads = [300, 0].map(|ms| json!({"epc": "3034AB02", "at": ago(ms)}));
+        let body = json!({"reader": "code:portal-2", "reads": reads});
+        (venue.all.post("/reader/reads", &body).status == 202).then_some(())
+    });
+    eventually("Bob has left", || (exited() == 1).then_some(()));
+    let left = venue.interactions("exited");
+    assert_ne!(left[0]["firstDelegate"]["id"], venue.ada);
+    // Once the reader works again and does not hear her, she has left as well.
+    let _emulator = runtime
+        .block_on(Emulator::start(address, EmulatorOptions::default()))
+        .expect("the reader again");
+    eventually("Ada has left", || (exited() == 2).then_some(()));
 }
 
 #[test]
