@@ -230,8 +230,7 @@ async fn refused_parts_are_left_out() {
     ] {
         let emulator = emulator(EmulatorOptions::default()).await;
         emulator.set_fault(fault);
-        let power_dbm = (fault == Fault::RefusePower).then_some(20.0);
-        let mut client = Client::start(emulator.address(), &[(1, power_dbm)]);
+        let mut client = Client::start(emulator.address(), &[(1, Some(20.0))]);
         assert_eq!(client.warning().await, expected);
         client.connected().await;
         assert!(emulator.send(vec![emulated(1, TAG)]).await);

@@ -243,15 +243,16 @@ impl<'a> Connection<'a> {
 
     /// Adds the `ROSpec`, or a plainer one that the reader accepts.
     async fn add_ro_spec(&mut self, full: RoSpec) -> Result<(), Failure> {
-        let mut specs = vec![full.clone()];
-        if full.sets_power() {
-            specs.push(full.clone().without_power());
-        }
-        for reporting in [Reporting::Rounds, Reporting::ReadersOwn] {
-            specs.push(RoSpec {
+        let reports = [full.reporting, Reporting::Rounds, Reporting::ReadersOwn];
+        let mut specs: Vec<RoSpec> = reports
+            .map(|reporting| RoSpec {
                 reporting,
-                ..full.clone().without_power()
-            });
+                ..full.clone()
+            })
+            .into();
+        if full.sets_power() {
+            let plainer: Vec<_> = specs.iter().cloned().map(RoSpec::without_power).collect();
+            specs.extend(plainer);
         }
         let mut refusal = None;
         for spec in specs {
@@ -271,7 +272,7 @@ impl<'a> Connection<'a> {
     }
 
     fn warn_of_plainer(&mut self, full: &RoSpec, accepted: &RoSpec, status: &Status) {
-        if full.sets_power() {
+        if full.sets_power() && !accepted.sets_power() {
             self.warn(format!(
                 "The reader refused the transmit power and keeps its own: {status}."
             ));
