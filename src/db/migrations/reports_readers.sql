@@ -59,10 +59,13 @@ WITH RECURSIVE passages AS (
     FROM passages AS t JOIN devices AS p ON p.id = t.device_id
     WHERE t.enters
 ), hours AS (
-    SELECT delegate_id, device_id, at / 3600 AS hour, (until - 1) / 3600 AS last_hour FROM stays
+    -- Hours of the event''s time zone.
+    SELECT delegate_id, device_id, unixepoch(local_time(at)) / 3600 AS hour,
+           (unixepoch(local_time(until)) - 1) / 3600 AS last_hour
+    FROM stays
     UNION ALL SELECT delegate_id, device_id, hour + 1, last_hour FROM hours WHERE hour < last_hour
 )
-SELECT local_time(h.hour * 3600) AS hour, p.name AS place, count(DISTINCT h.delegate_id) AS people
+SELECT datetime(h.hour * 3600, ''unixepoch'') AS hour, p.name AS place, count(DISTINCT h.delegate_id) AS people
 FROM hours AS h JOIN devices AS p ON p.id = h.device_id
 GROUP BY h.hour, h.device_id
 ORDER BY h.hour, people DESC, place',

@@ -231,6 +231,9 @@ fn who_did_not_leave_a_session_is_there_to_its_end() {
         rows.iter().map(|row| row["hour"].clone()).collect()
     };
     assert_eq!(hours(), ["2025-11-21 09:00:00", "2025-11-21 10:00:00"]);
+    server.settings(&json!({"timeZone": "Asia/Kolkata"}));
+    assert_eq!(hours(), ["2025-11-21 15:00:00", "2025-11-21 16:00:00"]);
+    server.settings(&json!({"timeZone": "UTC"}));
     enters(bo, session, "2025-11-21T15:00:00Z");
     assert_eq!(hours().len(), 3);
     enters(ada, hall, "2025-11-22T00:00:00Z");

@@ -4,8 +4,8 @@
 /// After so long without a read, the pass is over: at the latest, and where reads are dense.
 const SETTLED_MS: i64 = 1_500;
 const SETTLED_DENSE_MS: i64 = 700;
-/// The pass is over after so many times the mean time between two reads; for that it takes some reads.
-const GAPS: i64 = 10;
+/// Silence is so many times the mean time between two reads, which takes some reads to know.
+const GAPS: i64 = 6;
 const GAPS_KNOWN: i64 = 8;
 /// Who is on the other side for so long has passed, though still heard.
 const TURNED_MS: i64 = 5_000;
@@ -17,11 +17,12 @@ const FIRST_MS: i64 = 500;
 const SMOOTHING_MS: f32 = 800.0;
 /// A side that does not hear the tag for longer loses level, down to this below the weakest read that counts.
 const SILENT_MS: i64 = 500;
-const SILENT_GAPS: i64 = 6;
 const LOSS_DB_PER_MS: f32 = 0.02;
 const UNHEARD_DB: f32 = 3.0;
-/// Where no side was ever clear, the means of the sides' times must differ by this part of the pass.
+/// Where no side was ever clear, the means of the sides' times must differ by this part of the pass, and each side
+/// must have so many reads.
 const ORDER_PARTS: i64 = 3;
+const ORDER_READS: i64 = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
@@ -71,7 +72,7 @@ impl Pass {
     pub fn add(&mut self, at_ms: i64, rssi_dbm: f32, side: Side, floor_dbm: f32) {
         self.last_ms = at_ms;
         self.reads += 1;
-        let silent_ms = self.gaps_ms(SILENT_GAPS, SILENT_MS);
+        let silent_ms = self.silent_ms(SILENT_MS);
         self.heard[side as usize].note(at_ms, rssi_dbm, at_ms - self.first_ms);
         let [outside, inside] = self
             .heard
@@ -90,18 +91,18 @@ impl Pass {
         }
     }
 
-    /// So many times the mean time between two reads, within bounds.
-    fn gaps_ms(&self, gaps: i64, least_ms: i64) -> i64 {
+    /// How long a silence is longer than the gaps between reads.
+    fn silent_ms(&self, least_ms: i64) -> i64 {
         if self.reads < GAPS_KNOWN {
             return SETTLED_MS;
         }
-        let gaps_ms = (self.last_ms - self.first_ms) * gaps / (self.reads - 1);
+        let gaps_ms = (self.last_ms - self.first_ms) * GAPS / (self.reads - 1);
         gaps_ms.clamp(least_ms, SETTLED_MS)
     }
 
     /// When the pass is over unless another read comes before.
     pub fn end_ms(&self) -> i64 {
-        self.last_ms + self.gaps_ms(GAPS, SETTLED_DENSE_MS)
+        self.last_ms + self.silent_ms(SETTLED_DENSE_MS)
     }
 
     /// When it is to be judged: when it is over, or earlier if the tag stays on the other side.
@@ -126,7 +127,7 @@ impl Pass {
 
     /// Where it went if it was too quick for levels: which side heard it later.
     fn by_order(&self) -> Option<Side> {
-        if self.heard.iter().any(|heard| heard.reads == 0) {
+        if self.heard.iter().any(|heard| heard.reads < ORDER_READS) {
             return None;
         }
         let [outside, inside] = self.heard.map(|heard| heard.times_ms / heard.reads);

@@ -183,7 +183,7 @@ fn a_pass_is_told_within_three_seconds() {
         reads.collect()
     };
     // Where reads are rare, a gap between them is longer.
-    for (step, silence) in [(60, 700), (100, 1_000), (180, 1_500)] {
+    for (step, silence) in [(60, 700), (150, 900), (230, 1_380)] {
         let mut presence = Presence::new(layout());
         for read in every(step) {
             presence.push(read);
