@@ -46,7 +46,7 @@ CREATE UNIQUE INDEX delegates_public_id ON delegates (public_id) WHERE deleted_a
 CREATE UNIQUE INDEX delegates_code ON delegates (code) WHERE code IS NOT NULL AND deleted_at IS NULL;
 CREATE UNIQUE INDEX delegates_uhf_id ON delegates (uhf_id) WHERE uhf_id IS NOT NULL AND deleted_at IS NULL;
 -- Readers report EPCs in hexadecimal; attendees are found by that, however it was typed.
-CREATE INDEX delegates_uhf_tag ON delegates (upper(uhf_id)) WHERE uhf_id IS NOT NULL AND deleted_at IS NULL;
+CREATE UNIQUE INDEX delegates_uhf_tag ON delegates (uhf_id COLLATE NOCASE) WHERE uhf_id IS NOT NULL AND deleted_at IS NULL;
 CREATE UNIQUE INDEX delegates_slug ON delegates (slug) WHERE slug IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX delegates_parent ON delegates (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX delegates_previous ON delegates (previous_id) WHERE previous_id IS NOT NULL;

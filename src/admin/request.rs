@@ -12,7 +12,7 @@ use poem::{
     Body, Request,
     http::{StatusCode, header},
 };
-use std::{future::Future, net::IpAddr, sync::Arc};
+use std::{future::Future, net::IpAddr, ops::RangeInclusive, sync::Arc};
 
 /// The largest form, in bytes; files go by [`RequestContext::upload`].
 const FORM_MAX_BYTES: usize = 4 << 20;
@@ -361,6 +361,22 @@ impl Fields {
         self.filled(name)
             .map(|text| whole(text).map_err(|fault| Error::invalid(format!("{name}: {fault}"))))
             .transpose()
+    }
+
+    /// A number with or without decimals.
+    pub fn decimal(&self, name: &str, range: RangeInclusive<f64>) -> Result<Option<f64>> {
+        let Some(text) = self.filled(name) else {
+            return Ok(None);
+        };
+        let number = text.replace(',', ".").parse().ok();
+        match number.filter(|number| range.contains(number)) {
+            Some(number) => Ok(Some(number)),
+            None => Err(Error::invalid(format!(
+                "{name}: must be a number from {} to {}",
+                range.start(),
+                range.end()
+            ))),
+        }
     }
 
     /// Name and value of every field, in the order sent.

@@ -6,7 +6,6 @@ use crate::{
         devices,
         readers::{
             Epc,
-            api::not_a_reader,
             config::Configuration,
             ingest::Form,
             llrp::{
@@ -120,6 +119,7 @@ pub fn run(command: Command, db: &Path, json: bool) -> Result<bool> {
                 people,
                 places: readers,
                 read_rate: f32::from(read_rate) / 100.0,
+                stay_s: [20, 180],
                 seed,
                 ..Options::default()
             };
@@ -258,7 +258,8 @@ fn test(address: String, seconds: u64, json: bool) -> Result<bool> {
         known.manufacturer, known.model, known.firmware, known.antennas, known.llrp_version
     );
     if let Some(offset) = offset {
-        let _ = write!(text, "\nclock: {offset} ms ahead of this machine");
+        let side = if offset < 0 { "behind" } else { "ahead of" };
+        let _ = write!(text, "\nclock: {} ms {side} this machine", offset.abs());
     }
     let _ = write!(text, "\n{} tags in {seconds} s", tags.len());
     for (antenna, (reads, best)) in &antennas {
@@ -317,7 +318,9 @@ fn replay(log: &Path, reader: &str, db: &Path, json: bool) -> Result<()> {
         .look_up(|connection| devices::find(connection, &selector))?
         .0;
     if !configuration.readers.contains_key(&reader) {
-        return Err(not_a_reader(reader));
+        let message =
+            format!("--reader: device {reader} is not an available device of the type rfidreader");
+        return Err(Error::invalid(message));
     }
     let failed = |cause: std::io::Error| Error::invalid(format!("{}: {cause}", log.display()));
     let text = std::fs::read(log).map_err(failed)?;
@@ -328,7 +331,8 @@ fn replay(log: &Path, reader: &str, db: &Path, json: bool) -> Result<()> {
     let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
     for slice in lines.chunks(crate::domain::readers::ingest::READS_MAX) {
         let reads = Form::Lines
-            .parse(&slice.join(&b'\n'), Timestamp::now(), &Zone::default())?
+            .parse(&slice.join(&b'\n'), Timestamp::now(), &Zone::default())
+            .map_err(|cause| Error::invalid(format!("{}: {}", log.display(), cause.message)))?
             .reads;
         for read in reads {
             let tag = if let Some(tag) = tags.get(&read.epc) {

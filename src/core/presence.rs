@@ -35,6 +35,11 @@ impl Zone {
             Self::Outside => "outside",
         }
     }
+
+    /// Whether this is a side of a portal.
+    pub fn is_side(self) -> bool {
+        matches!(self, Self::Inside | Self::Outside)
+    }
 }
 
 /// The setting `presence`.

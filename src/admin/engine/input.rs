@@ -163,6 +163,15 @@ impl Input {
             .attribute("max", max.to_string())
     }
 
+    /// Takes numbers between whole ones, too.
+    pub fn decimal(self) -> Self {
+        self.attribute("step", "any")
+    }
+
+    fn takes_decimals(&self) -> bool {
+        self.attributes.iter().any(|(name, _)| *name == "step")
+    }
+
     pub fn hidden(name: impl Into<Text>, value: &str) -> Self {
         Self::line("hidden", name, "").value(value)
     }
@@ -418,6 +427,11 @@ impl Input {
             Control::Flag => Some(json!(sent.ticked(name))),
             Control::Pairs => None,
             Control::Checks => Some(json!(sent.all(name).collect::<Vec<_>>())),
+            Control::Number { min, max } if self.takes_decimals() => {
+                #[expect(clippy::cast_precision_loss, reason = "small bounds")]
+                let range = min as f64..=max as f64;
+                sent.decimal(name, range)?.map(Value::from)
+            }
             Control::Number { min, max } => {
                 let number = sent.number(name)?;
                 if number.is_some_and(|number| !(min..=max).contains(&number)) {

@@ -84,6 +84,9 @@ impl Draft {
 
     /// `data.Reader`.
     fn setup(&self) -> Result<Value> {
+        if self.name.is_empty() {
+            return Err(Error::invalid("name: must not be empty"));
+        }
         let text = |value: &str| {
             let value = value.trim();
             if value.is_empty() {
@@ -107,9 +110,8 @@ impl Draft {
             }
             let power = one.power.trim().replace(',', ".");
             if !power.is_empty() {
-                let power: f64 = power
-                    .parse()
-                    .map_err(|_| fault("power", "must be a number of dBm"))?;
+                let power: Option<f64> = power.parse().ok().filter(|power: &f64| power.is_finite());
+                let power = power.ok_or_else(|| fault("power", "must be a number of dBm"))?;
                 antenna["powerDbm"] = json!(power);
             }
             Ok(antenna)

@@ -67,6 +67,7 @@ struct AntennaLine {
 impl Line {
     fn of(reader: Shown, places: &dyn Fn(i64) -> String) -> Self {
         let (state, tone) = match &reader.state.connection {
+            Connected::Waiting if reader.state.last_read.is_some() => ("silent", "warn"),
             Connected::Waiting => ("no reads yet", "warn"),
             Connected::Posting => ("sends", "good"),
             Connected::Connecting => ("connecting", "warn"),
@@ -85,7 +86,7 @@ impl Line {
                 reason: why,
                 retry_in,
             } => {
-                reason = format!("{why} Next attempt in {} s.", retry_in.as_secs());
+                reason = format!("{why} Tried again within {} s.", retry_in.as_secs());
             }
             _ => {}
         }

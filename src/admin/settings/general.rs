@@ -214,8 +214,10 @@ fn presence_defaults() -> Value {
 fn presence_inputs() -> Vec<Input> {
     vec![
         Input::number("rssiFloorDbm", "Weakest read that counts, in dBm", -120, 0)
+            .decimal()
             .help("Calibrate readers suggests a value."),
         Input::number("moveDb", "Lead of another room, in dB", 0, 40)
+            .decimal()
             .help("How much better another room must hear a tag before somebody moves there."),
         Input::number("minReads", "Reads that make a sighting", 1, 20),
         Input::number("windowMs", "Milliseconds for these reads", 100, 60_000),

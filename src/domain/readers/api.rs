@@ -145,18 +145,13 @@ impl ReadersApi {
             })?,
         };
         if !self.readers.knows(reader) {
-            return Err(not_a_reader(reader.0));
+            let message = format!(
+                "device {reader} is not an available device of the type rfidreader; a new one is known after 2 seconds"
+            );
+            return Err(Error::new(Kind::DeviceNotFound, message));
         }
         Ok(reader)
     }
-}
-
-/// The error for a device that is no reader in use.
-pub fn not_a_reader(device: i64) -> Error {
-    let message = format!(
-        "device {device} is not an available device of the type rfidreader; a new one is known after 2 seconds"
-    );
-    Error::new(Kind::DeviceNotFound, message)
 }
 
 /// The body of `POST /reader/reads`.

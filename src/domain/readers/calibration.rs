@@ -150,7 +150,7 @@ pub fn tag(connection: &Connection, typed: &str) -> Result<Option<String>> {
 pub fn whose(connection: &Connection, epc: &str) -> Result<Option<String>> {
     let id: Option<i64> = connection
         .prepare_cached(
-            "SELECT id FROM delegates WHERE upper(uhf_id) = ?1 AND uhf_id IS NOT NULL AND deleted_at IS NULL",
+            "SELECT id FROM delegates WHERE uhf_id = ?1 COLLATE NOCASE AND uhf_id IS NOT NULL AND deleted_at IS NULL",
         )?
         .query_row([epc], |row| row.get(0))
         .optional()?;

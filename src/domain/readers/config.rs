@@ -13,7 +13,7 @@ use crate::{
     types::{DeviceId, DeviceSelector, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Readers that are used at the most.
 const READERS_MAX: i64 = 500;
@@ -79,6 +79,7 @@ impl Configuration {
             let reader = ReaderConfig::of(connection, name, parent, stored.as_deref());
             configuration.readers.insert(id, reader);
         }
+        configuration.find_half_portals();
         let readers = configuration.readers.values();
         let watched = readers.flat_map(|reader| {
             let antennas = reader.antennas.values().map(|watched| watched.place);
@@ -92,6 +93,27 @@ impl Configuration {
             }
         }
         Ok(configuration)
+    }
+
+    /// A portal without one of its sides tells no direction.
+    fn find_half_portals(&mut self) {
+        let readers = self.readers.values();
+        let sides: BTreeSet<(i64, bool)> = readers
+            .flat_map(|reader| reader.antennas.values())
+            .filter(|watched| watched.zone.is_side())
+            .map(|watched| (watched.place, watched.zone == Zone::Inside))
+            .collect();
+        for reader in self.readers.values_mut() {
+            for (antenna, watched) in &reader.antennas {
+                let is_inside = watched.zone == Zone::Inside;
+                if watched.zone.is_side() && !sides.contains(&(watched.place, !is_inside)) {
+                    let other = if is_inside { "outer" } else { "inner" };
+                    let fault =
+                        format!("Antenna {antenna}: nothing hears the {other} side of its portal");
+                    reader.faults.push(fault);
+                }
+            }
+        }
     }
 
     /// The name of a place, as far as an antenna watches it.

@@ -52,7 +52,7 @@ pub fn assign(tx: &Tx<'_>, ctx: &Context, prefix: &str) -> Result<usize> {
         .query_map([SLICE], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let mut taken = tx.prepare_cached(
-        "SELECT 1 FROM delegates WHERE upper(uhf_id) = ?1 AND uhf_id IS NOT NULL AND deleted_at IS NULL
+        "SELECT 1 FROM delegates WHERE uhf_id = ?1 COLLATE NOCASE AND uhf_id IS NOT NULL AND deleted_at IS NULL
          UNION ALL SELECT 1 FROM blocked_codes WHERE kind = 'uhfId' AND upper(value) = ?1",
     )?;
     let prefix = prefix.to_ascii_uppercase();

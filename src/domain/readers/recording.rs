@@ -85,14 +85,15 @@ pub fn store(tx: &Tx<'_>, ctx: &Context, derived: &[Derived]) -> Result<()> {
 /// Who is at which place by what readers noticed so far.
 pub fn stays(connection: &Connection, now: Timestamp) -> Result<Vec<Restored>> {
     let mut statement = connection.prepare_cached(
+        // Who moves leaves and enters at once, in this order.
         "SELECT delegate, place, reader FROM (
              SELECT first_delegate_id AS delegate, first_device_id AS place, second_device_id AS reader,
-                 interaction_type AS kind, max(recorded_at * 2 + (interaction_type = ?2))
+                 interaction_type AS kind,
+                 row_number() OVER (PARTITION BY first_delegate_id ORDER BY recorded_at DESC, id DESC) AS age
              FROM interactions
              WHERE lower(interaction_type) IN (?1, ?2) AND recorded_at > ?3
-                 AND first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL
-             GROUP BY first_delegate_id)
-         WHERE kind = ?1",
+                 AND first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL)
+         WHERE age = 1 AND kind = ?1",
     )?;
     let since = now.0 - STAYS_MS;
     let stays = statement.query_map((ENTERED.name, EXITED.name, since), |row| {

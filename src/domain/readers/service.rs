@@ -115,7 +115,7 @@ impl Readers {
             self.app.store.look_up(|connection| {
                 let mut find = connection.prepare_cached(
                     "SELECT id FROM delegates
-                     WHERE upper(uhf_id) = ?1 AND uhf_id IS NOT NULL AND deleted_at IS NULL ORDER BY id",
+                     WHERE uhf_id = ?1 COLLATE NOCASE AND uhf_id IS NOT NULL AND deleted_at IS NULL",
                 )?;
                 let found = asked.iter().map(|epc| {
                     let id = find.query_row([epc.to_string()], |row| row.get(0));
@@ -513,8 +513,10 @@ impl Live {
                 accepted.unknown += 1;
                 state.unknown += 1;
                 let watched = self.configuration.watched(reader, read.antenna);
-                self.unknown
-                    .count(reader, watched.map(|watched| watched.place), read);
+                if read.rssi_dbm >= self.configuration.settings.rssi_floor_dbm {
+                    self.unknown
+                        .count(reader, watched.map(|watched| watched.place), read);
+                }
             }
         }
         accepted.dropped = self.presence.dropped() - dropped;

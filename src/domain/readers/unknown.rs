@@ -16,6 +16,8 @@ const KEPT_MAX: i64 = 50_000;
 const COUNTED_MAX: usize = 20_000;
 /// Digits by which tags are grouped: the header and filter of most EPCs.
 pub const PREFIX_DIGITS: usize = 6;
+/// One read is no sighting.
+const READS_LEAST: u32 = 2;
 /// Records that a slice writes.
 const SLICE: usize = 100;
 
@@ -105,7 +107,7 @@ pub fn keep(tx: &Tx<'_>, tags: &[(String, UnknownTag)]) -> Result<()> {
 pub fn is_any_matched(connection: &Connection) -> Result<bool> {
     Ok(connection
         .prepare_cached(
-            "SELECT 1 FROM unknown_tags t JOIN delegates d ON upper(d.uhf_id) = t.epc
+            "SELECT 1 FROM unknown_tags t JOIN delegates d ON d.uhf_id = t.epc COLLATE NOCASE
              WHERE d.uhf_id IS NOT NULL AND d.deleted_at IS NULL",
         )?
         .exists([])?)
@@ -119,7 +121,7 @@ pub fn match_tags(tx: &Tx<'_>, ctx: &Context) -> Result<bool> {
             "SELECT t.epc, d.id, t.last_at, t.reads, t.antenna, t.rssi,
                  (SELECT id FROM devices WHERE id = t.reader_id AND deleted_at IS NULL),
                  (SELECT id FROM devices WHERE id = t.place_id AND deleted_at IS NULL)
-             FROM unknown_tags t JOIN delegates d ON upper(d.uhf_id) = t.epc
+             FROM unknown_tags t JOIN delegates d ON d.uhf_id = t.epc COLLATE NOCASE
              WHERE d.uhf_id IS NOT NULL AND d.deleted_at IS NULL LIMIT ?1",
         )?
         .query_map([SLICE], |row| {
@@ -140,6 +142,11 @@ pub fn match_tags(tx: &Tx<'_>, ctx: &Context) -> Result<bool> {
         })?
         .collect::<rusqlite::Result<_>>()?;
     for tag in &matched {
+        tx.prepare_cached("DELETE FROM unknown_tags WHERE epc = ?1")?
+            .execute([&tag.epc])?;
+        if tag.sighting.reads < READS_LEAST {
+            continue;
+        }
         let device = |at: usize| tag.devices.get(at).copied().map(DeviceSelector::Id);
         let draft = Draft {
             kind: SEEN.name.to_owned(),
@@ -151,8 +158,6 @@ pub fn match_tags(tx: &Tx<'_>, ctx: &Context) -> Result<bool> {
             ..Draft::default()
         };
         record(tx, ctx, &draft)?;
-        tx.prepare_cached("DELETE FROM unknown_tags WHERE epc = ?1")?
-            .execute([&tag.epc])?;
     }
     Ok(matched.len() == SLICE)
 }

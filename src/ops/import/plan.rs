@@ -341,12 +341,22 @@ pub fn by_code(
     let Some((column, _)) = resource.codes().find(|(_, known)| *known == name) else {
         return Ok(None);
     };
+    let case = if is_in_any_case(column) {
+        " COLLATE NOCASE"
+    } else {
+        ""
+    };
     let sql = format!(
-        "SELECT id FROM {} WHERE {column} = ?1 AND deleted_at IS NULL",
+        "SELECT id FROM {} WHERE {column} = ?1{case} AND {column} IS NOT NULL AND deleted_at IS NULL",
         resource.table
     );
     let mut statement = connection.prepare_cached(&sql)?;
     Ok(statement.query_row([code], |row| row.get(0)).optional()?)
+}
+
+/// Whether a code is unique in whatever case it is written.
+pub fn is_in_any_case(column: &str) -> bool {
+    column == "uhf_id"
 }
 
 /// Whether a failure is about what a row says, and not about the store.

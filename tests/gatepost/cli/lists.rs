@@ -47,6 +47,17 @@ fn bad_rows_are_told_by_line_and_nothing_is_written() {
 }
 
 #[test]
+fn a_tag_belongs_to_one_attendee_in_any_case() {
+    let site = with_list("First name,uhfId\nAda,BEEF01\nBob,beef01\n");
+    let check = [&IMPORT[..], &["--dry-run"]].concat();
+    has(&site.refused(&check), ["line 3", "uhfId"]);
+    site.file("list.csv", "First name,uhfId\nAda,BEEF01\n");
+    site.done(&IMPORT);
+    site.file("list.csv", "First name,uhfId\nBob,beef01\n");
+    has(&site.refused(&check), ["line 2", "uhfId"]);
+}
+
+#[test]
 fn whatever_comes_of_it_the_answer_in_json_is_one_document() {
     let site = with_list("Barcode,First name\nA-1,Ada\nA-1,Bob\n");
     let told = |args: &[&str], code: i32| -> Value {

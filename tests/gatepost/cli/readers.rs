@@ -22,7 +22,7 @@ fn venue() -> Site {
     };
     add("hall", "room", true, &json!({}));
     let llrp = json!({"Reader": {"protocol": "llrp", "address": "192.0.2.9", "antennas": [
-        {"antenna": 1}, {"antenna": 2, "place": "code:nowhere", "zone": "door"},
+        {"antenna": 1}, {"antenna": 2, "place": "code:nowhere", "zone": "door"}, {"antenna": 3, "zone": "inside"},
     ]}});
     add("ceiling", "rfidreader", true, &llrp);
     add("spare", "rfidreader", false, &json!({}));
@@ -75,6 +75,7 @@ fn readers_are_listed_with_what_is_wrong() {
             "at HALL",
             "antenna 1: HALL",
             "problem: Antenna 2",
+            "problem: Antenna 3: nothing hears the outer side of its portal",
             "SPARE  switched off",
         ],
     );

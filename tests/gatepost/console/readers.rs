@@ -32,9 +32,15 @@ fn what_is_wrong_with_an_antenna_stands_beside_its_field() {
             "number of dBm",
         ),
         (&[("antenna0", "one")], "antenna0", "1 or more"),
+        (
+            &[("antenna0", "1"), ("power0", "NaN")],
+            "power0",
+            "number of dBm",
+        ),
+        (&[("name", "  ")], "name", "ust not be empty"),
     ] {
         let zones = ["zone0", "zone1", "zone2", "zone3"].map(|zone| (zone, "room"));
-        let sent = [&reader[..], rows, &zones].concat();
+        let sent = [rows, &reader, &zones].concat();
         let again = crew.post("/console/readers/new", &sent);
         again.refused(422, &format!("id=\"{field}-error\""));
         again.refused(422, about);
@@ -73,7 +79,7 @@ fn the_settings_of_presence_are_on_their_page() {
     let version = hidden(&crew.get("/console/settings").html, form, "version");
     let sent = [
         ("version", version.as_str()),
-        ("rssiFloorDbm", "-65"),
+        ("rssiFloorDbm", "-62,5"),
         ("moveDb", "6"),
         ("minReads", "2"),
         ("windowMs", "2000"),
@@ -81,5 +87,9 @@ fn the_settings_of_presence_are_on_their_page() {
         ("doorDeadSeconds", "5"),
     ];
     crew.post(form, &sent).taken();
-    assert_eq!(server.app.settings().presence.gone_after_seconds, 90);
+    let presence = server.app.settings().presence;
+    assert_eq!(
+        (presence.gone_after_seconds, presence.rssi_floor_dbm),
+        (90, -62.5)
+    );
 }

@@ -1,7 +1,10 @@
 //! From reads to interactions in a running server.
 
 use super::{Venue, eventually};
-use crate::{console::rehearsal, harness::whole};
+use crate::{
+    console::rehearsal,
+    harness::{has, whole},
+};
 use gatepost::domain::readers::llrp::emulator::{EmulatedRead, Emulator, EmulatorOptions};
 use reqwest::Method;
 use serde_json::json;
@@ -77,6 +80,64 @@ fn a_restart_forgets_nobody() {
         (venue.server.count("unknown_tags") == 1).then_some(())
     });
     assert_eq!(venue.interactions("entered").len(), 1);
+}
+
+#[test]
+fn who_moved_before_a_restart_is_where_they_moved_to() {
+    let mut venue = Venue::new();
+    let now = jiff::Timestamp::now().to_string();
+    for (kind, place) in [
+        ("entered", venue.room),
+        ("exited", venue.room),
+        ("entered", venue.hall),
+    ] {
+        let body = json!({"delegate": venue.ada, "device": place, "recordedAt": now});
+        venue.all.interact(kind, &body).is(201);
+    }
+    venue.server.restart();
+    // Nobody hears Ada, so she leaves the hall after two seconds.
+    let left = format!(
+        "interactions WHERE interaction_type = 'exited' AND first_device_id = {}",
+        venue.hall
+    );
+    eventually("she has left the hall", || {
+        (venue.server.count(&left) == 1).then_some(())
+    });
+}
+
+#[test]
+fn one_tag_belongs_to_one_attendee_in_any_case() {
+    let venue = Venue::new();
+    let bob = json!({"firstName": "Bob", "uhfId": "3034AB01"});
+    let answer = venue.all.post("/delegate/new", &bob);
+    assert_eq!(answer.status, 409, "{answer:?}");
+    has(answer.message(), ["uhfId"]);
+    let path = format!("/delegate/id:{}", venue.ada);
+    venue.all.patched(&path, &json!({"uhfId": "3034AB01"}));
+}
+
+#[test]
+fn a_weak_or_single_read_of_an_unknown_tag_is_no_sighting() {
+    let venue = Venue::new();
+    let read = |epc: &str, rssi: i64, count: usize| {
+        let reads = vec![json!({"epc": epc, "antenna": 2, "rssi": rssi}); count];
+        let body = json!({"reader": "code:portal-1", "reads": reads});
+        venue.all.post("/reader/reads", &body).is(202);
+    };
+    read("AA01", -95, 2);
+    read("AA02", -50, 1);
+    read("AA03", -50, 2);
+    eventually("they are kept", || {
+        (venue.server.count("unknown_tags") == 2).then_some(())
+    });
+    for tag in ["AA01", "AA02", "AA03"] {
+        venue.all.delegate(&json!({"uhfId": tag}));
+    }
+    let seen = venue.interactions("seen");
+    eventually("none is left", || {
+        (venue.server.count("unknown_tags") == 0).then_some(())
+    });
+    assert_eq!((seen.len(), venue.interactions("seen").len()), (1, 1));
 }
 
 #[test]

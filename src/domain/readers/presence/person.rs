@@ -19,6 +19,8 @@ const SLOT_S: f32 = 0.5;
 const SMOOTHING: f32 = 0.221;
 /// Reads within this are one.
 const MERGED_MS: i64 = 250;
+/// Who comes first into some room is heard for so long before: the weaker antenna may read them first.
+const FIRST_MS: i64 = 1_500;
 /// A place that does not hear the tag for longer loses level.
 const SILENT_MS: i64 = 2_000;
 const LOSS_DB_PER_S: f32 = 2.0;
@@ -92,6 +94,8 @@ impl Last {
 struct Heard {
     place: i64,
     zone: Zone,
+    /// The first read of this visit, and the last one.
+    first_ms: i64,
     last: Last,
     /// The last reads that count, at most as many as a sighting takes.
     counted: Vec<i64>,
@@ -115,6 +119,7 @@ impl Heard {
         Self {
             place,
             zone,
+            first_ms: i64::MAX,
             last: Last::default(),
             counted: Vec::new(),
             is_sighted: false,
@@ -133,6 +138,9 @@ impl Heard {
             // Another visit.
             self.is_told = false;
             self.last.reads = 0;
+        }
+        if self.last.reads == 0 {
+            self.first_ms = at;
         }
         self.last.note(read);
         self.slot_best = Some(
@@ -200,8 +208,7 @@ impl Person {
 
     /// Notes a read, after time has passed until then.
     pub fn hear(&mut self, read: &TagRead, spot: &Spot) {
-        let is_side = matches!(spot.zone, Zone::Inside | Zone::Outside);
-        if is_side {
+        if spot.zone.is_side() {
             let at = self
                 .passes
                 .iter()
@@ -353,6 +360,12 @@ impl Person {
             .iter()
             .find(|one| one.zone == Zone::Room && Some(one.place) == current);
         let level = level.map(|own| own.level);
+        let sighted = self
+            .heard
+            .iter()
+            .filter(|one| one.zone == Zone::Room && one.is_sighted);
+        let first_ms = sighted.map(|one| one.first_ms).min();
+        let is_first_over = first_ms.is_some_and(|first_ms| now - first_ms >= FIRST_MS);
         let mut best: Option<(f32, i64, Last)> = None;
         for one in self
             .heard
@@ -360,7 +373,9 @@ impl Person {
             .filter(|one| one.zone == Zone::Room && Some(one.place) != current)
         {
             let rules = layout.rules(one.place);
-            let is_enough = current.is_none() || {
+            let is_enough = if current.is_none() {
+                is_first_over
+            } else {
                 // No antenna hears the current place as a room: any level there is a lead.
                 let level = level.unwrap_or(rules.rssi_floor_dbm);
                 let lead = one.level - level - rules.move_db * DRIFT;
@@ -369,7 +384,12 @@ impl Person {
                 one.evidence >= rules.move_db * MOVE_S
             };
             // An entry counts as of the last read, which must not be long ago.
-            let is_read = one.is_sighted && now - one.last.at_ms <= SLOT_MS;
+            let recent_ms = if current.is_none() {
+                FIRST_MS + SLOT_MS
+            } else {
+                SLOT_MS
+            };
+            let is_read = one.is_sighted && now - one.last.at_ms <= recent_ms;
             if is_enough && is_read && best.is_none_or(|(level, _, _)| one.level > level) {
                 best = Some((one.level, one.place, one.last));
             }

@@ -85,7 +85,7 @@ fn one_read_is_nobody_and_a_stay_ends_with_its_last_read() {
     assert_eq!(
         stay,
         [
-            (DerivedKind::Entered, ROOM, 333),
+            (DerivedKind::Entered, ROOM, 1_333),
             (DerivedKind::Exited, ROOM, 9_666)
         ]
     );
@@ -100,7 +100,7 @@ fn a_body_in_the_way_moves_nobody_and_another_room_does() {
     assert_eq!(
         passages(&heard),
         [
-            (DerivedKind::Entered, ROOM, 333),
+            (DerivedKind::Entered, ROOM, 1_333),
             (DerivedKind::Exited, ROOM, 99_666)
         ]
     );
@@ -125,6 +125,15 @@ fn a_body_in_the_way_moves_nobody_and_another_room_does() {
         ]
     );
     assert!((35_000..50_000).contains(&moved[2].2), "{moved:?}");
+}
+
+#[test]
+fn who_comes_first_comes_into_the_strongest_room() {
+    // The weaker antenna reads the tag earlier.
+    let weak = steady(1, -62.0, 0..20);
+    let strong = steady(2, -48.0, 1..20);
+    let first = passages(&[weak, strong].concat());
+    assert_eq!((first.len(), first[0].1), (2, NEXT));
 }
 
 #[test]
