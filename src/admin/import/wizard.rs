@@ -66,9 +66,11 @@ fn upload_of(request: &RequestContext) -> Result<Upload> {
 }
 
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
+    // Asked before the list is read: what ends in between has its report there.
+    let progress = Progress::of(&request, list_path(request.id("id")?));
     let upload = upload_of(&request)?;
     let layout = request.layout(&upload.name, Some(Area::Delegates));
-    if let Some(part) = Progress::of(&request, list_path(upload.id)) {
+    if let Some(part) = progress {
         return answer::page(&WaitPage { layout, part });
     }
     match upload.report.clone() {
@@ -241,9 +243,10 @@ pub(super) async fn import(request: RequestContext) -> Result<Response> {
 }
 
 async fn run(request: RequestContext, run: Run) -> Result<Response> {
+    let path = list_path(request.id("id")?);
+    let is_busy = Progress::of(&request, path.clone()).is_some();
     let mut upload = upload_of(&request)?;
-    let path = list_path(upload.id);
-    if upload.file.is_none() || Progress::of(&request, path.clone()).is_some() {
+    if upload.file.is_none() || is_busy {
         return Ok(answer::go(&path));
     }
     let begun = typed(&upload.choice, &request.form).and_then(|choice| {
