@@ -11,7 +11,7 @@ use super::{
     target::{Target, resembled},
 };
 use crate::{
-    domain::messages::address,
+    domain::{messages::address, readers::Epc},
     types::{error::Error, text::shortened},
 };
 use serde_json::{Map, Value};
@@ -35,6 +35,8 @@ pub struct Warnings {
     /// The first bad addresses.
     addresses: Vec<BadRow>,
     address_count: u64,
+    /// Tags that no reader can send.
+    tag_count: u64,
 }
 
 impl Warnings {
@@ -52,6 +54,8 @@ impl Warnings {
             self.nameless += u64::from(!has_any(&NAMES));
             self.codeless += u64::from(!plan.options.make_codes && !has_any(&CODES));
         }
+        let tag = body.get("uhfId").and_then(Value::as_str);
+        self.tag_count += u64::from(tag.is_some_and(|tag| tag.parse::<Epc>().is_err()));
         let email = body.get("email").and_then(Value::as_str);
         if let Some(Err(cause)) = email.map(address::email) {
             self.address_count += 1;
@@ -84,6 +88,12 @@ impl Warnings {
             sentences.push(format!(
                 "{} e-mail addresses are not valid; they are imported as they are, and no mail can be sent to them",
                 self.address_count
+            ));
+        }
+        if self.tag_count > 0 {
+            sentences.push(format!(
+                "{} tags (uhfId) are not hexadecimal digits in pairs; UHF readers cannot find them",
+                self.tag_count
             ));
         }
         sentences

@@ -52,6 +52,15 @@ fn what_is_doubtful_is_told_and_keeps_no_row_out() {
 }
 
 #[test]
+fn a_tag_that_no_reader_can_send_is_warned_about() {
+    let site = Site::new();
+    let list = site.file("list.csv", "barcode,uhfId\nA,E2 80\nB,E280\nC,\n");
+    let told = site.told(&["import", "delegates", &list]);
+    let warnings = told["warnings"].to_string();
+    has(&warnings, ["1 tags (uhfId) are not hexadecimal"]);
+}
+
+#[test]
 fn a_good_list_and_what_was_exported_are_warned_about_nothing() {
     let site = Site::new();
     let list = site.file("list.csv", "barcode,Name,E-Mail\nA,Ada,ada@example.org\n");
