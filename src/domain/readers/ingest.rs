@@ -98,7 +98,8 @@ impl Form {
                     .from_reader(body);
                 let header = reader
                     .headers()
-                    .map_err(|fault| Error::invalid(format!("line 1: {fault}")))?;
+                    .map_err(|fault| Error::invalid(format!("line 1: {fault}")))?
+                    .clone();
                 let columns = ["epc", "antenna", "rssi", "at"];
                 if !header.iter().any(|name| name == "epc")
                     || header.iter().any(|name| !columns.contains(&name))
@@ -108,8 +109,9 @@ impl Form {
                     ));
                 }
                 for (at, row) in (2..).zip(reader.deserialize()) {
-                    let row: CsvRow =
-                        row.map_err(|fault| Error::invalid(format!("line {at}: {fault}")))?;
+                    let row: CsvRow = row.map_err(|fault| {
+                        Error::invalid(format!("line {at}: {}", csv_fault(&fault, &header)))
+                    })?;
                     add(&format!("line {at}: "), row.into())?;
                 }
             }
@@ -139,6 +141,16 @@ impl Form {
         }
         Ok(posted)
     }
+}
+
+/// What is wrong with a row of CSV, with the column's name.
+fn csv_fault(fault: &csv::Error, header: &csv::StringRecord) -> String {
+    let csv::ErrorKind::Deserialize { err, .. } = fault.kind() else {
+        return fault.to_string();
+    };
+    let field = err.field().and_then(|at| usize::try_from(at).ok());
+    let column = field.and_then(|at| header.get(at)).unwrap_or("row");
+    format!("{column}: {}", in_plain_words(&err.kind().to_string()))
 }
 
 /// The lines of a body that hold something, with their numbers.
@@ -281,6 +293,9 @@ impl ZebraData {
 
 impl ReadInput {
     fn read(self, now: Timestamp, zone: &Zone) -> std::result::Result<Read, String> {
+        if self.epc.is_empty() {
+            return Err("epc: is missing".into());
+        }
         let epc = self.epc.parse::<Epc>();
         let epc = epc.map_err(|fault| format!("epc: {fault}"))?;
         let rssi_dbm = self.rssi.unwrap_or(LEVEL_DBM);

@@ -74,6 +74,23 @@ fn readers_send_in_their_own_forms() {
     for body in ["3034AB01,1,-50,", "epc,level\n3034AB01,-50", ""] {
         sent(&format!("/reader/reads{at}"), "text/csv", body).refused(400, 1100, "line 1");
     }
+    sent(
+        &format!("/reader/reads{at}"),
+        "text/csv",
+        "epc,rssi\n3034AB01,-50\n3034AB01,loud\n",
+    )
+    .refused(400, 1100, "line 3: rssi: ");
+    sent(
+        &format!("/reader/impinj{at}"),
+        "application/json",
+        "{\"tagInventoryEvent\":{\"antennaPort\":1}}",
+    )
+    .refused(400, 1100, "epc: is missing");
+}
+
+#[test]
+fn the_reader_is_named_once_by_id_or_selector() {
+    let venue = Venue::new();
     let none = json!({"reads": []});
     venue
         .all
