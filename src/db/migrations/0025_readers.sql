@@ -1,13 +1,5 @@
--- Readers report EPCs in hexadecimal; attendees are found by that, however it was typed. Of two who had the same in
--- different cases the first keeps it; the other has it in `data`.
-UPDATE delegates
-SET data = json_set(iif(json_valid(data), data, '{}'), '$.formerUhfId', uhf_id), uhf_id = NULL
-WHERE id IN (
-    SELECT id FROM (
-        SELECT id, row_number() OVER (PARTITION BY uhf_id COLLATE NOCASE ORDER BY id) AS place
-        FROM delegates WHERE uhf_id IS NOT NULL AND deleted_at IS NULL)
-    WHERE place > 1);
-CREATE UNIQUE INDEX delegates_uhf_tag ON delegates (uhf_id COLLATE NOCASE) WHERE uhf_id IS NOT NULL AND deleted_at IS NULL;
+-- Readers report EPCs in hexadecimal; attendees are found by that, however it was typed.
+CREATE INDEX delegates_uhf_tag ON delegates (upper(uhf_id)) WHERE uhf_id IS NOT NULL AND deleted_at IS NULL;
 -- Tags that readers saw and no attendee had, until one gets it as `uhfId`.
 CREATE TABLE unknown_tags (
     -- Hexadecimal, upper case.

@@ -126,3 +126,17 @@ fn certificates_webhooks_and_keys_stay_what_they_were() {
         );
     }
 }
+
+#[test]
+fn of_two_with_one_tag_in_two_cases_the_first_keeps_it() {
+    let site = migrated(25);
+    let tag_of = |id: i64| {
+        site.text(&format!(
+            "SELECT coalesce(uhf_id, data ->> '$.formerUhfId') || ' ' || (uhf_id IS NULL) FROM delegates WHERE id = {id}"
+        ))
+    };
+    assert_eq!([tag_of(9001), tag_of(9002)], ["AB01 0", "ab01 1"]);
+    // What else stood there stays.
+    let kept = site.text("SELECT CAST(data ->> '$.Data.a' AS TEXT) FROM delegates WHERE id = 9002");
+    assert_eq!(kept, "1");
+}
