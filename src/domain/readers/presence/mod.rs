@@ -2,7 +2,7 @@
 //! a recorded log gives the same result again.
 //!
 //! - `layout`: which antenna watches which place, and by which rules
-//! - `person`: what is known of one tag: rooms and doorways by level, portals by order
+//! - `person`: what is known of one tag: rooms and doorways by level, portals by their clearer side
 //!
 //! Reads wait for two seconds, so that readers with delays of their own come in order.
 

@@ -3,7 +3,7 @@
 //! Rooms are told apart by level. Every half second each place that hears the tag gets a smoothed level;
 //! the lead of another place over the current one adds up as evidence, and once that is enough, the
 //! person moves. A single strong read, a reflection or a body in the way moves nobody. A doorway toggles. A
-//! portal tells the direction by the order of its sides.
+//! portal tells the direction by which side hears the tag better, first and last.
 
 use super::{
     Derived, DerivedKind, Layout, Restored, TagRead,
