@@ -215,10 +215,7 @@ fn put_aside(database: &Path, lock: &ServeLock, now: Timestamp) -> Result<PathBu
         fold_log(database)?;
     }
     let stamp = run::stamp(&settings::Settings::default().zone, now);
-    let aside = beside(database, &format!("{PUT_ASIDE}{stamp}"));
-    if aside.exists() {
-        return Err(refused(&aside, "is there already; try again in a second"));
-    }
+    let aside = run::free(|number| beside(database, &format!("{PUT_ASIDE}{stamp}{number}")));
     // Its log must not meet the new file.
     for suffix in ["-wal", "-shm"] {
         let log = beside(database, suffix);

@@ -73,10 +73,15 @@ pub(super) fn stamp(zone: &Zone, at: Timestamp) -> String {
 /// A name that nothing has yet for a file of this kind, with the time in the instance's zone.
 pub(super) fn free_name(folder: &Path, kind: &str, ctx: &Context, now: Timestamp) -> PathBuf {
     let stamp = stamp(&ctx.settings.zone, now);
-    let mut path = folder.join(format!("gatepost-{kind}{stamp}.db"));
+    free(|number| folder.join(format!("gatepost-{kind}{stamp}{number}.db")))
+}
+
+/// The first of these names that nothing has yet; there may be several of one second.
+pub(super) fn free(name: impl Fn(&str) -> PathBuf) -> PathBuf {
+    let mut path = name("");
     let mut another = 2;
     while path.symlink_metadata().is_ok() {
-        path = folder.join(format!("gatepost-{kind}{stamp}-{another}.db"));
+        path = name(&format!("-{another}"));
         another += 1;
     }
     path

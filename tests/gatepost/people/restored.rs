@@ -124,9 +124,14 @@ fn who_was_erased_since_the_backup_is_erased_from_it_again() {
     assert!(given.expect("an id") > highest);
     drop(store);
     // What it knows it hands on: the same backup once more, by way of the file it became.
-    let (code, told, _) = site.restore(&[]);
-    assert_eq!((code, &told["erasedAgain"]), (Some(0), &json!(2)));
-    assert_eq!(traces(&site.db, &site.person), Vec::<String>::new());
+    // As often as wanted, also within one second: each file that was in place is kept.
+    for _ in 0..3 {
+        let (code, told, complained) = site.restore(&[]);
+        assert_eq!((code, &*complained), (Some(0), ""), "{told}");
+        assert_eq!(told["erasedAgain"], 2);
+        assert_eq!(traces(&site.db, &site.person), Vec::<String>::new());
+    }
+    assert_eq!(site.others().len(), 4);
 }
 
 #[test]
