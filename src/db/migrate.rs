@@ -44,7 +44,9 @@ const STEPS: &[M<'static>] = &[
     )),
     M::up(concat!(
         include_str!("migrations/0026_tags.sql"),
-        "DELETE FROM reports WHERE dashboard = 'event' AND id IN ('time-spent', 'heat');\n",
+        // Not where somebody changed them.
+        "DELETE FROM reports WHERE dashboard = 'event' AND id IN ('time-spent', 'heat')
+             AND number NOT IN (SELECT record_id FROM audit WHERE record_type = 'report' AND record_id IS NOT NULL);\n",
         include_str!("migrations/reports_readers.sql")
     )),
 ];
@@ -189,6 +191,28 @@ mod tests {
         };
         assert_eq!(reports(&migrated), reports(&fresh));
         assert_eq!(reports(&fresh).len(), 8);
+    }
+
+    #[test]
+    fn a_report_that_somebody_changed_stays_so() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        Migrations::from_slice(&STEPS[..25])
+            .to_latest(&mut connection)
+            .unwrap();
+        connection
+            .execute_batch(
+                "UPDATE reports SET query = 'SELECT 1';
+                 INSERT INTO audit (at, actor, action, record_type, record_id)
+                 SELECT 0, 'a', 'update', 'report', number FROM reports WHERE id = 'heat'",
+            )
+            .unwrap();
+        upgrade(&mut connection).unwrap();
+        let changed = |id: &str| -> bool {
+            let sql = "SELECT query = 'SELECT 1' FROM reports WHERE id = ?1";
+            connection.query_row(sql, [id], |row| row.get(0)).unwrap()
+        };
+        assert!(changed("heat"));
+        assert!(!changed("time-spent"), "which nobody changed");
     }
 
     #[test]
