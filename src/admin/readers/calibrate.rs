@@ -21,7 +21,6 @@ pub(super) fn routes() -> Vec<Route> {
 struct Page {
     layout: Layout,
     followed: Option<Followed>,
-    /// Tags that readers hear now, to choose from.
     floor: f32,
     move_db: f32,
 }
@@ -38,7 +37,7 @@ struct Followed {
 async fn show(request: RequestContext) -> Result<Response> {
     let readers = &request.console.readers;
     let configuration = readers.configuration();
-    let followed = match readers.followed() {
+    let followed = match readers.followed(request.current_user()?.session) {
         Some((epc, since, reads)) => {
             let tag = epc.to_string();
             let whose = tag.clone();
@@ -69,7 +68,8 @@ async fn follow(request: RequestContext) -> Result<Response> {
     let epc: Option<Epc> = tag.unwrap_or(typed).parse().ok();
     match epc {
         Some(epc) => {
-            request.console.readers.follow_tag(Some(epc));
+            let session = request.current_user()?.session;
+            request.console.readers.follow_tag(session, Some(epc));
             Ok(answer::go(PAGE))
         }
         None => request.done(
@@ -80,6 +80,7 @@ async fn follow(request: RequestContext) -> Result<Response> {
 }
 
 async fn stop(request: RequestContext) -> Result<Response> {
-    request.console.readers.follow_tag(None);
+    let session = request.current_user()?.session;
+    request.console.readers.follow_tag(session, None);
     Ok(answer::go(PAGE))
 }

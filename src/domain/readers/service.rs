@@ -67,7 +67,8 @@ struct Live {
     derived: VecDeque<Derived>,
     /// Derived interactions that could not be kept.
     lost: u64,
-    followed: Option<Followed>,
+    /// By who follows: a session of the console.
+    followed: HashMap<i64, Followed>,
 }
 
 /// What became of posted reads.
@@ -182,7 +183,7 @@ impl Readers {
             if now.0 / 1000 != second {
                 second = now.0 / 1000;
                 live.states.values_mut().for_each(|state| state.second(now));
-                live.followed.take_if(|followed| !followed.goes_on(now));
+                live.followed.retain(|_, followed| followed.goes_on(now));
                 let down = live.out_of_order();
                 live.presence.set_down(&down, now.0);
             }
@@ -416,16 +417,18 @@ impl Readers {
         (live.presence.len(), live.derived.len(), live.lost)
     }
 
-    /// Follows a tag, to see which antennas hear it; none ends it.
-    pub fn follow_tag(&self, epc: Option<Epc>) {
+    /// Follows a tag for a session of the console, to see which antennas hear it; none ends it.
+    pub fn follow_tag(&self, session: i64, epc: Option<Epc>) {
         let now = Timestamp::now();
-        self.live().followed = epc.map(|epc| Followed::new(epc, now));
+        let followed = &mut self.live().followed;
+        followed.remove(&session);
+        followed.extend(epc.map(|epc| (session, Followed::new(epc, now))));
     }
 
-    /// The tag that is followed, with its reads.
-    pub fn followed(&self) -> Option<(Epc, Timestamp, Vec<FollowedRead>)> {
+    /// The tag that a session follows, with its reads.
+    pub fn followed(&self, session: i64) -> Option<(Epc, Timestamp, Vec<FollowedRead>)> {
         let live = self.live();
-        let followed = live.followed.as_ref()?;
+        let followed = live.followed.get(&session)?;
         let reads = followed.reads.iter().copied().collect();
         Some((followed.epc, followed.since, reads))
     }
@@ -498,7 +501,7 @@ impl Live {
             }
             accepted.accepted += 1;
             state.note(read, now);
-            if let Some(followed) = &mut self.followed {
+            for followed in self.followed.values_mut() {
                 followed.note(reader, read, now);
             }
             if let Some((Some(tag), _)) = self.tags.get(&read.epc) {

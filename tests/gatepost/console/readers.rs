@@ -3,7 +3,7 @@
 use super::settings::hidden;
 use crate::{
     faults::process::until,
-    harness::{Server, has},
+    harness::{Server, has, lacks},
 };
 use gatepost::identity::ConsoleRole;
 use serde_json::json;
@@ -92,4 +92,27 @@ fn the_settings_of_presence_are_on_their_page() {
         (presence.gone_after_seconds, presence.rssi_floor_dbm),
         (90, -62.5)
     );
+}
+
+#[test]
+fn everybody_follows_a_tag_of_their_own() {
+    let server = Server::start();
+    let crew = [
+        (ConsoleRole::Operator, "E7E70000000000000000000A"),
+        (ConsoleRole::Administrator, "E7E70000000000000000000B"),
+    ]
+    .map(|(role, tag)| {
+        let one = server.crew(role);
+        one.post("/console/readers/calibrate/follow", &[("tag", tag)])
+            .taken();
+        (one, tag)
+    });
+    for (one, tag) in &crew {
+        has(one.page("/console/readers/calibrate"), *tag);
+    }
+    let (one, tag) = &crew[0];
+    one.post("/console/readers/calibrate/stop", &[]).taken();
+    lacks(one.page("/console/readers/calibrate"), *tag);
+    let (other, tag) = &crew[1];
+    has(other.page("/console/readers/calibrate"), *tag);
 }
