@@ -84,6 +84,8 @@ pub struct Field {
     aliases: &'static str,
     /// Whether the full-text index has it.
     pub is_text_indexed: bool,
+    /// Whether a unique code is the same in whatever case it is written; its index says so, too.
+    pub is_in_any_case: bool,
     /// Whether it may have several lines.
     pub is_multiline: bool,
     /// Whether people may change it in their own record.
@@ -101,6 +103,7 @@ impl Field {
             help: "",
             aliases: "",
             is_text_indexed: false,
+            is_in_any_case: false,
             is_multiline: false,
             is_own: false,
         }
@@ -193,6 +196,12 @@ impl Field {
     /// In the full-text index; a trigger of `schema.sql` keeps it there.
     pub const fn text_indexed(mut self) -> Self {
         self.is_text_indexed = true;
+        self
+    }
+
+    /// The same code in whatever case it is written; the unique index in `schema.sql` says so, too.
+    pub const fn in_any_case(mut self) -> Self {
+        self.is_in_any_case = true;
         self
     }
 
@@ -328,6 +337,12 @@ impl Resource {
             .iter()
             .filter(|property| property.kind == Kind::Code)
             .map(|property| (property.column, property.name))
+    }
+
+    /// Whether the code in a column is the same in whatever case it is written.
+    pub fn is_in_any_case(&self, column: &str) -> bool {
+        let mut fields = self.fields.iter();
+        fields.any(|field| field.column == column && field.is_in_any_case)
     }
 
     /// The error when there is no such record.

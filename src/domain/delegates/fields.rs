@@ -43,7 +43,8 @@ pub const FIELDS: &[Field] = &[
         .about("Unique code."),
     Field::code("uhfId", "uhf_id")
         .label("UHF ID")
-        .about("Unique code."),
+        .about("Unique code, in whatever case it is written.")
+        .in_any_case(),
     Field::code("slug", "slug")
         .label("Slug")
         .about("Unique code."),

@@ -5,7 +5,7 @@ use super::{
     Batch, Source, What,
     bad::{BadRow, BadRows, Failure, Problem},
     kept::Kept,
-    plan::{Plan, Unresolved, by_code, is_in_any_case},
+    plan::{Plan, Unresolved, by_code},
     references::{At, Parent, References},
     source::{Row, next_rows},
     warnings::Warnings,
@@ -277,10 +277,10 @@ impl Check<'_> {
     }
 
     fn hash(&self, column: &str, code: &str) -> u64 {
-        if is_in_any_case(column) {
-            return self
-                .hasher
-                .hash_one((column, code.to_ascii_uppercase().as_str()));
+        let resource = self.plan.what.resource();
+        if resource.is_some_and(|resource| resource.is_in_any_case(column)) {
+            let code = code.to_ascii_uppercase();
+            return self.hasher.hash_one((column, code.as_str()));
         }
         self.hasher.hash_one((column, code))
     }

@@ -341,7 +341,7 @@ pub fn by_code(
     let Some((column, _)) = resource.codes().find(|(_, known)| *known == name) else {
         return Ok(None);
     };
-    let case = if is_in_any_case(column) {
+    let case = if resource.is_in_any_case(column) {
         " COLLATE NOCASE"
     } else {
         ""
@@ -352,11 +352,6 @@ pub fn by_code(
     );
     let mut statement = connection.prepare_cached(&sql)?;
     Ok(statement.query_row([code], |row| row.get(0)).optional()?)
-}
-
-/// Whether a code is unique in whatever case it is written.
-pub fn is_in_any_case(column: &str) -> bool {
-    column == "uhf_id"
 }
 
 /// Whether a failure is about what a row says, and not about the store.
