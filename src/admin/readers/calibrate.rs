@@ -60,22 +60,22 @@ async fn show(request: RequestContext) -> Result<Response> {
     })
 }
 
-/// Follows the tag with this EPC, or the tag of whom a code or a name means.
+/// Follows the tag with this EPC, or the tag of the attendee whom a code means.
 async fn follow(request: RequestContext) -> Result<Response> {
     let typed = request.form.text("tag").trim().to_owned();
     let sought = typed.clone();
-    let tag = request.look_up(move |connection| calibration::tag(connection, &sought))?;
-    let epc: Option<Epc> = tag.unwrap_or(typed).parse().ok();
-    match epc {
-        Some(epc) => {
+    let tag = match request.look_up(move |connection| calibration::tag(connection, &sought))? {
+        Some(None) => return request.done("This attendee has no tag number (uhfId).", PAGE),
+        Some(Some(tag)) => tag,
+        None => typed.split_whitespace().collect(),
+    };
+    match tag.parse::<Epc>() {
+        Ok(epc) => {
             let session = request.current_user()?.session;
             request.console.readers.follow_tag(session, Some(epc));
             Ok(answer::go(PAGE))
         }
-        None => request.done(
-            "No attendee with a tag has this code, and it is no EPC.",
-            PAGE,
-        ),
+        Err(_) => request.done("No attendee has this code, and it is no EPC.", PAGE),
     }
 }
 

@@ -21,12 +21,9 @@ const ROWS_EMPTY: usize = 1;
 const ROWS_MAX: usize = 64;
 const PROTOCOLS: [(&str, &str); 4] = [
     ("llrp", "LLRP: the server connects to the reader"),
-    ("impinj", "Impinj IoT: the reader posts to /reader/impinj"),
-    (
-        "zebra",
-        "Zebra IoT Connector: the reader posts to /reader/zebra",
-    ),
-    ("push", "Something posts to /reader/reads"),
+    ("impinj", "Impinj IoT: the reader posts its events"),
+    ("zebra", "Zebra IoT Connector: the reader posts its events"),
+    ("push", "Something else posts its reads"),
 ];
 const ZONES: [(&str, &str); 4] = [
     ("room", "hears the room"),
@@ -217,7 +214,7 @@ impl Editor for Readers {
 
     fn groups(connection: &Connection, _: Option<&i64>, draft: &Draft) -> Groups {
         let mut offers = places(connection)?;
-        offers.retain(|offer| ![DEVICE_TYPE, "product"].contains(&offer.kind.as_str()));
+        offers.retain(|offer| offer.kind != "product");
         let place = |chosen: &str, none: &str| {
             let chosen: Vec<&str> = Some(chosen)
                 .filter(|chosen| !chosen.is_empty())
@@ -296,8 +293,9 @@ impl Editor for Readers {
                 zone: text("zone"),
                 power: text("power"),
             };
-            let is_used = [&one.number, &one.place, &one.power];
-            is_used.iter().any(|value| !value.is_empty()).then_some(one)
+            let values = [&one.number, &one.place, &one.power];
+            let is_used = values.iter().any(|value| !value.is_empty());
+            (is_used || !["", "room"].contains(&one.zone.as_str())).then_some(one)
         });
         Ok(Draft {
             name: text("name"),

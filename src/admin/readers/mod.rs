@@ -33,6 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
 struct Page {
     layout: Layout,
     readers: Vec<Line>,
+    down: usize,
     /// Ids and names.
     switched_off: Vec<(i64, String)>,
     /// People who are somewhere by what readers noticed.
@@ -51,6 +52,8 @@ struct Line {
     state: &'static str,
     /// Why it is down.
     reason: String,
+    /// Where it posts, unless the server connects to it.
+    posts_to: Option<String>,
     tone: &'static str,
     model: String,
     clock: String,
@@ -86,12 +89,15 @@ impl Line {
                 reason: why,
                 retry_in,
             } => {
-                reason = format!("{why} Tried again within {} s.", retry_in.as_secs());
+                reason = format!("{why} The next try is within {} s.", retry_in.as_secs());
             }
             _ => {}
         }
         let setup = &reader.config.setup;
-        let mut numbers: Vec<u16> = reader.state.antennas.keys().copied().collect();
+        // Readers tell of sockets that nothing hangs on, too.
+        let heard = reader.state.antennas.iter();
+        let heard = heard.filter(|(_, antenna)| antenna.last_read.is_some());
+        let mut numbers: Vec<u16> = heard.map(|(number, _)| *number).collect();
         numbers.extend(setup.antennas.iter().map(|one| one.antenna));
         numbers.sort_unstable();
         numbers.dedup();
@@ -109,10 +115,17 @@ impl Line {
                     .unwrap_or_default(),
             }
         });
+        let posts_to = |path: &str| Some(format!("/api/v5/reader/{path}?reader={}", reader.id));
         Self {
             state,
             reason,
             tone,
+            posts_to: match setup.protocol {
+                Protocol::Llrp => None,
+                Protocol::Impinj => posts_to("impinj"),
+                Protocol::Zebra => posts_to("zebra"),
+                Protocol::Push => posts_to("reads"),
+            },
             model,
             protocol: match setup.protocol {
                 Protocol::Llrp => "LLRP",
@@ -150,7 +163,10 @@ async fn show(request: RequestContext) -> Result<Response> {
         .shown()
         .into_iter()
         .map(|reader| Line::of(reader, &name));
-    let lines: Vec<Line> = lines.collect();
+    let mut lines: Vec<Line> = lines.collect();
+    // What needs somebody comes first.
+    lines.sort_by_key(|line| line.tone != "bad");
+    let down = lines.iter().filter(|line| line.tone == "bad").count();
     let (people, waiting, lost) = readers.counts();
     let layout = request.layout("Readers", Some(Area::Readers));
     let read = move |connection: &Connection| {
@@ -158,6 +174,7 @@ async fn show(request: RequestContext) -> Result<Response> {
         Ok(Page {
             layout,
             readers: lines,
+            down,
             switched_off: configuration.switched_off.into_iter().collect(),
             people,
             waiting,
@@ -236,7 +253,20 @@ async fn assign(request: RequestContext) -> Result<Response> {
             break;
         }
     }
-    request.done(format!("{assigned} attendees got a tag number."), PAGE)
+    let readers = request.console.readers.configuration().readers;
+    let ignoring = readers.into_values().filter(|reader| {
+        let begins = reader.setup.epc_prefix.as_deref().unwrap_or_default();
+        !prefix.starts_with(&begins.to_ascii_uppercase())
+    });
+    let ignoring: Vec<String> = ignoring.map(|reader| reader.name).take(5).collect();
+    let mut told = format!("{assigned} attendees got a tag number.");
+    if !ignoring.is_empty() {
+        let names = ignoring.join(", ");
+        told.push_str(&format!(
+            " Readers that ignore such tags by their setup: {names}."
+        ));
+    }
+    request.done(told, PAGE)
 }
 
 async fn encode_list(request: RequestContext) -> Result<Response> {

@@ -32,7 +32,7 @@ const fn view(
 }
 
 /// Every view; `views.sql` defines them.
-pub(super) const VIEWS: [Documented; 13] = [
+pub(super) const VIEWS: [Documented; 14] = [
     view("delegates", "The people.", &["delegates"]),
     view(
         "devices",
@@ -48,6 +48,11 @@ pub(super) const VIEWS: [Documented; 13] = [
     view(
         "presence",
         "Each delegate at each device: how often they checked in, whether they are inside and joined now.",
+        &["interactions"],
+    ),
+    view(
+        "stays",
+        "Who was at which place from when to when, as a reader or a gate noticed it. ends_at is empty while they are there.",
         &["interactions"],
     ),
     view("refusals", "Who was turned away, and why.", &["refusals"]),

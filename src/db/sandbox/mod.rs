@@ -437,6 +437,7 @@ mod tests {
         events: id name external_id manager_email manager_phone start_at end_at data
         interactions: id interaction_type first_delegate_id second_delegate_id third_delegate_id first_device_id second_device_id third_device_id data admitted recorded_at created_at
         presence: delegate_id device_id check_ins inside joined last_in_at last_out_at
+        stays: delegate_id device_id noticed_by begins_at ends_at
         refusals: id interaction_type delegate delegate_id device device_id code message recorded_at refused_at
         conflicts: id interaction_id code message found_at
         device_states: device_id seen_at pinged_at battery network status failed_uploads lat lon clock_skew_s config_version confirmed_at

@@ -1,6 +1,7 @@
 //! What people call devices, and the devices to choose from.
 
 use crate::{
+    core::reader,
     db::Tx,
     types::{DeviceId, error::Result},
 };
@@ -57,9 +58,9 @@ impl Offer {
         }
     }
 
-    /// Whether people go there: it is not only an app.
+    /// Whether people go there: it is neither an app nor a reader.
     pub fn is_place(&self) -> bool {
-        !APP_TYPES.contains(&self.kind.as_str())
+        self.kind != reader::DEVICE_TYPE && !APP_TYPES.contains(&self.kind.as_str())
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Heard {
     pub reader: String,
     pub antenna: u16,
     pub place: Option<String>,
+    /// What it hears of the place.
+    pub zone: &'static str,
     pub reads: usize,
     /// The mean level of now.
     pub now_dbm: Option<f32>,
@@ -72,6 +74,7 @@ pub fn heard(configuration: &Configuration, reads: &[FollowedRead], now: Timesta
                 place: watched
                     .and_then(|watched| configuration.place_name(watched.place))
                     .map(ToOwned::to_owned),
+                zone: watched.map_or("", |watched| watched.zone.name()),
                 reads: reads.len(),
                 now_dbm: mean(levels.map(|read| read.rssi_dbm)),
                 best_dbm: reads
@@ -134,8 +137,8 @@ fn percentile(levels: &mut [f32], percent: usize) -> Option<f32> {
     levels.get(levels.len() * percent / 100).copied()
 }
 
-/// The tag of the attendee whom a code or an e-mail address means.
-pub fn tag(connection: &Connection, typed: &str) -> Result<Option<String>> {
+/// The attendee whom a code or an e-mail address means, with the tag that they may have.
+pub fn tag(connection: &Connection, typed: &str) -> Result<Option<Option<String>>> {
     let scanned = DelegateSelector::Scanned(typed.to_owned());
     let Ok(delegate) = delegates::find(connection, &scanned) else {
         return Ok(None);
@@ -143,7 +146,7 @@ pub fn tag(connection: &Connection, typed: &str) -> Result<Option<String>> {
     let tag = connection
         .prepare_cached("SELECT uhf_id FROM delegates WHERE id = ?1")?
         .query_row([delegate], |row| row.get(0));
-    Ok(tag.optional()?.flatten())
+    Ok(tag.optional()?)
 }
 
 /// The name of whom a tag belongs to.

@@ -3,12 +3,15 @@
 use crate::{
     core::{
         presence::{PlacePresence, PresenceSettings, Zone},
-        reader::{DEVICE_TYPE, ReaderSetup},
+        reader::{DEVICE_TYPE, Protocol, ReaderSetup},
         settings::Settings,
     },
     domain::{
         devices::{self, NAME},
-        readers::presence::{AntennaPlace, Layout},
+        readers::{
+            llrp,
+            presence::{AntennaPlace, Layout},
+        },
     },
     types::{DeviceId, DeviceSelector, error::Result},
 };
@@ -80,6 +83,7 @@ impl Configuration {
             configuration.readers.insert(id, reader);
         }
         configuration.find_half_portals();
+        configuration.find_shared_addresses();
         let readers = configuration.readers.values();
         let watched = readers.flat_map(|reader| {
             let antennas = reader.antennas.values().map(|watched| watched.place);
@@ -110,6 +114,27 @@ impl Configuration {
                     let other = if is_inside { "outer" } else { "inner" };
                     let fault =
                         format!("Antenna {antenna}: nothing hears the {other} side of its portal");
+                    reader.faults.push(fault);
+                }
+            }
+        }
+    }
+
+    /// A reader takes one client at a time.
+    fn find_shared_addresses(&mut self) {
+        let mut by_address: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+        for (id, reader) in &self.readers {
+            if let Some(address) = reader.llrp_address() {
+                by_address
+                    .entry(llrp::with_port(address))
+                    .or_default()
+                    .push(*id);
+            }
+        }
+        for ids in by_address.into_values().filter(|ids| ids.len() > 1) {
+            for id in ids {
+                if let Some(reader) = self.readers.get_mut(&id) {
+                    let fault = "Another reader has the same address".to_owned();
                     reader.faults.push(fault);
                 }
             }
@@ -158,6 +183,12 @@ impl Configuration {
 }
 
 impl ReaderConfig {
+    /// Where the server connects to the reader.
+    pub fn llrp_address(&self) -> Option<&str> {
+        let address = self.setup.address.as_deref();
+        address.filter(|_| self.setup.protocol == Protocol::Llrp)
+    }
+
     /// What an antenna watches.
     pub fn watched(&self, antenna: u16) -> Option<Watched> {
         if self.setup.antennas.is_empty() {

@@ -75,15 +75,17 @@ pub fn assign(tx: &Tx<'_>, ctx: &Context, prefix: &str) -> Result<usize> {
     Ok(ids.len())
 }
 
-/// Everybody's tag number as CSV: `epc,barcode,name,company,type`.
+/// Everybody's tag number as CSV: `epc,barcode,name,company,type`. It begins with a byte order mark, as reports do, and
+/// leaves out what no tag can have.
 pub fn list(connection: &Connection) -> Result<Vec<u8>> {
-    let mut csv = csv::Writer::from_writer(Vec::new());
+    let mut csv = csv::Writer::from_writer("\u{feff}".as_bytes().to_vec());
     let failed = |cause: csv::Error| Error::defect(cause);
     csv.write_record(["epc", "barcode", "name", "company", "type"])
         .map_err(failed)?;
     let mut statement = connection.prepare_cached(&format!(
         "SELECT upper(uhf_id), coalesce(barcode, ''), coalesce({NAME}, ''), coalesce(company, ''), coalesce(delegate_type, '')
-         FROM delegates p WHERE uhf_id IS NOT NULL AND deleted_at IS NULL ORDER BY id"
+         FROM delegates p
+         WHERE uhf_id IS NOT NULL AND uhf_id NOT GLOB '*[^0-9A-Fa-f]*' AND deleted_at IS NULL ORDER BY id"
     ))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

@@ -26,6 +26,7 @@ use std::{
 };
 use tokio::{
     sync::{Notify, oneshot},
+    task::JoinHandle,
     time::{MissedTickBehavior, interval},
 };
 
@@ -69,6 +70,13 @@ struct Live {
     lost: u64,
     /// By who follows: a session of the console.
     followed: HashMap<i64, Followed>,
+}
+
+/// A connection to a reader, which ends when this is dropped.
+struct Client {
+    _connected: oneshot::Sender<()>,
+    /// Ready once it has ended.
+    task: JoinHandle<()>,
 }
 
 /// What became of posted reads.
@@ -282,7 +290,13 @@ impl Readers {
                 continue;
             }
             let wanted = self.clients();
-            clients.retain(|id, (config, _)| wanted.get(id) == Some(config));
+            let ended = clients
+                .extract_if(|id, (config, _): &mut (_, Client)| wanted.get(id) != Some(config));
+            let ended: Vec<JoinHandle<()>> = ended.map(|(_, (_, client))| client.task).collect();
+            for task in ended {
+                // A reader takes one client at a time.
+                let _ = task.await;
+            }
             for (id, config) in wanted {
                 clients.entry(id).or_insert_with(|| {
                     let client = self.connect(id, config.clone());
@@ -315,14 +329,13 @@ impl Readers {
     fn clients(&self) -> HashMap<i64, llrp::ReaderConfig> {
         let live = self.live();
         let readers = live.configuration.readers.iter();
-        let wanted = readers.filter(|(_, reader)| reader.setup.protocol == Protocol::Llrp);
-        wanted
+        readers
             .filter_map(|(id, reader)| Some((*id, reader.client()?)))
             .collect()
     }
 
     /// Connects to a reader until the result is dropped.
-    fn connect(self: &Arc<Self>, id: i64, config: llrp::ReaderConfig) -> oneshot::Sender<()> {
+    fn connect(self: &Arc<Self>, id: i64, config: llrp::ReaderConfig) -> Client {
         let (connected, dropped) = oneshot::channel();
         let readers = Arc::downgrade(self);
         let events = move |event| {
@@ -333,8 +346,10 @@ impl Readers {
         let dropped = async {
             let _ = dropped.await;
         };
-        tokio::spawn(llrp::run(config, events, dropped));
-        connected
+        Client {
+            task: tokio::spawn(llrp::run(config, events, dropped)),
+            _connected: connected,
+        }
     }
 
     fn happened(&self, id: i64, event: llrp::Event) {
@@ -533,7 +548,7 @@ impl ReaderConfig {
     fn client(&self) -> Option<llrp::ReaderConfig> {
         let antennas = self.setup.antennas.iter();
         Some(llrp::ReaderConfig {
-            address: self.setup.address.clone()?,
+            address: self.llrp_address()?.to_owned(),
             antennas: antennas
                 .map(|one| llrp::AntennaConfig {
                     antenna: one.antenna,

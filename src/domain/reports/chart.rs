@@ -1,15 +1,18 @@
-//! The chart of a report: a line over time, or bars, of one column of numbers. It is drawn as SVG, so
-//! that it needs no script.
+//! The chart of a report: a line over time, bars, or a grid of times and names, of one column of numbers. It is
+//! drawn as SVG, so that it needs no script; a grid is a table.
 
 use super::{Cell, Preview};
 use crate::types::{Timestamp, Zone, text};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Width and height of the picture, in its units.
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 100.0;
 /// Bars beside names, at most.
 const NAMED_MAX: usize = 40;
+/// Names and times of a grid, at most, and its shades.
+const GRID_MAX: (usize, usize) = (12, 200);
+const SHADES: f64 = 5.0;
 /// A line breaks where a gap is so many times longer than the usual distance of two points.
 const GAP: f64 = 8.0;
 
@@ -20,6 +23,8 @@ pub struct Offers {
     along: Option<(usize, bool)>,
     /// Another column of names, where the first alone does not distinguish the rows.
     beside: Option<usize>,
+    /// Whether times repeat, once for each of the names beside them.
+    is_grid: bool,
     /// Columns of numbers: place and name.
     pub values: Vec<(usize, String)>,
 }
@@ -27,7 +32,7 @@ pub struct Offers {
 /// A chart.
 #[derive(Debug, PartialEq)]
 pub struct Chart {
-    /// `line`, `bar`, or `names`: bars that lie beside names.
+    /// `line`, `bar`, `grid`, or `names`: bars that lie beside names.
     pub kind: &'static str,
     /// The column of numbers.
     pub value: String,
@@ -36,12 +41,22 @@ pub struct Chart {
     /// The parts of a line, which breaks at long gaps.
     pub lines: Vec<Part>,
     pub bars: Vec<Bar>,
+    /// The names of a grid, and a row for each time.
+    pub names: Vec<String>,
+    pub rows: Vec<GridRow>,
     /// The first and the last time, and the highest number.
     pub first: String,
     pub last: String,
     pub most: String,
-    /// Whether there are more names than are drawn.
+    /// Whether there are more names or times than are drawn.
     pub more: bool,
+}
+
+/// A time of a grid, with its numbers and their shades, 0 to 5.
+#[derive(Debug, PartialEq)]
+pub struct GridRow {
+    pub time: String,
+    pub cells: Vec<(String, u8)>,
 }
 
 /// A part of a line: its points, and the area below it.
@@ -92,8 +107,9 @@ impl Offers {
         let beside = (name + 1..made.columns.len()).find(texts);
         let beside = beside.filter(|_| distinct.len() < made.rows.len());
         Self {
+            along,
             // One line through the numbers of several places, say, would tell nothing.
-            along: along.filter(|(_, times)| !(*times && beside.is_some())),
+            is_grid: along.is_some_and(|(_, times)| times) && beside.is_some(),
             beside,
             values,
         }
@@ -106,7 +122,12 @@ impl Offers {
 
     /// Whether there are times, along which a line can be drawn.
     pub fn over_time(&self) -> bool {
-        self.along.is_some_and(|(_, times)| times)
+        self.along.is_some_and(|(_, times)| times) && !self.is_grid
+    }
+
+    /// Whether there are times for each of several names.
+    pub fn is_grid(&self) -> bool {
+        self.is_grid
     }
 }
 
@@ -118,6 +139,10 @@ impl Chart {
         let (at, name) = wanted.or(offers.values.first())?;
         if kind == "none" || made.rows.len() < 2 {
             return None;
+        }
+        let grid = offers.beside.filter(|_| offers.is_grid);
+        if let Some(beside) = grid {
+            return Some(Self::grid(made, [along, beside, *at]));
         }
         let beside = offers.beside.filter(|_| !times);
         let called = |row: &[Cell]| match beside {
@@ -146,6 +171,8 @@ impl Chart {
             about: about(name, &made.columns[along], &points),
             lines: Vec::new(),
             bars: Vec::new(),
+            names: Vec::new(),
+            rows: Vec::new(),
             first: points[0].0.clone(),
             last: points[points.len() - 1].0.clone(),
             most: number(highest(&points)),
@@ -161,6 +188,55 @@ impl Chart {
             }
         }
         Some(chart)
+    }
+
+    /// A row for each time and a column for each name: those with the highest numbers, by name.
+    fn grid(made: &Preview, [time, name, value]: [usize; 3]) -> Self {
+        let mut totals: BTreeMap<&str, f64> = BTreeMap::new();
+        let mut cells: BTreeMap<&str, BTreeMap<&str, f64>> = BTreeMap::new();
+        for row in &made.rows {
+            let number = row[value].number.unwrap_or_default();
+            *totals.entry(&row[name].text).or_default() += number;
+            let times = cells.entry(&row[time].text).or_default();
+            *times.entry(&row[name].text).or_default() += number;
+        }
+        let (names_max, times_max) = GRID_MAX;
+        let more = totals.len() > names_max || cells.len() > times_max;
+        let mut names: Vec<(&str, f64)> = totals.into_iter().collect();
+        names.sort_by(|one, other| other.1.total_cmp(&one.1));
+        names.truncate(names_max);
+        names.sort_by_key(|(name, _)| *name);
+        let numbers = cells.values().flat_map(BTreeMap::values).copied();
+        let most = numbers.fold(0.0, f64::max);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 0 and 5"
+        )]
+        let shade = |number: f64| (number / most * SHADES).ceil().clamp(0.0, SHADES) as u8;
+        let rows = cells.iter().take(times_max).map(|(time, numbers)| {
+            let number = |(name, _): &(&str, f64)| {
+                let number_of = numbers.get(name);
+                number_of.map_or_else(Default::default, |of| (number(*of), shade(*of)))
+            };
+            GridRow {
+                time: (*time).to_owned(),
+                cells: names.iter().map(number).collect(),
+            }
+        });
+        Self {
+            kind: "grid",
+            value: made.columns[value].clone(),
+            rows: rows.collect(),
+            names: names.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            first: made.columns[time].clone(),
+            most: number(most),
+            more,
+            about: String::new(),
+            lines: Vec::new(),
+            bars: Vec::new(),
+            last: String::new(),
+        }
     }
 }
 
@@ -394,18 +470,37 @@ mod tests {
     }
 
     #[test]
-    fn times_that_repeat_beside_names_are_not_drawn() {
+    fn times_that_repeat_beside_names_make_a_grid() {
         let heat = |other: &str| {
             made(
                 &["hour", "place", "people"],
-                &[&["2026-11-21 09:00:00", "Hall", "3"], &[other, "Room", "2"]],
+                &[
+                    &["2026-11-21 09:00:00", "Room", "2"],
+                    &[other, "Hall", "10"],
+                ],
             )
         };
         let by_place = heat("2026-11-21 09:00:00");
-        assert!(!Offers::new(&by_place).any());
-        for kind in ["", "line", "bar"] {
-            assert!(drawn(&by_place, kind, "people").is_none());
-        }
+        assert!(Offers::new(&by_place).is_grid());
+        let grid = drawn(&by_place, "", "").unwrap();
+        assert_eq!((grid.kind, &*grid.value), ("grid", "people"));
+        assert_eq!(grid.names, ["Hall", "Room"]);
+        let cells: Vec<_> = grid.rows.iter().map(|row| row.cells.as_slice()).collect();
+        assert_eq!(cells, [[("10".to_owned(), 5), ("2".to_owned(), 1)]]);
+        assert!(drawn(&by_place, "none", "people").is_none());
+        // More names than fit: those with the most.
+        let places: Vec<String> = (0..20).map(|at| format!("Place {at:02}")).collect();
+        let numbers: Vec<String> = (0..20).map(|at| at.to_string()).collect();
+        let rows = places.iter().zip(&numbers);
+        let rows: Vec<[&str; 3]> = rows
+            .map(|(place, number)| ["2026-11-21 09:00:00", place, number])
+            .collect();
+        let rows: Vec<&[&str]> = rows.iter().map(<[&str; 3]>::as_slice).collect();
+        let grid = drawn(&made(&["hour", "place", "people"], &rows), "", "").unwrap();
+        assert_eq!(
+            (grid.names.len(), &*grid.names[0], grid.more),
+            (12, "Place 08", true)
+        );
         let line = drawn(&heat("2026-11-21 10:00:00"), "", "").unwrap();
         assert_eq!(line.kind, "line");
         // The hour that comes twice when the clocks go back.

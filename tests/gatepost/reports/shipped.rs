@@ -160,7 +160,7 @@ fn time_that_readers_notice_in_a_room_counts_for_its_sessions() {
         all.interact(kind, &body).is(201);
     };
     for (kind, place, at) in [
-        // Two readers and a gate at once: 9:10 to 9:40, and from 9:50 on to the end.
+        // Two readers and a gate at once: 9:10 to 9:30, and from 9:50 on to the end; the hall is too far away.
         ("entered", room, "09:10"),
         ("check-in", early, "09:15"),
         ("check-out", early, "09:20"),
@@ -191,16 +191,13 @@ fn time_that_readers_notice_in_a_room_counts_for_its_sessions() {
     };
     let line = |name: &str, minutes: i64, told: Value| (json!(name), json!(minutes), told);
     let [no, yes] = ["no", "yes"].map(|told| json!(told));
-    let of_early = line("Early", 40, no.clone());
+    let of_early = line("Early", 30, no.clone());
     // Without an exit: to the end of the session.
-    assert_eq!(spent(""), [of_early.clone(), line("Late", 15, no)]);
+    assert_eq!(spent(""), [of_early.clone(), line("Late", 15, no.clone())]);
     assert_eq!(spent(&format!("session={early}")), [of_early]);
     let of_late = |percent: &str| spent(&format!("session={late}&percent={percent}"));
-    assert_eq!(of_late("25"), [line("Late", 15, yes.clone())]);
-    assert_eq!(of_late("0"), [line("Late", 15, yes)]);
-    for percent in ["-1", "100.5"] {
-        assert_eq!(of_late(percent), [line("Late", 15, Value::Null)]);
-    }
+    assert_eq!(of_late("25"), [line("Late", 15, yes)]);
+    assert_eq!(of_late("25.1"), [line("Late", 15, no)]);
     assert!(spent(&format!("session={room}")).is_empty());
     for (query, message) in [
         ("session=Early", "session: must be a number"),
@@ -209,6 +206,126 @@ fn time_that_readers_notice_in_a_room_counts_for_its_sessions() {
         let path = format!("/report/event/export/time-spent/data.json?{query}");
         reader.get(&path).refused(400, 1100, message);
     }
+}
+
+#[test]
+fn a_stay_that_a_gate_began_ends_with_whatever_tells_of_its_end() {
+    let (server, all) = Server::with_api();
+    let place = |kind: &str, parent: Option<i64>| {
+        all.device(&json!({"deviceType": kind, "parent": parent}))
+    };
+    let event = place("event", None);
+    let [building, booth] = ["location", "sponsor"].map(|kind| place(kind, Some(event)));
+    let [hall, other_hall] = [(); 2].map(|()| place("room", Some(building)));
+    let session = |hall: i64| {
+        all.device(&json!({
+            "deviceType": "session", "parent": hall, "startAt": "2026-11-21T10:00:00Z", "endAt": "2026-11-21T11:00:00Z",
+        }))
+    };
+    let (session, parallel) = (session(hall), session(other_hall));
+    let cases = [
+        ("stays to the end", 60, vec![("check-in", session, "10:00")]),
+        (
+            "a reader of the hall sees them leave",
+            15,
+            vec![("check-in", session, "10:00"), ("exited", hall, "10:15")],
+        ),
+        (
+            "and come back",
+            55,
+            vec![
+                ("check-in", session, "10:00"),
+                ("exited", hall, "10:15"),
+                ("entered", hall, "10:20"),
+            ],
+        ),
+        (
+            "a gate of the building sees them leave",
+            15,
+            vec![
+                ("check-in-override", session, "10:00"),
+                ("check-out", building, "10:15"),
+            ],
+        ),
+        (
+            "another session sees them come",
+            20,
+            vec![
+                ("check-in", session, "10:00"),
+                ("check-in", parallel, "10:20"),
+            ],
+        ),
+        (
+            "a booth tells nothing of the session",
+            60,
+            vec![("check-in", session, "10:00"), ("check-in", booth, "10:20")],
+        ),
+        (
+            "a reader hears them beyond the check-out",
+            55,
+            vec![
+                ("check-in", session, "10:00"),
+                ("entered", session, "10:05"),
+                ("check-out", session, "10:10"),
+                ("exited", session, "10:55"),
+            ],
+        ),
+        (
+            "a reader hears them throughout though a gate scans again",
+            60,
+            vec![
+                ("entered", session, "09:55"),
+                ("check-in", session, "09:58"),
+                ("check-in", session, "10:30"),
+                ("exited", session, "11:05"),
+            ],
+        ),
+        (
+            "in the building is not in the session",
+            0,
+            vec![
+                ("entered", building, "09:00"),
+                ("exited", building, "17:00"),
+            ],
+        ),
+    ];
+    for (name, _, happens) in &cases {
+        let who = all.delegate(&json!({"firstName": name}));
+        for (kind, place, at) in happens {
+            let at = format!("2026-11-21T{at}:00Z");
+            let body = json!({"delegate": who, "device": place, "recordedAt": at});
+            all.interact(kind, &body).is(201);
+        }
+    }
+    let reader = server.reader();
+    let rows = rows(
+        &server,
+        &reader,
+        "time-spent",
+        &format!("session={session}"),
+    );
+    for (name, minutes, _) in cases {
+        let row = rows.iter().find(|row| row["first_name"] == name);
+        let told = row.map_or(0, |row| row["minutes"].as_i64().expect("minutes"));
+        assert_eq!(told, minutes, "{name}");
+    }
+}
+
+#[test]
+fn who_checks_in_again_the_next_day_left_in_between() {
+    let (server, all) = Server::with_api();
+    let ada = all.delegate(&json!({"firstName": "Ada"}));
+    let session = all.device(&json!({
+        "deviceType": "session", "startAt": "2025-11-21T10:00:00Z", "endAt": "2025-11-21T11:00:00Z",
+    }));
+    for at in ["2025-11-21T10:30:00Z", "2025-11-22T09:00:00Z"] {
+        let body = json!({"delegate": ada, "device": session, "recordedAt": at});
+        all.interact("check-in", &body).is(201);
+    }
+    let reader = server.reader();
+    let heat = rows(&server, &reader, "heat", "");
+    let hours: Vec<&Value> = heat.iter().map(|row| &row["hour"]).collect();
+    assert_eq!(hours, ["2025-11-21 10:00:00", "2025-11-22 09:00:00"]);
 }
 
 #[test]
@@ -401,7 +518,7 @@ fn every_shipped_report_runs_on_an_event_and_on_nothing() {
     leads: sponsor,recorded_at,lead,company,job_title,email,phone,answers,taken_by
     no-shows: id,barcode,first_name,last_name,company,delegate_type,email,phone
     sales: product,method,quantity,amount,discount,purchases
-    time-spent: session,barcode,first_name,last_name,minutes,percent,certificate
+    time-spent: session,starts,barcode,first_name,last_name,minutes,percent,certificate
     ");
 }
 

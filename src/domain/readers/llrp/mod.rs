@@ -15,7 +15,7 @@ mod kinds;
 mod request;
 mod wire;
 
-pub use client::run;
+pub use client::{run, with_port};
 
 use super::epc::Epc;
 use bytes::BytesMut;

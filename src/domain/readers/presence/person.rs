@@ -89,7 +89,7 @@ impl Last {
     }
 }
 
-/// A room or a doorway that hears the tag.
+/// A room, a doorway or a portal that hears the tag.
 #[derive(Debug)]
 struct Heard {
     place: i64,
@@ -227,15 +227,19 @@ impl Person {
             let floor_dbm = spot.rules.rssi_floor_dbm;
             pass.add(read.at_ms, read.rssi_dbm, side, floor_dbm);
             last.note(read);
-            return;
         }
+        // Both sides of a portal see somebody as one.
+        let zone = if spot.zone.is_side() {
+            Zone::Inside
+        } else {
+            spot.zone
+        };
         let at = self
             .heard
             .iter()
-            .position(|one| one.place == spot.place && one.zone == spot.zone);
+            .position(|one| one.place == spot.place && one.zone == zone);
         let at = at.unwrap_or_else(|| {
-            self.heard
-                .push(Heard::new(spot.place, spot.zone, read.rssi_dbm));
+            self.heard.push(Heard::new(spot.place, zone, read.rssi_dbm));
             self.heard.len() - 1
         });
         self.heard[at].note(read, &spot.rules);
@@ -305,7 +309,6 @@ impl Person {
             pass.end_ms() > now
         });
         for (place, direction, last) in judged {
-            derived.push(last.derived(DerivedKind::Seen, tag, place, last.at_ms));
             match direction {
                 Some(Side::Inside) => self.enter(place, last, tag, derived),
                 Some(Side::Outside) if self.place() == Some(place) => {

@@ -4,7 +4,7 @@ mod connection;
 
 use super::{Event, PORT, ReaderConfig, State};
 use connection::Connection;
-use std::{future::Future, pin::pin, time::Duration};
+use std::{future::Future, io::ErrorKind, pin::pin, time::Duration};
 use tokio::{
     net::TcpStream,
     time::{Instant, sleep, timeout},
@@ -71,14 +71,20 @@ async fn connect(address: &str) -> Result<TcpStream, String> {
                 CONNECT_TIMEOUT.as_secs()
             )
         })?
-        .map_err(|error| format!("Connecting to {address} failed: {error}."))?;
+        .map_err(|error| match error.kind() {
+            ErrorKind::ConnectionRefused => format!("{address} refused the connection."),
+            ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
+                format!("{address} is not on any network of this machine.")
+            }
+            _ => format!("Connecting to {address} failed: {error}."),
+        })?;
     // Only the delay of small messages depends on it.
     let _ = stream.set_nodelay(true);
     Ok(stream)
 }
 
 /// Adds the port of LLRP to an address without one.
-fn with_port(address: &str) -> String {
+pub fn with_port(address: &str) -> String {
     let bare_ipv6 = !address.starts_with('[') && address.matches(':').count() > 1;
     if bare_ipv6 {
         format!("[{address}]:{PORT}")
