@@ -28,7 +28,7 @@ use std::{
     collections::{BTreeMap, HashMap, HashSet},
     fmt::Write as _,
     fs::File,
-    io::{BufWriter, Write},
+    io::{BufWriter, ErrorKind, Write},
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::mpsc::{self, RecvTimeoutError},
@@ -179,7 +179,10 @@ fn list(db: &Path, json: bool) -> Result<()> {
     Ok(())
 }
 
-/// Connects for a while, and hands over what happens.
+/// How long a reader may take until it is connected.
+const CONNECT_MAX: Duration = Duration::from_secs(30);
+
+/// Connects, and hands over what happens in some seconds from then on. Where the first try fails, that is all.
 fn connected(
     address: String,
     seconds: u64,
@@ -203,12 +206,21 @@ fn connected(
         let _ = sender.send(event);
     };
     let client = runtime.spawn(llrp::run(config, hand_over, stopped));
-    let end = Instant::now() + Duration::from_secs(seconds);
+    let mut end = Instant::now() + CONNECT_MAX;
+    let mut is_connected = false;
     let outcome = loop {
         match events.recv_timeout(end.saturating_duration_since(Instant::now())) {
             Ok(event) => {
+                let is_over = matches!(event, Event::State(State::Down { .. })) && !is_connected;
+                if matches!(event, Event::State(State::Connected(_))) && !is_connected {
+                    is_connected = true;
+                    end = Instant::now() + Duration::from_secs(seconds);
+                }
                 if let Err(cause) = happened(event) {
                     break Err(cause);
+                }
+                if is_over {
+                    break Ok(());
                 }
             }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break Ok(()),
@@ -221,6 +233,7 @@ fn connected(
 
 fn test(address: String, seconds: u64, json: bool) -> Result<bool> {
     let (mut known, mut offset, mut reason) = (None, None, None);
+    let mut warnings = Vec::new();
     let mut antennas: BTreeMap<u16, (u64, f32)> = BTreeMap::new();
     let mut tags = HashSet::new();
     connected(address.clone(), seconds, |event| {
@@ -236,7 +249,8 @@ fn test(address: String, seconds: u64, json: bool) -> Result<bool> {
                     tags.insert(read.epc);
                 }
             }
-            Event::State(State::Connecting) | Event::Antenna { .. } | Event::Warning(_) => {}
+            Event::Warning(warning) => warnings.push(warning),
+            Event::State(State::Connecting) | Event::Antenna { .. } => {}
         }
         Ok(())
     })?;
@@ -268,8 +282,14 @@ fn test(address: String, seconds: u64, json: bool) -> Result<bool> {
             "\nantenna {antenna}: {reads} reads, at best {best:.0} dBm"
         );
     }
+    if let Some(reason) = &reason {
+        let _ = write!(text, "\nlost meanwhile: {reason}");
+    }
+    for warning in &warnings {
+        let _ = write!(text, "\nwarning: {warning}");
+    }
     let value = json!({
-        "address": address, "connected": true, "manufacturer": known.manufacturer, "model": known.model,
+        "address": address, "connected": true, "lost": reason, "warnings": warnings, "manufacturer": known.manufacturer, "model": known.model,
         "firmware": known.firmware, "antennas": known.antennas, "clockOffsetMs": offset, "tags": tags.len(), "heard": heard,
     });
     answer(json, &value, &text)?;
@@ -278,7 +298,14 @@ fn test(address: String, seconds: u64, json: bool) -> Result<bool> {
 
 fn record(address: String, output: &Path, seconds: u64, json: bool) -> Result<bool> {
     let failed = |cause: std::io::Error| Error::invalid(format!("{}: {cause}", output.display()));
-    let mut file = BufWriter::new(File::create_new(output).map_err(failed)?);
+    let made = File::create_new(output).map_err(|cause| match cause.kind() {
+        ErrorKind::AlreadyExists => {
+            let message = format!("{} is there already; name another file", output.display());
+            Error::invalid(message)
+        }
+        _ => failed(cause),
+    });
+    let mut file = BufWriter::new(made?);
     let (mut count, mut reason, mut is_connected) = (0_u64, None, false);
     connected(address.clone(), seconds, |event| {
         match event {
@@ -300,11 +327,16 @@ fn record(address: String, output: &Path, seconds: u64, json: bool) -> Result<bo
     })?;
     file.flush().map_err(failed)?;
     if !is_connected {
+        let _ = std::fs::remove_file(output);
         let reason = reason.unwrap_or_else(|| "it did not answer in time".to_owned());
         return Err(Error::invalid(format!("{address}: {reason}")));
     }
-    let text = format!("{count} reads in {}", output.display());
-    answer(json, &json!({"reads": count, "output": output}), &text).map(|()| true)
+    let mut text = format!("{count} reads in {}", output.display());
+    if let Some(reason) = &reason {
+        let _ = write!(text, "\nlost meanwhile, so reads are missing: {reason}");
+    }
+    let value = json!({"reads": count, "output": output, "lost": reason});
+    answer(json, &value, &text).map(|()| true)
 }
 
 fn replay(log: &Path, reader: &str, db: &Path, json: bool) -> Result<()> {
@@ -317,17 +349,17 @@ fn replay(log: &Path, reader: &str, db: &Path, json: bool) -> Result<()> {
     let reader = store
         .look_up(|connection| devices::find(connection, &selector))?
         .0;
-    if !configuration.readers.contains_key(&reader) {
+    let Some(config) = configuration.readers.get(&reader) else {
         let message =
             format!("--reader: device {reader} is not an available device of the type rfidreader");
         return Err(Error::invalid(message));
-    }
+    };
     let failed = |cause: std::io::Error| Error::invalid(format!("{}: {cause}", log.display()));
     let text = std::fs::read(log).map_err(failed)?;
     let mut presence = Presence::new(configuration.layout());
     let mut names: Vec<(Epc, Option<String>)> = Vec::new();
     let mut tags: HashMap<Epc, i64> = HashMap::new();
-    let mut derived = Vec::new();
+    let (mut derived, mut any) = (Vec::new(), false);
     let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
     for slice in lines.chunks(crate::domain::readers::ingest::READS_MAX) {
         let reads = Form::Lines
@@ -335,6 +367,10 @@ fn replay(log: &Path, reader: &str, db: &Path, json: bool) -> Result<()> {
             .map_err(|cause| Error::invalid(format!("{}: {}", log.display(), cause.message)))?
             .reads;
         for read in reads {
+            any = true;
+            if !config.takes(&read.epc) {
+                continue;
+            }
             let tag = if let Some(tag) = tags.get(&read.epc) {
                 *tag
             } else {
@@ -358,7 +394,7 @@ fn replay(log: &Path, reader: &str, db: &Path, json: bool) -> Result<()> {
         }
     }
     presence.finish(&mut derived);
-    if names.is_empty() {
+    if !any {
         let message = format!("{}: there are no reads in it", log.display());
         return Err(Error::invalid(message));
     }

@@ -22,6 +22,8 @@ use std::{marker::PhantomData, net::IpAddr, ops::Deref, sync::Arc};
 
 /// The name of the security scheme in the OpenAPI document.
 pub const SCHEME: &str = "OAuth2";
+/// The name of HTTP Basic there.
+const BASIC: &str = "Basic";
 /// Where tokens are had, from the server's address on.
 const TOKEN_URL: &str = "/api/oauth/v2/token";
 
@@ -121,6 +123,23 @@ impl<'a, R: Requirement> ApiExtractor<'a> for Granted<R> {
     type ParamRawType = ();
 
     fn register(registry: &mut Registry) {
+        if R::BASIC {
+            registry.create_security_scheme(
+                BASIC,
+                MetaSecurityScheme {
+                    ty: "http",
+                    description: Some(
+                        "A client's id and secret, for readers that cannot renew tokens.",
+                    ),
+                    name: None,
+                    key_in: None,
+                    scheme: Some("basic"),
+                    bearer_format: None,
+                    flows: None,
+                    openid_connect_url: None,
+                },
+            );
+        }
         registry.create_security_scheme(
             SCHEME,
             MetaSecurityScheme {
@@ -144,7 +163,11 @@ impl<'a, R: Requirement> ApiExtractor<'a> for Granted<R> {
     }
 
     fn security_schemes() -> Vec<&'static str> {
-        vec![SCHEME]
+        if R::BASIC {
+            vec![SCHEME, BASIC]
+        } else {
+            vec![SCHEME]
+        }
     }
 
     async fn from_request(

@@ -13,6 +13,9 @@ pub trait Described {
 
     fn schema() -> MetaSchema;
 
+    /// Types of text that a body may be as well.
+    const TEXTS: &'static [&'static str] = &[];
+
     /// The `meta` of the example.
     const META: &'static str = "{}";
 

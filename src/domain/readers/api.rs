@@ -159,6 +159,7 @@ pub struct ReadsInput;
 
 impl Described for ReadsInput {
     const NAME: &'static str = "ReadsInput";
+    const TEXTS: &'static [&'static str] = &["application/x-ndjson", "text/csv"];
 
     fn schema() -> MetaSchema {
         let at = one_of(
@@ -172,11 +173,19 @@ impl Described for ReadsInput {
             .required_text("epc", "The tag's EPC, hexadecimal.")
             .optional(
                 "antenna",
-                integer("Its number at the reader; 1 without it."),
+                MetaSchema {
+                    minimum: Some(0.0),
+                    maximum: Some(65_535.0),
+                    ..integer("Its number at the reader; 1 without it.")
+                },
             )
             .optional(
                 "rssi",
-                plain("number", "The level, in dBm; -60 without it."),
+                MetaSchema {
+                    minimum: Some(-200.0),
+                    maximum: Some(50.0),
+                    ..plain("number", "The level, in dBm; -60 without it.")
+                },
             )
             .optional("at", at);
         let about = "Tag reads of one reader.";
@@ -214,14 +223,21 @@ impl Described for AcceptedReads {
     }
 }
 
+/// An event, or an array of them.
+fn one_or_several(about: &'static str) -> MetaSchema {
+    let event = || free_object("");
+    one_of(vec![event(), array(inline(event()), "")], about)
+}
+
 /// Events of an Impinj reader.
 pub struct ImpinjEvents;
 
 impl Described for ImpinjEvents {
     const NAME: &'static str = "ImpinjEvents";
+    const TEXTS: &'static [&'static str] = &["application/x-ndjson"];
 
     fn schema() -> MetaSchema {
-        free_object("Events of Impinj's IoT device interface.").with_example(json!({
+        one_or_several("Events of Impinj's IoT device interface.").with_example(json!({
             "timestamp": "2026-11-25T09:02:00.125Z", "eventType": "tagInventory",
             "tagInventoryEvent": {"epcHex": "303400000000000000000001", "antennaPort": 1, "peakRssiCdbm": -5250}
         }))
@@ -233,9 +249,10 @@ pub struct ZebraEvents;
 
 impl Described for ZebraEvents {
     const NAME: &'static str = "ZebraEvents";
+    const TEXTS: &'static [&'static str] = &["application/x-ndjson"];
 
     fn schema() -> MetaSchema {
-        free_object("Events of Zebra's IoT Connector.").with_example(json!({
+        one_or_several("Events of Zebra's IoT Connector.").with_example(json!({
             "type": "CUSTOM", "timestamp": "2026-11-25T10:02:00.125+0100",
             "data": {"idHex": "303400000000000000000001", "antenna": 1, "peakRssi": -52, "format": "epc"}
         }))

@@ -9,7 +9,7 @@ use crate::{
     domain::{
         devices::{self, NAME},
         readers::{
-            llrp,
+            Epc, llrp,
             presence::{AntennaPlace, Layout},
         },
     },
@@ -20,6 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Readers that are used at the most.
 const READERS_MAX: i64 = 500;
+
+/// Places with rules of their own that are read at the most.
+const PLACES_MAX: i64 = 10_000;
 
 /// Every reader and place that matters to presence.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -89,7 +92,13 @@ impl Configuration {
             let antennas = reader.antennas.values().map(|watched| watched.place);
             antennas.chain(reader.parent)
         });
-        for place in watched.collect::<Vec<_>>() {
+        // Those with rules of their own keep them where nobody listens for a while.
+        let mut ruled = connection.prepare_cached(
+            "SELECT id FROM devices WHERE deleted_at IS NULL AND data LIKE '%\"Presence\"%' LIMIT ?1",
+        )?;
+        let ruled = ruled.query_map([PLACES_MAX], |row| row.get(0))?;
+        let ruled: Vec<i64> = ruled.collect::<rusqlite::Result<_>>()?;
+        for place in watched.chain(ruled).collect::<Vec<_>>() {
             if !configuration.places.contains_key(&place)
                 && let Some(config) = PlaceConfig::read(connection, place)?
             {
@@ -198,6 +207,17 @@ impl ReaderConfig {
             });
         }
         self.antennas.get(&antenna).copied()
+    }
+
+    /// Whether a tag is one of those that count, by the beginning of its EPC.
+    pub fn takes(&self, epc: &Epc) -> bool {
+        let Some(prefix) = &self.setup.epc_prefix else {
+            return true;
+        };
+        let begins = epc.to_string();
+        begins
+            .get(..prefix.len())
+            .is_some_and(|begins| begins.eq_ignore_ascii_case(prefix))
     }
 
     fn of(

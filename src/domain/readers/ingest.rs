@@ -120,11 +120,13 @@ impl Form {
                     let at_event = event.get("timestamp").cloned();
                     // Others tell of the reader's own state.
                     if let Some(event) = event.get("tagInventoryEvent") {
-                        let event: ImpinjEvent = part(&at, event)?;
-                        add(
-                            &format!("{at}tagInventoryEvent."),
-                            event.read_input(at_event),
-                        )?;
+                        let event: ImpinjEvent = part(&format!("{at}tagInventoryEvent"), event)?;
+                        if event.epc_hex.is_some() || event.epc.is_some() {
+                            add(
+                                &format!("{at}tagInventoryEvent."),
+                                event.read_input(at_event),
+                            )?;
+                        }
                     }
                 }
             }
@@ -132,7 +134,7 @@ impl Form {
                 for (at, event) in events(body)? {
                     if let Some(data) = event.get("data").filter(|data| data.get("idHex").is_some())
                     {
-                        let data: ZebraData = part(&at, data)?;
+                        let data: ZebraData = part(&format!("{at}data"), data)?;
                         let at_event = event.get("timestamp").cloned();
                         add(&format!("{at}data."), data.read_input(at_event))?;
                     }
@@ -165,16 +167,27 @@ fn parsed<'a, T: Deserialize<'a>>(text: &'a [u8]) -> std::result::Result<T, Stri
 
 /// The events of a body: a JSON array, a JSON object, or one a line; each with how messages begin.
 fn events(body: &[u8]) -> Result<Vec<(String, Value)>> {
-    if let Ok(whole) = serde_json::from_slice(body) {
+    let events: Vec<(String, Value)> = if let Ok(whole) = serde_json::from_slice(body) {
         json::check_limits(body)?;
-        return Ok(match whole {
+        match whole {
             Value::Array(events) => {
                 let named = |(at, event)| (format!("[{at}]."), event);
                 events.into_iter().enumerate().map(named).collect()
             }
             event => vec![(String::new(), event)],
-        });
+        }
+    } else {
+        events_of_lines(body)?
+    };
+    match events.iter().find(|(_, event)| !event.is_object()) {
+        Some((at, _)) => Err(Error::invalid(format!(
+            "{at}must be an event, a JSON object"
+        ))),
+        None => Ok(events),
     }
+}
+
+fn events_of_lines(body: &[u8]) -> Result<Vec<(String, Value)>> {
     let line = |(at, line): (usize, &[u8])| {
         let event = json::check_limits(line).map_err(|cause| cause.message);
         let event = event.and_then(|()| parsed(line));
@@ -184,10 +197,14 @@ fn events(body: &[u8]) -> Result<Vec<(String, Value)>> {
     lines(body).map(line).collect()
 }
 
+/// A part of an event, named by its path.
 fn part<T: for<'a> Deserialize<'a>>(path: &str, value: &Value) -> Result<T> {
-    T::deserialize(value).map_err(|cause| {
-        let fault = in_plain_words(&cause.to_string());
-        Error::invalid(format!("{path}{fault}"))
+    serde_path_to_error::deserialize(value).map_err(|cause| {
+        let field = cause.path().to_string();
+        let separator = if field == "." { "" } else { "." };
+        let field = field.trim_start_matches('.').to_owned();
+        let fault = in_plain_words(&cause.into_inner().to_string());
+        Error::invalid(format!("{path}{separator}{field}: {fault}"))
     })
 }
 
@@ -219,13 +236,11 @@ struct CsvRow {
 
 impl From<CsvRow> for ReadInput {
     fn from(row: CsvRow) -> Self {
-        let at = row
-            .at
-            .filter(|at| !at.is_empty())
-            .map(|at| match at.parse::<f64>() {
-                Ok(seconds) => seconds.into(),
-                Err(_) => at.into(),
-            });
+        let at = row.at.filter(|at| !at.is_empty()).map(|at| {
+            let seconds = at.parse::<f64>().ok();
+            let seconds = seconds.and_then(serde_json::Number::from_f64);
+            seconds.map_or_else(|| at.into(), Value::Number)
+        });
         Self {
             epc: row.epc,
             antenna: row.antenna,
@@ -253,9 +268,8 @@ impl ImpinjEvent {
         let of_base64 = |text: String| {
             let bytes =
                 data_encoding::BASE64URL_NOPAD.decode(text.trim_end_matches('=').as_bytes());
-            bytes
-                .map(|bytes| data_encoding::HEXUPPER.encode(&bytes))
-                .unwrap_or_default()
+            // What is no base 64 is no EPC, either, and is told as that.
+            bytes.map_or(text, |bytes| data_encoding::HEXUPPER.encode(&bytes))
         };
         let at = self.last_seen_time.or(self.timestamp);
         ReadInput {

@@ -5,7 +5,7 @@ use crate::{
     core::Context,
     db::Tx,
     domain::{
-        devices,
+        delegates, devices,
         interactions::{
             draft::Draft,
             record::record,
@@ -17,7 +17,7 @@ use crate::{
         error::{Kind, Result},
     },
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 use serde_json::json;
 
 /// Interactions that a slice writes.
@@ -53,15 +53,17 @@ pub fn name(kind: DerivedKind) -> &'static str {
 pub fn store(tx: &Tx<'_>, ctx: &Context, derived: &[Derived]) -> Result<()> {
     for one in derived {
         let place = DeviceSelector::Id(DeviceId(one.place));
-        let is_gone = |cause: &crate::types::error::Error| {
-            matches!(cause.kind, Kind::DeviceNotFound | Kind::DelegateNotFound)
-        };
         let delegate = DelegateSelector::Id(DelegateId(one.tag));
-        match crate::domain::delegates::find(tx, &delegate).and_then(|_| devices::find(tx, &place))
-        {
-            Err(cause) if is_gone(&cause) => continue,
-            found => found?,
+        let delegate = match known(delegates::find(tx, &delegate))? {
+            Some(delegate) => Some(delegate),
+            None => merged(tx, one)?,
         };
+        let Some(delegate) = delegate else {
+            continue;
+        };
+        if known(devices::find(tx, &place))?.is_none() {
+            continue;
+        }
         let reader = DeviceSelector::Id(DeviceId(one.reader));
         let reader = devices::find(tx, &reader).is_ok().then_some(reader);
         let sighting = Sighting {
@@ -71,7 +73,7 @@ pub fn store(tx: &Tx<'_>, ctx: &Context, derived: &[Derived]) -> Result<()> {
         };
         let draft = Draft {
             kind: name(one.kind).to_owned(),
-            delegates: [Some(delegate), None, None],
+            delegates: [Some(DelegateSelector::Id(delegate)), None, None],
             devices: [Some(place), reader, None],
             recorded_at: Some(Timestamp(one.at_ms)),
             data: Some(sighting.data()),
@@ -82,27 +84,70 @@ pub fn store(tx: &Tx<'_>, ctx: &Context, derived: &[Derived]) -> Result<()> {
     Ok(())
 }
 
+/// What was found; none where it is deleted.
+fn known<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(cause) if matches!(cause.kind, Kind::DeviceNotFound | Kind::DelegateNotFound) => {
+            Ok(None)
+        }
+        Err(cause) => Err(cause),
+    }
+}
+
+/// Whose record somebody became who leaves, unless that one came again later.
+fn merged(connection: &Connection, left: &Derived) -> Result<Option<DelegateId>> {
+    if left.kind != DerivedKind::Exited {
+        return Ok(None);
+    }
+    let kept = connection
+        .prepare_cached(
+            "SELECT d.id FROM audit a JOIN delegates d ON d.id = a.after ->> '$.into' AND d.deleted_at IS NULL
+             WHERE a.record_type = 'delegate' AND a.record_id = ?1 AND a.action = 'merge'
+             AND (SELECT i.interaction_type = ?2 AND i.recorded_at <= ?4 FROM interactions i
+                  WHERE i.first_delegate_id = d.id AND i.first_device_id = ?5 AND i.interaction_type IN (?2, ?3)
+                  ORDER BY i.recorded_at DESC, i.id DESC LIMIT 1)
+             ORDER BY a.id DESC",
+        )?
+        .query_row(
+            (left.tag, ENTERED.name, EXITED.name, left.at_ms, left.place),
+            |row| row.get(0),
+        );
+    Ok(kept.optional()?)
+}
+
 /// Who is at which place by what readers noticed so far.
 pub fn stays(connection: &Connection, now: Timestamp) -> Result<Vec<Restored>> {
+    // When they were heard last is not in the file; the server ran at least until it recorded something last.
+    let ran_until: Option<i64> = connection
+        .prepare_cached("SELECT created_at FROM interactions ORDER BY id DESC LIMIT 1")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
     let mut statement = connection.prepare_cached(
         // Who moves leaves and enters at once, in this order.
-        "SELECT delegate, place, reader FROM (
+        "SELECT delegate, place, reader, at, data ->> '$.Reader.antenna', data ->> '$.Reader.rssi',
+             data ->> '$.Reader.reads'
+         FROM (
              SELECT first_delegate_id AS delegate, first_device_id AS place, second_device_id AS reader,
-                 interaction_type AS kind,
+                 interaction_type AS kind, recorded_at AS at, iif(json_valid(data), data, NULL) AS data,
                  row_number() OVER (PARTITION BY first_delegate_id ORDER BY recorded_at DESC, id DESC) AS age
              FROM interactions
-             WHERE lower(interaction_type) IN (?1, ?2) AND recorded_at > ?3
+             WHERE lower(interaction_type) IN (?1, ?2) AND recorded_at BETWEEN ?3 AND ?4
                  AND first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL)
          WHERE age = 1 AND kind = ?1",
     )?;
     let since = now.0 - STAYS_MS;
-    let stays = statement.query_map((ENTERED.name, EXITED.name, since), |row| {
+    let stays = statement.query_map((ENTERED.name, EXITED.name, since, now), |row| {
+        let since_ms: i64 = row.get(3)?;
         Ok(Restored {
             tag: row.get(0)?,
             place: row.get(1)?,
+            since_ms,
             reader: row.get::<_, Option<i64>>(2)?.unwrap_or_default(),
-            // They have as long as anybody to be heard again.
-            since_ms: now.0,
+            antenna: row.get(4).unwrap_or_default(),
+            rssi_dbm: row.get(5).unwrap_or_default(),
+            reads: row.get(6).unwrap_or_default(),
+            heard_ms: ran_until.unwrap_or_default().clamp(since_ms, now.0),
         })
     })?;
     Ok(stays.collect::<rusqlite::Result<_>>()?)

@@ -30,8 +30,9 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-/// The clock of a reader that posts may be off by this; beyond it, its newest read is taken for one of now.
-const CLOCK_MS: i64 = 60_000;
+/// How late the newest read of a post may come before the reader's clock is taken to be behind: then that read
+/// counts as one of now.
+const LATE_MS: i64 = 1_000;
 /// How often presence goes on.
 const TICK: Duration = Duration::from_millis(200);
 /// How often the setup is read.
@@ -174,7 +175,7 @@ impl Readers {
         if live.generation.replace(generation).is_some() {
             live.forget();
         }
-        live.presence.restore(stays);
+        live.presence.restore(stays, now.0);
         Ok(())
     }
 
@@ -368,13 +369,14 @@ impl Readers {
         };
         match event {
             // One that is down stays so until it is connected again.
-            llrp::Event::State(llrp::State::Connecting) if state.is_down() => {}
             llrp::Event::State(llrp::State::Connecting) => {
-                state.connection(Connected::Connecting, now);
+                state.warning = None;
+                if !state.is_down() {
+                    state.connection(Connected::Connecting, now);
+                }
             }
             llrp::Event::State(llrp::State::Connected(capabilities)) => {
                 tracing::info!("reader {id} connected");
-                state.warning = None;
                 state.connection(Connected::Connected(capabilities), now);
             }
             llrp::Event::State(llrp::State::Down { reason, retry_in }) => {
@@ -486,8 +488,6 @@ impl Live {
     fn accept(&mut self, reader: i64, reads: &[Read], now: Timestamp) -> Accepted {
         let mut accepted = Accepted::default();
         let config = self.configuration.readers.get(&reader);
-        let prefix = config.and_then(|config| config.setup.epc_prefix.clone());
-        let prefix = prefix.map(|prefix| prefix.to_ascii_uppercase());
         let state = self.states.entry(reader).or_default();
         let posts = config.is_none_or(|config| config.setup.protocol != Protocol::Llrp);
         if posts && !reads.is_empty() {
@@ -496,11 +496,12 @@ impl Live {
         let dropped = self.presence.dropped();
         let mut shift_ms = 0;
         if posts && let Some(newest) = reads.iter().map(|read| read.at_ms).max() {
-            let ahead_ms = newest - now.0;
-            state.clock_offset_ms = Some(ahead_ms);
-            if ahead_ms.abs() > CLOCK_MS {
-                shift_ms = ahead_ms;
+            shift_ms = state.clock_offset_ms.unwrap_or_default();
+            // The clock counts as right, or as off as before, unless that cannot be.
+            if !(-LATE_MS..=0).contains(&(newest - shift_ms - now.0)) {
+                shift_ms = newest - now.0;
             }
+            state.clock_offset_ms = Some(shift_ms);
         }
         for read in reads {
             let read = &Read {
@@ -508,9 +509,7 @@ impl Live {
                 at_ms: (read.at_ms - shift_ms).min(now.0),
                 ..*read
             };
-            if let Some(prefix) = &prefix
-                && !read.epc.to_string().starts_with(prefix.as_str())
-            {
+            if config.is_some_and(|config| !config.takes(&read.epc)) {
                 state.ignored += 1;
                 continue;
             }

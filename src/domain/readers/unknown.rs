@@ -134,24 +134,26 @@ pub fn match_tags(tx: &Tx<'_>, ctx: &Context) -> Result<bool> {
                     antenna: row.get(4)?,
                     rssi_dbm: row.get(5)?,
                 },
-                devices: [row.get::<_, Option<DeviceId>>(7)?, row.get(6)?]
-                    .into_iter()
-                    .flatten()
-                    .collect(),
+                reader: row.get(6)?,
+                place: row.get(7)?,
             })
         })?
         .collect::<rusqlite::Result<_>>()?;
     for tag in &matched {
         tx.prepare_cached("DELETE FROM unknown_tags WHERE epc = ?1")?
             .execute([&tag.epc])?;
-        if tag.sighting.reads < READS_LEAST {
+        // As of a tag that is known, nothing follows of reads at no place.
+        let Some(place) = tag.place.filter(|_| tag.sighting.reads >= READS_LEAST) else {
             continue;
-        }
-        let device = |at: usize| tag.devices.get(at).copied().map(DeviceSelector::Id);
+        };
         let draft = Draft {
             kind: SEEN.name.to_owned(),
             delegates: [Some(DelegateSelector::Id(tag.delegate)), None, None],
-            devices: [device(0), device(1), None],
+            devices: [
+                Some(DeviceSelector::Id(place)),
+                tag.reader.map(DeviceSelector::Id),
+                None,
+            ],
             recorded_at: Some(tag.last_at),
             data: Some(tag.sighting.data()),
             admitted: true,
@@ -168,8 +170,9 @@ struct Matched {
     delegate: DelegateId,
     last_at: Timestamp,
     sighting: Sighting,
-    /// The place and the reader, as far as they are there.
-    devices: Vec<DeviceId>,
+    /// As far as they are there.
+    reader: Option<DeviceId>,
+    place: Option<DeviceId>,
 }
 
 /// Unknown tags whose EPCs begin alike.

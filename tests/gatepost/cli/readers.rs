@@ -108,7 +108,7 @@ fn a_simulated_reader_is_tested_recorded_and_replayed() {
     let told = site.told(&record);
     assert!(told["reads"].as_u64() > Some(10), "{told}");
     // A recording is not written over.
-    has(site.refused(&record), ["walk.ndjson"]);
+    has(site.refused(&record), ["walk.ndjson is there already"]);
     drop(reader);
     let replayed = site.done(&["readers", "replay", &log, "--reader", "code:ceiling"]);
     has(&replayed, ["entered", "exited", "E7E7", "HALL"]);
@@ -140,6 +140,14 @@ fn a_simulated_reader_is_tested_recorded_and_replayed() {
         site.done(&["readers", "replay", &one, "--reader", "code:ceiling"]),
         ["Nothing follows"],
     );
+    // Where nothing was recorded there is no file, and the next try may have its name.
+    let missed = site.path("missed.ndjson");
+    let record = ["readers", "record", "127.0.0.1:1", "--output", &missed];
+    has(
+        site.refused(&record),
+        ["127.0.0.1:1 refused the connection"],
+    );
+    assert!(!std::path::Path::new(&missed).exists());
     let nobody = site.run(&["readers", "test", "127.0.0.1:1", "--seconds", "2", "--json"]);
     assert_eq!(nobody.status.code(), Some(1));
     let told: Value = serde_json::from_slice(&nobody.stdout).expect("JSON");

@@ -80,12 +80,37 @@ fn readers_send_in_their_own_forms() {
         "epc,rssi\n3034AB01,-50\n3034AB01,loud\n",
     )
     .refused(400, 1100, "line 3: rssi: ");
-    sent(
+    // What is wrong is named; an event without an EPC is passed over.
+    for (path, body, about) in [
+        ("impinj", "7", "must be an event"),
+        ("impinj", "[{},\"x\"]", "[1].must be an event"),
+        (
+            "impinj",
+            "{\"tagInventoryEvent\":{\"epcHex\":\"30\",\"antennaPort\":\"1\"}}",
+            "tagInventoryEvent.antennaPort: must be",
+        ),
+        (
+            "impinj",
+            "{\"tagInventoryEvent\":{\"epc\":\"+/8=\"}}",
+            "tagInventoryEvent.epc: ",
+        ),
+        ("zebra", "{\"data\":{\"idHex\":5}}", "data.idHex: must be"),
+    ] {
+        sent(&format!("/reader/{path}{at}"), "application/json", body).refused(400, 1100, about);
+    }
+    let none = sent(
         &format!("/reader/impinj{at}"),
         "application/json",
-        "{\"tagInventoryEvent\":{\"antennaPort\":1}}",
+        "{\"tagInventoryEvent\":{\"tidHex\":\"E280\"}}",
+    );
+    none.is(202);
+    assert_eq!(none.data()["accepted"], 0);
+    sent(
+        &format!("/reader/reads{at}"),
+        "text/csv",
+        "epc,at\n30,NaN\n",
     )
-    .refused(400, 1100, "epc: is missing");
+    .refused(400, 1100, "line 2: at: ");
 }
 
 #[test]

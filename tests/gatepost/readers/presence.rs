@@ -5,9 +5,20 @@ use crate::{
     console::rehearsal,
     harness::{has, whole},
 };
-use gatepost::domain::readers::llrp::emulator::{EmulatedRead, Emulator, EmulatorOptions};
+use gatepost::{
+    domain::{
+        delegates::merge::merge,
+        readers::{
+            llrp::emulator::{EmulatedRead, Emulator, EmulatorOptions},
+            presence::{Derived, DerivedKind},
+            recording,
+        },
+    },
+    types::DelegateId,
+};
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 #[test]
 fn who_is_read_in_a_room_enters_it_and_leaves_it_when_nobody_reads_them() {
@@ -263,4 +274,109 @@ fn reads_of_a_clock_that_is_off_are_of_now() {
     let at: jiff::Timestamp = at.parse().expect("a time");
     let ago = jiff::Timestamp::now().duration_since(at).as_secs();
     assert!((0..60).contains(&ago), "{ago} s ago");
+}
+
+#[test]
+fn a_clock_that_is_off_by_seconds_hides_nobody() {
+    let venue = Venue::new();
+    for (tag, ahead) in [("3034AB10", -10), ("3034AB11", 10), ("3034AB12", -2)] {
+        venue.all.delegate(&json!({"firstName": tag, "uhfId": tag}));
+        // As of a reader that posts every few seconds.
+        let now = jiff::Timestamp::now().as_millisecond();
+        let at = |ago: i64| (now + ahead * 1000 - ago) as f64 / 1000.0;
+        let reads = [600, 300, 0].map(|ago| json!({"epc": tag, "antenna": 2, "at": at(ago)}));
+        let body = json!({"reader": "code:portal-1", "reads": reads});
+        venue.all.post("/reader/reads", &body).is(202);
+        let entered = format!(
+            "interactions i JOIN delegates d ON d.id = i.first_delegate_id
+             WHERE d.uhf_id = '{tag}' AND interaction_type = 'entered'"
+        );
+        eventually(&format!("{ahead} s ahead"), || {
+            (venue.server.count(&entered) == 1).then_some(())
+        });
+    }
+}
+
+#[test]
+fn who_is_merged_into_another_record_leaves_as_that_one() {
+    let venue = Venue::new();
+    let bob = venue.all.delegate(&json!({"firstName": "Bob"}));
+    let enters = |who: i64, at: &str| {
+        let body = json!({"delegate": who, "device": venue.hall, "recordedAt": at});
+        venue.all.interact("entered", &body).is(201);
+    };
+    enters(venue.ada, "2026-11-21T09:00:00Z");
+    let ada = venue.ada;
+    venue.server.write(move |tx, ctx| {
+        merge(tx, ctx, DelegateId(bob), DelegateId(ada), &BTreeSet::new()).map(|_| ())
+    });
+    let leaves = |at: &str| {
+        let at: jiff::Timestamp = at.parse().expect("a time");
+        let left = Derived {
+            kind: DerivedKind::Exited,
+            tag: venue.ada,
+            place: venue.hall,
+            reader: venue.reader,
+            antenna: 1,
+            rssi_dbm: -50.0,
+            reads: 3,
+            at_ms: at.as_millisecond(),
+        };
+        venue
+            .server
+            .write(move |tx, ctx| recording::store(tx, ctx, &[left]));
+        venue
+            .server
+            .count("interactions WHERE interaction_type = 'exited'")
+    };
+    assert_eq!(leaves("2026-11-21T09:10:00Z"), 1);
+    let left = venue.interactions("exited");
+    assert_eq!(left[0]["firstDelegate"]["id"], bob);
+    // Who came again as the other one did not leave before.
+    enters(bob, "2026-11-21T09:30:00Z");
+    assert_eq!(leaves("2026-11-21T09:20:00Z"), 1);
+}
+
+#[test]
+fn what_an_antenna_without_a_place_hears_is_not_recorded_later_either() {
+    let venue = Venue::new();
+    venue.read("3034AB77", 9);
+    eventually("it is kept", || {
+        (venue.server.count("unknown_tags") == 1).then_some(())
+    });
+    let bob = venue.all.delegate(&json!({"uhfId": "3034AB77"}));
+    eventually("it is known", || {
+        (venue.server.count("unknown_tags") == 0).then_some(())
+    });
+    let of_bob = format!("interactions WHERE first_delegate_id = {bob}");
+    assert_eq!(venue.server.count(&of_bob), 0);
+}
+
+#[test]
+fn what_a_reader_lacks_is_told() {
+    let venue = Venue::new();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let any = "127.0.0.1:0".parse().expect("an address");
+    let emulator = runtime
+        .block_on(Emulator::start(any, EmulatorOptions::default()))
+        .expect("a reader");
+    let address = emulator.address().to_string();
+    let setup = |antennas: Value| json!({"data": {"Reader": {"protocol": "llrp", "address": address, "antennas": antennas}}});
+    let some = json!([{"antenna": 1, "place": "code:hall"}, {"antenna": 99, "place": "code:room"}]);
+    venue.all.patched("/device/code:portal-1", &setup(some));
+    let crew = venue.server.administrator();
+    eventually("the antenna is missed", || {
+        let page = crew.page("/console/readers");
+        page.contains("Antenna 99 does not exist").then_some(())
+    });
+    // A second reader of the same address cannot work.
+    venue.all.device(&json!({
+        "code": "twin", "deviceType": "rfidreader", "parent": venue.hall,
+        "data": {"Reader": {"protocol": "llrp", "address": address}},
+    }));
+    eventually("the address is told", || {
+        let page = crew.page("/console/readers");
+        page.contains("Another reader has the same address")
+            .then_some(())
+    });
 }

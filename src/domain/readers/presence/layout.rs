@@ -79,6 +79,11 @@ impl Layout {
         spots.any(|spot| spot.place == place && spot.zone == Zone::Room)
     }
 
+    /// Whether any antenna watches a place.
+    pub fn watches(&self, place: i64) -> bool {
+        self.spots.values().any(|spot| spot.place == place)
+    }
+
     /// The rules of a place.
     pub fn rules(&self, place: i64) -> PresenceSettings {
         self.rules.get(&place).copied().unwrap_or(self.default)

@@ -46,13 +46,18 @@ pub enum DerivedKind {
 }
 
 /// Where somebody was before a restart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Restored {
     pub tag: i64,
     pub place: i64,
-    /// Who noticed it.
-    pub reader: i64,
     pub since_ms: i64,
+    /// Where and how well they were heard when they entered.
+    pub reader: i64,
+    pub antenna: u16,
+    pub rssi_dbm: f32,
+    pub reads: u32,
+    /// When they may have been heard last.
+    pub heard_ms: i64,
 }
 
 /// Something that follows from reads.
@@ -109,11 +114,11 @@ impl Presence {
         self.layout.set_down(readers, now_ms);
     }
 
-    /// Goes on with people who were somewhere before.
-    pub fn restore(&mut self, stays: impl IntoIterator<Item = Restored>) {
+    /// Goes on with people who were somewhere before. They have as long as anybody to be heard again.
+    pub fn restore(&mut self, stays: impl IntoIterator<Item = Restored>, now_ms: i64) {
         for stay in stays {
             let person = self.people.entry(stay.tag).or_default();
-            person.restore(&stay, &self.layout);
+            person.restore(&stay, now_ms, &self.layout);
         }
     }
 

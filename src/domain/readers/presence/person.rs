@@ -43,6 +43,8 @@ pub struct Person {
     changed_ms: i64,
     /// When the current slot ends; 0 before the first read.
     slot_end: i64,
+    /// When it goes on after a restart: no silence before that counts.
+    restored_ms: i64,
 }
 
 /// Where somebody is.
@@ -179,19 +181,22 @@ impl Heard {
 
 impl Person {
     /// Goes on with a stay of before.
-    pub fn restore(&mut self, stay: &Restored, layout: &Layout) {
+    pub fn restore(&mut self, stay: &Restored, now_ms: i64, layout: &Layout) {
         let (place, since_ms) = (stay.place, stay.since_ms);
         let last = Last {
             reader: stay.reader,
-            at_ms: since_ms,
-            ..Last::default()
+            antenna: stay.antenna,
+            rssi_dbm: stay.rssi_dbm,
+            at_ms: stay.heard_ms,
+            reads: stay.reads,
         };
         self.stay = Some(Stay {
             place,
             since_ms,
             last,
         });
-        if layout.has_room(place) {
+        // Who is where no reader listens any more leaves like anybody who is not heard.
+        if layout.has_room(place) || !layout.watches(place) {
             let mut heard = Heard::new(place, Zone::Room, layout.rules(place).rssi_floor_dbm);
             heard.last = last;
             heard.is_told = true;
@@ -199,7 +204,8 @@ impl Person {
             self.heard.push(heard);
         }
         self.changed_ms = since_ms;
-        self.slot_end = slot_end(since_ms);
+        self.slot_end = slot_end(now_ms);
+        self.restored_ms = now_ms;
     }
 
     pub fn place(&self) -> Option<i64> {
@@ -351,7 +357,8 @@ impl Person {
             stay.last = own.last;
             let gone_ms = i64::from(layout.rules(own.place).gone_after_seconds) * 1000;
             // A reader that was out of order could not hear them.
-            let silent_since = own.last.at_ms.max(layout.down_until(own.last.reader));
+            let heard_ms = own.last.at_ms.max(self.restored_ms);
+            let silent_since = heard_ms.max(layout.down_until(own.last.reader));
             if now.saturating_sub(silent_since) > gone_ms {
                 let at_ms = own.last.at_ms;
                 self.exit(at_ms, tag, derived);

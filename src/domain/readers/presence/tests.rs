@@ -335,22 +335,56 @@ fn a_reader_that_is_down_makes_nobody_leave() {
     assert_eq!(last, Some((DerivedKind::Exited, 9_666)));
 }
 
+fn restored(place: i64) -> Restored {
+    Restored {
+        tag: 7,
+        place,
+        since_ms: 1_000,
+        reader: 9,
+        antenna: 1,
+        rssi_dbm: -50.0,
+        reads: 12,
+        heard_ms: 5_000,
+    }
+}
+
 #[test]
 fn a_stay_goes_on_after_a_restart() {
     let mut presence = Presence::new(layout());
-    presence.restore([Restored {
-        tag: 7,
-        place: ROOM,
-        reader: 9,
-        since_ms: 1_000,
-    }]);
-    for read in steady(1, -50.0, 2..30) {
+    presence.restore([restored(ROOM)], 90_000);
+    for read in steady(1, -50.0, 92..120) {
         presence.push(read);
     }
     let mut derived = Vec::new();
     presence.finish(&mut derived);
-    let kinds: Vec<_> = derived.iter().map(|one| one.kind).collect();
+    let passages = derived.iter().filter(|one| one.kind != DerivedKind::Seen);
+    let kinds: Vec<_> = passages.map(|one| one.kind).collect();
     assert_eq!(kinds, [DerivedKind::Exited]);
+}
+
+#[test]
+fn who_is_not_heard_after_a_restart_left_when_they_may_have_been_heard_last() {
+    // In a room, and where nobody listens any more.
+    for place in [ROOM, 99] {
+        let mut presence = Presence::new(layout());
+        presence.restore([restored(place)], 90_000);
+        let mut derived = Vec::new();
+        presence.advance(90_000 + 60_000, &mut derived);
+        assert_eq!(derived, []);
+        presence.finish(&mut derived);
+        let [left] = derived.as_slice() else {
+            panic!("{derived:?}");
+        };
+        assert_eq!((left.kind, left.at_ms), (DerivedKind::Exited, 5_000));
+        let heard = (left.reader, left.antenna, left.rssi_dbm, left.reads);
+        assert_eq!(heard, (9, 1, -50.0, 12));
+    }
+    // Through a portal they leave by the portal.
+    let mut presence = Presence::new(layout());
+    presence.restore([restored(PORTAL)], 90_000);
+    let mut derived = Vec::new();
+    presence.finish(&mut derived);
+    assert_eq!((presence.stays().count(), derived.len()), (1, 0));
 }
 
 #[test]
