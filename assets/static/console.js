@@ -50,6 +50,17 @@
     }
   });
 
+  // A part that follows what happens tells when it cannot.
+  const lost = document.createElement("p");
+  lost.className = "notice bad";
+  lost.textContent = "The server does not answer. What this page shows may be old.";
+  lost.setAttribute("role", "status");
+  const lose = () => document.querySelector("main")?.prepend(lost);
+  document.addEventListener("htmx:sendError", lose);
+  document.addEventListener("htmx:sseError", lose);
+  document.addEventListener("htmx:sseOpen", () => lost.remove());
+  document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.successful) lost.remove(); });
+
   // Countdowns: <time data-until="Unix milliseconds">.
   const left = () => {
     for (const clock of document.querySelectorAll("[data-until]")) {

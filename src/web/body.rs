@@ -1,10 +1,7 @@
 //! A JSON body as a typed input: size, content type, nesting and numbers are checked before it is
 //! parsed, and whatever does not fit is named by its path.
 
-use super::{
-    Failure,
-    schema::{Described, inline, plain},
-};
+use super::{Failure, schema::Described};
 use crate::types::{
     error::{Error, Kind, Result},
     json::{self, RECORD_MAX_BYTES},
@@ -174,17 +171,12 @@ async fn drain<T: AsRef<[u8]>, E>(mut body: impl Stream<Item = Result<T, E>> + U
 }
 
 fn json_of<T: Described>() -> MetaRequest {
-    let json = MetaMediaType {
-        content_type: "application/json",
-        schema: T::reference(),
-    };
-    let texts = T::TEXTS.iter().map(|content_type| MetaMediaType {
-        content_type,
-        schema: inline(plain("string", "")),
-    });
     MetaRequest {
         description: None,
-        content: std::iter::once(json).chain(texts).collect(),
+        content: vec![MetaMediaType {
+            content_type: "application/json",
+            schema: T::reference(),
+        }],
         required: true,
     }
 }

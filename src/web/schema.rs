@@ -13,9 +13,6 @@ pub trait Described {
 
     fn schema() -> MetaSchema;
 
-    /// Types of text that a body may be as well.
-    const TEXTS: &'static [&'static str] = &[];
-
     /// The `meta` of the example.
     const META: &'static str = "{}";
 

@@ -259,13 +259,11 @@ async fn assign(request: RequestContext) -> Result<Response> {
         !prefix.starts_with(&begins.to_ascii_uppercase())
     });
     let ignoring: Vec<String> = ignoring.map(|reader| reader.name).take(5).collect();
-    let mut told = format!("{assigned} attendees got a tag number.");
-    if !ignoring.is_empty() {
-        let names = ignoring.join(", ");
-        told.push_str(&format!(
-            " Readers that ignore such tags by their setup: {names}."
-        ));
-    }
+    let told = format!("{assigned} attendees got a tag number.");
+    let told = match ignoring.join(", ") {
+        names if names.is_empty() => told,
+        names => format!("{told} Readers that ignore such tags by their setup: {names}."),
+    };
     request.done(told, PAGE)
 }
 

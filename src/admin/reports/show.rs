@@ -58,7 +58,7 @@ fn fields(report: &Report, sent: &[(String, String)]) -> Vec<Field> {
         name: format!("{PREFIX}{}", asked.name),
         label: asked.shown().to_owned(),
         value: value.clone(),
-        placeholder: if asked.optional { "all" } else { "" },
+        placeholder: if asked.optional { "optional" } else { "" },
         input_mode: match asked.kind {
             ParameterKind::Number => "decimal",
             ParameterKind::Text => "",

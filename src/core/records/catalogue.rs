@@ -66,6 +66,10 @@ pub const REFERENCE: &[&str] = &["id", "_type"];
 /// One field of a resource: everything else that shows, reads or writes records follows from it.
 #[derive(Debug, Clone, Copy)]
 #[must_use]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a property of its own"
+)]
 pub struct Field {
     /// Its name in the API.
     pub name: &'static str,

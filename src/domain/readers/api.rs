@@ -159,7 +159,6 @@ pub struct ReadsInput;
 
 impl Described for ReadsInput {
     const NAME: &'static str = "ReadsInput";
-    const TEXTS: &'static [&'static str] = &["application/x-ndjson", "text/csv"];
 
     fn schema() -> MetaSchema {
         let at = one_of(
@@ -234,7 +233,6 @@ pub struct ImpinjEvents;
 
 impl Described for ImpinjEvents {
     const NAME: &'static str = "ImpinjEvents";
-    const TEXTS: &'static [&'static str] = &["application/x-ndjson"];
 
     fn schema() -> MetaSchema {
         one_or_several("Events of Impinj's IoT device interface.").with_example(json!({
@@ -249,7 +247,6 @@ pub struct ZebraEvents;
 
 impl Described for ZebraEvents {
     const NAME: &'static str = "ZebraEvents";
-    const TEXTS: &'static [&'static str] = &["application/x-ndjson"];
 
     fn schema() -> MetaSchema {
         one_or_several("Events of Zebra's IoT Connector.").with_example(json!({

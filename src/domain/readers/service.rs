@@ -516,7 +516,7 @@ impl Live {
             accepted.accepted += 1;
             state.note(read, now);
             for followed in self.followed.values_mut() {
-                followed.note(reader, read, now);
+                followed.note(reader, read);
             }
             if let Some((Some(tag), _)) = self.tags.get(&read.epc) {
                 self.presence.push(TagRead {

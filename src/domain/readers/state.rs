@@ -156,7 +156,7 @@ impl Followed {
     }
 
     /// Notes a read of whatever tag.
-    pub fn note(&mut self, reader: i64, read: &Read, at: Timestamp) {
+    pub fn note(&mut self, reader: i64, read: &Read) {
         if read.epc != self.epc {
             return;
         }
@@ -167,7 +167,7 @@ impl Followed {
             reader,
             antenna: read.antenna,
             rssi_dbm: read.rssi_dbm,
-            at,
+            at: Timestamp(read.at_ms),
         });
     }
 

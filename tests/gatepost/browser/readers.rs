@@ -50,6 +50,20 @@ fn walk(now: Timestamp) -> Value {
     json!({"reads": reads})
 }
 
+/// Whoever works with the keyboard stays where they are when a part of the page is replaced.
+fn stays_focused(browser: &Browser, part: &str, focused: &str) {
+    let focus = "document.getElementById(arguments[0]).dataset.seen = '1';
+        document.getElementById(arguments[1]).focus()";
+    browser.run(focus, &[part.into(), focused.into()]);
+    browser.until("the part is replaced", || {
+        let fresh = "return !document.getElementById(arguments[0]).dataset.seen";
+        browser.run(fresh, &[part.into()]) == json!(true)
+    });
+    browser.until("the focus is there", || {
+        browser.run("return document.activeElement.id", &[]) == json!(focused)
+    });
+}
+
 #[test]
 fn a_reader_is_set_up_and_calibrated() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -124,6 +138,8 @@ fn a_reader_is_set_up_and_calibrated() {
         foyer.contains("Foyer") && !foyer.contains("strongest"),
         "{rows}"
     );
+    browser.tells("This walk suggests");
+    stays_focused(&browser, "heard", "stop");
     let examiner = Examiner::installed();
     let mut faults = examiner.faults(&browser, "calibrate");
     send();
@@ -136,8 +152,11 @@ fn a_reader_is_set_up_and_calibrated() {
             && [...document.querySelectorAll('td[data-name=Level]')].every((cell) => cell.innerText.includes('dBm'))";
         browser.run(levels, &[]) == json!(true)
     });
+    stays_focused(&browser, "readers", &format!("change-{reader}"));
     faults.extend(examiner.faults(&browser, "readers"));
     send();
     Pictures::wanted().take(&browser, "readers");
+    drop(served);
+    browser.tells("What this page shows may be old");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

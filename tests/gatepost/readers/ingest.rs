@@ -80,7 +80,17 @@ fn readers_send_in_their_own_forms() {
         "epc,rssi\n3034AB01,-50\n3034AB01,loud\n",
     )
     .refused(400, 1100, "line 3: rssi: ");
-    // What is wrong is named; an event without an EPC is passed over.
+}
+
+#[test]
+fn what_is_wrong_with_an_event_is_named_and_one_without_an_epc_is_passed_over() {
+    let venue = Venue::new();
+    let at = "?reader=code:portal-1";
+    let sent = |path: &str, content_type: &str, body: &str| {
+        let request = venue.all.request(Method::POST, path);
+        let request = request.header("Content-Type", content_type);
+        reply(request.body(body.to_owned()))
+    };
     for (path, body, about) in [
         ("impinj", "7", "must be an event"),
         ("impinj", "[{},\"x\"]", "[1].must be an event"),

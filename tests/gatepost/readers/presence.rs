@@ -282,8 +282,8 @@ fn a_clock_that_is_off_by_seconds_hides_nobody() {
     for (tag, ahead) in [("3034AB10", -10), ("3034AB11", 10), ("3034AB12", -2)] {
         venue.all.delegate(&json!({"firstName": tag, "uhfId": tag}));
         // As of a reader that posts every few seconds.
-        let now = jiff::Timestamp::now().as_millisecond();
-        let at = |ago: i64| (now + ahead * 1000 - ago) as f64 / 1000.0;
+        let now = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(ahead);
+        let at = |ago: i64| (now - jiff::SignedDuration::from_millis(ago)).to_string();
         let reads = [600, 300, 0].map(|ago| json!({"epc": tag, "antenna": 2, "at": at(ago)}));
         let body = json!({"reader": "code:portal-1", "reads": reads});
         venue.all.post("/reader/reads", &body).is(202);

@@ -216,7 +216,9 @@ fn a_pass_is_told_within_three_seconds() {
 fn who_lingers_at_a_portal_is_seen_once_a_minute_and_by_two_reads() {
     let seen = |reads: &[TagRead]| -> Vec<i64> {
         let mut presence = Presence::new(layout());
-        reads.iter().for_each(|read| presence.push(*read));
+        for read in reads {
+            presence.push(*read);
+        }
         let mut derived = Vec::new();
         presence.finish(&mut derived);
         let seen = derived.iter().filter(|one| one.kind == DerivedKind::Seen);
