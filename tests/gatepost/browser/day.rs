@@ -32,6 +32,7 @@ fn equip(browser: &Browser) {
     browser.fill("antenna0", "1");
     browser.press("Create reader");
     browser.arrives_at("/console/readers");
+    browser.run("window.confirm = () => true", &[]);
     browser.press("Give everybody a number");
     browser.tells("Download the list for a badge printer");
     browser.go("/console/readers/calibrate");
