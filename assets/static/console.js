@@ -56,6 +56,10 @@
   lost.textContent = "The server does not answer. What this page shows may be old.";
   lost.setAttribute("role", "status");
   const lose = () => document.querySelector("main")?.prepend(lost);
+  document.addEventListener("htmx:configRequest", (event) => {
+    if (event.detail.elt.getAttribute("hx-trigger")?.startsWith("every")) event.detail.timeout = 8000;
+  });
+  document.addEventListener("htmx:timeout", lose);
   document.addEventListener("htmx:sendError", lose);
   document.addEventListener("htmx:sseError", lose);
   document.addEventListener("htmx:sseOpen", () => lost.remove());

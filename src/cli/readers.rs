@@ -307,10 +307,12 @@ fn record(address: String, output: &Path, seconds: u64, json: bool) -> Result<bo
     });
     let mut file = BufWriter::new(made?);
     let (mut count, mut reason, mut is_connected) = (0_u64, None, false);
+    let mut warnings = Vec::new();
     connected(address.clone(), seconds, |event| {
         match event {
             Event::State(State::Connected(_)) => is_connected = true,
             Event::State(State::Down { reason: why, .. }) => reason = Some(why),
+            Event::Warning(warning) => warnings.push(warning),
             Event::Reads(reads) => {
                 for read in reads {
                     #[expect(clippy::cast_precision_loss, reason = "exact for 100,000 years")]
@@ -335,7 +337,10 @@ fn record(address: String, output: &Path, seconds: u64, json: bool) -> Result<bo
     if let Some(reason) = &reason {
         let _ = write!(text, "\nlost meanwhile, so reads are missing: {reason}");
     }
-    let value = json!({"reads": count, "output": output, "lost": reason});
+    for warning in &warnings {
+        let _ = write!(text, "\nwarning: {warning}");
+    }
+    let value = json!({"reads": count, "output": output, "lost": reason, "warnings": warnings});
     answer(json, &value, &text).map(|()| true)
 }
 

@@ -256,9 +256,10 @@ async fn assign(request: RequestContext) -> Result<Response> {
     let readers = request.console.readers.configuration().readers;
     let ignoring = readers.into_values().filter(|reader| {
         let begins = reader.setup.epc_prefix.as_deref().unwrap_or_default();
-        !prefix.starts_with(&begins.to_ascii_uppercase())
+        let begins = begins.to_ascii_uppercase();
+        !prefix.starts_with(&begins) && !begins.starts_with(&prefix)
     });
-    let ignoring: Vec<String> = ignoring.map(|reader| reader.name).take(5).collect();
+    let ignoring: Vec<String> = ignoring.map(|reader| reader.name).collect();
     let told = format!("{assigned} attendees got a tag number.");
     let told = match ignoring.join(", ") {
         names if names.is_empty() => told,

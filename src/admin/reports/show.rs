@@ -8,8 +8,9 @@ use crate::domain::reports::{
 };
 use poem::Body;
 
-/// Rows that a page shows; the file has all of them.
+/// Rows that a page shows, and those that a grid adds up; the file has all of them.
 const ROWS_MAX: usize = 500;
+const GRID_ROWS_MAX: usize = 5_000;
 /// Prefix of parameters in the query string, which distinguishes them from those of the page.
 const PREFIX: &str = "p.";
 
@@ -91,7 +92,9 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         return answer::page(&page);
     }
     let made = match Values::read(&page.report.parameters, &page.report.fixed, &sent) {
-        Ok(values) => reports::preview(request.console.app(), &page.report, values, ROWS_MAX).await,
+        Ok(values) => {
+            reports::preview(request.console.app(), &page.report, values, GRID_ROWS_MAX).await
+        }
         Err(cause) => Err(cause),
     };
     match made {
@@ -102,14 +105,19 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
             page.failure = Some(answer::sentence(&cause.message));
             answer::form_again(&page)
         }
-        Ok(made) => {
+        Ok(mut made) => {
             page.offers = Offers::new(&made);
-            page.chart = Chart::draw(
-                &made,
-                &page.offers,
-                request.query.text("chart"),
-                request.query.text("value"),
-            );
+            let (kind, value) = (request.query.text("chart"), request.query.text("value"));
+            let draw = |made: &_, offers: &_| Chart::draw(made, offers, kind, value);
+            // A grid adds up; others draw what the table shows.
+            if page.offers.is_grid() {
+                page.chart = draw(&made, &page.offers);
+            }
+            made.more |= made.rows.len() > ROWS_MAX;
+            made.rows.truncate(ROWS_MAX);
+            if !page.offers.is_grid() {
+                page.chart = draw(&made, &page.offers);
+            }
             page.made = Some(made);
             answer::page(&page)
         }

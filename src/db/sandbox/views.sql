@@ -111,8 +111,8 @@ FROM (SELECT *, min(told_at, closes_at, at + 86400000) AS ends FROM (
                lead(i.interaction_type = 'exited') OVER there AS next_is_exit,
                lead(i.recorded_at) OVER alike AS next_alike_at
         FROM file.interactions AS i JOIN devices AS d ON d.id = i.first_device_id
+             JOIN delegates AS p ON p.id = i.first_delegate_id
         WHERE i.interaction_type IN ('entered', 'exited', 'check-in', 'check-in-override', 'check-out')
-              AND i.first_delegate_id IS NOT NULL
         WINDOW there AS (
                    PARTITION BY i.first_delegate_id, i.first_device_id, i.interaction_type IN ('entered', 'exited')
                    ORDER BY i.recorded_at, i.id),

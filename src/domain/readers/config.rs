@@ -135,7 +135,7 @@ impl Configuration {
         for (id, reader) in &self.readers {
             if let Some(address) = reader.llrp_address() {
                 by_address
-                    .entry(llrp::with_port(address))
+                    .entry(llrp::with_port(address).to_ascii_lowercase())
                     .or_default()
                     .push(*id);
             }

@@ -58,6 +58,15 @@ impl Form {
     /// [`crate::types::error::Kind::Invalid`], naming the read at fault: nothing of the body counts then.
     pub fn parse(self, body: &[u8], now: Timestamp, zone: &Zone) -> Result<Posted> {
         let mut posted = Posted::default();
+        let names: &[(&str, &str)] = match self {
+            Self::Impinj => &[
+                ("epc", "epcHex"),
+                ("rssi", "peakRssiCdbm"),
+                ("at", "timestamp"),
+            ],
+            Self::Zebra => &[("epc", "idHex"), ("rssi", "peakRssi"), ("at", "timestamp")],
+            Self::Json | Self::Lines | Self::Csv => &[],
+        };
         let mut add = |path: &str, read: ReadInput| {
             if posted.reads.len() == READS_MAX {
                 return Err(Error::invalid(format!(
@@ -65,9 +74,11 @@ impl Form {
                 )));
             }
             let read = read.read(now, zone);
-            posted
-                .reads
-                .push(read.map_err(|fault| Error::invalid(format!("{path}{fault}")))?);
+            posted.reads.push(read.map_err(|(field, fault)| {
+                let theirs = names.iter().find(|(ours, _)| *ours == field);
+                let field = theirs.map_or(field, |(_, theirs)| theirs);
+                Error::invalid(format!("{path}{field}: {fault}"))
+            })?);
             Ok(())
         };
         match self {
@@ -180,9 +191,13 @@ fn events(body: &[u8]) -> Result<Vec<(String, Value)>> {
         events_of_lines(body)?
     };
     match events.iter().find(|(_, event)| !event.is_object()) {
-        Some((at, _)) => Err(Error::invalid(format!(
-            "{at}must be an event, a JSON object"
-        ))),
+        Some((at, _)) if at.is_empty() => Err(Error::invalid("must be an event, a JSON object")),
+        Some((at, _)) => {
+            let at = at.trim_end_matches(['.', ':', ' ']);
+            Err(Error::invalid(format!(
+                "{at}: must be an event, a JSON object"
+            )))
+        }
         None => Ok(events),
     }
 }
@@ -306,20 +321,26 @@ impl ZebraData {
 }
 
 impl ReadInput {
-    fn read(self, now: Timestamp, zone: &Zone) -> std::result::Result<Read, String> {
+    /// The read, or the field that is wrong and why.
+    fn read(
+        self,
+        now: Timestamp,
+        zone: &Zone,
+    ) -> std::result::Result<Read, (&'static str, String)> {
         if self.epc.is_empty() {
-            return Err("epc: is missing".into());
+            return Err(("epc", "is missing".into()));
         }
         let epc = self.epc.parse::<Epc>();
-        let epc = epc.map_err(|fault| format!("epc: {fault}"))?;
+        let epc = epc.map_err(|fault| ("epc", fault.to_string()))?;
         let rssi_dbm = self.rssi.unwrap_or(LEVEL_DBM);
         if !(-200.0..=50.0).contains(&rssi_dbm) {
-            return Err("rssi: must be a level in dBm, such as -52.5".into());
+            return Err(("rssi", "must be a level from -200 to 50 dBm".into()));
         }
         let at_ms = match &self.at {
             None | Some(Value::Null) => now.0,
             Some(at) => milliseconds(at, zone).ok_or_else(|| {
-                "at: must be Unix seconds, fractions allowed, or ISO 8601".to_owned()
+                let fault = "must be Unix seconds, fractions allowed, or ISO 8601";
+                ("at", fault.to_owned())
             })?,
         };
         Ok(Read {

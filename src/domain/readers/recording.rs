@@ -23,7 +23,7 @@ use serde_json::json;
 /// Interactions that a slice writes.
 pub const SLICE: usize = 100;
 /// Stays of the last so many milliseconds go on after a restart.
-const STAYS_MS: i64 = 24 * 3_600_000;
+const STAYS_MS: i64 = 7 * 24 * 3_600_000;
 
 /// The part of a sighting that stands in `data.Reader`.
 pub struct Sighting {
@@ -49,16 +49,15 @@ pub fn name(kind: DerivedKind) -> &'static str {
     }
 }
 
-/// Records what was derived, in order. Who or what was deleted meanwhile is passed over.
-pub fn store(tx: &Tx<'_>, ctx: &Context, derived: &[Derived]) -> Result<()> {
+/// Records what was derived, in order. Who or what was deleted meanwhile is passed over. Gives who left and was merged
+/// into another record meanwhile, as that one.
+pub fn store(tx: &Tx<'_>, ctx: &Context, derived: &[Derived]) -> Result<Vec<Derived>> {
+    let mut merged = Vec::new();
     for one in derived {
         let place = DeviceSelector::Id(DeviceId(one.place));
         let delegate = DelegateSelector::Id(DelegateId(one.tag));
-        let delegate = match known(delegates::find(tx, &delegate))? {
-            Some(delegate) => Some(delegate),
-            None => merged(tx, one)?,
-        };
-        let Some(delegate) = delegate else {
+        let Some(delegate) = known(delegates::find(tx, &delegate))? else {
+            merged.extend(leaves_as(tx, one)?.map(|tag| Derived { tag, ..*one }));
             continue;
         };
         if known(devices::find(tx, &place))?.is_none() {
@@ -81,7 +80,7 @@ pub fn store(tx: &Tx<'_>, ctx: &Context, derived: &[Derived]) -> Result<()> {
         };
         record(tx, ctx, &draft)?;
     }
-    Ok(())
+    Ok(merged)
 }
 
 /// What was found; none where it is deleted.
@@ -96,18 +95,21 @@ fn known<T>(found: Result<T>) -> Result<Option<T>> {
 }
 
 /// Whose record somebody became who leaves, unless that one came again later.
-fn merged(connection: &Connection, left: &Derived) -> Result<Option<DelegateId>> {
+fn leaves_as(connection: &Connection, left: &Derived) -> Result<Option<i64>> {
     if left.kind != DerivedKind::Exited {
         return Ok(None);
     }
     let kept = connection
         .prepare_cached(
-            "SELECT d.id FROM audit a JOIN delegates d ON d.id = a.after ->> '$.into' AND d.deleted_at IS NULL
-             WHERE a.record_type = 'delegate' AND a.record_id = ?1 AND a.action = 'merge'
-             AND (SELECT i.interaction_type = ?2 AND i.recorded_at <= ?4 FROM interactions i
-                  WHERE i.first_delegate_id = d.id AND i.first_device_id = ?5 AND i.interaction_type IN (?2, ?3)
-                  ORDER BY i.recorded_at DESC, i.id DESC LIMIT 1)
-             ORDER BY a.id DESC",
+            "WITH RECURSIVE kept (id) AS (
+                 SELECT ?1
+                 UNION SELECT a.after ->> '$.into' FROM kept JOIN audit a
+                 ON a.record_type = 'delegate' AND a.record_id = kept.id AND a.action = 'merge'
+                 WHERE a.after ->> '$.into' IS NOT NULL)
+             SELECT d.id FROM kept JOIN delegates d ON d.id = kept.id AND d.deleted_at IS NULL
+             WHERE (SELECT i.interaction_type = ?2 AND i.recorded_at <= ?4 FROM interactions i
+                    WHERE i.first_delegate_id = d.id AND i.first_device_id = ?5 AND i.interaction_type IN (?2, ?3)
+                    ORDER BY i.recorded_at DESC, i.id DESC LIMIT 1)",
         )?
         .query_row(
             (left.tag, ENTERED.name, EXITED.name, left.at_ms, left.place),
@@ -134,7 +136,7 @@ pub fn stays(connection: &Connection, now: Timestamp) -> Result<Vec<Restored>> {
              FROM interactions
              WHERE lower(interaction_type) IN (?1, ?2) AND recorded_at BETWEEN ?3 AND ?4
                  AND first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL)
-         WHERE age = 1 AND kind = ?1",
+         WHERE age = 1 AND kind = ?1 AND reader IS NOT NULL",
     )?;
     let since = now.0 - STAYS_MS;
     let stays = statement.query_map((ENTERED.name, EXITED.name, since, now), |row| {
@@ -143,7 +145,7 @@ pub fn stays(connection: &Connection, now: Timestamp) -> Result<Vec<Restored>> {
             tag: row.get(0)?,
             place: row.get(1)?,
             since_ms,
-            reader: row.get::<_, Option<i64>>(2)?.unwrap_or_default(),
+            reader: row.get(2)?,
             antenna: row.get(4).unwrap_or_default(),
             rssi_dbm: row.get(5).unwrap_or_default(),
             reads: row.get(6).unwrap_or_default(),

@@ -30,9 +30,6 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-/// How late the newest read of a post may come before the reader's clock is taken to be behind: then that read
-/// counts as one of now.
-const LATE_MS: i64 = 1_000;
 /// How often presence goes on.
 const TICK: Duration = Duration::from_millis(200);
 /// How often the setup is read.
@@ -226,15 +223,20 @@ impl Readers {
                     let now = changes::generation(tx)?;
                     if generation.is_some_and(|generation| generation != now) {
                         // Noticed before the file went back to an earlier state.
-                        return Ok(());
+                        return Ok(Vec::new());
                     }
                     recording::store(tx, &context, &slice)
                 });
-                let Err(cause) = stored.await else {
-                    break;
-                };
-                tracing::warn!("what readers noticed could not be recorded: {cause}");
-                tokio::time::sleep(RETRY).await;
+                match stored.await {
+                    Ok(merged) => {
+                        self.live().leave_as(merged);
+                        break;
+                    }
+                    Err(cause) => {
+                        tracing::warn!("what readers noticed could not be recorded: {cause}");
+                        tokio::time::sleep(RETRY).await;
+                    }
+                }
             }
         }
     }
@@ -370,7 +372,7 @@ impl Readers {
         match event {
             // One that is down stays so until it is connected again.
             llrp::Event::State(llrp::State::Connecting) => {
-                state.warning = None;
+                state.warnings.clear();
                 if !state.is_down() {
                     state.connection(Connected::Connecting, now);
                 }
@@ -389,7 +391,7 @@ impl Readers {
             llrp::Event::Antenna { antenna, connected } => {
                 state.antennas.entry(antenna).or_default().is_connected = Some(connected);
             }
-            llrp::Event::Warning(warning) => state.warning = Some(warning),
+            llrp::Event::Warning(warning) => state.warnings.push(warning),
             llrp::Event::Reads(_) => {}
         }
     }
@@ -465,6 +467,15 @@ impl Live {
             .collect()
     }
 
+    /// Has people leave under the record that theirs was merged into, unless that one is there itself.
+    fn leave_as(&mut self, merged: Vec<Derived>) {
+        for left in merged {
+            if self.presence.place(left.tag) != Some(left.place) {
+                self.derived.push_back(left);
+            }
+        }
+    }
+
     /// Forgets who was where, and all that waits.
     fn forget(&mut self) {
         self.presence = Presence::new(self.configuration.layout());
@@ -496,12 +507,7 @@ impl Live {
         let dropped = self.presence.dropped();
         let mut shift_ms = 0;
         if posts && let Some(newest) = reads.iter().map(|read| read.at_ms).max() {
-            shift_ms = state.clock_offset_ms.unwrap_or_default();
-            // The clock counts as right, or as off as before, unless that cannot be.
-            if !(-LATE_MS..=0).contains(&(newest - shift_ms - now.0)) {
-                shift_ms = newest - now.0;
-            }
-            state.clock_offset_ms = Some(shift_ms);
+            shift_ms = state.learn_clock(newest, now);
         }
         for read in reads {
             let read = &Read {

@@ -1,12 +1,16 @@
 //! What the console shows of each reader: its connection, what its antennas hear, and the way of a tag
 //! that somebody walks with.
 
-use super::{Epc, Read, llrp};
+use super::{
+    Epc, Read,
+    llrp::{self, Difference},
+};
 use crate::types::Timestamp;
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     time::Duration,
 };
+use tokio::time::Instant;
 
 /// A reader that posts counts as connected for so long after its last reads.
 const POSTED_MS: i64 = 60_000;
@@ -21,6 +25,11 @@ const SMOOTHING: f32 = 0.1;
 /// Reads of the followed tag that are kept, and how long somebody is followed.
 const FOLLOWED_MAX: usize = 20_000;
 const FOLLOWED_MS: i64 = 15 * 60_000;
+
+/// Reads that come so late do not tell of a clock that is behind.
+const LATE_MS: i64 = 1_000;
+/// A post that comes so much later than others tells of a clock that was set, or of reads that were held back.
+const JUMP_US: i64 = 10_000_000;
 
 /// How the server and a reader are connected.
 #[derive(Debug, Clone, Default)]
@@ -45,8 +54,8 @@ pub struct ReaderState {
     pub since: Option<Timestamp>,
     /// How far the reader's clock is ahead.
     pub clock_offset_ms: Option<i64>,
-    /// What it complained about last.
-    pub warning: Option<String>,
+    /// What it complained about since the last try to connect.
+    pub warnings: Vec<String>,
     pub antennas: BTreeMap<u16, AntennaState>,
     pub last_read: Option<Timestamp>,
     pub reads: u64,
@@ -57,6 +66,8 @@ pub struct ReaderState {
     /// Reads of tags that no attendee has.
     pub unknown: u64,
     tags: HashMap<Epc, i64>,
+    /// How late the newest reads of posts came.
+    lateness: Difference,
 }
 
 /// An antenna at work.
@@ -89,6 +100,25 @@ impl ReaderState {
         } else if self.tags.len() < TAGS_MAX {
             self.tags.insert(read.epc, now.0);
         }
+    }
+
+    /// How far the clock of a reader that posts is ahead, by the newest read of a post. The post that came fastest in
+    /// a minute tells.
+    pub fn learn_clock(&mut self, newest_ms: i64, now: Timestamp) -> i64 {
+        let late_us = now.0.saturating_sub(newest_ms).saturating_mul(1000);
+        let mut least_us = self.lateness.learn(late_us, Instant::now());
+        if late_us.saturating_sub(least_us) > JUMP_US {
+            self.lateness = Difference::default();
+            least_us = self.lateness.learn(late_us, Instant::now());
+        }
+        let late_ms = least_us.div_euclid(1000);
+        let ahead_ms = if (0..=LATE_MS).contains(&late_ms) {
+            0
+        } else {
+            -late_ms
+        };
+        self.clock_offset_ms = Some(ahead_ms);
+        ahead_ms
     }
 
     /// Tags that are there.
@@ -174,5 +204,38 @@ impl Followed {
     /// Whether it goes on.
     pub fn goes_on(&self, now: Timestamp) -> bool {
         now.0 - self.since.0 <= FOLLOWED_MS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is learned from posts: when each arrives, and how long before its newest read was, by the reader's clock.
+    fn learned(posts: &[(i64, i64)]) -> Vec<i64> {
+        let mut state = ReaderState::default();
+        let ahead = posts
+            .iter()
+            .map(|(at, before)| state.learn_clock(at - before, Timestamp(*at)));
+        ahead.collect()
+    }
+
+    #[test]
+    fn the_post_that_came_fastest_sets_the_clock_of_its_reader() {
+        // Right, though the last post tells of a tag that left.
+        let right = [(10_000, 80), (12_000, 1_900), (14_000, 3_500), (16_000, 90)];
+        assert_eq!(learned(&right), [0, 0, 0, 0]);
+        assert_eq!(
+            learned(&[(10_000, 10_050), (12_000, 11_000)]),
+            [-10_050, -10_050]
+        );
+        // Ahead; a later post cannot have come before it was read.
+        assert_eq!(
+            learned(&[(10_000, -7_000), (12_000, -9_000)]),
+            [7_000, 9_000]
+        );
+        // Set back by an hour.
+        let set_back = [(10_000, 100), (12_000, 3_600_100), (14_000, 3_600_050)];
+        assert_eq!(learned(&set_back), [0, -3_600_100, -3_600_050]);
     }
 }

@@ -201,7 +201,7 @@ impl Chart {
             *times.entry(&row[name].text).or_default() += number;
         }
         let (names_max, times_max) = GRID_MAX;
-        let more = totals.len() > names_max || cells.len() > times_max;
+        let more = made.more || totals.len() > names_max || cells.len() > times_max;
         let mut names: Vec<(&str, f64)> = totals.into_iter().collect();
         names.sort_by(|one, other| other.1.total_cmp(&one.1));
         names.truncate(names_max);

@@ -93,7 +93,7 @@ fn what_is_wrong_with_an_event_is_named_and_one_without_an_epc_is_passed_over() 
     };
     for (path, body, about) in [
         ("impinj", "7", "must be an event"),
-        ("impinj", "[{},\"x\"]", "[1].must be an event"),
+        ("impinj", "[{},\"x\"]", "[1]: must be an event"),
         (
             "impinj",
             "{\"tagInventoryEvent\":{\"epcHex\":\"30\",\"antennaPort\":\"1\"}}",
@@ -102,7 +102,7 @@ fn what_is_wrong_with_an_event_is_named_and_one_without_an_epc_is_passed_over() 
         (
             "impinj",
             "{\"tagInventoryEvent\":{\"epc\":\"+/8=\"}}",
-            "tagInventoryEvent.epc: ",
+            "tagInventoryEvent.epcHex: ",
         ),
         ("zebra", "{\"data\":{\"idHex\":5}}", "data.idHex: must be"),
     ] {

@@ -102,9 +102,13 @@ fn who_moved_before_a_restart_is_where_they_moved_to() {
         ("exited", venue.room),
         ("entered", venue.hall),
     ] {
-        let body = json!({"delegate": venue.ada, "device": place, "recordedAt": now});
+        let body = json!({"delegate": venue.ada, "device": place, "secondDevice": venue.reader, "recordedAt": now});
         venue.all.interact(kind, &body).is(201);
     }
+    // What others than readers tell is theirs.
+    let bob = venue.all.delegate(&json!({"firstName": "Bob"}));
+    let by_hand = json!({"delegate": bob, "device": venue.hall, "recordedAt": now});
+    venue.all.interact("entered", &by_hand).is(201);
     venue.server.restart();
     // Nobody hears Ada, so she leaves the hall after two seconds.
     let left = format!(
@@ -114,6 +118,8 @@ fn who_moved_before_a_restart_is_where_they_moved_to() {
     eventually("she has left the hall", || {
         (venue.server.count(&left) == 1).then_some(())
     });
+    let of_bob = format!("interactions WHERE first_delegate_id = {bob}");
+    assert_eq!(venue.server.count(&of_bob), 1);
 }
 
 #[test]
@@ -300,7 +306,7 @@ fn a_clock_that_is_off_by_seconds_hides_nobody() {
 #[test]
 fn who_is_merged_into_another_record_leaves_as_that_one() {
     let venue = Venue::new();
-    let bob = venue.all.delegate(&json!({"firstName": "Bob"}));
+    let [cy, bob] = ["Cy", "Bob"].map(|name| venue.all.delegate(&json!({"firstName": name})));
     let enters = |who: i64, at: &str| {
         let body = json!({"delegate": who, "device": venue.hall, "recordedAt": at});
         venue.all.interact("entered", &body).is(201);
@@ -308,7 +314,8 @@ fn who_is_merged_into_another_record_leaves_as_that_one() {
     enters(venue.ada, "2026-11-21T09:00:00Z");
     let ada = venue.ada;
     venue.server.write(move |tx, ctx| {
-        merge(tx, ctx, DelegateId(bob), DelegateId(ada), &BTreeSet::new()).map(|_| ())
+        merge(tx, ctx, DelegateId(cy), DelegateId(ada), &BTreeSet::new())?;
+        merge(tx, ctx, DelegateId(bob), DelegateId(cy), &BTreeSet::new()).map(|_| ())
     });
     let leaves = |at: &str| {
         let at: jiff::Timestamp = at.parse().expect("a time");
@@ -322,9 +329,15 @@ fn who_is_merged_into_another_record_leaves_as_that_one() {
             reads: 3,
             at_ms: at.as_millisecond(),
         };
-        venue
-            .server
-            .write(move |tx, ctx| recording::store(tx, ctx, &[left]));
+        let store = |left: Derived| {
+            venue
+                .server
+                .write(move |tx, ctx| recording::store(tx, ctx, &[left]))
+        };
+        let merged = store(left);
+        for left in merged {
+            assert_eq!(store(left), []);
+        }
         venue
             .server
             .count("interactions WHERE interaction_type = 'exited'")

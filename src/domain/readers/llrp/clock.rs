@@ -46,8 +46,8 @@ pub struct ReaderClock {
 }
 
 /// Our clock minus one of the reader's, in microseconds: the smallest in each slice of time.
-#[derive(Debug, Default)]
-struct Difference {
+#[derive(Debug, Default, Clone)]
+pub struct Difference {
     slices: VecDeque<(Instant, i64)>,
 }
 
@@ -76,7 +76,8 @@ impl ReaderClock {
 }
 
 impl Difference {
-    fn learn(&mut self, us: i64, now: Instant) -> i64 {
+    /// Learns a difference, and gives the smallest of the last minute.
+    pub fn learn(&mut self, us: i64, now: Instant) -> i64 {
         match self.slices.back_mut() {
             Some((start, smallest)) if now < *start + SLICE => *smallest = us.min(*smallest),
             _ => {

@@ -16,6 +16,7 @@ mod request;
 mod wire;
 
 pub use client::{run, with_port};
+pub use clock::Difference;
 
 use super::epc::Epc;
 use bytes::BytesMut;

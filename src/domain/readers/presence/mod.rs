@@ -103,10 +103,13 @@ impl Presence {
         }
     }
 
-    /// Goes on with other antennas, places or rules; who is where stays.
+    /// Goes on with other antennas, places or rules. Who is where stays, but for places that nobody hears any more.
     pub fn set_layout(&mut self, mut layout: Layout) {
         layout.down_until = std::mem::take(&mut self.layout.down_until);
         self.layout = layout;
+        for person in self.people.values_mut() {
+            person.unwatch(self.done_ms, &self.layout);
+        }
     }
 
     /// Notes which readers are out of order: whom one of them heard last stays until it works again.
@@ -182,6 +185,11 @@ impl Presence {
         });
         self.done_ms = until_ms;
         derived[begun..].sort_by_key(|one| (one.at_ms, one.tag));
+    }
+
+    /// Where somebody is.
+    pub fn place(&self, tag: i64) -> Option<i64> {
+        self.people.get(&tag)?.place()
     }
 
     /// Where everybody is who is somewhere: tag and place.

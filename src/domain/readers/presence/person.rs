@@ -195,17 +195,41 @@ impl Person {
             since_ms,
             last,
         });
-        // Who is where no reader listens any more leaves like anybody who is not heard.
-        if layout.has_room(place) || !layout.watches(place) {
+        if layout.has_room(place) {
+            self.expect(place, last, layout);
+        }
+        self.unwatch(stay.heard_ms, layout);
+        self.changed_ms = since_ms;
+        self.slot_end = slot_end(now_ms);
+        self.restored_ms = now_ms;
+    }
+
+    /// Who is where no antenna listens any more leaves like anybody who is not heard.
+    pub fn unwatch(&mut self, now_ms: i64, layout: &Layout) {
+        if let Some(stay) = self.stay
+            && !layout.watches(stay.place)
+        {
+            let at_ms = stay.last.at_ms.max(now_ms);
+            self.expect(stay.place, Last { at_ms, ..stay.last }, layout);
+        } else if let Some(stay) = self.stay
+            && !layout.has_room(stay.place)
+        {
+            // A portal hears them when they leave.
+            let is_room = |one: &Heard| one.zone == Zone::Room && one.place == stay.place;
+            self.heard.retain(|one| !is_room(one));
+        }
+    }
+
+    /// Waits for reads of the place where they are, as of a room.
+    fn expect(&mut self, place: i64, last: Last, layout: &Layout) {
+        let is_room = |one: &Heard| one.zone == Zone::Room && one.place == place;
+        if !self.heard.iter().any(is_room) {
             let mut heard = Heard::new(place, Zone::Room, layout.rules(place).rssi_floor_dbm);
             heard.last = last;
             heard.is_told = true;
             heard.is_assumed = true;
             self.heard.push(heard);
         }
-        self.changed_ms = since_ms;
-        self.slot_end = slot_end(now_ms);
-        self.restored_ms = now_ms;
     }
 
     pub fn place(&self) -> Option<i64> {

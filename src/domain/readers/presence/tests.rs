@@ -390,6 +390,25 @@ fn who_is_not_heard_after_a_restart_left_when_they_may_have_been_heard_last() {
 }
 
 #[test]
+fn who_is_behind_a_portal_leaves_once_nobody_listens_there_any_more() {
+    let mut presence = Presence::new(layout());
+    presence.restore([restored(PORTAL)], 90_000);
+    let mut derived = Vec::new();
+    presence.advance(100_000 + WAIT_MS, &mut derived);
+    let none = || Layout::new([], [], &PresenceSettings::default());
+    // For a moment only.
+    presence.set_layout(none());
+    presence.advance(120_000 + WAIT_MS, &mut derived);
+    presence.set_layout(layout());
+    presence.advance(400_000 + WAIT_MS, &mut derived);
+    assert_eq!(derived, []);
+    presence.set_layout(none());
+    presence.advance(470_000 + WAIT_MS, &mut derived);
+    let left: Vec<_> = derived.iter().map(|one| (one.kind, one.at_ms)).collect();
+    assert_eq!(left, [(DerivedKind::Exited, 400_000)]);
+}
+
+#[test]
 fn a_flood_drops_the_oldest_and_counts_them() {
     let mut presence = Presence::new(layout());
     for at in 0..=400_000 {
