@@ -220,7 +220,8 @@ impl Chart {
                 number_of.map_or_else(Default::default, |of| (number(*of), shade(*of)))
             };
             GridRow {
-                time: (*time).to_owned(),
+                // Whole minutes.
+                time: time.strip_suffix(":00").unwrap_or(time).to_owned(),
                 cells: names.iter().map(number).collect(),
             }
         });
@@ -485,6 +486,7 @@ mod tests {
         let grid = drawn(&by_place, "", "").unwrap();
         assert_eq!((grid.kind, &*grid.value), ("grid", "people"));
         assert_eq!(grid.names, ["Hall", "Room"]);
+        assert_eq!(grid.rows[0].time, "2026-11-21 09:00");
         let cells: Vec<_> = grid.rows.iter().map(|row| row.cells.as_slice()).collect();
         assert_eq!(cells, [[("10".to_owned(), 5), ("2".to_owned(), 1)]]);
         assert!(drawn(&by_place, "none", "people").is_none());
