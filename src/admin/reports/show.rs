@@ -108,16 +108,12 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         Ok(mut made) => {
             page.offers = Offers::new(&made);
             let (kind, value) = (request.query.text("chart"), request.query.text("value"));
-            let draw = |made: &_, offers: &_| Chart::draw(made, offers, kind, value);
             // A grid adds up; others draw what the table shows.
-            if page.offers.is_grid() {
-                page.chart = draw(&made, &page.offers);
+            if !page.offers.is_grid {
+                made.cut(ROWS_MAX);
             }
-            made.more |= made.rows.len() > ROWS_MAX;
-            made.rows.truncate(ROWS_MAX);
-            if !page.offers.is_grid() {
-                page.chart = draw(&made, &page.offers);
-            }
+            page.chart = Chart::draw(&made, &page.offers, kind, value);
+            made.cut(ROWS_MAX);
             page.made = Some(made);
             answer::page(&page)
         }

@@ -24,13 +24,13 @@ pub struct Offers {
     /// Another column of names, where the first alone does not distinguish the rows.
     beside: Option<usize>,
     /// Whether times repeat, once for each of the names beside them.
-    is_grid: bool,
+    pub is_grid: bool,
     /// Columns of numbers: place and name.
     pub values: Vec<(usize, String)>,
 }
 
 /// A chart.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Chart {
     /// `line`, `bar`, `grid`, or `names`: bars that lie beside names.
     pub kind: &'static str,
@@ -41,7 +41,8 @@ pub struct Chart {
     /// The parts of a line, which breaks at long gaps.
     pub lines: Vec<Part>,
     pub bars: Vec<Bar>,
-    /// The names of a grid, and a row for each time.
+    /// The column of the times of a grid, its names, and a row for each time.
+    pub along: String,
     pub names: Vec<String>,
     pub rows: Vec<GridRow>,
     /// The first and the last time, and the highest number.
@@ -124,11 +125,6 @@ impl Offers {
     pub fn over_time(&self) -> bool {
         self.along.is_some_and(|(_, times)| times) && !self.is_grid
     }
-
-    /// Whether there are times for each of several names.
-    pub fn is_grid(&self) -> bool {
-        self.is_grid
-    }
 }
 
 impl Chart {
@@ -169,14 +165,10 @@ impl Chart {
             },
             value: name.clone(),
             about: about(name, &made.columns[along], &points),
-            lines: Vec::new(),
-            bars: Vec::new(),
-            names: Vec::new(),
-            rows: Vec::new(),
             first: points[0].0.clone(),
             last: points[points.len() - 1].0.clone(),
             most: number(highest(&points)),
-            more: false,
+            ..Self::default()
         };
         match chart.kind {
             "line" => chart.lines = lines(&points),
@@ -230,13 +222,9 @@ impl Chart {
             value: made.columns[value].clone(),
             rows: rows.collect(),
             names: names.iter().map(|(name, _)| (*name).to_owned()).collect(),
-            first: made.columns[time].clone(),
-            most: number(most),
+            along: made.columns[time].clone(),
             more,
-            about: String::new(),
-            lines: Vec::new(),
-            bars: Vec::new(),
-            last: String::new(),
+            ..Self::default()
         }
     }
 }
@@ -482,7 +470,7 @@ mod tests {
             )
         };
         let by_place = heat("2026-11-21 09:00:00");
-        assert!(Offers::new(&by_place).is_grid());
+        assert!(Offers::new(&by_place).is_grid);
         let grid = drawn(&by_place, "", "").unwrap();
         assert_eq!((grid.kind, &*grid.value), ("grid", "people"));
         assert_eq!(grid.names, ["Hall", "Room"]);

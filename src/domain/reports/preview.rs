@@ -11,6 +11,8 @@ use std::ops::ControlFlow;
 
 /// The longest text of a cell, in characters; the download has all of it.
 const CELL_MAX_CHARS: usize = 400;
+/// Cells of a preview at most, so that wide rows are fewer.
+const CELLS_MAX: usize = 100_000;
 
 /// The first rows of a report.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,6 +23,12 @@ pub struct Preview {
 }
 
 impl Preview {
+    /// Leaves so many rows.
+    pub fn cut(&mut self, most: usize) {
+        self.more |= self.rows.len() > most;
+        self.rows.truncate(most);
+    }
+
     /// Whether a column has numbers, to be set flush right.
     pub fn counts(&self, at: &usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|row| row.get(*at));
@@ -58,7 +66,7 @@ pub async fn preview(app: &App, report: &Report, values: Values, most: usize) ->
             Ok(())
         };
         read_rows(&path, &query, &values, &query_limits, named, |row| {
-            if rows.len() == most {
+            if rows.len() >= most.min(CELLS_MAX / row.len().max(1)) {
                 *more = true;
                 return Ok(ControlFlow::Break(()));
             }

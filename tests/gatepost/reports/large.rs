@@ -4,8 +4,9 @@
 use super::report;
 use crate::{
     faults::process::{Served, gatepost, told, until},
-    harness::{Server, http},
+    harness::{Server, has, http},
 };
+use gatepost::domain::reports;
 use serde_json::json;
 use std::{collections::BTreeSet, ffi::OsString, io::Read, path::Path, time::Duration};
 
@@ -161,4 +162,24 @@ fn whoever_goes_away_stops_the_report() {
     });
     server.put(&report("SELECT 1 AS one"));
     reader.get("/report/test/export/r/data.json").is(200);
+}
+
+#[test]
+fn a_page_holds_a_bounded_number_of_cells_and_a_grid_adds_up_more_rows_than_it_shows() {
+    let server = Server::start();
+    let crew = server.administrator();
+    let numbers = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200)";
+    let columns: Vec<String> = (0..200).map(|at| format!("n AS c{at}")).collect();
+    let wide = report(&format!("{numbers} SELECT {} FROM n", columns.join(", ")));
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let values = reports::Values::read(&wide.parameters, &wide.fixed, &[]);
+    let made = reports::preview(&server.app, &wide, values.expect("values"), 5_000);
+    let made = runtime.block_on(made).expect("rows");
+    assert_eq!((made.rows.len(), made.more), (500, true));
+    // 100 hours of 12 places: the table has 500 of the 1,200 rows, the grid all.
+    let grid = "SELECT datetime((n - 1) / 12 * 3600, 'unixepoch') AS hour, 'Place ' || (n % 12) AS place, n AS people FROM n";
+    server.put(&report(&format!("{numbers} {grid}")));
+    let page = crew.page("/console/reports/test/r");
+    has(&page, "The first 500 rows");
+    assert_eq!(page.matches("<th scope=\"row\">").count(), 100);
 }
