@@ -46,12 +46,11 @@ pub fn find(connection: &Connection) -> Result<Vec<LateCode>> {
     while let Some(row) = rows.next()? {
         let (kind, code): (String, String) = (row.get(1)?, row.get(2)?);
         // An id is no code: who gets it later is somebody else.
-        let Ok(selector) = DelegateSelector::parse(&code) else {
+        let Ok(selector @ (DelegateSelector::Code(..) | DelegateSelector::Scanned(_))) =
+            DelegateSelector::parse(&code)
+        else {
             continue;
         };
-        if matches!(selector, DelegateSelector::Id(_)) {
-            continue;
-        }
         let delegate = match delegates::find(connection, &selector) {
             Ok(delegate) => delegate,
             Err(cause) if cause.kind == Kind::DelegateNotFound => continue,

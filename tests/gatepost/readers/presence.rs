@@ -204,14 +204,16 @@ fn an_unknown_tag_is_kept_and_recorded_once_somebody_gets_it() {
     assert_eq!(venue.server.count("unknown_tags"), 0);
 }
 
+fn emulated(runtime: &tokio::runtime::Runtime, address: std::net::SocketAddr) -> Emulator {
+    let reader = Emulator::start(address, EmulatorOptions::default());
+    runtime.block_on(reader).expect("a reader")
+}
+
 #[test]
 fn the_server_connects_to_a_reader_that_speaks_llrp() {
     let venue = Venue::new();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let any = "127.0.0.1:0".parse().expect("an address");
-    let emulator = runtime
-        .block_on(Emulator::start(any, EmulatorOptions::default()))
-        .expect("a reader");
+    let emulator = emulated(&runtime, "127.0.0.1:0".parse().expect("an address"));
     let setup = json!({"data": {"Reader": {"protocol": "llrp", "address": emulator.address().to_string()}}});
     venue.all.patched("/device/code:portal-1", &setup);
     // Until the server inventories, reads are lost.
@@ -261,9 +263,7 @@ fn the_server_connects_to_a_reader_that_speaks_llrp() {
     let left = venue.interactions("exited");
     assert_ne!(left[0]["firstDelegate"]["id"], venue.ada);
     // Once the reader works again and does not hear her, she has left as well.
-    let _emulator = runtime
-        .block_on(Emulator::start(address, EmulatorOptions::default()))
-        .expect("the reader again");
+    let _emulator = emulated(&runtime, address);
     eventually("Ada has left", || (exited() == 2).then_some(()));
 }
 
@@ -369,10 +369,7 @@ fn what_an_antenna_without_a_place_hears_is_not_recorded_later_either() {
 fn what_a_reader_lacks_is_told() {
     let venue = Venue::new();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let any = "127.0.0.1:0".parse().expect("an address");
-    let emulator = runtime
-        .block_on(Emulator::start(any, EmulatorOptions::default()))
-        .expect("a reader");
+    let emulator = emulated(&runtime, "127.0.0.1:0".parse().expect("an address"));
     let address = emulator.address().to_string();
     let setup = |antennas: Value| json!({"data": {"Reader": {"protocol": "llrp", "address": address, "antennas": antennas}}});
     let some = json!([{"antenna": 1, "place": "code:hall"}, {"antenna": 99, "place": "code:room"}]);

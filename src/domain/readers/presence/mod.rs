@@ -108,7 +108,7 @@ impl Presence {
         layout.down_until = std::mem::take(&mut self.layout.down_until);
         self.layout = layout;
         for person in self.people.values_mut() {
-            person.unwatch(self.done_ms, &self.layout);
+            person.follow(&self.layout, self.done_ms);
         }
     }
 

@@ -134,6 +134,11 @@ impl Heard {
         }
     }
 
+    /// Whether it hears this place as a room.
+    fn is_room(&self, place: i64) -> bool {
+        self.zone == Zone::Room && self.place == place
+    }
+
     fn note(&mut self, read: &TagRead, rules: &PresenceSettings) {
         let at = read.at_ms;
         if at - self.last.at_ms > i64::from(rules.gone_after_seconds) * 1000 {
@@ -196,34 +201,31 @@ impl Person {
             last,
         });
         if layout.has_room(place) {
-            self.expect(place, last, layout);
+            self.wait_for_reads(place, last, layout);
         }
-        self.unwatch(stay.heard_ms, layout);
+        self.follow(layout, stay.heard_ms);
         self.changed_ms = since_ms;
         self.slot_end = slot_end(now_ms);
         self.restored_ms = now_ms;
     }
 
-    /// Who is where no antenna listens any more leaves like anybody who is not heard.
-    pub fn unwatch(&mut self, now_ms: i64, layout: &Layout) {
-        if let Some(stay) = self.stay
-            && !layout.watches(stay.place)
-        {
+    /// Goes on with another layout: who is where no antenna listens any more leaves like anybody who is not heard.
+    pub fn follow(&mut self, layout: &Layout, now_ms: i64) {
+        let Some(stay) = self.stay else {
+            return;
+        };
+        if !layout.watches(stay.place) {
             let at_ms = stay.last.at_ms.max(now_ms);
-            self.expect(stay.place, Last { at_ms, ..stay.last }, layout);
-        } else if let Some(stay) = self.stay
-            && !layout.has_room(stay.place)
-        {
+            self.wait_for_reads(stay.place, Last { at_ms, ..stay.last }, layout);
+        } else if !layout.has_room(stay.place) {
             // A portal hears them when they leave.
-            let is_room = |one: &Heard| one.zone == Zone::Room && one.place == stay.place;
-            self.heard.retain(|one| !is_room(one));
+            self.heard.retain(|one| !one.is_room(stay.place));
         }
     }
 
     /// Waits for reads of the place where they are, as of a room.
-    fn expect(&mut self, place: i64, last: Last, layout: &Layout) {
-        let is_room = |one: &Heard| one.zone == Zone::Room && one.place == place;
-        if !self.heard.iter().any(is_room) {
+    fn wait_for_reads(&mut self, place: i64, last: Last, layout: &Layout) {
+        if !self.heard.iter().any(|one| one.is_room(place)) {
             let mut heard = Heard::new(place, Zone::Room, layout.rules(place).rssi_floor_dbm);
             heard.last = last;
             heard.is_told = true;
@@ -460,8 +462,7 @@ impl Person {
     /// Leaves where they are: by the last read there if it is heard as a room, and at `at_ms` at the latest.
     fn exit(&mut self, at_ms: i64, tag: i64, derived: &mut Vec<Derived>) {
         if let Some(stay) = self.stay.take() {
-            let is_heard = |one: &Heard| one.zone == Zone::Room && one.place == stay.place;
-            let left_ms = if self.heard.iter().any(is_heard) {
+            let left_ms = if self.heard.iter().any(|one| one.is_room(stay.place)) {
                 stay.last.at_ms
             } else {
                 at_ms
