@@ -318,7 +318,8 @@ CREATE TABLE audit (
 CREATE INDEX audit_record ON audit (record_type, record_id);
 -- Changes that neither the audit nor interactions tell: records that an import made or took back, purchases,
 -- blocked codes, what went with a person who was erased, and records that show something else because of
--- another. They number together with the audit.
+-- another; and without its content what the audit had of records that are gone for good, where a webhook still
+-- has to tell of it. They number together with the audit.
 CREATE TABLE changes (
     id             INTEGER PRIMARY KEY,
     at             INTEGER NOT NULL,

@@ -118,7 +118,7 @@ pub async fn run(
         tracing::warn!("counting who is inside where: {cause}");
     }
     let kinds: Vec<Arc<dyn Kind>> = vec![
-        Arc::new(Webhooks(app.clone())),
+        Arc::new(Webhooks::new(app.clone())),
         Arc::new(Messages::new(app.clone())),
     ];
     let outbox = Worker::new(&app, kinds);

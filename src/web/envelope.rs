@@ -1,13 +1,15 @@
 //! The envelope of every API answer: `{"data": ..., "meta": ...}` (contract §2).
 
-use super::schema::{Described, inline, object, plain};
+use super::schema::{Described, inline, object, plain, text};
 use poem::{
     Body, IntoResponse, Response,
     http::{HeaderValue, StatusCode, header},
 };
 use poem_openapi::{
     ApiResponse,
-    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
+    registry::{
+        MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
+    },
 };
 use serde_json::{Value, json};
 use std::marker::PhantomData;
@@ -17,6 +19,7 @@ pub struct Answer<T, const S: u16 = 200> {
     body: Body,
     status: u16,
     etag: Option<String>,
+    location: Option<String>,
     shape: PhantomData<fn() -> T>,
 }
 
@@ -35,8 +38,9 @@ impl<T, const S: u16> Answer<T, S> {
     }
 
     /// An answer that is an envelope already.
-    pub fn whole(body: impl Into<Body>) -> Self {
+    pub fn whole(body: String) -> Self {
         Self {
+            location: location(S, &body),
             body: body.into(),
             status: S,
             etag: None,
@@ -68,16 +72,34 @@ pub fn envelope(data: &str, meta: &str) -> String {
     body
 }
 
-fn respond(status: u16, body: Body) -> Response {
-    Response::builder()
+/// Records that can be got by `id:`.
+const LOCATED: [&str; 4] = ["delegate", "device", "event", "interaction"];
+
+/// The address of the record in an envelope that tells of its creation.
+fn location(status: u16, body: &str) -> Option<String> {
+    let record = body
+        .strip_prefix("{\"data\":{\"id\":")
+        .filter(|_| status == 201)?;
+    let (id, rest) = record.split_once(",\"_type\":\"")?;
+    let id: i64 = id.parse().ok()?;
+    let name = LOCATED.into_iter().find(|name| rest.starts_with(name))?;
+    Some(format!("/api/v5/{name}/id:{id}"))
+}
+
+fn respond(status: u16, body: Body, location: Option<String>) -> Response {
+    let mut response = Response::builder()
         .status(StatusCode::from_u16(status).unwrap_or(StatusCode::OK))
         .content_type("application/json")
-        .body(body)
+        .body(body);
+    if let Some(Ok(location)) = location.map(HeaderValue::try_from) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    response
 }
 
 impl<T: Send, const S: u16> IntoResponse for Answer<T, S> {
     fn into_response(self) -> Response {
-        let mut response = respond(self.status, self.body);
+        let mut response = respond(self.status, self.body, self.location);
         if let Some(Ok(etag)) = self.etag.map(HeaderValue::try_from) {
             response.headers_mut().insert(header::ETAG, etag);
         }
@@ -103,7 +125,21 @@ fn response<T: Described>(status: u16) -> MetaResponse {
         status: Some(status),
         status_range: None,
         content: vec![json(enveloped::<T>())],
-        headers: vec![],
+        headers: if status == 201 {
+            vec![location_header()]
+        } else {
+            vec![]
+        },
+    }
+}
+
+fn location_header() -> MetaHeader {
+    MetaHeader {
+        name: header::LOCATION.to_string(),
+        description: Some("The address of the record, where it can be got.".to_owned()),
+        required: false,
+        deprecated: false,
+        schema: inline(text("")),
     }
 }
 
@@ -182,7 +218,8 @@ pub const REPLAYED: &str = "{\"replayed\":true}";
 
 impl<T: Send, const CREATES: bool> IntoResponse for StoredAnswer<T, CREATES> {
     fn into_response(self) -> Response {
-        respond(self.status, self.body.into())
+        let location = location(self.status, &self.body);
+        respond(self.status, self.body.into(), location)
     }
 }
 

@@ -4,6 +4,7 @@
 pub mod body;
 pub mod envelope;
 pub mod error;
+mod list_query;
 pub mod page;
 pub mod parameters;
 pub mod record;
@@ -14,7 +15,8 @@ pub mod stream;
 pub use body::Body;
 pub use envelope::{Answer, Created, CreatedOnce, NoContent, Tried};
 pub use error::{Failure, Outcome};
-pub use page::{Address, List, ListQuery};
+pub use list_query::ListQuery;
+pub use page::{Address, List};
 pub use parameters::{IdempotencyKey, IfMatch};
 pub use request::{ClientAddress, RequestId, RequestTrace};
 pub use schema::Tag;

@@ -1,22 +1,25 @@
-//! Paging of lists (spec: Pagination; contract §5): the query string or the body of `POST …/list`, window,
-//! links, and the list as an answer.
+//! Paging of lists (spec: Pagination; contract §2, §5): window, links, and the list as an answer.
 
 use super::{
-    Failure,
+    Failure, ListQuery,
     schema::{Described, array, from_json, inline, object},
-    stream::{self, Length, Window},
+    stream::{self, Page, Window},
 };
 use crate::{
-    core::{Services, records::list::Listing, search::Search},
+    core::{
+        Services,
+        records::list::Listing,
+        search::{Part, Search},
+    },
     types::error::{Error, Result},
 };
+use data_encoding::BASE64URL_NOPAD;
 use poem::{FromRequest, IntoResponse, Request, RequestBody, Response};
 use poem_openapi::{
     ApiResponse,
     registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, Registry},
 };
-use serde::{Deserialize, Deserializer};
-use serde_json::{json, value::RawValue};
+use serde_json::json;
 use std::marker::PhantomData;
 
 /// The most items a page may have (contract §5).
@@ -62,69 +65,145 @@ impl Address {
         &self.base
     }
 
-    /// The address of the same list at another offset, in the form the spec's links have.
-    fn link(&self, window: Window, offset: u64) -> String {
+    /// The address of the page of the same list after or before an item, in the form the spec's links
+    /// have.
+    fn link(&self, limit: u64, direction: &str, anchor: &Anchor) -> String {
         let kept = self
             .query
             .iter()
-            .filter(|(name, _)| name != "limit" && name != "offset");
+            .filter(|(name, _)| !["limit", "offset", "after", "before"].contains(&name.as_str()));
         let query = form_urlencoded::Serializer::new(String::new())
             .extend_pairs(kept)
-            .append_pair("limit", &window.limit.to_string())
-            .append_pair("offset", &offset.to_string())
+            .append_pair("limit", &limit.to_string())
+            .append_pair(direction, &anchor.encoded())
             .finish();
         format!("{}/api/5/{}?{query}", self.base, self.path)
+    }
+}
+
+/// An item at the end of a page, and the offset that the page beyond it would have had. Opaque for
+/// clients: a list in another order than by id adds what it is ordered by.
+#[derive(Debug, PartialEq, Eq)]
+struct Anchor {
+    id: i64,
+    offset: u64,
+}
+
+impl Anchor {
+    fn encoded(&self) -> String {
+        BASE64URL_NOPAD.encode(json!([self.id, self.offset]).to_string().as_bytes())
+    }
+
+    fn parse(name: &str, text: &str) -> Result<Self> {
+        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).unwrap_or_default();
+        let (id, offset) = serde_json::from_slice(&bytes).map_err(|_| {
+            Error::invalid(format!(
+                "{name}: must be as `meta.pagination` has it; leave it out to begin anew"
+            ))
+        })?;
+        Ok(Self { id, offset })
     }
 }
 
 /// No list is this long; a page behind it stays within SQLite's numbers.
 const OFFSET_MAX: u64 = 1 << 62;
 
-/// The window that `limit`, `offset` and `total` ask for.
+/// The window that a query asks for.
 ///
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`], naming the parameter.
-pub fn window(limit: Option<i64>, offset: Option<i64>, total: Option<bool>) -> Result<Window> {
-    let limit = match limit {
+pub fn window(query: &ListQuery) -> Result<Window> {
+    let limit = match query.limit {
         None => LIMIT_DEFAULT,
         Some(limit) => u64::try_from(limit)
             .ok()
             .filter(|limit| (1..=LIMIT_MAX).contains(limit))
             .ok_or_else(|| Error::invalid(format!("limit: must be 1 to {LIMIT_MAX}")))?,
     };
-    let offset = u64::try_from(offset.unwrap_or(0))
-        .map_err(|_| Error::invalid("offset: must be 0 or more"))?
-        .min(OFFSET_MAX);
+    let anchor = match (&query.after, &query.before) {
+        (None, None) => None,
+        (Some(after), None) => Some(("after", after)),
+        (None, Some(before)) => Some(("before", before)),
+        (Some(_), Some(_)) => return Err(Error::invalid("before: not beside after")),
+    };
+    let (part, offset) = match (anchor, query.offset) {
+        (Some((name, _)), Some(_)) => {
+            return Err(Error::invalid(format!("offset: not beside {name}")));
+        }
+        (Some((name, text)), None) => {
+            let Anchor { id, offset } = Anchor::parse(name, text)?;
+            let part = match name {
+                "after" => Part::After(id),
+                _ => Part::Before(id),
+            };
+            (Some(part), offset)
+        }
+        (None, offset) => {
+            let offset = u64::try_from(offset.unwrap_or(0))
+                .map_err(|_| Error::invalid("offset: must be 0 or more"))?;
+            (None, offset)
+        }
+    };
     Ok(Window {
-        offset,
+        part,
+        offset: offset.min(OFFSET_MAX),
         limit,
-        total: total.unwrap_or(true),
+        total: query.total.unwrap_or(true),
     })
 }
 
-fn meta(address: Option<&Address>, window: Window, length: Length) -> String {
+/// Where the next page begins, and the previous one ends. Beside an empty page that is where it would be.
+fn anchors(window: Window, page: &Page) -> [Anchor; 2] {
+    let Window {
+        part,
+        offset,
+        limit,
+        ..
+    } = window;
+    let (last, first) = match part {
+        Some(Part::After(id)) => (id, id.saturating_add(1)),
+        Some(Part::Before(id)) => (id.saturating_sub(1), id),
+        None => (0, i64::MAX),
+    };
+    let end = page.total.unwrap_or(u64::MAX);
+    [
+        Anchor {
+            id: page.ids.back().copied().unwrap_or(last),
+            offset: offset + limit,
+        },
+        Anchor {
+            id: page.ids.front().copied().unwrap_or(first),
+            offset: offset.min(end).saturating_sub(limit),
+        },
+    ]
+}
+
+/// The `meta` of a page: with links where the list has an address, otherwise with `after`.
+fn meta(address: Option<&Address>, window: Window, page: &Page) -> String {
     let Window { offset, limit, .. } = window;
     let mut pagination = serde_json::Map::new();
-    let (more, end) = match length {
-        Length::Counted(total) => {
-            pagination.insert("totalItems".into(), total.into());
-            pagination.insert("totalPages".into(), total.div_ceil(limit).into());
-            (offset + limit < total, total)
-        }
-        Length::Uncounted { more } => (more, u64::MAX),
-    };
+    if let Some(total) = page.total {
+        pagination.insert("totalItems".into(), total.into());
+        pagination.insert("totalPages".into(), total.div_ceil(limit).into());
+    }
     pagination.insert("offset".into(), offset.into());
     pagination.insert("limit".into(), limit.into());
-    let Some(address) = address else {
-        return json!({"pagination": pagination}).to_string();
-    };
-    if more {
-        let next = address.link(window, offset + limit);
-        pagination.insert("next".into(), next.into());
-    }
-    if offset > 0 {
-        let previous = address.link(window, offset.min(end).saturating_sub(limit));
-        pagination.insert("previous".into(), previous.into());
+    let [next, previous] = anchors(window, page);
+    match address {
+        Some(address) => {
+            if page.more {
+                let next = address.link(limit, "after", &next);
+                pagination.insert("next".into(), next.into());
+            }
+            if page.is_behind {
+                let previous = address.link(limit, "before", &previous);
+                pagination.insert("previous".into(), previous.into());
+            }
+        }
+        None if page.more => {
+            pagination.insert("after".into(), next.encoded().into());
+        }
+        None => {}
     }
     json!({"pagination": pagination}).to_string()
 }
@@ -146,8 +225,8 @@ impl<T> List<T> {
         address: Option<&Address>,
     ) -> Result<Self, Failure> {
         let address = address.cloned();
-        let body = stream::body(app, listing, search, window, move |length| {
-            meta(address.as_ref(), window, length)
+        let body = stream::body(app, listing, search, window, move |page| {
+            meta(address.as_ref(), window, page)
         })
         .await?;
         Ok(Self {
@@ -208,7 +287,7 @@ impl Described for PageMeta {
     fn schema() -> MetaSchema {
         let count =
             |about: &str| json!({"type": "integer", "format": "int64", "description": about});
-        let next = "http://192.168.1.7:8080/api/5/delegate/list?limit=1&offset=1";
+        let next = "http://192.168.1.7:8080/api/5/delegate/list?limit=1&after=WzQxLDFd";
         from_json(&json!({
             "type": "object",
             "required": ["pagination"],
@@ -218,122 +297,14 @@ impl Described for PageMeta {
                 "properties": {
                     "totalItems": count("Items in the whole list; absent with `total=false`."),
                     "totalPages": count("Absent with `total=false`."),
-                    "offset": count("Items passed over."),
+                    "offset": count("Items passed over; with `after` or `before` as many as if none had been deleted."),
                     "limit": count("Items on a page."),
+                    "after": {"type": "string", "description": "Send it back as `after` for the next page; absent on the last. Of `POST …/list` alone, which has no links."},
                     "next": {"type": "string", "description": "Address of the next page; absent on the last."},
                     "previous": {"type": "string", "description": "Address of the page before; absent on the first."},
                 },
             }},
             "example": {"pagination": {"totalItems": 2, "totalPages": 2, "offset": 0, "limit": 1, "next": next}},
-        }))
-    }
-}
-
-/// Search, fields and window of a list: in the query string, or in the body of `POST …/list`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ListQuery {
-    /// A search expression as JSON text.
-    #[serde(deserialize_with = "search_text")]
-    pub search: Option<String>,
-    /// Properties to show, separated by commas.
-    #[serde(deserialize_with = "field_names")]
-    pub fields: Option<String>,
-    /// Items on a page.
-    pub limit: Option<i64>,
-    /// Items passed over.
-    pub offset: Option<i64>,
-    /// Whether the items of the whole list are counted; they are without it.
-    pub total: Option<bool>,
-}
-
-/// A search in a body is JSON, or JSON in a string as in the query string.
-fn search_text<'de, D: Deserializer<'de>>(body: D) -> Result<Option<String>, D::Error> {
-    let search = Option::<Box<RawValue>>::deserialize(body)?;
-    Ok(search.map(|search| {
-        serde_json::from_str(search.get()).unwrap_or_else(|_| search.get().to_owned())
-    }))
-}
-
-#[derive(Deserialize)]
-#[serde(
-    untagged,
-    expecting = "must be names of properties: a list, or a string with commas"
-)]
-enum Fields {
-    Text(String),
-    Names(Vec<String>),
-}
-
-fn field_names<'de, D: Deserializer<'de>>(body: D) -> Result<Option<String>, D::Error> {
-    let fields = Option::<Fields>::deserialize(body)?;
-    Ok(fields.map(|fields| match fields {
-        Fields::Text(names) => names,
-        Fields::Names(names) => names.join(","),
-    }))
-}
-
-impl ListQuery {
-    /// What the query string asks for.
-    pub fn of(
-        limit: Option<i64>,
-        offset: Option<i64>,
-        total: Option<bool>,
-        fields: Option<String>,
-        search: Option<String>,
-    ) -> Self {
-        Self {
-            search,
-            fields,
-            limit,
-            offset,
-            total,
-        }
-    }
-}
-
-impl Described for ListQuery {
-    const NAME: &'static str = "ListInput";
-
-    fn schema() -> MetaSchema {
-        from_json(&json!({
-            "type": "object",
-            "description": "What a list is asked for.",
-            "properties": {
-                "search": {
-                    "description": "What to find; all without it.",
-                    "anyOf": [
-                        {
-                            "type": "object", "nullable": true, "additionalProperties": {},
-                            "description": "An expression, see *Search*.",
-                        },
-                        {"type": "string", "description": "The same as JSON text."},
-                    ],
-                },
-                "fields": {
-                    "description": "Properties to show; all without it.",
-                    "anyOf": [
-                        {
-                            "type": "array", "nullable": true, "items": {"type": "string"},
-                            "description": "Names of properties.",
-                        },
-                        {"type": "string", "description": "Names of properties, separated by commas."},
-                    ],
-                },
-                "limit": {
-                    "type": "integer", "format": "int64", "nullable": true, "minimum": 1, "maximum": 50_000,
-                    "description": "Items on a page; 5,000 without it.",
-                },
-                "offset": {
-                    "type": "integer", "format": "int64", "nullable": true, "minimum": 0,
-                    "description": "Items to skip; 0 without it.",
-                },
-                "total": {
-                    "type": "boolean", "nullable": true,
-                    "description": "`false` counts nothing, and leaves `totalItems` and `totalPages` out.",
-                },
-            },
-            "example": {"search": {"in": ["id", [7, 8, 9]]}, "fields": ["id"], "limit": 100, "offset": 0},
         }))
     }
 }
@@ -354,37 +325,68 @@ mod tests {
             ],
         };
         let window = |offset, limit| Window {
+            part: None,
             offset,
             limit,
             total: true,
         };
-        let counted = Length::Counted;
-        insta::assert_snapshot!(meta(Some(&address), window(10, 20), counted(45)), @r#"{"pagination":{"totalItems":45,"totalPages":3,"offset":10,"limit":20,"next":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&offset=30","previous":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&offset=0"}}"#);
-        assert!(!meta(Some(&address), window(10, 20), counted(30)).contains("next"));
-        assert!(!meta(Some(&address), window(0, 1), counted(1)).contains("previous"));
-        let more = |more| meta(Some(&address), window(10, 20), Length::Uncounted { more });
-        assert!(!more(true).contains("total"));
-        assert!(more(true).contains("limit=20&offset=30"));
-        assert!(!more(false).contains("next"));
+        let page = |total, is_behind, more| Page {
+            ids: [41, 43].into(),
+            total,
+            is_behind,
+            more,
+        };
+        let told = |page| meta(Some(&address), window(10, 20), &page);
+        insta::assert_snapshot!(told(page(Some(45), true, true)), @r#"{"pagination":{"totalItems":45,"totalPages":3,"offset":10,"limit":20,"next":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&after=WzQzLDMwXQ","previous":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&before=WzQxLDBd"}}"#);
+        assert!(!told(page(Some(30), true, false)).contains("next"));
+        assert!(!told(page(Some(45), false, true)).contains("previous"));
+        assert!(!told(page(None, true, true)).contains("total"));
+        let posted = |more| meta(None, window(10, 20), &page(None, true, more));
+        insta::assert_snapshot!(posted(true), @r#"{"pagination":{"offset":10,"limit":20,"after":"WzQzLDMwXQ"}}"#);
+        assert!(!posted(false).contains("after"));
+    }
+
+    fn asked(limit: Option<i64>, offset: Option<i64>) -> ListQuery {
+        ListQuery::of(limit, offset, None, None, None)
     }
 
     #[test]
     fn windows_are_bounded() {
-        assert_eq!(
-            window(None, None, None).unwrap(),
-            Window {
-                offset: 0,
-                limit: 5000,
-                total: true
-            }
-        );
+        let all = Window {
+            part: None,
+            offset: 0,
+            limit: 5000,
+            total: true,
+        };
+        assert_eq!(window(&asked(None, None)).unwrap(), all);
         for (limit, offset) in [
             (Some(0), None),
             (Some(50_001), None),
             (Some(-1), None),
             (None, Some(-1)),
         ] {
-            assert!(window(limit, offset, None).is_err());
+            assert!(window(&asked(limit, offset)).is_err());
         }
+    }
+
+    #[test]
+    fn beyond_an_empty_page_is_where_it_would_be() {
+        let of = |part| {
+            let window = Window {
+                part,
+                offset: 100,
+                limit: 50,
+                total: true,
+            };
+            let empty = Page {
+                total: Some(80),
+                ..Page::default()
+            };
+            anchors(window, &empty).map(|anchor| (anchor.id, anchor.offset))
+        };
+        assert_eq!(of(None), [(0, 150), (i64::MAX, 30)]);
+        assert_eq!(of(Some(Part::After(7))), [(7, 150), (8, 30)]);
+        assert_eq!(of(Some(Part::Before(7))), [(6, 150), (7, 30)]);
+        assert_eq!(of(Some(Part::After(i64::MAX)))[1].0, i64::MAX);
     }
 }

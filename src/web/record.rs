@@ -123,7 +123,7 @@ pub async fn page<T>(
         zone: app.settings().zone.clone(),
     };
     let search = Search::asked(searched, query.search.as_deref(), &records.zone, visible)?;
-    let window = window(query.limit, query.offset, query.total)?;
+    let window = window(&query)?;
     List::of(app, records, search, window, address).await
 }
 

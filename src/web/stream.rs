@@ -1,7 +1,11 @@
-//! A list as a body: counted once, then streamed in slices as the client takes them.
+//! A list as a body: its page is found once, then streamed in slices as the client takes them.
 
 use crate::{
-    core::{Services, records::list::Listing, search::Search},
+    core::{
+        Services,
+        records::list::Listing,
+        search::{Part, Search},
+    },
     types::error::Result,
 };
 use poem::Body;
@@ -14,6 +18,8 @@ const SLICE_ROWS: usize = 250;
 /// Where in a list a page lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
+    /// After or before an item; without it after `offset` items.
+    pub part: Option<Part>,
     /// Items passed over.
     pub offset: u64,
     /// Items shown at the most.
@@ -22,43 +28,47 @@ pub struct Window {
     pub total: bool,
 }
 
-/// What is known of a list's length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Length {
-    /// So many items.
-    Counted(u64),
-    /// Not counted: whether there is anything after the page.
-    Uncounted { more: bool },
+/// A page that was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    /// The ids of its items, ascending.
+    pub ids: VecDeque<i64>,
+    /// How many items the whole list has, where they are counted.
+    pub total: Option<u64>,
+    /// Whether there are items before it.
+    pub is_behind: bool,
+    /// Whether there are items after it.
+    pub more: bool,
 }
 
 /// A page of a list as a body: `{"data": [...], "meta": ...}`, where `meta` gives the envelope's
-/// `meta` (JSON text) for the list's length. What does not fit into one slice is streamed.
+/// `meta` (JSON text) for the page. What does not fit into one slice is streamed.
 pub async fn body<L: Listing>(
     app: &Services,
     listing: L,
     search: Option<Search>,
     window: Window,
-    meta: impl FnOnce(Length) -> String,
+    meta: impl FnOnce(&Page) -> String + Send + 'static,
 ) -> Result<Body> {
     let listing = Arc::new(listing);
     let of_first = Arc::clone(&listing);
-    let (length, text, cursor) = app
+    let (ids, text, end) = app
         .store
         .read(move |connection| {
-            let (length, mut cursor) = begin(connection, &*of_first, search.as_ref(), window)?;
+            let mut page = find(connection, &*of_first, search.as_ref(), window)?;
+            let end = format!("],\"meta\":{}}}", meta(&page));
             let mut text = String::from("{\"data\":[");
-            cursor.write(connection, &*of_first, &mut text)?;
-            Ok((length, text, cursor))
+            write(connection, &*of_first, &mut page.ids, &mut text)?;
+            Ok((page.ids, text, end))
         })
         .await?;
-    let end = format!("],\"meta\":{}}}", meta(length));
-    if cursor.is_done() {
+    if ids.is_empty() {
         return Ok(Body::from_string(text + &end));
     }
     let rest = Rest {
         app: app.clone(),
         listing,
-        cursor,
+        ids,
         items: text.len() > "{\"data\":[".len(),
         end: Some(end),
         first: Some(text),
@@ -73,114 +83,79 @@ pub async fn body<L: Listing>(
     )))
 }
 
-/// How long the list is, and where its page begins. Without a total one item more is looked for than
-/// the page shows.
-fn begin(
+/// Finds a page. Without a total one item more is looked for than the page shows.
+fn find(
     connection: &Connection,
     listing: &impl Listing,
     search: Option<&Search>,
     window: Window,
-) -> Result<(Length, Cursor)> {
-    let Window { offset, limit, .. } = window;
-    Ok(match (search, window.total) {
-        (Some(search), true) => {
-            let found = search.page(connection, offset, limit)?;
-            (
-                Length::Counted(found.total),
-                Cursor::Found(found.ids.into()),
-            )
-        }
-        (Some(search), false) => {
-            let mut ids = search.slice(connection, offset, limit + 1)?;
-            let more = ids.len() as u64 > limit;
-            ids.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-            (Length::Uncounted { more }, Cursor::Found(ids.into()))
-        }
-        (None, true) => {
-            let total = listing.count(connection)?;
-            let left = limit.min(total.saturating_sub(offset));
-            (Length::Counted(total), Cursor::all(offset, left))
-        }
-        (None, false) => {
-            let next = listing.ids(connection, None, offset + limit, 1)?;
-            let more = !next.is_empty();
-            (Length::Uncounted { more }, Cursor::all(offset, limit))
-        }
+) -> Result<Page> {
+    let Window {
+        part,
+        offset,
+        limit,
+        total,
+    } = window;
+    if let Some(search) = search.filter(|_| total) {
+        let found = search.page(connection, part, offset, limit)?;
+        return Ok(Page {
+            total: Some(found.total),
+            is_behind: found.before > 0,
+            more: found.before + (found.ids.len() as u64) < found.total,
+            ids: found.ids,
+        });
+    }
+    let mut ids: VecDeque<i64> = match (search, part) {
+        (Some(search), Some(part)) => search.part(connection, part, limit + 1)?,
+        (Some(search), None) => search.slice(connection, offset, limit + 1)?,
+        (None, Some(part)) => listing.ids(connection, part, 0, limit + 1)?,
+        (None, None) => listing.ids(connection, Part::After(0), offset, limit + 1)?,
+    }
+    .into();
+    let is_cut = ids.len() as u64 > limit;
+    let (is_behind, more) = match part {
+        Some(Part::Before(_)) => (is_cut, true),
+        Some(Part::After(_)) => (true, is_cut),
+        None => (offset > 0, is_cut),
+    };
+    match part {
+        Some(Part::Before(_)) if is_cut => ids.pop_front(),
+        _ if is_cut => ids.pop_back(),
+        _ => None,
+    };
+    Ok(Page {
+        total: if total {
+            Some(listing.count(connection)?)
+        } else {
+            None
+        },
+        is_behind,
+        more,
+        ids,
     })
 }
 
-/// What of a page is still to be read.
-enum Cursor {
-    /// The ids that a search found.
-    Found(VecDeque<i64>),
-    /// So many of all that come after an id, or after so many others.
-    All {
-        after: Option<i64>,
-        offset: u64,
-        left: u64,
-    },
-}
-
-impl Cursor {
-    fn all(offset: u64, left: u64) -> Self {
-        Self::All {
-            after: None,
-            offset,
-            left,
-        }
+/// Writes the next slice of what is left of a page, and returns how many items that were.
+fn write(
+    connection: &Connection,
+    listing: &impl Listing,
+    left: &mut VecDeque<i64>,
+    out: &mut String,
+) -> Result<usize> {
+    let ids: Vec<i64> = left.iter().take(SLICE_ROWS).copied().collect();
+    if ids.is_empty() {
+        return Ok(0);
     }
-
-    /// Whether nothing is left to read.
-    fn is_done(&self) -> bool {
-        match self {
-            Self::Found(ids) => ids.is_empty(),
-            Self::All { left, .. } => *left == 0,
-        }
-    }
-
-    /// Writes the next slice; how many items, `None` at the end.
-    fn write(
-        &mut self,
-        connection: &Connection,
-        listing: &impl Listing,
-        out: &mut String,
-    ) -> Result<Option<usize>> {
-        let mut asked = 0;
-        let ids: Vec<i64> = match self {
-            Self::Found(ids) => ids.iter().take(SLICE_ROWS).copied().collect(),
-            Self::All {
-                after,
-                offset,
-                left,
-            } => {
-                let passed_over = if after.is_some() { 0 } else { *offset };
-                asked = (*left).min(SLICE_ROWS as u64);
-                listing.ids(connection, *after, passed_over, asked)?
-            }
-        };
-        if ids.is_empty() {
-            return Ok(None);
-        }
-        let written = listing.write(connection, &ids, out)?;
-        match self {
-            Self::Found(ids) => drop(ids.drain(..written.ids)),
-            Self::All { after, left, .. } => {
-                *after = ids.get(written.ids - 1).copied();
-                *left -= written.ids as u64;
-                // Fewer than asked for are the last.
-                if (ids.len() as u64) < asked && written.ids == ids.len() {
-                    *left = 0;
-                }
-            }
-        }
-        Ok(Some(written.items))
-    }
+    let written = listing.write(connection, &ids, out)?;
+    left.drain(..written.ids);
+    Ok(written.items)
 }
 
 struct Rest<L> {
     app: Services,
     listing: Arc<L>,
-    cursor: Cursor,
+    /// Of the items that are still to be read.
+    ids: VecDeque<i64>,
     /// Whether an item was written yet.
     items: bool,
     end: Option<String>,
@@ -193,30 +168,23 @@ impl<L: Listing> Rest<L> {
         if let Some(first) = self.first.take() {
             return Ok(Some((first, self)));
         }
-        let Some(end) = self.end.take() else {
-            return Ok(None);
-        };
+        if self.ids.is_empty() {
+            return Ok(self.end.take().map(|end| (end, self)));
+        }
         let listing = Arc::clone(&self.listing);
-        let (app, mut cursor, some) = (self.app.clone(), self.cursor, self.items);
-        let (cursor, text, written) = app
+        let (app, mut ids, some) = (self.app.clone(), self.ids, self.items);
+        let (ids, text, written) = app
             .store
             .read(move |connection| {
                 let mut text = String::from(if some { "," } else { "" });
-                let written = cursor.write(connection, &*listing, &mut text)?;
-                Ok((cursor, text, written))
+                let written = write(connection, &*listing, &mut ids, &mut text)?;
+                Ok((ids, text, written))
             })
             .await?;
-        self.cursor = cursor;
-        let (text, end) = match written {
-            None => (end, None),
-            // All of them were deleted meanwhile.
-            Some(0) => (String::new(), Some(end)),
-            Some(_) => {
-                self.items = true;
-                (text, Some(end))
-            }
-        };
-        self.end = end;
+        self.ids = ids;
+        // All of them may have been deleted meanwhile.
+        let text = if written == 0 { String::new() } else { text };
+        self.items |= written > 0;
         Ok(Some((text, self)))
     }
 }

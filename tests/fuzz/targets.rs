@@ -115,7 +115,7 @@ pub fn search(bytes: &[u8]) {
         match Search::parse(subject, text, &Zone::default(), None) {
             Err(cause) => assert_eq!(cause.kind, Kind::InvalidSearch),
             Ok(search) => {
-                let found = EMPTY.with(|empty| search.page(empty, 0, 10));
+                let found = EMPTY.with(|empty| search.page(empty, None, 0, 10));
                 // Nobody defined the statement that it may name.
                 assert!(found.is_ok_and(|found| found.total == 0) || text.contains("\"st\""));
             }

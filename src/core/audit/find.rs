@@ -287,14 +287,17 @@ fn sql(filter: &Filter, order: Order) -> String {
         Order::OldestFirst => "ASC",
     };
     format!(
-        "SELECT id, at, actor, request_id, action, record_type, record_id, before, after FROM audit
-         WHERE id BETWEEN :low AND :high AND {record}
+        "{SELECT} WHERE id BETWEEN :low AND :high AND {record}
            AND (:action IS NULL OR action = :action)
            AND (:from IS NULL OR at >= :from) AND (:to IS NULL OR at < :to)
            AND (:who IS NULL OR actor IN (SELECT value FROM json_each(:who)) OR (:imports AND actor GLOB 'import:*'))
          ORDER BY id {order} LIMIT :limit"
     )
 }
+
+/// The beginning of a statement of which [`entry`] reads the rows.
+pub(super) const SELECT: &str =
+    "SELECT id, at, actor, request_id, action, record_type, record_id, before, after FROM audit";
 
 pub(super) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let json = |text: Option<String>| text.and_then(|text| serde_json::from_str(&text).ok());

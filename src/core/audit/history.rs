@@ -1,7 +1,7 @@
 //! The history of one record: what the audit has of it, with the import that brought it.
 
 use super::Entry;
-use super::find::entry;
+use super::find::{SELECT, entry};
 use crate::types::error::Result;
 use rusqlite::{Connection, named_params};
 
@@ -24,8 +24,7 @@ pub fn history(
     limit: usize,
 ) -> Result<Vec<Entry>> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT id, at, actor, request_id, action, record_type, record_id, before, after FROM audit
-         WHERE record_type IN (:type, :other) AND record_id = :record AND id < :before
+        "{SELECT} WHERE record_type IN (:type, :other) AND record_id = :record AND id < :before
          UNION ALL SELECT r.change_id, t.created_at, b.actor, NULL, 'import', :type, t.id, NULL,
              json_object('Import', b.id || ': ' || b.file_name)
          FROM batch_rows r CROSS JOIN batches b ON b.id = r.batch_id JOIN {table} t ON t.id = r.record_id

@@ -5,10 +5,12 @@
 
 mod find;
 mod history;
+mod past;
 mod who;
 
 pub use find::{Actors, Entry, Filter, Page, USUAL_ACTIONS, Walk, page, recent_actions, types};
 pub use history::{HistoryOf, history};
+pub use past::{Past, Properties};
 pub use who::{Actor, meant};
 
 use crate::{core::Context, db::Tx, types::error::Result};

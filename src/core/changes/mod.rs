@@ -14,7 +14,7 @@ use crate::{
     db::{Tx, counters, newest_interaction},
     types::{DelegateId, DeviceId, Timestamp, error::Result},
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 /// A position in the feed: everything up to here is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,6 +73,8 @@ pub mod action {
     pub const UNDO: &str = "undo";
     /// Deleted with a person who was erased.
     pub const FORGET: &str = "forget";
+    /// Merged into another, which is gone as well.
+    pub const MERGED: &str = "merged";
 }
 
 /// A slice of the feed.
@@ -113,6 +115,23 @@ pub fn note_all(tx: &Tx<'_>, action: &str, record_type: &str, ids: &str, of: i64
     Ok(())
 }
 
+/// Takes rows of records that are gone for good out of the audit. Where a webhook still has to tell of
+/// one, what was done stays here, without its content.
+pub fn empty(tx: &Tx<'_>, rows: &str, parameters: impl Params + Clone) -> Result<()> {
+    tx.prepare_cached(&format!(
+        "INSERT INTO changes (id, at, interaction_id, action, record_type, record_id)
+         SELECT id, at, interaction_id, iif(after ->> '$.into' IS NULL, action, '{}'), record_type, record_id
+         FROM audit WHERE {rows}
+             AND (id > (SELECT min(audit_id) FROM outbox_destinations)
+                 OR id IN (SELECT source_id FROM outbox WHERE source = 'audit'))",
+        action::MERGED
+    ))?
+    .execute(parameters.clone())?;
+    tx.prepare_cached(&format!("DELETE FROM audit WHERE {rows}"))?
+        .execute(parameters)?;
+    Ok(())
+}
+
 /// The counter of the change up to which old ones were removed.
 const PRUNED_TO: &str = "changes pruned";
 /// The counter that changes whenever the file goes back to an earlier state.
@@ -143,12 +162,14 @@ pub fn is_any_before(connection: &Connection, until: Timestamp) -> Result<bool> 
     Ok(first.is_some_and(|first| first < until))
 }
 
-/// Removes up to `limit` changes from before `until` that every reader has behind it; how many.
+/// Removes up to `limit` changes from before `until` that every reader has behind it and told of; how
+/// many.
 pub fn prune(tx: &Tx<'_>, until: Timestamp, limit: usize) -> Result<usize> {
     let mut statement = tx.prepare_cached(
         "DELETE FROM changes WHERE id IN (
              SELECT id FROM changes
              WHERE at < ?1 AND id <= coalesce((SELECT min(audit_id) FROM outbox_destinations), id)
+                 AND id NOT IN (SELECT source_id FROM outbox WHERE source = 'audit')
              ORDER BY id LIMIT ?2)
          RETURNING id",
     )?;
@@ -184,6 +205,18 @@ pub fn is_behind(connection: &Connection, from: Position) -> Result<bool> {
 pub fn read(connection: &Connection, from: Position, limit: usize) -> Result<Read> {
     let changed = changed(connection, from.change, limit)?;
     let recorded = interactions(connection, from.interaction, limit)?;
+    Ok(merge(from, changed, recorded, limit))
+}
+
+/// As [`read`], with interactions that were deleted since, each where it was created. Of one that is gone
+/// for good nothing but the id is known.
+pub fn read_all(connection: &Connection, from: Position, limit: usize) -> Result<Read> {
+    let changed = changed(connection, from.change, limit)?;
+    let mut recorded = interactions(connection, from.interaction, limit)?;
+    recorded.extend(gone_interactions(connection, from, limit)?);
+    recorded.sort_by_key(|(_, recorded)| recorded.id);
+    recorded.dedup_by_key(|(_, recorded)| recorded.id);
+    recorded.truncate(limit);
     Ok(merge(from, changed, recorded, limit))
 }
 
@@ -242,16 +275,42 @@ pub fn interactions(
                 first_device_id, second_device_id, third_device_id
          FROM interactions WHERE id > ?1 ORDER BY id LIMIT ?2",
     )?;
-    let found = statement.query_map(params![after, limit], |row| {
-        let recorded = Recorded {
-            id: row.get(0)?,
-            interaction_type: row.get(2)?,
-            first_delegate: row.get(3)?,
-            devices: [row.get(4)?, row.get(5)?, row.get(6)?],
-        };
-        Ok((row.get(1)?, recorded))
-    })?;
+    let found = statement.query_map(params![after, limit], recorded)?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Interactions that were deleted after a position and created after it; those of which the audit knows
+/// something come first.
+fn gone_interactions(
+    connection: &Connection,
+    from: Position,
+    limit: usize,
+) -> Result<Vec<(Timestamp, Recorded)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT * FROM (
+             SELECT record_id, at, coalesce(before ->> '$.interactionType', ''), before ->> '$.firstDelegate.id',
+                 before ->> '$.firstDevice.id', before ->> '$.secondDevice.id', before ->> '$.thirdDevice.id'
+             FROM audit WHERE record_type = 'interaction' AND action = 'delete' AND record_id > ?1 AND id > ?2
+             ORDER BY record_id LIMIT ?3)
+         UNION ALL SELECT * FROM (
+             SELECT record_id, max(at), '', NULL, NULL, NULL, NULL
+             FROM changes WHERE id > ?2 AND record_type = 'interaction' AND record_id > ?1
+                 AND action IN ('delete', 'undo', 'forget')
+             GROUP BY record_id ORDER BY record_id LIMIT ?3)",
+    )?;
+    let parameters = params![from.interaction, from.change, limit];
+    let found = statement.query_map(parameters, recorded)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+fn recorded(row: &Row<'_>) -> rusqlite::Result<(Timestamp, Recorded)> {
+    let recorded = Recorded {
+        id: row.get(0)?,
+        interaction_type: row.get(2)?,
+        first_delegate: row.get(3)?,
+        devices: [row.get(4)?, row.get(5)?, row.get(6)?],
+    };
+    Ok((row.get(1)?, recorded))
 }
 
 fn changed(connection: &Connection, after: i64, limit: usize) -> Result<Vec<Placed>> {

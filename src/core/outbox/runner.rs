@@ -54,7 +54,7 @@ pub struct Read {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Delivered,
-    /// Nothing is left to deliver: the record was erased or deleted, or a person cancelled it.
+    /// Nothing is left to deliver: its destination or message is gone, or a person cancelled it.
     Nothing,
     /// It was not delivered, and is tried again.
     Failed {

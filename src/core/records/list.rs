@@ -2,7 +2,7 @@
 //! checkpoint.
 
 use super::Selection;
-use crate::types::error::Result;
+use crate::{core::search::Part, types::error::Result};
 use rusqlite::Connection;
 
 /// A slice ends early once it is this long, so that large records do not fill the memory.
@@ -27,21 +27,27 @@ pub trait Listing: Send + Sync + 'static {
             .query_row([], |row| row.get(0))?)
     }
 
-    /// Up to `limit` ids, ascending: those after the id `after`, but for the first `offset`.
+    /// Up to `limit` ids of a part, ascending, the nearest but for the first `offset`.
     fn ids(
         &self,
         connection: &Connection,
-        after: Option<i64>,
+        part: Part,
         offset: u64,
         limit: u64,
     ) -> Result<Vec<i64>> {
         let (table, alive, index) = self.source();
         let index = index.map_or_else(String::new, |index| format!(" INDEXED BY {index}"));
+        let (from, bound, order) = match part {
+            Part::After(id) => (id, "id > ?1", "ASC"),
+            Part::Before(id) => (id, "id < ?1", "DESC"),
+        };
         let mut statement = connection.prepare_cached(&format!(
-            "SELECT id FROM {table}{index} WHERE {alive} AND id > ?1 ORDER BY id LIMIT ?2 OFFSET ?3"
+            "SELECT id FROM {table}{index} WHERE {alive} AND {bound} ORDER BY id {order} LIMIT ?2 OFFSET ?3"
         ))?;
-        let ids = statement.query_map((after.unwrap_or(0), limit, offset), |row| row.get(0))?;
-        Ok(ids.collect::<rusqlite::Result<_>>()?)
+        let ids = statement.query_map((from, limit, offset), |row| row.get(0))?;
+        let mut ids = ids.collect::<rusqlite::Result<Vec<i64>>>()?;
+        ids.sort_unstable();
+        Ok(ids)
     }
 }
 

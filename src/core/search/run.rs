@@ -3,7 +3,10 @@
 use super::{Search, statement::Statement, statements};
 use crate::types::error::{Error, Kind, Result};
 use rusqlite::Connection;
-use std::time::{Duration, Instant};
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
 
 /// How long a search may take (contract §5).
 pub const SEARCH_MAX: Duration = Duration::from_secs(5);
@@ -14,9 +17,11 @@ const STEPS: i32 = 10_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The ids on the page, ascending.
-    pub ids: Vec<i64>,
+    pub ids: VecDeque<i64>,
     /// How many there are in all.
     pub total: u64,
+    /// How many of them come before the page.
+    pub before: u64,
 }
 
 /// A part of what matches, by id.
@@ -67,19 +72,38 @@ impl Search {
         Ok(count.unsigned_abs())
     }
 
-    /// The ids of what matches: those after the first `offset`, `limit` at the most.
+    /// The ids of a part of what matches, or without one of those after the first `offset`; `limit` at
+    /// the most.
     ///
     /// # Errors
     /// [`Kind::Unavailable`] when it takes longer than 5 s; [`Kind::InvalidSearch`] for a statement
     /// that there is not.
-    pub fn page(&self, connection: &Connection, offset: u64, limit: u64) -> Result<Found> {
+    pub fn page(
+        &self,
+        connection: &Connection,
+        part: Option<Part>,
+        offset: u64,
+        limit: u64,
+    ) -> Result<Found> {
         let mut found = Found {
-            ids: Vec::new(),
+            ids: VecDeque::new(),
             total: 0,
+            before: 0,
         };
         self.each(connection, SEARCH_MAX, |id| {
-            if found.total >= offset && (found.ids.len() as u64) < limit {
-                found.ids.push(id);
+            let is_full = found.ids.len() as u64 >= limit;
+            match part {
+                Some(Part::Before(end)) if id < end => {
+                    found.ids.push_back(id);
+                    if is_full {
+                        found.ids.pop_front();
+                        found.before += 1;
+                    }
+                }
+                Some(Part::After(after)) if id <= after => found.before += 1,
+                None if found.before < offset => found.before += 1,
+                Some(Part::After(_)) | None if !is_full => found.ids.push_back(id),
+                _ => {}
             }
             found.total += 1;
         })?;

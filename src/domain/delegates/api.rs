@@ -127,6 +127,10 @@ impl DelegatesApi {
         limit: Query<Option<i64>>,
         /// Items passed over; 0 without it.
         offset: Query<Option<i64>>,
+        /// The items after one, as `next` has it; not beside `offset`.
+        after: Query<Option<String>>,
+        /// The items before one, as `previous` has it; not beside `offset`.
+        before: Query<Option<String>>,
         /// `false` leaves `totalItems` and `totalPages` out and counts nothing: much faster where many
         /// records match.
         total: Query<Option<bool>>,
@@ -135,14 +139,15 @@ impl DelegatesApi {
         /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
     ) -> Outcome<List<Delegate>> {
-        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0);
+        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0)
+            .between(after.0, before.0);
         self.page(&caller, query, Some(&address)).await
     }
 
     /// List delegates by a long search
     ///
     /// As `GET /delegate/list`, for a search that is too long for an address; without `next` and
-    /// `previous`. Needs `ROLE_OAUTH2_DELEGATE_READ`.
+    /// `previous`: send `meta.pagination.after` back as `after`. Needs `ROLE_OAUTH2_DELEGATE_READ`.
     #[oai(
         path = "/delegate/list",
         method = "post",

@@ -179,6 +179,13 @@ pub fn again(tx: &Tx<'_>, ctx: &Context) -> Result<usize> {
     Known::read(tx)?.erase_from(tx, ctx)
 }
 
+/// How many records were erased.
+pub fn count(connection: &Connection) -> Result<i64> {
+    Ok(connection
+        .prepare_cached("SELECT count(*) FROM erasures")?
+        .query_row([], |row| row.get(0))?)
+}
+
 /// How many records were erased since the file was compacted.
 pub fn since_compacted(connection: &Connection) -> Result<i64> {
     Ok(connection

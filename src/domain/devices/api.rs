@@ -163,6 +163,10 @@ impl DevicesApi {
         limit: Query<Option<i64>>,
         /// Items passed over; 0 without it.
         offset: Query<Option<i64>>,
+        /// The items after one, as `next` has it; not beside `offset`.
+        after: Query<Option<String>>,
+        /// The items before one, as `previous` has it; not beside `offset`.
+        before: Query<Option<String>>,
         /// `false` leaves `totalItems` and `totalPages` out and counts nothing: much faster where many
         /// records match.
         total: Query<Option<bool>>,
@@ -171,14 +175,15 @@ impl DevicesApi {
         /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
     ) -> Outcome<List<Device>> {
-        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0);
+        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0)
+            .between(after.0, before.0);
         page(&self.app, &RESOURCE, &SEARCHED, None, query, Some(&address)).await
     }
 
     /// List devices by a long search
     ///
     /// As `GET /device/list`, for a search that is too long for an address; without `next` and
-    /// `previous`. Needs `ROLE_OAUTH2_DEVICE_READ`.
+    /// `previous`: send `meta.pagination.after` back as `after`. Needs `ROLE_OAUTH2_DEVICE_READ`.
     #[oai(path = "/device/list", method = "post", operation_id = "searchDevices")]
     async fn search(
         &self,

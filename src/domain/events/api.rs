@@ -83,6 +83,10 @@ impl EventsApi {
         limit: Query<Option<i64>>,
         /// Items passed over; 0 without it.
         offset: Query<Option<i64>>,
+        /// The items after one, as `next` has it; not beside `offset`.
+        after: Query<Option<String>>,
+        /// The items before one, as `previous` has it; not beside `offset`.
+        before: Query<Option<String>>,
         /// `false` leaves `totalItems` and `totalPages` out and counts nothing.
         total: Query<Option<bool>>,
         /// Properties to show, separated by commas; all without it.
@@ -90,7 +94,8 @@ impl EventsApi {
         /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
     ) -> Outcome<List<Event>> {
-        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0);
+        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0)
+            .between(after.0, before.0);
         page(&self.app, &RESOURCE, &SEARCHED, None, query, Some(&address)).await
     }
 

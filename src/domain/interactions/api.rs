@@ -76,7 +76,7 @@ impl InteractionsApi {
             zone: self.app.settings().zone.clone(),
         };
         let search = Search::asked(&SEARCHED, query.search.as_deref(), &listing.zone, None)?;
-        let window = window(query.limit, query.offset, query.total)?;
+        let window = window(&query)?;
         List::of(&self.app, listing, search, window, address).await
     }
 }
@@ -99,6 +99,10 @@ impl InteractionsApi {
         limit: Query<Option<i64>>,
         /// Items passed over; 0 without it.
         offset: Query<Option<i64>>,
+        /// The items after one, as `next` has it; not beside `offset`.
+        after: Query<Option<String>>,
+        /// The items before one, as `previous` has it; not beside `offset`.
+        before: Query<Option<String>>,
         /// `false` leaves `totalItems` and `totalPages` out and counts nothing: much faster where many
         /// records match.
         total: Query<Option<bool>>,
@@ -107,14 +111,15 @@ impl InteractionsApi {
         /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
     ) -> Outcome<List<InteractionShape>> {
-        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0);
+        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0)
+            .between(after.0, before.0);
         self.page(query, Some(&address)).await
     }
 
     /// List interactions by a long search
     ///
     /// As `GET /interaction/list`, for a search that is too long for an address; without `next` and
-    /// `previous`. Needs `ROLE_OAUTH2_INTERACTION_READ`.
+    /// `previous`: send `meta.pagination.after` back as `after`. Needs `ROLE_OAUTH2_INTERACTION_READ`.
     #[oai(
         path = "/interaction/list",
         method = "post",

@@ -24,6 +24,9 @@ use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
+/// When a deleted interaction was created, to the millisecond, among what the audit keeps of its origin.
+pub const CREATED_AT_MS: &str = "createdAtMs";
+
 /// Deletes an interaction.
 ///
 /// # Errors
@@ -40,7 +43,9 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
     let mut before: Value =
         serde_json::from_str(&interaction.to_json(&ctx.settings.zone)).map_err(Error::defect)?;
     if let Some((client, user, admitted)) = origin {
-        before["origin"] = json!({"client": client, "user": user, "admitted": admitted});
+        before["origin"] = json!({
+            "client": client, "user": user, "admitted": admitted, CREATED_AT_MS: interaction.created_at.0,
+        });
     }
     take_out(tx, id, &interaction)?;
     audit::append(
@@ -203,8 +208,7 @@ pub fn forget(tx: &Tx<'_>, delegate: DelegateId, traces: &Traces) -> Result<()> 
     let deleted =
         format!("SELECT record_id FROM audit WHERE {OF_DELETED} AND record_id IS NOT NULL");
     changes::note_all(tx, action::FORGET, "interaction", &deleted, delegate.0)?;
-    tx.prepare_cached(&format!("DELETE FROM audit WHERE {OF_DELETED}"))?
-        .execute([delegate])?;
+    changes::empty(tx, OF_DELETED, [delegate])?;
     nonces::erase(tx, &traces.nonces)?;
     for value in &traces.values {
         tx.prepare_cached(

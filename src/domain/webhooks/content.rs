@@ -1,21 +1,21 @@
-//! The body of a delivery, made when it is sent, from the record as it is then.
+//! The body of a delivery: the record as it was after the change, made when it is sent. Of a deleted
+//! record, and of one that is gone for good, it has the id only.
 
-use super::subscription;
+use super::{
+    past::{self, Pasts},
+    subscription,
+};
 use crate::{
     core::{
         changes::Changed,
         outbox::{Ref, Source},
-        records::{Resource, Selection},
     },
-    domain::{delegates, devices, events, interactions::rows},
-    types::{DelegateId, InteractionId, Timestamp, Zone, error::Result},
+    domain::interactions::{remove::CREATED_AT_MS, rows},
+    types::{DelegateId, DeviceId, InteractionId, Timestamp, Zone, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-
-/// The event of an erasure.
-pub const ERASED: &str = "delegate.erased";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Content {
@@ -27,17 +27,193 @@ pub struct Content {
     pub ordering_key: String,
     /// The delegates that it names.
     pub people: Vec<DelegateId>,
+    /// Whether the record is gone for good. What a receiver answers may repeat what it knew of it.
+    pub gone: bool,
     pub body: String,
 }
 
-/// The content for a row; `None` if nothing is left to tell: the interaction was
-/// deleted, or the person erased.
-pub fn of(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Option<Content>> {
-    match of.source {
-        Source::Interaction => interaction(connection, uid, of, zone),
-        Source::Audit => change(connection, uid, of, zone),
-        Source::Message => Ok(None),
+/// Where and for whom a content is made.
+pub struct Teller<'a> {
+    pub connection: &'a Connection,
+    /// The webhook, by its id and by its part of the ids of its deliveries.
+    pub webhook: (i64, &'a str),
+    pub zone: &'a Zone,
+    pub now: Timestamp,
+    pub pasts: &'a Pasts,
+}
+
+impl Teller<'_> {
+    /// The content for a row; `None` for what no webhook gets.
+    pub fn content(&self, of: Ref) -> Result<Option<Content>> {
+        match of.source {
+            Source::Interaction => self.interaction(of).map(Some),
+            Source::Audit => self.change(of),
+            Source::Message => Ok(None),
+        }
     }
+
+    fn interaction(&self, of: Ref) -> Result<Content> {
+        let Told {
+            created_at,
+            data,
+            delegates,
+            device,
+        } = match rows::find(self.connection, of.id)? {
+            Some(found) => Told {
+                created_at: Some(found.created_at),
+                data: found.to_json(self.zone),
+                delegates: found.delegates.into_iter().flatten().collect(),
+                device: found.devices[0],
+            },
+            None => self.deleted(of.id)?,
+        };
+        let kind = "interaction.created";
+        // Nothing tells when one was created that is gone for good.
+        let id = delivery_id(self.webhook.1, of, created_at.unwrap_or(Timestamp(0)));
+        let at = created_at.unwrap_or(self.now);
+        Ok(Content {
+            body: body(&id, kind, at, self.zone, &data),
+            id,
+            kind: kind.to_owned(),
+            ordering_key: subscription::ordering_key_of(
+                InteractionId(of.id),
+                delegates.first().copied(),
+                device,
+            ),
+            people: delegates,
+            gone: created_at.is_none(),
+        })
+    }
+
+    /// An interaction that was deleted, as the audit has it.
+    fn deleted(&self, id: i64) -> Result<Told> {
+        let before: Option<String> = self
+            .connection
+            .prepare_cached(
+                "SELECT before FROM audit
+                 WHERE record_type = 'interaction' AND record_id = ?1 AND action = 'delete' AND id > (
+                     SELECT coalesce(max(id), 0) FROM audit WHERE record_type = 'rehearsal' AND action = 'restore')",
+            )?
+            .query_row([id], |row| row.get(0))
+            .optional()?;
+        let Some(mut before) = before.map(|text| parsed(Some(&text))) else {
+            return Ok(Told {
+                created_at: None,
+                data: id_only(id, "interaction"),
+                delegates: Vec::new(),
+                device: None,
+            });
+        };
+        let origin = before
+            .as_object_mut()
+            .and_then(|before| before.shift_remove("origin"));
+        let created_at = match origin.and_then(|origin| origin[CREATED_AT_MS].as_i64()) {
+            Some(created_at) => Timestamp(created_at),
+            None => self.zone.read("createdAt", &before["createdAt"])?,
+        };
+        Ok(Told {
+            created_at: Some(created_at),
+            delegates: delegates_in(&before),
+            device: before["firstDevice"]["id"].as_i64().map(DeviceId),
+            data: before.to_string(),
+        })
+    }
+
+    fn change(&self, of: Ref) -> Result<Option<Content>> {
+        let found = self
+            .connection
+            .prepare_cached(
+                "SELECT at, action, record_type, record_id, before, after FROM audit WHERE id = ?1
+                 UNION ALL SELECT at, action, record_type, record_id, NULL, NULL FROM changes WHERE id = ?1",
+            )?
+            .query_row([of.id], |row| {
+                let changed = Changed {
+                    id: of.id,
+                    action: row.get(1)?,
+                    record_type: row.get(2)?,
+                    record: row.get(3)?,
+                    into: None,
+                };
+                let texts: [Option<String>; 2] = [row.get(4)?, row.get(5)?];
+                Ok((row.get::<_, Timestamp>(0)?, changed, texts))
+            })
+            .optional()?;
+        let Some((at, mut changed, [before, after])) = found else {
+            return Ok(None);
+        };
+        let after = parsed(after.as_deref());
+        changed.into = after["into"].as_i64();
+        let told = subscription::event_name(self.connection, &changed)?;
+        let Some((kind, ordering_key)) = told else {
+            return Ok(None);
+        };
+        let record = changed.record.unwrap_or_default();
+        let name = kind.split_once('.').map_or(kind, |(name, _)| name);
+        let mut gone = false;
+        let mut people = Vec::new();
+        let data = match name {
+            "delegate" | "device" | "event" => {
+                gone = past::is_gone(self.connection, name, record)?;
+                if name == "delegate" && !gone {
+                    people.push(DelegateId(record));
+                }
+                let told = if gone {
+                    None
+                } else {
+                    self.record(kind, &changed, at)?
+                };
+                told.unwrap_or_else(|| id_only(record, name))
+            }
+            "interaction" => {
+                gone = before.is_none();
+                people = delegates_in(&parsed(before.as_deref()));
+                id_only(record, name)
+            }
+            "import" => {
+                let mut data = json!({"id": record, "_type": "import"});
+                if let (Value::Object(data), Value::Object(after)) = (&mut data, after) {
+                    data.extend(after);
+                }
+                data.to_string()
+            }
+            _ => after.to_string(),
+        };
+        let id = delivery_id(self.webhook.1, of, at);
+        Ok(Some(Content {
+            body: body(&id, kind, at, self.zone, &data),
+            id,
+            kind: kind.to_owned(),
+            ordering_key,
+            people,
+            gone,
+        }))
+    }
+
+    /// What is told of a delegate, device or event; `None`: its id only.
+    fn record(&self, kind: &str, changed: &Changed, at: Timestamp) -> Result<Option<String>> {
+        let id = changed.record.unwrap_or_default();
+        match (kind.split_once('.').unwrap_or_default(), changed.into) {
+            ((name, "created" | "updated" | "restored"), _) => {
+                self.pasts.state(self, name, id, (changed.id, at))
+            }
+            ((name, _), Some(into)) => {
+                let into = json!({"id": into, "_type": name});
+                Ok(Some(
+                    json!({"id": id, "_type": name, "into": into}).to_string(),
+                ))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// What a delivery tells of an interaction.
+struct Told {
+    /// `None`: it is gone for good.
+    created_at: Option<Timestamp>,
+    data: String,
+    delegates: Vec<DelegateId>,
+    device: Option<DeviceId>,
 }
 
 /// The content of a test delivery.
@@ -51,6 +227,7 @@ pub fn trial(name: &str, at: Timestamp, zone: &Zone) -> Content {
         kind: "webhook.test".to_owned(),
         ordering_key: "test".to_owned(),
         people: Vec::new(),
+        gone: false,
     }
 }
 
@@ -60,159 +237,22 @@ fn body(id: &str, kind: &str, at: Timestamp, zone: &Zone, data: &str) -> String 
     format!("{{\"id\":{id},\"type\":{kind},\"createdAt\":{at},\"data\":{data}}}")
 }
 
-fn interaction(
-    connection: &Connection,
-    uid: &str,
-    of: Ref,
-    zone: &Zone,
-) -> Result<Option<Content>> {
-    let Some(interaction) = rows::find(connection, of.id)? else {
-        return Ok(None);
-    };
-    let id = delivery_id(uid, of, interaction.created_at);
-    let kind = "interaction.created";
-    Ok(Some(Content {
-        body: body(
-            &id,
-            kind,
-            interaction.created_at,
-            zone,
-            &interaction.to_json(zone),
-        ),
-        id,
-        kind: kind.to_owned(),
-        ordering_key: subscription::ordering_key_of(
-            InteractionId(of.id),
-            interaction.delegates[0],
-            interaction.devices[0],
-        ),
-        people: interaction.delegates.into_iter().flatten().collect(),
-    }))
+fn id_only(id: i64, name: &str) -> String {
+    json!({"id": id, "_type": name}).to_string()
 }
 
-fn change(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Option<Content>> {
-    let found = connection
-        .prepare_cached(
-            "SELECT at, action, record_type, record_id, before, after FROM audit WHERE id = ?1
-             UNION ALL SELECT at, action, record_type, record_id, NULL, NULL FROM changes WHERE id = ?1",
-        )?
-        .query_row([of.id], |row| {
-            let changed = Changed {
-                id: of.id,
-                action: row.get(1)?,
-                record_type: row.get(2)?,
-                record: row.get(3)?,
-                into: None,
-            };
-            let texts: [Option<String>; 2] = [row.get(4)?, row.get(5)?];
-            Ok((row.get::<_, Timestamp>(0)?, changed, texts))
-        })
-        .optional()?;
-    let Some((at, mut changed, texts)) = found else {
-        return Ok(None);
-    };
-    let json = |text: &Option<String>| -> Value {
-        let text = text.as_deref().unwrap_or("null");
-        serde_json::from_str(text).unwrap_or(Value::Null)
-    };
-    let [before, after] = texts.map(|text| json(&text));
-    changed.into = after["into"].as_i64();
-    let told = subscription::event_name(connection, &changed)?;
-    let Some((kind, ordering_key)) = told else {
-        return Ok(None);
-    };
-    let record = changed.record.unwrap_or_default();
-    if is_of_nobody(connection, kind, record)? {
-        return Ok(None);
-    }
-    let (data, people) = match kind.split('.').next() {
-        Some("delegate") => (
-            delegate(connection, record, changed.into, zone)?,
-            // Nobody is left of whom an id could tell.
-            (kind != ERASED)
-                .then_some(DelegateId(record))
-                .into_iter()
-                .collect(),
-        ),
-        Some("device") => (
-            shown(connection, &devices::RESOURCE, record, zone)?,
-            Vec::new(),
-        ),
-        Some("event") => (
-            shown(connection, &events::RESOURCE, record, zone)?,
-            Vec::new(),
-        ),
-        Some("interaction") => taken_back(record, before),
-        Some("import") => {
-            let mut data = json!({"id": record, "_type": "import"});
-            if let (Value::Object(data), Value::Object(after)) = (&mut data, after) {
-                data.extend(after);
-            }
-            (data.to_string(), Vec::new())
-        }
-        _ => (after.to_string(), Vec::new()),
-    };
-    let id = delivery_id(uid, of, at);
-    Ok(Some(Content {
-        body: body(&id, kind, at, zone, &data),
-        id,
-        kind: kind.to_owned(),
-        ordering_key,
-        people,
-    }))
+/// What the audit holds.
+fn parsed(text: Option<&str>) -> Value {
+    serde_json::from_str(text.unwrap_or("null")).unwrap_or(Value::Null)
 }
 
-/// Whether a change tells of a record that is in the file no more, such as one of a rehearsal that ended.
-fn is_of_nobody(connection: &Connection, kind: &str, record: i64) -> Result<bool> {
-    let (of, what) = kind.split_once('.').unwrap_or_default();
-    if !["created", "updated", "restored"].contains(&what) {
-        return Ok(false);
-    }
-    let sql = match of {
-        "delegate" => "SELECT 1 FROM delegates WHERE id = ?1",
-        "device" | "event" => "SELECT 1 FROM devices WHERE id = ?1",
-        _ => return Ok(false),
-    };
-    Ok(!connection.prepare_cached(sql)?.exists([record])?)
-}
-
-/// A delegate as it is now; of a deleted one, its id and what it was merged into.
-fn delegate(connection: &Connection, id: i64, into: Option<i64>, zone: &Zone) -> Result<String> {
-    match into {
-        Some(into) => Ok(json!({
-            "id": id, "_type": "delegate", "into": {"id": into, "_type": "delegate"},
-        })
-        .to_string()),
-        None => shown(connection, &delegates::RESOURCE, id, zone),
-    }
-}
-
-/// A record as the API shows it, without interactions and children; of a deleted
-/// one, its id.
-fn shown(
-    connection: &Connection,
-    resource: &'static Resource,
-    id: i64,
-    zone: &Zone,
-) -> Result<String> {
-    let found = Selection::own(resource).one(connection, "id", &id, zone)?;
-    Ok(found.unwrap_or_else(|| json!({"id": id, "_type": resource.name}).to_string()))
-}
-
-/// A deleted interaction without its `data`, and the delegates it was
-/// about.
-fn taken_back(id: i64, before: Value) -> (String, Vec<DelegateId>) {
-    let mut data = json!({"id": id, "_type": "interaction"});
-    let mut people = Vec::new();
-    for name in rows::PROPERTY_NAMES.iter().filter(|name| **name != "data") {
-        if let Some(value) = before.get(*name) {
-            data[*name] = value.clone();
-        }
-        if name.ends_with("Delegate") {
-            people.extend(before[*name]["id"].as_i64().map(DelegateId));
-        }
-    }
-    (data.to_string(), people)
+/// The delegates of an interaction as the audit has it, in their order.
+fn delegates_in(before: &Value) -> Vec<DelegateId> {
+    let names = rows::PROPERTY_NAMES.iter();
+    let names = names.filter(|name| name.ends_with("Delegate"));
+    names
+        .filter_map(|name| before[*name]["id"].as_i64().map(DelegateId))
+        .collect()
 }
 
 /// The id of a delivery: the same at each attempt, and never that of another delivery, not even in a

@@ -1,8 +1,9 @@
-//! Attempts at deliveries: made from the record as it is now, signed and sent.
+//! Attempts at deliveries: each made from the record as it was, signed and sent.
 
 use super::{
     attempts::{self, ANSWER_MAX_CHARS, Attempt, AttemptResult},
-    content::{self, Content, ERASED},
+    content::{self, Content, Teller},
+    past::Pasts,
     secret,
     store::{self, Endpoint, destination},
     subscription,
@@ -31,7 +32,19 @@ const GRACE: Duration = Duration::from_secs(2);
 const GONE: u16 = 410;
 
 /// Webhooks, as the outbox delivers to them.
-pub struct Webhooks(pub App);
+pub struct Webhooks {
+    app: App,
+    pasts: Arc<Pasts>,
+}
+
+impl Webhooks {
+    pub fn new(app: App) -> Self {
+        Self {
+            app,
+            pasts: Arc::default(),
+        }
+    }
+}
 
 impl Kind for Webhooks {
     fn destinations(&self, connection: &Connection) -> Result<Vec<String>> {
@@ -59,10 +72,10 @@ impl Kind for Webhooks {
         destination: String,
         delivery: Delivery,
     ) -> BoxFuture<'static, FinishedAttempt> {
-        let app = self.0.clone();
+        let (app, pasts) = (self.app.clone(), Arc::clone(&self.pasts));
         Box::pin(async move {
             match store::id_of(&destination) {
-                Some(webhook) => deliver(&app, webhook, delivery.of).await,
+                Some(webhook) => deliver(&app, pasts, webhook, delivery.of).await,
                 None => nothing(),
             }
         })
@@ -76,16 +89,24 @@ fn nothing() -> FinishedAttempt {
     }
 }
 
-async fn deliver(app: &App, webhook: i64, of: Ref) -> FinishedAttempt {
-    let zone = app.settings().zone.clone();
-    let found = app.store.look_up(|connection| {
-        let Some(endpoint) = store::endpoint(connection, webhook, Timestamp::now())? else {
+async fn deliver(app: &App, pasts: Arc<Pasts>, webhook: i64, of: Ref) -> FinishedAttempt {
+    let (zone, now) = (app.settings().zone.clone(), Timestamp::now());
+    // A record may have changed often since.
+    let found = app.store.read(move |connection| {
+        let Some(endpoint) = store::endpoint(connection, webhook, now)? else {
             return Ok(None);
         };
-        let content = content::of(connection, &endpoint.uid, of, &zone)?;
+        let teller = Teller {
+            connection,
+            webhook: (webhook, &endpoint.uid),
+            zone: &zone,
+            now,
+            pasts: &pasts,
+        };
+        let content = teller.content(of)?;
         Ok(content.map(|content| (endpoint, content)))
     });
-    match found {
+    match found.await {
         Ok(Some((endpoint, content))) => {
             let (outcome, attempt) = attempt(app, &endpoint, content, Some(of)).await;
             FinishedAttempt {
@@ -142,7 +163,7 @@ async fn attempt(
         Err(cause) => Err(Failure::NotSent(cause.message)),
     };
     let (outcome, result, status, answer) = judge(sent);
-    let forgotten = content.kind == ERASED;
+    let gone = content.gone;
     let attempt = Attempt {
         of,
         kind: content.kind,
@@ -153,7 +174,7 @@ async fn attempt(
         result,
         status,
         // Whoever answers with what it knew of somebody who was erased is not to bring it back.
-        answer: if forgotten { String::new() } else { answer },
+        answer: if gone { String::new() } else { answer },
     };
     (outcome, attempt)
 }

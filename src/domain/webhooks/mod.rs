@@ -3,13 +3,14 @@
 //!
 //! Nothing is stored for them when something happens: each is a destination of the outbox that follows the
 //! change feed. So nothing that was acknowledged is missed, whenever the process ends, and a receiver that
-//! is away for days does not grow the file. A body is made when it is sent, from the record as it is then:
-//! of somebody who was erased, only the erasure is sent.
+//! is away for days does not grow the file. A body is made when it is sent, and has the record as it was after
+//! the change; of whoever was erased, nothing but ids.
 //!
 //! # Layout
 //!
 //! - `webhook`: the settings; `store`: their rows; `document`: the configuration; `secret`: signatures
-//! - `subscription`: which changes a webhook gets; `content`: the body of a delivery
+//! - `subscription`: which changes a webhook gets; `content`: the body of a delivery; `past`: records as
+//!   they were
 //! - `delivery`: one call; `attempts`: the last ones, for people to look at
 //! - `decisions`: what people do, such as pause and resume
 
@@ -18,6 +19,7 @@ mod content;
 pub mod decisions;
 mod delivery;
 pub mod document;
+mod past;
 pub mod secret;
 pub mod store;
 mod subscription;

@@ -3,7 +3,7 @@
 use super::webhook::Webhook;
 use crate::{
     core::{
-        changes::{self, Changed, Position, Recorded, What},
+        changes::{self, Changed, Position, Recorded, What, action},
         outbox::{Delivery, Read, Ref, Source, Step},
     },
     types::{DelegateId, DeviceId, InteractionId, error::Result},
@@ -20,7 +20,7 @@ pub fn read(connection: &Connection, webhook: &Webhook, from: Position) -> Resul
         Some(codes) if !webhook.is.interactions.is_empty() => Some(places(connection, codes)?),
         _ => None,
     };
-    let found = changes::read(connection, from, SLICE)?;
+    let found = changes::read_all(connection, from, SLICE)?;
     let mut steps = Vec::new();
     for change in &found.changes {
         let delivery = match &change.what {
@@ -130,6 +130,7 @@ pub fn event_name(
         ("delegate", "erase") => "delegate.erased",
         // Of the one that stays it is told that it was updated.
         ("delegate", "merge") if changed.into.is_some() => "delegate.merged",
+        ("delegate", action::MERGED) => "delegate.merged",
         ("device" | "event", _) => {
             let names = if is_event(connection, of, id)? {
                 [
@@ -158,10 +159,22 @@ pub fn event_name(
     };
     let ordering_key = match of {
         "delegate" => format!("delegate:{id}"),
-        "interaction" => format!("interaction:{id}"),
+        "interaction" => ordering_key_of_deleted(connection, changed.id, id)?,
         _ => "instance".to_owned(),
     };
     Ok(Some((name, ordering_key)))
+}
+
+/// The ordering key that a deleted interaction had, so that its creation is told first.
+fn ordering_key_of_deleted(connection: &Connection, change: i64, id: i64) -> Result<String> {
+    let participants = connection
+        .prepare_cached(
+            "SELECT before ->> '$.firstDelegate.id', before ->> '$.firstDevice.id' FROM audit WHERE id = ?1",
+        )?
+        .query_row([change], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let (delegate, device) = participants.unwrap_or_default();
+    Ok(ordering_key_of(InteractionId(id), delegate, device))
 }
 
 fn is_event(connection: &Connection, of: &str, id: i64) -> Result<bool> {

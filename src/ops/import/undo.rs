@@ -251,12 +251,9 @@ fn remove_for_good(tx: &Tx<'_>, resource: &Resource, row: &Kept) -> Result<()> {
     }
     tx.prepare_cached(&format!("DELETE FROM {} WHERE id = ?1", resource.table))?
         .execute([row.record])?;
-    tx.prepare_cached("DELETE FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3")?
-        .execute(rusqlite::params![
-            resource.name,
-            other_name(resource),
-            row.record
-        ])?;
+    let types = [resource.name, other_name(resource)];
+    let of_record = "record_type IN (?1, ?2) AND record_id = ?3";
+    changes::empty(tx, of_record, (types[0], types[1], row.record))?;
     changes::note(tx, action::UNDO, resource.name, row.record).map(drop)
 }
 

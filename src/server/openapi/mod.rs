@@ -242,6 +242,7 @@ fn parameter_example(path: &str, parameter: &str) -> Value {
     match (parameter, of) {
         ("limit", _) => json!(100),
         ("offset", _) => json!(200),
+        ("after" | "before", _) => json!("WzQxLDIwMF0"),
         ("place", _) => json!(5),
         ("q", _) => json!("ada"),
         ("reader", _) => json!("code:portal-1"),

@@ -385,3 +385,46 @@ fn messages_say_what_is_wrong_in_words_of_the_api() {
     api.get("/delegate/id:99999999999999999999")
         .invalid("is out of range");
 }
+
+#[test]
+fn a_created_record_says_where_it_is() {
+    let (server, api) = Server::with_api();
+    let ada = api.delegate(&json!({}));
+    for (path, body) in [
+        ("/delegate/new", json!({"firstName": "Grace"})),
+        ("/device/new", json!({"name": "Hall"})),
+        ("/event/new", json!({"eventName": "Fair"})),
+        ("/interaction/new/lead", json!({"delegate": ada})),
+    ] {
+        // The second time it is the stored answer.
+        for _ in 0..2 {
+            let request = api.request(Method::POST, path).json(&body);
+            let answer = whole(request.header("Idempotency-Key", path));
+            assert_eq!(answer.reply.status, 201, "{path}");
+            let location = answer.header("location");
+            let found = reply(
+                server
+                    .request(Method::GET, location)
+                    .bearer_auth(&api.token),
+            );
+            assert_eq!(found.id(), answer.reply.id(), "{path}: {location}");
+            assert_eq!(
+                found.data()["_type"],
+                answer.reply.data()["_type"],
+                "{path}"
+            );
+        }
+    }
+    // Not where nothing was created, nor where there is nothing to get.
+    let again = json!({"delegate": ada, "nonce": "n"});
+    api.interact("lead", &again).id();
+    for (path, body, status) in [
+        ("/interaction/new/lead", again, 200),
+        ("/interaction/test/lead", json!({"delegate": ada}), 200),
+        ("/tx/new", json!({"code": "P1"}), 201),
+    ] {
+        let answer = whole(api.request(Method::POST, path).json(&body));
+        assert_eq!(answer.reply.status, status, "{path}");
+        assert_eq!(answer.header("location"), "", "{path}");
+    }
+}

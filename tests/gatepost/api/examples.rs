@@ -168,7 +168,14 @@ fn the_server_takes_what_is_shown_as_an_example() {
     let paths = lists
         .into_iter()
         .chain(["/delegate/{idType}:{id}", "/event/{event}"]);
-    for path in paths {
+    // A page begins or ends in one way.
+    let ways = [
+        ["after", "before"],
+        ["offset", "before"],
+        ["offset", "after"],
+    ];
+    let paths = paths.flat_map(|path| ways.map(|but| (path, but)));
+    for (path, but) in paths {
         let parameters = document["paths"][path]["get"]["parameters"]
             .as_array()
             .expect("parameters");
@@ -184,7 +191,7 @@ fn the_server_takes_what_is_shown_as_an_example() {
             };
             if parameter["in"] == "path" {
                 address = address.replace(&format!("{{{name}}}"), &value);
-            } else {
+            } else if !but.contains(&name) {
                 query.append_pair(name, &value);
             }
         }

@@ -1,6 +1,6 @@
 //! Lists and their pages (spec: Pagination; contract §1, §2, §5).
 
-use crate::harness::{Agrees, Caller, Reply, Server, cases, reply, table, whole};
+use crate::harness::{Agrees, Caller, Reply, Server, cases, has, reply, table, whole};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -97,16 +97,17 @@ fn pagination_tells_totals_and_the_window() {
         let page = api.get(&format!("/device/list?{query}"));
         let pagination = pagination(&page);
         assert_eq!(pagination["totalPages"], pages, "{query}");
-        for (direction, offset) in [("next", next), ("previous", previous)] {
+        for (direction, by, offset) in [("next", "after", next), ("previous", "before", previous)] {
             let link = pagination.get(direction).and_then(Value::as_str);
             let limit = pagination["limit"].as_i64().unwrap_or_default();
-            let expected = offset.map(|offset| {
-                format!(
-                    "{}/api/5/device/list?limit={limit}&offset={offset}",
-                    server.url()
-                )
-            });
-            assert_eq!(link, expected.as_deref(), "{direction} of {query}");
+            let begins = format!("{}/api/5/device/list?limit={limit}&{by}=", server.url());
+            assert!(
+                link.is_none_or(|link| link.starts_with(&begins)),
+                "{link:?}"
+            );
+            // Beyond a page is what would be at that offset.
+            let told = link.map(|link| self::pagination(&api.follow(link))["offset"].clone());
+            assert_eq!(told, offset.map(Value::from), "{direction} of {query}");
         }
     }
 }
@@ -137,10 +138,9 @@ fn a_page_without_a_total_knows_only_whether_there_is_more() {
                 assert_eq!(pagination.get("totalItems"), None, "{window}");
                 assert_eq!(pagination.get("totalPages"), None, "{window}");
                 let link = pagination.get("next").and_then(Value::as_str);
-                let offset = next.map(|next| format!("offset={next}"));
-                assert_eq!(link.is_some(), next.is_some(), "{window}: {link:?}");
                 assert!(link.is_none_or(|link| link.contains("total=false")));
-                assert!(link.is_none_or(|link| link.ends_with(&offset.unwrap_or_default())));
+                let told = link.map(|link| self::pagination(&api.follow(link))["offset"].clone());
+                assert_eq!(told, next.map(Value::from), "{window}");
             }
         }
         api.get(&format!("/{list}/list?total=maybe"))
@@ -166,8 +166,8 @@ fn links_carry_every_other_parameter_along() {
         "{}/api/5/delegate/list?fields=id%2Cbarcode&limit=2",
         server.url()
     );
-    assert_eq!(link("next"), format!("{base}&offset=4"));
-    assert_eq!(link("previous"), format!("{base}&offset=0"));
+    has(&link("next"), [format!("{base}&after=")]);
+    has(&link("previous"), [format!("{base}&before=")]);
     let next = api.follow(&link("next"));
     let keys: Vec<&String> = next.data()[0]
         .as_object()
@@ -192,6 +192,101 @@ fn links_carry_every_other_parameter_along() {
     }
 }
 
+/// Deletes some of a list softly, or an interaction for good, and creates others.
+fn delete_and_create(server: &Server, list: &str, deleted: &[i64]) {
+    let table = match list {
+        "event" => "devices".to_owned(),
+        list => format!("{list}s"),
+    };
+    let ids = json!(deleted);
+    let deletes = match list {
+        "interaction" => format!("DELETE FROM {table}"),
+        _ => format!("UPDATE {table} SET deleted_at = 1"),
+    };
+    let columns = "(code, public_id, device_type, sources, created_at, updated_at)";
+    let creates = match list {
+        "delegate" => "INSERT INTO delegates (public_id, sources, created_at, updated_at)
+             SELECT hex(randomblob(8)), '[]', 0, 0"
+            .to_owned(),
+        "interaction" => {
+            "INSERT INTO interactions (interaction_type, first_delegate_id, recorded_at, created_at)
+             SELECT 'lead', 1, 0, 0"
+                .to_owned()
+        }
+        _ => format!(
+            "INSERT INTO devices {columns} SELECT hex(randomblob(8)), hex(randomblob(8)), '{list}', '[]', 0, 0"
+        ),
+    };
+    server.sql(&format!(
+        "{deletes} WHERE id IN (SELECT value FROM json_each('{ids}'));
+         {creates} FROM json_each('[1, 2, 3]')"
+    ));
+}
+
+#[test]
+fn nobody_is_missed_or_doubled_while_others_delete_and_create() {
+    for list in ["delegate", "device", "event", "interaction"] {
+        let server = filled(1000);
+        server.sql("UPDATE devices SET device_type = 'event'");
+        let api = server.caller_with_all();
+        let everybody = "%7B%22%3E%22%3A%5B%22id%22%2C0%5D%7D";
+        for query in [
+            "",
+            "&total=false",
+            &format!("&search={everybody}"),
+            &format!("&search={everybody}&total=false"),
+        ] {
+            let before = ids(&api.get(&format!("/{list}/list")));
+            let mut gone = Vec::new();
+            let (mut there, mut back) = (Vec::new(), Vec::new());
+            let mut link = Some(format!("/api/v5/{list}/list?limit=50{query}"));
+            let mut last = String::new();
+            while let Some(address) = link {
+                let page = api.follow(&address);
+                let shown = ids(&page);
+                assert_eq!(pagination(&page)["offset"], there.len(), "{address}");
+                there.extend(shown.iter().copied());
+                link = pagination(&page)["next"].as_str().map(ToOwned::to_owned);
+                last = address;
+                // Of those who were shown the first and the last of the page, and one who was not.
+                let ends = [
+                    shown[0],
+                    *shown.last().expect("an item"),
+                    shown[49 % shown.len()] + 7,
+                ];
+                gone.extend(ends);
+                if there.len() < 900 {
+                    delete_and_create(&server, list, &ends);
+                }
+            }
+            let mut link = Some(last);
+            while let Some(address) = link {
+                let page = api.follow(&address);
+                back.push(ids(&page));
+                link = pagination(&page)["previous"]
+                    .as_str()
+                    .map(ToOwned::to_owned);
+                if let (Some(first), true) =
+                    (back.last().and_then(|ids| ids.first()), back.len() < 10)
+                {
+                    delete_and_create(&server, list, &[*first, first + 20, first - 7]);
+                    gone.extend([*first, first + 20, first - 7]);
+                }
+            }
+            let back: Vec<i64> = back.into_iter().rev().flatten().collect();
+            for walked in [&there, &back] {
+                assert!(
+                    walked.is_sorted_by(|one, other| one < other),
+                    "{list}{query}: {walked:?}"
+                );
+                let stayed = before.iter().filter(|id| !gone.contains(id));
+                let missed: Vec<_> = stayed.filter(|id| !walked.contains(id)).collect();
+                assert!(missed.is_empty(), "{list}{query}: {missed:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn links_start_with_the_public_url_where_there_is_one() {
     let server = Server::start_with(Some("https://gate.example.org"));
@@ -200,10 +295,9 @@ fn links_start_with_the_public_url_where_there_is_one() {
         api.delegate(&json!({}));
     }
     let page = api.get("/delegate/list?limit=1");
-    assert_eq!(
-        pagination(&page)["next"],
-        "https://gate.example.org/api/5/delegate/list?limit=1&offset=1"
-    );
+    let next = pagination(&page)["next"].as_str().expect("a link");
+    let begins = "https://gate.example.org/api/5/delegate/list?limit=1&after=";
+    assert!(next.starts_with(begins), "{next}");
 }
 
 #[test]
@@ -221,6 +315,12 @@ fn a_window_out_of_range_is_refused_by_name() {
             ("offset=-1", "offset"),
             ("offset=x", "offset"),
             ("offset=18446744073709551616", "offset"),
+            ("after=x", "after"),
+            ("after=", "after"),
+            ("before=WzFd", "before"),
+            ("after=WzQxLDIwMF0&offset=0", "offset"),
+            ("before=WzQxLDIwMF0&offset=5", "offset"),
+            ("after=WzQxLDIwMF0&before=WzQxLDIwMF0", "before"),
         ] {
             api.get(&format!("/{list}/list?{query}")).invalid(named);
         }
@@ -264,7 +364,7 @@ fn a_query_parameter_that_is_unknown_or_stands_twice_is_refused() {
     let (_server, api) = Server::with_api();
     api.get("/delegate/list?limit=1&offset=0&fields=id").data();
     for [path, about] in table(
-        "/delegate/list?limits=1 | \"limits\": the query parameters here are limit, offset, total, fields, search
+        "/delegate/list?limits=1 | \"limits\": the query parameters here are limit, offset, after, before, total, fields, search
          /delegate/list?limit=1&limit=2 | limit: stands twice
          /ping?x | no query parameters here
          /delegate/list?limit=abc | limit: must be a whole number",
@@ -275,7 +375,7 @@ fn a_query_parameter_that_is_unknown_or_stands_twice_is_refused() {
     assert!(
         reply.body["meta"]["pagination"]["previous"]
             .as_str()
-            .is_some_and(|link| link.ends_with("offset=0"))
+            .is_some_and(|link| link.contains("limit=10&before="))
     );
 }
 
@@ -307,9 +407,15 @@ fn a_search_that_is_too_long_for_an_address_is_posted() {
         let body = json!({"search": {"in": [property, values]}, "fields": ["id"], "limit": 2});
         let page = api.post(&path, &body);
         assert_eq!(ids(&page), [5, 7], "{list}");
+        pagination(&page)
+            .agrees(&json!({"totalItems": 3, "totalPages": 2, "offset": 0, "limit": 2}));
+        let after = &pagination(&page)["after"];
+        let rest = json!({"search": body["search"], "after": after, "limit": 2});
+        let page_after = api.post(&path, &rest);
+        assert_eq!(ids(&page_after), [9], "{list}");
         assert_eq!(
-            pagination(&page),
-            &json!({"totalItems": 3, "totalPages": 2, "offset": 0, "limit": 2})
+            pagination(&page_after),
+            &json!({"totalItems": 3, "totalPages": 2, "offset": 2, "limit": 2})
         );
         let shown = page.data()[0].as_object().expect("a record").keys();
         assert_eq!(shown.collect::<Vec<_>>(), ["id", "_type"], "{list}");
@@ -327,6 +433,9 @@ fn a_search_that_is_too_long_for_an_address_is_posted() {
             (json!({"search": 5}), 1102, "search"),
             (json!({"limit": 0}), 1100, "limit"),
             (json!({"offset": -1}), 1100, "offset"),
+            (json!({"after": "x"}), 1100, "after"),
+            (json!({"after": after, "offset": 2}), 1100, "offset"),
+            (json!({"before": after}), 1100, "before"),
             (json!({"fields": ["x"]}), 1100, "fields"),
             (json!({"fields": 5}), 1100, "fields"),
             (json!({"serach": {}}), 1100, "serach"),

@@ -9,7 +9,7 @@ use crate::harness::lacks;
 use serde_json::json;
 
 #[test]
-fn what_waits_of_somebody_who_is_erased_is_never_sent() {
+fn what_waits_of_somebody_who_is_erased_is_sent_without_a_word_of_it() {
     let server = server();
     // It repeats what it was told, as some do.
     let receiver = Receiver::that(|delivery| {
@@ -66,6 +66,10 @@ fn what_waits_of_somebody_who_is_erased_is_never_sent() {
     for told in &receiver.came()[before..] {
         lacks(&told.text, ["Quetzalcoatl", "Xochimilco"]);
     }
+    let created = |told: &super::receiver::Delivery| {
+        told.kind() == "delegate.created" && told.data() == &json!({"id": id, "_type": "delegate"})
+    };
+    assert!(receiver.came()[before..].iter().any(created));
     let words = ["Quetzalcoatl", "Xochimilco"];
     assert_eq!(server.traces(&words), [] as [&str; 0]);
 }

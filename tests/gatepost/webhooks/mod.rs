@@ -4,6 +4,7 @@ mod configured;
 mod console;
 mod erased;
 mod killed;
+mod past;
 pub mod receiver;
 mod taken;
 mod trouble;

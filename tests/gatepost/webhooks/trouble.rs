@@ -341,26 +341,53 @@ fn this_machine_is_told_nothing_unless_it_may_be() {
 }
 
 #[test]
-fn a_record_of_a_rehearsal_that_ended_is_never_told() {
+fn a_record_of_a_rehearsal_that_ended_is_told_by_its_id() {
     let server = server();
     let receiver = Receiver::that(|_| Act::Answer(500, ""));
-    let (id, _) = told(&server, &receiver, &[], &["*"]);
+    let (id, _) = told(&server, &receiver, &["*"], &["*"]);
     let api = server.caller_with_all();
     let crew = server.administrator();
+    crew.press(&format!("/console/webhooks/{id}/pause"));
+    let grace = api.delegate(&json!({"firstName": "Grace"}));
     take_snapshot(&crew);
-    api.delegate(&json!({"firstName": "Ada"}));
+    crew.press(&format!("/console/webhooks/{id}/resume"));
+    let ada = api.delegate(&json!({"firstName": "Ada"}));
+    api.patch(
+        &format!("/delegate/id:{grace}"),
+        &json!({"company": "Tried"}),
+    )
+    .data();
+    let hall = api.device(&json!({"name": "Hall"}));
+    let seen = api.interact("seen", &json!({"device": hall})).id();
     let pending = "SELECT count(*) FROM outbox";
-    await_value(&server, "its creation waits", pending, 1);
+    await_value(&server, "all of it waits", pending, 5);
     go_back(&crew);
+    let before = receiver.came().len();
     receiver.now(|_| Act::Answer(200, ""));
     crew.post(&format!("/console/webhooks/{id}/resume"), &[])
         .taken();
-    receiver.wait("that the rehearsal ended", |came| {
-        came.iter()
-            .any(|came| came.taken && came.kind() == "rehearsal.returned")
+    let came = receiver.wait("that the rehearsal ended", |came| {
+        let taken = came[before..].iter();
+        let mut kinds = taken.map(Delivery::kind);
+        kinds.any(|kind| kind == "rehearsal.returned")
     });
     await_value(&server, "nothing waits", pending, 0);
-    let came = receiver.came();
-    let told = came.iter().filter(|came| came.taken);
-    assert!(told.clone().all(|came| came.kind() != "delegate.created"));
+    drop(came);
+    let mut told: Vec<(String, Value)> = receiver.came()[before..]
+        .iter()
+        .filter(|came| came.kind() != "rehearsal.returned")
+        .map(|came| (came.kind().to_owned(), came.data().clone()))
+        .collect();
+    told.sort_by_key(|(kind, data)| (kind.clone(), data["id"].as_i64()));
+    let id = |kind: &str, name: &str, id: i64| (kind.to_owned(), json!({"id": id, "_type": name}));
+    assert_eq!(
+        told,
+        [
+            id("delegate.created", "delegate", grace),
+            id("delegate.created", "delegate", ada),
+            id("delegate.updated", "delegate", grace),
+            id("device.created", "device", hall),
+            id("interaction.created", "interaction", seen),
+        ]
+    );
 }

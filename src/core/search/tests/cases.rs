@@ -167,7 +167,7 @@ fn limits_hold() {
         let terms = |count: usize| format!(r#"{{"or":[{}]}}"#, vec![term; count].join(","));
         let connection = database();
         let found = search(&terms(256)).unwrap();
-        found.page(&connection, 0, 1).unwrap();
+        found.page(&connection, None, 0, 1).unwrap();
         let refused = search(&terms(257)).unwrap_err().message;
         assert!(refused.contains("at most 256 terms"), "{refused}");
     }
@@ -176,7 +176,7 @@ fn limits_hold() {
     let connection = database();
     search(&values(10_000))
         .unwrap()
-        .page(&connection, 0, 1)
+        .page(&connection, None, 0, 1)
         .unwrap();
     assert!(
         search(&values(10_001))

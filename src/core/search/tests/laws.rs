@@ -366,7 +366,7 @@ proptest! {
             let words: Vec<String> = words.iter().flat_map(|word| word.split_whitespace()).map(String::from).collect();
             let search = Search::everything(&delegates::SEARCHED).and_words(&words.join(" "));
             let meant: Vec<i64> = (1..).zip(&rows).filter(|(_, row)| words_hold(&words, row)).map(|(id, _)| id).collect();
-            prop_assert_eq!(&search.page(&connection, 0, 1000).unwrap().ids, &meant, "{:?}", words);
+            prop_assert_eq!(&search.page(&connection, None, 0, 1000).unwrap().ids, &meant, "{:?}", words);
             parts_agree(&search, &connection, &meant)?;
         }
     }
@@ -396,7 +396,7 @@ proptest! {
                 from.is_none_or(|from| *at >= from) && to.is_none_or(|to| *at < to)
                     && kinds.as_ref().is_none_or(|kinds| kinds.contains(kind))
             }).map(|(id, _)| id).collect();
-            prop_assert_eq!(&search.page(&connection, 0, 1000).unwrap().ids, &meant, "{}", text);
+            prop_assert_eq!(&search.page(&connection, None, 0, 1000).unwrap().ids, &meant, "{}", text);
             parts_agree(&search, &connection, &meant)?;
         }
     }
@@ -406,7 +406,7 @@ proptest! {
         let connection = database();
         store(&connection, &rows);
         for expr in &expressions {
-            let found = search(&expr.to_string()).unwrap().page(&connection, 0, 1000).unwrap();
+            let found = search(&expr.to_string()).unwrap().page(&connection, None, 0, 1000).unwrap();
             let meant: Vec<i64> = (1..).zip(&rows).filter(|(_, row)| holds(expr, row)).map(|(id, _)| id).collect();
             prop_assert_eq!(&found.ids, &meant, "{}", expr);
             prop_assert_eq!(found.total, meant.len() as u64);
@@ -445,14 +445,14 @@ proptest! {
         if let Ok(search) = search(&expr.to_string()) {
             let sql = compile(&delegates::SEARCHED, &search.expr).sql;
             prop_assert!(!sql.contains(&marker) && !sql.contains("987654321"), "{}", sql);
-            search.page(&database(), 0, 1).unwrap();
+            search.page(&database(), None, 0, 1).unwrap();
         }
     }
 
     #[test]
     fn any_json_is_refused_or_runs(text in "[\\[\\]{}\":,a-z=<>*0-9 ]{0,40}") {
         if let Ok(search) = search(&text) {
-            search.page(&database(), 0, 1).unwrap();
+            search.page(&database(), None, 0, 1).unwrap();
         }
     }
 }

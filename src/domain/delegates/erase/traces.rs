@@ -159,13 +159,14 @@ pub(super) fn take_out(tx: &Tx<'_>, traces: &Traces, leaver: Option<UserId>) -> 
             "DELETE FROM webhook_attempts WHERE ?1 IN (SELECT value FROM json_each(people))",
             "DELETE FROM batch_rows WHERE record_id = ?1
              AND batch_id IN (SELECT id FROM batches WHERE kind = 'delegates')",
-            "DELETE FROM audit WHERE record_type = 'delegate' AND record_id = ?1",
             "UPDATE delegates SET parent_id = NULL WHERE parent_id = ?1",
             "UPDATE delegates SET previous_id = NULL WHERE previous_id = ?1",
             "UPDATE delegates SET owner_id = NULL WHERE owner_id = ?1",
         ] {
             tx.prepare_cached(sql)?.execute([person])?;
         }
+        let of_person = "record_type = 'delegate' AND record_id = ?1";
+        changes::empty(tx, of_person, [person])?;
         erased::note(tx, Erased::Delegate, person.0)?;
         let codes = "SELECT id FROM blocked_codes WHERE delegate_id = ?1";
         changes::note_all(tx, action::FORGET, blocked::CODE, codes, person.0)?;
