@@ -9,13 +9,13 @@ import { List } from "./list.js";
 import { MessageNotice } from "./message.js";
 import { choosePlace, setUp } from "./onboarding.js";
 import { Queue } from "./queue.js";
-import { batteryOf, showReadiness } from "./readiness.js";
+import { batteryOf, isPersistent, showReadiness } from "./readiness.js";
 import { Scanner, cameraProblem } from "./scanner.js";
 import { drawScan, isAllowed } from "./scanscreen.js";
 import { SearchDialog } from "./search.js";
 import { Server } from "./server.js";
 import { Shift } from "./shift.js";
-import { randomHex } from "./sha256.js";
+import { randomHex } from "./secrets.js";
 import * as sound from "./sound.js";
 import { Store } from "./store.js";
 import { askOverride, canOverride, openWithPin } from "./supervisor.js";
@@ -26,7 +26,7 @@ import { VerdictScreen } from "./verdict.js";
 import { WalkInDialog } from "./walkin.js";
 import { Wedge } from "./wedge.js";
 
-/** Without a scan for so long, nobody is at the gate. */
+/** Without a touch, a key or a scan for so long, nobody is at the gate. */
 const IDLE_MS = 60_000;
 const WORKER_RETRY_MS = 5_000;
 
@@ -62,9 +62,10 @@ const bookings = new BookingDialog({ list, queue, gate, shift, settings });
 const walkIns = new WalkInDialog(register);
 const message = new MessageNotice(settings, saveSettings);
 const search = new SearchDialog(server, list, () => settings.place?.id, { choose: (person) => scanned({ person }), more: searchActions });
+const pinCheck = { server, expected: () => sync.gate.supervisorPin };
 let scanCount = 0;
 let shownScan = 0;
-let lastScanAt = -IDLE_MS;
+let usedAt = -IDLE_MS;
 let battery = /** @type {{level: number}|undefined} */ (undefined);
 
 async function start() {
@@ -89,13 +90,23 @@ async function start() {
     draw();
   };
   store.onProblem = draw;
-  store.onEvicted = keepAll;
+  store.onReopened = storeIsBack;
   setInterval(draw, 1000);
   keepAwake();
   if (!server.credentials) await onboard();
+  isPersistent();
   sync.start();
   if (!settings.place) await changePlace();
   else await scanScreen();
+}
+
+/** The database is open again. @param {boolean} wasOpen */
+async function storeIsBack(wasOpen) {
+  if (wasOpen || !(await store.get("credentials"))) return keepAll();
+  // It has what an earlier page kept: the scans of this one join it, and the page begins again with all of them.
+  await queue.keepAll();
+  isLeaving = !store.problem;
+  if (isLeaving) location.reload();
 }
 
 /** Memory has what the browser deleted. */
@@ -115,7 +126,6 @@ async function onboard(note = queue.waiting.length ? t("setup.kept", { count: qu
   server.use({ clientId: given.clientId, clientSecret: given.clientSecret });
   await store.set("credentials", server.credentials);
   await saveSettings();
-  navigator.storage?.persist?.().catch(() => {});
 }
 
 /** Lets somebody choose where scans count; a place set in the console needs no choice. */
@@ -224,6 +234,7 @@ async function revoked() {
 
 /** A camera or a hand scanner read a code: what is open over the screen takes it, or stays as it is. @param {string} code */
 function read(code) {
+  usedAt = performance.now();
   if (kiosk.isOn) return kiosk.scanned(code);
   if (document.body.dataset.screen !== "scan") return;
   const dialog = document.querySelector("dialog[open]");
@@ -236,7 +247,6 @@ async function scanned(who) {
   if (!settings.place || document.body.dataset.screen !== "scan") return;
   const startedAt = performance.now();
   const number = (scanCount += 1);
-  lastScanAt = startedAt;
   closeDialogs();
   const outcome = await gate.pass(who);
   if (outcome) settle(outcome, number, startedAt);
@@ -248,7 +258,7 @@ function settle(outcome, number, startedAt) {
   if (!server.credentials) return;
   const { shown, passed, person, scan } = outcome;
   if (passed) shown.onUndo = undo;
-  else if (canOverride(outcome, sync.gate)) shown.onOverride = () => askOverride(outcome, () => sync.gate, (reason) => override(outcome, reason));
+  else if (canOverride(outcome, sync.gate)) shown.onOverride = () => askOverride(outcome, pinCheck, (reason) => override(outcome, reason));
   shown.booking = bookings.sizeOf(person);
   if (person && shown.booking > 1) shown.onBooking = () => bookings.open(person, scan.passage);
   if (badges.isAllowed && outcome.code !== 1301 && !scan.walkIn && (person?.id ?? 1) > 0) shown.onBadge = () => replaceBadge({ name: shown.name, person, code: scan.code });
@@ -353,7 +363,7 @@ function status() {
     ...(battery ? { battery: Math.round(battery.level * 100) } : {}),
     ...(waiting[0] ? { oldestScanAt: Math.round(waiting[0].at) } : {}),
     ...(list.at ? { listAt: Math.round(list.at) } : {}),
-    ...(running ? { appVersion: running } : {}),
+    appVersion: running,
     ...(settings.place ? { place: settings.place.id } : {}),
   };
 }
@@ -376,16 +386,20 @@ function draw() {
 const parts = { server, list, queue, store, sync, gate, scanner, wedge, verdicts, settings, shift, saveSettings, tryCamera: () => turnCamera(true) };
 const kiosk = new Kiosk({ ...parts, onLeave: scanScreen });
 
-/** The version of the files that a worker serves; none without a worker. */
-const workerVersion = () => new URL(navigator.serviceWorker?.controller?.scriptURL ?? location.href).searchParams.get("v") ?? "";
-/** The version that this page runs. */
-let running = workerVersion();
+/** The version that this page runs: the folder that it came from. */
+const running = new URL(import.meta.url).pathname.split("/").at(-2) ?? "";
+// As long as the page is there, the worker keeps the files of this version.
+navigator.locks?.request(`gate-${running}`, { mode: "shared" }, () => new Promise(() => {}));
 let registered = "";
 let isOutdated = false;
+/** Everything is kept, whatever waits. */
+let isLeaving = false;
+
+/** The version of the worker that serves this page; none without one. */
+const workerVersion = () => new URL(navigator.serviceWorker?.controller?.scriptURL ?? location.href).searchParams.get("v") ?? "";
 
 /** Lets the app start without the server, which only a secure context can, and looks for a new version. @param {string} version */
 function useWorker(version) {
-  running ||= version;
   if (!navigator.serviceWorker) isOutdated = version !== running;
   else if (registered !== version) {
     registered = version;
@@ -401,8 +415,10 @@ function useWorker(version) {
 
 /** Nothing waits for upload, and nobody is at the gate: a reload costs nothing. */
 function isIdle() {
-  const isBusy = performance.now() - lastScanAt < IDLE_MS || document.querySelector("dialog[open]") || !byId("verdict").hidden;
-  return !isBusy && server.online && queue.waiting.length === 0 && !store.problem && document.body.dataset.screen === "scan";
+  const { screen } = document.body.dataset;
+  const isFree = screen === "kiosk" ? kiosk.isAtStart : screen !== "setup" && screen !== "places" && byId("verdict").hidden;
+  const isUsed = performance.now() - usedAt < IDLE_MS || document.querySelector("dialog[open]");
+  return isFree && !isUsed && server.online && queue.waiting.length === 0 && !store.problem;
 }
 
 function saveSettings() {
@@ -452,7 +468,7 @@ function askReset(event) {
   if (!sync.gate?.supervisorPin) return confirmThen(t("menu.reset.sure", { count }), reset)(event);
   closeDialogs();
   setText(byId("reset-what"), t("menu.reset.with", { count }));
-  openWithPin("reset", () => sync.gate?.supervisorPin, () => {
+  openWithPin("reset", pinCheck, () => {
     reset();
     return "";
   });
@@ -477,8 +493,9 @@ function followBack() {
 function wire() {
   const on = (/** @type {string} */ id, /** @type {() => void} */ run) => byId(id).addEventListener("click", run);
   // Another address has another store: who leaves this one takes no scans along.
-  addEventListener("beforeunload", (event) => queue.waiting.length > 0 && event.preventDefault());
+  addEventListener("beforeunload", (event) => queue.waiting.length > 0 && !isLeaving && event.preventDefault());
   for (const type of ["pointerdown", "keydown"]) addEventListener(type, sound.unlock, { capture: true });
+  for (const type of ["pointerdown", "keydown", "input", "click"]) addEventListener(type, () => (usedAt = performance.now()), { capture: true });
   on("open-menu", openMenu);
   on("open-type", () => openType(""));
   on("open-search", () => search.open());

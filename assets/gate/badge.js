@@ -41,7 +41,7 @@ export class BadgeDialog {
     this.#code.value = "";
     this.#reason.value = t("badge.reason.lost");
     setText(byId("badge-who"), t("badge.who", { name: who.name ?? who.code ?? "" }));
-    openWithPin("badge", () => this.gate().supervisorPin, (pin) => this.#replace(pin));
+    openWithPin("badge", { server: this.server, expected: () => this.gate().supervisorPin }, (pin) => this.#replace(pin));
     this.#code.focus();
   }
 

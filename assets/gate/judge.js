@@ -66,7 +66,7 @@ function judgeCheckIn(facts) {
   const most = rules.maxCheckIns;
   if (most !== undefined && facts.entries >= most) {
     if (most === 0) return refuse(740, "nobodyMay", { place });
-    return refuse(740, most === 1 ? "checkedInOnce" : "checkedInTimes", { place, count: most, at: last });
+    return refuse(740, "checkedIn", { place, count: most, at: last });
   }
   const full = facts.rooms.find((room) => room.inside >= room.capacity);
   if (full) return refuse(744, "full", { place: full.name, inside: full.inside, capacity: full.capacity });

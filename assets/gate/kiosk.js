@@ -5,12 +5,15 @@ import { byId, fill, icon, make, setText, showScreen } from "./dom.js";
 import { fresh, help, mustSeeCrew, next, resultOf, whenIdle } from "./kiosk-flow.js";
 import { TEXTS, say } from "./kiosk-texts.js";
 import { cameraProblem } from "./scanner.js";
+import { Busy } from "./server.js";
 import { play } from "./sound.js";
 import { openWithPin } from "./supervisor.js";
 import { t } from "./texts.js";
 import { grouped } from "./verdict.js";
 
 const FIND_MS = 4000;
+/** So many look-ups without a result within so many ms, and nobody looks up until they are over. */
+const MISSES = { most: 10, ms: 60_000 };
 const CAMERA_RETRY_MS = 15_000;
 /** So many taps within so many ms, so many px from the top left corner, ask for the PIN. */
 const EXIT = { taps: 5, ms: 4000, px: 120 };
@@ -18,6 +21,7 @@ const SYMBOL = { good: "tick", already: "tick", help: "look" };
 
 /**
  * @typedef {import("./kiosk-flow.js").Event} Event
+ * @typedef {import("./list.js").Person} Person
  * @typedef {object} Parts
  * @property {import("./gate.js").Gate} gate
  * @property {import("./server.js").Server} server
@@ -44,6 +48,8 @@ export class Kiosk {
   #isLeft = false;
   /** @type {number[]} */
   #taps = [];
+  /** When somebody was looked up and not found. @type {number[]} */
+  #misses = [];
   #cameraNote = "";
   #cameraTriedAt = -Infinity;
 
@@ -78,6 +84,11 @@ export class Kiosk {
 
   get isOn() {
     return document.body.dataset.screen === "kiosk";
+  }
+
+  /** Nobody has begun anything. */
+  get isAtStart() {
+    return this.isOn && this.#state.step === "start" && !this.#isBusy;
   }
 
   get isWanted() {
@@ -184,10 +195,15 @@ export class Kiosk {
     if (code !== this.#state.code) this.#withCode(code);
   }
 
+  /** Codes that are typed may be guessed: only those of tickets count. */
   #typed() {
-    const code = input("kiosk-code").value.trim();
-    if (code) this.#withCode(code);
-    else this.#problem("code.need", "kiosk-code");
+    const { list } = this.parts;
+    const code = list.read(input("kiosk-code").value.trim());
+    if (!code) return this.#problem("code.need", "kiosk-code");
+    this.#lookUp({ code }, (found) => {
+      const people = found ?? [list.findTicket(code)].filter((person) => person !== undefined);
+      return people.length ? { type: "people", people, code } : { type: "result", result: help("why.1301") };
+    });
   }
 
   /** @param {string} text */
@@ -208,20 +224,39 @@ export class Kiosk {
     const [name, email] = ["kiosk-name", "kiosk-email"].map((id) => input(id).value.trim());
     if (!name) return this.#problem("find.need", "kiosk-name");
     if (!email) return this.#problem("find.need", "kiosk-email");
-    const { server, settings } = this.parts;
-    this.#work(async () => {
-      const body = { place: settings.place.id, name, email };
-      const answer = await server.request("POST", "/gate/find", { body, timeoutMs: FIND_MS }).catch(() => undefined);
-      if (!answer) return { type: "open", step: "code", problem: "code.offline" };
-      const people = answer.status === 200 ? answer.data : [];
+    this.#lookUp({ name, email }, (people) => {
+      if (!people) return { type: "open", step: "code", problem: "code.offline" };
       return people.length ? { type: "people", people } : { type: "problem", problem: "find.none" };
     });
+  }
+
+  /** Asks the server who somebody is. @param {object} who @param {(people: Person[]|undefined) => Event} then without people where the server does not answer */
+  #lookUp(who, then) {
+    const { server, settings } = this.parts;
+    this.#work(async () => {
+      if (this.#mustWait) return { type: "problem", problem: "find.wait" };
+      let people;
+      try {
+        const answer = await server.request("POST", "/gate/find", { body: { place: settings.place.id, ...who }, timeoutMs: FIND_MS });
+        if (answer.status === 200) people = answer.data;
+      } catch (cause) {
+        if (cause instanceof Busy && cause.status === 429) return { type: "problem", problem: "find.wait" };
+      }
+      const event = then(people);
+      if (event.type !== "people" && event.type !== "open") this.#misses.push(performance.now());
+      return event;
+    });
+  }
+
+  get #mustWait() {
+    this.#misses = this.#misses.filter((at) => performance.now() - at < MISSES.ms);
+    return this.#misses.length >= MISSES.most;
   }
 
   #confirmed() {
     const { people: [person], code } = this.#state;
     if (mustSeeCrew(person)) this.#go({ type: "result", result: help("why.other"), code });
-    else this.#work(() => this.#checkIn(code === undefined ? { person } : { code }));
+    else this.#work(() => this.#checkIn({ person, code }));
   }
 
   /** @param {{code?: string, person?: import("./list.js").Person}} who */
@@ -275,13 +310,13 @@ export class Kiosk {
   }
 
   #askPin() {
-    const { sync } = this.parts;
+    const { server, sync } = this.parts;
     this.#taps = [];
     if (dialog("kiosk-exit-dialog").open) return;
     const hasPin = Boolean(sync.gate?.supervisorPin);
     byId("kiosk-exit-none").hidden = hasPin;
     byId("kiosk-exit-part").hidden = byId("kiosk-exit-go").hidden = !hasPin;
-    openWithPin("kiosk-exit", () => sync.gate.supervisorPin, () => {
+    openWithPin("kiosk-exit", { server, expected: () => sync.gate.supervisorPin }, () => {
       this.#isLeft = true;
       this.#leave();
       return "";
@@ -290,8 +325,7 @@ export class Kiosk {
 
   /** Once a second, and when something changed. */
   draw() {
-    const isFree = this.#state.step === "start" && !this.#isBusy;
-    if (!this.isWanted && isFree) return this.#leave();
+    if (!this.isWanted && this.isAtStart) return this.#leave();
     this.#watchIdle();
     this.#keepCamera();
     this.#render();

@@ -8,7 +8,8 @@ import { meant } from "./barcode.js";
  * @property {number} id
  * @property {string} [name]
  * @property {string} [category]
- * @property {string[]} [codes]
+ * @property {string[]} [codes] that of the ticket first
+ * @property {boolean} [noTicket] none of them is that of a ticket
  * @property {boolean} [joined]
  * @property {{level: string, note: string}} [note]
  * @property {number} [lastIn]
@@ -32,7 +33,7 @@ import { meant } from "./barcode.js";
  *
  * @typedef {{passage: "in"|"out", at: number, delegate?: number, place: number}} Passed
  * @typedef {{action: string, type?: string, id?: number, data?: any}} FeedChange
- * @typedef {{cursor: string, more?: boolean, serverTime: number, place?: Place}} FeedMeta
+ * @typedef {{cursor: string, more?: boolean, serverTime?: number, place?: Place}} FeedMeta
  */
 
 const SEARCH_MIN = 3;
@@ -108,7 +109,8 @@ export class List {
       }
     }
     this.cursor = meta.cursor;
-    this.at = meta.serverTime;
+    // A server that is busy answers without a look, and without a time.
+    this.at = meta.serverTime ?? this.at;
     if (meta.place) this.place = meta.place;
     if (!meta.more && !this.complete) {
       this.complete = true;
@@ -243,6 +245,12 @@ export class List {
   blockedReason(code) {
     const id = this.#blockedCodes.get(code);
     return id === undefined ? undefined : this.#blocked.get(id)?.reason;
+  }
+
+  /** Who has a ticket with this code; other codes, such as running numbers, do not count. @param {string} code */
+  findTicket(code) {
+    const person = this.find(code);
+    return person?.codes?.[0] === code && !person.noTicket ? person : undefined;
   }
 
   /** The code that a text from a person or a scanner stands for: the text itself wherever the list knows it. @param {string} text */

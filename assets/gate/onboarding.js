@@ -1,9 +1,9 @@
 // From nothing to credentials: a request that an administrator adds in the console (device discovery).
 
 import { byId, setText, showScreen } from "./dom.js";
-import { checkDigits, randomHex } from "./sha256.js";
+import { checkDigits, randomHex } from "./secrets.js";
 import { t } from "./texts.js";
-import { Unreachable } from "./server.js";
+import { Busy, Unreachable } from "./server.js";
 
 const POLL_MS = 2000;
 
@@ -66,6 +66,7 @@ async function waitForAdministrator(server, { code, secret }) {
   let isCancelled = false;
   byId("setup-cancel").onclick = () => (isCancelled = true);
   while (!isCancelled) {
+    let pauseMs = POLL_MS;
     try {
       const body = { code, secret, preferredType: "gate" };
       const answer = await server.request("POST", "/device-request/new", { body, anonymous: true, timeoutMs: 5000 });
@@ -79,9 +80,10 @@ async function waitForAdministrator(server, { code, secret }) {
       else note("");
     } catch (cause) {
       if (!(cause instanceof Unreachable)) throw cause;
-      note(t("setup.offline"));
+      note(t(cause instanceof Busy ? "setup.busy" : "setup.offline"));
+      if (cause instanceof Busy) pauseMs = Math.max(pauseMs, cause.retryMs);
     }
-    for (let waited = 0; waited < POLL_MS && !isCancelled; waited += 200) await new Promise((resolve) => setTimeout(resolve, 200));
+    for (let waited = 0; waited < pauseMs && !isCancelled; waited += 200) await new Promise((resolve) => setTimeout(resolve, 200));
   }
   note("");
 }

@@ -1,7 +1,7 @@
 // Scans and walk-ins until the server has them. Each gets its nonce and is stored before its verdict is shown;
 // the nonce makes it safe to send one again, by another tab or after a restart.
 
-import { randomHex } from "./sha256.js";
+import { randomHex } from "./secrets.js";
 
 const BATCH = 200;
 /** After this a scan that nobody decided was cut off by the end of its tab. */
@@ -42,8 +42,8 @@ export class Queue {
   #uploading = false;
   /** Nonces that the server may have seen. @type {Set<string>} */
   #sent = new Set();
-  /** Nonces of scans that the store did not take. @type {Set<string>} */
-  #unsaved = new Set();
+  /** Changes that the store does not have yet: the last one of each scan, by nonce. @type {Map<string, import("./store.js").Change>} */
+  #unwritten = new Map();
   /** When walk-ins that got no answer are due again, by nonce. @type {Map<string, number>} */
   #again = new Map();
   onChange = () => {};
@@ -60,8 +60,13 @@ export class Queue {
     const kept = await this.#store.all("queue").catch(() => undefined);
     // A store that cannot be read says nothing about what is in memory.
     if (!kept) return;
-    kept.push(...[...this.#scans.values()].filter(({ nonce }) => this.#unsaved.has(nonce)));
-    this.#scans = new Map(kept.sort((a, b) => a.seq - b.seq).map((scan) => [scan.nonce, scan]));
+    const scans = new Map(kept.map((scan) => [scan.nonce, scan]));
+    // The store may have been read before the last changes came to it.
+    for (const [nonce, [, action, scan]] of this.#unwritten) {
+      if (action === "put") scans.set(nonce, scan);
+      else scans.delete(nonce);
+    }
+    this.#scans = new Map([...scans].sort(([, a], [, b]) => a.seq - b.seq));
     this.onChange();
   }
 
@@ -164,19 +169,30 @@ export class Queue {
     this.onChange();
   }
 
-  /** @param {import("./store.js").Change[]} changes @param {boolean} durable */
+  /**
+   * Writes changes, and what could not be written before, all at once.
+   * @param {import("./store.js").Change[]} changes @param {boolean} durable
+   */
   async #write(changes, durable) {
-    for (const [, action, value] of changes) {
-      if (action === "put") this.#unsaved.add(value.nonce);
-      else this.#unsaved.delete(value);
+    for (const change of changes) this.#unwritten.set(nonceOf(change), change);
+    const all = [...this.#unwritten.values()];
+    if (await this.#store.write(all, { durable })) this.#written(all);
+    // A full disk still deletes; but nothing that other scans were to be changed with.
+    else if (changes.every(([, action]) => action === "delete") && (await this.#store.write(changes))) {
+      this.#written(changes);
+      const puts = [...this.#unwritten.values()].filter(([, action]) => action === "put");
+      if (await this.#store.write(puts, { durable })) this.#written(puts);
     }
-    /** @type {import("./store.js").Change[]} */
-    const again = [...this.#scans.values()].filter(({ nonce }) => this.#unsaved.has(nonce)).map(stored);
-    // Deletes go alone: a full disk refuses the others.
-    await this.#store.write(changes.filter(([, action]) => action === "delete"));
-    const isKept = await this.#store.write(again, { durable });
-    if (isKept) for (const [, , scan] of again) this.#unsaved.delete(scan.nonce);
     this.#announce();
+  }
+
+  /** @param {import("./store.js").Change[]} changes */
+  #written(changes) {
+    for (const change of changes) {
+      const nonce = nonceOf(change);
+      // Another change of the same scan may be on its way already.
+      if (this.#unwritten.get(nonce) === change) this.#unwritten.delete(nonce);
+    }
   }
 
   /** The gate was revoked: keeps of each scan what names nobody. A walk-in is nothing but the person: it stays until it is uploaded or discarded. */
@@ -306,6 +322,9 @@ const isDue = (scan) => scan.due || Math.abs(Date.now() - scan.seq / 1000) > UND
 
 /** @param {Scan} scan @returns {import("./store.js").Change} */
 const stored = (scan) => ["queue", "put", scan];
+
+/** @param {import("./store.js").Change} change @returns {string} */
+const nonceOf = ([, action, value]) => (action === "put" ? value.nonce : value);
 
 /** Known by an id of this device only. @param {Scan} scan */
 const isLocal = ({ delegate }) => delegate !== undefined && delegate < 0;

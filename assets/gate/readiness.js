@@ -165,8 +165,11 @@ export async function batteryOf() {
   return /** @type {any} */ (navigator).getBattery?.().catch(() => undefined);
 }
 
-async function isPersistent() {
-  const { storage } = navigator;
-  if (!storage?.persisted) return false;
-  return (await storage.persisted()) || storage.persist().catch(() => false);
+/** @type {Promise<boolean>|undefined} */
+let persistent;
+
+/** Whether the browser keeps what is stored: it is asked once, as some browsers ask the person. */
+export function isPersistent() {
+  persistent ??= navigator.storage?.persist?.().catch(() => false);
+  return persistent ?? false;
 }

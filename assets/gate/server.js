@@ -9,12 +9,29 @@ const TIMEOUT_MS = 8000;
  * @property {any} data
  * @property {any} meta
  * @property {{code: number, message: string, internalCode: number}} [error]
+ * @property {number} [sentAt] Unix ms by this device's clock, of the request that was answered
+ * @property {number} [answeredAt]
  *
  * @typedef {{clientId: string, clientSecret: string}} Credentials
  */
 
 /** No answer, or one that says that the server cannot take it now. */
 export class Unreachable extends Error {}
+
+/** The server is there and has too much to do: no reason to judge alone. */
+export class Busy extends Unreachable {
+  /** @param {string} message @param {number} status @param {number} retryMs when to ask again */
+  constructor(message, status, retryMs) {
+    super(message);
+    this.status = status;
+    this.retryMs = retryMs;
+  }
+}
+
+/** How long a busy server is left alone that does not say, and at most. */
+const [BUSY_MS, BUSY_MAX_MS] = [1000, 60_000];
+/** The server's queue is full. */
+const QUEUE_FULL = 1108;
 
 /** The server does not know these credentials; nothing is deleted. */
 export class NotSignedIn extends Error {}
@@ -51,16 +68,13 @@ export class Server {
    * @param {string} method @param {string} path below the API
    * @param {{body?: any, timeoutMs?: number, signal?: AbortSignal, anonymous?: boolean}} [options]
    * @returns {Promise<Answer>} whatever the server answered; 5xx and 429 throw
-   * @throws {Unreachable|NotSignedIn}
+   * @throws {Unreachable|Busy|NotSignedIn}
    */
   async request(method, path, options = {}) {
     // One deadline for the request, a new token and the second try together.
-    const { signal, end } = deadline(options.timeoutMs ?? TIMEOUT_MS, options.signal);
-    try {
-      return await this.#request(method, path, { ...options, signal });
-    } finally {
-      end();
-    }
+    const deadline = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
+    const signal = options.signal ? AbortSignal.any([deadline, options.signal]) : deadline;
+    return this.#request(method, path, { ...options, signal });
   }
 
   /** @param {string} method @param {string} path @param {{body?: any, signal: AbortSignal, anonymous?: boolean}} options */
@@ -88,6 +102,7 @@ export class Server {
 
   /** @param {string} url @param {RequestInit} init @returns {Promise<Answer>} */
   async #fetch(url, init) {
+    const sentAt = Date.now();
     let response;
     let json;
     try {
@@ -99,15 +114,22 @@ export class Server {
       throw new Unreachable(String(cause));
     }
     const { status } = response;
-    const busy = status >= 500 || status === 429;
     const error = json.meta?.error;
+    const message = error?.message ?? `HTTP ${status}`;
+    const retryAfter = response.headers.get("Retry-After");
+    const isBusy = status === 429 || (status === 503 && (retryAfter !== null || error?.internalCode === QUEUE_FULL));
+    if (isBusy) throw new Busy(message, status, Math.min(Number(retryAfter) * 1000 || BUSY_MS, BUSY_MAX_MS));
     // Discovery that is closed is an answer (1001), not a server that is down.
-    if (busy && error?.internalCode !== 1001) {
+    if (status >= 500 && error?.internalCode !== 1001) {
       this.#setOnline(false);
-      throw new Unreachable(error?.message ?? `HTTP ${status}`);
+      throw new Unreachable(message);
     }
     this.#setOnline(true);
-    return { status, data: json.data, meta: json.meta ?? {}, error: error ?? (json.error ? { code: status, message: json.error, internalCode: json.internalCode ?? 0 } : undefined), ...(url.endsWith("/token") ? { data: json } : {}) };
+    return {
+      status, sentAt, answeredAt: Date.now(), meta: json.meta ?? {},
+      data: url.endsWith("/token") ? json : json.data,
+      error: error ?? (json.error ? { code: status, message: json.error, internalCode: json.internalCode ?? 0 } : undefined),
+    };
   }
 
   /** Gets a token; calls at once share one request. @returns {Promise<void>} */
@@ -118,29 +140,24 @@ export class Server {
 
   async #signIn() {
     if (!this.credentials) throw new NotSignedIn("no credentials");
-    const { signal, end } = deadline(TIMEOUT_MS);
-    try {
-      const answer = await this.#fetch("/api/oauth/v2/token", {
-        method: "POST",
-        headers: { "Content-Type": "application/x-www-form-urlencoded" },
-        body: new URLSearchParams({
-          grant_type: "client_credentials",
-          client_id: this.credentials.clientId,
-          client_secret: this.credentials.clientSecret,
-        }).toString(),
-        signal,
-      });
-      this.denied = answer.status !== 200;
-      if (this.denied) {
-        // Said only to a client that has the right secret.
-        if (answer.error?.internalCode === 1204) this.onRevoked();
-        this.onChange();
-        throw new NotSignedIn(answer.error?.message);
-      }
-      this.#token = answer.data.access_token;
-    } finally {
-      end();
+    const answer = await this.#fetch("/api/oauth/v2/token", {
+      method: "POST",
+      headers: { "Content-Type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({
+        grant_type: "client_credentials",
+        client_id: this.credentials.clientId,
+        client_secret: this.credentials.clientSecret,
+      }).toString(),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    this.denied = answer.status !== 200;
+    if (this.denied) {
+      // Said only to a client that has the right secret.
+      if (answer.error?.internalCode === 1204) this.onRevoked();
+      this.onChange();
+      throw new NotSignedIn(answer.error?.message);
     }
+    this.#token = answer.data.access_token;
   }
 
   /** Other credentials, or none. @param {Credentials|undefined} credentials */
@@ -150,9 +167,9 @@ export class Server {
     this.denied = false;
   }
 
-  /** Measures the clock's offset by an answer. @param {number} sentAt @param {number} serverTime */
-  measureClock(sentAt, serverTime) {
-    this.offsetMs = Math.round(serverTime - (sentAt + Date.now()) / 2);
+  /** Measures the clock's offset by an answer that tells the server's time; a sign-in before it does not count. @param {Answer} answer */
+  measureClock({ sentAt = Date.now(), answeredAt = Date.now(), data }) {
+    this.offsetMs = Math.round(data.serverTime - (sentAt + answeredAt) / 2);
   }
 }
 
@@ -160,20 +177,6 @@ class Cancelled extends Error {}
 
 /** A reason for a caller's own abort. */
 export const cancelled = () => new Cancelled("cancelled");
-
-/** @param {number} ms @param {AbortSignal} [outer] */
-function deadline(ms, outer) {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(new Error("no answer in time")), ms);
-  const stop = () => controller.abort(outer?.reason);
-  if (outer?.aborted) stop();
-  outer?.addEventListener("abort", stop);
-  const end = () => {
-    clearTimeout(timer);
-    outer?.removeEventListener("abort", stop);
-  };
-  return { signal: controller.signal, end };
-}
 
 /** Waits for shared work, but no longer than one's own deadline. @param {Promise<void>} work @param {AbortSignal} signal */
 function waitFor(work, signal) {

@@ -1,7 +1,18 @@
 // What the gate keeps on this device: one IndexedDB database. The other modules hold everything in
 // memory too, so a store that is missing or full costs only what a restart would lose.
 
-const VERSION = 1;
+/** What each version of the database adds to the one before. @type {((db: IDBDatabase) => void)[]} */
+const UPGRADES = [
+  (db) => {
+    db.createObjectStore("meta");
+    db.createObjectStore("people", { keyPath: "id" });
+    db.createObjectStore("blocked", { keyPath: "id" });
+    db.createObjectStore("queue", { keyPath: "nonce" });
+  },
+];
+/** The page begins without a database that is not open after this: another tab, or a broken profile, may keep it. */
+const OPEN_MS = 5000;
+const RETRY_MS = 500;
 
 /** @typedef {[store: string, action: "put"|"delete"|"clear", value?: any]} Change */
 
@@ -12,50 +23,56 @@ export class Store {
   problem = "";
   /** Told when `problem` changes. */
   onProblem = () => {};
-  /** The browser deleted the database under the page: it is open again, and empty. */
-  onEvicted = () => {};
+  /**
+   * The database is open again: with `wasOpen` memory has what was in it, and the browser may have deleted it since.
+   * Without, it opened late, and may have what an earlier page kept.
+   * @param {boolean} wasOpen
+   */
+  onReopened(wasOpen) {}
 
-  /** Opens the database; never fails, see `problem`. @param {string} name */
-  static async open(name = "gatepost-gate") {
+  /** Opens the database; never fails, see `problem`. @param {string} name @param {typeof UPGRADES} upgrades @param {number} openMs */
+  static async open(name = "gatepost-gate", upgrades = UPGRADES, openMs = OPEN_MS) {
     const store = new Store();
-    await store.#open(name);
+    if (!globalThis.indexedDB) {
+      store.#fail(new Error("this browser has no database"));
+      return store;
+    }
+    const opening = store.#open(name, upgrades);
+    let timer;
+    const late = new Promise((resolve) => (timer = setTimeout(resolve, openMs)));
+    await Promise.race([opening, late]);
+    clearTimeout(timer);
+    if (!store.#db) {
+      store.problem ||= "the database does not open";
+      opening.then(() => store.onReopened(false));
+    }
     return store;
   }
 
-  /** @param {string} name */
-  async #open(name) {
-    let timer;
-    try {
-      const opening = indexedDB.open(name, VERSION);
-      opening.onupgradeneeded = () => {
-        const db = opening.result;
-        db.createObjectStore("meta");
-        db.createObjectStore("people", { keyPath: "id" });
-        db.createObjectStore("blocked", { keyPath: "id" });
-        db.createObjectStore("queue", { keyPath: "nonce" });
-      };
-      // A second tab with another version, or a broken profile, would keep us waiting for ever.
-      /** @type {Promise<never>} */
-      const late = new Promise((_, fail) => (timer = setTimeout(() => fail(new Error("the database does not open")), 5000)));
-      const db = await Promise.race([settled(opening), late]);
-      db.onversionchange = () => db.close();
-      db.onclose = async () => {
-        this.#db = null;
-        // While the browser is still deleting, the database does not open.
-        for (;;) {
-          await this.#open(name);
-          if (this.#db) return this.onEvicted();
-          await new Promise((resolve) => setTimeout(resolve, 500));
-        }
-      };
-      this.#db = db;
-    } catch (cause) {
-      this.#fail(cause);
+  /** Opens the database, however long it takes. @param {string} name @param {typeof UPGRADES} upgrades */
+  async #open(name, upgrades) {
+    /** @type {IDBDatabase|undefined} */
+    let db;
+    while (!db) {
+      db = await connect(name, upgrades).catch((cause) => this.#fail(cause));
+      if (!db) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
-    clearTimeout(timer);
+    const opened = (this.#db = db);
+    const reopen = () => {
+      if (this.#db !== opened) return;
+      this.#db = null;
+      this.#open(name, upgrades).then(() => this.onReopened(true));
+    };
+    // The browser deleted it under the page.
+    opened.onclose = reopen;
+    // Somebody else deletes it, or adds to it.
+    opened.onversionchange = () => {
+      opened.close();
+      reopen();
+    };
   }
 
-  /** @param {unknown} cause */
+  /** @param {unknown} cause @returns {undefined} */
   #fail(cause) {
     this.problem = cause instanceof Error ? cause.message || cause.name : String(cause);
     this.onProblem();
@@ -84,7 +101,7 @@ export class Store {
    */
   async write(changes, { durable = false } = {}) {
     const names = [...new Set(changes.map(([name]) => name))];
-    return changes.length === 0 ? this.#db !== null : this.#transact(names, durable, (transaction) => put(transaction, changes));
+    return changes.length === 0 ? this.#db !== null : this.#transact(names, durable, (transaction, attempt) => attempt(() => put(transaction, changes)));
   }
 
   /**
@@ -92,22 +109,39 @@ export class Store {
    * @param {string} key @param {string[]} names of the stores that are written @param {(value: any) => Change[]} decide
    */
   async change(key, names, decide) {
-    return this.#transact(names, true, (transaction) => {
+    return this.#transact(names, true, (transaction, attempt) => {
       const reading = transaction.objectStore("meta").get(key);
-      reading.onsuccess = () => put(transaction, decide(reading.result));
+      reading.onsuccess = () => attempt(() => put(transaction, decide(reading.result)));
     });
   }
 
-  /** @param {string[]} names @param {boolean} durable @param {(transaction: IDBTransaction) => void} run @returns {Promise<boolean>} */
+  /**
+   * What `run` does in an `attempt` that throws is not kept, nor is anything else of the transaction.
+   * @param {string[]} names @param {boolean} durable
+   * @param {(transaction: IDBTransaction, attempt: (work: () => void) => void) => void} run @returns {Promise<boolean>}
+   */
   async #transact(names, durable, run) {
     if (!this.#db) return false;
     try {
       const transaction = this.#db.transaction(names, "readwrite", { durability: durable ? "strict" : "default" });
+      /** @type {unknown} */
+      let thrown;
       const done = new Promise((resolve, reject) => {
         transaction.oncomplete = () => resolve(true);
-        transaction.onabort = () => reject(transaction.error ?? new Error("the disk took nothing"));
+        transaction.onabort = () => reject(thrown ?? transaction.error ?? new Error("the disk took nothing"));
       });
-      run(transaction);
+      run(transaction, (work) => {
+        try {
+          work();
+        } catch (cause) {
+          thrown = cause;
+          try {
+            transaction.abort();
+          } catch {
+            // It was aborted before.
+          }
+        }
+      });
       await done;
       if (this.problem) {
         this.problem = "";
@@ -118,6 +152,22 @@ export class Store {
       this.#fail(cause);
       return false;
     }
+  }
+}
+
+/** @param {string} name @param {typeof UPGRADES} upgrades @returns {Promise<IDBDatabase>} */
+async function connect(name, upgrades) {
+  const open = (/** @type {number} */ version) => {
+    const opening = indexedDB.open(name, version);
+    opening.onupgradeneeded = ({ oldVersion }) => upgrades.slice(oldVersion).forEach((upgrade) => upgrade(opening.result));
+    return settled(opening);
+  };
+  try {
+    return await open(upgrades.length);
+  } catch (cause) {
+    if (/** @type {any} */ (cause)?.name !== "VersionError") throw cause;
+    // A tab of a newer version has added to it: as it is, it has what this one needs.
+    return settled(indexedDB.open(name));
   }
 }
 

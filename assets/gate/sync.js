@@ -1,6 +1,6 @@
 // Keeps list, settings and queue in step with the server, and finds out when it is back.
 
-import { Unreachable, cancelled } from "./server.js";
+import { Busy, Unreachable, cancelled } from "./server.js";
 
 /** Messages of the crew, place and policy arrive within this. */
 const SETTINGS_MS = 10_000;
@@ -12,6 +12,9 @@ const RETRY_MS = [500, 1000, 2000, 3000];
 
 /** @param {number} ms */
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** How long to leave a server alone after a failure: a busy one as long as it says, and not all gates at once. @param {unknown} cause @param {number} usualMs */
+const pauseMs = (cause, usualMs) => (cause instanceof Busy ? Math.max(usualMs, cause.retryMs * (1 + Math.random() / 2)) : usualMs);
 
 export class Sync {
   /** @type {AbortController|undefined} */
@@ -121,7 +124,7 @@ export class Sync {
       if (!(cause instanceof Unreachable)) this.problem = cause instanceof Error ? cause.message : String(cause);
       if (this.#feed.signal.aborted) return;
       this.app.onChange();
-      await sleep(RETRY_MS[Math.min(this.#failures, RETRY_MS.length - 1)]);
+      await sleep(pauseMs(cause, RETRY_MS[Math.min(this.#failures, RETRY_MS.length - 1)]));
       this.#failures += 1;
     }
   }
@@ -133,13 +136,13 @@ export class Sync {
     }
   }
 
-  /** Settings, clock and reserved codes; now and then the ping. @throws where the server cannot be reached */
+  /** Settings, clock, the version of the app, and reserved codes; now and then the ping. @throws where the server cannot be reached */
   async refresh() {
     const { server } = this;
-    const sentAt = Date.now();
     const gate = await server.request("GET", "/gate");
     if (gate.status === 200) {
-      server.measureClock(sentAt, gate.data.serverTime);
+      server.measureClock(gate);
+      this.version = gate.data.appVersion ?? this.version;
       await this.store.write([["meta", "put", ["gate", gate.data]], ["meta", "put", ["offset", server.offsetMs]]]);
       this.gate = gate.data;
     } else this.problem = gate.error?.message ?? "";
@@ -148,13 +151,10 @@ export class Sync {
     if (performance.now() >= this.#pingAt) await this.#ping();
   }
 
-  /** Tells the server how this gate is, and learns the server's version. */
+  /** Tells the server how this gate is. */
   async #ping() {
     await this.server.request("POST", "/device/ping", { body: { ...this.app.status(), localTime: Math.floor(Date.now() / 1000), pingInterval: PING_MS / 1000 } });
     this.#pingAt = performance.now() + PING_MS - SETTINGS_MS / 2;
-    const version = await fetch("/gate/version.json", { cache: "no-store" }).then((answer) => answer.json(), () => undefined);
-    this.version = version?.version ?? this.version;
-    this.app.onChange();
   }
 
   async #uploadForEver() {
@@ -167,6 +167,6 @@ export class Sync {
   /** Sends what waits, if the server can be reached; after a failure not at once again. */
   async upload() {
     if (!this.server.online || this.queue.waiting.length === 0 || performance.now() < this.#uploadFrom) return;
-    await this.queue.upload(this.server, this.app.onStored).catch(() => (this.#uploadFrom = performance.now() + UPLOAD_MS));
+    await this.queue.upload(this.server, this.app.onStored).catch((cause) => (this.#uploadFrom = performance.now() + pauseMs(cause, UPLOAD_MS)));
   }
 }

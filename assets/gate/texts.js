@@ -1,4 +1,5 @@
-// Every text of the app, by key. `{name}` stands for a parameter. A language is one more object.
+// Every text of the app, by key. `{name}` stands for a parameter; `key.one` is for a `count` of which the language
+// speaks so (`Intl.PluralRules`). A language is one more object.
 
 /** @type {Record<string, string>} */
 const en = {
@@ -16,6 +17,7 @@ const en = {
   "setup.step3": "Choose Add. This page goes on by itself.",
   "setup.closed": "The Discovery page is closed. Open it in the console: this gate asks again by itself.",
   "setup.offline": "The server does not answer. This gate asks again by itself.",
+  "setup.busy": "The server is busy. This gate asks again by itself.",
   "setup.taken": "The name {code} is already used. Choose another one.",
   "setup.dismissed": "The request was dismissed in the console. Choose a name and ask again.",
   "setup.refused": "The server refused the request: {message}",
@@ -117,8 +119,8 @@ const en = {
   "refusal.notRegistered": "not registered for {place}",
   "refusal.alreadyUsed": "already used at {place} at {at}",
   "refusal.nobodyMay": "{place} lets nobody check in",
-  "refusal.checkedInOnce": "already checked in once at {place}, the most allowed; last at {at}",
-  "refusal.checkedInTimes": "already checked in {count} times at {place}, the most allowed; last at {at}",
+  "refusal.checkedIn.one": "already checked in once at {place}, the most allowed; last at {at}",
+  "refusal.checkedIn": "already checked in {count} times at {place}, the most allowed; last at {at}",
   "refusal.full": "{place} is full: {inside} of {capacity} inside",
   "refusal.notCheckedIn": "not checked in at {place}, so there is nothing to check out of",
   "refusal.offlineHold": "offline: nobody enters until the server is back",
@@ -166,6 +168,7 @@ const en = {
   "badge.done.old": "The old badge no longer works.",
 
   "booking.title": "Whole booking",
+  "booking.of.one": "{name}: {count} person",
   "booking.of": "{name}: {count} people",
   "booking.expected": "not here yet",
   "booking.left": "left at {at}",
@@ -221,6 +224,7 @@ const en = {
 
   "ready.title": "Readiness",
   "ready.yes": "Ready",
+  "ready.todo.one": "Ready, with {count} hint",
   "ready.todo": "Ready, with {count} hints",
   "ready.no": "Not ready: {count} to do",
   "ready.continue": "Start scanning",
@@ -228,7 +232,9 @@ const en = {
   "ready.server.yes": "Connected to {name}.",
   "ready.server.no": "The server does not answer. Check the Wi-Fi. The gate works with its list meanwhile.",
   "ready.list": "List of attendees",
+  "ready.list.yes.one": "Complete: {count} attendee, {age}.",
   "ready.list.yes": "Complete: {count} attendees, {age}.",
+  "ready.list.loading.one": "Loading: {count} attendee so far. Wait until the list is complete.",
   "ready.list.loading": "Loading: {count} attendees so far. Wait until the list is complete.",
   "ready.list.no": "No list. Connect the gate to the server.",
   "ready.clock": "Clock",
@@ -280,9 +286,12 @@ const en = {
   "ready.speed.yes": "{ms} ms for 95 of 100 of the last {count} scans.",
 };
 
+const plurals = new Intl.PluralRules("en");
+
 /** @param {string} key @param {Record<string, string|number>} [params] */
 export function t(key, params = {}) {
-  const text = en[key] ?? key;
+  const form = typeof params.count === "number" ? en[`${key}.${plurals.select(params.count)}`] : undefined;
+  const text = form ?? en[key] ?? key;
   return text.replace(/\{(\w+)\}/g, (_, name) => String(params[name] ?? ""));
 }
 

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     db::Store,
-    domain::delegates,
+    domain::{apps::configuration, delegates},
     identity::{
         Role, Roles, Scope,
         clients::{self, Client, Credentials, NewClient},
@@ -112,7 +112,14 @@ pub fn run(command: ClientCommand, store: &Store, json: bool) -> Result<()> {
             }
         }
         ClientCommand::Revoke { client_id } => {
-            changed_by_command(store, move |tx, ctx| clients::revoke(tx, ctx, &client_id))
+            let about_pin = changed_by_command(store, move |tx, ctx| {
+                let client = clients::find(tx, &client_id)?;
+                configuration::revoke_client(tx, ctx, &client)
+            })?;
+            match about_pin.trim_start() {
+                about_pin if !about_pin.is_empty() && !json => print(about_pin),
+                _ => Ok(()),
+            }
         }
         ClientCommand::Rotate { client_id } => {
             let rotated = changed_by_command(store, move |tx, ctx| {

@@ -4,7 +4,7 @@ use super::{
     Principal,
     last_seen::LastSeen,
     secret_message_bodies::SecretMessageBodies,
-    throttle::{OtpRateLimiter, PinThrottle, Throttle},
+    throttle::{Guesses, OtpRateLimiter, Throttle},
     tokens::TokenCache,
 };
 use crate::{
@@ -21,7 +21,8 @@ pub struct Inner {
     pub tokens: TokenCache,
     pub throttle: Throttle,
     pub otp_rate_limiter: OtpRateLimiter,
-    pub pin_throttle: PinThrottle,
+    pub pin_guesses: Guesses,
+    pub look_up_guesses: Guesses,
     pub secret_message_bodies: SecretMessageBodies,
     pub last_seen: LastSeen,
 }
@@ -33,7 +34,8 @@ impl App {
             tokens: TokenCache::default(),
             throttle: Throttle::default(),
             otp_rate_limiter: OtpRateLimiter::default(),
-            pin_throttle: PinThrottle::default(),
+            pin_guesses: Guesses::of_pins(),
+            look_up_guesses: Guesses::of_attendees(),
             secret_message_bodies: SecretMessageBodies::default(),
             last_seen: LastSeen::default(),
         }))

@@ -178,8 +178,12 @@ impl Permit {
         self.run(move || hash_any(&code)).await?
     }
 
-    /// The permit goes with the work: a caller who hangs up does not make room for another.
-    async fn run<T: Send + 'static>(self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    /// Does other work that takes as long. The permit goes with it: a caller who hangs up does not make room for
+    /// another.
+    pub async fn run<T: Send + 'static>(
+        self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
         tokio::task::spawn_blocking(move || {
             let _turn = self.0;
             work()

@@ -33,6 +33,8 @@ const OTP_ADDRESS_MAX: u32 = 60;
 const OTP_CLIENT_MAX: u32 = 300;
 /// Wrong supervisor PINs of one client in a minute.
 const PIN_MAX: u32 = 5;
+/// Look-ups of one client in a minute that find nobody: people mistype, and one client may be several kiosks.
+const LOOK_UP_MAX: u32 = 30;
 /// Windows kept of each kind.
 const WINDOWS_MAX: usize = 10_000;
 
@@ -190,40 +192,47 @@ impl OtpRateLimiter {
     }
 }
 
-/// Wrong supervisor PINs, by client. The time is passed in.
-pub struct PinThrottle(Mutex<Windows<ClientId>>);
-
-impl Default for PinThrottle {
-    fn default() -> Self {
-        Self(Mutex::new(Windows::new(PIN_MAX, MINUTE)))
-    }
+/// Wrong guesses at a gate, by client. The time is passed in.
+pub struct Guesses {
+    what: &'static str,
+    wrong: Mutex<Windows<ClientId>>,
 }
 
-impl PinThrottle {
-    /// Lets a client try a PIN; one that is right forgets the wrong ones before it.
-    ///
+impl Guesses {
+    fn new(what: &'static str, most: u32) -> Self {
+        let wrong = Mutex::new(Windows::new(most, MINUTE));
+        Self { what, wrong }
+    }
+
+    /// At supervisor PINs.
+    pub fn of_pins() -> Self {
+        Self::new("wrong PINs", PIN_MAX)
+    }
+
+    /// At who attendees are, at a kiosk.
+    pub fn of_attendees() -> Self {
+        Self::new("look-ups without a result", LOOK_UP_MAX)
+    }
+
     /// # Errors
-    /// [`Kind::TooManyAttempts`] after too many wrong ones, whatever this one is; [`Kind::Forbidden`] for a
-    /// wrong one.
-    pub fn attempt(
-        &self,
-        client: ClientId,
-        now: Instant,
-        is_right: impl FnOnce() -> bool,
-    ) -> Result<()> {
-        let mut wrong = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(wait) = wrong.wait(&client, now) {
-            return Err(too_many("wrong PINs", wait));
-        }
-        if is_right() {
-            wrong.kept.remove(&client);
-            return Ok(());
-        }
-        wrong.count(client, now);
-        Err(Error::new(
-            Kind::Forbidden,
-            "pin: this is not the supervisor PIN",
-        ))
+    /// [`Kind::TooManyAttempts`] after too many wrong ones, whatever the next one is.
+    pub fn check(&self, client: ClientId, now: Instant) -> Result<()> {
+        let wait = self.windows().wait(&client, now);
+        wait.map_or(Ok(()), |wait| Err(too_many(self.what, wait)))
+    }
+
+    /// Counts a wrong one.
+    pub fn wrong(&self, client: ClientId, now: Instant) {
+        self.windows().count(client, now);
+    }
+
+    /// Forgets the wrong ones before a right one.
+    pub fn right(&self, client: ClientId) {
+        self.windows().kept.remove(&client);
+    }
+
+    fn windows(&self) -> MutexGuard<'_, Windows<ClientId>> {
+        self.wrong.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -395,22 +404,22 @@ mod pin_tests {
 
     #[test]
     fn five_wrong_pins_close_one_client_for_a_minute() {
-        let (throttle, start) = (PinThrottle::default(), Instant::now());
+        let (pins, start) = (Guesses::of_pins(), Instant::now());
         let (gate, other) = (ClientId(1), ClientId(2));
         let wrong = |times: u32| {
             for _ in 0..times {
-                let refused = throttle.attempt(gate, start, || false).unwrap_err();
-                assert_eq!(refused.kind, Kind::Forbidden);
+                pins.check(gate, start).unwrap();
+                pins.wrong(gate, start);
             }
         };
         wrong(4);
-        throttle.attempt(gate, start, || true).unwrap();
+        pins.right(gate);
         wrong(5);
         let later = start + Duration::from_secs(40);
-        let refused = throttle.attempt(gate, later, || true).unwrap_err();
+        let refused = pins.check(gate, later).unwrap_err();
         assert_eq!(refused.kind, Kind::TooManyAttempts { retry_after_s: 20 });
-        throttle.attempt(other, later, || true).unwrap();
-        throttle.attempt(gate, start + MINUTE, || true).unwrap();
+        pins.check(other, later).unwrap();
+        pins.check(gate, start + MINUTE).unwrap();
     }
 }
 

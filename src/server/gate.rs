@@ -2,7 +2,7 @@
 //! its credentials by device discovery.
 
 use crate::{
-    domain::gate::files::{Files, VERSION},
+    domain::gate::files::{self, Files, VERSION},
     types::error::{Error, Kind},
     web::Failure,
 };
@@ -13,10 +13,15 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
     img-src 'self' data: blob: https:; media-src 'self' blob:; connect-src 'self'; font-src 'self'; \
     manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// A file of the app; its page where none is named.
+/// A file of the app, as it is or below its version; its page where none is named.
 pub(super) fn file(request: &Request) -> Result<Response, Failure> {
     let name = request.raw_path_param("name").unwrap_or_default();
+    let below = name.strip_prefix(VERSION.as_str());
+    let name = below
+        .and_then(|name| name.strip_prefix('/'))
+        .unwrap_or(name);
     let name = if name.is_empty() { "index.html" } else { name };
+    // Pages of earlier versions ask for it.
     if name == "version.json" {
         let version = format!("{{\"version\":\"{}\"}}", *VERSION);
         return Ok(Response::builder()
@@ -24,8 +29,14 @@ pub(super) fn file(request: &Request) -> Result<Response, Failure> {
             .header(header::CACHE_CONTROL, "no-store")
             .body(version));
     }
-    let file = Files::get(name)
-        .ok_or_else(|| Error::new(Kind::NoSuchPath, "there is no such file of the gate app"))?;
+    let body = match name {
+        "index.html" => files::page().into(),
+        "worker.js" => files::worker().into(),
+        name => {
+            let missing = || Error::new(Kind::NoSuchPath, "there is no such file of the gate app");
+            Files::get(name).ok_or_else(missing)?.data.into_owned()
+        }
+    };
     let response = Response::builder()
         .content_type(content_type(name))
         .header(header::CACHE_CONTROL, "no-cache")
@@ -36,14 +47,12 @@ pub(super) fn file(request: &Request) -> Result<Response, Failure> {
             "permissions-policy",
             "camera=(self), screen-wake-lock=(self), geolocation=(), microphone=()",
         );
-    Ok(if name == "worker.js" {
-        // It serves the page itself, which is above its folder.
-        response
-            .header("service-worker-allowed", "/gate")
-            .body(file.data.into_owned())
-    } else {
-        response.body(file.data.into_owned())
-    })
+    // The worker serves the page itself, which is above its folder.
+    let scope = (name == "worker.js").then_some(("service-worker-allowed", "/gate"));
+    let response = scope.into_iter().fold(response, |response, (name, value)| {
+        response.header(name, value)
+    });
+    Ok(response.body(body))
 }
 
 fn content_type(name: &str) -> &'static str {

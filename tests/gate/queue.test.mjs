@@ -172,6 +172,75 @@ test("scans that a full disk refused are stored as soon as it takes them", async
   assert.deepEqual((await store.all("queue")).map(({ code }) => code).sort(), ["A", "B"]);
 });
 
+test("an undo while an upload reads the queue takes the scan back", async (t) => {
+  const { store, queue } = await fresh(t);
+  await queue.add(SCAN);
+  const peer = server();
+  const uploading = queue.upload(peer, noop);
+  await queue.undo(queue.waiting[0]);
+  await uploading;
+  assert.deepEqual([peer.stored.size, queue.waiting.length, (await store.all("queue")).length], [0, 0, 0]);
+});
+
+test("whatever is changed while the queue is read stays changed", async (t) => {
+  const { queue } = await fresh(t);
+  for (const code of ["A", "B", "C"]) await queue.add({ ...SCAN, code });
+  const [a, b, c] = queue.waiting;
+  // A write is under way, the queue is read behind it, and changed once more.
+  const changes = [queue.update(a, { reason: "first" })];
+  const loading = queue.load();
+  changes.push(queue.update(a, { undone: true }), queue.remove([b]), queue.complete(c));
+  await Promise.all([...changes, loading]);
+  assert.deepEqual(queue.waiting.map(({ code, undone }) => [code, undone]), [["A", true]]);
+  await queue.load();
+  assert.deepEqual(queue.waiting.map(({ code, undone }) => [code, undone]), [["A", true]]);
+});
+
+test("a removal that the store did not take is remembered", async (t) => {
+  const { store, queue } = await fresh(t);
+  const scan = await queue.add(SCAN);
+  const write = store.write.bind(store);
+  store.write = async () => false;
+  await queue.remove([scan]);
+  store.write = write;
+  await queue.load();
+  assert.equal(queue.waiting.length, 0);
+  await queue.add({ ...SCAN, code: "B" });
+  assert.deepEqual((await store.all("queue")).map(({ code }) => code), ["B"]);
+});
+
+test("a tab that dies while a walk-in is completed leaves no id of this device behind", async (t) => {
+  const { store, queue } = await fresh(t);
+  const walkIn = await queue.add({ ...SCAN, code: undefined, delegate: undefined, walkIn: { firstName: "Ada" } });
+  await queue.add({ ...SCAN, code: undefined, delegate: walkIn.delegate, passage: "out" });
+  const write = store.write.bind(store);
+  let writes = 0;
+  // The first write is kept, then the tab is gone.
+  store.write = (...all) => ((writes += 1) === 1 ? write(...all) : new Promise(() => {}));
+  queue.complete(walkIn, 77);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const kept = await store.all("queue");
+  const names = new Set(kept.filter((scan) => scan.walkIn).map(({ delegate }) => delegate));
+  assert.deepEqual(kept.filter(({ delegate }) => delegate < 0 && !names.has(delegate)), []);
+  assert.deepEqual(kept.map(({ delegate }) => delegate), [77]);
+});
+
+test("a full disk lets go of what is done, but not of a walk-in that later scans still name", async (t) => {
+  const { store, queue } = await fresh(t);
+  const done = await queue.add(SCAN);
+  const walkIn = await queue.add({ ...SCAN, code: undefined, delegate: undefined, walkIn: { firstName: "Ada" } });
+  await queue.add({ ...SCAN, code: undefined, delegate: walkIn.delegate, passage: "out" });
+  const write = store.write.bind(store);
+  store.write = async (changes, options) => (changes.some(([, action]) => action === "put") ? false : write(changes, options));
+  await queue.add({ ...SCAN, code: "X" });
+  await queue.remove([done]);
+  await queue.complete(walkIn, 77);
+  assert.deepEqual((await store.all("queue")).map(({ delegate }) => delegate), [walkIn.delegate, walkIn.delegate]);
+  store.write = write;
+  await queue.keepAll();
+  assert.deepEqual((await store.all("queue")).map(({ delegate, code }) => [delegate, code]).sort(), [[1, "X"], [77, undefined]].sort());
+});
+
 test("the body is what the API takes", () => {
   const scan = { ...SCAN, nonce: "n", seq: 1 };
   assert.deepEqual(body(scan), { interactionType: "check-in", delegate: "scan:T-1", device: 10, recordedAt: 1_795_262_400, nonce: "n", admitted: true });

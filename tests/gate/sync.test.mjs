@@ -7,13 +7,15 @@ import { Gate } from "../../assets/gate/gate.js";
 import { List } from "../../assets/gate/list.js";
 import { noticeOf } from "../../assets/gate/message.js";
 import { Queue } from "../../assets/gate/queue.js";
+import { Busy } from "../../assets/gate/server.js";
 import { Store } from "../../assets/gate/store.js";
 import { Sync } from "../../assets/gate/sync.js";
 
 let names = 0;
 
 test("each refresh asks for the settings, not each pings, and codes are reserved where walk-ins are allowed", async (t) => {
-  t.mock.method(globalThis, "fetch", async () => ({ json: async () => ({ version: "1.2.3" }) }));
+  // Nothing is asked beside the API, which has its deadlines.
+  t.mock.method(globalThis, "fetch", () => new Promise(() => {}));
   const calls = [];
   let walkIn;
   const server = {
@@ -21,7 +23,7 @@ test("each refresh asks for the settings, not each pings, and codes are reserved
     async request(method, path) {
       calls.push(path);
       if (path === "/gate/codes") return { status: 201, data: Array.from({ length: 50 }, (_, i) => `C-${i}`), meta: {} };
-      return { status: 200, data: { serverTime: 1, ...(walkIn ? { walkIn } : {}) }, meta: {} };
+      return { status: 200, data: { serverTime: 1, appVersion: "1.2.3", ...(walkIn ? { walkIn } : {}) }, meta: {} };
     },
   };
   const store = await Store.open(`sync-${(names += 1)}`);
@@ -34,6 +36,7 @@ test("each refresh asks for the settings, not each pings, and codes are reserved
   await sync.refresh();
   assert.deepEqual(calls, ["/gate", "/device/ping", "/gate"]);
   assert.ok(told >= 2);
+  assert.equal(sync.version, "1.2.3");
   walkIn = { types: [] };
   await sync.refresh();
   await sync.refresh();
@@ -92,4 +95,34 @@ test("a server that takes no scans is not asked again at once", async (t) => {
   sync.hurry();
   await sync.upload();
   assert.equal(asked, 2);
+});
+
+test("a busy server is left alone as long as it says", async (t) => {
+  const store = await Store.open(`sync-${(names += 1)}`);
+  const queue = new Queue(store);
+  t.after(() => queue.close());
+  let [asked, now] = [0, 1000];
+  t.mock.method(performance, "now", () => now);
+  const server = {
+    online: true,
+    async request() {
+      asked += 1;
+      throw new Busy("busy", 503, 10_000);
+    },
+  };
+  const sync = new Sync(server, new List(store), queue, store, { place: () => 10, onChange() {}, onStored: async () => {}, status: () => ({}) });
+  t.after(() => sync.close());
+  await queue.add({ code: "T-1", passage: "in", at: 1, place: 10, due: true });
+  for (; now < 10_500; now += 500) await sync.upload();
+  assert.equal(asked, 1);
+  for (; now < 16_500; now += 500) await sync.upload();
+  assert.equal(asked, 2);
+});
+
+test("an empty answer without a look changes neither the list nor its age", async () => {
+  const list = new List(await Store.open(`sync-${(names += 1)}`));
+  const ada = { action: "upsert", type: "delegate", id: 1, data: { id: 1, name: "Ada", codes: ["T-1"] } };
+  await list.apply([ada], { cursor: "a", serverTime: 5, place: { id: 10, name: "Hall", available: true, rules: {} } });
+  await list.apply([], { cursor: "a" });
+  assert.deepEqual([list.complete, list.cursor, list.at, list.place.name, list.find("T-1").name], [true, "a", 5, "Hall", "Ada"]);
 });

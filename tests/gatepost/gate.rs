@@ -68,11 +68,14 @@ fn the_gate_app_passes_its_own_tests() {
 #[test]
 fn the_gate_app_has_no_errors_of_type() {
     let folder = folder();
-    let types = folder.path().join("tests/gate/zxing.d.ts");
-    let beside = folder
-        .path()
-        .join("assets/gate/vendor/zxing-reader-3.1.4.d.ts");
-    std::fs::copy(types, beside).expect("the types");
+    for (types, module) in [
+        ("zxing", "zxing-reader-3.1.4"),
+        ("noble", "noble-hashes-2.4.0"),
+    ] {
+        let types = folder.path().join(format!("tests/gate/{types}.d.ts"));
+        let beside = format!("assets/gate/vendor/{module}.d.ts");
+        std::fs::copy(types, folder.path().join(beside)).expect("the types");
+    }
     let project = folder.path().join("tests/gate");
     run(Command::new(tools().join("node_modules/.bin/tsc"))
         .arg("--project")

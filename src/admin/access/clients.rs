@@ -3,7 +3,10 @@
 use super::{Made, PAGE, lookup, parse_roles, role_names, roles, short, show_once};
 use crate::admin::prelude::*;
 use crate::{
-    domain::{apps::presence, delegates},
+    domain::{
+        apps::{configuration, presence},
+        delegates,
+    },
     identity::{
         Roles, Scope,
         clients::{self, Client, Credentials, NewClient},
@@ -325,7 +328,10 @@ fn end_tokens(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
 
 fn revoke(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
     let client = clients::get(tx, ClientId(action.id))?;
-    clients::revoke(tx, ctx, &client.client_id)?;
-    let message = format!("{} revoked. It is locked out from now on.", client.name);
+    let about_pin = configuration::revoke_client(tx, ctx, &client)?;
+    let message = format!(
+        "{} revoked. It is locked out from now on.{about_pin}",
+        client.name
+    );
     Ok(Done::new(message, HERE))
 }

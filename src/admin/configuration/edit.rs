@@ -11,12 +11,14 @@ use crate::{
     domain::{
         apps::{
             Settings, configuration, parameters,
+            pin::{self, SUPERVISOR_PIN},
             scope::{Current, Scope, differences},
             values::Words,
         },
         devices::{self, RESOURCE, record::Record},
     },
 };
+use serde_json::{Value, json};
 
 #[derive(Template)]
 #[template(path = "configuration/edit.html")]
@@ -87,6 +89,19 @@ pub async fn of_device(request: RequestContext) -> Result<Response> {
     Ok(answer::go(&path(&Scope::Device(code))))
 }
 
+/// The PIN that was typed, hashed: that takes too long for the writer's thread.
+async fn hashed_pin(request: &RequestContext, of: &Scope) -> Result<Option<Value>> {
+    let (typed, of) = (json!(request.form.text(SUPERVISOR_PIN)), of.clone());
+    if pin::check(SUPERVISOR_PIN, &typed).is_err() {
+        return Ok(None);
+    }
+    let hash = move |connection: &Connection| {
+        let own = of.settings(Current::read(connection)?.document());
+        pin::hashed(&typed, own.get(SUPERVISOR_PIN)).map(Some)
+    };
+    request.read(hash).await
+}
+
 enum Saved {
     Draft,
     /// Nothing differs from what is in force, so there is no draft.
@@ -101,6 +116,7 @@ pub async fn save(request: RequestContext) -> Result<Response> {
         request.form.clone(),
         request.form.text("version").to_owned(),
     );
+    let pin = hashed_pin(&request, &scope).await?;
     let saved = request
         .write(move |tx, ctx| {
             let current = Current::read(tx)?;
@@ -113,7 +129,13 @@ pub async fn save(request: RequestContext) -> Result<Response> {
                 Settings::new()
             } else {
                 let (own, base) = (of.settings(&document), of.base(tx, &document)?);
-                typed_settings(&form, of == Scope::All, &own, &base, zone)?
+                let mut settings = typed_settings(&form, of == Scope::All, &own, &base, zone)?;
+                if let (Some(pin), Some(kept)) = (pin, settings.get_mut(SUPERVISOR_PIN))
+                    && kept.is_string()
+                {
+                    *kept = pin;
+                }
+                settings
             };
             of.put(&mut document, settings);
             let seen = current.draft.map(|draft| draft.updated_at);

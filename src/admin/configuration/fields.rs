@@ -6,6 +6,7 @@ use crate::{
         apps::{
             Settings,
             parameters::{self, FEATURES, Kind, PARAMETERS, Parameter},
+            pin,
             values::{self, Words, strings},
         },
         devices::Offer,
@@ -20,7 +21,7 @@ pub fn groups(is_all: bool, own: &Settings, base: &Settings, words: &Words<'_>) 
     let group = |known: &'static Parameter| {
         let held = held(known, own, base, zone);
         let mut inputs = match known.kind {
-            Kind::Pin => pin(known, held),
+            Kind::Pin => pin_inputs(known, held),
             _ => inputs(known, &shown(known, held, zone), words.places),
         };
         if !is_all {
@@ -64,21 +65,21 @@ fn held<'a>(
 ) -> Option<&'a Value> {
     let usable = |settings: &'a Settings| {
         let value = settings.get(known.name)?;
-        values::checked("", known.kind, value, zone)
-            .is_ok()
-            .then_some(value)
+        let is_earlier_pin = known.kind == Kind::Pin && value.is_string();
+        let is_usable = is_earlier_pin || values::checked("", known.kind, value, zone).is_ok();
+        is_usable.then_some(value)
     };
     usable(own).or_else(|| usable(base))
 }
 
 /// A PIN is replaced or removed, and never shown.
-fn pin(known: &'static Parameter, held: Option<&Value>) -> Vec<Input> {
+fn pin_inputs(known: &'static Parameter, held: Option<&Value>) -> Vec<Input> {
     let is_set = held.is_some_and(|held| !held.is_null());
     let label = if is_set { "New PIN" } else { "PIN" };
     let mut typed = Input::line("password", known.name, label)
         .attribute("autocomplete", "new-password")
         .attribute("inputmode", "numeric")
-        .attribute("pattern", "[0-9]{4,8}");
+        .attribute("pattern", "[0-9]{6,8}");
     if is_set {
         typed = typed.help("A PIN is set. Leave empty to keep it.");
     }
@@ -357,8 +358,13 @@ pub fn typed_settings(
             } else {
                 typed
             };
-            let kept = held.filter(|_| !is_changed).cloned();
-            settings.insert(name.to_owned(), kept.unwrap_or(typed));
+            let value = match held.filter(|_| !is_changed) {
+                None => typed,
+                // One that an earlier version kept as text may be shorter than those of today.
+                Some(kept) if known.kind == Kind::Pin => pin::sent(kept)?,
+                Some(kept) => kept.clone(),
+            };
+            settings.insert(name.to_owned(), value);
         }
     }
     for (name, typed) in form.pairs() {

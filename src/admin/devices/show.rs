@@ -288,9 +288,9 @@ pub fn revoke(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
             "this device has no such credentials",
         )
     })?;
-    clients::revoke(tx, ctx, &client.client_id)?;
+    let about_pin = configuration::revoke_client(tx, ctx, &client)?;
     let message = format!(
-        "Credentials of {} revoked. The app is shut out from now on.",
+        "Credentials of {} revoked. The app is shut out from now on.{about_pin}",
         client.name
     );
     Ok(Done::new(message, path(id)))

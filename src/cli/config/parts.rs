@@ -89,6 +89,8 @@ pub(super) const APP_CONFIG: Part = Part {
         let zone = store.look_up(settings::load)?.zone;
         let document = Document::parse("appConfig", &said, &zone)?;
         let named = document.default.len() + document.by_type.len() + document.by_device.len();
+        // It takes too long for a thread that others wait for.
+        let hashed = document.with_hashed_pins(&store.look_up(published)?.document)?;
         planned(named, move |tx, ctx| {
             if is_absent && !prune {
                 return Ok(());
@@ -98,7 +100,7 @@ pub(super) const APP_CONFIG: Part = Part {
             } else {
                 // The same document may have set the zone that its times are in.
                 let zone = settings::load(tx)?.zone;
-                let document = Document::parse("appConfig", &said, &zone)?;
+                let document = Document::parse("appConfig", &said, &zone)?.with_pins_of(&hashed);
                 published(tx)?.document.with(document, prune)
             };
             publish(tx, ctx, &document).map(|_| ())

@@ -3,6 +3,7 @@
 
 use super::{
     document::{Document, Settings},
+    pin::SUPERVISOR_PIN,
     scope::Scope,
 };
 use crate::{
@@ -11,12 +12,17 @@ use crate::{
         audit::{self, Change},
     },
     db::Tx,
+    identity::{
+        Role,
+        clients::{self, Client},
+    },
     types::{
         DeviceId, Timestamp,
         error::{Error, Kind, Result},
     },
 };
 use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::Value;
 
 /// The version of [`Document::built_in`]: an app without a configuration says 0, and so gets it.
 const BUILT_IN_VERSION: i64 = 1;
@@ -156,6 +162,41 @@ pub fn change_device(tx: &Tx<'_>, ctx: &Context, code: &str, changes: &Settings)
         }
     }
     Ok(version)
+}
+
+/// Revokes a client, and takes the supervisor PIN out of the settings of its device: whoever has the device may know
+/// it. A sentence about the PIN, or nothing.
+pub fn revoke_client(tx: &Tx<'_>, ctx: &Context, client: &Client) -> Result<&'static str> {
+    clients::revoke(tx, ctx, &client.client_id)?;
+    let Some(device) = client.device.filter(|_| client.revoked_at.is_none()) else {
+        return Ok("");
+    };
+    let code: Option<String> = tx
+        .prepare_cached("SELECT code FROM devices WHERE id = ?1")?
+        .query_row([device], |row| row.get(0))
+        .optional()?;
+    let document = published(tx)?.document;
+    let has_pin = |settings: &Settings| {
+        settings
+            .get(SUPERVISOR_PIN)
+            .is_some_and(|pin| !pin.is_null())
+    };
+    let Some(code) = code else { return Ok("") };
+    if document.by_device.get(&code).is_some_and(has_pin) {
+        let no_pin = Settings::from_iter([(SUPERVISOR_PIN.to_owned(), Value::Null)]);
+        change_device(tx, ctx, &code, &no_pin)?;
+        return Ok(" The supervisor PIN of this device was removed from its settings.");
+    }
+    let is_shared = document
+        .by_type
+        .values()
+        .chain([&document.default])
+        .any(has_pin);
+    Ok(if is_shared && client.roles.has(Role::Gate) {
+        " It knew the supervisor PIN that all gates share: set another one under App configuration."
+    } else {
+        ""
+    })
 }
 
 /// Forgets the draft, which nobody wants any more.

@@ -180,7 +180,7 @@ fn pin_of(settings: &Settings) -> Result<Option<Value>> {
         None | Some(Value::Null) => Ok(None),
         // Whatever text an earlier version stored is the PIN.
         Some(Value::String(pin)) if pin.is_empty() => Ok(None),
-        Some(kept) => Ok(Some(pin::hashed(kept, None)?).filter(|kept| kept["hash"].is_string())),
+        Some(kept) => Ok(Some(pin::sent(kept)?).filter(|kept| kept["hash"].is_string())),
     }
 }
 

@@ -58,7 +58,7 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter { name: "offlinePolicy", label: "While offline", also: None, kind: Kind::OneOf(POLICIES), local: false,
         meaning: "Whom a gate admits while the server does not answer." },
     Parameter { name: SUPERVISOR_PIN, label: "Supervisor PIN", also: None, kind: Kind::Pin, local: false,
-        meaning: "With it a supervisor replaces lost badges at a gate and, where refused attendees may be admitted, lets them in. 4 to 8 digits. Apps get a hash of it." },
+        meaning: "With it a supervisor replaces lost badges at a gate and, where refused attendees may be admitted, lets them in. 6 to 8 digits. Apps get a hash of it; set for one device, it is for that device alone." },
     Parameter { name: "walkInTypes", label: "Types of walk-ins", also: None, kind: Kind::Texts, local: false,
         meaning: "The types to choose from when somebody is registered at a gate. Needs the feature delegate-create." },
     Parameter { name: "kiosk", label: "Kiosk", also: None, kind: Kind::Flag, local: false,
@@ -219,8 +219,8 @@ mod tests {
                 json!({"place": null, "places": ["id:5", "code:a:b"], "offlinePolicy": "hold"}),
             ),
             (
-                json!({"kiosk": true, "kioskLanguages": ["da"], "kioskIdleSeconds": 600, "supervisorPin": "0815"}),
-                json!({"kiosk": true, "kioskLanguages": ["da"], "kioskIdleSeconds": 600, "supervisorPin": "0815"}),
+                json!({"kiosk": true, "kioskLanguages": ["da"], "kioskIdleSeconds": 600, "supervisorPin": "081500"}),
+                json!({"kiosk": true, "kioskLanguages": ["da"], "kioskIdleSeconds": 600, "supervisorPin": "081500"}),
             ),
         ] {
             assert_eq!(read(&given).unwrap(), kept);
@@ -274,7 +274,7 @@ mod tests {
             ),
             (
                 json!({"supervisorPin": "12"}),
-                "supervisorPin: must have 4 to 8 digits",
+                "supervisorPin: must have 6 to 8 digits",
             ),
             (
                 json!({"kiosk": "yes"}),

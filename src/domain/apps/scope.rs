@@ -206,7 +206,7 @@ mod tests {
             "byType": {"regoapp": {"availableFeatures": []}},
             "byDevice": {"42": {
                 "deviceHierarchy": [["event"], ["location", "room"]], "place": "code:hall",
-                "places": ["code:hall", "id:7"], "offlinePolicy": "hold", "supervisorPin": "4711",
+                "places": ["code:hall", "id:7"], "offlinePolicy": "hold", "supervisorPin": "471100",
             }},
         }));
         let told: Vec<_> = differences(&before, &after, &words)
@@ -229,7 +229,7 @@ mod tests {
         );
         assert!(differences(&after, &after, &words).is_empty());
         let mut other = after.clone();
-        other.by_device.get_mut("42").unwrap()["supervisorPin"] = json!("4712");
+        other.by_device.get_mut("42").unwrap()["supervisorPin"] = json!("471101");
         assert_eq!(differences(&after, &other, &words)[0].after, "set anew");
     }
 }

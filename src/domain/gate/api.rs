@@ -3,10 +3,11 @@
 use super::{
     badge::{BadgeInput, LostBadge},
     codes::CodesInput,
+    files::VERSION,
     find::{Claim, FindInput},
     list::GateList,
     place,
-    schemas::{GateChanges, GateCodes, GateDelegate, GateDelegates, GateWalkIn},
+    schemas::{GateChanges, GateCodes, GateDelegate, GateDelegates, GateWalkIn, PinInput},
     walk_in::{Outcome as Came, WalkIn, WalkInInput},
 };
 use crate::{
@@ -15,17 +16,21 @@ use crate::{
         settings::gate_message,
     },
     domain::{
-        apps::GateSettings,
+        apps::{GateSettings, pin},
         delegates::{RESOURCE, SEARCHED},
         feed::{Cursor, Reader, whole},
     },
-    identity::{App, Granted, roles::UseGate},
+    identity::{
+        App, Granted,
+        password::{self, Queue},
+        roles::UseGate,
+    },
     types::{
-        DelegateId, DeviceId, Timestamp,
-        error::{Error, Result},
+        ClientId, DelegateId, DeviceId, Timestamp,
+        error::{Error, Kind, Result},
     },
     web::{
-        Answer, Body, Created, CreatedOnce, Outcome, RequestId,
+        Answer, Body, Created, CreatedOnce, NoContent, Outcome, RequestId,
         envelope::envelope,
         schema::{Described, Properties, free_object},
     },
@@ -57,9 +62,11 @@ impl GateApi {
     /// Get the settings of a gate
     ///
     /// Where the app checks in (`place`), the places that it may choose, whom it admits while it is
-    /// offline (`policy`), and the server's time, in Unix milliseconds. `supervisorPin` has the hexadecimal
-    /// SHA-256 of the bytes of `salt` and the digits; where there is a PIN, `replaceBadge` says that lost
-    /// badges may be replaced here. `walkIn` is there where people may be registered, with the `types` to
+    /// offline (`policy`), and the server's time, in Unix milliseconds. `appVersion` is the version of the app that this
+    /// server has. `supervisorPin` is for checking the PIN offline: hexadecimal, `hash` is PBKDF2 with HMAC-SHA-256 of
+    /// the digits, with the bytes of `salt` and so many `iterations`, 32 bytes; without `iterations`, of a PIN that an
+    /// earlier version stored, the SHA-256 of the bytes of `salt` and the digits. Where there is a PIN, `replaceBadge`
+    /// says that lost badges may be replaced here. `walkIn` is there where people may be registered, with the `types` to
     /// choose from; `kiosk` where attendees check themselves in. `message` is what the crew tells all
     /// gates. Needs `ROLE_OAUTH2_GATE`.
     #[oai(path = "/gate", method = "get", operation_id = "getGate")]
@@ -84,6 +91,7 @@ impl GateApi {
             "instance": settings.name(),
             "timeZone": settings.zone.iana_name(),
             "serverTime": Timestamp::now().0,
+            "appVersion": *VERSION,
             "places": places,
             "policy": gate.policy.name(),
             "configVersion": gate.version,
@@ -257,9 +265,10 @@ impl GateApi {
         body: Body<BadgeInput>,
     ) -> Outcome<Answer<GateDelegate>> {
         let ctx = self.app.context(&caller, request_id.as_str());
-        let lost = LostBadge::new(body.parse()?, &self.settings(&caller)?)?;
-        let pins = &self.app.pin_throttle;
-        pins.attempt(caller.client, Instant::now(), || lost.has_pin)?;
+        let gate = self.settings(&caller)?;
+        let lost = LostBadge::new(body.parse()?, &gate)?;
+        self.check_pin(caller.client, gate, lost.pin.clone())
+            .await?;
         let place = lost.place;
         let replaced = self.app.store.write(move |tx| lost.replace(tx, &ctx));
         let delegate = replaced.await?;
@@ -268,11 +277,25 @@ impl GateApi {
         Ok(Answer::of(&shown.to_string()))
     }
 
+    /// Check the supervisor PIN
+    ///
+    /// Before an app does what is for supervisors. Needs `ROLE_OAUTH2_GATE`, and a `supervisorPin` in the gate's
+    /// settings: a wrong PIN is refused (403), and after five wrong ones of a client, so is any (429) until a
+    /// minute has passed since the first.
+    #[oai(path = "/gate/pin", method = "post", operation_id = "checkPin")]
+    async fn pin(&self, caller: Granted<UseGate>, body: Body<PinInput>) -> Outcome<NoContent> {
+        let input = body.parse()?;
+        self.check_pin(caller.client, self.settings(&caller)?, input.pin)
+            .await?;
+        Ok(NoContent)
+    }
+
     /// Find attendees by their name and e-mail address
     ///
     /// For kiosks, where attendees look themselves up: whoever has exactly this e-mail address and this last
-    /// or whole name, at most 5. Case, accents, spaces and hyphens do not matter. Needs `ROLE_OAUTH2_GATE`, and
-    /// a place of the gate's settings.
+    /// or whole name, at most 5; or, with `code` in place of both, whoever has this barcode. Of names case, accents,
+    /// spaces and hyphens do not matter. After 30 look-ups of a client that found nobody, any is refused (429) until
+    /// a minute has passed since the first. Needs `ROLE_OAUTH2_GATE`, and a place of the gate's settings.
     #[oai(path = "/gate/find", method = "post", operation_id = "findAtGate")]
     async fn find(
         &self,
@@ -282,8 +305,14 @@ impl GateApi {
         let input = body.parse()?;
         let claim = Claim::new(&input)?;
         let place = self.place(&caller, input.place)?;
+        let guesses = &self.app.look_up_guesses;
+        guesses.check(caller.client, Instant::now())?;
         let find = move |connection: &Connection| claim.find(connection);
-        Ok(self.found(place, find).await?)
+        let found = self.app.store.read(find).await?;
+        if found.is_empty() {
+            guesses.wrong(caller.client, Instant::now());
+        }
+        Ok(self.found(place, move |_: &Connection| Ok(found)).await?)
     }
 }
 
@@ -292,6 +321,31 @@ impl GateApi {
         let app = caller.device;
         let read = |connection: &Connection| GateSettings::read(connection, app);
         self.app.store.look_up(read)
+    }
+
+    /// Checks what a supervisor typed. A hash takes long on purpose: few are made at a time, and guesses are counted
+    /// before.
+    ///
+    /// # Errors
+    /// [`Kind::Forbidden`] for another PIN, and for a gate without one; [`Kind::TooManyAttempts`].
+    async fn check_pin(&self, client: ClientId, gate: GateSettings, typed: String) -> Result<()> {
+        let refused = |message: &str| Err(Error::new(Kind::Forbidden, message.to_owned()));
+        let Some(kept) = gate.supervisor_pin else {
+            return refused(
+                "this is for supervisors, and this gate's settings have no supervisorPin",
+            );
+        };
+        let guesses = &self.app.pin_guesses;
+        guesses.check(client, Instant::now())?;
+        let permit = password::permit(Queue::Api).await?;
+        // Others may have guessed meanwhile.
+        guesses.check(client, Instant::now())?;
+        if permit.run(move || pin::is_of(&kept, &typed)).await? {
+            guesses.right(client);
+            return Ok(());
+        }
+        guesses.wrong(client, Instant::now());
+        refused("pin: this is not the supervisor PIN")
     }
 
     /// A place at which the caller may be a gate.
@@ -340,10 +394,12 @@ impl Described for Gate {
         free_object(about).with_example(json!({
             "_type": "gate", "device": {"id": 12, "_type": "device"}, "instance": "Nordlicht 2026",
             "timeZone": "Europe/Berlin", "serverTime": 1_795_248_120_000_i64, "place": {"id": 5, "_type": "device", "name": "Entrance"},
-            "places": [{"id": 5, "name": "Entrance", "type": "room"}], "policy": "admit", "configVersion": 3,
+            "places": [{"id": 5, "name": "Entrance", "type": "room"}], "policy": "admit", "configVersion": 3, "appVersion": "9f86d081884c7d65",
             "features": ["check-in", "check-out", "delegate-search", "delegate-create"], "allowRejected": false,
             "walkIn": {"types": ["Visitor", "Press"]}, "replaceBadge": true,
-            "supervisorPin": {"salt": "5f1c", "hash": "9b71d224bd62f3785d96d46ad3ea3d73319bfbc2890caadae2dff72519673ca7"},
+            "supervisorPin": {
+                "salt": "5f1c", "hash": "9b71d224bd62f3785d96d46ad3ea3d73319bfbc2890caadae2dff72519673ca7", "iterations": 300_000
+            },
             "message": {"text": "Doors open at 8:30", "at": 1_795_248_000_000_i64}
         }))
     }

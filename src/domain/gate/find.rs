@@ -1,9 +1,13 @@
-//! An attendee who looks themselves up at a kiosk. Whoever knows neither their e-mail address nor their
-//! name finds nobody.
+//! An attendee who looks themselves up at a kiosk. Whoever knows neither the code of a ticket nor
+//! an e-mail address with its name finds nobody.
 
-use crate::types::{
-    error::{Error, Result},
-    text::letters,
+use crate::{
+    domain::delegates,
+    types::{
+        DelegateCode, DelegateSelector,
+        error::{Error, Kind, Result},
+        text::letters,
+    },
 };
 use rusqlite::Connection;
 use serde::Deserialize;
@@ -15,58 +19,84 @@ pub const FOUND_MAX: usize = 5;
 const OF_EMAIL: &str = "SELECT id, coalesce(first_name, ''), coalesce(last_name, '') FROM delegates
      WHERE email = ?1 COLLATE NOCASE AND deleted_at IS NULL ORDER BY id";
 
-/// The body of a look-up.
+/// The body of a look-up: a ticket's code, or a name with an e-mail address.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FindInput {
     pub place: i64,
-    name: String,
-    email: String,
+    name: Option<String>,
+    email: Option<String>,
+    code: Option<String>,
 }
 
 /// Whom somebody says that they are.
-pub struct Claim {
-    /// Letters and digits of the last or the whole name.
-    name: String,
-    email: String,
+pub enum Claim {
+    /// The holder of this ticket. Other codes are no proof: they may be running numbers.
+    Ticket(DelegateSelector),
+    Person {
+        /// Letters and digits of the last or the whole name.
+        name: String,
+        email: String,
+    },
 }
 
 impl Claim {
     /// # Errors
-    /// [`crate::types::error::Kind::Invalid`] for a name or an address that has nothing in it.
+    /// [`crate::types::error::Kind::Invalid`] for a code, a name or an address that has nothing in it.
     pub fn new(input: &FindInput) -> Result<Self> {
-        let claim = Self {
-            name: letters(&input.name),
-            email: input.email.trim().to_owned(),
-        };
-        if claim.name.is_empty() {
+        let code = input.code.as_deref().map(str::trim);
+        if let Some(code) = code {
+            if input.name.is_some() || input.email.is_some() {
+                return Err(Error::invalid("code: must stand alone"));
+            }
+            if code.is_empty() {
+                return Err(Error::invalid("code: must not be empty"));
+            }
+            let barcode = DelegateSelector::Code(DelegateCode::Barcode, code.to_owned());
+            return Ok(Self::Ticket(barcode));
+        }
+        let name = letters(input.name.as_deref().unwrap_or_default());
+        if name.is_empty() {
             return Err(Error::invalid("name: must have letters"));
         }
-        if claim.email.is_empty() {
+        let email = input.email.as_deref().unwrap_or_default().trim().to_owned();
+        if email.is_empty() {
             return Err(Error::invalid("email: must not be empty"));
         }
-        Ok(claim)
+        Ok(Self::Person { name, email })
     }
 
-    /// The delegates who have this e-mail address and this last or whole name.
+    /// The delegates whom this means.
     pub fn find(&self, connection: &Connection) -> Result<Vec<i64>> {
-        let mut statement = connection.prepare_cached(OF_EMAIL)?;
-        let mut rows = statement.query([&self.email])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            let (first, last): (String, String) = (row.get(1)?, row.get(2)?);
-            if [&last, &format!("{first} {last}")]
-                .iter()
-                .any(|name| letters(name) == self.name)
-            {
-                found.push(row.get(0)?);
-                if found.len() == FOUND_MAX {
-                    break;
-                }
+        match self {
+            Self::Ticket(barcode) => match delegates::find(connection, barcode) {
+                Ok(delegate) => Ok(vec![delegate.0]),
+                Err(cause) if cause.kind == Kind::DelegateNotFound => Ok(Vec::new()),
+                Err(cause) => Err(cause),
+            },
+            Self::Person { name, email } => people(connection, name, email),
+        }
+    }
+}
+
+/// The delegates who have this e-mail address and this last or whole name.
+fn people(connection: &Connection, claimed: &str, email: &str) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(OF_EMAIL)?;
+    let mut rows = statement.query([email])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (first, last): (String, String) = (row.get(1)?, row.get(2)?);
+        if [&last, &format!("{first} {last}")]
+            .iter()
+            .any(|name| letters(name) == claimed)
+        {
+            found.push(row.get(0)?);
+            if found.len() == FOUND_MAX {
+                break;
             }
         }
-        Ok(found)
     }
+    Ok(found)
 }
 
 #[cfg(test)]

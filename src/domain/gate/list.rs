@@ -67,6 +67,8 @@ impl GateList {
         let Some((name, category, parent, photo, codes)) = found else {
             return Ok(None);
         };
+        // The barcode is declared first.
+        let has_ticket = codes.first().is_some_and(Option::is_some);
         let codes: Vec<_> = codes.into_iter().flatten().collect();
         let mut shown = json!({"id": id, "name": name, "codes": codes});
         let mut put = |name: &str, value: Value| {
@@ -75,6 +77,7 @@ impl GateList {
                 shown[name] = value;
             }
         };
+        put("noTicket", json!(!has_ticket && !codes.is_empty()));
         put("category", json!(category));
         put("parent", json!(parent));
         put(

@@ -15,6 +15,7 @@ use crate::{
     },
 };
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
+use serde::Deserialize;
 use serde_json::json;
 
 /// An attendee as a gate shows them.
@@ -24,7 +25,7 @@ impl Described for GateDelegate {
     const NAME: &'static str = "GateDelegate";
 
     fn schema() -> MetaSchema {
-        free_object("An attendee as a gate shows them; only properties that have a value appear.").with_example(json!({
+        free_object("An attendee as a gate shows them; only properties that have a value appear. The first of `codes` is the barcode, unless `noTicket` says that they have none.").with_example(json!({
             "id": 17, "name": "Ada Lovelace", "category": "vip", "parent": 12, "codes": ["T-1"], "joined": true,
             "note": {"level": "info", "note": "Speaker"}, "lastIn": 1_795_248_120_000_i64, "entries": 1,
             "inside": true
@@ -139,8 +140,25 @@ impl Described for BadgeInput {
             .optional("reason", nullable(bounded_text(1, 200, reason)))
             .required("pin", text("The supervisor PIN of the gate's settings."))
             .with_example(
-                json!({"delegate": 17, "code": "NEW-1", "reason": "reported lost", "pin": "4711"}),
+                json!({"delegate": 17, "code": "NEW-1", "reason": "reported lost", "pin": "471100"}),
             )
+    }
+}
+
+/// The body of a check of the supervisor PIN.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PinInput {
+    pub pin: String,
+}
+
+impl Described for PinInput {
+    const NAME: &'static str = "PinInput";
+
+    fn schema() -> MetaSchema {
+        plain("object", "What a supervisor typed.")
+            .required("pin", text("The digits."))
+            .with_example(json!({"pin": "471100"}))
     }
 }
 
@@ -150,17 +168,25 @@ impl Described for FindInput {
     fn schema() -> MetaSchema {
         plain("object", "Who somebody at a kiosk is.")
             .required("place", id("The id of the place."))
-            .required(
+            .optional(
                 "name",
-                bounded_text(
+                nullable(bounded_text(
                     1,
                     TEXT_MAX_CHARS,
-                    "The last name, or the first and the last.",
-                ),
+                    "The last name, or the first and the last. With `email`, and without `code`.",
+                )),
             )
-            .required(
+            .optional(
                 "email",
-                bounded_text(1, TEXT_MAX_CHARS, "The whole e-mail address."),
+                nullable(bounded_text(1, TEXT_MAX_CHARS, "The whole e-mail address.")),
+            )
+            .optional(
+                "code",
+                nullable(bounded_text(
+                    1,
+                    CODE_MAX_CHARS,
+                    "The barcode of their ticket, in place of both.",
+                )),
             )
             .with_example(json!({"place": 5, "name": "Lovelace", "email": "ada@example.org"}))
     }

@@ -68,6 +68,9 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             errors.extend([Kind::InteractionContent, Kind::KeyReused]);
             errors.extend(refused.map(Kind::Refused));
         }
+        ("/gate/pin" | "/gate/find", _) => {
+            errors.push(Kind::TooManyAttempts { retry_after_s: 0 });
+        }
         ("/gate/badge", _) => errors.extend([
             Kind::UnknownIdType,
             Kind::DelegateNotFound,

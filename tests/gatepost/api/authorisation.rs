@@ -101,6 +101,7 @@ const TABLE: &[(&str, Access)] = &[
     ("createGateCodes", Roles(&[Gate])),
     ("createWalkIn", Roles(&[Gate])),
     ("replaceBadge", Roles(&[Gate])),
+    ("checkPin", Roles(&[Gate])),
     ("findAtGate", Roles(&[Gate])),
     ("sendReads", Roles(&[InteractionWrite])),
     ("sendImpinjEvents", Roles(&[InteractionWrite])),

@@ -32,7 +32,7 @@ impl Venue {
         let other = all.device(&json!({"name": "Other", "code": "other"}));
         let app = all.device(&json!({"code": "app-1", "deviceType": "regoapp"}));
         server.publish(&json!({"default": {
-            "place": "code:room", "places": ["code:room", "code:gone"], "supervisorPin": "4711",
+            "place": "code:room", "places": ["code:room", "code:gone"], "supervisorPin": "471100",
         }}));
         let (id, secret) = server.new_client(NewClient {
             roles: [Role::Gate].into_iter().collect(),
@@ -95,15 +95,15 @@ fn a_gate_learns_its_places_and_not_the_pin() {
     );
     let pin = &gate["supervisorPin"];
     assert!(
-        pin["hash"].as_str().is_some_and(|hash| hash.len() == 64),
+        pin["hash"].as_str().is_some_and(|hash| hash.len() == 64) && pin["iterations"] == 300_000,
         "{gate}"
     );
-    assert!(!gate.to_string().contains("4711"));
+    assert!(!gate.to_string().contains("471100"));
     // Nor does any app get it with its settings.
     let ping = json!({"localTime": 1_795_248_120, "configVersion": 0});
     let sent = venue.gate.post("/device/ping", &ping).body.to_string();
     assert!(
-        sent.contains("code:room") && !sent.contains("4711"),
+        sent.contains("code:room") && !sent.contains("471100"),
         "{sent}"
     );
 }
@@ -154,6 +154,123 @@ fn a_gate_learns_whether_it_is_a_kiosk_and_registers_people() {
         .gate
         .put("/device-config", &json!({"value": {"place": "code:room"}}))
         .data();
+}
+
+#[test]
+fn the_server_checks_the_pin_and_stops_who_guesses() {
+    let venue = Venue::new();
+    let check = |pin: &Value| venue.gate.post("/gate/pin", &json!({"pin": pin}));
+    for _ in 0..4 {
+        check(&json!("471101")).refused(403, 1202, "not the supervisor PIN");
+    }
+    // A right one forgets them.
+    assert_eq!(check(&json!("471100")).status, 204);
+    check(&json!(471_100)).invalid("pin");
+    for _ in 0..5 {
+        check(&json!("")).refused(403, 1202, "not the supervisor PIN");
+    }
+    check(&json!("471100")).refused(429, 1203, "wrong PINs");
+    // What needs the PIN counts with it.
+    let badge = json!({"delegate": "scan:T-1", "pin": "471100"});
+    venue
+        .gate
+        .post("/gate/badge", &badge)
+        .refused(429, 1203, "wrong PINs");
+    venue
+        .server
+        .publish(&json!({"default": {"place": "code:room"}}));
+    check(&json!("471100")).refused(403, 1202, "supervisorPin");
+}
+
+#[test]
+fn a_pin_of_one_gate_goes_with_its_client() {
+    let venue = Venue::new();
+    let own = |pin: Value| json!({"default": {"supervisorPin": "471100"}, "byDevice": {"app-1": {"supervisorPin": pin, "kiosk": true}}});
+    venue.server.publish(&own(json!("081500")));
+    let check = |pin: &str| venue.gate.post("/gate/pin", &json!({"pin": pin})).status;
+    assert_eq!((check("081500"), check("471100")), (204, 403));
+    let revoke = || {
+        let id: String = venue
+            .server
+            .value("SELECT client_id FROM clients WHERE name = 'gate'");
+        venue
+            .server
+            .sql("UPDATE clients SET revoked_at = NULL WHERE name = 'gate'");
+        venue.server.done(&["client", "revoke", &id])
+    };
+    let told = revoke();
+    assert!(
+        told.contains("supervisor PIN of this device was removed"),
+        "{told}"
+    );
+    let document: String = venue
+        .server
+        .value("SELECT document FROM app_config ORDER BY version DESC LIMIT 1");
+    let document: Value = serde_json::from_str(&document).expect("JSON");
+    assert_eq!(document["byDevice"]["app-1"], json!({"kiosk": true}));
+    assert!(document["default"]["supervisorPin"].is_object());
+    // One that all gates share goes on, and somebody has to know.
+    let told = revoke();
+    assert!(told.contains("all gates share"), "{told}");
+}
+
+#[test]
+fn the_app_comes_with_the_server_all_files_of_one_version() {
+    let venue = Venue::new();
+    let get = |path: &str| {
+        let response = venue.server.request(Method::GET, path);
+        let response = response.send().expect("an answer");
+        let status = response.status().as_u16();
+        (status, response.bytes().expect("a body").to_vec())
+    };
+    let text = |path: &str| String::from_utf8(get(path).1).expect("text");
+    let version = venue.gate.get("/gate").data()["appVersion"].clone();
+    let version = version.as_str().expect("a version");
+    let worker = text("/gate/worker.js");
+    let mut lines = worker.lines();
+    assert_eq!(
+        lines.next(),
+        Some(&*format!("const VERSION = \"{version}\";"))
+    );
+    let listed = lines
+        .next()
+        .and_then(|line| line.strip_prefix("const FILES = "));
+    let listed = listed
+        .and_then(|line| line.strip_suffix(';'))
+        .expect("a list");
+    let mut listed: Vec<String> = serde_json::from_str(listed).expect("JSON");
+    listed.sort();
+    // Whatever is in the folder, but the worker itself and licences.
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/gate");
+    let mut files = Vec::new();
+    for (below, path) in [("", folder.clone()), ("vendor/", folder.join("vendor"))] {
+        for entry in std::fs::read_dir(path).expect("a folder") {
+            let entry = entry.expect("a file");
+            let name = format!("{below}{}", entry.file_name().to_string_lossy());
+            let is_kept =
+                entry.path().is_file() && name != "worker.js" && !name.contains("LICENSE");
+            if is_kept {
+                assert_eq!(get(&format!("/gate/{version}/{name}")).0, 200, "{name}");
+                files.push(name);
+            }
+        }
+    }
+    files.sort();
+    assert_eq!(listed, files);
+    // The page leads to files of its version alone; another version is not there.
+    let page = text("/gate");
+    assert!(
+        page.contains(&format!("src=\"/gate/{version}/app.js\"")),
+        "{page}"
+    );
+    for (at, _) in page.match_indices("\"/gate/") {
+        assert!(
+            page[at..].starts_with(&format!("\"/gate/{version}/")),
+            "{}",
+            &page[at..at + 60]
+        );
+    }
+    assert_eq!(get("/gate/0123456789abcdef/app.js").0, 404);
 }
 
 #[test]

@@ -18,7 +18,7 @@ impl Venue {
     fn with_walk_ins(more: &Value) -> Self {
         let venue = Self::new();
         let mut settings = json!({
-            "place": "code:room", "places": ["code:room"], "supervisorPin": "4711",
+            "place": "code:room", "places": ["code:room"], "supervisorPin": "471100",
             "availableFeatures": ["check-in", "delegate-create"],
         });
         for (name, value) in more.as_object().expect("settings") {
@@ -235,7 +235,7 @@ fn a_code_of_a_walk_in_is_nobodys() {
         .gate
         .post(
             "/gate/badge",
-            &json!({"delegate": bob, "code": "T-2", "pin": "4711"}),
+            &json!({"delegate": bob, "code": "T-2", "pin": "471100"}),
         )
         .data();
     let rows = venue.rows();
@@ -248,7 +248,7 @@ fn a_code_of_a_walk_in_is_nobodys() {
         venue
             .walk_in("n", &json!({"code": code}))
             .refused(409, 1105, about);
-        let badge = json!({"delegate": carl, "code": code, "pin": "4711"});
+        let badge = json!({"delegate": carl, "code": code, "pin": "471100"});
         venue
             .gate
             .post("/gate/badge", &badge)
@@ -430,7 +430,7 @@ fn an_undo_takes_a_walk_in_along_unless_more_happened_to_them() {
         venue.all.patched(&format!("/delegate/id:{id}"), &changed);
     };
     let badge = |id: i64| {
-        let lost = json!({"delegate": id, "pin": "4711"});
+        let lost = json!({"delegate": id, "pin": "471100"});
         venue.gate.post("/gate/badge", &lost).is(200);
     };
     let check_out = |id: i64| {
@@ -489,7 +489,7 @@ fn a_lost_badge_is_blocked_and_replaced_in_one_step() {
     let mut list = BTreeMap::new();
     let (cursor, _) = venue.follow(&mut list, None);
     let lost = json!({
-        "delegate": "scan:T-1", "code": "NEW-4711", "reason": "handed to somebody else", "pin": "4711",
+        "delegate": "scan:T-1", "code": "NEW-4711", "reason": "handed to somebody else", "pin": "471100",
     });
     let replaced = venue.gate.post("/gate/badge", &lost);
     replaced.shows("id", ada);
@@ -528,7 +528,7 @@ fn a_lost_badge_is_blocked_and_replaced_in_one_step() {
         .refused(404, 1301, "replaced; the new one ends in …11");
     assert_eq!(venue.server.count("blocked_codes"), 3);
     // The badge that is lost is no new one.
-    let other_reason = json!({"delegate": ada, "code": "NEW-4711", "pin": "4711"});
+    let other_reason = json!({"delegate": ada, "code": "NEW-4711", "pin": "471100"});
     venue
         .gate
         .post("/gate/badge", &other_reason)
@@ -545,7 +545,7 @@ fn a_lost_badge_is_blocked_and_replaced_in_one_step() {
         .post("/gate/badge", &resent)
         .refused(409, 1105, "already used");
 
-    let alone = json!({"delegate": ada, "pin": "4711"});
+    let alone = json!({"delegate": ada, "pin": "471100"});
     let made = venue.gate.post("/gate/badge", &alone);
     let code = made.data()["codes"][0].as_str().expect("a code");
     Barcode::parse(code).expect("one of the server's algorithm");
@@ -554,7 +554,7 @@ fn a_lost_badge_is_blocked_and_replaced_in_one_step() {
     let bob = venue.all.delegate(&json!({"lastName": "Bob"}));
     let first = venue.gate.post(
         "/gate/badge",
-        &json!({"delegate": bob, "code": "B-1", "pin": "4711"}),
+        &json!({"delegate": bob, "code": "B-1", "pin": "471100"}),
     );
     assert_eq!(first.data()["codes"][0], "B-1");
 }
@@ -564,7 +564,7 @@ fn a_badge_is_replaced_where_there_are_supervisors() {
     let venue = Venue::with_walk_ins(&json!({}));
     let ada = venue.all.delegate(&json!({"barcode": "T-1"}));
     let badge = |more: &Value| {
-        let mut body = json!({"delegate": ada, "pin": "4711"});
+        let mut body = json!({"delegate": ada, "pin": "471100"});
         for (name, value) in more.as_object().expect("properties") {
             body[name] = value.clone();
         }
@@ -581,9 +581,9 @@ fn a_badge_is_replaced_where_there_are_supervisors() {
     badge(&json!({"pin": null})).invalid("pin");
     // After five wrong PINs of a client none is right for a while; another gate goes on.
     for pin in [
-        json!("4712"),
+        json!("471101"),
         json!(""),
-        json!("47111"),
+        json!("4711001"),
         json!("9999"),
         json!("0000"),
     ] {
@@ -592,7 +592,7 @@ fn a_badge_is_replaced_where_there_are_supervisors() {
     badge(&json!({})).refused(429, 1203, "wrong PINs");
     let other = venue.other_gate();
     let bob = venue.all.delegate(&json!({"lastName": "Bob"}));
-    let badge_of_bob = json!({"delegate": bob, "pin": "4711"});
+    let badge_of_bob = json!({"delegate": bob, "pin": "471100"});
     other.post("/gate/badge", &badge_of_bob).shows("id", bob);
     venue
         .server
@@ -666,6 +666,44 @@ fn an_attendee_is_found_by_name_and_email_together() {
     // Who is deleted is not found.
     assert_eq!(venue.all.delete(&format!("/delegate/id:{bob}")).status, 204);
     assert_eq!(find("sorensen", "bob@example.org"), [0; 0]);
+}
+
+#[test]
+fn a_typed_code_finds_the_holder_of_that_ticket_alone() {
+    let venue = Venue::new();
+    let ada = venue.all.delegate(
+        &json!({"firstName": "Ada", "barcode": "T-1", "externalId": "R-00003", "rfid": "04A2", "publicId": "P-1"}),
+    );
+    let bob = venue
+        .all
+        .delegate(&json!({"firstName": "Bob", "externalId": "R-00004"}));
+    let find = |code: &str| {
+        let body = json!({"place": venue.room, "code": code});
+        venue.gate.post("/gate/find", &body)
+    };
+    let found = find(" T-1 ");
+    assert_eq!(found.list().len(), 1);
+    assert_eq!(found.list()[0]["id"], ada);
+    let wrong = ["R-00003", "R-00004", "04A2", "P-1", "T-", "T-%"];
+    for code in wrong {
+        assert_eq!(find(code).list().len(), 0, "{code}");
+    }
+    find(" ").invalid("code");
+    let both = json!({"place": venue.room, "code": "T-1", "name": "Ada", "email": "a@example.org"});
+    venue.gate.post("/gate/find", &both).invalid("code");
+    // Offline the gate knows whose first code is no ticket's.
+    let mut list = BTreeMap::new();
+    venue.follow(&mut list, None);
+    assert_eq!(list[&format!("\"delegate\" {bob}")]["noTicket"], true);
+    assert!(list[&format!("\"delegate\" {ada}")]["noTicket"].is_null());
+    // Who guesses on waits; another kiosk does not.
+    for n in wrong.len()..30 {
+        assert_eq!(find(&format!("R-{n:05}")).list().len(), 0);
+    }
+    find("T-1").refused(429, 1203, "look-ups without a result");
+    let other = venue.other_gate();
+    let body = json!({"place": venue.room, "code": "T-1"});
+    assert_eq!(other.post("/gate/find", &body).list().len(), 1);
 }
 
 #[test]

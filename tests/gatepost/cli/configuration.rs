@@ -59,7 +59,7 @@ fn regions_go_out_and_in_and_a_bad_template_is_told_with_its_line() {
 fn the_supervisors_pin_stays_in_the_file() {
     let (office, venue) = (Site::new(), Site::new());
     let given = json!({"appConfig": {
-        "default": {"supervisorPin": "4711", "place": "code:hall"}, "byDevice": {"42": {"kiosk": true}},
+        "default": {"supervisorPin": "471100", "place": "code:hall"}, "byDevice": {"42": {"kiosk": true}},
     }});
     office.applied(&given, &[]);
     let stored = |site: &Site| -> String {
@@ -69,7 +69,7 @@ fn the_supervisors_pin_stays_in_the_file() {
             .expect("a version")
     };
     let kept = stored(&office);
-    assert!(kept.contains("hash") && !kept.contains("4711"), "{kept}");
+    assert!(kept.contains("hash") && !kept.contains("471100"), "{kept}");
     let audited: String = office
         .open()
         .query_row("SELECT group_concat(after) FROM audit", [], |row| {
@@ -77,7 +77,7 @@ fn the_supervisors_pin_stays_in_the_file() {
         })
         .expect("the audit");
     assert!(
-        !audited.contains("4711") && !audited.contains("hash"),
+        !audited.contains("471100") && !audited.contains("hash"),
         "{audited}"
     );
     let exported = office.configuration();

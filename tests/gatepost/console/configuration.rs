@@ -280,7 +280,7 @@ fn settings_of_gates_are_chosen_by_name_and_the_pin_is_never_shown() {
         form
     };
     for (field, wrong, about) in [
-        ("supervisorPin", "12", "Must have 4 to 8 digits."),
+        ("supervisorPin", "12", "Must have 6 to 8 digits."),
         (
             "kioskIdleSeconds",
             "5",
@@ -296,7 +296,7 @@ fn settings_of_gates_are_chosen_by_name_and_the_pin_is_never_shown() {
         ("places", "code:hall"),
         ("places", "code:attic"),
         ("offlinePolicy", "hold"),
-        ("supervisorPin", "4711"),
+        ("supervisorPin", "471100"),
         ("kiosk", "yes"),
         ("kioskLanguages", "de"),
         ("kioskLanguages", "da"),
@@ -319,7 +319,10 @@ fn settings_of_gates_are_chosen_by_name_and_the_pin_is_never_shown() {
     let document =
         || server.value::<String>("SELECT document FROM app_config ORDER BY version DESC LIMIT 1");
     let first = document();
-    assert!(first.contains("hash") && !first.contains("4711"), "{first}");
+    assert!(
+        first.contains("hash") && !first.contains("471100"),
+        "{first}"
+    );
     // Saved again as it is, nothing changes; nor is the PIN anywhere to be seen.
     let mut again = with(&chosen);
     again.retain(|(name, _)| *name != "supervisorPin");
@@ -337,12 +340,12 @@ fn settings_of_gates_are_chosen_by_name_and_the_pin_is_never_shown() {
     ] {
         let page = crew.page(path);
         assert!(
-            !page.contains("4711") && !page.contains(hash),
+            !page.contains("471100") && !page.contains(hash),
             "{path}: {page}"
         );
     }
     // Another one, and none.
-    again.push(("supervisorPin", "0815"));
+    again.push(("supervisorPin", "081500"));
     crew.configure(&[], &again).taken();
     assert!(
         crew.page(PAGE)

@@ -281,13 +281,14 @@ fn without(headers: &str, names: &[&str]) -> String {
 }
 
 fn own_answer(path: &str, body: &str) -> Vec<u8> {
-    let kind = if path.ends_with(".js") {
-        "text/javascript"
-    } else {
-        "application/json"
+    let kind = match path.rsplit('.').next() {
+        Some("js") => "text/javascript",
+        Some("html" | "/gate") => "text/html",
+        Some("css") => "text/css",
+        _ => "application/json",
     };
     format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nCache-Control: no-store\r\n\
+        "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nCache-Control: no-store\r\nService-Worker-Allowed: /gate\r\n\
          Content-Length: {}\r\n\r\n{body}",
         body.len()
     )

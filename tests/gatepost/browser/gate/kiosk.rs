@@ -108,7 +108,7 @@ fn end(kiosk: &Browser) {
     kiosk.key("Enter", 0);
     kiosk.tells("The PIN is wrong.");
     assert!(kiosk.has("body[data-screen=kiosk]"));
-    types(kiosk, "4711");
+    types(kiosk, "471100");
     kiosk.key("Enter", 0);
     kiosk.until("the gate is back", || kiosk.has("body[data-screen=scan]"));
 }

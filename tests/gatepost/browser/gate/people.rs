@@ -223,11 +223,11 @@ fn bookings_are_checked_in_together_and_lost_badges_are_replaced() {
     gate.tells("The person already has this code.");
     scan(&gate, "NEW-4711");
     is_for_everybody(&gate, "lost badge");
-    gate.fill_in("#badge-pin", "4712");
+    gate.fill_in("#badge-pin", "471101");
     gate.click("#badge-form button:not([type])");
     gate.tells("The PIN is wrong.");
     assert_eq!(venue.server.count("blocked_codes"), 0);
-    gate.fill_in("#badge-pin", "4711");
+    gate.fill_in("#badge-pin", "471100");
     gate.click("#badge-form button:not([type])");
     shows(&gate, &["Badge replaced", "NEW-4711", "no longer works"]);
     scan(&gate, "L-1");
