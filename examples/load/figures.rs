@@ -20,7 +20,7 @@ pub struct Options {
     own: OwnServer,
     #[arg(long, default_value_t = 50_000)]
     delegates: i64,
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, visible_alias = "places", default_value_t = 100)]
     sessions: i64,
     /// Interactions that are in the file beforehand
     #[arg(long, default_value_t = 100_000)]

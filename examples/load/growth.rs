@@ -4,7 +4,7 @@ use crate::{
     Result, measure,
     output::{Output, OwnServer, machine},
     prepare,
-    report::grouped,
+    report::{grouped, median},
     run::Plan,
     server::{self, Server},
     setup::{Access, Venue},
@@ -22,7 +22,7 @@ pub struct Options {
     /// Interactions in the files, beside a join of each delegate
     #[arg(long, value_delimiter = ',', default_values_t = [0, 5_000_000])]
     interactions: Vec<i64>,
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, visible_alias = "places", default_value_t = 100)]
     sessions: i64,
     #[arg(long, default_value_t = 64)]
     connections: usize,
@@ -46,14 +46,7 @@ struct Sized {
 
 impl Sized {
     fn median(&self) -> f64 {
-        let mut rates = self.rates.clone();
-        rates.sort_by(f64::total_cmp);
-        let middle = rates.len() / 2;
-        if rates.len().is_multiple_of(2) {
-            f64::midpoint(rates[middle - 1], rates[middle])
-        } else {
-            rates[middle]
-        }
+        median(self.rates.clone())
     }
 }
 

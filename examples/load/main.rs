@@ -4,7 +4,7 @@
 //! # Layout
 //! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files; `hostile`
 //! burdens the server with bad connections; `limits`, `figures`, `paced`, `growth`, `data`, `console`,
-//! `pings` and `readers` are the longer runs that start the server themselves.
+//! `pings`, `waiting`, `peers` and `readers` are the longer runs that start the server themselves.
 
 mod chores;
 mod client;
@@ -21,6 +21,7 @@ mod output;
 mod paced;
 mod pages;
 mod pairs;
+mod peers;
 mod people;
 mod pings;
 mod prepare;
@@ -31,6 +32,7 @@ mod schedule;
 mod searches;
 mod server;
 mod setup;
+mod waiting;
 mod workloads;
 
 use clap::{Args, Parser, Subcommand};
@@ -57,6 +59,8 @@ The handbook's figures (starts the server itself):
   cargo run --release --example load -- data --output data.txt
   cargo run --release --example load -- console --output console.txt
   cargo run --release --example load -- pings --output pings.txt
+  cargo run --release --example load -- waiting --output waiting.txt
+  cargo run --release --example load -- peers --output peers.txt
   cargo run --release --example load -- readers --output readers.txt
   cargo run --release --example load -- walks --output walks.txt";
 
@@ -120,6 +124,10 @@ enum What {
     Console(console::Options),
     /// Check-ins beside a thousand devices that ping
     Pings(pings::Options),
+    /// Check-ins beside thousands of gates that wait for changes
+    Waiting(waiting::Options),
+    /// Check-ins against the inserts of PocketBase, in pairs
+    Peers(peers::Options),
     /// Check-ins beside UHF readers, with people who walk from hall to hall
     Readers(readers::Options),
     /// How right presence is about simulated walks
@@ -237,6 +245,8 @@ async fn perform(what: What) -> Result<bool> {
         What::Growth(options) => growth::growth(&options).await.map(|()| true),
         What::Console(options) => console::figures(&options).await.map(|()| true),
         What::Pings(options) => pings::figures(&options).await.map(|()| true),
+        What::Waiting(options) => waiting::figures(&options).await.map(|()| true),
+        What::Peers(options) => peers::figures(&options).await.map(|()| true),
         What::Readers(options) => readers::figures(&options).await,
         What::Walks(options) => readers::accuracy(&options),
     }

@@ -26,9 +26,11 @@ const WARM_UP_S: u64 = 2;
 pub struct Options {
     #[command(flatten)]
     own: OwnServer,
-    #[arg(long, default_value_t = 200_000)]
+    /// Attendees
+    #[arg(long, visible_alias = "attendees", default_value_t = 100_000)]
     delegates: i64,
-    #[arg(long, default_value_t = 100)]
+    /// Places; the gates are set to some of them
+    #[arg(long, visible_alias = "places", default_value_t = 2_000)]
     sessions: i64,
     /// Interactions that are in the file beforehand
     #[arg(long, default_value_t = 200_000)]

@@ -1,6 +1,6 @@
 //! Makes a database file to measure on, without a server: invented delegates, one event, its
-//! sessions under Simple ACL and single entry, every delegate joined, and a history of visits that
-//! are all over. The same options make the same records.
+//! sessions under Simple ACL and single entry, every delegate joined, a history of visits that are all
+//! over, and gates that are set to sessions. The same options make the same records.
 
 use crate::{
     Result,
@@ -10,14 +10,18 @@ use crate::{
 };
 use gatepost::{
     db::migrate,
-    domain::interactions::{
-        presence::PresenceChange,
-        types::{CHECK_IN, CHECK_OUT},
+    domain::{
+        apps::Document,
+        interactions::{
+            presence::PresenceChange,
+            types::{CHECK_IN, CHECK_OUT},
+        },
     },
     identity::{Role, Roles},
     types::secret,
 };
 use rusqlite::{Connection, params};
+use serde_json::json;
 use std::{
     fs::File,
     path::{Path, PathBuf},
@@ -35,7 +39,8 @@ pub struct Options {
     pub db: PathBuf,
     #[arg(long, default_value_t = 50_000, value_parser = clap::value_parser!(i64).range(1..=50_000_000))]
     pub delegates: i64,
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=100_000))]
+    /// Places where people check in
+    #[arg(long, visible_alias = "places", default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=100_000))]
     pub sessions: i64,
     /// Check-ins and check-outs, half of each, beside the delegates' joins
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..=1_000_000_000))]
@@ -66,6 +71,7 @@ pub fn prepare(options: &Options) -> Result<()> {
     connection.execute_batch("BEGIN")?;
     insert_client(&connection, history.begin_ms)?;
     insert_devices(&connection, options, history.begin_ms)?;
+    insert_gates(&connection, GATES, options.sessions, history.begin_ms)?;
     insert_delegates(&connection, options, history.begin_ms)?;
     insert_interactions(&connection, &history)?;
     connection.execute_batch("COMMIT")?;
@@ -82,6 +88,65 @@ pub fn prepare(options: &Options) -> Result<()> {
 /// The client of an app that pings, by the app's number.
 pub fn app_client(number: u32) -> String {
     format!("load-app-{number}")
+}
+
+/// Gates in every file.
+const GATES: u32 = 64;
+
+/// The client of a gate, by the gate's number, and the code of its device.
+pub fn gate_client(number: u32) -> String {
+    format!("load-gate-{number}")
+}
+
+/// Gives a file that nobody serves so many gates, in place of those it has: clients with the role of gates
+/// alone, each bound to a device that is set to one place, as the gate app is.
+pub fn set_gates(path: &Path, gates: u32, places: i64) -> Result<()> {
+    let connection = Connection::open(path)?;
+    connection.execute_batch("BEGIN")?;
+    insert_gates(&connection, gates, places, 0)?;
+    connection.execute_batch("COMMIT")?;
+    connection.close().map_err(|(_, cause)| cause)?;
+    File::open(path)?.sync_all()?;
+    Ok(())
+}
+
+fn insert_gates(connection: &Connection, gates: u32, places: i64, at: i64) -> Result<()> {
+    let roles: Roles = [Role::Gate].into_iter().collect();
+    let secret = secret::digest(CLIENT_SECRET.as_bytes());
+    connection.execute_batch(
+        "DELETE FROM clients WHERE client_id LIKE 'load-gate-%';
+         DELETE FROM devices WHERE code LIKE 'load-gate-%'; DELETE FROM app_config",
+    )?;
+    let mut document = Document::built_in();
+    for number in 0..gates {
+        let client = gate_client(number);
+        connection.execute(
+            "INSERT INTO devices (code, public_id, name, device_type, sources, created_at, updated_at)
+             VALUES (?1, ?1, ?1, 'regoapp', '[\"discovery\"]', ?2, ?2)",
+            params![client, at],
+        )?;
+        connection.execute(
+            "INSERT INTO clients (client_id, secret_hash, name, roles, scopes, device_id, created_at)
+             VALUES (?1, ?2, ?1, ?3, '[]', last_insert_rowid(), ?4)",
+            params![client, secret.as_slice(), roles.to_json(), at],
+        )?;
+        // Spread over all places, the last one among them.
+        let place = (i64::from(number) + 1) * places / i64::from(gates.min(GATES)) % places;
+        let place = session_code(if place == 0 { places } else { place });
+        let settings = json!({"place": format!("code:{place}")});
+        let settings = settings.as_object().cloned().unwrap_or_default();
+        document.by_device.insert(client, settings);
+    }
+    connection.execute(
+        "INSERT INTO app_config (version, document, actor, published_at) VALUES (2, ?1, 'cli', ?2)",
+        params![document.to_json().to_string(), at],
+    )?;
+    Ok(())
+}
+
+/// The code of a session, counted from 1.
+fn session_code(number: i64) -> String {
+    format!("{DEVICE_CODE}{number:03}")
 }
 
 /// Adds devices that run an app, each with a client of its own, to a file that nobody serves.
@@ -166,12 +231,12 @@ fn insert_devices(connection: &Connection, options: &Options, at: i64) -> Result
         none,
         at
     ])?;
-    for (number, id) in (1_u64..).zip(session_ids(options.sessions)) {
+    for (number, id) in (1_i64..).zip(session_ids(options.sessions)) {
         insert.execute(params![
             id,
             EVENT,
-            format!("{DEVICE_CODE}{number:03}"),
-            people::uuid(u64::MAX - number),
+            session_code(number),
+            people::uuid(u64::MAX - number.unsigned_abs()),
             format!("Session {number}"),
             "session",
             r#"{"Access":{"ruleSet":"simple","entry":"single"}}"#,

@@ -78,6 +78,17 @@ pub fn per_second(count: u64, took: Duration) -> f64 {
     count as f64 / took.as_secs_f64()
 }
 
+/// The middle of at least one number.
+pub fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    let middle = numbers.len() / 2;
+    if numbers.len().is_multiple_of(2) {
+        f64::midpoint(numbers[middle - 1], numbers[middle])
+    } else {
+        numbers[middle]
+    }
+}
+
 pub fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
 }

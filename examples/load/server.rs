@@ -29,32 +29,32 @@ impl Server {
             )
             .into());
         }
-        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-        let log_path = db.with_extension("serve.log");
-        let log = File::create(&log_path)?;
-        let child = Command::new(binary)
-            .args([
-                "serve",
-                "--no-mdns",
-                "--listen",
-                &address.to_string(),
-                "--db",
-            ])
-            .arg(db)
+        let address = free_address()?;
+        let mut command = Command::new(binary);
+        command
+            .args(["serve", "--no-mdns", "--listen", &address, "--db"])
+            .arg(db);
+        Self::spawn(command, address, &db.with_extension("serve.log")).await
+    }
+
+    /// Starts any server that will listen on an address, and returns once it accepts connections.
+    pub async fn spawn(mut command: Command, address: String, log_path: &Path) -> Result<Self> {
+        let log = File::create(log_path)?;
+        let child = command
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()
-            .map_err(|cause| format!("{}: {cause}", binary.display()))?;
+            .map_err(|cause| format!("{:?}: {cause}", command.get_program()))?;
         let mut server = Self {
             child,
             url: format!("http://{address}"),
         };
         let deadline = Instant::now() + START_MAX;
-        while TcpStream::connect(address).is_err() {
+        while TcpStream::connect(&address).is_err() {
             let ended = server.child.try_wait()?;
             if ended.is_some() || Instant::now() > deadline {
-                let printed = std::fs::read_to_string(&log_path).unwrap_or_default();
+                let printed = std::fs::read_to_string(log_path).unwrap_or_default();
                 return Err(format!("the server does not start: {printed}").into());
             }
             tokio::time::sleep(POLL).await;
@@ -96,6 +96,11 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A loopback address that nobody listens on.
+pub fn free_address() -> Result<String> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string())
 }
 
 /// The server that was built beside this example.

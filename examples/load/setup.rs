@@ -1,9 +1,10 @@
-//! What a run has to know beforehand: a token, how many delegates there are, and the ids of the
-//! session devices. All of it comes from the server, over the API.
+//! What a run has to know beforehand: a token, how many delegates there are, the ids of the session
+//! devices, and the gates with a token and a place each. All of it comes from the server, over the API.
 
 use crate::{
     Result,
     client::{Connection, Target},
+    prepare::gate_client,
 };
 use serde_json::{Value, json};
 
@@ -56,6 +57,14 @@ pub struct Venue {
     pub delegates: u64,
     /// The session devices' ids.
     pub devices: Vec<i64>,
+    gates: Vec<Gate>,
+}
+
+/// A client with the role of gates, at the place that its settings name.
+#[derive(Clone)]
+pub struct Gate {
+    pub target: Target,
+    pub places: Vec<i64>,
 }
 
 impl Venue {
@@ -80,12 +89,54 @@ impl Venue {
             )
             .into());
         }
+        // Whoever brings a token measures with that.
+        let gates = match access.token {
+            Some(_) => Vec::new(),
+            None => gates(&mut connection, &target, access).await?,
+        };
         Ok(Self {
             target,
             delegates,
             devices,
+            gates,
         })
     }
+
+    /// The gate of a lane; in a file without gates, one that may do everything everywhere.
+    pub fn gate(&self, lane: usize) -> Gate {
+        let gate = self.gates.get(lane % self.gates.len().max(1));
+        gate.cloned().unwrap_or_else(|| Gate {
+            target: self.target.clone(),
+            places: self.devices.clone(),
+        })
+    }
+
+    pub fn gates(&self) -> usize {
+        self.gates.len()
+    }
+}
+
+/// The gates of the file.
+async fn gates(connection: &mut Connection, target: &Target, access: &Access) -> Result<Vec<Gate>> {
+    let path = "/api/v5/device/list?limit=50000&fields=code&search=%7B%22%3D%3D%22:%5B%22deviceType%22,%22regoapp%22%5D%7D";
+    let found = get(connection, target, path).await?;
+    let codes = found["data"].as_array().into_iter().flatten();
+    let count = codes
+        .filter_map(|device| device["code"].as_str())
+        .filter(|code| code.starts_with("load-gate-"))
+        .count();
+    let mut gates = Vec::with_capacity(count);
+    for number in 0..u32::try_from(count)? {
+        let target = enter_as(&access.url, &gate_client(number), CLIENT_SECRET).await?;
+        let settings = get(connection, &target, "/api/v5/gate").await?;
+        let place = settings["data"]["place"]["id"].as_i64();
+        let place = place.ok_or_else(|| format!("gate {number} has no place"))?;
+        gates.push(Gate {
+            target,
+            places: vec![place],
+        });
+    }
+    Ok(gates)
 }
 
 /// The server as a client with these credentials reaches it.
@@ -136,7 +187,7 @@ async fn session_devices(connection: &mut Connection, target: &Target) -> Result
     let answer = get(
         connection,
         target,
-        "/api/v5/device/list?limit=5000&fields=id,code",
+        "/api/v5/device/list?limit=50000&fields=id,code",
     )
     .await?;
     let devices = answer["data"].as_array().into_iter().flatten();
@@ -149,13 +200,13 @@ async fn session_devices(connection: &mut Connection, target: &Target) -> Result
         .collect())
 }
 
-async fn get(connection: &mut Connection, target: &Target, path: &str) -> Result<Value> {
+pub async fn get(connection: &mut Connection, target: &Target, path: &str) -> Result<Value> {
     let mut request = Vec::new();
     target.get(&mut request, format_args!("{path}"));
     ask(connection, &request).await
 }
 
-async fn ask(connection: &mut Connection, request: &[u8]) -> Result<Value> {
+pub async fn ask(connection: &mut Connection, request: &[u8]) -> Result<Value> {
     let answer = connection.exchange(request).await?;
     if answer.status != 200 {
         let body = String::from_utf8_lossy(answer.body);

@@ -13,7 +13,7 @@ use std::{collections::VecDeque, fmt::Write};
 /// pages still warm from a moment ago.
 const INSIDE: usize = 256;
 
-/// Check-ins and check-outs in turn, one a request. All that a lane let in it lets out again at
+/// Check-ins and check-outs in turn, one a request, by the gate of the lane. All that a lane let in it lets out again at
 /// the end, so that the next run finds the venue empty.
 pub struct CheckIns {
     target: Target,
@@ -28,9 +28,10 @@ pub struct CheckIns {
 
 impl CheckIns {
     pub fn new(venue: &Venue, lane: usize, lanes: usize, nonce: bool) -> Result<Self> {
-        let pairs = Pairs::new(venue.delegates, &venue.devices, lane, lanes)?;
+        let gate = venue.gate(lane);
+        let pairs = Pairs::new(venue.delegates, &gate.places, lane, lanes)?;
         Ok(Self {
-            target: venue.target.clone(),
+            target: gate.target,
             inside_max: INSIDE.min(pairs.len() / 2),
             pairs,
             inside: VecDeque::with_capacity(INSIDE),
@@ -98,10 +99,11 @@ impl Batches {
         if delegates.len() < size {
             return Err(format!("{size} a batch needs {} delegates", size * lanes).into());
         }
+        let gate = venue.gate(lane);
         Ok(Self {
-            target: venue.target.clone(),
+            target: gate.target,
             delegates,
-            devices: venue.devices.clone(),
+            devices: gate.places,
             door: lane,
             inside: Vec::with_capacity(size),
             size,

@@ -16,5 +16,6 @@ pub mod sections;
 pub mod services;
 pub mod settings;
 pub mod template;
+pub mod version_cache;
 
 pub use services::{Context, Services};

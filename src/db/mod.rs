@@ -36,8 +36,9 @@ use std::{
     fs::File,
     path::{Path, PathBuf},
     sync::{Arc, Weak},
-    time::Duration,
+    time::{Duration, Instant},
 };
+use tokio::sync::{Semaphore, oneshot};
 use watch::Watch;
 use writer::Writer;
 
@@ -57,6 +58,9 @@ pub enum Durability {
 
 type Pool = r2d2::Pool<SqliteConnectionManager>;
 
+/// Reads at a time for those who follow changes.
+const FOLLOWERS_AT_ONCE: u32 = 2;
+
 /// The open file.
 pub struct Store {
     path: PathBuf,
@@ -64,6 +68,8 @@ pub struct Store {
     wiper: Wiper,
     lookups: Pool,
     lists: Pool,
+    followers: Pool,
+    followers_turn: Arc<Semaphore>,
     durability: Durability,
     file: &'static File,
     was_copy: bool,
@@ -144,6 +150,8 @@ impl Store {
             integrity: Arc::new(Integrity::new(path)),
             lookups: pool(path, 4)?,
             lists: pool(path, 4)?,
+            followers: pool(path, FOLLOWERS_AT_ONCE)?,
+            followers_turn: Arc::new(Semaphore::new(FOLLOWERS_AT_ONCE as usize)),
             path: path.to_owned(),
             open: Arc::default(),
         })
@@ -361,6 +369,27 @@ impl Store {
         let pool = self.lists.clone();
         let read = tokio::task::spawn_blocking(move || snapshot(&*pool.get()?, work)).await;
         self.noted(read.map_err(Error::defect)?)
+    }
+
+    /// As [`Store::read`], for those who follow changes. Thousands may ask at once: they queue for as long
+    /// as it takes, leave connections to others, and as much processor time as they take.
+    pub async fn read_in_turn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let turn = Arc::clone(&self.followers_turn).acquire_owned().await;
+        let turn = turn.map_err(Error::defect)?;
+        let pool = self.followers.clone();
+        let (answer, answered) = oneshot::channel();
+        // The turn ends here, not with whoever asked: they may have left.
+        tokio::task::spawn_blocking(move || {
+            let begun = Instant::now();
+            let read = pool.get().map_err(Error::from);
+            let _ = answer.send(read.and_then(|connection| snapshot(&connection, work)));
+            std::thread::sleep(begun.elapsed());
+            drop(turn);
+        });
+        self.noted(answered.await.map_err(Error::defect)?)
     }
 
     /// Notes whether a read came upon damage.

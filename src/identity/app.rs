@@ -2,6 +2,7 @@
 
 use super::{
     Principal,
+    held_requests::HeldRequests,
     last_seen::LastSeen,
     secret_message_bodies::SecretMessageBodies,
     throttle::{Guesses, OtpRateLimiter, Throttle},
@@ -25,6 +26,7 @@ pub struct Inner {
     pub look_up_guesses: Guesses,
     pub secret_message_bodies: SecretMessageBodies,
     pub last_seen: LastSeen,
+    pub held_requests: HeldRequests,
 }
 
 impl App {
@@ -38,6 +40,7 @@ impl App {
             look_up_guesses: Guesses::of_attendees(),
             secret_message_bodies: SecretMessageBodies::default(),
             last_seen: LastSeen::default(),
+            held_requests: HeldRequests::default(),
         }))
     }
 

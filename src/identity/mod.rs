@@ -5,6 +5,7 @@ pub mod app;
 pub mod clients;
 pub mod granted;
 pub mod handover;
+pub mod held_requests;
 pub mod last_seen;
 pub mod oauth;
 pub mod one_time;

@@ -7,12 +7,22 @@ use super::{
 };
 use crate::{
     admin::{self, Console},
+    core::version_cache::VersionCache,
     domain::{
-        apps::api::AppsApi, content::api::ContentApi, delegates::api::DelegatesApi,
-        devices::api::DevicesApi, discovery::api::DiscoveryApi, events::api::EventsApi,
-        feed::api::FeedApi, gate::api::GateApi, interactions::api::InteractionsApi,
-        messages::api::CommsApi, otp::api::OtpApi, readers::api::ReadersApi,
-        reports::api::ReportsApi, sales::api::TransactionsApi,
+        apps::{PublishedCache, api::AppsApi},
+        content::api::ContentApi,
+        delegates::api::DelegatesApi,
+        devices::api::DevicesApi,
+        discovery::api::DiscoveryApi,
+        events::api::EventsApi,
+        feed::api::FeedApi,
+        gate::api::GateApi,
+        interactions::api::InteractionsApi,
+        messages::api::CommsApi,
+        otp::api::OtpApi,
+        readers::api::ReadersApi,
+        reports::api::ReportsApi,
+        sales::api::TransactionsApi,
     },
     identity::{App, oauth::api::OAuthApi},
     types::{error::Error, text::shortened},
@@ -31,6 +41,7 @@ pub const PREFIXES: &[&str] = &["/api/v5", "/api/5"];
 /// Every operation of the API.
 pub fn operations(console: &Console) -> impl OpenApi + use<> {
     let app = || console.app().clone();
+    let published = Arc::<PublishedCache>::default();
     (
         OAuthApi { app: app() },
         OtpApi { app: app() },
@@ -42,10 +53,17 @@ pub fn operations(console: &Console) -> impl OpenApi + use<> {
             discovery: Arc::clone(&console.discovery),
         },
         EventsApi { app: app() },
-        InteractionsApi { app: app() },
+        InteractionsApi {
+            app: app(),
+            published: Arc::clone(&published),
+        },
         TransactionsApi { app: app() },
         FeedApi { app: app() },
-        GateApi { app: app() },
+        GateApi {
+            app: app(),
+            published,
+            places: VersionCache::default(),
+        },
         ReadersApi {
             app: app(),
             readers: Arc::clone(&console.readers),

@@ -157,6 +157,12 @@ impl ClientAddress {
     }
 }
 
+impl<'a> FromRequest<'a> for ClientAddress {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        Ok(Self(Self::of(request)))
+    }
+}
+
 /// One entry of the header: an address, with or without a port.
 fn forwarded(entry: &str) -> Option<IpAddr> {
     let entry = entry.trim();

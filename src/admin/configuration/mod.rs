@@ -12,10 +12,10 @@ use crate::{
         scope::{Changed, Current, Scope, differences},
         values::Words,
     },
-    domain::devices::{self, Offer},
     types::text,
 };
 
+pub(super) use crate::domain::devices::places;
 pub(super) use fields::place_choices;
 
 const PAGE: &str = "/console/configuration";
@@ -61,13 +61,6 @@ fn path(scope: &Scope) -> String {
         .append_pair(name, value)
         .finish();
     format!("{PAGE}/edit?{query}")
-}
-
-/// The places that settings may name.
-pub(super) fn places(connection: &Connection) -> Result<Vec<Offer>> {
-    let mut offers = devices::offers(connection)?;
-    offers.retain(Offer::is_place);
-    Ok(offers)
 }
 
 /// A change with the name of its scope.

@@ -198,8 +198,7 @@ impl Person {
             id,
         };
         let (changes, changes_next) = changes(connection, of, changes_before, PAGE)?;
-        let mut places = devices::offers(connection)?;
-        places.retain(Offer::is_place);
+        let places = devices::places(connection)?;
         let blocked = blocked::of(connection, id)?.into_iter().map(|blocked| {
             let by = actor_name(connection, &blocked.actor)?;
             Ok((blocked, by))

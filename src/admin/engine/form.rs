@@ -182,6 +182,19 @@ impl Form {
 mod tests {
     use super::{super::Choice, *};
 
+    #[test]
+    fn what_a_select_does_not_offer_stays_chosen() {
+        let chosen = |value: &str| {
+            let mut select = Input::select("device", "At", [("", "anywhere"), ("hall", "Hall")]);
+            select.fill(&value.into());
+            let choices = select.choices.into_iter().filter(|choice| choice.chosen);
+            choices.map(|choice| choice.value).collect::<Vec<_>>()
+        };
+        for value in ["", "hall", "room-10001"] {
+            assert_eq!(chosen(value), [value]);
+        }
+    }
+
     fn form() -> Form {
         Form {
             groups: vec![Group::new(

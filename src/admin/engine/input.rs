@@ -389,7 +389,7 @@ impl Input {
         }
     }
 
-    pub(super) fn fill(&mut self, value: &Value) {
+    pub fn fill(&mut self, value: &Value) {
         let text = |value: &Value| match value {
             Value::Null => String::new(),
             Value::String(text) => text.clone(),
@@ -410,6 +410,13 @@ impl Input {
             _ => {
                 for choice in &mut self.choices {
                     choice.chosen = values.contains(&choice.value);
+                }
+                // What is not offered stays chosen: saving the form must not change it.
+                if let (Control::Select, [value]) = (&self.control, &*values)
+                    && !value.is_empty()
+                    && !self.choices.iter().any(|choice| choice.chosen)
+                {
+                    self.choices.push(Choice::new(value, value, true));
                 }
             }
         }

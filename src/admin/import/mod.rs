@@ -7,7 +7,7 @@ mod wizard;
 
 use super::{
     Layout, RequestContext, Route, answer,
-    engine::{self, Input},
+    engine::Input,
     route::{ADMINISTRATOR, OPERATOR, VIEWER},
 };
 use crate::{
@@ -148,5 +148,7 @@ fn device_input(
     let all = [(String::new(), none.to_owned())]
         .into_iter()
         .chain(devices);
-    Input::select(name, label, engine::choices(all, &chosen))
+    let mut input = Input::select(name, label, all);
+    input.fill(&chosen.into());
+    input
 }

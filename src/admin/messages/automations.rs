@@ -110,10 +110,8 @@ impl Editor for Automations {
     }
 
     fn groups(connection: &Connection, _: Option<&i64>, draft: &Entry) -> Groups {
-        let places = devices::offers(connection)?.into_iter();
-        let places = places
-            .filter(devices::Offer::is_place)
-            .map(|place| Choice::from((place.code, place.name)));
+        let places = devices::places(connection)?.into_iter();
+        let places = places.map(|place| Choice::from((place.code, place.name)));
         let anywhere = Choice::from(("", "anywhere"));
         let templates = templates::all(connection)?.into_iter().map(|known| {
             let entry = known.entry;

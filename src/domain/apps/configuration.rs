@@ -10,6 +10,7 @@ use crate::{
     core::{
         Context,
         audit::{self, Change},
+        version_cache::VersionCache,
     },
     db::Tx,
     identity::{
@@ -23,6 +24,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The version of [`Document::built_in`]: an app without a configuration says 0, and so gets it.
 const BUILT_IN_VERSION: i64 = 1;
@@ -62,6 +64,23 @@ pub fn version(connection: &Connection) -> Result<i64> {
         .prepare_cached("SELECT max(version) FROM app_config")?
         .query_row([], |row| row.get(0))?;
     Ok(newest.unwrap_or(BUILT_IN_VERSION))
+}
+
+/// The configuration in force, parsed once for each version.
+#[derive(Default)]
+pub struct PublishedCache(VersionCache<Option<(i64, Timestamp)>, Published>);
+
+impl PublishedCache {
+    /// The configuration in force.
+    pub fn get(&self, connection: &Connection) -> Result<Arc<Published>> {
+        let newest = connection
+            .prepare_cached(
+                "SELECT version, published_at FROM app_config ORDER BY version DESC LIMIT 1",
+            )?
+            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        self.0.get(newest, || published(connection))
+    }
 }
 
 /// The configuration in force.
@@ -272,17 +291,25 @@ pub fn publish(tx: &Tx<'_>, ctx: &Context, document: &Document) -> Result<i64> {
 /// # Errors
 /// [`Kind::DeviceNotFound`].
 pub fn effective(connection: &Connection, device: DeviceId) -> Result<(i64, Settings)> {
-    let (device_type, code): (Option<String>, String) = connection
-        .prepare_cached(
-            "SELECT device_type, code FROM devices WHERE id = ?1 AND deleted_at IS NULL",
-        )?
-        .query_row([device], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?
-        .ok_or_else(|| missing(device))?;
-    let Published {
-        version, document, ..
-    } = published(connection)?;
-    Ok((version, document.effective(device_type.as_deref(), &code)))
+    let published = published(connection)?;
+    Ok((published.version, published.of_device(connection, device)?))
+}
+
+impl Published {
+    /// The settings of a device.
+    ///
+    /// # Errors
+    /// [`Kind::DeviceNotFound`].
+    pub fn of_device(&self, connection: &Connection, device: DeviceId) -> Result<Settings> {
+        let (device_type, code): (Option<String>, String) = connection
+            .prepare_cached(
+                "SELECT device_type, code FROM devices WHERE id = ?1 AND deleted_at IS NULL",
+            )?
+            .query_row([device], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?
+            .ok_or_else(|| missing(device))?;
+        Ok(self.document.effective(device_type.as_deref(), &code))
+    }
 }
 
 /// Whether there is such a device.

@@ -2,13 +2,14 @@
 //! earlier versions may have, counts as not set.
 
 use super::{
-    Settings, configuration,
+    Settings,
+    configuration::PublishedCache,
     parameters::{IDLE_S, LANGUAGES},
     pin::{self, SUPERVISOR_PIN},
     values::strings,
 };
 use crate::{
-    domain::devices::{self, Offer},
+    domain::devices::{self, Offer, PlaceCodes},
     types::{
         DeviceId, DeviceSelector,
         error::{Error, Kind, Result},
@@ -16,6 +17,7 @@ use crate::{
 };
 use rusqlite::Connection;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Whom a gate admits while it is offline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,8 +104,6 @@ pub struct GateSettings {
     pub version: i64,
     /// Where it checks in, unless somebody chooses another place in the app.
     pub place: Option<DeviceId>,
-    /// The places that may be chosen.
-    pub places: Vec<Offer>,
     pub policy: OfflinePolicy,
     /// The supervisors' PIN, hashed.
     pub supervisor_pin: Option<Value>,
@@ -116,39 +116,20 @@ pub struct GateSettings {
 }
 
 impl GateSettings {
-    /// The settings of the app on a device; a client without a device has those for all apps. `places` names
-    /// the places that may be chosen. Without it, all may be, or the `place` alone if that is forced.
-    pub fn read(connection: &Connection, app: Option<DeviceId>) -> Result<Self> {
-        let (version, all) = if let Some(app) = app {
-            configuration::effective(connection, app)?
-        } else {
-            let published = configuration::published(connection)?;
-            (published.version, published.document.default)
+    /// The settings of the app on a device; a client without a device has those for all apps.
+    pub fn read(
+        connection: &Connection,
+        published: &PublishedCache,
+        app: Option<DeviceId>,
+    ) -> Result<Self> {
+        let published = published.get(connection)?;
+        let all = match app {
+            Some(app) => published.of_device(connection, app)?,
+            None => published.document.default.clone(),
         };
-        let place = place_of(connection, &all)?;
-        let named = all.get("places").and_then(Value::as_array);
-        let wanted: Option<Vec<DeviceId>> = match named {
-            Some(selectors) => {
-                let mut wanted: Vec<DeviceId> = place.into_iter().collect();
-                for selector in selectors.iter().filter_map(Value::as_str) {
-                    wanted.extend(find(connection, selector)?);
-                }
-                Some(wanted)
-            }
-            None if is_forced(&all, "place") => Some(place.into_iter().collect()),
-            None => None,
-        };
-        let mut places = devices::offers(connection)?;
-        places.retain(|offer| {
-            offer.is_place()
-                && wanted
-                    .as_ref()
-                    .is_none_or(|wanted| wanted.contains(&DeviceId(offer.id)))
-        });
         Ok(Self {
-            version,
-            place,
-            places,
+            version: published.version,
+            place: place_of(connection, &all)?,
             policy: OfflinePolicy::of(&all),
             supervisor_pin: pin_of(&all)?,
             walk_in: registers(&all).then(|| {
@@ -160,19 +141,77 @@ impl GateSettings {
         })
     }
 
-    /// Checks that the gate may be used at a place.
+    /// Selectors of the places that may be chosen beside `place`; `None` for all: `places` names them, and
+    /// none may be where `place` is forced.
+    fn named(&self) -> Option<impl Iterator<Item = &str>> {
+        let named = self.all.get("places").filter(|named| named.is_array());
+        let none = is_forced(&self.all, "place").then_some(&Value::Null);
+        named.or(none).map(strings)
+    }
+
+    /// The places that may be chosen; `all` has those of the file.
+    pub fn places(
+        &self,
+        connection: &Connection,
+        all: impl FnOnce() -> Result<Arc<Vec<Offer>>>,
+    ) -> Result<Arc<Vec<Offer>>> {
+        let mut ids: Vec<DeviceId> = self.place.into_iter().collect();
+        if let Some(named) = self.named() {
+            for selector in named {
+                ids.extend(find(connection, selector)?);
+            }
+        } else {
+            let all = all()?;
+            if self
+                .place
+                .is_none_or(|own| all.iter().any(|offer| offer.id == own.0))
+            {
+                return Ok(all);
+            }
+            ids.extend(all.iter().map(|offer| DeviceId(offer.id)));
+        }
+        let mut places = devices::offers_of(connection, &ids)?;
+        places.retain(Offer::is_place);
+        Ok(Arc::new(places))
+    }
+
+    /// Its own place, or else the first of those that may be chosen.
+    pub fn some_place(&self, connection: &Connection) -> Result<Option<DeviceId>> {
+        if let Some(own) = self.place
+            && self.check_place(connection, own).is_ok()
+        {
+            return Ok(Some(own));
+        }
+        let places = self.places(connection, || devices::places(connection).map(Arc::new))?;
+        Ok(places.first().map(|place| DeviceId(place.id)))
+    }
+
+    /// Checks that the gate may be used at a place. However many places there are, it looks at this one.
     ///
     /// # Errors
     /// [`Kind::Forbidden`].
-    pub fn check_place(&self, place: DeviceId) -> Result<()> {
-        if self.places.iter().any(|offer| offer.id == place.0) {
+    pub fn check_place(&self, connection: &Connection, place: DeviceId) -> Result<()> {
+        let Some(known) = PlaceCodes::find(connection, place)? else {
+            return Err(not_its_place(place));
+        };
+        if self.place == Some(place) {
             return Ok(());
         }
-        Err(Error::new(
-            Kind::Forbidden,
-            format!("place {place} is not one of this gate's places; its settings name them"),
-        ))
+        let Some(mut named) = self.named() else {
+            return Ok(());
+        };
+        let is_named = named.try_fold(false, |found, selector| {
+            Ok::<_, Error>(found || known.is_meant(connection, selector)?)
+        });
+        is_named?.then_some(()).ok_or_else(|| not_its_place(place))
     }
+}
+
+fn not_its_place(place: DeviceId) -> Error {
+    Error::new(
+        Kind::Forbidden,
+        format!("place {place} is not one of this gate's places; its settings name them"),
+    )
 }
 
 fn pin_of(settings: &Settings) -> Result<Option<Value>> {
@@ -205,4 +244,124 @@ fn find(connection: &Connection, selector: &str) -> Result<Option<DeviceId>> {
 fn is_forced(settings: &Settings, name: &str) -> bool {
     let forced = settings.get("forced").and_then(Value::as_array);
     forced.is_some_and(|forced| forced.iter().any(|one| one == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        db::{connection::steps_of, migrate},
+        domain::apps::Document,
+    };
+    use serde_json::json;
+
+    /// A file with so many rooms and an app, and the settings of all apps.
+    fn file(rooms: i64, settings: &Value) -> Connection {
+        let file = Connection::open_in_memory().unwrap();
+        migrate::create(&file).unwrap();
+        file.execute(
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= ?1)
+             INSERT INTO devices (id, code, public_id, external_id, name, device_type, sources, created_at, updated_at)
+             SELECT i, 'c' || i, 'p' || i, 'x' || i, 'Room ' || i, iif(i > ?1, 'regoapp', 'room'), '[]', 0, 0 FROM n",
+            [rooms],
+        )
+        .unwrap();
+        publish(&file, 2, settings);
+        file
+    }
+
+    fn publish(file: &Connection, version: i64, settings: &Value) {
+        let document = Document {
+            default: settings.as_object().unwrap().clone(),
+            ..Document::default()
+        };
+        file.execute(
+            "INSERT INTO app_config (version, document, actor, published_at) VALUES (?1, ?2, 'cli', 0)",
+            (version, document.to_json().to_string()),
+        )
+        .unwrap();
+    }
+
+    fn settings_of(file: &Connection) -> GateSettings {
+        GateSettings::read(file, &PublishedCache::default(), None).unwrap()
+    }
+
+    #[test]
+    fn what_is_offered_is_what_is_allowed() {
+        let all: Vec<i64> = (1..=40).collect();
+        for (settings, allowed) in [
+            (json!({}), all.clone()),
+            (json!({"place": "code:c40"}), all),
+            (json!({"place": "code:c40", "forced": ["place"]}), vec![40]),
+            (json!({"forced": ["place"]}), vec![]),
+            (json!({"places": []}), vec![]),
+            (
+                json!({"place": "id:7", "places": ["code:c40", "id:2", "externalId:x3", "scan:p4"]}),
+                vec![2, 3, 4, 7, 40],
+            ),
+            (
+                json!({"places": ["code:c2", "code:c2", "code:gone", "nonsense", "id:x", "id:41"]}),
+                vec![2],
+            ),
+            (
+                json!({"place": "code:c41", "places": ["scan:gone"]}),
+                vec![],
+            ),
+        ] {
+            let file = file(40, &settings);
+            let gate = settings_of(&file);
+            let passes = |id: &i64| match gate.check_place(&file, DeviceId(*id)) {
+                Ok(()) => true,
+                Err(cause) => {
+                    assert_eq!(cause.kind, Kind::Forbidden);
+                    false
+                }
+            };
+            let passed: Vec<i64> = (0..=42).filter(passes).collect();
+            assert_eq!(passed, allowed, "{settings}");
+            let read = || devices::places(&file).map(Arc::new);
+            let mut offered: Vec<i64> = gate
+                .places(&file, read)
+                .unwrap()
+                .iter()
+                .map(|place| place.id)
+                .collect();
+            offered.sort_unstable();
+            assert_eq!(offered, allowed, "{settings}");
+            file.execute("UPDATE devices SET deleted_at = 1", [])
+                .unwrap();
+            assert!(gate.check_place(&file, DeviceId(40)).is_err(), "{settings}");
+        }
+    }
+
+    #[test]
+    fn a_scan_costs_the_same_in_a_venue_of_any_size() {
+        let named: Vec<String> = (1..=30).map(|id| format!("code:c{id}")).collect();
+        for settings in [
+            json!({"place": "code:c30"}),
+            json!({}),
+            json!({"places": named}),
+        ] {
+            let steps = [30, 3_000].map(|rooms| {
+                let (file, cache) = (file(rooms, &settings), PublishedCache::default());
+                let scan = || {
+                    let gate = GateSettings::read(&file, &cache, None).unwrap();
+                    gate.check_place(&file, DeviceId(30)).unwrap();
+                };
+                scan();
+                steps_of(&file, scan)
+            });
+            assert_eq!(steps[0], steps[1], "{settings}");
+            assert!(steps[0] < 100, "{settings}: {steps:?}");
+        }
+    }
+
+    #[test]
+    fn settings_are_read_once_for_each_version() {
+        let (file, cache) = (file(1, &json!({})), PublishedCache::default());
+        let first = cache.get(&file).unwrap();
+        assert!(Arc::ptr_eq(&first, &cache.get(&file).unwrap()));
+        publish(&file, 3, &json!({"places": []}));
+        assert_eq!(cache.get(&file).unwrap().version, 3);
+    }
 }

@@ -25,6 +25,7 @@ pub(crate) mod state;
 pub mod values;
 pub mod versions;
 
+pub use configuration::PublishedCache;
 pub use document::{Document, Settings};
 pub use gate_settings::{GateSettings, Kiosk, OfflinePolicy, place_of};
 

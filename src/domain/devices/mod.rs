@@ -11,8 +11,8 @@ pub(crate) mod tree;
 
 pub use fields::{FIELDS, MANAGER};
 pub use names::{
-    APP_TYPES, NAME, Offer, called, closed_by_upgrade, find_typed, forget_closed, matching,
-    name_of, offers, with_code,
+    APP_TYPES, NAME, Offer, PlaceCodes, called, closed_by_upgrade, find_typed, forget_closed,
+    matching, name_of, offers, offers_of, places, with_code,
 };
 
 use crate::{

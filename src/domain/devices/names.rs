@@ -1,17 +1,21 @@
 //! What people call devices, and the devices to choose from.
 
+use super::find;
 use crate::{
     core::reader,
     db::Tx,
-    types::{DeviceId, error::Result},
+    types::{
+        DeviceId, DeviceSelector,
+        error::{Kind, Result},
+    },
 };
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 
 /// The name of a device `d`, in SQL; NULL where an outer join found none.
 pub const NAME: &str = "coalesce(nullif(d.name, ''), nullif(d.short_name, ''), d.code)";
 
-/// Devices that are offered at the most.
-const OFFERED_MAX: i64 = 2_000;
+/// Devices that are offered at the most. A choice to pick from: it decides nothing else.
+const OFFERED_MAX: i64 = 10_000;
 
 /// Types of devices that are nothing but an app.
 pub const APP_TYPES: [&str; 2] = ["regoapp", "mobileapp"];
@@ -58,21 +62,93 @@ impl Offer {
         }
     }
 
-    /// Whether people go there: it is neither an app nor a reader.
+    /// Whether people go there.
     pub fn is_place(&self) -> bool {
-        self.kind != reader::DEVICE_TYPE && !APP_TYPES.contains(&self.kind.as_str())
+        is_place(&self.kind)
     }
+}
+
+/// Whether people go to devices of a type: it is neither that of apps nor of readers.
+fn is_place(kind: &str) -> bool {
+    kind != reader::DEVICE_TYPE && !APP_TYPES.contains(&kind)
 }
 
 /// Devices that are not deleted, events first, then by name.
 pub fn offers(connection: &Connection) -> Result<Vec<Offer>> {
+    offered(connection, "", "LIMIT ?1", OFFERED_MAX)
+}
+
+/// As [`offers`], those where people go.
+pub fn places(connection: &Connection) -> Result<Vec<Offer>> {
+    let mut offers = offers(connection)?;
+    offers.retain(Offer::is_place);
+    Ok(offers)
+}
+
+/// As [`offers`], those of some ids.
+pub fn offers_of(connection: &Connection, ids: &[DeviceId]) -> Result<Vec<Offer>> {
+    let ids = serde_json::json!(ids).to_string();
+    let these = "AND d.id IN (SELECT value FROM json_each(?1))";
+    offered(connection, these, "", ids)
+}
+
+fn offered(
+    connection: &Connection,
+    and: &str,
+    limit: &str,
+    bound: impl ToSql,
+) -> Result<Vec<Offer>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT d.id, d.code, {NAME} AS called, coalesce(d.device_type, '') FROM devices d
-         WHERE d.deleted_at IS NULL
-         ORDER BY d.device_type IS NOT 'event', called COLLATE NOCASE, d.id LIMIT ?1"
+         WHERE d.deleted_at IS NULL {and}
+         ORDER BY d.device_type IS NOT 'event', called COLLATE NOCASE, d.id {limit}"
     ))?;
-    let offers = statement.query_map([OFFERED_MAX], Offer::read)?;
+    let offers = statement.query_map([bound], Offer::read)?;
     Ok(offers.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A living place with its unique codes, to be compared with any number of selectors.
+pub struct PlaceCodes {
+    id: DeviceId,
+    /// In the order of [`DeviceCode::ALL`](crate::types::selector::DeviceCode::ALL).
+    codes: [Option<String>; 5],
+}
+
+impl PlaceCodes {
+    /// None where there is no such device any more, or it is no place.
+    pub fn find(connection: &Connection, id: DeviceId) -> Result<Option<Self>> {
+        let found = connection
+            .prepare_cached(
+                "SELECT coalesce(device_type, ''), code, public_id, external_id, rfid, slug
+                 FROM devices WHERE id = ?1 AND deleted_at IS NULL",
+            )?
+            .query_row([id], |row| {
+                let mut codes = [const { None }; 5];
+                for (at, code) in codes.iter_mut().enumerate() {
+                    *code = row.get(at + 1)?;
+                }
+                Ok((row.get::<_, String>(0)?, Self { id, codes }))
+            })
+            .optional()?;
+        Ok(found
+            .filter(|(kind, _)| is_place(kind))
+            .map(|(_, place)| place))
+    }
+
+    /// Whether a selector means the place.
+    pub fn is_meant(&self, connection: &Connection, selector: &str) -> Result<bool> {
+        Ok(match DeviceSelector::parse(selector) {
+            Ok(DeviceSelector::Id(id)) => id == self.id,
+            Ok(DeviceSelector::Code(code, value)) => {
+                self.codes[code as usize].as_deref() == Some(&*value)
+            }
+            Ok(scanned @ DeviceSelector::Scanned(_)) => match find(connection, &scanned) {
+                Err(cause) if cause.kind == Kind::DeviceNotFound => false,
+                found => found? == self.id,
+            },
+            Err(_) => false,
+        })
+    }
 }
 
 /// The living device of a code.

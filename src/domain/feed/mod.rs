@@ -5,6 +5,7 @@
 
 pub mod api;
 mod cursor;
+pub mod held;
 mod read;
 mod reader;
 mod records;

@@ -6,24 +6,9 @@ use crate::{
     identity::App,
     types::error::{Error, Result},
 };
+use rusqlite::Connection;
 use std::{sync::Arc, time::Duration};
-use tokio::{
-    sync::{Semaphore, SemaphorePermit},
-    time::{Instant, timeout_at},
-};
-
-/// Requests that wait for changes at a time, streams included.
-const WAITING_MAX: usize = 256;
-static WAITING: Semaphore = Semaphore::const_new(WAITING_MAX);
-
-/// Reserves a place among those that wait.
-pub fn waiting() -> Result<SemaphorePermit<'static>> {
-    WAITING.try_acquire().map_err(|_| {
-        Error::unavailable(format!(
-            "{WAITING_MAX} clients wait for changes already; ask again without wait"
-        ))
-    })
-}
+use tokio::time::{Instant, timeout_at};
 
 /// A whole number of a query within its bounds.
 pub fn whole(name: &str, value: Option<i64>, least: usize, most: usize) -> Result<Option<usize>> {
@@ -41,7 +26,7 @@ pub fn whole(name: &str, value: Option<i64>, least: usize, most: usize) -> Resul
 pub struct Reader {
     pub(super) app: App,
     view: Arc<dyn FeedView>,
-    since: Option<Cursor>,
+    pub(super) since: Option<Cursor>,
     limit: usize,
 }
 
@@ -63,7 +48,6 @@ impl Reader {
         if wait.is_zero() || !found.items.is_empty() || found.more {
             return Ok(found);
         }
-        let _waiting = waiting()?;
         let until = Instant::now() + wait;
         while found.items.is_empty() && !found.more {
             let woken = timeout_at(until, newest.changed()).await;
@@ -77,25 +61,28 @@ impl Reader {
 
     pub async fn next(&mut self) -> Result<Page> {
         let store = &self.app.store;
-        let key = match store.look_up(|connection| Key::named(connection, KEY))? {
-            Some(key) => key,
-            None => store.write(|tx| Key::named_or_make(tx, KEY)).await?,
-        };
-        let digest = key.hash(b"cursor")?;
-        let mut file = [0; 8];
-        file.copy_from_slice(&digest[..8]);
-        let (view, since, limit) = (Arc::clone(&self.view), self.since, self.limit);
-        let found = store
-            .read(move |connection| {
+        let found = loop {
+            let (view, since, limit) = (Arc::clone(&self.view), self.since, self.limit);
+            let read = move |connection: &Connection| {
+                let Some(key) = Key::named(connection, KEY)? else {
+                    return Ok(None);
+                };
+                let digest = key.hash(b"cursor")?;
+                let mut file = [0; 8];
+                file.copy_from_slice(&digest[..8]);
                 let here = Cursor {
                     file,
                     generation: changes::generation(connection)?,
                     view: view.fingerprint(),
                     place: Place::Changes(changes::Position::default()),
                 };
-                page(connection, &*view, here, since, limit)
-            })
-            .await?;
+                page(connection, &*view, here, since, limit).map(Some)
+            };
+            match store.read_in_turn(read).await? {
+                Some(found) => break found,
+                None => store.write(|tx| Key::named_or_make(tx, KEY)).await?,
+            };
+        };
         self.since = Some(found.cursor);
         Ok(found)
     }

@@ -12,13 +12,16 @@ use super::{
 };
 use crate::{
     core::{
+        audit,
         search::{Part, Search},
         settings::gate_message,
+        version_cache::VersionCache,
     },
     domain::{
-        apps::{GateSettings, pin},
+        apps::{GateSettings, PublishedCache, pin},
         delegates::{RESOURCE, SEARCHED},
-        feed::{Cursor, Reader, whole},
+        devices::{self, Offer},
+        feed::{Cursor, Reader, held, whole},
     },
     identity::{
         App, Granted,
@@ -30,7 +33,7 @@ use crate::{
         error::{Error, Kind, Result},
     },
     web::{
-        Answer, Body, Created, CreatedOnce, NoContent, Outcome, RequestId,
+        Answer, Body, ClientAddress, Created, CreatedOnce, NoContent, Outcome, RequestId,
         envelope::envelope,
         schema::{Described, Properties, free_object},
     },
@@ -55,6 +58,10 @@ const HITS_MAX: u64 = 8;
 /// The endpoints.
 pub struct GateApi {
     pub app: App,
+    /// What the settings of apps say to gates.
+    pub published: Arc<PublishedCache>,
+    /// The places of the file, by its newest change.
+    pub places: VersionCache<i64, Vec<Offer>>,
 }
 
 #[OpenApi(tag = "crate::web::Tag::Gates")]
@@ -72,17 +79,19 @@ impl GateApi {
     #[oai(path = "/gate", method = "get", operation_id = "getGate")]
     async fn get(&self, caller: Granted<UseGate>) -> Outcome<Answer<Gate>> {
         let app = caller.device;
-        let (gate, message) = self.app.store.look_up(|connection| {
-            let gate = GateSettings::read(connection, app)?;
-            Ok((gate, gate_message::current(connection)?))
+        let (gate, offers, message) = self.app.store.look_up(|connection| {
+            let gate = GateSettings::read(connection, &self.published, app)?;
+            let offers = gate.places(connection, || {
+                let newest = audit::newest(connection)?;
+                self.places.get(newest, || devices::places(connection))
+            })?;
+            Ok((gate, offers, gate_message::current(connection)?))
         })?;
-        let places: Vec<_> = gate
-            .places
+        let places: Vec<_> = offers
             .iter()
             .map(|place| json!({"id": place.id, "name": place.name, "type": place.kind}))
             .collect();
-        let place = gate
-            .places
+        let place = offers
             .iter()
             .find(|place| gate.place == Some(DeviceId(place.id)));
         let settings = self.app.settings();
@@ -137,13 +146,15 @@ impl GateApi {
     async fn snapshot(
         &self,
         caller: Granted<UseGate>,
+        address: ClientAddress,
         /// The id of the place.
         place: Query<i64>,
         /// The cursor of the last change that was applied, or `meta.cursor`; a snapshot without it.
         since: Query<Option<String>>,
         /// Changes on a page, 1 to 10,000; 2,000 without it.
         limit: Query<Option<i64>>,
-        /// Holds the answer for up to so many seconds, 60 at most, until there is a change.
+        /// Holds the answer for up to so many seconds, 60 at most, until there is a change. Of a client that
+        /// has eight held at this address already it is empty after three seconds, with the same cursor.
         wait: Query<Option<i64>>,
     ) -> Outcome<Answer<GateChanges>> {
         let place = self.place(&caller, place.0)?;
@@ -153,7 +164,8 @@ impl GateApi {
         let default = self.app.settings().access;
         let list = Arc::new(GateList::at(place, default));
         let mut reader = Reader::new(&self.app, list, since, limit);
-        let page = reader.wait(Duration::from_secs(wait as u64)).await?;
+        let wait = Duration::from_secs(wait as u64);
+        let page = held::wait(&mut reader, &caller, address.0, wait).await?;
         let shown = self
             .app
             .store
@@ -232,7 +244,10 @@ impl GateApi {
         body: Body<WalkInInput>,
     ) -> Outcome<CreatedOnce<GateWalkIn>> {
         let ctx = self.app.context(&caller, request_id.as_str());
-        let walk_in = WalkIn::new(body.parse()?, &self.settings(&caller)?, &ctx.settings.zone)?;
+        let input = body.parse()?;
+        let walk_in = self.with_settings(&caller, |connection, gate| {
+            WalkIn::new(connection, input, gate, &ctx.settings.zone)
+        })?;
         let place = walk_in.place;
         let came = self.app.store.write(move |tx| walk_in.register(tx, &ctx));
         let (status, delegate, interaction, mut meta) = match came.await? {
@@ -265,10 +280,12 @@ impl GateApi {
         body: Body<BadgeInput>,
     ) -> Outcome<Answer<GateDelegate>> {
         let ctx = self.app.context(&caller, request_id.as_str());
-        let gate = self.settings(&caller)?;
-        let lost = LostBadge::new(body.parse()?, &gate)?;
-        self.check_pin(caller.client, gate, lost.pin.clone())
-            .await?;
+        let input = body.parse()?;
+        let (lost, pin) = self.with_settings(&caller, |connection, gate| {
+            let lost = LostBadge::new(connection, input, gate)?;
+            Ok((lost, gate.supervisor_pin.clone()))
+        })?;
+        self.check_pin(caller.client, pin, lost.pin.clone()).await?;
         let place = lost.place;
         let replaced = self.app.store.write(move |tx| lost.replace(tx, &ctx));
         let delegate = replaced.await?;
@@ -285,8 +302,8 @@ impl GateApi {
     #[oai(path = "/gate/pin", method = "post", operation_id = "checkPin")]
     async fn pin(&self, caller: Granted<UseGate>, body: Body<PinInput>) -> Outcome<NoContent> {
         let input = body.parse()?;
-        self.check_pin(caller.client, self.settings(&caller)?, input.pin)
-            .await?;
+        let pin = self.with_settings(&caller, |_, gate| Ok(gate.supervisor_pin.clone()))?;
+        self.check_pin(caller.client, pin, input.pin).await?;
         Ok(NoContent)
     }
 
@@ -317,10 +334,16 @@ impl GateApi {
 }
 
 impl GateApi {
-    fn settings(&self, caller: &Granted<UseGate>) -> Result<GateSettings> {
-        let app = caller.device;
-        let read = |connection: &Connection| GateSettings::read(connection, app);
-        self.app.store.look_up(read)
+    /// Runs some work with the caller's settings.
+    fn with_settings<T>(
+        &self,
+        caller: &Granted<UseGate>,
+        work: impl FnOnce(&Connection, &GateSettings) -> Result<T>,
+    ) -> Result<T> {
+        self.app.store.look_up(|connection| {
+            let gate = GateSettings::read(connection, &self.published, caller.device)?;
+            work(connection, &gate)
+        })
     }
 
     /// Checks what a supervisor typed. A hash takes long on purpose: few are made at a time, and guesses are counted
@@ -328,9 +351,9 @@ impl GateApi {
     ///
     /// # Errors
     /// [`Kind::Forbidden`] for another PIN, and for a gate without one; [`Kind::TooManyAttempts`].
-    async fn check_pin(&self, client: ClientId, gate: GateSettings, typed: String) -> Result<()> {
+    async fn check_pin(&self, client: ClientId, kept: Option<Value>, typed: String) -> Result<()> {
         let refused = |message: &str| Err(Error::new(Kind::Forbidden, message.to_owned()));
-        let Some(kept) = gate.supervisor_pin else {
+        let Some(kept) = kept else {
             return refused(
                 "this is for supervisors, and this gate's settings have no supervisorPin",
             );
@@ -351,7 +374,9 @@ impl GateApi {
     /// A place at which the caller may be a gate.
     fn place(&self, caller: &Granted<UseGate>, place: i64) -> Result<DeviceId> {
         let place = DeviceId(place);
-        self.settings(caller)?.check_place(place)?;
+        self.with_settings(caller, |connection, gate| {
+            gate.check_place(connection, place)
+        })?;
         Ok(place)
     }
 

@@ -14,6 +14,7 @@ use crate::{
         error::{Error, Kind, Result},
     },
 };
+use rusqlite::Connection;
 use serde::Deserialize;
 
 /// How long the same request again is taken for a resend, in milliseconds.
@@ -46,15 +47,17 @@ impl LostBadge {
     ///
     /// # Errors
     /// [`Kind::Forbidden`] for a gate of other places.
-    pub fn new(input: BadgeInput, gate: &GateSettings) -> Result<Self> {
+    pub fn new(connection: &Connection, input: BadgeInput, gate: &GateSettings) -> Result<Self> {
         let delegate = input.delegate.delegate();
         let delegate = delegate
             .map_err(|cause| Error::new(cause.kind, format!("delegate: {}", cause.message)))?;
-        let own = gate.place.filter(|place| gate.check_place(*place).is_ok());
-        let first = gate.places.first().map(|place| DeviceId(place.id));
-        let place = input.place.map(DeviceId).or(own).or(first);
-        let place = place.ok_or_else(|| Error::new(Kind::Forbidden, "this gate has no place"))?;
-        gate.check_place(place)?;
+        let place = match input.place {
+            Some(place) => DeviceId(place),
+            None => gate
+                .some_place(connection)?
+                .ok_or_else(|| Error::new(Kind::Forbidden, "this gate has no place"))?,
+        };
+        gate.check_place(connection, place)?;
         let reason = input
             .reason
             .as_deref()

@@ -24,6 +24,7 @@ use crate::{
         json,
     },
 };
+use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::mem;
@@ -76,13 +77,19 @@ impl WalkIn {
     ///
     /// # Errors
     /// [`Kind::Invalid`], naming what is at fault; [`Kind::InteractionContent`].
-    pub fn new(input: WalkInInput, gate: &GateSettings, zone: &Zone) -> Result<Self> {
+    pub fn new(
+        connection: &Connection,
+        input: WalkInInput,
+        gate: &GateSettings,
+        zone: &Zone,
+    ) -> Result<Self> {
         check_nonce(&input.nonce)?;
         let body = serde_json::to_value(&input).map_err(Error::defect)?;
         let recorded_at = read_recorded_at(input.recorded_at.as_ref(), zone)?;
         let place = DeviceId(input.place);
         let admitted = input.admitted.unwrap_or(false);
         let allowed = check(
+            connection,
             gate,
             place,
             input.delegate_type.as_deref().filter(|_| !admitted),
@@ -199,8 +206,13 @@ impl WalkIn {
 }
 
 /// Checks that a gate may register somebody of a type at a place.
-fn check(gate: &GateSettings, place: DeviceId, delegate_type: Option<&str>) -> Result<()> {
-    gate.check_place(place)?;
+fn check(
+    connection: &Connection,
+    gate: &GateSettings,
+    place: DeviceId,
+    delegate_type: Option<&str>,
+) -> Result<()> {
+    gate.check_place(connection, place)?;
     let Some(types) = &gate.walk_in else {
         let message = format!(
             "this gate registers nobody; its setting availableFeatures would have to name {FEATURE}"

@@ -16,7 +16,7 @@ use crate::{
         records::write,
         search::Search,
     },
-    domain::delegates::RESOURCE,
+    domain::{apps::PublishedCache, delegates::RESOURCE},
     identity::{
         App, Granted, Principal, Role,
         roles::{ReadInteractions, WriteInteractions},
@@ -49,6 +49,8 @@ pub use super::schemas::{BatchAnswer, InteractionShape, TestedInteraction};
 pub struct InteractionsApi {
     /// The application.
     pub app: App,
+    /// What the settings of apps say to gates.
+    pub published: Arc<PublishedCache>,
 }
 
 impl InteractionsApi {
@@ -57,12 +59,12 @@ impl InteractionsApi {
         if caller.has(Role::InteractionWrite) {
             return Ok(());
         }
-        self.app.store.look_up(
-            |connection| match confine::settings_of(connection, caller)? {
+        self.app.store.look_up(|connection| {
+            match confine::settings_of(connection, &self.published, caller)? {
                 Some(gate) => confine::check(connection, &gate, draft),
                 None => Ok(()),
-            },
-        )
+            }
+        })
     }
 
     /// A page of the list; with links where it has an address.
@@ -267,11 +269,12 @@ impl InteractionsApi {
         let turn = PARSED_AT_ONCE.acquire().await.map_err(Error::defect)?;
         // Parsing 32 MiB takes a while; gates are not to wait for it.
         let (app, principal) = (self.app.clone(), caller.principal());
+        let published = Arc::clone(&self.published);
         let (ctx, batch, key) = tokio::task::spawn_blocking(move || {
             let mut batch = Batch::new(body.parse()?, &ctx)?;
             if !principal.has(Role::InteractionWrite) {
                 app.store.look_up(|connection| {
-                    if let Some(gate) = confine::settings_of(connection, &principal)? {
+                    if let Some(gate) = confine::settings_of(connection, &published, &principal)? {
                         batch.check(|draft| confine::check(connection, &gate, draft));
                     }
                     Ok(())

@@ -3,7 +3,10 @@
 
 use super::{draft::Draft, types};
 use crate::{
-    domain::{apps::GateSettings, devices},
+    domain::{
+        apps::{GateSettings, PublishedCache},
+        devices,
+    },
     identity::{Principal, Role},
     types::{
         Timestamp,
@@ -16,11 +19,15 @@ use rusqlite::{Connection, OptionalExtension};
 pub(super) const UNDO_MS: i64 = 10 * 60 * 1000;
 
 /// The settings of a caller that is a gate and nothing more.
-pub fn settings_of(connection: &Connection, caller: &Principal) -> Result<Option<GateSettings>> {
+pub fn settings_of(
+    connection: &Connection,
+    published: &PublishedCache,
+    caller: &Principal,
+) -> Result<Option<GateSettings>> {
     if caller.has(Role::InteractionWrite) {
         return Ok(None);
     }
-    GateSettings::read(connection, caller.device).map(Some)
+    GateSettings::read(connection, published, caller.device).map(Some)
 }
 
 /// Checks what a gate wants to record.
@@ -43,7 +50,7 @@ pub fn check(connection: &Connection, gate: &GateSettings, draft: &Draft) -> Res
             ),
         ));
     };
-    gate.check_place(devices::find(connection, device)?)
+    gate.check_place(connection, devices::find(connection, device)?)
 }
 
 /// Checks that a gate may take an interaction back.

@@ -87,7 +87,7 @@ pub fn fullest(connection: &Connection, limit: usize) -> Result<Vec<Occupied>> {
 pub fn places(connection: &Connection) -> Result<Vec<(i64, String)>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT d.id, {NAME} FROM occupancy o JOIN devices d ON d.id = o.device_id
-         WHERE d.deleted_at IS NULL ORDER BY 2 LIMIT 500"
+         WHERE d.deleted_at IS NULL ORDER BY 2"
     ))?;
     let devices = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(devices.collect::<rusqlite::Result<_>>()?)

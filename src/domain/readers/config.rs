@@ -18,12 +18,6 @@ use crate::{
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Readers that are used at the most.
-const READERS_MAX: i64 = 500;
-
-/// Places with rules of their own that are read at the most.
-const PLACES_MAX: i64 = 10_000;
-
 /// Every reader and place that matters to presence.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Configuration {
@@ -71,9 +65,9 @@ impl Configuration {
         let mut statement = connection.prepare_cached(&format!(
             "SELECT d.id, {NAME}, p.id, iif(json_valid(d.data), d.data -> '$.Reader', NULL), d.available
              FROM devices d LEFT JOIN devices p ON p.id = d.parent_id AND p.deleted_at IS NULL
-             WHERE d.device_type = ?1 AND d.deleted_at IS NULL ORDER BY d.available DESC, d.id LIMIT ?2"
+             WHERE d.device_type = ?1 AND d.deleted_at IS NULL ORDER BY d.id"
         ))?;
-        let mut rows = statement.query((DEVICE_TYPE, READERS_MAX))?;
+        let mut rows = statement.query([DEVICE_TYPE])?;
         while let Some(row) = rows.next()? {
             let (id, name, parent): (i64, String, Option<i64>) =
                 (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -94,9 +88,9 @@ impl Configuration {
         });
         // Those with rules of their own keep them where nobody listens for a while.
         let mut ruled = connection.prepare_cached(
-            "SELECT id FROM devices WHERE deleted_at IS NULL AND data LIKE '%\"Presence\"%' LIMIT ?1",
+            "SELECT id FROM devices WHERE deleted_at IS NULL AND data LIKE '%\"Presence\"%'",
         )?;
-        let ruled = ruled.query_map([PLACES_MAX], |row| row.get(0))?;
+        let ruled = ruled.query_map([], |row| row.get(0))?;
         let ruled: Vec<i64> = ruled.collect::<rusqlite::Result<_>>()?;
         for place in watched.chain(ruled).collect::<Vec<_>>() {
             if !configuration.places.contains_key(&place)

@@ -378,29 +378,6 @@ fn a_stream_ends_with_its_token() {
 }
 
 #[test]
-fn who_waits_holds_up_nobody_and_there_is_room_for_256() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    caller.delegate(&json!({"firstName": "Ada"}));
-    let mut copy = Copy::default();
-    copy.follow(&caller, 1000);
-    let streams: Vec<_> = std::iter::repeat_with(|| {
-        let request = caller
-            .request(Method::GET, "/changes/stream")
-            .header("Last-Event-ID", &copy.cursor);
-        request.send().expect("an answer")
-    })
-    .take_while(|answer| answer.status() == 200)
-    .take(300)
-    .collect();
-    // Others of this process may wait as well.
-    assert!((200..=256).contains(&streams.len()), "{}", streams.len());
-    page(&caller, &copy.cursor, "wait=5").refused(503, 1108, "wait");
-    let bob = caller.delegate(&json!({"firstName": "Bob"}));
-    assert_eq!(page(&caller, &copy.cursor, "").data()[0]["id"], json!(bob));
-}
-
-#[test]
 fn the_handbooks_mirror_keeps_a_copy_of_the_attendee_list() {
     let server = Server::start();
     let (id, secret) = server.client(&[DelegateRead, DelegateWrite], &[]);

@@ -15,6 +15,8 @@ mod flags;
 mod forms;
 mod gate;
 mod gate_people;
+mod gate_places;
+mod held;
 mod interactions;
 mod kept;
 mod lists;

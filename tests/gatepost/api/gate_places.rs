@@ -1,0 +1,97 @@
+//! Gates in a venue with more places than any list shows.
+
+use crate::harness::{Caller, Server};
+use gatepost::{
+    identity::{Role, clients::NewClient},
+    types::DeviceId,
+};
+use serde_json::{Value, json};
+
+const PLACES: i64 = 2_100;
+
+/// A server with many places, and a gate that has these settings.
+fn venue(settings: &Value) -> (Server, Caller, Caller) {
+    let (server, all) = Server::with_api();
+    server.write(|tx, _| {
+        tx.execute(
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+             INSERT INTO devices (code, public_id, name, device_type, sources, created_at, updated_at)
+             SELECT 'place-' || i, 'place-' || i, printf('Place %05d', i), 'room', '[]', 0, 0 FROM n",
+            [PLACES],
+        )?;
+        Ok(())
+    });
+    let app = all.device(&json!({"code": "app-1", "deviceType": "regoapp"}));
+    server.publish(&json!({"default": settings}));
+    let (id, secret) = server.new_client(NewClient {
+        roles: [Role::Gate].into_iter().collect(),
+        device: Some(DeviceId(app)),
+        ..NewClient::named("gate")
+    });
+    let gate = server.caller_of(&id, &secret);
+    (server, all, gate)
+}
+
+/// A gate at the last place does all that gates do, and nothing at another one.
+#[test]
+fn a_gate_works_at_its_place_however_many_there_are() {
+    let named = json!({"place": "code:place-2100", "places": ["code:place-2099"], "availableFeatures": ["delegate-create"]});
+    let (_server, all, gate) = venue(&named);
+    let ada = all.delegate(&json!({"firstName": "Ada", "barcode": "A1"}));
+    let shown = gate.read("/gate");
+    let place = shown["place"]["id"].as_i64().expect("its place");
+    assert_eq!(shown["place"]["name"], "Place 02100");
+    assert_eq!(shown["places"].as_array().map(Vec::len), Some(2));
+    let body = json!({"delegate": ada, "device": "code:place-2100"});
+    gate.post("/interaction/test/check-in", &body).is(200);
+    gate.scan("check-in", ada, place).is(201);
+    let batch = json!({"interactions": {"a": {
+        "interactionType": "check-out", "delegate": ada, "device": "code:place-2100",
+    }}});
+    assert_eq!(gate.made("/interaction/batch", &batch)[0]["status"], 201);
+    gate.get(&format!("/gate/snapshot?place={place}")).is(200);
+    gate.get(&format!("/gate/search?place={place}&q=ada"))
+        .is(200);
+    let walk_in = |place| json!({"place": place, "nonce": format!("n{place}"), "firstName": "Bob"});
+    gate.post("/gate/walk-in", &walk_in(place)).is(201);
+    gate.scan("check-in", ada, "code:place-2099").is(201);
+    for other in ["place-1", "place-2098", "app-1"] {
+        gate.scan("check-in", ada, format!("code:{other}")).refused(
+            403,
+            1202,
+            "not one of this gate's places",
+        );
+    }
+    gate.post("/gate/walk-in", &walk_in(place - 3)).refused(
+        403,
+        1202,
+        "not one of this gate's places",
+    );
+}
+
+#[test]
+fn a_gate_that_may_choose_is_offered_every_place() {
+    let (server, all, gate) = venue(&json!({}));
+    let ada = all.delegate(&json!({"firstName": "Ada"}));
+    let names = || {
+        let places = gate.read("/gate")["places"].clone();
+        let places = places.as_array().expect("places").iter();
+        places
+            .map(|place| place["name"].clone())
+            .collect::<Vec<_>>()
+    };
+    let before = names();
+    assert_eq!(before.len(), 2_100);
+    assert!(before.contains(&json!("Place 02100")));
+    gate.scan("check-in", ada, "code:place-2100").is(201);
+    // Whatever changes a place is seen at once.
+    all.patch("/device/code:place-2100", &json!({"name": "Annex"}))
+        .is(200);
+    assert!(names().contains(&json!("Annex")));
+    assert_eq!(all.delete("/device/code:place-2100").status, 204);
+    assert_eq!(names().len(), 2_099);
+    server.publish(&json!({"default": {"places": ["code:place-7"]}}));
+    assert_eq!(names(), [json!("Place 00007")]);
+    gate.scan("check-in", ada, "code:place-2099")
+        .refused(403, 1202, "gate's places");
+}
