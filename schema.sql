@@ -55,7 +55,9 @@ CREATE INDEX delegates_owner ON delegates (owner_id) WHERE owner_id IS NOT NULL;
 CREATE INDEX delegates_email ON delegates (email COLLATE NOCASE) WHERE email IS NOT NULL AND deleted_at IS NULL;
 -- The console lists the types there are, and the delegates of one, in no time.
 CREATE INDEX delegates_type ON delegates (delegate_type) WHERE delegate_type IS NOT NULL AND deleted_at IS NULL;
-CREATE INDEX delegates_deleted ON delegates (deleted_at) WHERE deleted_at IS NOT NULL;
+-- With the codes in it: a scan that a gate admitted may be of somebody who was deleted since.
+CREATE INDEX delegates_deleted ON delegates (deleted_at, barcode, rfid, external_id, public_id, code, uhf_id, slug)
+    WHERE deleted_at IS NOT NULL;
 -- Search as you type: the text index knows no word of one or two letters. Each letter's entries are in
 -- the order of ids, so that a page stops once it is full (src/core/search/lead.rs).
 CREATE INDEX delegates_last_1 ON delegates (lower(substr(last_name, 1, 1))) WHERE last_name IS NOT NULL AND deleted_at IS NULL;
@@ -186,7 +188,7 @@ CREATE TABLE closed_by_upgrade (
 ) STRICT;
 
 -- Nonces live as long as the file; they outlive their interaction, so that a resend never creates
--- it a second time.
+-- it a second time. Below zero: a row of `refusals`.
 CREATE TABLE nonces (
     client_id      INTEGER NOT NULL,
     nonce          TEXT NOT NULL,
@@ -255,7 +257,8 @@ CREATE TABLE shared_values (
 ) STRICT;
 
 -- Interactions that the rules or an unknown code kept out: what the crew looks at when a guest
--- complains.
+-- complains. And scans of unknown codes that a gate had admitted before it asked, until somebody has the code:
+-- these count for who is inside, and become interactions then (src/domain/interactions/late_codes.rs).
 CREATE TABLE refusals (
     id               INTEGER PRIMARY KEY AUTOINCREMENT,
     at               INTEGER NOT NULL,
@@ -269,10 +272,15 @@ CREATE TABLE refusals (
     client_id        INTEGER,
     user_id          INTEGER,
     code             INTEGER NOT NULL,
-    message          TEXT NOT NULL
+    message          TEXT NOT NULL,
+    -- 1: the gate had admitted it. Its nonce stands in `nonces` with the id of this row, negative.
+    admitted         INTEGER NOT NULL DEFAULT 0 CHECK (admitted IN (0, 1)),
+    nonce            TEXT,
+    data             TEXT
 ) STRICT;
 CREATE INDEX refusals_at ON refusals (at);
 CREATE INDEX refusals_delegate ON refusals (delegate_id) WHERE delegate_id IS NOT NULL;
+CREATE INDEX refusals_admitted ON refusals (substr(delegate, instr(delegate, ':') + 1)) WHERE admitted = 1;
 
 -- Tags that readers saw and no attendee had, until one gets it as `uhfId`.
 CREATE TABLE unknown_tags (

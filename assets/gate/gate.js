@@ -3,7 +3,7 @@
 
 import { judgeOffline, spokenTime, word } from "./judge.js";
 import { age } from "./dom.js";
-import { body, interactionOf, isRefusal, isStored, pathOf, walkInPerson } from "./queue.js";
+import { body, interactionOf, isRefusal, isStored, pathOf, undoPath, walkInPerson } from "./queue.js";
 import { t } from "./texts.js";
 
 const VERDICT_MS = 1500;
@@ -131,8 +131,7 @@ export class Gate {
       const scan = asked ?? { ...made, nonce: "", seq: 0 };
       return this.#refused(scan, person, refusal.message, person?.note, refusal.code, this.#listNotes());
     }
-    // An override is never judged, so there is nothing that the gate could have admitted against.
-    const decision = made.override ? { due: true } : { admitted: true, due: true };
+    const decision = { admitted: true, due: true };
     const scan = asked ?? (await this.queue.add({ ...made, ...decision }));
     if (asked) await this.queue.update(asked, decision);
     const repeat = made.passage === "in" && person?.entries && person.lastIn !== undefined ? { count: person.entries, firstAt: undefined } : undefined;
@@ -227,7 +226,7 @@ export class Gate {
     if (waiting) await this.queue.undo(waiting);
     else {
       try {
-        const answer = await this.server.request("DELETE", `/interaction/id:${last.id}`, { timeoutMs: 4000 });
+        const answer = await this.server.request("DELETE", undoPath(last.scan, last.id), { timeoutMs: 4000 });
         if (answer.status !== 204) return { message: t("undo.failed", { message: answer.error?.message ?? String(answer.status) }), isDone: false };
       } catch {
         return { message: t("undo.offline"), isDone: false };

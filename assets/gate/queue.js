@@ -301,9 +301,10 @@ export class Queue {
     const id = interactionOf(scan, answer);
     const person = scan.walkIn ? answer.data : undefined;
     if (isKept && scan.undone) {
-      // Under 1109 it cannot be named: somebody has to look. A replay without an id was taken back before.
-      const undo = id === undefined ? answer : await server.request("DELETE", `/interaction/id:${id}`);
-      const isGone = undo.status === 204 || undo.status === 404 || (id === undefined && !answer.error);
+      // Without an id it waits for its code, or (1109) was stored with the gate's decision; otherwise it was taken back before.
+      const wasGone = id === undefined && !answer.error && !answer.meta?.unknown;
+      const undo = wasGone ? answer : await server.request("DELETE", undoPath(scan, id));
+      const isGone = wasGone || undo.status === 204 || undo.status === 404;
       if (isGone) await this.remove([scan]);
       else await this.update(scan, { failed: failure(undo) });
     } else if (isKept) {
@@ -335,8 +336,11 @@ export function walkInPerson({ walkIn = {}, delegate = 0, code }) {
   return { id: delegate, name, category: walkIn.delegateType, codes: code === undefined ? [] : [code], joined: true };
 }
 
-/** The id of the check-in, for undo. @param {Scan} scan @param {import("./server.js").Answer} answer @returns {number|undefined} */
-export const interactionOf = (scan, { data, meta }) => (scan.walkIn ? meta?.interaction : data?.id);
+/** The id of the check-in, for undo; none of a scan whose code nobody has yet. @param {Scan} scan @param {import("./server.js").Answer} answer @returns {number|undefined} */
+export const interactionOf = (scan, { data, meta }) => (scan.walkIn ? meta?.interaction : data?.id) ?? undefined;
+
+/** What takes a scan back. Without an id the server knows it by its nonce. @param {Scan} scan @param {number} [id] */
+export const undoPath = (scan, id) => `/interaction/${id === undefined ? `nonce:${scan.nonce}` : `id:${id}`}`;
 
 /** Where a scan is sent to by itself. @param {Scan} scan */
 export const pathOf = (scan) => (scan.walkIn ? "/gate/walk-in" : `/interaction/new/${typeOf(scan)}`);
@@ -353,7 +357,7 @@ export function body(scan) {
   return { interactionType: typeOf(scan), delegate, device: place, ...(reason ? { data: { reason } } : {}), ...made };
 }
 
-/** Stored now, before, or (1109) before with the gate's own decision not yet in it. @param {import("./server.js").Answer} answer */
+/** Stored now (without an id where nobody has the code yet), before, or (1109) before with the gate's own decision not yet in it. @param {import("./server.js").Answer} answer */
 export const isStored = ({ status, error }) => status === 200 || status === 201 || error?.internalCode === 1109;
 
 /** Sending it again changes nothing. @param {number} status */

@@ -205,7 +205,7 @@ fn connected(
     let hand_over = move |event| {
         let _ = sender.send(event);
     };
-    let client = runtime.spawn(llrp::run(config, hand_over, stopped));
+    let client = runtime.spawn(llrp::run(config, |_| Ok(()), hand_over, stopped));
     let mut end = Instant::now() + CONNECT_MAX;
     let mut is_connected = false;
     let outcome = loop {

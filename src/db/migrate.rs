@@ -49,6 +49,7 @@ const STEPS: &[M<'static>] = &[
              AND number NOT IN (SELECT record_id FROM audit WHERE record_type = 'report' AND record_id IS NOT NULL);\n",
         include_str!("migrations/reports_readers.sql")
     )),
+    M::up(include_str!("migrations/0027_late_codes.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.
@@ -63,7 +64,7 @@ pub const CURRENT: i64 = STEPS.len() as i64;
 
 /// The newest schema version that a released program writes. Steps up to it never change, and
 /// `tests/fixtures` has a file of each. Later steps may still change.
-pub const RELEASED: usize = 25;
+pub const RELEASED: usize = 26;
 const _: () = assert!(RELEASED <= STEPS.len());
 
 /// Makes an empty file one of ours, with the whole current schema.
@@ -213,6 +214,33 @@ mod tests {
         };
         assert!(changed("heat"));
         assert!(!changed("time-spent"), "which nobody changed");
+    }
+
+    #[test]
+    fn readers_of_an_older_file_are_noted_with_their_addresses() {
+        let settings = |data: &str| {
+            let mut connection = Connection::open_in_memory().unwrap();
+            Migrations::from_slice(&STEPS[..26])
+                .to_latest(&mut connection)
+                .unwrap();
+            connection
+                .execute(
+                    "INSERT INTO devices (id, device_type, data, code, public_id, sources, created_at, updated_at)
+                     VALUES (7, 'rfidreader', ?1, 'r', 'r', '[]', 0, 0)",
+                    [data],
+                )
+                .unwrap();
+            upgrade(&mut connection).unwrap();
+            let sql = "SELECT coalesce(max(value), '') FROM settings WHERE name = 'earlierReaders'";
+            connection
+                .query_row(sql, [], |row| row.get::<_, String>(0))
+                .unwrap()
+        };
+        let noted = settings(r#"{"Reader":{"protocol":"llrp","address":"127.0.0.1:5084"}}"#);
+        assert_eq!(noted, r#"{"7":"127.0.0.1:5084"}"#);
+        for data in [r#"{"Reader":{"protocol":"push"}}"#, "no JSON"] {
+            assert_eq!(settings(data), "", "{data}");
+        }
     }
 
     #[test]

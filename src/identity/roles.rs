@@ -48,7 +48,8 @@ names!(
     TxWrite "ROLE_OAUTH2_TX_WRITE",
     CommSend "ROLE_OAUTH2_COMM_SEND",
     OwnRead "ROLE_OAUTH2_OWN_READ",
-    Gate "ROLE_OAUTH2_GATE"
+    Gate "ROLE_OAUTH2_GATE",
+    ReaderWrite "ROLE_OAUTH2_READER_WRITE"
 );
 
 names!(
@@ -85,6 +86,7 @@ impl Role {
             Self::CommSend => "send e-mails, texts and push messages to people",
             Self::OwnRead => "see their own record, and people and devices that belong to it",
             Self::Gate => "let people in and out at its places, and see what a gate shows of them",
+            Self::ReaderWrite => "send what readers of UHF tags read",
         }
     }
 }
@@ -248,7 +250,7 @@ impl Requirement for ReadDeviceOrOwn {
 pub struct SendReads;
 
 impl Requirement for SendReads {
-    const ANY_OF: &'static [Role] = &[Role::InteractionWrite];
+    const ANY_OF: &'static [Role] = &[Role::ReaderWrite, Role::InteractionWrite];
     const BASIC: bool = true;
 }
 

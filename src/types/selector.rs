@@ -69,6 +69,16 @@ macro_rules! selector {
             }
         }
 
+        impl $selector {
+            /// The code that it names; of an id none.
+            pub fn code(&self) -> Option<&str> {
+                match self {
+                    Self::Id(_) => None,
+                    Self::Code(_, value) | Self::Scanned(value) => Some(value),
+                }
+            }
+        }
+
         impl fmt::Display for $selector {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {

@@ -130,6 +130,20 @@ test("undo takes a scan back, at the server too if it may have it", async (t) =>
   assert.deepEqual([peer.deleted, queue.waiting.length], [["/interaction/id:1"], 0]);
 });
 
+test("a scan whose code nobody has yet is done, and is taken back by its nonce", async (t) => {
+  const { queue } = await fresh(t);
+  await queue.add(SCAN);
+  const peer = server({ item: () => ({ status: 201, data: { id: null }, meta: { unknown: true } }) });
+  let id = 0;
+  await queue.upload(peer, async (_, stored) => { id = stored; });
+  assert.deepEqual([queue.waiting.length, queue.failed.length, id], [0, 0, undefined]);
+  const sent = await queue.add(SCAN);
+  queue.markSent(sent);
+  await queue.undo(sent);
+  await queue.upload(peer, noop);
+  assert.deepEqual([peer.deleted, queue.waiting.length, queue.failed.length], [[`/interaction/nonce:${sent.nonce}`], 0, 0]);
+});
+
 test("after a revocation only nonce, code, time and place are left", async (t) => {
   const { store, queue } = await fresh(t);
   await queue.add({ ...SCAN, reason: "a friend of Ada" });

@@ -19,6 +19,9 @@ pub(super) fn routes() -> Routes {
         .post("/console/settings/outgoing", |request| save(request, 2))
         .post("/console/settings/change-feed", |request| save(request, 3))
         .post("/console/settings/presence", |request| save(request, 4))
+        .post("/console/settings/interaction-types", |request| {
+            save(request, 5)
+        })
         .post("/console/settings/logo", put_logo)
         .action("/console/settings/logo/remove", |tx, ctx, _| {
             logo::remove(tx, ctx)?;
@@ -118,7 +121,7 @@ const ENTRIES: [(&str, &str); 3] = [
     ("single", "Again only after checking out"),
 ];
 
-static FORMS: [SettingsForm; 5] = [
+static FORMS: [SettingsForm; 6] = [
     SettingsForm {
         heading: "The instance",
         path: HERE,
@@ -171,6 +174,20 @@ static FORMS: [SettingsForm; 5] = [
         defaults: presence_defaults,
         inputs: presence_inputs,
         saved: "Saved. It applies to reads from now on.",
+        ..SettingsForm::EMPTY
+    },
+    SettingsForm {
+        heading: "Interaction types",
+        path: "/console/settings/interaction-types",
+        part_of: Some("interactionTypes"),
+        defaults: || json!({"knownOnly": false}),
+        inputs: || {
+            let known = Input::flag("knownOnly", "Known types only");
+            vec![known.wide().help(
+                "Interactions of other types are refused, which finds misspelt ones. Leave it off where an app \
+                 records types of its own.",
+            )]
+        },
         ..SettingsForm::EMPTY
     },
 ];

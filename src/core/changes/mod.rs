@@ -201,6 +201,16 @@ pub fn is_behind(connection: &Connection, from: Position) -> Result<bool> {
         .query_row(params![from.interaction, from.change], |row| row.get(0))?)
 }
 
+/// The types of records that changed after a change, and the newest change.
+pub fn types_since(connection: &Connection, after: i64) -> Result<(Vec<String>, i64)> {
+    let newest = audit::newest(connection)?;
+    let mut statement = connection.prepare_cached(
+        "SELECT record_type FROM audit WHERE id > ?1 UNION SELECT record_type FROM changes WHERE id > ?1",
+    )?;
+    let types = statement.query_map([after], |row| row.get(0))?;
+    Ok((types.collect::<rusqlite::Result<_>>()?, newest))
+}
+
 /// Reads the feed after a position: about `limit` changes at most.
 pub fn read(connection: &Connection, from: Position, limit: usize) -> Result<Read> {
     let changed = changed(connection, from.change, limit)?;

@@ -28,6 +28,8 @@ pub enum Reach {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Network,
+    /// A machine that is cabled straight to this one.
+    Link,
     Local(&'static str),
     Never(&'static str),
 }
@@ -46,24 +48,31 @@ const METADATA_V6: [Ipv6Addr; 2] = [
 
 /// Whether an address may be called.
 pub fn judge(address: IpAddr, reach: Reach) -> Result<(), String> {
-    judge_beside(address, reach, is_own)
+    judge_beside(address, reach, false, is_own)
 }
 
-/// As [`judge`], with the machine's own addresses given.
+/// Whether the server may connect to a reader: as [`judge`], but also to one that is cabled straight to this machine.
+pub fn judge_reader(address: IpAddr, reach: Reach) -> Result<(), String> {
+    judge_beside(address, reach, true, is_own)
+}
+
+/// As [`judge`], with the machine's own addresses given; `links`: also to link-local ones.
 fn judge_beside(
     address: IpAddr,
     reach: Reach,
+    links: bool,
     is_own: impl Fn(IpAddr) -> bool,
 ) -> Result<(), String> {
     let address = embedded_in(address);
     let sort = match sort(address) {
-        Sort::Network if reach == Reach::Network && is_own(address) => {
+        Sort::Link if !links => Sort::Local("a link-local address"),
+        Sort::Network | Sort::Link if reach == Reach::Network && is_own(address) => {
             Sort::Local("this machine itself (an address of its own)")
         }
         sort => sort,
     };
     match (sort, reach) {
-        (Sort::Network, _) | (Sort::Local(_), Reach::Local) => Ok(()),
+        (Sort::Network | Sort::Link, _) | (Sort::Local(_), Reach::Local) => Ok(()),
         (Sort::Local(what), _) => Err(format!(
             "{what}; Settings say whether calls may go there (outgoing.allowLocal)"
         )),
@@ -96,7 +105,7 @@ fn sort_v4(address: Ipv4Addr) -> Sort {
     } else if address.octets()[0] == 0 {
         Sort::Local("this machine itself (unspecified)")
     } else if address.is_link_local() {
-        Sort::Local("a link-local address")
+        Sort::Link
     } else {
         Sort::Network
     }
@@ -113,7 +122,7 @@ fn sort_v6(address: Ipv6Addr) -> Sort {
     } else if address.is_unspecified() {
         Sort::Local("this machine itself (unspecified)")
     } else if first & 0xffc0 == 0xfe80 || first & 0xffc0 == 0xfec0 {
-        Sort::Local("a link-local address")
+        Sort::Link
     } else {
         Sort::Network
     }
@@ -153,6 +162,35 @@ pub fn check_url(field: &str, text: &str, reach: Reach) -> Result<()> {
         Some(Err(what)) => Err(Error::invalid(format!(
             "{field}: {} is {what}",
             url.host_str().unwrap_or_default()
+        ))),
+    }
+}
+
+/// Checks the address of a reader, a host with or without a port, as [`check_url`] checks those of others.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`], saying what would be right.
+pub fn check_reader(field: &str, text: &str, reach: Reach) -> Result<()> {
+    let is_bare = !text.starts_with('[') && text.matches(':').count() > 1;
+    let host = if is_bare {
+        format!("[{text}]")
+    } else {
+        text.to_owned()
+    };
+    let url = Url::parse(&format!("http://{host}")).ok();
+    let is_short = |host: &str| host.len() <= 253 && host.split('.').all(|label| label.len() <= 63);
+    let url = url.filter(|url| url.port() != Some(0) && url.host_str().is_some_and(is_short));
+    let Some(url) = url else {
+        return Err(Error::invalid(format!(
+            "{field}: \"{}\" is no address of a machine; give its name or IP address, such as 192.0.2.9:5084",
+            shortened(text)
+        )));
+    };
+    match digits(&url).map(|address| judge_reader(address, reach)) {
+        None | Some(Ok(())) => Ok(()),
+        Some(Err(what)) => Err(Error::invalid(format!(
+            "{field}: {} is {what}",
+            shortened(text)
         ))),
     }
 }
@@ -295,15 +333,18 @@ mod tests {
             "64:ff9b::c0a8:114",
         ] {
             let parsed = address.parse().unwrap();
-            let why = judge_beside(parsed, Reach::Network, is_own).unwrap_err();
+            let why = judge_beside(parsed, Reach::Network, false, is_own).unwrap_err();
             assert!(why.contains("outgoing.allowLocal"), "{address}: {why}");
-            assert_eq!(judge_beside(parsed, Reach::Local, is_own), Ok(()));
+            assert_eq!(judge_beside(parsed, Reach::Local, false, is_own), Ok(()));
         }
         let neighbour = "192.168.1.21".parse().unwrap();
-        assert_eq!(judge_beside(neighbour, Reach::Network, is_own), Ok(()));
+        assert_eq!(
+            judge_beside(neighbour, Reach::Network, false, is_own),
+            Ok(())
+        );
         // Whatever is set, and were it this machine's own.
         let metadata = "169.254.169.254".parse().unwrap();
-        assert!(judge_beside(metadata, Reach::Local, |_| true).is_err());
+        assert!(judge_beside(metadata, Reach::Local, false, |_| true).is_err());
         // Those that it really has.
         for interface in if_addrs::get_if_addrs().unwrap() {
             assert!(judge(interface.ip(), Reach::Network).is_err());
@@ -324,7 +365,7 @@ mod tests {
             "64:ff9b::5db8:d822",
         ] {
             // One of them may be this machine's own.
-            let judged = judge_beside(address.parse().unwrap(), Reach::Network, |_| false);
+            let judged = judge_beside(address.parse().unwrap(), Reach::Network, false, |_| false);
             assert_eq!(judged, Ok(()), "{address}");
         }
     }
@@ -377,5 +418,42 @@ mod tests {
         }
         assert!(check_url("url", "http://127.1:9/", Reach::Local).is_ok());
         assert!(check_url("url", "http://169.254.169.254/", Reach::Local).is_err());
+    }
+
+    #[test]
+    fn readers_may_be_cabled_straight_to_this_machine_and_nothing_else_is_different() {
+        for (address, taken, taken_locally) in [
+            ("192.0.2.9", true, true),
+            ("192.0.2.9:5084", true, true),
+            ("reader-1.local", true, true),
+            ("169.254.7.7", true, true),
+            ("fe80::1", true, true),
+            ("[fe80::1]:5084", true, true),
+            ("127.0.0.1:5084", false, true),
+            ("127.1", false, true),
+            ("2130706433", false, true),
+            ("0x7f.1:5084", false, true),
+            ("::1", false, true),
+            ("[::ffff:127.0.0.1]:5084", false, true),
+            ("169.254.169.254", false, false),
+            ("[::ffff:169.254.169.254]:80", false, false),
+            ("fd00:ec2::254", false, false),
+            ("100.100.100.200", false, false),
+            ("224.0.0.251", false, false),
+            ("ff02::1", false, false),
+            ("255.255.255.255", false, false),
+            ("192.0.2.9:0", false, false),
+            ("1.2.3.4.5", false, false),
+        ] {
+            let fits = |reach| check_reader("address", address, reach).is_ok();
+            assert_eq!(fits(Reach::Network), taken, "{address}");
+            assert_eq!(fits(Reach::Local), taken_locally, "{address}");
+        }
+        let long = format!("{}.local", "a".repeat(64));
+        assert!(check_reader("address", &long, Reach::Local).is_err());
+        assert!(check_reader("address", &"a.".repeat(130), Reach::Local).is_err());
+        let own: IpAddr = "169.254.7.7".parse().unwrap();
+        let judged = judge_beside(own, Reach::Network, true, |address| address == own);
+        assert!(judged.unwrap_err().contains("this machine itself"));
     }
 }

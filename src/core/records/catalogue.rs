@@ -2,7 +2,10 @@
 
 use super::{Changes, Selection};
 use crate::{
-    core::search::{FieldKind, SearchField},
+    core::{
+        Context,
+        search::{FieldKind, SearchField},
+    },
     db::Tx,
     types::{
         Zone,
@@ -28,6 +31,8 @@ pub struct Resource {
     /// Completes and checks a change before it is written; the id is that of the record that
     /// changes, none when it is created.
     pub check: fn(&Tx<'_>, Option<i64>, &mut Changes) -> Result<()>,
+    /// Does what follows from a record that was created, changed or restored.
+    pub after_write: fn(&Tx<'_>, &Context, i64) -> Result<()>,
     /// Loads what a page of records carries from other tables.
     pub attach: fn(&Connection, &Selection, &[i64], &Zone) -> Result<Attachments>,
     /// What a record holds itself, without what is attached; see [`Selection::own`].

@@ -38,10 +38,12 @@ pub fn create(
 ) -> Result<i64> {
     let id = insert(tx, ctx, resource, body)?;
     audit_change(tx, ctx, resource, "create", id, None)?;
+    (resource.after_write)(tx, ctx, id)?;
     Ok(id)
 }
 
-/// As [`create`], without a row in the audit: of an import, which has one for all its records.
+/// As [`create`], without a row in the audit, which an import has for all its records, and without what
+/// follows ([`Resource::after_write`]).
 pub fn insert(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -96,7 +98,8 @@ pub fn patch(
     tx.prepare_cached(&sql)?
         .execute(params_from_iter(values))
         .map_err(|cause| code_taken(cause, resource.codes()))?;
-    audit_change(tx, ctx, resource, "update", id, Some(before))
+    audit_change(tx, ctx, resource, "update", id, Some(before))?;
+    (resource.after_write)(tx, ctx, id)
 }
 
 /// Checks a body as [`create`] would, or for the record of an id as [`patch`] would. Unique codes of
@@ -193,7 +196,8 @@ pub fn restore(
     tx.prepare_cached(&sql)?
         .execute(rusqlite::params![id, stored])
         .map_err(|cause| code_taken(cause, resource.codes()))?;
-    audit_change(tx, ctx, resource, "update", id, Some(before))
+    audit_change(tx, ctx, resource, "update", id, Some(before))?;
+    (resource.after_write)(tx, ctx, id)
 }
 
 fn check_stored_references(
@@ -304,7 +308,8 @@ pub fn undelete(tx: &Tx<'_>, ctx: &Context, resource: &'static Resource, id: i64
     tx.prepare_cached(&sql)?
         .execute(rusqlite::params![id, tx.now()])?;
     audit_change(tx, ctx, resource, "restore", id, None)?;
-    refresh_referring(tx, resource, id)
+    refresh_referring(tx, resource, id)?;
+    (resource.after_write)(tx, ctx, id)
 }
 
 fn audit_change(

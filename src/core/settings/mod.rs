@@ -23,6 +23,7 @@ use rusqlite::Connection;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::{
+    collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, RwLock},
 };
@@ -40,6 +41,8 @@ const FEED_KEPT_MAX_DAYS: i64 = 3_650;
 /// The moment at which the doors were opened, in milliseconds. It says how far the event has come,
 /// not how it is set up, and so is no part of a configuration.
 const DOORS: &str = "doorsOpenedAt";
+/// Readers of an earlier version, which the migration noted.
+const EARLIER_READERS: &str = "earlierReaders";
 
 /// The settings in force.
 #[derive(Debug, Clone, Default)]
@@ -67,8 +70,12 @@ pub struct Settings {
     pub one_time_passwords: OneTimePasswords,
     /// `changeFeed`: for how many days deletions stay known to whoever keeps a copy; 30 unless set.
     pub feed_kept_days: Option<i64>,
+    /// `interactionTypes`: whether types that mean nothing to the server are refused; they are stored unless set.
+    pub known_types_only: bool,
     /// `presence`: how tag reads become sightings, entries and exits.
     pub presence: PresenceSettings,
+    /// Addresses of readers that the file had before addresses of readers were judged, by the readers' ids.
+    pub earlier_readers: BTreeMap<i64, String>,
     /// When the doors were opened; `None` during rehearsal.
     pub doors_opened_at: Option<Timestamp>,
 }
@@ -126,6 +133,7 @@ impl Settings {
         "communications",
         "oneTimePasswords",
         "changeFeed",
+        "interactionTypes",
         "presence",
     ];
 
@@ -172,7 +180,13 @@ impl Settings {
             "communications" => self.communications = Communications::parse(value)?,
             "oneTimePasswords" => self.one_time_passwords = OneTimePasswords::parse(value)?,
             "changeFeed" => self.feed_kept_days = Some(feed_kept_days(value)?),
+            "interactionTypes" => {
+                self.known_types_only = flag(name, "knownOnly", value)?;
+            }
             "presence" => self.presence = PresenceSettings::parse("presence", value)?,
+            EARLIER_READERS => {
+                self.earlier_readers = serde_json::from_value(value.clone()).unwrap_or_default();
+            }
             DOORS => self.doors_opened_at = value.as_i64().map(Timestamp),
             notices::NAME | gate_message::NAME => {}
             _ => return Err(unknown(name)),
@@ -200,24 +214,25 @@ fn feed_kept_days(value: &Value) -> Result<i64> {
 
 /// How far calls to others may go: `{"allowLocal": true}`.
 fn reach(value: &Value) -> Result<Reach> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase", deny_unknown_fields)]
-    struct Outgoing {
-        allow_local: bool,
-    }
-    let outgoing = Outgoing::deserialize(value)
-        .map_err(|cause| Error::invalid(format!("outgoing: {cause}")))?;
-    Ok(if outgoing.allow_local {
+    Ok(if flag("outgoing", "allowLocal", value)? {
         Reach::Local
     } else {
         Reach::Network
     })
 }
 
+/// Reads a setting of one yes or no, such as `{"allowLocal": true}`.
+fn flag(name: &str, key: &str, value: &Value) -> Result<bool> {
+    let only = value.as_object().filter(|object| object.len() == 1);
+    let flag = only.and_then(|object| object.get(key)?.as_bool());
+    flag.ok_or_else(|| Error::invalid(format!("{name}: must be {{\"{key}\": true}} or false")))
+}
+
 /// The settings as they are stored: name and JSON value.
 pub fn stored(connection: &Connection) -> Result<Map<String, Value>> {
     let mut settings = rows(connection)?;
     settings.remove(DOORS);
+    settings.remove(EARLIER_READERS);
     settings.remove(notices::NAME);
     settings.remove(gate_message::NAME);
     Ok(settings)

@@ -126,7 +126,7 @@ CREATE TEMP VIEW refusals AS
 SELECT id, interaction_type, delegate, delegate_id, device, device_id, code, message,
        datetime(recorded_at / 1000, 'unixepoch') AS recorded_at,
        datetime(at / 1000, 'unixepoch') AS refused_at
-FROM file.refusals;
+FROM file.refusals WHERE admitted = 0;
 
 CREATE TEMP VIEW conflicts AS
 SELECT id, interaction_id, code, message, datetime(at / 1000, 'unixepoch') AS found_at

@@ -27,10 +27,10 @@ use crate::{
         search::{Counted, Part, Search, Subject},
     },
     db::Tx,
-    domain::interactions,
+    domain::interactions::{self, late_codes},
     identity::{Principal, Role, roles::lacking},
     types::{
-        DelegateCode, DelegateId, DelegateSelector, Zone,
+        DelegateCode, DelegateId, DelegateSelector, Timestamp, Zone,
         error::{self, Result},
         text::fold,
     },
@@ -52,6 +52,7 @@ pub static RESOURCE: Resource = Resource {
     fields: FIELDS,
     not_found: error::Kind::DelegateNotFound,
     check,
+    after_write: |tx, ctx, id| late_codes::settle(tx, ctx, DelegateId(id)),
     attach,
     own: OnceLock::new(),
 };
@@ -232,6 +233,50 @@ pub fn find(connection: &Connection, selector: &DelegateSelector) -> Result<Dele
         Some(id) => Ok(id),
         None => Err(blocked::missing(connection, selector)?),
     }
+}
+
+/// Whom a selector meant until they were deleted, and when that was. Who was merged is the one that was kept.
+pub fn find_deleted(
+    connection: &Connection,
+    selector: &DelegateSelector,
+) -> Result<Option<(DelegateId, Timestamp)>> {
+    let columns: Vec<_> = match selector {
+        DelegateSelector::Id(_) => vec!["id"],
+        DelegateSelector::Code(code, _) => {
+            let field = RESOURCE.property(code.name());
+            field.map(|field| field.column).into_iter().collect()
+        }
+        DelegateSelector::Scanned(_) => RESOURCE.codes().map(|(column, _)| column).collect(),
+    };
+    let value = match selector {
+        DelegateSelector::Id(id) => Sql::Integer(id.0),
+        DelegateSelector::Code(_, code) | DelegateSelector::Scanned(code) => {
+            Sql::Text(code.clone())
+        }
+    };
+    let found = connection
+        .prepare_cached(&format!(
+            "SELECT id, deleted_at FROM delegates WHERE deleted_at IS NOT NULL AND ?1 IN ({})
+             ORDER BY deleted_at DESC LIMIT 1",
+            columns.join(", ")
+        ))?
+        .query_row([value], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((id, at)) = found else {
+        return Ok(None);
+    };
+    let kept = connection
+        .prepare_cached(
+            "WITH RECURSIVE kept (id) AS (
+                 SELECT ?1
+                 UNION SELECT a.after ->> '$.into' FROM kept JOIN audit a
+                 ON a.record_type = 'delegate' AND a.record_id = kept.id AND a.action = 'merge'
+                 WHERE a.after ->> '$.into' IS NOT NULL)
+             SELECT d.id FROM kept JOIN delegates d ON d.id = kept.id AND d.deleted_at IS NULL",
+        )?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    Ok(Some((kept.unwrap_or(id), at)))
 }
 
 /// The delegate that a selector means, if the caller may read it: with the role all, otherwise the

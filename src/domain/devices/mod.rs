@@ -18,6 +18,7 @@ pub use names::{
 use crate::{
     core::{
         Context,
+        outgoing::check_reader,
         presence::PlacePresence,
         reader::ReaderSetup,
         records::{
@@ -27,6 +28,7 @@ use crate::{
         },
         rules::AccessRules,
         search::{Counted, Subject},
+        settings,
     },
     db::Tx,
     domain::interactions::types::OWN,
@@ -62,6 +64,7 @@ const fn records(fields: &'static [Field]) -> Resource {
         fields,
         not_found: error::Kind::DeviceNotFound,
         check: |tx, id, changes| check(tx, id, changes, ["startAt", "endAt"]),
+        after_write: |_, _, _| Ok(()),
         attach,
         own: OnceLock::new(),
     }
@@ -121,18 +124,26 @@ pub fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes, times: [&str; 
     check_times(tx, id, changes, times)
 }
 
-type CheckSection = fn(&str, &Value) -> Result<()>;
+/// Checks a section: its name, as it was, and as it will be.
+type CheckSection = fn(&Tx<'_>, &str, &Value, &Value) -> Result<()>;
 
 /// The sections of a device's `data` that the server reads, and how each is checked.
 const SECTIONS: [(&str, CheckSection); 3] = [
-    ("Access", |name, value| {
+    ("Access", |_, name, _, value| {
         AccessRules::parse(name, value).map(drop)
     }),
-    ("Presence", |name, value| {
+    ("Presence", |_, name, _, value| {
         PlacePresence::parse(name, value).map(drop)
     }),
-    ("Reader", |name, value| {
-        ReaderSetup::parse(name, value).map(drop)
+    ("Reader", |tx, name, before, value| {
+        let setup = ReaderSetup::parse(name, value)?;
+        match &setup.address {
+            Some(address) if before.get("address") != value.get("address") => {
+                let reach = settings::load(tx)?.reach;
+                check_reader(&format!("{name}.address"), address, reach)
+            }
+            _ => Ok(()),
+        }
     }),
 ];
 
@@ -154,10 +165,11 @@ fn check_sections(tx: &Tx<'_>, id: Option<i64>, changes: &Changes) -> Result<()>
         .unwrap_or_default();
     for (name, check, patch) in sent {
         if let Some(patch) = patch {
-            let mut section = stored.get_mut(name).map(Value::take).unwrap_or_default();
+            let before = stored.get_mut(name).map(Value::take).unwrap_or_default();
+            let mut section = before.clone();
             crate::types::json::merge_patch(&mut section, patch);
             if !section.is_null() {
-                check(&format!("data.{name}"), &section)?;
+                check(tx, &format!("data.{name}"), &before, &section)?;
             }
         }
     }

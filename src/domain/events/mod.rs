@@ -90,6 +90,7 @@ const fn records(fields: &'static [Field]) -> Resource {
         fields,
         not_found: error::Kind::EventNotFound,
         check,
+        after_write: |_, _, _| Ok(()),
         attach: |_, _, _, _| Ok(Attachments::default()),
         own: OnceLock::new(),
     }

@@ -189,7 +189,9 @@ impl WalkIn {
         match record(tx, ctx, &draft)?.outcome {
             record::Outcome::Created(check_in) => Ok(Outcome::Created(delegate, check_in.id)),
             record::Outcome::Refused(refusal) => Err(refusal),
-            record::Outcome::Replayed(_) => Err(Error::defect("a nonce was used up meanwhile")),
+            record::Outcome::Replayed(_) | record::Outcome::Waiting(_) => {
+                Err(Error::defect("a nonce was used up meanwhile"))
+            }
         }
     }
 

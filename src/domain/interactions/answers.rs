@@ -5,6 +5,7 @@
 use super::{
     record::{Outcome, Recorded},
     rows::Interaction,
+    spelling,
 };
 use crate::{
     core::{Context, idempotency::Stored},
@@ -36,7 +37,7 @@ pub fn render_one(recorded: &Recorded, ctx: &Context) -> Stored {
 /// The answer to an interaction that was only tried: nothing is created.
 pub fn render_tried(recorded: &Recorded, ctx: &Context) -> Stored {
     let mut stored = render_one(recorded, ctx);
-    if matches!(recorded.outcome, Outcome::Created(_)) {
+    if matches!(recorded.outcome, Outcome::Created(_) | Outcome::Waiting(_)) {
         stored.status = 200;
     }
     stored
@@ -77,6 +78,7 @@ fn told(recorded: &Recorded, ctx: &Context) -> (u16, String, String) {
     let json = |made: &Interaction| made.to_json(&ctx.settings.zone);
     let (status, data, mut meta) = match &recorded.outcome {
         Outcome::Created(made) => (201, json(made), "{}".to_owned()),
+        Outcome::Waiting(scan) => (201, json(scan), r#"{"unknown":true}"#.to_owned()),
         Outcome::Replayed(made) => (
             200,
             made.as_ref().map_or_else(|| "{}".to_owned(), json),
@@ -84,6 +86,11 @@ fn told(recorded: &Recorded, ctx: &Context) -> (u16, String, String) {
         ),
         Outcome::Refused(cause) => failed(cause, ctx),
     };
+    if let Outcome::Created(made) = &recorded.outcome
+        && let Some(warning) = spelling::warning(&made.kind)
+    {
+        add(&mut meta, "warning", &warning.into());
+    }
     if let Some(repeat) = &recorded.repeat {
         let first_at = ctx.settings.zone.iso(repeat.first_at);
         let told = json!({"count": repeat.count, "firstAt": first_at});

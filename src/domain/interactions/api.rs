@@ -6,7 +6,7 @@ use super::{
     confine,
     draft::{BatchInput, Draft, InteractionInput},
     list::{Interactions, SEARCHED},
-    record, remove,
+    nonces, record, refusals, remove,
     rows::{self, Interaction},
     walk_in,
 };
@@ -43,7 +43,7 @@ use tokio::sync::Semaphore;
 /// Batches that are parsed at once.
 static PARSED_AT_ONCE: Semaphore = Semaphore::const_new(2);
 
-pub use super::schemas::{BatchAnswer, InteractionShape, TestedInteraction};
+pub use super::schemas::{BatchAnswer, InteractionShape, RecordedInteraction, TestedInteraction};
 
 /// The endpoints.
 pub struct InteractionsApi {
@@ -157,7 +157,7 @@ impl InteractionsApi {
             .app
             .store
             .look_up(|connection| rows::find(connection, id))?;
-        let interaction = found.ok_or_else(|| remove::missing(id))?;
+        let interaction = found.ok_or_else(|| remove::missing(&id))?;
         let mut json = String::new();
         interaction.write(&self.app.settings().zone, fields.as_deref(), &mut json);
         Ok(Answer::of(&json).with_etag(Some(etag(&interaction))))
@@ -169,7 +169,9 @@ impl InteractionsApi {
     /// `nonce` or an `Idempotency-Key` a resend creates nothing twice. Where the crew left a note
     /// about the first delegate, the answer to a `check-in`, `check-out` or `check-in-override`
     /// carries it, refused or not: `meta.note` is `{"level": "info" | "warning" | "stop", "note"}`.
-    /// A gate shows it; `stop` red, for a steward to decide: the server does not refuse by it. Needs
+    /// A gate shows it; `stop` red, for a steward to decide: the server does not refuse by it. An `admitted` passage
+    /// is stored whatever the rules say, also of a ticket that was deleted or blocked since; where nobody has the code,
+    /// the scan waits until somebody does (201, `id` null, `meta.unknown`), and counts as inside. Needs
     /// `ROLE_OAUTH2_INTERACTION_WRITE`, or `ROLE_OAUTH2_GATE` for the gate's own places.
     #[oai(
         path = "/interaction/new/:interaction_type",
@@ -186,7 +188,7 @@ impl InteractionsApi {
         #[oai(name = "Idempotency-Key")]
         idempotency_key: IdempotencyKey,
         body: Body<InteractionInput>,
-    ) -> Outcome<CreatedOnce<InteractionShape>> {
+    ) -> Outcome<CreatedOnce<RecordedInteraction>> {
         let ctx = self.app.context(&caller, request_id.as_str());
         let kind = interaction_type.0;
         let draft = Draft::new(&kind, body.parse()?, &Arc::default(), &ctx.settings.zone)?;
@@ -301,7 +303,8 @@ impl InteractionsApi {
     /// As if it had never been: it no longer counts for any rule. Needs
     /// `ROLE_OAUTH2_INTERACTION_WRITE`, or `ROLE_OAUTH2_GATE` for what the gate itself recorded in the last ten
     /// minutes. Within these, the client that registered a walk-in and deletes the check-in deletes the attendee
-    /// as well, unless anything else happened to them.
+    /// as well, unless anything else happened to them. `nonce:` and the nonce mean what this client recorded with it,
+    /// a scan that still waits for its code (`meta.unknown`) included.
     #[oai(
         path = "/interaction/:interaction",
         method = "delete",
@@ -311,21 +314,34 @@ impl InteractionsApi {
         &self,
         caller: Granted<WriteInteractions>,
         request_id: RequestId,
-        /// `41` or `id:41`
+        /// `41`, `id:41` or `nonce:b1946ac9-1`
         interaction: Path<String>,
         /// The `ETag` that the interaction had: 412 when it is another since.
         #[oai(name = "If-Match")]
         if_match: IfMatch,
     ) -> Outcome<NoContent> {
-        let id = interaction_id(&interaction.0)?;
+        let selector = interaction.0;
+        let known = match selector.strip_prefix("nonce:") {
+            Some(_) => None,
+            None => Some(interaction_id(&selector)?),
+        };
         let ctx = self.app.context(&caller, request_id.as_str());
         let principal = caller.principal();
         self.app
             .store
             .write(move |tx| {
+                let id = match known {
+                    Some(id) => Some(id),
+                    None => nonces::find(tx, principal.client, &selector["nonce:".len()..])?,
+                };
+                let id = id.ok_or_else(|| remove::missing(&selector))?;
                 let current = || Ok(rows::find(tx, id)?.as_ref().map(etag));
                 if_match.check_against(current, "interaction")?;
                 confine::check_undo(tx, &principal, id, tx.now())?;
+                if id < 0 {
+                    let taken = refusals::take_out(tx, -id)?;
+                    return taken.map(drop).ok_or_else(|| remove::missing(&selector));
+                }
                 let walk_in = walk_in::made_with(tx, &ctx, id)?;
                 remove::remove(tx, &ctx, id)?;
                 walk_in.map_or(Ok(()), |made| write::delete(tx, &ctx, &RESOURCE, made.0))

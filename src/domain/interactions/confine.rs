@@ -53,7 +53,7 @@ pub fn check(connection: &Connection, gate: &GateSettings, draft: &Draft) -> Res
     gate.check_place(connection, devices::find(connection, device)?)
 }
 
-/// Checks that a gate may take an interaction back.
+/// Checks that a gate may take an interaction back, or below zero a scan that waits for its code.
 ///
 /// # Errors
 /// [`Kind::Forbidden`].
@@ -66,8 +66,13 @@ pub fn check_undo(
     if caller.has(Role::InteractionWrite) {
         return Ok(());
     }
+    let sql = if interaction < 0 {
+        "SELECT client_id, at FROM refusals WHERE id = -?1"
+    } else {
+        "SELECT client_id, created_at FROM interactions WHERE id = ?1"
+    };
     let recorded: Option<(Option<i64>, Timestamp)> = connection
-        .prepare_cached("SELECT client_id, created_at FROM interactions WHERE id = ?1")?
+        .prepare_cached(sql)?
         .query_row([interaction], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let is_own = recorded

@@ -1,7 +1,7 @@
 //! An interaction as a client sends it: parsed, completed and checked as far as that goes without
 //! the store (contract §6).
 
-use super::{forms, shared::SharedValues, types};
+use super::{forms, shared::SharedValues, spelling, types};
 use crate::types::{
     DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, Zone,
     error::{Error, Kind, Result},
@@ -217,6 +217,13 @@ impl Draft {
         Ok(())
     }
 
+    /// `data` with the shared values of its batch in their places.
+    pub fn data_in_full(&self) -> Result<Option<String>> {
+        let data = self.data.as_deref();
+        data.map(|data| self.values.in_full(data, &self.shared))
+            .transpose()
+    }
+
     /// What two requests under one nonce are compared by.
     fn fingerprint(&self, data: Option<&Value>) -> [u8; 16] {
         let shown = |participant: Option<String>| participant.map_or(Value::Null, Value::String);
@@ -249,9 +256,11 @@ pub fn check_type(kind: &str) -> Result<()> {
     if !text::is_interaction_type(kind) {
         return Err(Error::new(
             Kind::InteractionType,
-            format!(
-                "interaction type \"{}\" is malformed: it has 1 to {INTERACTION_TYPE_MAX_BYTES} of a-z 0-9 -, the first not -",
-                text::shortened(kind)
+            spelling::told(
+                kind,
+                &format!(
+                    "is malformed: it has 1 to {INTERACTION_TYPE_MAX_BYTES} of a-z 0-9 -, the first not -"
+                ),
             ),
         ));
     }

@@ -1,8 +1,13 @@
-//! Scans that gates refused as unknown, to be recorded once an import brought their codes.
+//! Scans of codes that nobody has yet. One that a gate admitted waits for somebody who has the code: it counts for
+//! who is inside, and becomes an interaction as soon as a record gets the code, whoever writes that. One that was
+//! refused is recorded when the crew asks for it.
 
 use super::{
     draft::Draft,
-    record::{Outcome, record},
+    nonces,
+    record::{Outcome, ResolvedParticipants, record},
+    refusals,
+    rows::Interaction,
     types,
 };
 use crate::{
@@ -10,18 +15,22 @@ use crate::{
     db::Tx,
     domain::delegates,
     types::{
-        ClientId, DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp,
+        ClientId, DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, UserId,
         error::{Error, Kind, Result},
     },
 };
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Params, Row, params};
+use std::sync::LazyLock;
 
 /// Refusals that are looked through, the newest first.
 const REFUSALS_MAX: i64 = 20_000;
 /// Scans that are recorded at a time, so that gates need not wait.
 pub const SLICE: usize = 100;
+/// Admitted scans of one code that wait at the most, as they are recorded with the record that gets the code. More are
+/// refused.
+const WAITING_MAX: i64 = 200;
 
-/// A scan that a gate refused as unknown, of a code that an attendee has by now.
+/// A scan of a code that was unknown, and that an attendee has by now.
 #[derive(Debug, Clone)]
 pub struct LateCode {
     refusal: i64,
@@ -30,73 +39,157 @@ pub struct LateCode {
     device: DeviceId,
     at: Timestamp,
     client: Option<ClientId>,
+    user: Option<UserId>,
+    data: Option<String>,
+    /// A gate had let the person in.
+    admitted: bool,
 }
 
-/// Scans that were refused as unknown and whose codes attendees have by now, the newest first.
+const COLUMNS: &str = "r.id, r.interaction_type, r.delegate, r.device_id, r.recorded_at, r.client_id, r.user_id, r.data,
+    r.admitted FROM refusals r";
+const PLACE: &str = "JOIN devices d ON d.id = r.device_id AND d.deleted_at IS NULL";
+
+/// Scans of unknown codes that attendees have by now, the newest first.
 pub fn find(connection: &Connection) -> Result<Vec<LateCode>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT r.id, r.interaction_type, r.delegate, r.device_id, r.recorded_at, r.client_id
-         FROM (SELECT * FROM refusals ORDER BY id DESC LIMIT ?2) r
-         JOIN devices d ON d.id = r.device_id AND d.deleted_at IS NULL
-         WHERE r.code = ?1 AND r.delegate_id IS NULL AND r.delegate IS NOT NULL ORDER BY r.id DESC",
-    )?;
+    let sql = format!(
+        "SELECT {COLUMNS} {PLACE} WHERE r.id > (SELECT max(id) - ?2 FROM refusals)
+         AND r.code = ?1 AND r.delegate_id IS NULL AND r.delegate IS NOT NULL ORDER BY r.id DESC"
+    );
     let code = Kind::DelegateNotFound.code();
-    let mut rows = statement.query(params![code, REFUSALS_MAX])?;
+    read(connection, &sql, params![code, REFUSALS_MAX])
+}
+
+/// Records the admitted scans of a delegate's codes.
+pub fn settle(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId) -> Result<()> {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        let codes: Vec<_> = delegates::RESOURCE
+            .codes()
+            .map(|(column, _)| column)
+            .collect();
+        format!(
+            "SELECT {COLUMNS} INDEXED BY refusals_admitted {PLACE}
+             WHERE r.admitted = 1 AND substr(r.delegate, instr(r.delegate, ':') + 1) IN (
+                 SELECT code.value FROM delegates p, json_each(json_array({})) code WHERE p.id = ?1)
+             ORDER BY r.id",
+            codes.join(", ")
+        )
+    });
+    let waiting = "SELECT 1 FROM refusals INDEXED BY refusals_admitted WHERE admitted = 1";
+    if tx.prepare_cached(waiting)?.exists([])? {
+        let late = read(tx, &SQL, [delegate])?;
+        record_all(tx, ctx, &late)?;
+    }
+    Ok(())
+}
+
+fn read(connection: &Connection, sql: &str, params: impl Params) -> Result<Vec<LateCode>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
     let mut late = Vec::new();
     while let Some(row) = rows.next()? {
-        let (kind, code): (String, String) = (row.get(1)?, row.get(2)?);
-        // An id is no code: who gets it later is somebody else.
-        let Ok(selector @ (DelegateSelector::Code(..) | DelegateSelector::Scanned(_))) =
-            DelegateSelector::parse(&code)
-        else {
-            continue;
-        };
-        let delegate = match delegates::find(connection, &selector) {
-            Ok(delegate) => delegate,
-            Err(cause) if cause.kind == Kind::DelegateNotFound => continue,
-            Err(cause) => return Err(cause),
-        };
-        if types::find(&kind).is_some() {
-            late.push(LateCode {
-                refusal: row.get(0)?,
-                kind,
-                delegate,
-                device: row.get(3)?,
-                at: row.get(4)?,
-                client: row.get::<_, Option<i64>>(5)?.map(ClientId),
-            });
-        }
+        late.extend(LateCode::read(connection, row)?);
     }
     Ok(late)
 }
 
-/// Records scans as if their gates had admitted them, in the name of who asks for it, and takes their refusals
-/// away. How many: one whose refusal is gone was recorded meanwhile.
+impl LateCode {
+    /// A scan, where somebody has its code.
+    fn read(connection: &Connection, row: &Row<'_>) -> Result<Option<Self>> {
+        let (kind, code): (String, String) = (row.get(1)?, row.get(2)?);
+        // An id is no code: who gets it later is somebody else.
+        let selector = DelegateSelector::parse(&code).ok();
+        let Some(selector) = selector.filter(|selector| selector.code().is_some()) else {
+            return Ok(None);
+        };
+        let delegate = match delegates::find(connection, &selector) {
+            Ok(delegate) => delegate,
+            Err(cause) if cause.kind == Kind::DelegateNotFound => return Ok(None),
+            Err(cause) => return Err(cause),
+        };
+        if types::find(&kind).is_none() {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            refusal: row.get(0)?,
+            kind,
+            delegate,
+            device: row.get(3)?,
+            at: row.get(4)?,
+            client: row.get::<_, Option<i64>>(5)?.map(ClientId),
+            user: row.get::<_, Option<i64>>(6)?.map(UserId),
+            data: row.get(7)?,
+            admitted: row.get(8)?,
+        }))
+    }
+}
+
+/// Records scans as admitted, those that were refused in the name of who asks for it, and takes their refusals away.
+/// How many: one whose refusal is gone was recorded meanwhile.
 pub fn record_all(tx: &Tx<'_>, ctx: &Context, late: &[LateCode]) -> Result<usize> {
     let mut recorded = 0;
-    let mut settle = tx.prepare_cached("DELETE FROM refusals WHERE id = ?1")?;
     for scan in late {
-        if settle.execute([scan.refusal])? == 0 {
+        let Some(taken) = refusals::take_out(tx, scan.refusal)? else {
             continue;
-        }
+        };
         let draft = Draft {
             kind: scan.kind.clone(),
             delegates: [Some(DelegateSelector::Id(scan.delegate)), None, None],
             devices: [Some(DeviceSelector::Id(scan.device)), None, None],
             recorded_at: Some(scan.at),
+            data: scan.data.clone(),
             admitted: true,
             ..Draft::default()
         };
         let of_gate = Context {
             client: scan.client,
+            user: if scan.admitted { scan.user } else { ctx.user },
             ..ctx.clone()
         };
-        match record(tx, &of_gate, &draft)?.outcome {
-            Outcome::Created(_) => recorded += 1,
-            Outcome::Replayed(_) | Outcome::Refused(_) => {
-                return Err(Error::defect("a scan without nonce was not stored"));
-            }
+        let Outcome::Created(interaction) = record(tx, &of_gate, &draft)?.outcome else {
+            return Err(Error::defect("a scan without nonce was not stored"));
+        };
+        if let (Some((client, nonce)), Some(id)) = (taken.nonce, interaction.id) {
+            nonces::lead_to(tx, client, &nonce, id.0)?;
         }
+        recorded += 1;
     }
     Ok(recorded)
+}
+
+/// Whether this is one passage of one person that a gate admitted.
+pub fn is_admitted(draft: &Draft) -> bool {
+    draft.admitted
+        && types::passage_effect(&draft.kind).is_some()
+        && draft.delegates[1..].iter().all(Option::is_none)
+        && draft.devices[1..].iter().all(Option::is_none)
+}
+
+/// Whether a scan of an unknown code waits for somebody who has it.
+pub fn waits(connection: &Connection, draft: &Draft, found: &ResolvedParticipants) -> Result<bool> {
+    let code = draft.delegates[0].as_ref().and_then(DelegateSelector::code);
+    let Some(code) = code.filter(|_| is_admitted(draft) && found.devices[0].is_some()) else {
+        return Ok(false);
+    };
+    let waiting: i64 = connection
+        .prepare_cached(
+            "SELECT count(*) FROM refusals INDEXED BY refusals_admitted
+             WHERE admitted = 1 AND substr(delegate, instr(delegate, ':') + 1) = ?1",
+        )?
+        .query_row([code], |row| row.get(0))?;
+    Ok(waiting < WAITING_MAX)
+}
+
+/// Has a scan wait; the interaction that it will be, without an id.
+pub fn keep(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    draft: &Draft,
+    found: &ResolvedParticipants,
+    missing: &Error,
+) -> Result<Interaction> {
+    let id = refusals::keep_waiting(tx, ctx, draft, found, missing)?;
+    if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client) {
+        nonces::use_up(tx, client, nonce, fingerprint, -id)?;
+    }
+    refusals::waiting(tx, id)?.ok_or_else(|| Error::defect("a scan that waits is gone"))
 }

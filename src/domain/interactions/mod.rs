@@ -37,5 +37,6 @@ pub mod remove;
 pub mod rows;
 mod schemas;
 pub mod shared;
+pub mod spelling;
 pub mod types;
 mod walk_in;

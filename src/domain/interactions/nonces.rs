@@ -1,6 +1,9 @@
 //! Nonces: what makes a resend safe, however often and however late (contract §6).
 
-use super::rows::{self, Interaction};
+use super::{
+    refusals,
+    rows::{self, Interaction},
+};
 use crate::{
     core::keyed::Key,
     db::Tx,
@@ -12,7 +15,7 @@ use crate::{
 use rusqlite::{Connection, OptionalExtension};
 
 /// What a nonce stands for already, as it is stored; `None` when it is new. The inner is `None` when
-/// the interaction was deleted since.
+/// the interaction was deleted since; without an id it still waits for its code.
 ///
 /// # Errors
 /// [`Kind::KeyReused`] when it came with another type or body.
@@ -33,11 +36,28 @@ pub fn recall(
     match found {
         None if is_erased(tx, client, nonce, fingerprint)? => Ok(Some(None)),
         None => Ok(None),
-        Some((known, interaction)) if known == *fingerprint => {
-            Ok(Some(rows::find_stored(tx, interaction)?))
-        }
+        Some((known, id)) if known == *fingerprint => Ok(Some(if id < 0 {
+            refusals::waiting(tx, -id)?
+        } else {
+            rows::find_stored(tx, id)?
+        })),
         Some(_) => Err(reused()),
     }
+}
+
+/// The interaction of a nonce, or below zero the scan that waits for its code; either may be gone.
+pub fn find(connection: &Connection, client: ClientId, nonce: &str) -> Result<Option<i64>> {
+    Ok(connection
+        .prepare_cached("SELECT interaction_id FROM nonces WHERE client_id = ?1 AND nonce = ?2")?
+        .query_row(rusqlite::params![client, nonce], |row| row.get(0))
+        .optional()?)
+}
+
+/// Has a nonce that was used up stand for an interaction.
+pub fn lead_to(tx: &Tx<'_>, client: ClientId, nonce: &str, interaction: i64) -> Result<()> {
+    tx.prepare_cached("UPDATE nonces SET interaction_id = ?3 WHERE client_id = ?1 AND nonce = ?2")?
+        .execute(rusqlite::params![client, nonce, interaction])?;
+    Ok(())
 }
 
 /// The first delegate of what a nonce stands for, also when the interaction was deleted since; nobody

@@ -6,7 +6,7 @@
 //! Somebody is inside a device from a check-in there, or at anything below it, until a check-out there
 //! or at anything above it (contract §6).
 
-use super::judge::DeviceCache;
+use super::{judge::DeviceCache, types};
 use crate::{
     core::rules::{Position, PresenceState},
     db::Tx,
@@ -103,6 +103,23 @@ impl History {
                 last.1 = change.max(0);
                 drop(rows);
                 rows = statement.query((delegate, last.0, last.1))?;
+            }
+        }
+        Ok(history)
+    }
+
+    /// Reads what somebody did of whom a code is known alone, which nobody has yet (`late_codes`).
+    pub fn of_code(connection: &Connection, code: &str) -> Result<Self> {
+        let mut statement = connection.prepare_cached(
+            "SELECT min(recorded_at, at), id, device_id, interaction_type
+             FROM refusals INDEXED BY refusals_admitted
+             WHERE admitted = 1 AND substr(delegate, instr(delegate, ':') + 1) = ?1",
+        )?;
+        let mut rows = statement.query([code])?;
+        let mut history = Self::default();
+        while let Some(row) = rows.next()? {
+            if let Some(change) = types::passage_effect(&row.get::<_, String>(3)?) {
+                history.record(row.get(2)?, change, moment(row)?);
             }
         }
         Ok(history)
@@ -340,6 +357,22 @@ pub fn each_history(
     current.map_or(Ok(()), |(of, history)| found(of, &history))
 }
 
+/// Calls back with the history of every code that nobody has yet.
+pub fn each_unknown(
+    connection: &Connection,
+    mut found: impl FnMut(&History) -> Result<()>,
+) -> Result<()> {
+    let mut statement = connection.prepare_cached(
+        "SELECT DISTINCT substr(delegate, instr(delegate, ':') + 1)
+         FROM refusals INDEXED BY refusals_admitted WHERE admitted = 1",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        found(&History::of_code(connection, &row.get::<_, String>(0)?)?)?;
+    }
+    Ok(())
+}
+
 /// Counts somebody in and out who was inside some devices before and is inside others now, both in
 /// order.
 pub fn count(tx: &Tx<'_>, before: &[DeviceId], after: &[DeviceId]) -> Result<()> {
@@ -358,7 +391,25 @@ pub fn count(tx: &Tx<'_>, before: &[DeviceId], after: &[DeviceId]) -> Result<()>
 /// Where delegates were inside before interactions of theirs are taken out or moved, so that they can
 /// be counted afterwards.
 #[derive(Debug)]
-pub struct Before(Vec<(DelegateId, Vec<DeviceId>)>);
+pub struct Before(Vec<(Who, Vec<DeviceId>)>);
+
+/// Who may be inside.
+#[derive(Debug)]
+enum Who {
+    Delegate(DelegateId),
+    /// Whoever has a code that is unknown.
+    Code(String),
+}
+
+impl Who {
+    fn inside(&self, connection: &Connection, device_cache: &DeviceCache) -> Result<Vec<DeviceId>> {
+        let history = match self {
+            Self::Delegate(delegate) => History::of(connection, *delegate),
+            Self::Code(code) => History::of_code(connection, code),
+        };
+        history?.inside(connection, device_cache)
+    }
+}
 
 impl Before {
     /// Remembers where delegates are inside.
@@ -366,24 +417,28 @@ impl Before {
         connection: &Connection,
         delegates: impl IntoIterator<Item = DelegateId>,
     ) -> Result<Self> {
+        Self::of_all(connection, delegates.into_iter().map(Who::Delegate))
+    }
+
+    /// Remembers where whoever has an unknown code is inside.
+    pub fn of_code(connection: &Connection, code: &str) -> Result<Self> {
+        Self::of_all(connection, [Who::Code(code.to_owned())])
+    }
+
+    fn of_all(connection: &Connection, all: impl IntoIterator<Item = Who>) -> Result<Self> {
         let device_cache = DeviceCache::default();
-        let inside = |delegate| {
-            let history = History::of(connection, delegate)?;
-            Ok((delegate, history.inside(connection, &device_cache)?))
+        let inside = |who: Who| {
+            let inside = who.inside(connection, &device_cache)?;
+            Ok((who, inside))
         };
-        delegates
-            .into_iter()
-            .map(inside)
-            .collect::<Result<_>>()
-            .map(Self)
+        all.into_iter().map(inside).collect::<Result<_>>().map(Self)
     }
 
     /// Counts who came in or went out by it.
     pub fn count(self, tx: &Tx<'_>) -> Result<()> {
         let device_cache = DeviceCache::default();
-        for (delegate, before) in self.0 {
-            let after = History::of(tx, delegate)?.inside(tx, &device_cache)?;
-            count(tx, &before, &after)?;
+        for (who, before) in self.0 {
+            count(tx, &before, &who.inside(tx, &device_cache)?)?;
         }
         Ok(())
     }

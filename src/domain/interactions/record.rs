@@ -5,10 +5,11 @@
 use super::{
     draft::{Draft, Participants},
     judge::{DeviceCache, Question, judge},
-    nonces,
+    late_codes, nonces,
     presence::{self, History, PresenceChange, Repeat},
     refusals,
     rows::Interaction,
+    spelling,
     types::{self, CONNECTED},
 };
 use crate::{
@@ -45,6 +46,8 @@ pub struct Recorded {
 pub enum Outcome {
     /// It is stored.
     Created(Interaction),
+    /// A gate admitted it, and its code is unknown: it waits for somebody who has the code, without an id.
+    Waiting(Interaction),
     /// Its nonce had stored it before; `None` when it was deleted since.
     Replayed(Option<Interaction>),
     /// It is not stored; the refusal is kept.
@@ -70,7 +73,9 @@ pub fn record(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Recorded> {
     let (outcome, repeat) = settle(tx, ctx, draft, &mut participants)?;
     let first = match &outcome {
         Outcome::Replayed(earlier) => earlier.as_ref().and_then(|earlier| earlier.delegates[0]),
-        Outcome::Created(_) | Outcome::Refused(_) => participants.delegates[0],
+        Outcome::Created(_) | Outcome::Waiting(_) | Outcome::Refused(_) => {
+            participants.delegates[0]
+        }
     };
     Ok(Recorded {
         note: note(tx, &tx.cache::<DeviceCache>(), draft, first)?,
@@ -109,23 +114,31 @@ fn settle(
         if let Some(earlier) = &mut earlier {
             as_answered(tx, draft, earlier)?;
         }
-        return Ok((Outcome::Replayed(earlier), None));
+        let waiting = earlier.take_if(|earlier| earlier.id.is_none());
+        let outcome = waiting.map_or(Outcome::Replayed(earlier), Outcome::Waiting);
+        return Ok((outcome, None));
     }
+    spelling::check(tx, &ctx.settings, &draft.kind)?;
     let device_cache: Rc<DeviceCache> = tx.cache();
-    let assessed = find_participants(tx, &device_cache, draft, participants).and_then(|()| {
-        let people = |device| tx.people(device);
-        assess(
-            tx,
-            ctx,
-            &device_cache,
-            draft,
-            participants,
-            tx.now(),
-            &people,
-        )
-    });
+    let people = |device| tx.people(device);
+    let assessed = find_and_assess(
+        tx,
+        ctx,
+        &device_cache,
+        draft,
+        participants,
+        tx.now(),
+        &people,
+    );
     let assessment = match assessed {
         Ok(assessment) => assessment,
+        Err(missing)
+            if missing.kind == Kind::DelegateNotFound
+                && late_codes::waits(tx, draft, participants)? =>
+        {
+            let waiting = late_codes::keep(tx, ctx, draft, participants, &missing)?;
+            return Ok((Outcome::Waiting(waiting), None));
+        }
         Err(refusal) if refusals::is_kept(refusal.kind) => {
             refusals::keep(tx, ctx, draft, participants, &refusal)?;
             return Ok((Outcome::Refused(refusal), None));
@@ -187,7 +200,7 @@ pub struct Past {
 /// # Errors
 /// [`Kind::DelegateNotFound`], [`Kind::DeviceNotFound`], and whatever keeps the store from writing.
 pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
-    let participants = find_past(tx, draft)?;
+    let participants = find_past(tx, ctx, draft)?;
     let [first, second, _] = participants.delegates;
     if let (Some(one), Some(other)) = (first, second)
         && draft.kind == CONNECTED.name
@@ -220,8 +233,13 @@ pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
 /// Finds who and what takes part in a draft of the past.
 ///
 /// # Errors
-/// [`Kind::DelegateNotFound`], [`Kind::DeviceNotFound`].
-pub fn find_past(connection: &Connection, draft: &Draft) -> Result<ResolvedParticipants> {
+/// [`Kind::InteractionType`], [`Kind::DelegateNotFound`], [`Kind::DeviceNotFound`].
+pub fn find_past(
+    connection: &Connection,
+    ctx: &Context,
+    draft: &Draft,
+) -> Result<ResolvedParticipants> {
+    spelling::check(connection, &ctx.settings, &draft.kind)?;
     let mut participants = ResolvedParticipants::default();
     find_participants(
         connection,
@@ -239,27 +257,31 @@ pub fn test(
     draft: &Draft,
     now: Timestamp,
 ) -> Result<Recorded> {
+    spelling::check(connection, &ctx.settings, &draft.kind)?;
     let mut participants = ResolvedParticipants::default();
     let device_cache = DeviceCache::default();
-    let assessed =
-        find_participants(connection, &device_cache, draft, &mut participants).and_then(|()| {
-            let people = |device| counters::people(connection, device);
-            assess(
-                connection,
-                ctx,
-                &device_cache,
-                draft,
-                &participants,
-                now,
-                &people,
-            )
-        });
+    let people = |device| counters::people(connection, device);
+    let assessed = find_and_assess(
+        connection,
+        ctx,
+        &device_cache,
+        draft,
+        &mut participants,
+        now,
+        &people,
+    );
     let note = note(connection, &device_cache, draft, participants.delegates[0])?;
     let (outcome, repeat) = match assessed {
         Ok(assessment) => (
             Outcome::Created(tried(draft, participants, now)),
             assessment.repeat,
         ),
+        Err(missing)
+            if missing.kind == Kind::DelegateNotFound
+                && late_codes::waits(connection, draft, &participants)? =>
+        {
+            (Outcome::Waiting(tried(draft, participants, now)), None)
+        }
         Err(refusal) if refusals::is_kept(refusal.kind) => (Outcome::Refused(refusal), None),
         Err(other) => return Err(other),
     };
@@ -311,6 +333,64 @@ fn find_participants(
         }
     }
     Ok(())
+}
+
+/// Finds who and what takes part, and asks the rules.
+fn find_and_assess(
+    connection: &Connection,
+    ctx: &Context,
+    device_cache: &DeviceCache,
+    draft: &Draft,
+    participants: &mut ResolvedParticipants,
+    now: Timestamp,
+    people: &dyn Fn(DeviceId) -> Result<i64>,
+) -> Result<Assessment> {
+    let former = match find_participants(connection, device_cache, draft, participants) {
+        Ok(()) => None,
+        Err(missing) if missing.kind == Kind::DelegateNotFound => {
+            Some(find_former(connection, ctx, draft, participants, missing)?)
+        }
+        Err(other) => return Err(other),
+    };
+    let mut assessment = assess(
+        connection,
+        ctx,
+        device_cache,
+        draft,
+        participants,
+        now,
+        people,
+    )?;
+    assessment.conflict = former.or(assessment.conflict);
+    Ok(assessment)
+}
+
+/// Finds whose ticket a gate admitted that was deleted or blocked since: why the server would have refused it.
+///
+/// # Errors
+/// `missing`, where there is nobody.
+fn find_former(
+    connection: &Connection,
+    ctx: &Context,
+    draft: &Draft,
+    participants: &mut ResolvedParticipants,
+    missing: Error,
+) -> Result<Error> {
+    let (Some(selector), true) = (&draft.delegates[0], late_codes::is_admitted(draft)) else {
+        return Err(missing);
+    };
+    // Of a blocked code.
+    if participants.delegates[0].is_some() {
+        return Ok(missing);
+    }
+    let Some((delegate, at)) = delegates::find_deleted(connection, selector)? else {
+        return Err(missing);
+    };
+    participants.delegates[0] = Some(delegate);
+    let name = delegates::name_of(connection, delegate.0)?.unwrap_or_default();
+    let at = ctx.settings.zone.spoken(at, Timestamp::now());
+    let told = format!("the ticket of {name} was deleted at {at}");
+    Ok(Error::new(missing.kind, told))
 }
 
 /// Somebody who goes in or out.

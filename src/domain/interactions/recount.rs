@@ -18,12 +18,14 @@ use std::{
 pub fn drift(connection: &Connection) -> Result<Vec<(DeviceId, i64)>> {
     let device_cache = DeviceCache::default();
     let mut off: BTreeMap<DeviceId, i64> = BTreeMap::new();
-    presence::each_history(connection, |_, history| {
+    let mut inside = |history: &presence::History| {
         for device in history.inside(connection, &device_cache)? {
             *off.entry(device).or_default() -= 1;
         }
         Ok(())
-    })?;
+    };
+    presence::each_history(connection, |_, history| inside(history))?;
+    presence::each_unknown(connection, inside)?;
     let mut statement = connection.prepare("SELECT device_id, inside FROM occupancy")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

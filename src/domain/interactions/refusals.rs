@@ -1,17 +1,20 @@
 //! The log of refusals, and of conflicts: admitted check-ins that the rules would have refused.
-//! The crew looks here when a guest complains (contract §3, §6).
+//! The crew looks here when a guest complains (contract §3, §6). Admitted scans of unknown codes stand among
+//! the refusals until somebody has the code (`late_codes`).
 
-use super::{draft::Draft, record::ResolvedParticipants};
+use super::{
+    draft::Draft, nonces, presence::Before, record::ResolvedParticipants, rows::Interaction,
+};
 use crate::{
     core::Context,
     db::Tx,
     domain::devices::NAME,
     types::{
-        Timestamp,
+        ClientId, DelegateSelector, Timestamp,
         error::{Error, Kind, Result},
     },
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 /// Whether a failure is one that the log keeps: refused by rules, or an unknown code.
 pub fn is_kept(kind: Kind) -> bool {
@@ -26,10 +29,41 @@ pub fn keep(
     participants: &ResolvedParticipants,
     refusal: &Error,
 ) -> Result<()> {
+    insert(tx, ctx, draft, participants, refusal, None).map(drop)
+}
+
+/// Keeps an admitted scan of an unknown code, which counts for who is inside; its id.
+pub fn keep_waiting(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    draft: &Draft,
+    participants: &ResolvedParticipants,
+    missing: &Error,
+) -> Result<i64> {
+    let told = format!("{}; the gate let the person in", missing.message);
+    let told = Error::new(missing.kind, told);
+    let data = draft.data_in_full()?;
+    let code = draft.delegates[0].as_ref().and_then(DelegateSelector::code);
+    let before = Before::of_code(tx, code.unwrap_or_default())?;
+    let id = insert(tx, ctx, draft, participants, &told, Some(data))?;
+    before.count(tx)?;
+    Ok(id)
+}
+
+/// `waiting`: the data of a scan that waits for its code.
+fn insert(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    draft: &Draft,
+    participants: &ResolvedParticipants,
+    refusal: &Error,
+    waiting: Option<Option<String>>,
+) -> Result<i64> {
+    let nonce = draft.nonce.as_ref().filter(|_| waiting.is_some());
     tx.prepare_cached(
         "INSERT INTO refusals (at, interaction_type, delegate, delegate_id, device, device_id,
-                               recorded_at, client_id, user_id, code, message)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                               recorded_at, client_id, user_id, code, message, admitted, nonce, data)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )?
     .execute(rusqlite::params![
         tx.now(),
@@ -43,8 +77,72 @@ pub fn keep(
         ctx.user,
         refusal.kind.code(),
         refusal.message,
+        waiting.is_some(),
+        nonce.map(|(nonce, _)| nonce),
+        waiting.flatten(),
     ])?;
-    Ok(())
+    Ok(tx.last_insert_rowid())
+}
+
+/// The interaction that a waiting scan will be, without an id.
+pub fn waiting(connection: &Connection, id: i64) -> Result<Option<Interaction>> {
+    let found = connection
+        .prepare_cached(
+            "SELECT interaction_type, device_id, data, recorded_at, at FROM refusals
+             WHERE id = ?1 AND admitted = 1",
+        )?
+        .query_row([id], |row| {
+            Ok(Interaction {
+                id: None,
+                kind: row.get(0)?,
+                delegates: [None; 3],
+                devices: [row.get(1)?, None, None],
+                data: row.get(2)?,
+                shared: None,
+                recorded_at: row.get(3)?,
+                created_at: row.get(4)?,
+            })
+        });
+    Ok(found.optional()?)
+}
+
+/// A refusal that was taken out.
+pub struct TakenOut {
+    /// That of a scan that waited for its code.
+    pub nonce: Option<(ClientId, String)>,
+}
+
+/// Takes a refusal out; a waiting scan counts no more for who is inside. `None` where it is gone already.
+pub fn take_out(tx: &Tx<'_>, id: i64) -> Result<Option<TakenOut>> {
+    let found = tx
+        .prepare_cached(
+            "SELECT iif(admitted = 1, substr(delegate, instr(delegate, ':') + 1), NULL), client_id, nonce
+             FROM refusals WHERE id = ?1",
+        )?
+        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    let Some((code, client, nonce)) = found.optional()? else {
+        return Ok(None);
+    };
+    let code: Option<String> = code;
+    let before = code.map(|code| Before::of_code(tx, &code)).transpose()?;
+    tx.prepare_cached("DELETE FROM refusals WHERE id = ?1")?
+        .execute([id])?;
+    if let Some(before) = before {
+        before.count(tx)?;
+    }
+    let client: Option<i64> = client;
+    Ok(Some(TakenOut {
+        nonce: client.map(ClientId).zip(nonce),
+    }))
+}
+
+/// Takes refusals out of somebody who is erased; of their nonces keyed hashes are left.
+pub fn erase(tx: &Tx<'_>, ids: &[i64]) -> Result<()> {
+    let mut nonces = Vec::new();
+    for id in ids {
+        nonces.extend(take_out(tx, *id)?.and_then(|taken| taken.nonce));
+    }
+    nonces::erase(tx, &nonces)
 }
 
 /// Keeps a conflict: the gate admitted, the rules would not have.

@@ -32,7 +32,7 @@ pub const CREATED_AT_MS: &str = "createdAtMs";
 /// # Errors
 /// [`Kind::InteractionNotFound`].
 pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
-    let interaction = rows::find(tx, id)?.ok_or_else(|| missing(id))?;
+    let interaction = rows::find(tx, id)?.ok_or_else(|| missing(&id))?;
     let origin: Option<(Option<i64>, Option<i64>, bool)> = tx
         .query_row(
             "SELECT client_id, user_id, admitted FROM interactions WHERE id = ?1",
@@ -62,7 +62,7 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
 }
 
 /// The error when there is no such interaction.
-pub(super) fn missing(id: i64) -> Error {
+pub(super) fn missing(id: &dyn std::fmt::Display) -> Error {
     Error::new(
         Kind::InteractionNotFound,
         format!("there is no interaction {id}"),

@@ -71,6 +71,39 @@ impl Described for InteractionShape {
     }
 }
 
+/// An interaction as recording it answers.
+pub struct RecordedInteraction;
+
+impl Described for RecordedInteraction {
+    const NAME: &'static str = "RecordedInteraction";
+
+    fn schema() -> MetaSchema {
+        without_id(
+            "An interaction that was recorded.",
+            "`null` of a scan that waits until somebody has its code (`meta.unknown`).",
+        )
+    }
+
+    fn meta() -> MetaSchemaRef {
+        InteractionMeta::reference()
+    }
+
+    fn register_parts(registry: &mut Registry) {
+        InteractionShape::register(registry);
+    }
+}
+
+/// An interaction whose id may be `null`.
+fn without_id(about: &'static str, about_id: &'static str) -> MetaSchema {
+    let mut schema = InteractionShape::schema();
+    schema.description = Some(about);
+    if let Some((_, MetaSchemaRef::Inline(id))) = schema.properties.first_mut() {
+        id.nullable = true;
+        id.description = Some(about_id);
+    }
+    schema
+}
+
 /// An interaction that was only tried.
 pub struct TestedInteraction;
 
@@ -78,12 +111,8 @@ impl Described for TestedInteraction {
     const NAME: &'static str = "TestedInteraction";
 
     fn schema() -> MetaSchema {
-        let mut schema = InteractionShape::schema();
-        schema.description = Some("An interaction as it would be; nothing was written.");
-        if let Some((_, MetaSchemaRef::Inline(id))) = schema.properties.first_mut() {
-            id.nullable = true;
-            id.description = Some("Always `null`.");
-        }
+        let about = "An interaction as it would be; nothing was written.";
+        let mut schema = without_id(about, "Always `null`.");
         if let Some(example) = &mut schema.example {
             example["id"] = Value::Null;
         }
@@ -116,6 +145,11 @@ impl Described for InteractionMeta {
                     "type": "boolean",
                     "description": "`true`: the same nonce or `Idempotency-Key` created this before; nothing was created now.",
                 },
+                "unknown": {
+                    "type": "boolean",
+                    "description": "`true`: a gate admitted it and nobody has its code. It is recorded, with this `recordedAt`, as soon as somebody does; until then it counts as inside.",
+                },
+                "warning": {"type": "string", "description": "What looks like a mistake, such as the spelling of the type."},
                 "note": {"$ref": "GateNote"},
                 "repeat": {
                     "type": "object",
@@ -203,7 +237,7 @@ impl Described for InteractionInput {
                 },
                 "admitted": {
                     "type": "boolean", "nullable": true,
-                    "description": "The gate let the person in already: stored whatever the rules say.",
+                    "description": "The gate let the person in already: stored whatever the rules say, and though nobody has the code.",
                 },
                 "interactionType": {
                     "type": "string", "nullable": true, "pattern": TYPE_PATTERN,
@@ -272,7 +306,7 @@ impl Described for BatchAnswer {
                     "data": {
                         "description": "The interaction, or `{}`. References to shared values stand in it as they were sent.",
                         "anyOf": [
-                            {"$ref": "Interaction"},
+                            {"$ref": "RecordedInteraction"},
                             {"type": "object", "maxProperties": 0, "description": "Of an item that failed."},
                         ],
                     },
@@ -289,6 +323,6 @@ impl Described for BatchAnswer {
     }
 
     fn register_parts(registry: &mut Registry) {
-        InteractionShape::register(registry);
+        RecordedInteraction::register(registry);
     }
 }

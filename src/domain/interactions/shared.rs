@@ -220,6 +220,20 @@ impl SharedValues {
         }
     }
 
+    /// `data` with the values in their places.
+    pub fn in_full(&self, data: &str, places: &Places) -> Result<String> {
+        if places.is_empty() {
+            return Ok(data.to_owned());
+        }
+        let mut data: Value = serde_json::from_str(data).map_err(Error::defect)?;
+        for (pointer, name) in places {
+            if let (Some(place), Some(shared)) = (data.pointer_mut(pointer), self.0.get(name)) {
+                *place = serde_json::from_str(&shared.text).map_err(Error::defect)?;
+            }
+        }
+        Ok(data.to_string())
+    }
+
     /// Stores the values that `places` name, each once in the whole file, and gives the text of
     /// the `shared` column.
     pub fn store(&self, tx: &Tx<'_>, places: &Places) -> Result<Option<String>> {

@@ -5,7 +5,7 @@ use super::{Channel, templates};
 use crate::{
     core::{Context, audit},
     db::Tx,
-    domain::interactions::draft,
+    domain::interactions::{draft, spelling},
     types::{
         error::{Error, Kind, Result},
         text,
@@ -180,6 +180,14 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, id: Option<i64>, entry: &Entry) -> Resul
             "name: there is an automation \"{}\" already",
             entry.name
         )));
+    }
+    let kind = entry.interaction_type.as_str();
+    if before
+        .as_ref()
+        .is_none_or(|before| before.entry.interaction_type != kind)
+    {
+        spelling::check(tx, &ctx.settings, kind)
+            .map_err(|cause| Error::invalid(format!("interactionType: {}", cause.message)))?;
     }
     let channel = entry.channel()?;
     if templates::of_slug(tx, channel, &entry.template)?.is_none() {

@@ -5,6 +5,7 @@ use super::{
     ingest::{Form, READS_MAX},
 };
 use crate::{
+    core::reader::DEVICE_TYPE,
     domain::devices,
     identity::{App, Granted, roles::SendReads},
     types::{
@@ -20,6 +21,10 @@ use crate::{
 use poem_openapi::{OpenApi, param::Query, registry::MetaSchema};
 use serde_json::json;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Bodies that are parsed at once.
+static PARSED_AT_ONCE: Semaphore = Semaphore::const_new(2);
 
 /// The largest body, in bytes.
 const BODY_MAX_BYTES: usize = 4 << 20;
@@ -36,10 +41,10 @@ impl ReadersApi {
     ///
     /// Reads of UHF tags, from which the server derives who is where (`seen`, `entered`, `exited`). The
     /// body is JSON, a JSON object a line (`application/x-ndjson`), or CSV (`text/csv`, with a header of
-    /// `epc,antenna,rssi,at`); up to 10,000 reads and 4 MiB. Send often: reads of one tag that arrive
+    /// `epc,antenna,rssi,at`); up to 10,000 reads or events and 4 MiB. Send often: reads of one tag that arrive
     /// within two seconds may come in any order, later ones count as of their arrival. Reads themselves
-    /// are not stored. Takes HTTP Basic with a client's id and secret as well as a token. Needs
-    /// `ROLE_OAUTH2_INTERACTION_WRITE`.
+    /// are not stored. Takes HTTP Basic with a client's id and secret as well as a token. A client that is bound to a
+    /// reader sends for that one only. Needs `ROLE_OAUTH2_READER_WRITE`, or `ROLE_OAUTH2_INTERACTION_WRITE` for now.
     #[oai(path = "/reader/reads", method = "post", operation_id = "sendReads")]
     async fn reads(
         &self,
@@ -57,7 +62,7 @@ impl ReadersApi {
     /// The JSON of Impinj's `IoT` device interface (R700): one event, an array, or one a line. Of
     /// `tagInventoryEvent` the server reads `epcHex` or `epc`, `antennaPort`, `peakRssiCdbm` and
     /// `timestamp`; other events are passed over. Otherwise as `POST /reader/reads`. Needs
-    /// `ROLE_OAUTH2_INTERACTION_WRITE`.
+    /// `ROLE_OAUTH2_READER_WRITE`, or `ROLE_OAUTH2_INTERACTION_WRITE` for now.
     #[oai(
         path = "/reader/impinj",
         method = "post",
@@ -77,7 +82,7 @@ impl ReadersApi {
     ///
     /// The JSON of Zebra's `IoT` Connector: one event, an array, or one a line. Of `data` the server reads
     /// `idHex`, `antenna`, `peakRssi` and `timestamp`, otherwise that of the event; events without `idHex` are passed
-    /// over. Otherwise as `POST /reader/reads`. Needs `ROLE_OAUTH2_INTERACTION_WRITE`.
+    /// over. Otherwise as `POST /reader/reads`. Needs `ROLE_OAUTH2_READER_WRITE`, or `ROLE_OAUTH2_INTERACTION_WRITE` for now.
     #[oai(
         path = "/reader/zebra",
         method = "post",
@@ -104,9 +109,12 @@ impl ReadersApi {
     ) -> Result<Answer<AcceptedReads, 202>> {
         let (body, zone) = (body.into_plain()?, self.app.settings().zone.clone());
         let parse = move || form.parse(&body, Timestamp::now(), &zone);
+        let turn = PARSED_AT_ONCE.acquire().await.map_err(Error::defect)?;
         let posted = tokio::task::spawn_blocking(parse)
             .await
             .map_err(Error::defect)??;
+        drop(turn);
+        self.readers.catch_up()?;
         let reader = match (posted.reader.as_deref(), named.as_deref()) {
             (Some(one), Some(other)) => {
                 let one = self.reader(Some(one), None)?;
@@ -119,6 +127,7 @@ impl ReadersApi {
             }
             (one, other) => self.reader(one.or(other), caller.device)?,
         };
+        self.check_bound(caller.device, reader)?;
         let accepted = self.readers.accept(reader, &posted.reads)?;
         Ok(Answer::of(
             &json!({
@@ -126,6 +135,25 @@ impl ReadersApi {
             })
             .to_string(),
         ))
+    }
+
+    /// Checks that a client which is bound to a reader sends for that one.
+    fn check_bound(&self, bound: Option<DeviceId>, reader: DeviceId) -> Result<()> {
+        let Some(bound) = bound.filter(|bound| *bound != reader) else {
+            return Ok(());
+        };
+        let sql = "SELECT 1 FROM devices WHERE id = ?1 AND device_type = ?2";
+        let is_reader = self.app.store.look_up(|connection| {
+            Ok(connection
+                .prepare_cached(sql)?
+                .exists((bound, DEVICE_TYPE))?)
+        })?;
+        if !is_reader {
+            return Ok(());
+        }
+        let message =
+            format!("reader: this client is bound to device {bound} and sends for it only");
+        Err(Error::new(Kind::Forbidden, message))
     }
 
     /// The reader that is named, or the one that the client is bound to.
@@ -145,9 +173,8 @@ impl ReadersApi {
             })?,
         };
         if !self.readers.knows(reader) {
-            let message = format!(
-                "device {reader} is not an available device of the type rfidreader; a new one is known after 2 seconds"
-            );
+            let message =
+                format!("device {reader} is not an available device of the type rfidreader");
             return Err(Error::new(Kind::DeviceNotFound, message));
         }
         Ok(reader)

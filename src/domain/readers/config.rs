@@ -2,6 +2,7 @@
 
 use crate::{
     core::{
+        outgoing::{Reach, check_reader},
         presence::{PlacePresence, PresenceSettings, Zone},
         reader::{DEVICE_TYPE, Protocol, ReaderSetup},
         settings::Settings,
@@ -37,6 +38,8 @@ pub struct ReaderConfig {
     pub parent: Option<i64>,
     /// What each antenna watches; empty where the whole reader watches its parent.
     pub antennas: BTreeMap<u16, Watched>,
+    /// Which addresses the server may connect to.
+    pub reach: Reach,
     /// What keeps parts of the setup from being used, in words.
     pub faults: Vec<String>,
 }
@@ -79,6 +82,7 @@ impl Configuration {
             let reader = ReaderConfig::of(connection, name, parent, stored.as_deref());
             configuration.readers.insert(id, reader);
         }
+        configuration.judge_addresses(settings);
         configuration.find_half_portals();
         configuration.find_shared_addresses();
         let readers = configuration.readers.values();
@@ -100,6 +104,27 @@ impl Configuration {
             }
         }
         Ok(configuration)
+    }
+
+    /// A reader that the file of an earlier version has goes on at an address that a new one could not have, and is
+    /// listed.
+    fn judge_addresses(&mut self, settings: &Settings) {
+        for (id, reader) in &mut self.readers {
+            reader.reach = settings.reach;
+            let Some(address) = reader.llrp_address() else {
+                continue;
+            };
+            let is_earlier = settings
+                .earlier_readers
+                .get(id)
+                .is_some_and(|of_then| of_then == address);
+            if let Err(fault) = check_reader("Address", address, settings.reach) {
+                reader.faults.push(fault.message);
+            }
+            if is_earlier {
+                reader.reach = Reach::Local;
+            }
+        }
     }
 
     /// A portal without one of its sides tells no direction.
@@ -261,6 +286,7 @@ impl ReaderConfig {
             setup,
             parent,
             antennas,
+            reach: Reach::default(),
             faults,
         }
     }

@@ -7,8 +7,12 @@ use crate::types::{
     error::{Error, Result},
     json::{self, in_plain_words},
 };
-use serde::Deserialize;
-use serde_json::Value;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{Value, value::RawValue};
+use std::fmt;
 
 /// Reads in a body at the most.
 pub const READS_MAX: usize = 10_000;
@@ -89,9 +93,9 @@ impl Form {
                 }
                 posted.reader = match input.reader {
                     None => None,
-                    Some(Value::String(selector)) => Some(selector),
-                    Some(Value::Number(id)) => Some(id.to_string()),
-                    Some(_) => {
+                    Some(Scalar::Text(selector)) => Some(selector),
+                    Some(Scalar::Number(id)) => Some(id.to_string()),
+                    Some(Scalar::Other) => {
                         return Err(Error::invalid("reader: must be an id or a selector"));
                     }
                 };
@@ -126,31 +130,27 @@ impl Form {
                     add(&format!("line {at}: "), row.into())?;
                 }
             }
-            Self::Impinj => {
-                for (at, event) in events(body)? {
-                    let at_event = event.get("timestamp").cloned();
-                    // Others tell of the reader's own state.
-                    if let Some(event) = event.get("tagInventoryEvent") {
-                        let event: ImpinjEvent = part(&format!("{at}tagInventoryEvent"), event)?;
-                        if event.epc_hex.is_some() || event.epc.is_some() {
-                            add(
-                                &format!("{at}tagInventoryEvent."),
-                                event.read_input(at_event),
-                            )?;
-                        }
-                    }
+            Self::Impinj => events(body, "tagInventoryEvent", |at, event| {
+                // Others tell of the reader's own state.
+                let Some(told) = event.told else {
+                    return Ok(());
+                };
+                let told: ImpinjEvent = part(&format!("{at}tagInventoryEvent"), told)?;
+                if told.epc_hex.is_none() && told.epc.is_none() {
+                    return Ok(());
                 }
-            }
-            Self::Zebra => {
-                for (at, event) in events(body)? {
-                    if let Some(data) = event.get("data").filter(|data| data.get("idHex").is_some())
-                    {
-                        let data: ZebraData = part(&format!("{at}data"), data)?;
-                        let at_event = event.get("timestamp").cloned();
-                        add(&format!("{at}data."), data.read_input(at_event))?;
-                    }
-                }
-            }
+                add(
+                    &format!("{at}tagInventoryEvent."),
+                    told.read_input(event.at),
+                )
+            })?,
+            Self::Zebra => events(body, "data", |at, event| {
+                let Some(told) = event.told.filter(|told| told.get().contains("idHex")) else {
+                    return Ok(());
+                };
+                let told: ZebraData = part(&format!("{at}data"), told)?;
+                add(&format!("{at}data."), told.read_input(event.at))
+            })?,
         }
         Ok(posted)
     }
@@ -176,45 +176,228 @@ fn parsed<'a, T: Deserialize<'a>>(text: &'a [u8]) -> std::result::Result<T, Stri
     serde_json::from_slice(text).map_err(|cause| in_plain_words(&cause.to_string()))
 }
 
-/// The events of a body: a JSON array, a JSON object, or one a line; each with how messages begin.
-fn events(body: &[u8]) -> Result<Vec<(String, Value)>> {
-    let events: Vec<(String, Value)> = if let Ok(whole) = serde_json::from_slice(body) {
-        json::check_limits(body)?;
-        match whole {
-            Value::Array(events) => {
-                let named = |(at, event)| (format!("[{at}]."), event);
-                events.into_iter().enumerate().map(named).collect()
-            }
-            event => vec![(String::new(), event)],
+/// Calls back with each event of a body, as it is read, and how messages about it begin. A body is a JSON array, a JSON
+/// object, or one a line; `key` is what an event tells of a tag under.
+fn events<'a>(
+    body: &'a [u8],
+    key: &'static str,
+    mut found: impl FnMut(&str, Event<'a>) -> Result<()>,
+) -> Result<()> {
+    let mut count = 0;
+    let mut take = |at: &str, event: Event<'a>| {
+        count += 1;
+        if count > READS_MAX {
+            return Err(Error::invalid(format!(
+                "at most {READS_MAX} events in a body"
+            )));
         }
-    } else {
-        events_of_lines(body)?
+        found(at, event)
     };
-    match events.iter().find(|(_, event)| !event.is_object()) {
-        Some((at, _)) if at.is_empty() => Err(Error::invalid("must be an event, a JSON object")),
-        Some((at, _)) => {
-            let at = at.trim_end_matches(['.', ':', ' ']);
-            Err(Error::invalid(format!(
-                "{at}: must be an event, a JSON object"
-            )))
-        }
-        None => Ok(events),
+    if body.trim_ascii_start().starts_with(b"[") {
+        json::check_limits(body)?;
+        let mut failure = None;
+        let all = Events {
+            key,
+            take: &mut take,
+            failure: &mut failure,
+        };
+        let mut reader = serde_json::Deserializer::from_slice(body);
+        let read = all.deserialize(&mut reader).and_then(|()| reader.end());
+        return match (failure, read) {
+            (Some(failure), _) => Err(failure),
+            (None, read) => {
+                read.map_err(|cause| Error::invalid(format!("the body {}", json::fault(&cause))))
+            }
+        };
+    }
+    if let Ok(only) = event(body, key) {
+        return take("", only);
+    }
+    for (at, line) in lines(body) {
+        let read = event(line, key);
+        let read = read.map_err(|fault| Error::invalid(format!("line {at}: {fault}")))?;
+        take(&format!("line {at}: "), read)?;
+    }
+    Ok(())
+}
+
+/// One event and nothing else.
+fn event<'a>(text: &'a [u8], key: &'static str) -> std::result::Result<Event<'a>, String> {
+    json::check_limits(text).map_err(|cause| cause.message)?;
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let read = EventKey(key).deserialize(&mut reader);
+    let read = read.and_then(|event| reader.end().map(|()| event));
+    read.map_err(|cause| in_plain_words(&cause.to_string()))
+}
+
+/// What matters of an event.
+#[derive(Default)]
+struct Event<'a> {
+    at: Option<Scalar>,
+    /// What it tells of a tag.
+    told: Option<&'a RawValue>,
+}
+
+/// Reads an event: what it tells of a tag stands under this key.
+#[derive(Clone, Copy)]
+struct EventKey(&'static str);
+
+impl<'de> DeserializeSeed<'de> for EventKey {
+    type Value = Event<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Event<'de>, D::Error> {
+        deserializer.deserialize_map(self)
     }
 }
 
-fn events_of_lines(body: &[u8]) -> Result<Vec<(String, Value)>> {
-    let line = |(at, line): (usize, &[u8])| {
-        let event = json::check_limits(line).map_err(|cause| cause.message);
-        let event = event.and_then(|()| parsed(line));
-        let event = event.map_err(|fault| Error::invalid(format!("line {at}: {fault}")))?;
-        Ok((format!("line {at}: "), event))
-    };
-    lines(body).map(line).collect()
+impl<'de> Visitor<'de> for EventKey {
+    type Value = Event<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an event, a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Event<'de>, A::Error> {
+        let mut event = Event::default();
+        while let Some(key) = map.next_key::<String>()? {
+            if key == self.0 {
+                event.told = Some(map.next_value()?);
+            } else if key == "timestamp" {
+                event.at = map.next_value()?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(event)
+    }
+}
+
+/// Reads an array of events, one after the other.
+struct Events<'f, F> {
+    key: &'static str,
+    take: &'f mut F,
+    /// What ended it before the end.
+    failure: &'f mut Option<Error>,
+}
+
+impl<'de, F: FnMut(&str, Event<'de>) -> Result<()>> DeserializeSeed<'de> for Events<'_, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, F: FnMut(&str, Event<'de>) -> Result<()>> Visitor<'de> for Events<'_, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("events")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        for at in 0.. {
+            let taken = match seq.next_element_seed(EventKey(self.key)) {
+                Ok(None) => return Ok(()),
+                Ok(Some(event)) => (self.take)(&format!("[{at}]."), event),
+                Err(cause) => {
+                    let fault = in_plain_words(&cause.to_string());
+                    Err(Error::invalid(format!("[{at}]: {fault}")))
+                }
+            };
+            if let Err(cause) = taken {
+                *self.failure = Some(cause);
+                break;
+            }
+        }
+        Err(serde::de::Error::custom("ended early"))
+    }
+}
+
+/// A number or a text; of anything else only that it is neither.
+#[derive(Debug, Clone, PartialEq)]
+enum Scalar {
+    Number(serde_json::Number),
+    Text(String),
+    Other,
+}
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ScalarVisitor;
+
+        impl<'de> Visitor<'de> for ScalarVisitor {
+            type Value = Scalar;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number or a text")
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Scalar, E> {
+                Ok(Scalar::Number(number.into()))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Scalar, E> {
+                Ok(Scalar::Number(number.into()))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Scalar, E> {
+                let number = serde_json::Number::from_f64(number);
+                Ok(number.map_or(Scalar::Other, Scalar::Number))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Scalar, E> {
+                Ok(Scalar::Text(text.to_owned()))
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Scalar, E> {
+                Ok(Scalar::Other)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Scalar, A::Error> {
+                IgnoredAny.visit_seq(seq).map(|_| Scalar::Other)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Scalar, A::Error> {
+                IgnoredAny.visit_map(map).map(|_| Scalar::Other)
+            }
+        }
+
+        deserializer.deserialize_any(ScalarVisitor)
+    }
+}
+
+/// Reads a list of reads, as far as it is not too long.
+fn some_reads<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ReadInput>, D::Error> {
+    struct ReadsVisitor;
+
+    impl<'de> Visitor<'de> for ReadsVisitor {
+        type Value = Vec<ReadInput>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of reads")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<ReadInput>, A::Error> {
+            let mut reads = Vec::new();
+            while let Some(read) = seq.next_element()? {
+                if reads.len() == READS_MAX {
+                    let told = format!("at most {READS_MAX} reads in a body");
+                    return Err(serde::de::Error::custom(told));
+                }
+                reads.push(read);
+            }
+            Ok(reads)
+        }
+    }
+
+    deserializer.deserialize_seq(ReadsVisitor)
 }
 
 /// A part of an event, named by its path.
-fn part<T: for<'a> Deserialize<'a>>(path: &str, value: &Value) -> Result<T> {
-    serde_path_to_error::deserialize(value).map_err(|cause| {
+fn part<'a, T: Deserialize<'a>>(path: &str, told: &'a RawValue) -> Result<T> {
+    let mut reader = serde_json::Deserializer::from_str(told.get());
+    serde_path_to_error::deserialize(&mut reader).map_err(|cause| {
         let field = cause.path().to_string();
         let separator = if field == "." { "" } else { "." };
         let field = field.trim_start_matches('.').to_owned();
@@ -227,7 +410,8 @@ fn part<T: for<'a> Deserialize<'a>>(path: &str, value: &Value) -> Result<T> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReadsInput {
-    reader: Option<Value>,
+    reader: Option<Scalar>,
+    #[serde(deserialize_with = "some_reads")]
     reads: Vec<ReadInput>,
 }
 
@@ -238,7 +422,7 @@ struct ReadInput {
     epc: String,
     antenna: Option<u16>,
     rssi: Option<f32>,
-    at: Option<Value>,
+    at: Option<Scalar>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -254,7 +438,7 @@ impl From<CsvRow> for ReadInput {
         let at = row.at.filter(|at| !at.is_empty()).map(|at| {
             let seconds = at.parse::<f64>().ok();
             let seconds = seconds.and_then(serde_json::Number::from_f64);
-            seconds.map_or_else(|| at.into(), Value::Number)
+            seconds.map_or(Scalar::Text(at), Scalar::Number)
         });
         Self {
             epc: row.epc,
@@ -274,12 +458,12 @@ struct ImpinjEvent {
     epc: Option<String>,
     antenna_port: Option<u16>,
     peak_rssi_cdbm: Option<f32>,
-    timestamp: Option<Value>,
-    last_seen_time: Option<Value>,
+    timestamp: Option<Scalar>,
+    last_seen_time: Option<Scalar>,
 }
 
 impl ImpinjEvent {
-    fn read_input(self, at_event: Option<Value>) -> ReadInput {
+    fn read_input(self, at_event: Option<Scalar>) -> ReadInput {
         let of_base64 = |text: String| {
             let bytes =
                 data_encoding::BASE64URL_NOPAD.decode(text.trim_end_matches('=').as_bytes());
@@ -306,11 +490,11 @@ struct ZebraData {
     id_hex: String,
     antenna: Option<u16>,
     peak_rssi: Option<f32>,
-    timestamp: Option<Value>,
+    timestamp: Option<Scalar>,
 }
 
 impl ZebraData {
-    fn read_input(self, at_event: Option<Value>) -> ReadInput {
+    fn read_input(self, at_event: Option<Scalar>) -> ReadInput {
         ReadInput {
             epc: self.id_hex,
             antenna: self.antenna,
@@ -337,7 +521,7 @@ impl ReadInput {
             return Err(("rssi", "must be a level from -200 to 50 dBm".into()));
         }
         let at_ms = match &self.at {
-            None | Some(Value::Null) => now.0,
+            None => now.0,
             Some(at) => milliseconds(at, zone).ok_or_else(|| {
                 let fault = "must be Unix seconds, fractions allowed, or ISO 8601";
                 ("at", fault.to_owned())
@@ -354,23 +538,27 @@ impl ReadInput {
 }
 
 /// A time in Unix milliseconds. Fractions of a second count: reads come by the hundred a second.
-fn milliseconds(value: &Value, zone: &Zone) -> Option<i64> {
+fn milliseconds(value: &Scalar, zone: &Zone) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "bounded before")]
     match value {
-        Value::Number(seconds) => {
+        Scalar::Number(seconds) => {
             let ms = seconds.as_f64()? * 1000.0;
             (ms.abs() < 1e15).then_some(ms as i64)
         }
-        Value::String(text) => match text.parse::<jiff::Timestamp>() {
+        Scalar::Text(text) => match text.parse::<jiff::Timestamp>() {
             Ok(instant) => Some(instant.as_millisecond()),
             // Zebra writes `+0200`.
             Err(_) => jiff::fmt::strtime::parse("%Y-%m-%dT%H:%M:%S%.f%z", text)
                 .and_then(|parts| parts.to_timestamp())
                 .map(jiff::Timestamp::as_millisecond)
                 .ok()
-                .or_else(|| zone.read("at", value).ok().map(|at| at.0)),
+                .or_else(|| {
+                    zone.read("at", &Value::from(text.as_str()))
+                        .ok()
+                        .map(|at| at.0)
+                }),
         },
-        _ => None,
+        Scalar::Other => None,
     }
 }
 
@@ -399,5 +587,35 @@ mod tests {
         assert_eq!(at(Form::Zebra, zebra), 7_500);
         assert_eq!(at(Form::Csv, "at,epc\n3.25,3034AB01"), 3_250);
         assert_eq!(at(Form::Csv, "epc\n3034AB01"), 1_000);
+    }
+
+    #[test]
+    fn a_body_has_at_most_ten_thousand_events_whatever_they_tell() {
+        let count = READS_MAX + 1;
+        let read = r#"{"epc":"30"}"#;
+        for (form, body) in [
+            (Form::Impinj, format!("[{}]", vec!["{}"; count].join(","))),
+            (Form::Zebra, "{}\n".repeat(count)),
+            (
+                Form::Json,
+                format!("{{\"reads\":[{}]}}", vec![read; count].join(",")),
+            ),
+            (Form::Lines, format!("{read}\n").repeat(count)),
+            (Form::Csv, format!("epc\n{}", "30\n".repeat(count))),
+        ] {
+            let now = Timestamp(1_000);
+            let fault = form.parse(body.as_bytes(), now, &Zone::default());
+            let told = fault.map(|posted| posted.reads.len()).unwrap_err().message;
+            assert!(told.contains("at most 10000"), "{form:?}: {told}");
+        }
+        // It ends there: what comes later is not read.
+        let mut seen = 0;
+        let body = format!("[{}", "{},".repeat(count + 5));
+        let ended = events(body.as_bytes(), "data", |_, _| {
+            seen += 1;
+            Ok(())
+        });
+        assert!(ended.unwrap_err().message.contains("at most"));
+        assert_eq!(seen, READS_MAX);
     }
 }

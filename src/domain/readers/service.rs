@@ -14,7 +14,11 @@ use super::{
     unknown::{self, UnknownTags},
 };
 use crate::{
-    core::{Context, changes, reader::Protocol},
+    core::{
+        Context, changes,
+        outgoing::{Reach, judge_reader},
+        reader::Protocol,
+    },
     identity::App,
     types::{DeviceId, Timestamp, error::Result},
 };
@@ -57,6 +61,8 @@ pub struct Readers {
 struct Live {
     /// The state of the file that the rest follows from; it changes when the file goes back to an earlier one.
     generation: Option<i64>,
+    /// Up to this change the setup is known, and whose tags are.
+    seen: Option<i64>,
     configuration: Configuration,
     presence: Presence,
     states: BTreeMap<i64, ReaderState>,
@@ -158,6 +164,7 @@ impl Readers {
     /// by the file.
     async fn begin(&self) -> Result<()> {
         let now = Timestamp::now();
+        self.catch_up()?;
         self.configure()?;
         let generation = self.app.store.look_up(changes::generation)?;
         if self.live().generation == Some(generation) {
@@ -302,11 +309,38 @@ impl Readers {
             }
             for (id, config) in wanted {
                 clients.entry(id).or_insert_with(|| {
-                    let client = self.connect(id, config.clone());
+                    let client = self.connect(id, &config);
                     (config, client)
                 });
             }
         }
+    }
+
+    /// Reads what was changed since that reads depend on: the setup, and whose tags are.
+    ///
+    /// # Errors
+    /// When the store cannot be asked.
+    pub fn catch_up(&self) -> Result<()> {
+        let seen = self.live().seen;
+        let store = &self.app.store;
+        let Some(seen) = seen else {
+            let newest = store.look_up(changes::newest)?.change;
+            self.configure()?;
+            self.live().seen = Some(newest);
+            return Ok(());
+        };
+        let (changed, newest) =
+            store.look_up(|connection| changes::types_since(connection, seen))?;
+        let is_changed = |names: &[&str]| changed.iter().any(|name| names.contains(&&**name));
+        if is_changed(&["device", "event", "settings", "rehearsal"]) {
+            self.configure()?;
+        }
+        let mut live = self.live();
+        if is_changed(&["delegate", "rehearsal"]) {
+            live.tags.clear();
+        }
+        live.seen = live.seen.max(Some(newest));
+        Ok(())
     }
 
     fn configure(&self) -> Result<()> {
@@ -329,16 +363,18 @@ impl Readers {
     }
 
     /// The readers that the server connects to.
-    fn clients(&self) -> HashMap<i64, llrp::ReaderConfig> {
+    fn clients(&self) -> HashMap<i64, (llrp::ReaderConfig, Reach)> {
         let live = self.live();
         let readers = live.configuration.readers.iter();
         readers
-            .filter_map(|(id, reader)| Some((*id, reader.client()?)))
+            .filter_map(|(id, reader)| Some((*id, (reader.client()?, reader.reach))))
             .collect()
     }
 
     /// Connects to a reader until the result is dropped.
-    fn connect(self: &Arc<Self>, id: i64, config: llrp::ReaderConfig) -> Client {
+    fn connect(self: &Arc<Self>, id: i64, (config, reach): &(llrp::ReaderConfig, Reach)) -> Client {
+        let (config, reach) = (config.clone(), *reach);
+        let judge = move |address| judge_reader(address, reach);
         let (connected, dropped) = oneshot::channel();
         let readers = Arc::downgrade(self);
         let events = move |event| {
@@ -350,14 +386,17 @@ impl Readers {
             let _ = dropped.await;
         };
         Client {
-            task: tokio::spawn(llrp::run(config, events, dropped)),
+            task: tokio::spawn(llrp::run(config, judge, events, dropped)),
             _connected: connected,
         }
     }
 
     fn happened(&self, id: i64, event: llrp::Event) {
         if let llrp::Event::Reads(reads) = &event {
-            if let Err(cause) = self.accept(DeviceId(id), reads) {
+            let accepted = self
+                .catch_up()
+                .and_then(|()| self.accept(DeviceId(id), reads));
+            if let Err(cause) = accepted {
                 tracing::warn!("reads of reader {id}: {cause}");
                 self.live().states.entry(id).or_default().dropped += reads.len() as u64;
             }

@@ -3,11 +3,12 @@
 
 use super::{
     secret,
-    webhook::{NewWebhook, Webhook},
+    webhook::{ANY, NewWebhook, Webhook},
 };
 use crate::{
     core::{Context, audit, changes, outbox::destination as destinations},
     db::Tx,
+    domain::interactions::spelling,
     types::{
         Timestamp,
         error::{Error, Kind, Result},
@@ -150,6 +151,7 @@ pub fn create(
     agreed: Option<String>,
 ) -> Result<(i64, String)> {
     new.check(ctx.settings.reach)?;
+    check_types(tx, ctx, new, None)?;
     let count: i64 = tx.query_row("SELECT count(*) FROM webhooks", [], |row| row.get(0))?;
     if count >= WEBHOOKS_MAX {
         return Err(Error::invalid(format!(
@@ -192,6 +194,7 @@ pub fn change(tx: &Tx<'_>, ctx: &Context, id: i64, new: &NewWebhook) -> Result<(
         return Ok(());
     }
     check_name(tx, &new.name, Some(id))?;
+    check_types(tx, ctx, new, Some(&before.is))?;
     tx.prepare_cached(
         "UPDATE webhooks SET name = ?2, url = ?3, interactions = ?4, changes = ?5, devices = ?6,
                 updated_at = ?7
@@ -208,6 +211,22 @@ pub fn change(tx: &Tx<'_>, ctx: &Context, id: i64, new: &NewWebhook) -> Result<(
     ])?;
     destinations::retry(tx, &destination(id))?;
     changed(tx, ctx, id, Some(&before.is), Some(new))
+}
+
+/// Checks the types of interactions that a webhook did not have before.
+fn check_types(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    new: &NewWebhook,
+    before: Option<&NewWebhook>,
+) -> Result<()> {
+    let had = |kind: &String| before.is_some_and(|before| before.interactions.contains(kind));
+    let kinds = new.interactions.iter();
+    for kind in kinds.filter(|kind| *kind != ANY && !had(kind)) {
+        spelling::check(tx, &ctx.settings, kind)
+            .map_err(|cause| Error::invalid(format!("interactions: {}", cause.message)))?;
+    }
+    Ok(())
 }
 
 /// Gives a webhook a new secret, which is shown once. The previous one signs as well for a day

@@ -151,7 +151,7 @@ impl Check<'_> {
                 return Ok(());
             }
             let draft = self.plan.of_row(self.plan.draft(body))?;
-            let found = record::find_past(tx, &draft).map(|_| ());
+            let found = record::find_past(tx, &self.plan.ctx, &draft).map(|_| ());
             return self
                 .plan
                 .of_row(found.map_err(|cause| Plan::missing(tx, &draft, cause)));

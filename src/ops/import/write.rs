@@ -342,7 +342,9 @@ impl Import {
             (Some(kept), None)
         } else {
             let made = changes::action::CREATE;
-            (None, Some(changes::note(tx, made, resource.name, id)?))
+            let change = changes::note(tx, made, resource.name, id)?;
+            (resource.after_write)(tx, ctx, id)?;
+            (None, Some(change))
         };
         let interaction = match plan.options.join {
             Some(device) => join(tx, ctx, DelegateId(id), DeviceId(device))?,

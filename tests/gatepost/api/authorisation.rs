@@ -103,9 +103,9 @@ const TABLE: &[(&str, Access)] = &[
     ("replaceBadge", Roles(&[Gate])),
     ("checkPin", Roles(&[Gate])),
     ("findAtGate", Roles(&[Gate])),
-    ("sendReads", Roles(&[InteractionWrite])),
-    ("sendImpinjEvents", Roles(&[InteractionWrite])),
-    ("sendZebraEvents", Roles(&[InteractionWrite])),
+    ("sendReads", Roles(&[ReaderWrite, InteractionWrite])),
+    ("sendImpinjEvents", Roles(&[ReaderWrite, InteractionWrite])),
+    ("sendZebraEvents", Roles(&[ReaderWrite, InteractionWrite])),
 ];
 
 /// One operation of the server's document.

@@ -19,6 +19,7 @@ mod gate_places;
 mod held;
 mod interactions;
 mod kept;
+mod late;
 mod lists;
 mod myself;
 mod nonces;

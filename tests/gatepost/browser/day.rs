@@ -28,7 +28,7 @@ pub fn spend(browser: &Browser, served: &Served, folder: &Path) {
 fn equip(browser: &Browser) {
     browser.go("/console/readers/new");
     browser.fill("name", "Portal 1");
-    browser.fill("address", "127.0.0.1:9");
+    browser.fill("address", "169.254.1.1:9");
     browser.fill("antenna0", "1");
     browser.press("Create reader");
     browser.arrives_at("/console/readers");

@@ -2,7 +2,10 @@
 
 use super::{Venue, eventually};
 use crate::harness::reply;
-use gatepost::identity::Role;
+use gatepost::{
+    identity::{Role, clients::NewClient},
+    types::DeviceId,
+};
 use reqwest::Method;
 use serde_json::json;
 
@@ -196,4 +199,128 @@ fn a_setup_that_cannot_work_is_refused() {
         .all
         .patch("/device/code:hall", &body)
         .refused(400, 1100, "minReads");
+}
+
+#[test]
+fn what_the_api_changed_is_known_at_once() {
+    let venue = Venue::new();
+    // The server has its setup by now, and asks whose the tag is.
+    let reads = |reader: &str| json!({"reader": reader, "reads": [{"epc": "3034AB77"}]});
+    let accepted = |reader: &str| {
+        venue
+            .all
+            .post("/reader/reads", &reads(reader))
+            .data()
+            .clone()
+    };
+    assert_eq!(accepted("code:portal-1")["unknown"], 1);
+    venue
+        .all
+        .delegate(&json!({"firstName": "Bob", "uhfId": "3034AB77"}));
+    assert_eq!(accepted("code:portal-1")["unknown"], 0);
+    for round in 0..3 {
+        let code = format!("new-{round}");
+        let setup =
+            |prefix: &str| json!({"data": {"Reader": {"protocol": "push", "epcPrefix": prefix}}});
+        let mut device = setup("3034");
+        device["code"] = json!(code);
+        device["deviceType"] = json!("rfidreader");
+        venue.all.device(&device);
+        let selector = format!("code:{code}");
+        assert_eq!(accepted(&selector)["accepted"], 1);
+        venue
+            .all
+            .patched(&format!("/device/{selector}"), &setup("E280"));
+        assert_eq!(accepted(&selector)["accepted"], 0);
+        venue.all.delete(&format!("/device/{selector}")).is(204);
+        venue
+            .all
+            .post("/reader/reads", &reads(&selector))
+            .refused(404, 1401, "");
+    }
+}
+
+#[test]
+fn a_client_that_is_bound_to_a_reader_posts_for_that_one_only() {
+    let venue = Venue::new();
+    let other = venue
+        .all
+        .device(&json!({"code": "portal-2", "deviceType": "rfidreader", "parent": venue.hall}));
+    let bound = |device: i64| {
+        let (id, secret) = venue.server.new_client(NewClient {
+            roles: [Role::ReaderWrite].into_iter().collect(),
+            device: Some(DeviceId(device)),
+            ..NewClient::named("a reader")
+        });
+        venue.server.caller_of(&id, &secret)
+    };
+    let caller = bound(venue.reader);
+    let (none, empty) = (json!({"reads": []}), json!({}));
+    caller.post("/reader/reads", &none).is(202);
+    caller
+        .post(&format!("/reader/reads?reader={}", venue.reader), &none)
+        .is(202);
+    for path in ["reads", "impinj", "zebra"] {
+        let path = format!("/reader/{path}?reader={other}");
+        let body = if path.contains("reads") {
+            &none
+        } else {
+            &empty
+        };
+        caller
+            .post(&path, body)
+            .refused(403, 1202, "bound to device");
+    }
+    let named = json!({"reader": "code:portal-2", "reads": []});
+    caller
+        .post("/reader/reads", &named)
+        .refused(403, 1202, "bound");
+    // Also while its own reader is switched off.
+    venue
+        .all
+        .patched("/device/code:portal-1", &json!({"available": false}));
+    caller
+        .post("/reader/reads", &named)
+        .refused(403, 1202, "bound");
+    // A client of an app, which is no reader, may post for any.
+    bound(venue.hall).post("/reader/reads", &named).is(202);
+}
+
+#[test]
+fn addresses_of_readers_are_judged_wherever_they_are_set() {
+    let venue = Venue::new();
+    let at = |address: &str| json!({"data": {"Reader": {"protocol": "llrp", "address": address}}});
+    let set = |address: &str| venue.all.patch("/device/code:portal-1", &at(address));
+    let never = ["169.254.169.254", "224.0.0.1:5084", "192.0.2.9:0"];
+    for address in never {
+        set(address).refused(400, 1100, "data.Reader.address");
+    }
+    set("127.0.0.1:1").is(200);
+    venue.server.settings(&json!({"outgoing": null}));
+    for address in ["127.0.0.1:2", "127.1", "[::1]:5084"] {
+        set(address).refused(400, 1100, "outgoing.allowLocal");
+        let mut made = at(address);
+        made["deviceType"] = json!("rfidreader");
+        venue
+            .all
+            .post("/device/new", &made)
+            .refused(400, 1100, "outgoing.allowLocal");
+    }
+    // What is stored stays, and can be sent back.
+    set("127.0.0.1:1").is(200);
+    set("169.254.7.7").is(200);
+    let crew = venue.server.administrator();
+    let form = [
+        ("name", "Gate"),
+        ("protocol", "llrp"),
+        ("address", "169.254.169.254"),
+    ];
+    crew.post("/console/readers/new", &form)
+        .refused(422, "calls never go there");
+    // A name is judged by what it stands for.
+    set("localhost:1").is(200);
+    eventually("it is not connected to", || {
+        let page = crew.page("/console/readers");
+        page.contains("outgoing.allowLocal").then_some(())
+    });
 }

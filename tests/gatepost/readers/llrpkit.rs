@@ -110,7 +110,9 @@ impl Client {
         // The test may have ended.
         let pass_on = move |event| drop(sender.send(event));
         let config = ReaderConfig { address, antennas };
-        let task = tokio::spawn(run(config, pass_on, async move { drop(stopped.await) }));
+        let task = tokio::spawn(run(config, |_| Ok(()), pass_on, async move {
+            drop(stopped.await)
+        }));
         Self { events, stop, task }
     }
 

@@ -390,3 +390,25 @@ fn what_a_reader_lacks_is_told() {
             .then_some(())
     });
 }
+
+#[test]
+fn a_reader_of_an_earlier_version_goes_on_and_is_listed() {
+    let venue = Venue::new();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let emulator = emulated(&runtime, "127.0.0.1:0".parse().expect("an address"));
+    let address = emulator.address().to_string();
+    let setup = json!({"data": {"Reader": {"protocol": "llrp", "address": address}}});
+    venue.all.patched("/device/code:portal-1", &setup);
+    venue.server.settings(&json!({"outgoing": null}));
+    let crew = venue.server.administrator();
+    let is_down = || crew.page("/console/readers").contains("tag bad");
+    eventually("it is not connected to", || is_down().then_some(()));
+    // As the migration notes it.
+    let noted = json!({(venue.reader.to_string()): address});
+    venue.server.sql(&format!(
+        "INSERT INTO settings (name, value) VALUES ('earlierReaders', '{noted}')"
+    ));
+    eventually("it goes on", || (!is_down()).then_some(()));
+    let page = crew.page("/console/readers");
+    assert!(page.contains("outgoing.allowLocal"), "{page}");
+}

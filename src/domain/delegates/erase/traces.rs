@@ -13,7 +13,7 @@ use crate::{
             RESOURCE, blocked,
             erased::{self, Kind as Erased},
         },
-        interactions::remove,
+        interactions::{refusals, remove},
         sales::{self, ERASED},
     },
     types::{DelegateId, UserId, error::Result},
@@ -200,29 +200,32 @@ fn remove_refusals(tx: &Tx<'_>, traces: &Traces) -> Result<()> {
         _ => None,
     };
     let codes: BTreeSet<String> = traces.selectors.iter().filter_map(scanned).collect();
-    tx.prepare_cached(
-        "DELETE FROM refusals WHERE delegate_id IN (SELECT value FROM json_each(?1))
+    let mut named = tx.prepare_cached(
+        "SELECT id FROM refusals WHERE delegate_id IN (SELECT value FROM json_each(?1))
          OR delegate IN (SELECT value FROM json_each(?2))
          OR message IN (SELECT value FROM json_each(?3))",
-    )?
-    .execute((
+    )?;
+    let lists = (
         json!(traces.people).to_string(),
         json!(traces.selectors).to_string(),
         json!(traces.missing).to_string(),
-    ))?;
+    );
+    let mut ids: Vec<i64> = named
+        .query_map(lists, |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
     let mut unknown = tx.prepare_cached(
         "SELECT id, delegate FROM refusals WHERE delegate_id IS NULL AND delegate IS NOT NULL",
     )?;
     let unknown: Vec<(i64, String)> = unknown
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
-    for (id, selector) in unknown {
-        if scanned(&selector).is_some_and(|code| codes.contains(&code)) {
-            tx.prepare_cached("DELETE FROM refusals WHERE id = ?1")?
-                .execute([id])?;
-        }
-    }
-    Ok(())
+    let unknown = unknown.into_iter();
+    ids.extend(
+        unknown
+            .filter(|(_, selector)| scanned(selector).is_some_and(|code| codes.contains(&code)))
+            .map(|(id, _)| id),
+    );
+    refusals::erase(tx, &ids)
 }
 
 /// What readers kept of the person's tags while these were nobody's.

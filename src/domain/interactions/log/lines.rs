@@ -39,6 +39,8 @@ pub struct Line {
     pub scanned: String,
     /// Who sent it.
     pub sender: String,
+    /// A gate admitted it, and it waits for somebody who has the code.
+    pub waits: bool,
 }
 
 impl Line {
@@ -83,6 +85,7 @@ impl Line {
             scanned: row.get(10)?,
             sender: row.get(11)?,
             other: row.get(12)?,
+            waits: row.get(13)?,
         })
     }
 }
@@ -96,7 +99,7 @@ pub fn interactions(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
         format!(
             "SELECT i.id, i.created_at, i.recorded_at, i.interaction_type, coalesce({WHO}, ''), p.id,
                  coalesce({PLACE}, ''), d.id, q.message, q.code, '', {SENDER},
-                 trim(coalesce(o.first_name, '') || ' ' || coalesce(o.last_name, ''))
+                 trim(coalesce(o.first_name, '') || ' ' || coalesce(o.last_name, '')), FALSE
              FROM json_each(?1) wanted CROSS JOIN interactions i ON i.id = wanted.value
              LEFT JOIN delegates p ON p.id = i.first_delegate_id
              LEFT JOIN delegates o ON o.id = i.second_delegate_id
@@ -115,7 +118,7 @@ pub fn refusals(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
             "SELECT r.id, r.at, r.recorded_at, r.interaction_type, coalesce({WHO}, r.delegate, 'Walk-in'), p.id,
-                 coalesce({PLACE}, r.device, ''), d.id, r.message, r.code, coalesce(r.delegate, ''), {SENDER}, ''
+                 coalesce({PLACE}, r.device, ''), d.id, r.message, r.code, coalesce(r.delegate, ''), {SENDER}, '', r.admitted
              FROM json_each(?1) wanted CROSS JOIN refusals r ON r.id = wanted.value
              LEFT JOIN delegates p ON p.id = r.delegate_id
              LEFT JOIN devices d ON d.id = r.device_id

@@ -308,6 +308,7 @@ mod tests {
             code: None,
             scanned: String::new(),
             sender: String::new(),
+            waits: false,
         }
     }
 

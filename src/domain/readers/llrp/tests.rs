@@ -56,7 +56,9 @@ impl Client {
         let (stop, stopped) = oneshot::channel();
         // The test may have ended.
         let pass_on = move |event| drop(sender.send(event));
-        let task = tokio::spawn(run(config, pass_on, async move { drop(stopped.await) }));
+        let task = tokio::spawn(run(config, |_| Ok(()), pass_on, async move {
+            drop(stopped.await)
+        }));
         Self { events, stop, task }
     }
 

@@ -86,9 +86,12 @@ fn passed_over(table: &str) -> &'static str {
             "s.body_id IN (SELECT b.id FROM main.transaction_bodies AS b
                  JOIN main.transactions AS t ON t.id = b.transaction_id WHERE t.erased_at IS NOT NULL)"
         }
-        // Nothing but an erasure deletes one: what is missing was of somebody who is gone, if only by a
-        // code that was theirs.
-        "refusals" => "TRUE",
+        // What is missing was of somebody who is gone, if only by a code that was theirs. One that waited for its
+        // code may also have been recorded since: then its nonce is still there.
+        "refusals" => {
+            "NOT (s.admitted AND EXISTS (SELECT 1 FROM main.nonces AS n
+                 WHERE n.client_id = s.client_id AND n.nonce = s.nonce))"
+        }
         "blocked_codes"
         | "gate_notes"
         | "transaction_delegates" => {
@@ -219,6 +222,11 @@ pub(super) fn put_back(tx: &Tx<'_>, ctx: &Context) -> Result<Going> {
         Table::of(tx, table)?.run(tx, DELETE_SURPLUS)?;
     }
     erased::again(tx, ctx)?;
+    tx.execute(
+        "UPDATE main.nonces SET interaction_id = -r.id FROM main.refusals AS r
+         WHERE r.admitted = 1 AND nonces.client_id = r.client_id AND nonces.nonce = r.nonce",
+        [],
+    )?;
     for (device, off) in recount::drift(tx)? {
         recount::correct(tx, device, off)?;
     }

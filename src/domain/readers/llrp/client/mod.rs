@@ -4,9 +4,15 @@ mod connection;
 
 use super::{Event, PORT, ReaderConfig, State};
 use connection::Connection;
-use std::{future::Future, io::ErrorKind, pin::pin, time::Duration};
+use std::{
+    future::Future,
+    io::{self, ErrorKind},
+    net::IpAddr,
+    pin::pin,
+    time::Duration,
+};
 use tokio::{
-    net::TcpStream,
+    net::{TcpStream, lookup_host},
     time::{Instant, sleep, timeout},
 };
 
@@ -16,10 +22,12 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 const RETRY_MIN: Duration = Duration::from_secs(1);
 const RETRY_MAX: Duration = Duration::from_secs(30);
 
-/// Keeps the reader connected until `stop` is ready; then stops its inventory, within a second. `events` is
-/// called in order and must not block.
+/// Keeps the reader connected until `stop` is ready; then stops its inventory, within a second. `judge` says which
+/// addresses may be connected to, and otherwise what is wrong with one. `events` is called in order and must not
+/// block.
 pub async fn run(
     config: ReaderConfig,
+    judge: impl Fn(IpAddr) -> Result<(), String> + Send + Sync + 'static,
     events: impl Fn(Event) + Send + Sync + 'static,
     stop: impl Future<Output = ()>,
 ) {
@@ -30,7 +38,7 @@ pub async fn run(
         let started = Instant::now();
         let connected = tokio::select! {
             () = &mut stop => return,
-            connected = connect(&config.address) => connected,
+            connected = connect(&config.address, &judge) => connected,
         };
         let reason = match connected {
             Err(reason) => reason,
@@ -61,26 +69,48 @@ pub async fn run(
     }
 }
 
-async fn connect(address: &str) -> Result<TcpStream, String> {
+async fn connect(
+    address: &str,
+    judge: impl Fn(IpAddr) -> Result<(), String>,
+) -> Result<TcpStream, String> {
     let address = with_port(address);
-    let stream = timeout(CONNECT_TIMEOUT, TcpStream::connect(&address))
+    let stream = timeout(CONNECT_TIMEOUT, open(&address, judge))
         .await
         .map_err(|_| {
             format!(
                 "{address} did not answer within {} s.",
                 CONNECT_TIMEOUT.as_secs()
             )
-        })?
-        .map_err(|error| match error.kind() {
-            ErrorKind::ConnectionRefused => format!("{address} refused the connection."),
-            ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
-                format!("{address} is not on any network of this machine.")
-            }
-            _ => format!("Connecting to {address} failed: {error}."),
-        })?;
+        })??;
     // Only the delay of small messages depends on it.
     let _ = stream.set_nodelay(true);
     Ok(stream)
+}
+
+/// Connects to the first address of a name that answers and may be connected to.
+async fn open(
+    address: &str,
+    judge: impl Fn(IpAddr) -> Result<(), String>,
+) -> Result<TcpStream, String> {
+    let failed = |error: io::Error| match error.kind() {
+        ErrorKind::ConnectionRefused => format!("{address} refused the connection."),
+        ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
+            format!("{address} is not on any network of this machine.")
+        }
+        _ => format!("Connecting to {address} failed: {error}."),
+    };
+    let found = lookup_host(address).await.map_err(failed)?;
+    let (mut allowed, mut why) = (Vec::new(), "nowhere".to_owned());
+    for one in found {
+        match judge(one.ip()) {
+            Ok(()) => allowed.push(one),
+            Err(what) => why = what,
+        }
+    }
+    if allowed.is_empty() {
+        return Err(format!("{address} is {why}."));
+    }
+    TcpStream::connect(&allowed[..]).await.map_err(failed)
 }
 
 /// Adds the port of LLRP to an address without one.
