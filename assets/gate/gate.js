@@ -173,7 +173,11 @@ export class Gate {
     if (!scan.walkIn && !isOut && !repeat && !scan.override && !wasInside) lines.unshift(t("verdict.first"));
     if (scan.override) lines.unshift(t("verdict.override"));
     if (wasInside) lines.unshift(t("verdict.again", { at: this.#time(person?.lastIn ?? 0) }));
-    else if (repeat?.firstAt) lines.unshift(t("verdict.repeat", { count: repeat.count + 1, at: this.#time(Date.parse(repeat.firstAt)) }));
+    else if (repeat?.firstAt) {
+      // The server counts no further.
+      const key = repeat.count < 100 ? "verdict.repeat" : "verdict.repeat.many";
+      lines.unshift(t(key, { count: repeat.count + 1, at: this.#time(Date.parse(repeat.firstAt)) }));
+    }
     const stops = note?.level === "stop";
     /** @type {Shown["kind"]} */
     const kind = stops ? "stop" : wasInside || note?.level === "warning" || scan.override ? "look" : isOut ? "out" : "good";

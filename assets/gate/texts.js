@@ -94,6 +94,7 @@ const en = {
   "verdict.override": "Let in by the supervisor",
   "verdict.first": "First entry",
   "verdict.repeat": "Entry number {count}. First at {at}",
+  "verdict.repeat.many": "Entry number {count} or later. First at {at}",
   "verdict.again": "Already inside since {at}",
   "verdict.byList": "Decided by this gate’s list, {age}",
   "verdict.offline": "Offline. Decided by this gate’s list, {age}",

@@ -5,7 +5,7 @@ use crate::types::{
     error::{Error, Result},
     text::contains_folded,
 };
-use rusqlite::{Connection, functions::FunctionFlags};
+use rusqlite::{Connection, config::DbConfig, functions::FunctionFlags};
 use std::time::Duration;
 
 /// How long a lock of another process is waited for, in milliseconds.
@@ -61,6 +61,20 @@ pub fn prepare_reader(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// Sets up a reading connection for a few records by an index.
+pub fn prepare_look_ups(connection: &Connection) -> Result<()> {
+    prepare_reader(connection)?;
+    keep_plans(connection)
+}
+
+/// Makes a statement keep the plan that it was prepared with. Otherwise one that may use a partial index
+/// (`WHERE effect = 4`) only for some value of a parameter is prepared anew each time it is run. So here a
+/// statement that needs such an index writes the value out. Lists choose by what is asked for.
+fn keep_plans(connection: &Connection) -> Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
+}
+
 /// Whether the file keeps a write-ahead log.
 pub fn keeps_log(connection: &Connection) -> Result<bool> {
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
@@ -84,6 +98,7 @@ pub fn keep_log(connection: &Connection) -> Result<()> {
 /// Sets the writing connection up.
 pub fn prepare_writer(connection: &Connection, durability: Durability) -> Result<()> {
     prepare(connection)?;
+    keep_plans(connection)?;
     // Checkpoints are the checkpointer's: one inside a commit would make a gate wait for it.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     // FULL syncs the log at every commit: an acknowledged write survives power loss.

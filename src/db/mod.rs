@@ -148,9 +148,9 @@ impl Store {
             writer: Writer::start(connection, checkpointer, Arc::clone(&watch))?,
             watch,
             integrity: Arc::new(Integrity::new(path)),
-            lookups: pool(path, 4)?,
-            lists: pool(path, 4)?,
-            followers: pool(path, FOLLOWERS_AT_ONCE)?,
+            lookups: pool(path, POOL_SIZE, connection::prepare_look_ups)?,
+            lists: pool(path, POOL_SIZE, connection::prepare_reader)?,
+            followers: pool(path, FOLLOWERS_AT_ONCE, connection::prepare_reader)?,
             followers_turn: Arc::new(Semaphore::new(FOLLOWERS_AT_ONCE as usize)),
             path: path.to_owned(),
             open: Arc::default(),
@@ -428,12 +428,15 @@ fn snapshot<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result
     work(connection)
 }
 
-fn pool(path: &Path, size: u32) -> Result<Pool> {
+/// Connections of each pool.
+const POOL_SIZE: u32 = 4;
+
+fn pool(path: &Path, size: u32, prepare: fn(&Connection) -> Result<()>) -> Result<Pool> {
     let manager = SqliteConnectionManager::file(path)
         // One thread at a time has it: no need for a lock around every value of every row.
         .with_flags(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .with_init(|connection| {
-            connection::prepare_reader(connection)
+        .with_init(move |connection| {
+            prepare(connection)
                 .map_err(|cause| rusqlite::Error::InvalidParameterName(cause.message))
         });
     Ok(r2d2::Pool::builder()

@@ -15,7 +15,6 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::time::Sleep;
-use tower_http::{BoxError, compression::CompressionBody};
 
 /// A body that keeps coming at this rate, in bytes a second, is not cut off.
 const RATE_MIN: u64 = 64 * 1024;
@@ -115,7 +114,7 @@ impl Body for IncomingBody {
 
 /// An answer's body. When it goes, the answer was handed over, or given up.
 pub struct OutgoingBody {
-    content: CompressionBody<BoxBody<Bytes, io::Error>>,
+    content: BoxBody<Bytes, io::Error>,
     bytes: u64,
     connection_state: Arc<ConnectionState>,
     line: Option<Box<AccessLine>>,
@@ -124,7 +123,7 @@ pub struct OutgoingBody {
 impl OutgoingBody {
     /// A body, with the line that the log gets when it is through.
     pub fn new(
-        body: CompressionBody<BoxBody<Bytes, io::Error>>,
+        body: BoxBody<Bytes, io::Error>,
         connection_state: Arc<ConnectionState>,
         line: Option<AccessLine>,
     ) -> Self {
@@ -139,12 +138,12 @@ impl OutgoingBody {
 
 impl Body for OutgoingBody {
     type Data = Bytes;
-    type Error = BoxError;
+    type Error = io::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let poll = Pin::new(&mut self.content).poll_frame(cx);
         if let Poll::Ready(Some(Ok(frame))) = &poll {
             self.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);

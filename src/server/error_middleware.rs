@@ -4,6 +4,7 @@
 use super::routes::{self, Table};
 use crate::{
     admin::{self, Console},
+    core::Services,
     identity::App,
     types::error::{Error, Kind},
     web::{
@@ -40,7 +41,10 @@ impl<E> ErrorMiddleware<E> {
 impl<E: Endpoint> Endpoint for ErrorMiddleware<E> {
     type Output = Response;
 
-    async fn call(&self, request: Request) -> Result<Response> {
+    async fn call(&self, mut request: Request) -> Result<Response> {
+        let app = self.console.app();
+        request.set_data(app.clone());
+        request.set_data(Services::clone(app));
         let request_id =
             RequestTrace::of(&request).map_or_else(RequestId::next, |trace| trace.id.clone());
         let in_api = is_in_api(request.uri());

@@ -11,7 +11,7 @@ use super::{
 use crate::web::{ClientAddress, RequestId, RequestTrace, request::REQUEST_ID};
 use bytes::Bytes;
 use http_body::Body as _;
-use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, combinators::BoxBody};
 use hyper::body::Incoming;
 use poem::{
     Body, Endpoint, Request, RequestParts,
@@ -21,6 +21,7 @@ use poem::{
 };
 use std::{
     convert::Infallible,
+    future::ready,
     io,
     net::{IpAddr, SocketAddr},
     sync::Arc,
@@ -77,17 +78,15 @@ impl Exchange {
         let client =
             ClientAddress::read(peer.remote.ip(), request.headers(), &self.trusted_proxies);
         let line = AccessLine::is_enabled().then(|| AccessLine::begin(&request, client.0, begun));
-        let answered = service_fn(async |request| {
-            let mut request = self.poem_request(request, peer, begun, &trace);
-            request.set_data(Arc::clone(&trace));
-            request.set_data(client);
-            let response = self.endpoint.get_response(request).await;
-            Ok::<hyper::Response<BoxBody<Bytes, io::Error>>, Infallible>(response.into())
-        });
-        let compressed = Compression::new(answered)
-            .quality(CompressionLevel::Fastest)
-            .compress_when(SizeAbove::new(COMPRESSED_MIN_BYTES).and(is_text));
-        let Ok(mut response) = compressed.oneshot(request).await;
+        let codings = request.headers().get(header::ACCEPT_ENCODING).cloned();
+        let mut request = self.poem_request(request, peer, begun, &trace);
+        request.set_data(Arc::clone(&trace));
+        request.set_data(client);
+        let mut response: Answer = self.endpoint.get_response(request).await.into();
+        // Around every answer, what compresses would be moved about with it.
+        if is_compressible().should_compress(&response) {
+            response = compress(response, codings).await;
+        }
         self.traffic
             .answered(trace.operation(), response.status(), begun.elapsed());
         if let Ok(id) = HeaderValue::from_str(trace.id.as_str()) {
@@ -133,6 +132,29 @@ impl Exchange {
         };
         Request::from_parts(parts, body)
     }
+}
+
+/// An answer on its way.
+type Answer = hyper::Response<BoxBody<Bytes, io::Error>>;
+
+/// Compresses an answer by a coding that the client accepts, if there is one.
+async fn compress(mut answer: Answer, codings: Option<HeaderValue>) -> Answer {
+    let mut request = hyper::Request::new(());
+    if let Some(codings) = codings {
+        request
+            .headers_mut()
+            .insert(header::ACCEPT_ENCODING, codings);
+    }
+    let answered = service_fn(|_| ready(Ok::<_, Infallible>(std::mem::take(&mut answer))));
+    let compressed = Compression::new(answered)
+        .quality(CompressionLevel::Fastest)
+        .compress_when(is_compressible());
+    let Ok(compressed) = compressed.oneshot(request).await;
+    compressed.map(|body| BoxBody::new(body.map_err(io::Error::other)))
+}
+
+fn is_compressible() -> impl Predicate {
+    SizeAbove::new(COMPRESSED_MIN_BYTES).and(is_text)
 }
 
 /// Whether an answer is of a kind that shrinks, and is not an endless stream of events.

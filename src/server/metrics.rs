@@ -8,9 +8,8 @@ use crate::{
     domain::readers::{Readers, state::ReaderState},
     identity::App,
     types::observe::{self, DURATIONS, Exposition, Histogram},
-    web::RequestTrace,
 };
-use poem::{Endpoint, Request, Response, Result, http::StatusCode};
+use poem::{Response, http::StatusCode};
 use std::{
     path::Path,
     sync::Arc,
@@ -312,29 +311,5 @@ impl Traffic {
                 &operation.took,
             );
         }
-    }
-}
-
-/// An endpoint that is one of the counted operations.
-pub struct Counted<E> {
-    inner: E,
-    operation: usize,
-}
-
-impl<E> Counted<E> {
-    /// Names an endpoint's operation.
-    pub fn new(inner: E, operation: usize) -> Self {
-        Self { inner, operation }
-    }
-}
-
-impl<E: Endpoint> Endpoint for Counted<E> {
-    type Output = E::Output;
-
-    async fn call(&self, request: Request) -> Result<Self::Output> {
-        if let Some(trace) = RequestTrace::of(&request) {
-            trace.reached(self.operation);
-        }
-        self.inner.call(request).await
     }
 }

@@ -32,10 +32,7 @@ pub use tls::Tls;
 
 use crate::{
     admin::{self, Console, route::Guarded},
-    core::{
-        Services,
-        outbox::{Kind, Worker},
-    },
+    core::outbox::{Kind, Worker},
     domain::{
         apps,
         discovery::Listening,
@@ -91,7 +88,7 @@ pub async fn run(
     let announced = listening.filter(|_| announced);
     let connections = Connections::new(limits.clone());
     let mut traffic = Traffic::default();
-    let api = api(&console, &mut traffic);
+    let api = routes::api(&console, &mut traffic);
     let traffic = Arc::new(traffic);
     let sources = Sources {
         traffic: Arc::clone(&traffic),
@@ -164,15 +161,6 @@ pub async fn run(
     Ok(())
 }
 
-/// The API under each of its prefixes.
-fn api(console: &Console, traffic: &mut Traffic) -> Route {
-    let mut route = Route::new();
-    for prefix in routes::PREFIXES {
-        route = route.nest(*prefix, routes::api(console, traffic));
-    }
-    route.nest("/api", routes::signing_in(console.app(), traffic))
-}
-
 /// The whole server as one endpoint.
 fn endpoint(
     console: &Arc<Console>,
@@ -223,11 +211,9 @@ fn endpoint(
     let route = pages(console)
         .into_iter()
         .fold(route, |route, (path, methods)| route.at(path, methods));
-    Ok(
-        error_middleware::ErrorMiddleware::new(route, table, console)
-            .data(app.clone())
-            .data(Services::clone(app)),
-    )
+    Ok(error_middleware::ErrorMiddleware::new(
+        route, table, console,
+    ))
 }
 
 fn with<F, T, R>(app: &App, show: F) -> impl Endpoint + use<F, T, R>

@@ -1,10 +1,6 @@
 //! The API's operations, once for each prefix they are served under.
 
-use super::{
-    ServiceApi,
-    metrics::{Counted, Traffic},
-    public, trust,
-};
+use super::{ServiceApi, metrics::Traffic, public, trust};
 use crate::{
     admin::{self, Console},
     core::version_cache::VersionCache,
@@ -24,13 +20,11 @@ use crate::{
         reports::api::ReportsApi,
         sales::api::TransactionsApi,
     },
-    identity::{App, oauth::api::OAuthApi},
+    identity::oauth::api::OAuthApi,
     types::{error::Error, text::shortened},
-    web::{Failure, parameters::AnyQuery},
+    web::{Failure, RequestTrace, parameters::AnyQuery},
 };
-use poem::{
-    Endpoint, EndpointExt, Request, Route, RouteMethod, endpoint::BoxEndpoint, http::Method,
-};
+use poem::{Endpoint, Request, Response, Route, RouteMethod, endpoint::BoxEndpoint, http::Method};
 use poem_openapi::{__private::UrlQuery, OpenApi, registry::MetaParamIn};
 use std::{collections::HashMap, sync::Arc};
 
@@ -75,44 +69,65 @@ pub fn operations(console: &Console) -> impl OpenApi + use<> {
     )
 }
 
-/// The API's routes, to be nested under a prefix.
-pub(super) fn api(console: &Console, traffic: &mut Traffic) -> impl Endpoint + 'static {
-    routed(operations(console), traffic)
+/// The API under each of its prefixes, and what signs somebody in and out under `/api` too.
+pub(super) fn api(console: &Console, traffic: &mut Traffic) -> Route {
+    let route = PREFIXES.iter().fold(Route::new(), |route, prefix| {
+        routed(route, prefix, operations(console), traffic)
+    });
+    let app = || console.app().clone();
+    let signing_in = (OAuthApi { app: app() }, OtpApi { app: app() });
+    routed(route, "/api", signing_in, traffic)
 }
 
-/// What signs somebody in and out: it is at `/api/oauth/v2/token` and `/api/otp/send` too.
-pub(super) fn signing_in(app: &App, traffic: &mut Traffic) -> impl Endpoint + 'static {
-    let app = || app.clone();
-    routed((OAuthApi { app: app() }, OtpApi { app: app() }), traffic)
-}
-
-/// poem-openapi's own assembly would turn every error into plain text at once; this one leaves
-/// them to the error middleware.
-fn routed<O: OpenApi>(operations: O, traffic: &mut Traffic) -> BoxEndpoint<'static> {
+/// Adds operations under a prefix. poem-openapi's own assembly would turn every error into plain text at
+/// once; this one leaves them to the error middleware. One router finds them all: each router, and each
+/// endpoint around another, is a future within the one before, and they are copied when they begin.
+fn routed<O: OpenApi>(route: Route, prefix: &str, operations: O, traffic: &mut Traffic) -> Route {
     let mut paths = HashMap::new();
     operations.add_routes(&mut paths);
     let mut parameters = parameters::<O>();
-    let route = paths
-        .into_iter()
-        .fold(Route::new(), |route, (path, methods)| {
-            let methods =
-                methods
-                    .into_iter()
-                    .fold(RouteMethod::new(), |all, (method, endpoint)| {
-                        let path = label(&path);
-                        let is_oauth = path.starts_with("/oauth/");
-                        let operation = traffic.operation(method.as_str(), &path);
-                        let known = parameters.remove(&(method.clone(), path));
-                        let known = known.unwrap_or_else(|| Some(Arc::default()));
-                        // There unknown parameters are ignored (RFC 6749 section 3.2).
-                        let known = known.filter(|_| !is_oauth);
-                        let asked =
-                            endpoint.before(move |request| with_query(request, known.clone()));
-                        all.method(method, Counted::new(asked, operation))
-                    });
-            route.at(path, methods)
-        });
-    route.boxed()
+    paths.into_iter().fold(route, |route, (path, methods)| {
+        let methods = methods
+            .into_iter()
+            .fold(RouteMethod::new(), |all, (method, endpoint)| {
+                let path = label(&path);
+                let is_oauth = path.starts_with("/oauth/");
+                let number = traffic.operation(method.as_str(), &path);
+                let known = parameters.remove(&(method.clone(), path));
+                let known = known.unwrap_or_else(|| Some(Arc::default()));
+                let operation = Operation {
+                    endpoint,
+                    number,
+                    // There unknown parameters are ignored (RFC 6749 section 3.2).
+                    parameters: known.filter(|_| !is_oauth),
+                };
+                all.method(method, operation)
+            });
+        route.at(format!("{prefix}{path}"), methods)
+    })
+}
+
+/// An operation, counted, with its query parameters checked.
+struct Operation {
+    endpoint: BoxEndpoint<'static>,
+    /// Its number in the metrics.
+    number: usize,
+    /// The query parameters that it knows; none where it takes any.
+    parameters: Option<Arc<[String]>>,
+}
+
+impl Endpoint for Operation {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
+        if let Some(trace) = RequestTrace::of(&request) {
+            trace.reached(self.number);
+        }
+        if let Some(known) = &self.parameters {
+            with_query(&mut request, known)?;
+        }
+        self.endpoint.call(request).await
+    }
 }
 
 /// The names of each operation's query parameters; none where it takes any (see [`AnyQuery`]).
@@ -154,10 +169,7 @@ fn label(path: &str) -> String {
 
 /// Hands the query string to poem-openapi's parameters. One that the operation does not know would be
 /// passed over, and of a repeated one the second (contract §3, 1100).
-async fn with_query(mut request: Request, known: Option<Arc<[String]>>) -> poem::Result<Request> {
-    let Some(known) = known else {
-        return Ok(request);
-    };
+fn with_query(request: &mut Request, known: &[String]) -> poem::Result<()> {
     let query = request.uri().query().unwrap_or_default();
     let query: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes())
         .into_owned()
@@ -168,7 +180,7 @@ async fn with_query(mut request: Request, known: Option<Arc<[String]>>) -> poem:
             let twice = query[..at].iter().any(|(earlier, _)| earlier == name);
             twice.then(|| format!("{shown}: stands twice in the query string"))
         } else {
-            Some(match known.as_ref() {
+            Some(match known {
                 [] => format!("\"{shown}\": there are no query parameters here"),
                 known => format!(
                     "\"{shown}\": the query parameters here are {}",
@@ -181,7 +193,7 @@ async fn with_query(mut request: Request, known: Option<Arc<[String]>>) -> poem:
         }
     }
     request.extensions_mut().insert(UrlQuery(query));
-    Ok(request)
+    Ok(())
 }
 
 /// Which methods a path knows: full path patterns, with `:name` for a parameter.

@@ -38,5 +38,7 @@ pub mod rows;
 mod schemas;
 pub mod shared;
 pub mod spelling;
+#[cfg(test)]
+mod tests;
 pub mod types;
 mod walk_in;

@@ -81,28 +81,31 @@ impl History {
     pub fn of(connection: &Connection, delegate: DelegateId) -> Result<Self> {
         let mut statement = connection.prepare_cached(
             "SELECT moment, id, first_device_id, effect FROM interactions
-             WHERE first_delegate_id = ?1 AND (first_device_id, effect) < (?2, ?3)
+             WHERE first_delegate_id = ?1 AND (first_device_id, effect) <= (?2, ?3)
              ORDER BY first_device_id DESC, effect DESC, moment DESC, id DESC",
         )?;
         let mut history = Self::default();
-        let (mut last, mut steps) = ((i64::MAX, i64::MAX), 0);
-        let mut rows = statement.query((delegate, last.0, last.1))?;
+        let (mut last, mut steps) = (None, 0);
+        let mut rows = statement.query((delegate, i64::MAX, i64::MAX))?;
         while let Some(row) = rows.next()? {
-            let device: i64 = row.get(2)?;
-            // Most types have no effect; those rows come last.
-            let change = row.get::<_, Option<i64>>(3)?.unwrap_or(-1);
-            if (device, change) != last {
-                (last, steps) = ((device, change), 0);
-                if let Some(change) = PresenceChange::of_number(change) {
+            let (device, effect): (i64, Option<i64>) = (row.get(2)?, row.get(3)?);
+            if last != Some((device, effect)) {
+                (last, steps) = (Some((device, effect)), 0);
+                if let Some(change) = effect.and_then(PresenceChange::of_number) {
                     history.record(DeviceId(device), change, moment(row)?);
                 }
             } else if steps < STEPS_MAX {
                 steps += 1;
             } else {
-                // Without an effect there is nothing more at this device.
-                last.1 = change.max(0);
+                // SQLite seeks what equals the two at the most, and steps over it where it is not
+                // wanted: so the two are those of the next. Most types have no effect (NULL); those rows
+                // come last at a device.
+                let next = match effect {
+                    Some(effect) if effect > 0 => (device, effect - 1),
+                    _ => (device - 1, i64::MAX),
+                };
                 drop(rows);
-                rows = statement.query((delegate, last.0, last.1))?;
+                rows = statement.query((delegate, next.0, next.1))?;
             }
         }
         Ok(history)
@@ -233,8 +236,8 @@ pub struct Repeat {
     pub first_at: Timestamp,
 }
 
-/// Earlier check-ins are counted so far.
-pub const REPEAT_MAX: u32 = 1_000;
+/// Earlier check-ins are counted so far: it is done while others wait for the writer.
+pub const REPEAT_MAX: u32 = 100;
 
 /// The check-ins of a delegate at a device so far, if there are any.
 pub fn repeat(

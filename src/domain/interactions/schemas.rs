@@ -158,7 +158,7 @@ impl Described for InteractionMeta {
                     "properties": {
                         "count": {
                             "type": "integer", "format": "int64",
-                            "description": "How many check-ins there were before.",
+                            "description": "How many check-ins there were before, counted up to 100.",
                         },
                         "firstAt": {"type": "string", "format": "date-time", "description": "When the first was."},
                     },
