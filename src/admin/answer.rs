@@ -283,9 +283,7 @@ pub fn secured(mut response: Response) -> Response {
     let headers = response.headers_mut();
     let fixed = [
         (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
-        (header::REFERRER_POLICY, "no-referrer"),
         (
             HeaderName::from_static("cross-origin-opener-policy"),
             "same-origin",

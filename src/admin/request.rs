@@ -6,16 +6,23 @@ use crate::admin::prelude::*;
 use crate::{
     identity::ConsoleRole,
     types::{UserId, text::whole},
-    web::{ClientAddress, RequestId, RequestTrace},
+    web::{
+        ClientAddress, RequestId, RequestTrace,
+        body::{
+            ANONYMOUS_FIELDS_MAX, ANONYMOUS_MAX_BYTES, check_fields, parse_aside, read_limited,
+        },
+    },
 };
 use poem::{
-    Body, Request,
+    Body, Request, RequestBody,
     http::{StatusCode, header},
 };
 use std::{future::Future, net::IpAddr, ops::RangeInclusive, sync::Arc};
 
-/// The largest form, in bytes; files go by [`RequestContext::upload`].
+/// The largest form of somebody who is signed in, in bytes; files go by [`RequestContext::upload`].
 const FORM_MAX_BYTES: usize = 4 << 20;
+/// Fields of such a form, and of a query string.
+const FIELDS_MAX: usize = 10_000;
 
 /// Somebody who is signed in.
 #[derive(Debug, Clone)]
@@ -81,20 +88,22 @@ impl RequestContext {
             if let (Some(_), Some(trace)) = (&self.current_user, RequestTrace::of(&self.request)) {
                 trace.disable_body_timeout();
             }
-            let (form, upload) = Upload::begin(body, &kind).await?;
+            let most = match &self.current_user {
+                Some(_) => FORM_MAX_BYTES,
+                None => ANONYMOUS_MAX_BYTES,
+            };
+            let (form, upload) = Upload::begin(body, &kind, most).await?;
             (self.form, self.upload) = (form, Some(upload));
             return Ok(());
         }
-        let bytes = body
-            .into_bytes_limit(FORM_MAX_BYTES)
-            .await
-            .map_err(|cause| match cause {
-                poem::error::ReadBodyError::PayloadTooLarge => {
-                    Error::new(Kind::TooLarge, "the form is too large")
-                }
-                other => Error::invalid_cause(other),
-            })?;
-        self.form = Fields::read(&bytes);
+        let (max_bytes, max_fields) = match &self.current_user {
+            Some(_) => (FORM_MAX_BYTES, FIELDS_MAX),
+            None => (ANONYMOUS_MAX_BYTES, ANONYMOUS_FIELDS_MAX),
+        };
+        let mut body = RequestBody::new(body);
+        let bytes = read_limited(&self.request, &mut body, max_bytes).await?;
+        check_fields(&bytes, max_fields)?;
+        self.form = parse_aside(bytes.len(), || Fields::read(&bytes));
         Ok(())
     }
 
@@ -308,7 +317,8 @@ pub struct Fields(pub(super) Vec<(String, String)>);
 
 impl Fields {
     fn read(bytes: &[u8]) -> Self {
-        Self(form_urlencoded::parse(bytes).into_owned().collect())
+        let fields = form_urlencoded::parse(bytes).into_owned();
+        Self(fields.take(FIELDS_MAX).collect())
     }
 
     /// A field as it was sent.

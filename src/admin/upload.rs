@@ -32,8 +32,13 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// Reads a form as far as its file, or to its end where it has none.
-    pub(super) async fn begin(body: Body, content_type: &str) -> Result<(Fields, Self)> {
+    /// Reads a form as far as its file, or to its end where it has none; its fields have at most so many
+    /// bytes together.
+    pub(super) async fn begin(
+        body: Body,
+        content_type: &str,
+        most: usize,
+    ) -> Result<(Fields, Self)> {
         let boundary = multer::parse_boundary(content_type)
             .map_err(|_| Error::invalid("the form cannot be read; open the page again"))?;
         let held = Arc::new(AtomicUsize::new(0));
@@ -47,7 +52,7 @@ impl Upload {
             file: None,
             held,
         };
-        let mut fields = Vec::new();
+        let (mut fields, mut left) = (Vec::new(), most);
         while let Some(field) = upload.next().await? {
             if field.file_name().is_some() {
                 upload.file = Some(field);
@@ -56,10 +61,12 @@ impl Upload {
             if fields.len() == FIELDS_MAX {
                 return Err(too_large());
             }
-            fields.push((
-                field.name().unwrap_or_default().to_owned(),
-                upload.text(field).await?,
-            ));
+            let name = field.name().unwrap_or_default().to_owned();
+            let value = upload.text(field).await?;
+            left = left
+                .checked_sub(name.len() + value.len())
+                .ok_or_else(too_large)?;
+            fields.push((name, value));
         }
         Ok((Fields(fields), upload))
     }
@@ -213,13 +220,13 @@ mod tests {
         let text = field("csrf", "abc") + &field("kind", "devices") + FILE + "a,b\r\n--edg\r\n";
         for size in [1, 7, 4096] {
             let whole = format!("{text}\r\n--edge--\r\n");
-            let (fields, upload) = Upload::begin(body(whole, size), KIND).await.unwrap();
+            let (fields, upload) = Upload::begin(body(whole, size), KIND, 4096).await.unwrap();
             assert_eq!(fields.text("csrf"), "abc");
             assert_eq!(fields.text("kind"), "devices");
             assert_eq!(upload.file_name().as_deref(), Some("a.csv"));
             assert_eq!(upload.small(100).await.unwrap(), b"a,b\r\n--edg\r\n");
         }
-        let (_, cut) = Upload::begin(body(text, 7), KIND).await.unwrap();
+        let (_, cut) = Upload::begin(body(text, 7), KIND, 4096).await.unwrap();
         assert!(
             cut.small(100)
                 .await
@@ -237,13 +244,14 @@ mod tests {
             format!("--edge\r\nX: {endless}"),
             field("csrf", &endless),
             field("a", "b").repeat(FIELDS_MAX + 1),
+            field("a", &"b".repeat(2_000)).repeat(3),
         ] {
-            let Err(refused) = Upload::begin(body(text, 8192), KIND).await else {
+            let Err(refused) = Upload::begin(body(text, 8192), KIND, 4096).await else {
                 panic!("taken");
             };
             assert_eq!(refused.kind, Kind::TooLarge, "{refused}");
         }
-        let (_, file) = Upload::begin(body(FILE.to_owned() + &endless, 8192), KIND)
+        let (_, file) = Upload::begin(body(FILE.to_owned() + &endless, 8192), KIND, 4096)
             .await
             .unwrap();
         assert_eq!(file.small(1000).await.unwrap_err().kind, Kind::TooLarge);

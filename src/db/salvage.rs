@@ -3,7 +3,8 @@
 //!
 //! Pages of later commits build on those of earlier ones, so nothing behind a lost page is used. A bad
 //! frame whose page was written again later is no loss, and neither is one that a checkpoint copied into
-//! the file before. Interrupted anywhere, there is a whole log in place: the damaged one or the new one.
+//! the file before. What is salvaged is a state that was committed, however many frames are damaged; only
+//! where one frame's page and its number are both damaged, nothing tells which page it was. Interrupted anywhere, there is a whole log in place: the damaged one or the new one.
 
 use super::{
     ServeLock,
@@ -168,6 +169,10 @@ impl Plan {
             found,
         };
         let (copied, whole) = plan.copied(&mut file).map_err(Error::invalid_cause)?;
+        // A power cut tears the end, which no checkpoint copies before it is synced.
+        if !plan.found.proven && !(whole && copied > plan.found.first_bad) {
+            return Ok(None);
+        }
         plan.kept = plan.found.sound_frames(if whole { copied } else { 0 });
         if plan.kept < copied {
             let why = "its log is damaged, and later changes were copied into the file already";

@@ -19,6 +19,8 @@ pub(super) const FRAME_HEADER_BYTES: usize = 24;
 const SUMMED_BYTES: usize = 8;
 const MAGIC: u32 = 0x377f_0682;
 const PAGE_BYTES_MAX: u32 = 65_536;
+/// Pages that a file has at most, for guesses at what a damaged header said.
+const PAGES_MAX: u32 = 1 << 20;
 /// Read at a time.
 const CHUNK_BYTES: usize = 1 << 20;
 
@@ -56,6 +58,27 @@ impl Header {
         word(&self.0, 0) & 1 == 1
     }
 
+    /// What a frame's header must begin with for its checksum to be right: run backwards through the page.
+    fn summed(&self, frame: &[u8], seed: Sum) -> [u8; SUMMED_BYTES] {
+        let (of_bytes, to_bytes): (fn([u8; 4]) -> u32, fn(u32) -> [u8; 4]) = if self.big_endian() {
+            (u32::from_be_bytes, u32::to_be_bytes)
+        } else {
+            (u32::from_le_bytes, u32::to_le_bytes)
+        };
+        let (mut a, mut b) = sum_in(frame);
+        let page = frame[FRAME_HEADER_BYTES..].as_chunks::<8>().0;
+        for [p, q, r, s, t, u, v, w] in page.iter().rev() {
+            b = b.wrapping_sub(of_bytes([*t, *u, *v, *w])).wrapping_sub(a);
+            a = a.wrapping_sub(of_bytes([*p, *q, *r, *s])).wrapping_sub(b);
+        }
+        let number = to_bytes(a.wrapping_sub(seed.0).wrapping_sub(seed.1));
+        let size = to_bytes(b.wrapping_sub(seed.1).wrapping_sub(a));
+        let mut summed = [0; SUMMED_BYTES];
+        summed[..4].copy_from_slice(&number);
+        summed[4..].copy_from_slice(&size);
+        summed
+    }
+
     /// The checksum of a frame.
     pub fn sum_of(&self, frame: &[u8], seed: Sum) -> Sum {
         let sum = checksum(&frame[..SUMMED_BYTES], self.big_endian(), seed);
@@ -84,6 +107,8 @@ pub(super) struct Damaged {
     pub first_bad: usize,
     /// Bad frames whose page a checkpoint had copied into the database file, whole.
     pub copied: HashMap<usize, Vec<u8>>,
+    /// Whether no power cut can have left it so.
+    pub proven: bool,
 }
 
 impl Damaged {
@@ -125,8 +150,9 @@ impl Damaged {
 /// A log that cannot be read at all.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Sound, empty, or torn at its end.
+    /// Sound or empty.
     Sound,
+    /// Damaged, or torn at its end.
     Damaged(Damaged),
     /// Frames without a header that fits.
     Headless,
@@ -197,7 +223,7 @@ impl Scan {
 
     fn take(&mut self, frame: &mut [u8], page_of: &mut dyn FnMut(u32, usize) -> Option<Vec<u8>>) {
         let at = self.frames.len();
-        let ours = frame[8..16] == *self.header.salts();
+        let mut ours = frame[8..16] == *self.header.salts();
         let mut good = ours && word(frame, 0) != 0 && self.is_right(frame);
         let behind_commit = self.frames.last().is_some_and(|last| last.commits);
         if good {
@@ -207,6 +233,8 @@ impl Scan {
             good = ours && self.take_from_file(frame, page_of);
             if good {
                 self.copied.insert(at, frame.to_vec());
+            } else if self.may_be_of_other_page(frame) {
+                ours = false;
             }
         }
         self.seed = sum_in(frame);
@@ -244,19 +272,25 @@ impl Scan {
         right
     }
 
+    /// Whether it may be the header of a bad frame that is damaged, and not its page: then nobody knows which page
+    /// it holds, and a later frame of the page that it names must not stand for it.
+    fn may_be_of_other_page(&self, frame: &[u8]) -> bool {
+        let needed = self.header.summed(frame, self.seed);
+        (1..=PAGES_MAX).contains(&word(&needed, 0)) && word(&needed, 4) <= PAGES_MAX
+    }
+
     fn found(mut self) -> Found {
-        match self.first_bad {
-            Some(first_bad) if self.proven => {
-                self.frames.truncate(self.end);
-                Found::Damaged(Damaged {
-                    header: self.header,
-                    frames: self.frames,
-                    first_bad,
-                    copied: self.copied,
-                })
-            }
-            _ => Found::Sound,
-        }
+        let Some(first_bad) = self.first_bad.filter(|first| *first < self.end) else {
+            return Found::Sound;
+        };
+        self.frames.truncate(self.end);
+        Found::Damaged(Damaged {
+            header: self.header,
+            frames: self.frames,
+            first_bad,
+            copied: self.copied,
+            proven: self.proven,
+        })
     }
 }
 

@@ -22,11 +22,15 @@ const MINUTE: Duration = Duration::from_mins(1);
 const ACCOUNT_MAX: u32 = 10;
 /// Failures at one endpoint from one address in a minute, whatever the account.
 const ADDRESS_MAX: u32 = 100;
-/// One-time passwords for one e-mail address within ten minutes, in which one is good.
+/// One-time passwords for one e-mail address from one network address within ten minutes, in which one is
+/// good.
 const OTP_EMAIL_MAX: u32 = 5;
-/// One-time passwords for one e-mail address in a day. With five guesses at each, somebody who does
-/// nothing else is right once in twenty years.
+/// One-time passwords for one e-mail address from one network address in a day. With five guesses at each,
+/// somebody who does nothing else is right once in twenty years.
 const OTP_EMAIL_DAY_MAX: u32 = 25;
+/// One-time passwords for one e-mail address in a day, from wherever. Whoever wants to keep its owner out
+/// takes ten network addresses for it.
+const OTP_EMAIL_ALL_DAY_MAX: u32 = 250;
 /// One-time passwords asked for from one address in a minute; a whole venue may stand behind one.
 const OTP_ADDRESS_MAX: u32 = 60;
 /// One-time passwords asked for by one client in a minute: everybody may have the same app.
@@ -142,13 +146,15 @@ impl Throttle {
 }
 
 /// How often one-time passwords are asked for: by e-mail address, so that nobody's mailbox is flooded and
-/// guesses stay few, by network address and by client. Unknown addresses count as well, so that it
-/// tells nothing about users. The time is passed in.
+/// guesses stay few, but mostly together with the network address, so that nobody keeps its owner out; by
+/// network address and by client. Unknown addresses count as well, so that it tells nothing about users. The
+/// time is passed in.
 pub struct OtpRateLimiter(Mutex<Requests>);
 
 struct Requests {
-    emails: Windows<Digest>,
-    email_days: Windows<Digest>,
+    emails: Windows<(Digest, IpAddr)>,
+    email_days: Windows<(Digest, IpAddr)>,
+    all_days: Windows<Digest>,
     addresses: Windows<IpAddr>,
     clients: Windows<Option<ClientId>>,
 }
@@ -158,6 +164,7 @@ impl Default for OtpRateLimiter {
         Self(Mutex::new(Requests {
             emails: Windows::new(OTP_EMAIL_MAX, 10 * MINUTE),
             email_days: Windows::new(OTP_EMAIL_DAY_MAX, 24 * 60 * MINUTE),
+            all_days: Windows::new(OTP_EMAIL_ALL_DAY_MAX, 24 * 60 * MINUTE),
             addresses: Windows::new(OTP_ADDRESS_MAX, MINUTE),
             clients: Windows::new(OTP_CLIENT_MAX, MINUTE),
         }))
@@ -175,17 +182,20 @@ impl OtpRateLimiter {
     ) -> Result<()> {
         let mut requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (email, address) = (folded_digest(email), counted(address));
+        let both = (email, address);
         let wait = requests
             .emails
-            .wait(&email, now)
-            .max(requests.email_days.wait(&email, now))
+            .wait(&both, now)
+            .max(requests.email_days.wait(&both, now))
+            .max(requests.all_days.wait(&email, now))
             .max(requests.addresses.wait(&address, now))
             .max(requests.clients.wait(&client, now));
         if let Some(wait) = wait {
             return Err(too_many("codes were asked for", wait));
         }
-        requests.emails.count(email, now);
-        requests.email_days.count(email, now);
+        requests.emails.count(both, now);
+        requests.email_days.count(both, now);
+        requests.all_days.count(email, now);
         requests.addresses.count(address, now);
         requests.clients.count(client, now);
         Ok(())
@@ -434,13 +444,17 @@ mod otp_tests {
     }
 
     #[test]
-    fn five_codes_for_one_address_in_ten_minutes_wherever_they_are_asked_for() {
+    fn five_codes_for_one_address_in_ten_minutes_from_one_network_address() {
         let (otp_rate_limiter, start) = (OtpRateLimiter::default(), Instant::now());
-        for at in 0..5 {
+        for _ in 0..5 {
             otp_rate_limiter
-                .ask("ada@example.org", None, there(at), start)
+                .ask("ada@example.org", None, HERE, start)
                 .unwrap();
         }
+        // Whoever asked does not keep her out.
+        otp_rate_limiter
+            .ask("ada@example.org", None, there(1), start)
+            .unwrap();
         let refused = otp_rate_limiter.ask("ADA@example.org", Some(ClientId(1)), HERE, start);
         let expected = Kind::TooManyAttempts { retry_after_s: 600 };
         assert_eq!(refused.unwrap_err().kind, expected);
@@ -465,6 +479,21 @@ mod otp_tests {
         assert!(otp_rate_limiter.ask("ada", None, HERE, at(5)).is_err());
         assert!(otp_rate_limiter.ask("ada", None, HERE, at(143)).is_err());
         assert!(otp_rate_limiter.ask("ada", None, HERE, at(144)).is_ok());
+    }
+
+    #[test]
+    fn one_mailbox_gets_so_many_in_a_day_from_wherever() {
+        let (otp_rate_limiter, now) = (OtpRateLimiter::default(), Instant::now());
+        let of_five = |address: u8| {
+            (0..5).all(|_| {
+                otp_rate_limiter
+                    .ask("ada", None, there(address), now)
+                    .is_ok()
+            })
+        };
+        assert!((0..50).all(of_five));
+        assert!(otp_rate_limiter.ask("ada", None, there(50), now).is_err());
+        assert!(otp_rate_limiter.ask("bob", None, there(50), now).is_ok());
     }
 
     #[test]

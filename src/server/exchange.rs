@@ -16,7 +16,10 @@ use hyper::body::Incoming;
 use poem::{
     Body, Endpoint, Request, RequestParts,
     endpoint::BoxEndpoint,
-    http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Version, header, uri::Scheme},
+    http::{
+        Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header,
+        uri::Scheme,
+    },
     web::{LocalAddr, RemoteAddr},
 };
 use std::{
@@ -39,6 +42,12 @@ use tracing::Level;
 
 /// Shorter answers fit into one or two packets as they are. A look-up is never compressed.
 const COMPRESSED_MIN_BYTES: u16 = 4096;
+
+/// What every answer carries: nothing is taken for what it does not say it is, and no address is handed on.
+const ALWAYS: [(HeaderName, &str); 2] = [
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+];
 
 /// What answers requests.
 pub struct Exchange {
@@ -91,6 +100,11 @@ impl Exchange {
             .answered(trace.operation(), response.status(), begun.elapsed());
         if let Ok(id) = HeaderValue::from_str(trace.id.as_str()) {
             response.headers_mut().insert(REQUEST_ID, id);
+        }
+        for (name, value) in ALWAYS {
+            response
+                .headers_mut()
+                .insert(name, HeaderValue::from_static(value));
         }
         if peer.connection_state.must_close() {
             let close = HeaderValue::from_static("close");

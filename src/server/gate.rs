@@ -41,8 +41,6 @@ pub(super) fn file(request: &Request) -> Result<Response, Failure> {
         .content_type(content_type(name))
         .header(header::CACHE_CONTROL, "no-cache")
         .header(header::CONTENT_SECURITY_POLICY, POLICY)
-        .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-        .header(header::REFERRER_POLICY, "no-referrer")
         .header(
             "permissions-policy",
             "camera=(self), screen-wake-lock=(self), geolocation=(), microphone=()",

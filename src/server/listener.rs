@@ -215,6 +215,8 @@ where
     });
     let connection = http1::Builder::new()
         .max_buf_size(HEAD_MAX_BYTES)
+        // The buffer alone lets a head pass that came with one large read.
+        .max_header_size(HEAD_MAX_BYTES)
         .serve_connection(TokioIo::new(stream), service);
     if let Err(cause) = watcher.watch(connection).await {
         tracing::debug!(address = %remote.ip(), "connection: {cause}");

@@ -48,7 +48,7 @@ use connections::Connections;
 use metrics::{Sources, Traffic};
 use poem::{
     Endpoint, EndpointExt, IntoResponse, Request, Response, Route, RouteMethod,
-    endpoint::make_sync, error::IntoResult, get, http::header, web::Redirect,
+    endpoint::make_sync, error::IntoResult, get, web::Redirect,
 };
 use std::{collections::BTreeMap, future::Future, sync::Arc};
 use tokio::net::TcpListener;
@@ -174,7 +174,10 @@ fn endpoint(
     let page = openapi::page(console, &document);
     let of_opened = app.clone();
     let route = api
-        .at("/openapi.json", served("application/json", document))
+        .at(
+            "/openapi.json",
+            public::fixed("application/json", document, None),
+        )
         .at("/docs", public::docs(page))
         .at(public::METADATA, get(public::metadata))
         .at("/health/live", get(with(app, |_, _| health::live())))
@@ -239,15 +242,4 @@ fn pages(console: &Arc<Console>) -> BTreeMap<&'static str, RouteMethod> {
         pages.insert(path, methods.method(method, guarded));
     }
     pages
-}
-
-fn served(content_type: &'static str, text: String) -> impl Endpoint {
-    let text = bytes::Bytes::from(text);
-    make_sync(move |_| {
-        poem::Response::builder()
-            .content_type(content_type)
-            .header(header::CACHE_CONTROL, "no-cache")
-            .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-            .body(text.clone())
-    })
 }

@@ -11,16 +11,17 @@ use crate::{
     domain::otp::{self, Asker, LIFE_S},
     identity::App,
     types::error::{Error, Kind, Result},
-    web::{Failure, RequestId, RequestTrace, body::read_limited, error::status_code},
+    web::{
+        Failure, RequestId, RequestTrace,
+        body::{ANONYMOUS_FIELDS_MAX, ANONYMOUS_MAX_BYTES, check_fields, read_limited},
+        error::status_code,
+    },
 };
 use askama::Template;
 use poem::{
     Endpoint, FromRequest, Request, RequestBody, Response,
     http::{StatusCode, header},
 };
-
-/// The largest form, in bytes.
-const FORM_MAX_BYTES: usize = 4 << 10;
 
 #[derive(Template)]
 #[template(path = "otp.html")]
@@ -86,7 +87,6 @@ fn file(name: &str, kind: &str) -> Response {
     Response::builder()
         .content_type(kind)
         .header(header::CACHE_CONTROL, "public, max-age=31536000, immutable")
-        .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
         .body(content)
 }
 
@@ -144,7 +144,8 @@ async fn email(request: &Request, body: &mut RequestBody) -> Result<String> {
             "this came from another site; type the address here",
         ));
     }
-    let bytes = read_limited(request, body, FORM_MAX_BYTES).await?;
+    let bytes = read_limited(request, body, ANONYMOUS_MAX_BYTES).await?;
+    check_fields(&bytes, ANONYMOUS_FIELDS_MAX)?;
     let found = form_urlencoded::parse(&bytes)
         .find(|(name, _)| name == "email")
         .map(|(_, email)| email.trim().to_owned());

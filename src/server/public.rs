@@ -10,6 +10,8 @@ use crate::{
     web::{Address, error::Failure},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use flate2::{Compression, write::GzEncoder};
 use poem::{
     Endpoint, Request, Response,
     endpoint::make_sync,
@@ -18,20 +20,54 @@ use poem::{
 };
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use std::{io::Write, sync::OnceLock};
 
 /// The API reference. It is whole in itself, so its policy allows its own scripts and styles, by their hashes,
 /// and calls to this server; nothing from anywhere else.
 pub fn docs(html: String) -> impl Endpoint {
     let policy = policy(&html);
-    let html = bytes::Bytes::from(html);
-    make_sync(move |_| {
-        Response::builder()
-            .content_type("text/html; charset=utf-8")
-            .header(header::CACHE_CONTROL, "no-cache")
-            .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-            .header(header::REFERRER_POLICY, "no-referrer")
-            .header(header::CONTENT_SECURITY_POLICY, policy.as_str())
-            .body(html.clone())
+    fixed("text/html; charset=utf-8", html, Some(policy))
+}
+
+/// A large text that stays as it is while the server runs: it is compressed once, by the first request that
+/// takes it so.
+pub fn fixed(content_type: &'static str, text: String, policy: Option<String>) -> impl Endpoint {
+    let (plain, packed) = (Bytes::from(text), OnceLock::new());
+    make_sync(move |request| {
+        let mut response = Response::builder()
+            .content_type(content_type)
+            .header(header::CACHE_CONTROL, "no-cache");
+        if let Some(policy) = &policy {
+            response = response.header(header::CONTENT_SECURITY_POLICY, policy.as_str());
+        }
+        let is_packed = takes_gzip(&request);
+        let packed = is_packed.then(|| packed.get_or_init(|| gzip(&plain)).clone());
+        match packed.flatten() {
+            Some(packed) => response
+                .header(header::CONTENT_ENCODING, "gzip")
+                .header(header::VARY, "accept-encoding")
+                .body(packed),
+            None => response.body(plain.clone()),
+        }
+    })
+}
+
+fn gzip(text: &[u8]) -> Option<Bytes> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(text).ok()?;
+    packed.finish().ok().map(Bytes::from)
+}
+
+/// Whether a client takes gzip. Whoever says so in another way is left to the compression of every answer.
+fn takes_gzip(request: &Request) -> bool {
+    let accepted = request.header(header::ACCEPT_ENCODING).unwrap_or_default();
+    accepted.split(',').any(|coding| {
+        let mut parts = coding.split(';').map(str::trim);
+        let refused = |part: &str| {
+            part.strip_prefix("q=")
+                .is_some_and(|q| q.parse() == Ok(0.0))
+        };
+        parts.next() == Some("gzip") && !parts.any(refused)
     })
 }
 
@@ -97,7 +133,6 @@ fn find_logo(app: &App, request: &Request) -> Result<Response> {
         // Asked for anew each time, for nothing but "it is the same".
         (header::CACHE_CONTROL, "public, no-cache"),
         (header::CONTENT_SECURITY_POLICY, PICTURE_POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
@@ -133,7 +168,6 @@ pub fn metadata(address: Address) -> Response {
     Response::builder()
         .content_type("application/json")
         .header(header::CACHE_CONTROL, "no-cache")
-        .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
         // As public as the API, and without secrets.
         .header(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")
         .body(metadata.to_string())
@@ -157,7 +191,6 @@ pub async fn opened(app: &App, request: &Request) -> Response {
     Response::builder()
         .content_type("image/gif")
         .header(header::CACHE_CONTROL, "no-store")
-        .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
         .body(opened::PICTURE)
 }
 

@@ -14,6 +14,38 @@ use poem_openapi::{
 };
 use serde::de::DeserializeOwned;
 use std::{marker::PhantomData, time::Duration};
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+/// The largest body of whoever has neither session nor token, in bytes: nothing but its size limits what
+/// reading it costs.
+pub const ANONYMOUS_MAX_BYTES: usize = 4 * 1024;
+/// Fields of a form that such a body may have.
+pub const ANONYMOUS_FIELDS_MAX: usize = 32;
+/// Larger bodies are parsed while the thread's other requests go on elsewhere.
+const PARSED_IN_PLACE_MAX_BYTES: usize = 64 * 1024;
+
+/// Counts the fields of a form before anything is made of them.
+///
+/// # Errors
+/// [`Kind::TooLarge`] where they are more than `max`.
+pub fn check_fields(form: &[u8], max: usize) -> Result<()> {
+    let more = form.iter().filter(|byte| **byte == b'&').nth(max - 1);
+    if more.is_some() {
+        let message = format!("the form may have at most {max} fields");
+        return Err(Error::new(Kind::TooLarge, message));
+    }
+    Ok(())
+}
+
+/// Parses a body of so many bytes. A large one leaves the runtime's threads to others meanwhile.
+pub fn parse_aside<T>(bytes: usize, parse: impl FnOnce() -> T) -> T {
+    let is_served = Handle::try_current()
+        .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if is_served && bytes > PARSED_IN_PLACE_MAX_BYTES {
+        return tokio::task::block_in_place(parse);
+    }
+    parse()
+}
 
 /// A body of at most `MAX` bytes (1 MiB unless said otherwise) that parses as `T`. One of `PARTS` is
 /// taken as it comes: whoever parses these looks at the nesting and the numbers of each.
@@ -28,7 +60,7 @@ impl<T: DeserializeOwned, const MAX: usize, const PARTS: bool> Body<T, MAX, PART
     /// # Errors
     /// [`Kind::Invalid`], with the path of what does not fit.
     pub fn parse(&self) -> Result<T> {
-        json::parse(&self.text)
+        parse_aside(self.text.len(), || json::parse(&self.text))
     }
 
     /// The body as it was sent.
@@ -211,7 +243,7 @@ impl<'a, T: DeserializeOwned + Described, const MAX: usize, const PARTS: bool> A
         }
         let text = read_limited(request, body, MAX).await.map_err(Failure)?;
         if !PARTS {
-            json::check_limits(&text).map_err(Failure)?;
+            parse_aside(text.len(), || json::check_limits(&text)).map_err(Failure)?;
         }
         Ok(Self {
             text,

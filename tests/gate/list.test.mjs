@@ -131,3 +131,36 @@ test("a code is read as it is, or as one of ours that was typed as it is shown",
   await list.apply([imported, blocked], { cursor: "a", serverTime: 1 });
   for (const code of ["w001 pj9s vnyn d6g2", "ab 12", "w003 csce6r79q83s"]) assert.equal(list.read(code), code);
 });
+
+test("a gate that was revoked keeps no list, in memory or on the device", async () => {
+  const { store, list } = await fresh();
+  const blocked = { action: "upsert", type: "blocked-code", id: 3, data: { code: "L-1", reason: "reported lost" } };
+  await list.apply([person(1, "Ada Lovelace"), blocked], { cursor: "a", more: false, serverTime: 5, place: PLACE });
+  await list.clear();
+  const again = new List(store);
+  await again.load();
+  for (const known of [list, again]) {
+    assert.deepEqual([known.people.size, known.find("T-1"), known.search("ada"), known.blockedReason("L-1")], [0, undefined, [], undefined]);
+    assert.deepEqual([known.cursor, known.complete, known.place], [undefined, false, undefined]);
+  }
+  assert.deepEqual([await store.all("people"), await store.all("blocked")], [[], []]);
+});
+
+test("a server that says revoked (1204) is heard, at the sign-in and after it", async (t) => {
+  const { Server } = await import("../../assets/gate/server.js");
+  const fetched = globalThis.fetch;
+  t.after(() => (globalThis.fetch = fetched));
+  const revoked = { ok: false, status: 401, json: async () => ({ meta: { error: { code: 401, message: "revoked", internalCode: 1204 } } }) };
+  const token = { ok: true, status: 200, json: async () => ({ access_token: "t", expires_in: 3600 }) };
+  const denied = { ok: false, status: 401, json: async () => ({ error: "invalid_client", internalCode: 1204 }) };
+  for (const answers of [{ token: denied }, { token, api: revoked }]) {
+    const server = new Server();
+    server.credentials = { clientId: "c", clientSecret: "s" };
+    let told = 0;
+    server.onRevoked = () => (told += 1);
+    // @ts-ignore
+    globalThis.fetch = async (url) => (String(url).endsWith("/token") ? answers.token : answers.api);
+    await assert.rejects(server.request("GET", "/gate"));
+    assert.equal(told, 1);
+  }
+});

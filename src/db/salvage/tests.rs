@@ -1,10 +1,17 @@
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
     reason = "logs of tests are small"
 )]
 use super::*;
+use proptest::{prelude::*, sample::Index};
 use rusqlite::Connection;
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::LazyLock,
+};
 use tempfile::TempDir;
 
 /// Rows that were committed one by one; each fills some pages.
@@ -258,4 +265,179 @@ fn what_was_copied_into_the_file_is_not_undone() {
             }
         }
     }
+}
+
+/// A history of changes to few pages, again and again, so that pages of later commits take the place of earlier
+/// ones, each with one to a page of its own; and what the file held after each.
+struct History {
+    left: Left,
+    /// The file once all of the log was copied into it.
+    copied: Vec<u8>,
+    states: HashSet<u64>,
+}
+
+fn history() -> History {
+    let folder = tempfile::tempdir().unwrap();
+    let (open, path) = begun(&folder);
+    open.execute_batch(
+        "CREATE TABLE far (id INTEGER PRIMARY KEY, x BLOB);
+         WITH n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+         INSERT INTO far SELECT i, randomblob(700) FROM n;
+         PRAGMA wal_checkpoint",
+    )
+    .unwrap();
+    let mut dice = 2_026;
+    let mut states = HashSet::from([state(&open)]);
+    let mut sizes = Vec::new();
+    for number in 1..=40 {
+        let id = 1 + roll(&mut dice) % 12;
+        let sql = match roll(&mut dice) % 4 {
+            0 => format!("DELETE FROM t WHERE id = {id}"),
+            1 => format!("UPDATE t SET y = {number} WHERE id = {id}"),
+            _ => format!("INSERT OR REPLACE INTO t VALUES ({id}, randomblob(600), {number})"),
+        };
+        sizes.push(wal_end(&open));
+        let far = format!("UPDATE far SET x = randomblob(700) WHERE id = {number}");
+        open.execute_batch(&format!("BEGIN; {sql}; {far}; COMMIT"))
+            .unwrap();
+        states.insert(state(&open));
+    }
+    let file = fs::read(&path).unwrap();
+    let log = fs::read(beside(&path, "-wal")).unwrap()[..wal_end(&open)].to_vec();
+    open.execute_batch("PRAGMA wal_checkpoint").unwrap();
+    let copied = fs::read(&path).unwrap();
+    let left = Left { file, log, sizes };
+    History {
+        left,
+        copied,
+        states,
+    }
+}
+
+/// A digest of all that a file holds, which must be sound.
+fn state(file: &Connection) -> u64 {
+    let verdict: String = file
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(verdict, "ok");
+    let all = "SELECT id, x, y FROM t UNION ALL SELECT id, x, -1 FROM far ORDER BY 3, 1";
+    let mut rows = file.prepare(all).unwrap();
+    let rows = rows.query_map([], |row| {
+        Ok((
+            row.get::<_, i64>(0)?,
+            row.get::<_, Vec<u8>>(1)?,
+            row.get::<_, i64>(2)?,
+        ))
+    });
+    let rows: Vec<_> = rows.unwrap().map(Result::unwrap).collect();
+    let mut hasher = DefaultHasher::new();
+    rows.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// One damaged place: a bit, zeros or garbage, somewhere in the log or in the header of a frame.
+#[derive(Debug, Clone)]
+enum Place {
+    Bit(Index, u8),
+    Header(Index, usize, u8),
+    Zeros(Index, usize),
+    Garbage(Index, usize, u64),
+}
+
+impl Place {
+    /// Damages a log, but for frames that are touched, and those behind them: where a page and what its header says
+    /// are both damaged, nothing tells which page it was.
+    fn damage(&self, log: &mut [u8], touched: &mut HashSet<usize>) {
+        let frame = FRAME_HEADER_BYTES + 1024;
+        let body = &mut log[HEADER_BYTES..];
+        let (at, length) = match self {
+            Self::Bit(at, _) => (at.index(body.len()), 1),
+            Self::Header(at, byte, _) => (at.index(body.len() / frame) * frame + byte, 1),
+            Self::Zeros(at, length) | Self::Garbage(at, length, _) => {
+                (at.index(body.len() - length), *length)
+            }
+        };
+        let frames = at / frame..=(at + length - 1) / frame + 1;
+        if frames.clone().any(|frame| touched.contains(&frame)) {
+            return;
+        }
+        touched.extend(frames);
+        let body = &mut body[at..at + length];
+        match self {
+            Self::Bit(_, bit) => body[0] ^= 1 << bit,
+            Self::Header(_, _, bits) => body[0] ^= bits,
+            Self::Zeros(..) => body.fill(0),
+            Self::Garbage(_, _, seed) => {
+                let mut dice = *seed | 1;
+                body.fill_with(|| roll(&mut dice) as u8);
+            }
+        }
+    }
+}
+
+fn place() -> impl Strategy<Value = Place> {
+    prop_oneof![
+        (any::<Index>(), 0_u8..8).prop_map(|(at, bit)| Place::Bit(at, bit)),
+        // Often where the page's number has its last byte.
+        (any::<Index>(), prop_oneof![Just(3), 0_usize..24], 1_u8..64)
+            .prop_map(|(at, byte, bits)| Place::Header(at, byte, bits)),
+        (any::<Index>(), 1_usize..3_000).prop_map(|(at, length)| Place::Zeros(at, length)),
+        (any::<Index>(), 1_usize..3_000, any::<u64>())
+            .prop_map(|(at, length, seed)| Place::Garbage(at, length, seed)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// With several damaged places, and with the log copied into the file not at all, in part or whole: the
+    /// outcome is a state that was committed, or a refusal that changes nothing.
+    #[test]
+    fn what_is_salvaged_was_committed(
+        places in prop::collection::vec(place(), 1..5), copied in prop_oneof![Just(0.0), Just(1.0), 0.0..1.0],
+    ) {
+        static HISTORY: LazyLock<History> = LazyLock::new(history);
+        let history = &*HISTORY;
+        let mut log = history.left.log.clone();
+        let mut touched = HashSet::new();
+        // Damage to the last commit cannot be told from a torn end, of which no checkpoint copies anything.
+        let sizes = &history.left.sizes;
+        let end = if copied > 0.0 { sizes[sizes.len() - 2] } else { log.len() };
+        for place in &places {
+            place.damage(&mut log[..end], &mut touched);
+        }
+        // A checkpoint copies page by page.
+        let pages = (history.copied.len() / 1024) as f64;
+        let until = (pages * copied) as usize * 1024;
+        let mut file = history.left.file.clone();
+        if until > 0 {
+            file.resize(file.len().max(until), 0);
+            file[..until].copy_from_slice(&history.copied[..until]);
+        }
+        let (_folder, path) = laid_out(&file, &log);
+        match salvaged(&path) {
+            Ok(_) => prop_assert!(history.states.contains(&state(&Connection::open(&path).unwrap()))),
+            Err(cause) => {
+                prop_assert!(cause.message.contains("gatepost restore"), "{}", cause.message);
+                prop_assert!(fs::read(&path).unwrap() == file);
+                prop_assert!(fs::read(beside(&path, "-wal")).unwrap() == log);
+            }
+        }
+    }
+}
+
+/// A checkpoint copies nothing that was not synced, so what is in the file is damaged and not torn.
+#[test]
+fn damage_to_a_last_commit_that_is_in_the_file_is_no_torn_end() {
+    let history = history();
+    let mut log = history.left.log.clone();
+    log[history.left.sizes.last().unwrap() + FRAME_HEADER_BYTES + 100] ^= 1;
+    let (_folder, path) = laid_out(&history.copied, &log);
+    let salvaged = salvaged(&path).unwrap().unwrap();
+    assert_eq!(salvaged.damage.lost_commits, 0);
+    assert!(
+        history
+            .states
+            .contains(&state(&Connection::open(&path).unwrap()))
+    );
 }

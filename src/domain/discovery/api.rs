@@ -9,6 +9,7 @@ use crate::{
     types::{Zone, text::CODE_MAX_CHARS},
     web::{
         Address, Body, ClientAddress, Outcome,
+        body::ANONYMOUS_MAX_BYTES,
         envelope::{envelope, enveloped},
         schema::{
             Described, Properties, bounded_text, formatted, integer, nullable, plain, response,
@@ -159,7 +160,7 @@ impl DiscoveryApi {
     /// opened or refreshed for ten minutes; otherwise 1001. The same `code` with the same `secret`
     /// asks again: the answer (200) is the request as it is now, also when the page is closed. With
     /// another secret it is 1002. A code is free again when its request was dismissed, is a day old,
-    /// or its client was revoked. At most 200 requests wait, 10 from one address; a hundred wrong
+    /// or its client was revoked. The body has at most 4 KiB. At most 200 requests wait, 10 from one address; a hundred wrong
     /// secrets from one address, or ten for one code, close it for the rest of the minute (1203).
     ///
     /// Once the request is added, the answers have `deviceId`, `clientId` and `clientSecret` for ten
@@ -178,7 +179,7 @@ impl DiscoveryApi {
         &self,
         sender: Sender,
         address: Address,
-        body: Body<DeviceRequestInput>,
+        body: Body<DeviceRequestInput, ANONYMOUS_MAX_BYTES>,
     ) -> Outcome<Requested> {
         let input = body.parse()?;
         let secret = input.secret.clone();

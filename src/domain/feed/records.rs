@@ -148,7 +148,8 @@ impl FeedView for View {
                 Ok(shown.map(|code| code.to_json(id, &self.zone).to_string()))
             }
             RecordType::Transaction => {
-                let found = sales::stored::find(connection, id, &self.zone)?;
+                let visible = self.visible.as_deref();
+                let found = sales::stored::find(connection, id, &self.zone, visible)?;
                 Ok(found.map(|transaction| transaction.to_string()))
             }
         }

@@ -31,6 +31,7 @@ use crate::{
     types::{
         ClientId, DelegateId, DeviceId, Timestamp,
         error::{Error, Kind, Result},
+        text::letters,
     },
     web::{
         Answer, Body, ClientAddress, Created, CreatedOnce, NoContent, Outcome, RequestId,
@@ -162,7 +163,8 @@ impl GateApi {
         let limit = whole("limit", limit.0, 1, LIMIT_MAX)?.unwrap_or(LIMIT);
         let wait = whole("wait", wait.0, 0, WAIT_MAX_S)?.unwrap_or(0);
         let default = self.app.settings().access;
-        let list = Arc::new(GateList::at(place, default));
+        let visible = caller.visible_properties.clone();
+        let list = Arc::new(GateList::at(place, default, visible));
         let mut reader = Reader::new(&self.app, list, since, limit);
         let wait = Duration::from_secs(wait as u64);
         let page = held::wait(&mut reader, &caller, address.0, wait).await?;
@@ -206,7 +208,10 @@ impl GateApi {
             let search = Search::everything(&SEARCHED).and_words(&words);
             search.part(connection, Part::After(0), HITS_MAX)
         };
-        Ok(self.found(place, find).await?)
+        let list = self.list(&caller, place);
+        // A client that sees some properties finds nobody by the others.
+        let told = caller.visible_properties.is_some().then(|| q.0.clone());
+        Ok(self.found(list, find, told).await?)
     }
 
     /// Make ticket codes
@@ -231,7 +236,9 @@ impl GateApi {
     ///
     /// Creates an attendee, registers them for the place where only registered attendees may enter, and checks
     /// them in, all or nothing. Where the rules refuse the check-in (412) nobody is created, unless `admitted`
-    /// says that the gate let them in while it was offline: then it is a conflict. The same `nonce` again
+    /// says that the gate let them in while it was offline: then it is a conflict. A `delegateType` that is
+    /// none of `walkIn.types` is refused; with `admitted` the settings' own takes its place, and
+    /// `meta.warning` says so. The same `nonce` again
     /// creates nothing: 200 with `meta.replayed`, and `data` is `{}` once the attendee is deleted.
     /// `meta.interaction` is the check-in: to undo a walk-in, delete it (`DELETE /interaction/…`); within ten
     /// minutes the attendee goes with it. Needs `ROLE_OAUTH2_GATE`, a place of the gate's settings, and
@@ -248,7 +255,7 @@ impl GateApi {
         let walk_in = self.with_settings(&caller, |connection, gate| {
             WalkIn::new(connection, input, gate, &ctx.settings.zone)
         })?;
-        let place = walk_in.place;
+        let (place, warning) = (walk_in.place, walk_in.warning());
         let came = self.app.store.write(move |tx| walk_in.register(tx, &ctx));
         let (status, delegate, interaction, mut meta) = match came.await? {
             Came::Refused(refusal) => return Err(refusal.into()),
@@ -260,7 +267,11 @@ impl GateApi {
         if let Some(interaction) = interaction {
             meta["interaction"] = json!(interaction);
         }
-        let shown = self.shown(place, delegate)?.unwrap_or_else(|| json!({}));
+        if let Some(warning) = warning {
+            meta["warning"] = json!(warning);
+        }
+        let list = self.list(&caller, place);
+        let shown = self.shown(&list, delegate)?.unwrap_or_else(|| json!({}));
         let body = envelope(&shown.to_string(), &meta.to_string());
         Ok(CreatedOnce::new(status, body))
     }
@@ -289,7 +300,7 @@ impl GateApi {
         let place = lost.place;
         let replaced = self.app.store.write(move |tx| lost.replace(tx, &ctx));
         let delegate = replaced.await?;
-        let shown = self.shown(place, Some(delegate))?;
+        let shown = self.shown(&self.list(&caller, place), Some(delegate))?;
         let shown = shown.ok_or_else(|| RESOURCE.missing(&delegate))?;
         Ok(Answer::of(&shown.to_string()))
     }
@@ -329,7 +340,8 @@ impl GateApi {
         if found.is_empty() {
             guesses.wrong(caller.client, Instant::now());
         }
-        Ok(self.found(place, move |_: &Connection| Ok(found)).await?)
+        let find = move |_: &Connection| Ok(found);
+        Ok(self.found(self.list(&caller, place), find, None).await?)
     }
 }
 
@@ -380,29 +392,41 @@ impl GateApi {
         Ok(place)
     }
 
-    /// The delegates of ids as a gate shows them.
+    /// Delegates as the caller may see them.
+    fn list(&self, caller: &Granted<UseGate>, place: DeviceId) -> GateList {
+        let visible = caller.visible_properties.clone();
+        GateList::at(place, self.app.settings().access, visible)
+    }
+
+    /// The delegates of ids as a gate shows them; with words, those who are shown with each.
     async fn found(
         &self,
-        place: DeviceId,
+        list: GateList,
         find: impl FnOnce(&Connection) -> Result<Vec<i64>> + Send + 'static,
+        words: Option<String>,
     ) -> Result<Answer<GateDelegates>> {
-        let list = GateList::at(place, self.app.settings().access);
         let read = move |connection: &Connection| {
             let found = find(connection)?.into_iter();
             let found = found.map(|id| list.delegate(connection, id));
             let found: Vec<Option<Value>> = found.collect::<Result<_>>()?;
-            Ok(Value::Array(found.into_iter().flatten().collect()))
+            let shows = |shown: &Value| {
+                let text = letters(&format!("{} {}", shown["name"], shown["codes"]));
+                let mut words = words.iter().flat_map(|words| words.split_whitespace());
+                words.all(|word| text.contains(&letters(word)))
+            };
+            Ok(Value::Array(
+                found.into_iter().flatten().filter(shows).collect(),
+            ))
         };
         let found = self.app.store.read(read).await?;
         Ok(Answer::of(&found.to_string()))
     }
 
     /// A delegate as a gate shows them; none once they are deleted.
-    fn shown(&self, place: DeviceId, delegate: Option<DelegateId>) -> Result<Option<Value>> {
+    fn shown(&self, list: &GateList, delegate: Option<DelegateId>) -> Result<Option<Value>> {
         let Some(delegate) = delegate else {
             return Ok(None);
         };
-        let list = GateList::at(place, self.app.settings().access);
         let show = |connection: &Connection| list.delegate(connection, delegate.0);
         self.app.store.look_up(show)
     }

@@ -4,6 +4,7 @@ use super::place;
 use crate::{
     core::{
         changes::{What, action},
+        records::Kind,
         rules::{AccessRules, Position},
     },
     domain::{
@@ -18,7 +19,11 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
-use std::sync::LazyLock;
+use std::{
+    borrow::Cow,
+    fmt::Write,
+    sync::{Arc, LazyLock},
+};
 
 const TYPES: [RecordType; 2] = [RecordType::Delegate, RecordType::BlockedCode];
 /// The largest picture (or its address) that a gate is sent, in bytes.
@@ -37,22 +42,56 @@ static PERSON: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
+/// As [`PERSON`], of the properties that a client sees; the name is made of them alone.
+fn person(visible: Option<&[String]>) -> Cow<'static, str> {
+    let Some(visible) = visible else {
+        return Cow::Borrowed(&PERSON);
+    };
+    let mut columns = String::from("id, deleted_at");
+    for field in RESOURCE.fields {
+        if !matches!(field.kind, Kind::Id | Kind::Type | Kind::Attached) {
+            let hidden = if visible.iter().any(|name| name == field.name) {
+                ""
+            } else {
+                "NULL AS "
+            };
+            let _ = write!(columns, ", {hidden}{}", field.column);
+        }
+    }
+    let seen = format!("FROM (SELECT {columns} FROM delegates) p");
+    Cow::Owned(PERSON.replace("FROM delegates p", &seen))
+}
+
 /// The list of a place.
 pub struct GateList {
     place: DeviceId,
     /// The rules that hold where a place sets none.
     default: AccessRules,
+    /// The properties of delegates that the client sees; without it, all.
+    visible: Option<Arc<[String]>>,
+    person: Cow<'static, str>,
 }
 
 impl GateList {
-    pub fn at(place: DeviceId, default: AccessRules) -> Self {
-        Self { place, default }
+    pub fn at(place: DeviceId, default: AccessRules, visible: Option<Arc<[String]>>) -> Self {
+        let person = person(visible.as_deref());
+        Self {
+            place,
+            default,
+            visible,
+            person,
+        }
+    }
+
+    fn shows(&self, property: &str) -> bool {
+        let visible = self.visible.as_deref();
+        visible.is_none_or(|names| names.iter().any(|name| name == property))
     }
 
     /// A delegate as a gate shows and judges them; none once they are deleted.
     pub fn delegate(&self, connection: &Connection, id: i64) -> Result<Option<Value>> {
         let found = connection
-            .prepare_cached(&PERSON)?
+            .prepare_cached(&self.person)?
             .query_row([id], |row| {
                 let codes = (4..row.as_ref().column_count()).map(|at| row.get(at));
                 Ok((
@@ -154,7 +193,9 @@ impl FeedView for GateList {
     }
 
     fn fingerprint(&self) -> [u8; 4] {
-        fingerprint_of(&format!("gate {}", self.place))
+        let seen = self.visible.as_ref();
+        let seen = seen.map_or_else(String::new, |names| format!(" {names:?}"));
+        fingerprint_of(&format!("gate {}{seen}", self.place))
     }
 
     fn record(
@@ -167,7 +208,8 @@ impl FeedView for GateList {
             RecordType::Delegate => self.delegate(connection, id)?,
             RecordType::BlockedCode => {
                 let code = blocked::with_id(connection, id)?;
-                code.map(|code| json!({"code": code.value, "reason": code.reason}))
+                let shown = code.filter(|code| self.shows(&code.kind));
+                shown.map(|code| json!({"code": code.value, "reason": code.reason}))
             }
             _ => None,
         };

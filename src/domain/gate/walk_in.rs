@@ -22,6 +22,7 @@ use crate::{
         Timestamp, Zone,
         error::{Error, Kind, Result},
         json,
+        text::shortened,
     },
 };
 use rusqlite::Connection;
@@ -60,6 +61,8 @@ pub struct WalkIn {
     admitted: bool,
     /// Whether the gate's settings allow it.
     allowed: Result<()>,
+    /// A type that they do not allow, of somebody who is inside already.
+    refused_type: Option<String>,
 }
 
 /// What came of a walk-in.
@@ -79,7 +82,7 @@ impl WalkIn {
     /// [`Kind::Invalid`], naming what is at fault; [`Kind::InteractionContent`].
     pub fn new(
         connection: &Connection,
-        input: WalkInInput,
+        mut input: WalkInInput,
         gate: &GateSettings,
         zone: &Zone,
     ) -> Result<Self> {
@@ -88,12 +91,13 @@ impl WalkIn {
         let recorded_at = read_recorded_at(input.recorded_at.as_ref(), zone)?;
         let place = DeviceId(input.place);
         let admitted = input.admitted.unwrap_or(false);
-        let allowed = check(
-            connection,
-            gate,
-            place,
-            input.delegate_type.as_deref().filter(|_| !admitted),
-        );
+        let check = |delegate_type: Option<&str>| check(connection, gate, place, delegate_type);
+        // Nobody who was let in is lost, and no gate gives a type that is not its own to give.
+        let mut refused_type = None;
+        if admitted && check(input.delegate_type.as_deref()).is_err() {
+            refused_type = input.delegate_type.take();
+        }
+        let allowed = check(input.delegate_type.as_deref());
         let default_type = || {
             gate.all
                 .get("delegateType")?
@@ -126,6 +130,16 @@ impl WalkIn {
             nonce: (input.nonce, json::fingerprint(&body)),
             admitted,
             allowed,
+            refused_type,
+        })
+    }
+
+    /// What the caller is told beside the outcome.
+    pub fn warning(&self) -> Option<String> {
+        let sent = shortened(self.refused_type.as_deref()?);
+        Some(match self.properties.get("delegateType") {
+            Some(own) => format!("delegateType: {sent} is not for walk-ins here, {own} is stored"),
+            None => format!("delegateType: {sent} is not for walk-ins here, none is stored"),
         })
     }
 

@@ -63,8 +63,8 @@ impl OtpApi {
     /// Six digits by e-mail, in place of the password of a `password` grant; good for ten minutes, five
     /// guesses and one sign-in. The newest counts. The answer does not tell whether anybody has the
     /// address. Who may have one is a setting (`oneTimePasswords`); whoever is no user yet becomes one
-    /// with the sign-in. Five in ten minutes for one address; 60 a minute from one network address, 300
-    /// by one client.
+    /// with the sign-in. Five in ten minutes, and 25 a day, for one e-mail address from one network address, 250
+    /// a day from all; 60 a minute from one network address, 300 by one client.
     ///
     /// Needs a valid token, such as the app's own. Also at `/api/otp/send`.
     #[oai(

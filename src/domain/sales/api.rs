@@ -161,9 +161,10 @@ impl TransactionsApi {
             Once::Fresh(received) => received,
         };
         tickets::all_tickets(store, &ctx, received, &sale).await?;
+        let visible = caller.visible_properties.clone();
         let stored = store
             .write(move |tx| {
-                let answer = || load::answer(tx, received);
+                let answer = || load::answer(tx, received, visible.as_deref());
                 match idempotency::once(tx, key.as_ref(), answer, render) {
                     // Another purchase came under this key first.
                     Err(cause) if cause.kind == Kind::KeyReused => Ok(render(answer()?)),

@@ -1,7 +1,10 @@
 //! A purchase becomes rows: its body word for word, and what could be read of it. It may come again,
 //! changed or not, in any order; its tickets are made afterwards.
 
-use super::sale::{Inconsistency, Sale};
+use super::{
+    sale::{Inconsistency, Sale},
+    stored::hidden,
+};
 use crate::{
     core::{
         Context,
@@ -183,16 +186,23 @@ pub(super) fn add_inconsistency(
 }
 
 /// `data` of the answer, as JSON.
-pub fn answer(connection: &Connection, received: Received) -> Result<String> {
+pub fn answer(
+    connection: &Connection,
+    received: Received,
+    visible: Option<&[String]>,
+) -> Result<String> {
     Ok(connection
         .prepare_cached(
             "SELECT json_object('id', id, '_type', 'transaction', 'code', code,
                  'inconsistencies', (SELECT json_group_array(json_object('path', path, 'message', message) ORDER BY id)
                      FROM inconsistencies WHERE body_id = ?2),
-                 'delegates', (SELECT json_group_array(json_object('id', delegate_id, 'barcode', barcode)
-                         ORDER BY delegate_id)
+                 'delegates', (SELECT json_group_array(
+                         json_patch(json_object('id', delegate_id, 'barcode', barcode), ?3) ORDER BY delegate_id)
                      FROM transaction_delegates WHERE transaction_id = ?1))
              FROM transactions WHERE id = ?1",
         )?
-        .query_row([received.transaction, received.body], |row| row.get(0))?)
+        .query_row(
+            (received.transaction, received.body, hidden(visible)),
+            |row| row.get(0),
+        )?)
 }

@@ -4,7 +4,7 @@
 use super::{
     grant,
     refusal::{Cause, Refusal},
-    request::{BODY_MAX_BYTES, ClientCredentials, Parameters, TokenRequest},
+    request::{ClientCredentials, Parameters, TokenRequest},
 };
 use crate::{
     identity::{
@@ -14,7 +14,7 @@ use crate::{
     types::error::{Error, Kind},
     web::{
         ClientAddress, RequestId, Tag,
-        body::read_limited,
+        body::{ANONYMOUS_MAX_BYTES, read_limited},
         schema::{
             Described, Properties, choice, inline, integer, nullable, plain,
             response as json_response, text,
@@ -182,7 +182,7 @@ impl<'a, T: Described> ApiExtractor<'a> for Form<T> {
     fn request_meta() -> Option<MetaRequest> {
         // JSON is taken as well. Documented, it makes two generators of clients write broken code.
         Some(MetaRequest {
-            description: Some("At most 64 KiB."),
+            description: Some("At most 4 KiB and 32 parameters."),
             content: vec![MetaMediaType {
                 content_type: "application/x-www-form-urlencoded",
                 schema: T::reference(),
@@ -196,7 +196,7 @@ impl<'a, T: Described> ApiExtractor<'a> for Form<T> {
         body: &mut RequestBody,
         _: ExtractParamOptions<Self::ParamType>,
     ) -> poem::Result<Self> {
-        let body = read_limited(request, body, BODY_MAX_BYTES).await;
+        let body = read_limited(request, body, ANONYMOUS_MAX_BYTES).await;
         Ok(Self {
             address: ClientAddress::of(request),
             content_type: request.content_type().map(ToOwned::to_owned),

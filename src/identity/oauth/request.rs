@@ -2,14 +2,12 @@
 //! each at most once, and as text; others are ignored (RFC 6749 section 3.2).
 
 use super::refusal::{Cause, Refusal};
+use crate::web::body::{ANONYMOUS_FIELDS_MAX, check_fields};
 use oxide_auth::primitives::scope::Scope;
 use percent_encoding::percent_decode;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use std::{collections::HashMap, fmt};
-
-/// The largest body, in bytes.
-pub const BODY_MAX_BYTES: usize = 64 * 1024;
 
 /// The parameters that are read. Others are never repeated in an answer.
 const KNOWN: &[&str] = &[
@@ -55,6 +53,8 @@ impl Parameters {
     }
 
     fn of_form(body: &[u8]) -> Result<Self, Refusal> {
+        check_fields(body, ANONYMOUS_FIELDS_MAX)
+            .map_err(|cause| Refusal::invalid_request(cause.message))?;
         let mut pairs = Vec::new();
         for pair in body.split(|byte| *byte == b'&') {
             let mut halves = pair.splitn(2, |byte| *byte == b'=');

@@ -1,7 +1,10 @@
 use super::*;
 use crate::{
     db::{in_transaction, migrate},
-    identity::password,
+    identity::{
+        clients::{self, NewClient},
+        password, tokens,
+    },
     types::Patch,
 };
 use std::sync::Arc;
@@ -93,4 +96,33 @@ fn what_is_no_address_is_refused() {
         );
     }
     assert!(in_file(|tx| create(tx, &ctx(), &NewUser::of("ä@bücher.example"))).is_ok());
+}
+
+/// Whoever has a copy of a refresh token must not go on with the new password.
+#[test]
+fn a_new_password_and_a_removal_end_refresh_tokens() {
+    in_file(|tx| {
+        let client = clients::create(tx, &ctx(), &NewClient::named("App"), &[])?.id;
+        let fresh = |tx: &Tx<'_>, email: &str| {
+            let id = create(tx, &ctx(), &NewUser::of(email))?;
+            let holder = tokens::Holder::of_user(client, id, Vec::new());
+            Ok::<_, Error>(tokens::issue(tx, &holder)?.refresh.unwrap())
+        };
+        let is_good = |tx: &Tx<'_>, token: &str| {
+            let presented = tokens::present(tx, token)?;
+            Ok::<_, Error>(matches!(presented, tokens::Presented::Fresh(_)))
+        };
+        let (ada, bob) = (fresh(tx, "ada@example.com")?, fresh(tx, "bob@example.com")?);
+        let other = fresh(tx, "other@example.com")?;
+        let changed = UserChange {
+            password: Some(password::hash("correct horse")?),
+            ..UserChange::default()
+        };
+        assert!(is_good(tx, &ada)? && is_good(tx, &bob)?);
+        change(tx, &ctx(), "ada@example.com", &changed)?;
+        remove(tx, &ctx(), "bob@example.com")?;
+        assert!(!is_good(tx, &ada)? && !is_good(tx, &bob)? && is_good(tx, &other)?);
+        Ok(())
+    })
+    .unwrap();
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     console::rehearsal::{go_back, take_snapshot},
-    harness::{Caller, Reply, Server, reply, whole},
+    harness::{Caller, Reply, Server, keys, reply, whole},
 };
 use gatepost::identity::{
     ConsoleRole,
@@ -252,6 +252,25 @@ fn each_type_needs_its_role_and_users_do_not_read_the_feed() {
     let id = &shown.data()[0]["id"];
     let record = json!({"id": id, "_type": "delegate", "firstName": "Ada"});
     assert_eq!(shown.data()[0]["data"], record);
+    // Of a purchase, too, it sees of attendees what it was given.
+    let sale = |code: &str| {
+        json!({"code": code, "items": [{"code": format!("{code}0000"), "product": 1, "quantity": 1,
+            "delegates": [{"product": 1, "barcode": format!("{code}-SECRET")}]}]})
+    };
+    let made = narrow.post("/tx/new", &sale("NARROW"));
+    let (of_narrow, of_all) = (keys(&made.data()["delegates"][0]), |code| {
+        let reply = server.caller_with_all().post("/tx/new", &sale(code));
+        keys(&reply.data()["delegates"][0])
+    });
+    assert_eq!(
+        (of_narrow.as_str(), of_all("WIDE").as_str()),
+        ("id", "id barcode")
+    );
+    let seen = |caller: &Caller| {
+        page(caller, "", "types=transaction").data()[0]["data"]["delegates"][0].clone()
+    };
+    assert!(seen(&narrow).get("barcode").is_none());
+    assert_eq!(seen(&server.caller_with_all())["barcode"], "NARROW-SECRET");
 }
 
 #[test]

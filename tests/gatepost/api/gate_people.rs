@@ -2,7 +2,7 @@
 //! themselves up.
 
 use super::gate::Venue;
-use crate::harness::{Caller, Reply};
+use crate::harness::{Caller, Reply, has, lacks};
 use gatepost::{
     identity::{ConsoleRole, Role, clients::NewClient},
     types::{DeviceId, barcode::Barcode},
@@ -172,7 +172,14 @@ fn a_walk_in_needs_the_feature_a_place_of_the_gate_and_a_name() {
     assert_eq!(venue.rows(), rows);
     // What was let in while the gate was offline is stored, and what was stored before stays known.
     let admitted = json!({"delegateType": "Staff", "admitted": true});
-    let (id, _) = created(&venue.walk_in("n", &admitted));
+    let reply = venue.walk_in("n", &admitted);
+    let (id, _) = created(&reply);
+    // But with no type that is not the gate's to give.
+    reply.without("category");
+    let warning = reply.body["meta"]["warning"].as_str().expect("a warning");
+    has(warning, "Staff is not for walk-ins here, none is stored");
+    let press = json!({"delegateType": "Press", "admitted": true});
+    venue.walk_in("o", &press).shows("category", "Press");
     venue
         .server
         .publish(&json!({"default": {"places": ["code:other"]}}));
@@ -734,4 +741,93 @@ fn a_gate_knows_who_belongs_to_one_booking() {
         .data();
     venue.follow(&mut list, Some(cursor));
     assert_eq!(parent(&list, bob), None);
+}
+
+/// Whatever a gate is shown, it is of the properties that its client sees.
+#[test]
+fn a_gate_that_sees_some_properties_is_shown_those_alone() {
+    let venue = Venue::with_walk_ins(&json!({}));
+    let hidden = [
+        "Secretperson",
+        "hidden@example.org",
+        "HIDDEN-1",
+        "Hiddencompany",
+        "hidden-photo",
+        "Hiddentype",
+    ];
+    let [last, email, rfid, company, photo, category] = hidden;
+    let ada = venue.all.delegate(&json!({
+        "firstName": "Ada", "lastName": last, "email": email, "rfid": rfid, "barcode": "SEEN-1", "company": company,
+        "delegateType": category, "data": {"Data": {"photo": photo}},
+    }));
+    let nameless = venue
+        .all
+        .delegate(&json!({"email": email, "barcode": "SEEN-2", "parent": ada}));
+    let app = venue.all.device(&json!({"deviceType": "regoapp"}));
+    let (id, secret) = venue.server.new_client(NewClient {
+        roles: [Role::Gate].into_iter().collect(),
+        device: Some(DeviceId(app)),
+        visible_properties: Some(vec!["firstName".into(), "barcode".into()]),
+        ..NewClient::named("narrow gate")
+    });
+    let gate = venue.server.caller_of(&id, &secret);
+    let seen = |reply: &Reply| {
+        assert!(reply.status < 300, "{reply:?}");
+        lacks(reply.body.to_string(), hidden);
+        reply.data().clone()
+    };
+    let place = venue.room;
+    let snapshot = seen(&gate.get(&format!("/gate/snapshot?place={place}")));
+    let names: Vec<_> = snapshot
+        .as_array()
+        .expect("changes")
+        .iter()
+        .map(|change| {
+            let data = &change["data"];
+            (
+                data["id"].as_i64(),
+                data["name"].as_str(),
+                data["codes"].clone(),
+                data["parent"].clone(),
+            )
+        })
+        .collect();
+    for expected in [
+        (Some(ada), Some("Ada"), json!(["SEEN-1"]), Value::Null),
+        (
+            Some(nameless),
+            Some("SEEN-2"),
+            json!(["SEEN-2"]),
+            Value::Null,
+        ),
+    ] {
+        assert!(names.contains(&expected), "{names:?}");
+    }
+    let search = |words: &str| seen(&gate.get(&format!("/gate/search?place={place}&q={words}")));
+    assert_eq!(search("ada")[0]["id"], json!(ada));
+    for word in ["secret", "hidden", "HIDDEN-1", "hiddencompany"] {
+        assert_eq!(search(word), json!([]), "{word}");
+    }
+    let claim = json!({"place": place, "name": format!("Ada {last}"), "email": email});
+    assert_eq!(seen(&gate.post("/gate/find", &claim))[0]["name"], "Ada");
+    let guest =
+        json!({"place": place, "nonce": "n", "firstName": "Eve", "lastName": last, "email": email});
+    assert_eq!(seen(&gate.post("/gate/walk-in", &guest))["name"], "Eve");
+    let lost = json!({"delegate": ada, "place": place, "code": "SEEN-3", "pin": "4711"});
+    assert_eq!(
+        seen(&gate.post("/gate/badge", &lost))["codes"],
+        json!(["SEEN-3"])
+    );
+    // Of the codes that were blocked, one is its to see.
+    let again = seen(&gate.get(&format!("/gate/snapshot?place={place}"))).to_string();
+    has(&again, "SEEN-1");
+    // A gate that sees all is shown all.
+    has(
+        venue
+            .gate
+            .get(&format!("/gate/snapshot?place={place}"))
+            .body
+            .to_string(),
+        [last, rfid, photo, category],
+    );
 }

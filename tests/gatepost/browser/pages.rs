@@ -157,6 +157,117 @@ fn every_page_of_an_event_is_for_everybody() {
     assert_none(&faults);
 }
 
+#[test]
+fn discovery_is_for_everybody_in_each_of_its_states() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let db = folder.path().join("gatepost.db");
+    write_demo(&db);
+    let file = rusqlite::Connection::open(&db).expect("the file");
+    file.execute_batch(REQUESTS).expect("requests");
+    drop(file);
+    let served = Served::start_for_all(&db, &[]);
+    let mut inspector = inspector(&served);
+    open_first_run(&inspector.browser, &served);
+    become_administrator(&inspector.browser);
+    inspector.browser.go("/console/discovery");
+    for state in [
+        "already",
+        "gate",
+        "fetched",
+        "not fetched yet",
+        "missed",
+        "revoked",
+        "Give out again",
+        "Requests accepted",
+    ] {
+        inspector.browser.tells(state);
+    }
+    inspector.look();
+    inspector.browser.press("Close");
+    inspector.browser.tells("Discovery is closed");
+    inspector.look();
+    assert_none(&inspector.faults);
+}
+
+/// A request in each state: two that wait, one of a gate and one of a device that is there; then added ones, of
+/// which the app has fetched its credentials or not, in time or not, and one that was revoked.
+const REQUESTS: &str = "
+    WITH s (code, kind, at, shown_for, fetched, revoked) AS (VALUES
+        ('W-1', 'gate', NULL, NULL, 0, 0), ('W-2', NULL, NULL, NULL, 0, 0),
+        ('A-1', 'gate', 1, 1, 1, 0), ('A-2', 'gate', 1, 1, 0, 0), ('A-3', 'gate', 1, NULL, 1, 0),
+        ('A-4', 'gate', 1, NULL, 0, 0), ('A-5', 'gate', 1, NULL, 1, 1))
+    INSERT INTO device_requests (code, secret_hash, preferred_type, agent, address, created_at, updated_at,
+        cleared_at, cleared_status, shown_until, salt)
+    SELECT code, randomblob(32), kind, 'Gate app 3.1', '192.168.1.7', now, now, iif(at IS NULL, NULL, now),
+        iif(at IS NULL, NULL, 'added'), now + shown_for * 3600000, iif(shown_for IS NULL, NULL, x'01')
+    FROM s, (SELECT unixepoch() * 1000 AS now);
+    INSERT INTO devices (code, name, device_type, public_id, sources, created_at, updated_at)
+    SELECT code, 'Gate ' || code, 'regoapp', 'public ' || code, '[]', created_at, created_at
+    FROM device_requests WHERE code <> 'W-1';
+    INSERT INTO clients (client_id, secret_hash, name, roles, scopes, device_id, created_at, revoked_at)
+    SELECT 'app-' || r.code, iif(r.code IN ('A-2', 'A-4'), zeroblob(32), randomblob(32)), r.code, '[]', '[]', d.id,
+        r.created_at, iif(r.code = 'A-5', r.created_at, NULL)
+    FROM device_requests r JOIN devices d ON d.code = r.code;
+    UPDATE device_requests SET (device_id, client_id) =
+        (SELECT c.device_id, c.id FROM clients c WHERE c.name = device_requests.code)
+    WHERE cleared_status = 'added'";
+
+/// Who speaks to a page says the words that are on it (WCAG 2.5.3). Axe sees only what happens to be there.
+#[test]
+fn buttons_are_named_by_the_words_on_them() {
+    let mut found = 0;
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
+    let mut folders = vec![assets.join("templates"), assets.join("gate")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("a file").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            if path.extension().is_none_or(|kind| kind != "html") {
+                continue;
+            }
+            let html = std::fs::read_to_string(&path).expect("a page");
+            for (label, words) in labelled(&html) {
+                found += 1;
+                let (told, shown) = (label.to_lowercase(), words.to_lowercase());
+                assert!(
+                    told.contains(&shown),
+                    "{}: {label:?} for {words:?}",
+                    path.display()
+                );
+            }
+        }
+    }
+    assert!(found > 10, "{found}");
+}
+
+/// Of each button and link with a label of its own: the label, and the words that are seen.
+fn labelled(html: &str) -> Vec<(&str, String)> {
+    let mut found = Vec::new();
+    for (tag, end) in [("<button ", "</button>"), ("<a ", "</a>")] {
+        for part in html.split(tag).skip(1) {
+            let element = part.split(end).next().unwrap_or_default();
+            let Some((_, after)) = element.split_once("aria-label=\"") else {
+                continue;
+            };
+            let (label, rest) = after.split_once('"').expect("a whole label");
+            let (_, content) = rest.split_once('>').expect("a whole tag");
+            let words = content.split('<').enumerate().map(|(at, piece)| {
+                let seen = if at == 0 {
+                    Some(piece)
+                } else {
+                    piece.split('>').nth(1)
+                };
+                seen.unwrap_or_default()
+            });
+            found.push((label, words.collect::<String>().trim().to_owned()));
+        }
+    }
+    found
+}
+
 fn fill(db: &Path) {
     write_demo(db);
     for arguments in [

@@ -171,6 +171,13 @@ impl Site {
         }
         let inside = "SELECT * FROM occupancy WHERE inside != 0 ORDER BY 1";
         dump.extend(rows_of(&connection, "occupancy", inside));
+        // What is told of records that are there no more.
+        let of_gone = "SELECT * FROM audit a
+             WHERE record_type = 'delegate' AND NOT EXISTS (SELECT 1 FROM delegates WHERE id = a.record_id)
+                OR record_type IN ('device', 'event') AND NOT EXISTS (SELECT 1 FROM devices WHERE id = a.record_id)
+                OR record_type = 'interaction' AND NOT EXISTS (SELECT 1 FROM interactions WHERE id = a.record_id)
+             ORDER BY id";
+        dump.extend(rows_of(&connection, "audit", of_gone));
         dump
     }
 }

@@ -3,6 +3,7 @@
 
 mod compression;
 mod files;
+mod headers;
 mod health;
 mod hostile;
 mod log;

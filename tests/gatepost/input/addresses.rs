@@ -109,8 +109,20 @@ fn what_is_no_request_is_refused_and_ends_its_connection() {
     };
     let long = format!("/api/v5/delegate/list?search={}", "x".repeat(70_000));
     let good = get("/api/v5/ping", "");
+    // A head of exactly so many bytes, in one write.
+    let head = |bytes: usize| {
+        let bare = get("/health/live", "X: \r\n").len();
+        get(
+            "/health/live",
+            &format!("X: {}\r\n", "y".repeat(bytes - bare)),
+        )
+    };
+    let (_, most) = send_bytes(&venue.server, &head(80 * 1024), true);
+    assert!(most.starts_with("HTTP/1.1 200"), "{most}");
     for (request, status) in [
         (get(&long, ""), 414),
+        (head(80 * 1024 + 1), 431),
+        (head(100 * 1024), 431),
         (get("/", &format!("X: {}\r\n", "y".repeat(200_000))), 431),
         (get("/", &"X: y\r\n".repeat(101)), 431),
         (get("/", "Content-Length: x\r\n"), 400),

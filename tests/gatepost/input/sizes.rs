@@ -1,9 +1,17 @@
 //! Bodies that are too large, too long in coming, or cut off.
 
 use super::{Venue, WRITES, send_bytes, told};
-use crate::harness::whole;
+use crate::{
+    faults::wire::PATIENCE,
+    harness::{Server, has, whole},
+};
+use gatepost::identity::ConsoleRole;
 use reqwest::{Method, blocking::Body};
 use serde_json::json;
+use std::{
+    io::{Read, Write},
+    net::{SocketAddr, TcpStream},
+};
 
 const MIB: usize = 1024 * 1024;
 
@@ -132,4 +140,96 @@ fn a_body_cut_in_the_middle_stores_nothing() {
     assert!(status == 0 || status == 400, "{text}");
     assert_eq!(venue.written(), before);
     venue.goes_on();
+}
+
+/// Whatever anybody may post: where, as what, and the status of what is too much.
+const ANONYMOUS: [(&str, &str, u16); 8] = [
+    ("/console/sign-in", FORM, 413),
+    ("/console/sign-in/code", FORM, 413),
+    ("/console/setup", FORM, 413),
+    ("/otp", FORM, 413),
+    ("/api/oauth/v2/token", FORM, 400),
+    ("/api/v5/oauth/v2/token", "application/json", 400),
+    ("/api/v5/oauth/v2/revoke", FORM, 400),
+    ("/api/v5/device-request/new", "application/json", 413),
+];
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// Sends a head and a part of its body, and reads the status of the answer.
+fn refused_early(address: SocketAddr, head: &str, part: &[u8]) -> u16 {
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    stream.write_all(head.as_bytes()).expect("sent");
+    stream.write_all(part).expect("sent");
+    let mut told = [0; 12];
+    stream
+        .read_exact(&mut told)
+        .expect("an answer before the rest is sent");
+    let told = String::from_utf8_lossy(&told).into_owned();
+    told[9..].parse().expect("a status")
+}
+
+/// Nothing that anybody may send costs more than a look at its head (contract §9 throttles guesses, not bytes).
+#[test]
+fn what_needs_no_sign_in_is_small_and_is_refused_before_it_is_there() {
+    let server = Server::start();
+    server.crew(ConsoleRole::Administrator);
+    for (path, kind, status) in ANONYMOUS {
+        let head = |length: &str| {
+            format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\n{length}\r\n\r\n")
+        };
+        let declared = head(&format!("Content-Length: {}", 4 * MIB));
+        assert_eq!(
+            refused_early(server.address(), &declared, b"a&a&a&"),
+            status,
+            "{path}"
+        );
+        let chunked = head("Transfer-Encoding: chunked");
+        let part = format!("2000\r\n{}\r\n", "a&".repeat(0x1000));
+        assert_eq!(
+            refused_early(server.address(), &chunked, part.as_bytes()),
+            status,
+            "{path}"
+        );
+        if kind == FORM {
+            let many = "a&".repeat(32) + "a";
+            let sent = head(&format!("Content-Length: {}", many.len()));
+            assert_eq!(
+                refused_early(server.address(), &sent, many.as_bytes()),
+                status,
+                "{path}"
+            );
+        }
+    }
+    // The form of the setup link may have a file, and no more beside it than the others.
+    let field = "--e\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nxxxx\r\n".repeat(40);
+    let long = format!(
+        "--e\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n{}\r\n",
+        "x".repeat(5_000)
+    );
+    for part in [field, long] {
+        let head = format!(
+            "POST /console/setup HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=e\r\nContent-Length: {}\r\n\r\n",
+            4 * MIB
+        );
+        assert_eq!(refused_early(server.address(), &head, part.as_bytes()), 413);
+    }
+}
+
+#[test]
+fn a_form_of_the_console_has_ten_thousand_fields_at_most() {
+    let (_server, crew) = Server::with_viewer();
+    let sent = |body: String| {
+        let request = crew.request(Method::POST, "/console/sign-out");
+        whole(request.header("Content-Type", FORM).body(body))
+    };
+    let many = sent("a&".repeat(2 * MIB));
+    assert_eq!(many.reply.status, 413);
+    has(&many.text, "at most 10000 fields");
+    let csrf = &crew.csrf;
+    let most = format!("csrf={csrf}{}", "&a".repeat(9_999));
+    assert_eq!(sent(format!("{most}&a")).reply.status, 413);
+    let large = format!("csrf={csrf}&a={}", "x".repeat(3 * MIB));
+    let large = sent(large);
+    assert_eq!((large.reply.status, large.header("location")), (303, "/console/sign-in"));
 }

@@ -286,3 +286,27 @@ fn a_busy_devices_page_costs_as_much_as_it_has_interactions() {
     });
     assert!(costs[1] < costs[0] * 5, "{costs:?}");
 }
+
+/// Whoever is in the corner is in its session, in the hall, and in the venue, and nowhere else.
+#[test]
+fn who_enters_a_place_is_inside_everything_above_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |kind, device, order_at| Happened {
+        kind,
+        first: Some(1),
+        second: None,
+        device: Some(device),
+        recorded_at: order_at,
+        created_at: order_at,
+        order_at: Some(order_at),
+    };
+    let inside = |name: &str, all: &[Happened]| {
+        let file = file(&folder.path().join(name), all);
+        let history = History::of(&file, DelegateId(1)).unwrap();
+        let inside = history.inside(&file, &DeviceCache::default()).unwrap();
+        inside.iter().map(|device| device.0).collect::<Vec<_>>()
+    };
+    let entered = at("check-in", 4, 1);
+    assert_eq!(inside("in.db", &[entered.clone()]), [0, 1, 3, 4]);
+    assert!(inside("out.db", &[entered, at("check-out", 1, 2)]).is_empty());
+}

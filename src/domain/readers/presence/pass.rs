@@ -174,3 +174,23 @@ impl Heard {
         (self.level - silent * LOSS_DB_PER_MS).max(unheard)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Too quick for levels: the order of the sides alone tells.
+    #[test]
+    fn a_quick_pass_goes_to_the_side_that_heard_it_later() {
+        for (first, last) in [(Side::Outside, Side::Inside), (Side::Inside, Side::Outside)] {
+            let mut pass = Pass::begin(0);
+            for at_ms in [0, 50, 100] {
+                pass.add(at_ms, -50.0, first, -70.0);
+            }
+            for at_ms in [200, 250, 300] {
+                pass.add(at_ms, -50.0, last, -70.0);
+            }
+            assert_eq!(pass.direction(), Some(last));
+        }
+    }
+}

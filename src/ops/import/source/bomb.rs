@@ -19,6 +19,8 @@ const PARTS_MAX: usize = 10_000;
 const TAG_MAX_BYTES: usize = 64 * 1024;
 /// The longest text between two tags, and the longest cell.
 const CELL_MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Rows without a value, one after the other: a parser goes through them, for seconds to the million.
+const EMPTY_ROWS_MAX: u32 = 100_000;
 /// The most shared texts that a file may announce; the parser makes room for them at once.
 const TEXTS_MAX: u64 = 8_000_000;
 
@@ -93,6 +95,10 @@ struct Xml {
     /// The tag that a cell's text began with, and bytes since, while inside one.
     cell: Option<(Vec<u8>, usize)>,
     tags: u64,
+    /// Rows without a value before this one.
+    empty_rows: u32,
+    /// Whether the row has a value.
+    has_value: bool,
 }
 
 impl Xml {
@@ -146,6 +152,12 @@ impl Xml {
         let is_end = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'/';
         let name = tag.split(is_end).next().unwrap_or_default();
         let local = name.rsplit(|byte| *byte == b':').next().unwrap_or_default();
+        let is_whole = !closes && tag.ends_with(b"/");
+        match local {
+            b"row" if closes || is_whole => self.end_of_row()?,
+            b"v" | b"is" | b"f" => self.has_value |= !closes && !is_whole,
+            _ => {}
+        }
         match local {
             _ if closes && self.cell.as_ref().is_some_and(|(begun, _)| begun == local) => {
                 self.cell = None;
@@ -155,6 +167,20 @@ impl Xml {
             b"si" | b"is" | b"v" => self.cell = Some((local.to_vec(), 0)),
             b"sst" if announced(tag) > TEXTS_MAX => return Err(too_much()),
             _ => {}
+        }
+        Ok(())
+    }
+
+    fn end_of_row(&mut self) -> Result<()> {
+        self.empty_rows = if std::mem::take(&mut self.has_value) {
+            0
+        } else {
+            self.empty_rows + 1
+        };
+        if self.empty_rows > EMPTY_ROWS_MAX {
+            return Err(Error::invalid(
+                "has more than 100,000 empty rows one after the other; delete the rows below the list in a spreadsheet, or save the list as CSV",
+            ));
         }
         Ok(())
     }
@@ -210,6 +236,16 @@ mod tests {
         assert!(look(b"<a><?x ?></a>").is_err());
         assert!(look(b"<?x >").is_err());
         assert!(look(b"<\0a>").is_err());
+        for (row, more) in [
+            ("<row r='1'/>", "<row/>"),
+            ("<row><c/><c><v/></c></row>", "<row></row>"),
+        ] {
+            let rows = row.repeat(EMPTY_ROWS_MAX as usize);
+            let filled = "<row><c><v>1</v></c></row>";
+            assert!(look(format!("{filled}{rows}{filled}{rows}").as_bytes()).is_ok());
+            let refused = look(format!("{filled}{rows}{more}").as_bytes()).unwrap_err();
+            assert!(refused.message.contains("empty rows"), "{refused}");
+        }
         let runs = b"<r><t>y</t></r>".repeat(CELL_MAX_BYTES / 15 + 10);
         assert!(of(&[b"<is>", &runs, b"</is>"]).is_err());
         assert!(of(&[b"<rows>", &runs, b"</rows>"]).is_ok());

@@ -26,7 +26,8 @@ struct Site {
 
 impl Site {
     fn new() -> Self {
-        let server = Server::start();
+        // Who asks from elsewhere says so.
+        let server = Server::start_behind(vec![std::net::Ipv4Addr::LOCALHOST.into()]);
         server.settings(&json!({"outgoing": {"allowLocal": true}}));
         let mail = MailServer::start();
         let gateway = json!({"kind": "smtp", "host": "127.0.0.1", "port": mail.port, "security": "none",

@@ -77,6 +77,12 @@ fn it_takes_nothing_from_other_sites_and_says_what_is_wrong() {
     let throttled = asked(&site, "ada@example.org", &[]);
     assert_eq!(throttled.reply.status, 429);
     assert_ne!(throttled.header("retry-after"), "");
+    // Whoever asked does not keep her out: she is elsewhere.
+    let elsewhere = [("X-Forwarded-For", "192.0.2.7")];
+    assert_eq!(
+        asked(&site, "ada@example.org", &elsewhere).reply.status,
+        200
+    );
     // It counts together with what apps ask for.
     site.send("ada@example.org").refused(429, 1203, "");
     site.server.settings(&json!({"oneTimePasswords": "off"}));
