@@ -13,7 +13,7 @@ use sha2::Sha256;
 /// The setting.
 pub const SUPERVISOR_PIN: &str = "supervisorPin";
 
-/// Rounds of PBKDF2 with HMAC-SHA-256: about 250 milliseconds of a phone with WebCrypto. More would make supervisors
+/// Rounds of PBKDF2 with HMAC-SHA-256: about 250 milliseconds of a phone with `WebCrypto`. More would make supervisors
 /// wait, and a short PIN falls either way (handbook, *Gates*).
 const ITERATIONS: u32 = 300_000;
 

@@ -278,9 +278,9 @@ fn settings_of_earlier_versions_are_read_and_what_cannot_be_used_counts_as_not_s
     let venue = Venue::new();
     let stored = |default: Value| {
         let document = json!({"default": default}).to_string().replace('\'', "''");
-        venue
-            .server
-            .sql(&format!("UPDATE app_config SET document = '{document}'"));
+        venue.server.sql(&format!(
+            "UPDATE app_config SET version = version + 1, document = '{document}'"
+        ));
         venue.gate.get("/gate").data().clone()
     };
     // A PIN of any text, stored as such.

@@ -231,5 +231,8 @@ fn a_form_of_the_console_has_ten_thousand_fields_at_most() {
     assert_eq!(sent(format!("{most}&a")).reply.status, 413);
     let large = format!("csrf={csrf}&a={}", "x".repeat(3 * MIB));
     let large = sent(large);
-    assert_eq!((large.reply.status, large.header("location")), (303, "/console/sign-in"));
+    assert_eq!(
+        (large.reply.status, large.header("location")),
+        (303, "/console/sign-in")
+    );
 }

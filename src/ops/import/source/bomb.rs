@@ -153,11 +153,8 @@ impl Xml {
         let name = tag.split(is_end).next().unwrap_or_default();
         let local = name.rsplit(|byte| *byte == b':').next().unwrap_or_default();
         let is_whole = !closes && tag.ends_with(b"/");
-        match local {
-            b"row" if closes || is_whole => self.end_of_row()?,
-            b"v" | b"is" | b"f" => self.has_value |= !closes && !is_whole,
-            _ => {}
-        }
+        let ends_row = local == b"row" && (closes || is_whole);
+        self.has_value |= !closes && !is_whole && matches!(local, b"v" | b"is" | b"f");
         match local {
             _ if closes && self.cell.as_ref().is_some_and(|(begun, _)| begun == local) => {
                 self.cell = None;
@@ -168,7 +165,7 @@ impl Xml {
             b"sst" if announced(tag) > TEXTS_MAX => return Err(too_much()),
             _ => {}
         }
-        Ok(())
+        if ends_row { self.end_of_row() } else { Ok(()) }
     }
 
     fn end_of_row(&mut self) -> Result<()> {
