@@ -10,7 +10,7 @@ use crate::{
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 use tokio::sync::watch;
 
@@ -21,8 +21,6 @@ const QUIET: Duration = Duration::from_secs(1);
 /// Minutes that the chart of check-ins shows.
 pub const MINUTES: usize = 60;
 const MINUTE_MS: i64 = 60_000;
-/// How often a stream looks whether its session goes on.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The beat of the console.
 pub struct Live {
@@ -127,7 +125,6 @@ pub struct Beats {
     beats: watch::Receiver<Option<u64>>,
     console: Arc<Console>,
     current_user: CurrentUser,
-    looked: Instant,
 }
 
 impl Beats {
@@ -136,23 +133,19 @@ impl Beats {
             beats: console.live.beats(),
             console: Arc::clone(console),
             current_user: current_user.clone(),
-            looked: Instant::now(),
         }
     }
 
     /// The next beat; `None` when the stream is to end.
     pub async fn next(&mut self) -> Option<u64> {
         self.beats.changed().await.ok()?;
-        if self.looked.elapsed() >= LOOK_EVERY {
-            self.looked = Instant::now();
-            let goes_on = self.console.store.look_up(|connection| {
-                let me = &self.current_user;
-                sessions::lasts(connection, me.session, me.user, me.role)
-            });
-            // A store that is busy ends nobody's session.
-            if let Ok(false) = goes_on {
-                return None;
-            }
+        let goes_on = self.console.store.look_up(|connection| {
+            let me = &self.current_user;
+            sessions::lasts(connection, me.session, me.user, me.role)
+        });
+        // A store that is busy ends nobody's session.
+        if let Ok(false) = goes_on {
+            return None;
         }
         *self.beats.borrow_and_update()
     }

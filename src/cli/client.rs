@@ -13,7 +13,7 @@ use crate::{
     },
     types::{DeviceId, Zone, error::Result},
 };
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use serde_json::{Value, json};
 
 /// Apps and gates that may use the API
@@ -31,6 +31,13 @@ Examples:
   gatepost client add \"Gate B\" --gate --device 17
   gatepost client add Badges --role delegate-read --visible firstName --visible lastName --json")]
     Add(AddClient),
+    /// Change what a client may do; running apps follow within a second, open streams included
+    #[command(after_help = "\
+Examples:
+  gatepost client change gate-b-5f3a9c21 --role device-read --no-role delegate-write
+  gatepost client change badges-77e01b42 --visible firstName,lastName
+  gatepost client change badges-77e01b42 --visible all")]
+    Change(ChangeClient),
     /// Show every client, the revoked ones included
     #[command(after_help = "Example:\n  gatepost client list --json")]
     List,
@@ -69,9 +76,51 @@ pub struct AddClient {
     #[arg(long, value_name = "ID")]
     device: Option<i64>,
     /// Show it this delegate property and no others but those named (may be repeated)
-    #[arg(long = "visible", value_name = "PROPERTY")]
+    #[arg(long = "visible", value_name = "PROPERTY", value_delimiter = ',')]
     visible: Vec<String>,
 }
+
+/// What is to change of a client.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("change").required(true).multiple(true))]
+pub struct ChangeClient {
+    /// The client's id, as `client list` shows it
+    client_id: String,
+    /// Give it a role, such as delegate-read (may be repeated); `client add --help` has them all
+    #[arg(long = "role", value_name = "ROLE", value_parser = role, group = "change")]
+    roles: Vec<Role>,
+    /// Take a role away (may be repeated)
+    #[arg(long = "no-role", value_name = "ROLE", value_parser = role, group = "change")]
+    no_roles: Vec<Role>,
+    /// Show it these delegate properties and no others; "all" shows it all again
+    #[arg(
+        long,
+        value_name = "PROPERTIES",
+        value_delimiter = ',',
+        group = "change"
+    )]
+    visible: Option<Vec<String>>,
+}
+
+impl ChangeClient {
+    /// What the client is to be.
+    fn applied_to(self, client: Client) -> NewClient {
+        let kept = client.roles.iter().chain(self.roles);
+        NewClient {
+            name: client.name,
+            roles: kept.filter(|role| !self.no_roles.contains(role)).collect(),
+            scopes: client.scopes,
+            device: client.device,
+            visible_properties: match self.visible {
+                None => client.visible_properties,
+                Some(names) => (names != [ALL]).then_some(names),
+            },
+        }
+    }
+}
+
+/// Every property of delegates.
+const ALL: &str = "all";
 
 impl From<AddClient> for NewClient {
     fn from(add: AddClient) -> Self {
@@ -99,6 +148,16 @@ pub fn run(command: ClientCommand, store: &Store, json: bool) -> Result<()> {
                 clients::create(tx, ctx, &new, &delegates::property_names())
             })?;
             show_credentials(&made, json)
+        }
+        ClientCommand::Change(change) => {
+            let changed = changed_by_command(store, move |tx, ctx| {
+                let client = clients::find(tx, &change.client_id)?;
+                let (id, new) = (client.id, change.applied_to(client));
+                clients::change(tx, ctx, id, &new, &delegates::property_names())?;
+                clients::get(tx, id)
+            })?;
+            let zone = zone(store)?;
+            answer(json, &listed(&changed, &zone), &line(&changed, &zone))
         }
         ClientCommand::List => {
             let zone = zone(store)?;
@@ -166,6 +225,7 @@ fn line(client: &Client, zone: &Zone) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::{ClientId, Timestamp};
     use clap::Parser;
 
     #[derive(Debug, Parser)]
@@ -201,6 +261,50 @@ mod tests {
         assert_eq!(new.device, Some(DeviceId(7)));
         assert_eq!(new.visible_properties, Some(vec!["barcode".to_owned()]));
         assert_eq!(added("client add Gate").unwrap().visible_properties, None);
+    }
+
+    fn changed(arguments: &str) -> Result<(Vec<Role>, Option<Vec<String>>), clap::Error> {
+        let line = Line::try_parse_from(arguments.split_whitespace())?;
+        let ClientCommand::Change(change) = line.command else {
+            unreachable!("{line:?}")
+        };
+        let client = Client {
+            id: ClientId(1),
+            client_id: "badges".to_owned(),
+            name: "Badges".to_owned(),
+            roles: [Role::DelegateRead, Role::TxWrite].into_iter().collect(),
+            scopes: vec![Scope::ReportRead],
+            device: Some(DeviceId(7)),
+            visible_properties: Some(vec!["barcode".to_owned()]),
+            created_at: Timestamp(0),
+            revoked_at: None,
+        };
+        let new = change.applied_to(client);
+        assert_eq!((&*new.name, new.device), ("Badges", Some(DeviceId(7))));
+        assert_eq!(new.scopes, [Scope::ReportRead]);
+        Ok((new.roles.iter().collect(), new.visible_properties))
+    }
+
+    #[test]
+    fn what_is_not_named_stays() {
+        let names = |names: &[&str]| Some(names.iter().map(ToString::to_string).collect());
+        assert_eq!(
+            changed("client change badges --role device-read --no-role ROLE_OAUTH2_TX_WRITE")
+                .unwrap(),
+            (
+                vec![Role::DelegateRead, Role::DeviceRead],
+                names(&["barcode"])
+            )
+        );
+        let kept = vec![Role::DelegateRead, Role::TxWrite];
+        for (visible, expected) in [
+            ("firstName,email", names(&["firstName", "email"])),
+            ("all", None),
+        ] {
+            let given = changed(&format!("client change badges --visible {visible}"));
+            assert_eq!(given.unwrap(), (kept.clone(), expected));
+        }
+        assert!(changed("client change badges").is_err());
     }
 
     #[test]

@@ -61,7 +61,16 @@ fn bearer(request: &Request) -> Option<&str> {
 }
 
 /// The token itself, for what outlasts the request's first check.
-pub struct BearerToken(pub String);
+pub struct BearerToken(String);
+
+impl BearerToken {
+    /// Who holds the token by now, if that grants `R`.
+    pub fn granted<R: Requirement>(&self, app: &App) -> Result<Arc<Principal>> {
+        let principal = app.tokens.principal(&app.store, &self.0)?;
+        principal.require::<R>()?;
+        Ok(principal)
+    }
+}
 
 impl<'a> FromRequest<'a> for BearerToken {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {

@@ -3,7 +3,6 @@
 use super::{ServiceApi, metrics::Traffic, public, trust};
 use crate::{
     admin::{self, Console},
-    core::version_cache::VersionCache,
     domain::{
         apps::{PublishedCache, api::AppsApi},
         content::api::ContentApi,
@@ -56,7 +55,7 @@ pub fn operations(console: &Console) -> impl OpenApi + use<> {
         GateApi {
             app: app(),
             published,
-            places: VersionCache::default(),
+            places: Arc::default(),
         },
         ReadersApi {
             app: app(),

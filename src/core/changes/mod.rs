@@ -25,6 +25,14 @@ pub struct Position {
     pub change: i64,
 }
 
+/// The newest rows at a look, each with the time of its arrival. A file that has another row at such a number
+/// went back to an earlier state and on from there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stamp {
+    pub interaction: Option<(i64, Timestamp)>,
+    pub change: Option<(i64, Timestamp)>,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     pub at: Timestamp,
@@ -188,6 +196,48 @@ pub fn newest(connection: &Connection) -> Result<Position> {
         interaction: newest_interaction(connection)?,
         change: audit::newest(connection)?,
     })
+}
+
+impl Stamp {
+    /// The stamp of the file as it is now.
+    pub fn of(connection: &Connection) -> Result<Self> {
+        let newest = |sql: &str| {
+            let mut statement = connection.prepare_cached(sql)?;
+            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            statement.query_row([], row).optional()
+        };
+        Ok(Self {
+            interaction: newest(
+                "SELECT id, created_at FROM interactions ORDER BY id DESC LIMIT 1",
+            )?,
+            change: newest(
+                "SELECT id, at FROM (
+                     SELECT * FROM (SELECT id, at FROM audit ORDER BY id DESC LIMIT 1)
+                     UNION ALL
+                     SELECT * FROM (SELECT id, at FROM changes ORDER BY id DESC LIMIT 1))
+                 ORDER BY id DESC LIMIT 1",
+            )?,
+        })
+    }
+
+    /// Whether the file, whose end is `newest`, went back to a state before the stamp. A row that is gone
+    /// proves nothing.
+    pub fn is_undone(&self, connection: &Connection, newest: Position) -> Result<bool> {
+        let (interaction, change) = (self.interaction.unzip(), self.change.unzip());
+        if interaction.0 > Some(newest.interaction) || change.0 > Some(newest.change) {
+            return Ok(true);
+        }
+        Ok(connection
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM interactions WHERE id = ?1 AND created_at <> ?2)
+                     OR EXISTS (SELECT 1 FROM audit WHERE id = ?3 AND at <> ?4)
+                     OR EXISTS (SELECT 1 FROM changes WHERE id = ?3 AND at <> ?4)",
+            )?
+            .query_row(
+                params![interaction.0, interaction.1, change.0, change.1],
+                |row| row.get(0),
+            )?)
+    }
 }
 
 /// Whether the feed has anything after a position.

@@ -24,19 +24,27 @@ impl Watcher {
         self.0.subscribe()
     }
 
+    /// How many wait.
+    pub fn waiting(&self) -> usize {
+        self.0.receiver_count()
+    }
+
     /// Runs until it is dropped.
     pub async fn run(&self, store: &Store) {
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut epoch = store.epoch();
         loop {
             ticks.tick().await;
-            if self.0.receiver_count() == 0 {
+            if self.waiting() == 0 {
                 continue;
             }
+            // Rights may have changed without a row, or before this process knew it.
+            let is_new_epoch = std::mem::replace(&mut epoch, store.epoch()) != epoch;
             match store.look_up(newest) {
                 Ok(position) => {
                     self.0.send_if_modified(|known| {
-                        let is_new = known.is_some_and(|known| known != position);
+                        let is_new = known.is_some_and(|known| is_new_epoch || known != position);
                         if is_new {
                             *known = Some(position);
                         }

@@ -6,9 +6,7 @@ use super::{
 };
 use crate::{
     core::changes,
-    identity::{
-        App, BearerToken, Granted, Principal, held_requests::HeldPermit, roles::ReadChanges,
-    },
+    identity::{App, BearerToken, Granted, held_requests::HeldPermit, roles::ReadChanges},
     types::error::Result,
     web::{
         Answer, ClientAddress, Outcome,
@@ -23,7 +21,7 @@ use poem_openapi::{
     registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
 };
 use serde_json::json;
-use std::{fmt::Write, sync::Arc, time::Duration};
+use std::{fmt::Write, time::Duration};
 use tokio::{sync::watch, time::timeout};
 
 /// Changes on a page without `limit`.
@@ -50,19 +48,21 @@ impl FeedApi {
     /// between two requests only the last may be there.
     ///
     /// `action` is `upsert` (store `data` under type and id, in place of what is there), `delete`
-    /// (remove it, if it is there) or `reset` (after a restore, the end of a rehearsal, or a change of
-    /// what the client sees: drop everything, and go on with `meta.cursor`). Records are shown
+    /// (remove it, if it is there) or `reset` (after the server went back to an earlier state, or a
+    /// change of what the client sees: drop everything, and go on with `meta.cursor`). Records are shown
     /// without `children` and, delegates, without their interactions.
     ///
     /// Each type needs the role that reads it: `ROLE_OAUTH2_DELEGATE_READ` for `delegate` and
     /// `blocked-code`, `ROLE_OAUTH2_DEVICE_READ` for `device` (events included),
     /// `ROLE_OAUTH2_INTERACTION_READ`, and `ROLE_OAUTH2_TX_WRITE` for `transaction`. A client that sees
-    /// a list of properties gets those alone. Users' tokens do not read the feed (403).
+    /// a list of properties gets those alone. Users' tokens do not read the feed (403). Rights are those of
+    /// the moment, also of an answer that was held.
     #[oai(path = "/changes", method = "get", operation_id = "listChanges")]
     async fn list(
         &self,
         caller: Granted<ReadChanges>,
         address: ClientAddress,
+        token: BearerToken,
         /// The cursor of the last change that was applied, or `meta.cursor`; a snapshot without it.
         since: Query<Option<String>>,
         /// `delegate`, `device`, `interaction`, `blocked-code`, `transaction`, separated by commas; those
@@ -74,13 +74,12 @@ impl FeedApi {
         /// has eight held at this address already it is empty after three seconds, with the same cursor.
         wait: Query<Option<i64>>,
     ) -> Outcome<Answer<Changes>> {
-        let view = self.view(&caller, types.0.as_deref())?;
         let since = since.0.as_deref().map(Cursor::parse).transpose()?;
         let limit = whole("limit", limit.0, 1, LIMIT_MAX)?.unwrap_or(LIMIT);
         let wait = whole("wait", wait.0, 0, WAIT_MAX_S)?.unwrap_or(0);
-        let mut reader = Reader::new(&self.app, Arc::new(view), since, limit);
+        let mut reader = Reader::new(&self.app, self.rights(token, types.0), since, limit)?;
         let wait = Duration::from_secs(wait as u64);
-        let found = held::wait(&mut reader, &caller, address.0, wait).await?;
+        let (found, _) = held::wait(&mut reader, &caller, address.0, wait).await?;
         let data = found.data();
         let meta = json!({"cursor": found.cursor.encoded(), "more": found.more});
         Ok(Answer::with_meta(&data, &meta.to_string()))
@@ -89,8 +88,8 @@ impl FeedApi {
     /// Stream changes
     ///
     /// As `GET /changes`, as server-sent events: `id` is the cursor and `data` the change. Resumes
-    /// behind `Last-Event-ID`, or `since`. Ends with its token; connect again with a new one. A client has
-    /// at most eight streams and held requests at an address (429). Needs
+    /// behind `Last-Event-ID`, or `since`. Follows the client's rights, and ends with its token; connect
+    /// again with a new one. A client has at most eight streams and held requests at an address (429). Needs
     /// the roles that `GET /changes` needs: `ROLE_OAUTH2_DELEGATE_READ`, `ROLE_OAUTH2_DEVICE_READ`,
     /// `ROLE_OAUTH2_INTERACTION_READ` or `ROLE_OAUTH2_TX_WRITE`.
     #[oai(
@@ -109,16 +108,14 @@ impl FeedApi {
         /// As for `GET /changes`.
         types: Query<Option<String>>,
     ) -> Outcome<Events> {
-        let view = self.view(&caller, types.0.as_deref())?;
         let since = last.0.or(since.0);
         let since = since.as_deref().map(Cursor::parse).transpose()?;
-        let mut reader = Reader::new(&self.app, Arc::new(view), since, STREAMED);
+        let mut reader = Reader::new(&self.app, self.rights(token, types.0), since, STREAMED)?;
         let permit = held::stream(&reader, &caller, address.0)?;
         let newest = self.app.changes.subscribe();
         let first = reader.next().await?;
         let streamed = Streamed {
             reader,
-            token: token.0,
             newest,
             next: Some(first),
             _permit: permit,
@@ -134,15 +131,23 @@ impl FeedApi {
 }
 
 impl FeedApi {
-    fn view(&self, caller: &Principal, types: Option<&str>) -> Result<View> {
-        View::new(caller, types, self.app.settings().zone.clone())
+    /// What the holder of a token may be shown of these types, whenever it is asked.
+    fn rights(
+        &self,
+        token: BearerToken,
+        types: Option<String>,
+    ) -> impl Fn() -> Result<View> + Send + Sync + use<> {
+        let app = self.app.clone();
+        move || {
+            let caller = token.granted::<ReadChanges>(&app)?;
+            View::new(&caller, types.as_deref(), app.settings().zone.clone())
+        }
     }
 }
 
 /// A stream that goes on.
 struct Streamed {
     reader: Reader,
-    token: String,
     newest: watch::Receiver<Option<changes::Position>>,
     next: Option<Page>,
     _permit: HeldPermit,
@@ -152,17 +157,12 @@ impl Streamed {
     /// The next events as text; none when the stream is to end.
     async fn next(&mut self) -> Option<String> {
         loop {
-            let app = &self.reader.app;
-            let principal = app.tokens.principal(&app.store, &self.token);
-            if principal.is_err() {
-                return None;
-            }
             let page = match self.next.take() {
                 Some(page) => page,
                 None => match self.reader.next().await {
                     Ok(page) => page,
                     Err(cause) => {
-                        tracing::warn!("stream of changes: {cause}");
+                        tracing::info!("a stream of changes ended: {cause}");
                         return None;
                     }
                 },

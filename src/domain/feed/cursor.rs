@@ -1,10 +1,13 @@
 //! Cursors: opaque for clients. A cursor belongs to one file, to one view (types, properties, time zone)
-//! and to the time between two restores.
+//! and to the time between two restores, those made by hand included: it has the stamp of what was shown.
 
 use super::RecordType;
 use crate::{
-    core::changes::Position,
-    types::error::{Error, Result},
+    core::changes::{Position, Stamp},
+    types::{
+        Timestamp,
+        error::{Error, Result},
+    },
 };
 use data_encoding::BASE64URL_NOPAD;
 
@@ -18,6 +21,9 @@ pub struct Cursor {
     /// What the client is shown.
     pub view: [u8; 4],
     pub place: Place,
+    /// The newest rows when the page was read, which shows records as they were then, wherever it ends.
+    /// Cursors of earlier versions have none.
+    pub stamp: Stamp,
 }
 
 /// A place in the snapshot or behind it.
@@ -33,7 +39,9 @@ pub enum Place {
     Changes(Position),
 }
 
+/// Without a stamp.
 const BYTES: usize = 8 + 8 + 4 + 1 + 8 + 8 + 8;
+const STAMPED_BYTES: usize = BYTES + 8 + 8 + 8 + 8;
 
 impl Cursor {
     /// The cursor at another place.
@@ -53,13 +61,18 @@ impl Cursor {
                 after,
             } => (u8::try_from(record_type).unwrap_or(0), begun, after),
         };
-        let mut bytes = Vec::with_capacity(BYTES);
+        let mut bytes = Vec::with_capacity(STAMPED_BYTES);
         bytes.extend(self.file);
         bytes.extend(self.generation.to_be_bytes());
         bytes.extend(self.view);
         bytes.push(tag);
         for number in [position.interaction, position.change, after] {
             bytes.extend(number.to_be_bytes());
+        }
+        for row in [self.stamp.interaction, self.stamp.change] {
+            let (id, at) = row.unwrap_or((0, Timestamp(0)));
+            bytes.extend(id.to_be_bytes());
+            bytes.extend(at.0.to_be_bytes());
         }
         BASE64URL_NOPAD.encode(&bytes)
     }
@@ -75,7 +88,9 @@ impl Cursor {
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let bytes: &[u8; BYTES] = bytes.try_into().ok()?;
+        if ![BYTES, STAMPED_BYTES].contains(&bytes.len()) {
+            return None;
+        }
         let number = |at: usize| -> Option<i64> {
             let number = i64::from_be_bytes(bytes.get(at..at + 8)?.try_into().ok()?);
             Some(number)
@@ -93,11 +108,17 @@ impl Cursor {
             },
             _ => return None,
         };
+        // Ids begin with 1.
+        let row = |at| Some((number(at).filter(|id| *id > 0)?, Timestamp(number(at + 8)?)));
         Some(Self {
             file: bytes[..8].try_into().ok()?,
             generation: number(8)?,
             view: bytes[16..20].try_into().ok()?,
             place,
+            stamp: Stamp {
+                interaction: row(BYTES),
+                change: row(BYTES + 16),
+            },
         })
     }
 }
@@ -117,15 +138,26 @@ mod tests {
             generation: -3,
             view: *b"view",
             place: Place::Changes(begun),
+            stamp: Stamp {
+                interaction: Some((7, Timestamp(1_795_248_120_000))),
+                change: Some((i64::MAX, Timestamp(-1))),
+            },
+        };
+        let unstamped = Cursor {
+            stamp: Stamp::default(),
+            ..cursor
         };
         let snapshot = cursor.at(Place::Snapshot {
             begun,
             record_type: 4,
             after: 99,
         });
-        for cursor in [cursor, snapshot] {
+        for cursor in [cursor, snapshot, unstamped] {
             assert_eq!(Cursor::parse(&cursor.encoded()).unwrap(), cursor);
         }
+        // As earlier versions gave it.
+        let older = "MTIzNDU2Nzj__________XZpZXf_AAAAAAAAAAd__________wAAAAAAAAAA";
+        assert_eq!(Cursor::parse(older).unwrap(), unstamped);
         let negative = Position {
             interaction: -1,
             change: 0,

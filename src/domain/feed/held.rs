@@ -14,28 +14,30 @@ use std::{net::IpAddr, time::Duration};
 /// How long a request over the share is held, without a look at the file.
 const BUSY: Duration = Duration::from_secs(3);
 
-/// As [`Reader::wait`], where the caller has its share of held requests; otherwise an empty page. No empty
-/// page comes in a snapshot: it would be taken for the end.
+/// As [`Reader::wait`], where the caller has its share of held requests; otherwise an empty page. True with
+/// what was read from the file. No empty page comes in a snapshot: it would be taken for the end.
 pub async fn wait(
     reader: &mut Reader,
     caller: &Principal,
     address: IpAddr,
     wait: Duration,
-) -> Result<Page> {
+) -> Result<(Page, bool)> {
     let is_behind_snapshot = |since: &Cursor| matches!(since.place, Place::Changes { .. });
     let since = reader.since.filter(is_behind_snapshot);
     let Some(cursor) = since.filter(|_| !wait.is_zero()) else {
-        return reader.wait(wait).await;
+        return Ok((reader.wait(wait).await?, true));
     };
     if let Some(_permit) = reader.app.held_requests.enter(caller.client, address) {
-        return reader.wait(wait).await;
+        return Ok((reader.wait(wait).await?, true));
     }
     tokio::time::sleep(wait.min(BUSY)).await;
-    Ok(Page {
+    (reader.rights)()?;
+    let empty = Page {
         items: Vec::new(),
         cursor,
         more: false,
-    })
+    };
+    Ok((empty, false))
 }
 
 /// The permit of a stream.

@@ -84,8 +84,8 @@ impl Page {
     }
 }
 
-/// Reads on from a cursor; without one from the beginning of a snapshot. `here` is a cursor of this file
-/// and view: where it is, does not count.
+/// Reads on from a cursor; without one from the beginning of a snapshot. `here` is a cursor of this file as
+/// it is now, and of this view: where it is, does not count.
 pub fn page(
     connection: &Connection,
     view: &dyn FeedView,
@@ -109,8 +109,10 @@ pub fn page(
     | Place::Snapshot {
         begun: position, ..
     }) = since.place;
-    let ahead = position.change > newest.change || position.interaction > newest.interaction;
-    if since.generation != here.generation || since.view != here.view || ahead {
+    let is_undone = position.change > newest.change
+        || position.interaction > newest.interaction
+        || since.stamp.is_undone(connection, newest)?;
+    if since.generation != here.generation || since.view != here.view || is_undone {
         let kind = if since.view == here.view {
             "restored"
         } else {
@@ -122,7 +124,7 @@ pub fn page(
         return Err(gone("this cursor is older than the feed keeps deletions"));
     }
     match since.place {
-        Place::Snapshot { .. } => snapshot(connection, view, since, limit),
+        Place::Snapshot { .. } => snapshot(connection, view, here.at(since.place), limit),
         Place::Changes(position) => follow(connection, view, here, position, limit),
     }
 }

@@ -22,44 +22,70 @@ pub fn whole(name: &str, value: Option<i64>, least: usize, most: usize) -> Resul
         .ok_or_else(|| Error::invalid(format!("{name}: must be {least} to {most}")))
 }
 
+/// Gives what a client may be shown by now; fails once its token ended or its rights were taken away.
+type Rights = dyn Fn() -> Result<Arc<dyn FeedView>> + Send + Sync;
+
 /// One client on its way through the feed.
 pub struct Reader {
     pub(super) app: App,
+    pub(super) rights: Box<Rights>,
     view: Arc<dyn FeedView>,
     pub(super) since: Option<Cursor>,
     limit: usize,
 }
 
 impl Reader {
-    pub fn new(app: &App, view: Arc<dyn FeedView>, since: Option<Cursor>, limit: usize) -> Self {
-        Self {
+    pub fn new<V: FeedView + 'static>(
+        app: &App,
+        rights: impl Fn() -> Result<V> + Send + Sync + 'static,
+        since: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Self> {
+        let rights = move || Ok(Arc::new(rights()?) as Arc<dyn FeedView>);
+        Ok(Self {
             app: app.clone(),
-            view,
+            view: rights()?,
+            rights: Box::new(rights),
             since,
             limit,
-        }
+        })
     }
 
     /// The next page; if it would be empty, the first that is not, or an empty one after `wait`.
     pub async fn wait(&mut self, wait: Duration) -> Result<Page> {
         // Before the first look, so that no change between the two is missed.
         let mut newest = self.app.changes.subscribe();
-        let mut found = self.next().await?;
+        let found = self.next().await?;
         if wait.is_zero() || !found.items.is_empty() || found.more {
             return Ok(found);
         }
         let until = Instant::now() + wait;
-        while found.items.is_empty() && !found.more {
+        loop {
             let woken = timeout_at(until, newest.changed()).await;
-            if woken.is_err() || newest.borrow_and_update().is_none() {
-                break;
+            let is_over = woken.is_err() || newest.borrow_and_update().is_none();
+            // Before every answer, an empty one too: it may be an error by now.
+            let found = self.next().await?;
+            if is_over || !found.items.is_empty() || found.more {
+                return Ok(found);
             }
-            found = self.next().await?;
         }
-        Ok(found)
     }
 
+    /// The next page, for who has the rights when it is sent.
     pub async fn next(&mut self) -> Result<Page> {
+        loop {
+            let found = self.look().await?;
+            // Asked after the look, so that nothing from after their end is sent.
+            let view = (self.rights)()?;
+            let is_same = view.fingerprint() == self.view.fingerprint();
+            self.view = view;
+            if is_same {
+                return Ok(found);
+            }
+        }
+    }
+
+    async fn look(&mut self) -> Result<Page> {
         let store = &self.app.store;
         let found = loop {
             let (view, since, limit) = (Arc::clone(&self.view), self.since, self.limit);
@@ -75,6 +101,7 @@ impl Reader {
                     generation: changes::generation(connection)?,
                     view: view.fingerprint(),
                     place: Place::Changes(changes::Position::default()),
+                    stamp: changes::Stamp::of(connection)?,
                 };
                 page(connection, &*view, here, since, limit).map(Some)
             };

@@ -24,7 +24,7 @@ use crate::{
         feed::{Cursor, Reader, held, whole},
     },
     identity::{
-        App, Granted,
+        App, BearerToken, Granted, Principal,
         password::{self, Queue},
         roles::UseGate,
     },
@@ -57,12 +57,13 @@ const LETTERS_MIN: usize = 3;
 const HITS_MAX: u64 = 8;
 
 /// The endpoints.
+#[derive(Clone)]
 pub struct GateApi {
     pub app: App,
     /// What the settings of apps say to gates.
     pub published: Arc<PublishedCache>,
     /// The places of the file, by its newest change.
-    pub places: VersionCache<i64, Vec<Offer>>,
+    pub places: Arc<VersionCache<i64, Vec<Offer>>>,
 }
 
 #[OpenApi(tag = "crate::web::Tag::Gates")]
@@ -148,6 +149,7 @@ impl GateApi {
         &self,
         caller: Granted<UseGate>,
         address: ClientAddress,
+        token: BearerToken,
         /// The id of the place.
         place: Query<i64>,
         /// The cursor of the last change that was applied, or `meta.cursor`; a snapshot without it.
@@ -158,24 +160,26 @@ impl GateApi {
         /// has eight held at this address already it is empty after three seconds, with the same cursor.
         wait: Query<Option<i64>>,
     ) -> Outcome<Answer<GateChanges>> {
-        let place = self.place(&caller, place.0)?;
         let since = since.0.as_deref().map(Cursor::parse).transpose()?;
         let limit = whole("limit", limit.0, 1, LIMIT_MAX)?.unwrap_or(LIMIT);
         let wait = whole("wait", wait.0, 0, WAIT_MAX_S)?.unwrap_or(0);
-        let default = self.app.settings().access;
-        let visible = caller.visible_properties.clone();
-        let list = Arc::new(GateList::at(place, default, visible));
-        let mut reader = Reader::new(&self.app, list, since, limit);
+        let (api, chosen, place) = (self.clone(), place.0, DeviceId(place.0));
+        let rights = move || {
+            let caller = token.granted::<UseGate>(&api.app)?;
+            let place = api.place(&caller, chosen)?;
+            Ok(api.list(&caller, place))
+        };
+        let mut reader = Reader::new(&self.app, rights, since, limit)?;
         let wait = Duration::from_secs(wait as u64);
-        let page = held::wait(&mut reader, &caller, address.0, wait).await?;
-        let shown = self
-            .app
-            .store
-            .look_up(|connection| place::shown(connection, place, default))?;
-        let meta = json!({
-            "cursor": page.cursor.encoded(), "more": page.more, "place": shown,
-            "serverTime": Timestamp::now().0,
-        });
+        let (page, is_read) = held::wait(&mut reader, &caller, address.0, wait).await?;
+        let default = self.app.settings().access;
+        let mut meta = json!({"cursor": page.cursor.encoded(), "more": page.more});
+        // A list that nobody looked at is no newer than it was.
+        if is_read {
+            let place = |connection: &Connection| place::shown(connection, place, default);
+            meta["place"] = self.app.store.look_up(place)?;
+            meta["serverTime"] = Timestamp::now().0.into();
+        }
         Ok(Answer::with_meta(&page.data(), &meta.to_string()))
     }
 
@@ -349,7 +353,7 @@ impl GateApi {
     /// Runs some work with the caller's settings.
     fn with_settings<T>(
         &self,
-        caller: &Granted<UseGate>,
+        caller: &Principal,
         work: impl FnOnce(&Connection, &GateSettings) -> Result<T>,
     ) -> Result<T> {
         self.app.store.look_up(|connection| {
@@ -384,7 +388,7 @@ impl GateApi {
     }
 
     /// A place at which the caller may be a gate.
-    fn place(&self, caller: &Granted<UseGate>, place: i64) -> Result<DeviceId> {
+    fn place(&self, caller: &Principal, place: i64) -> Result<DeviceId> {
         let place = DeviceId(place);
         self.with_settings(caller, |connection, gate| {
             gate.check_place(connection, place)
@@ -393,7 +397,7 @@ impl GateApi {
     }
 
     /// Delegates as the caller may see them.
-    fn list(&self, caller: &Granted<UseGate>, place: DeviceId) -> GateList {
+    fn list(&self, caller: &Principal, place: DeviceId) -> GateList {
         let visible = caller.visible_properties.clone();
         GateList::at(place, self.app.settings().access, visible)
     }

@@ -238,6 +238,16 @@ mod tests {
         assert!(all(&mut outlet).await.is_err());
     }
 
+    #[test]
+    fn a_report_of_more_than_2_gib_is_refused() {
+        let (inlet, _outlet, _folder) = ends();
+        // As if the rest was written: a file with a hole takes no room.
+        inlet.shared.state().written = REPORT_MAX_BYTES - 4;
+        inlet.write(b"last").unwrap();
+        let refused = inlet.write(b"!").unwrap_err();
+        assert!(refused.message.contains("2 GiB"), "{refused}");
+    }
+
     #[tokio::test]
     async fn a_reader_who_goes_away_stops_the_report() {
         let folder = tempfile::tempdir().unwrap();

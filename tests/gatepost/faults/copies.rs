@@ -4,6 +4,8 @@ use super::process::{Served, Site, told};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
+    fs,
+    io::{BufRead, BufReader},
     path::Path,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
@@ -17,7 +19,7 @@ const WRITES: usize = 40;
 fn client(db: &Path, served: &Served) -> String {
     let roles =
         ["delegate", "interaction"].map(|name| [format!("{name}-read"), format!("{name}-write")]);
-    let mut arguments = vec!["client", "add", "copy", "--json"];
+    let mut arguments = vec!["client", "add", "copy", "--json", "--role", "gate"];
     for role in roles.as_flattened() {
         arguments.extend(["--role", role]);
     }
@@ -35,14 +37,15 @@ struct Copy {
 impl Copy {
     /// Applies a page; whether there is more, or nobody answers.
     fn follow(&mut self, served: &Served, token: &str, limit: usize) -> Option<bool> {
+        self.follow_at(served, token, &format!("/changes?limit={limit}"))
+    }
+
+    fn follow_at(&mut self, served: &Served, token: &str, path: &str) -> Option<bool> {
         let since = self
             .cursor
             .as_ref()
             .map_or_else(String::new, |cursor| format!("&since={cursor}"));
-        let url = format!(
-            "http://{}/api/v5/changes?limit={limit}{since}",
-            served.address
-        );
+        let url = format!("http://{}/api/v5{path}{since}", served.address);
         let answer = crate::harness::plain()
             .get(url)
             .bearer_auth(token)
@@ -50,6 +53,10 @@ impl Copy {
             .ok()?;
         let body: Value = answer.json().ok()?;
         for change in body["data"].as_array()? {
+            if change["action"] == "reset" {
+                self.records.clear();
+                continue;
+            }
             let key = (change["type"].as_str()?.to_owned(), change["id"].as_i64()?);
             if change["action"] == "upsert" {
                 self.records.insert(key, change["data"].clone());
@@ -96,6 +103,36 @@ fn write(site: &Site, served: &Served, token: &str, done: &AtomicUsize) {
     }
 }
 
+/// What the lists show of attendees and interactions, as the feed does.
+fn lists(served: &Served, token: &str) -> BTreeMap<(String, i64), Value> {
+    let mut lists = BTreeMap::new();
+    for name in ["delegate", "interaction"] {
+        let url = format!("http://{}/api/v5/{name}/list", served.address);
+        let answer = crate::harness::plain()
+            .get(url)
+            .bearer_auth(token)
+            .send()
+            .expect("a list");
+        let body: Value = answer.json().expect("JSON");
+        for record in body["data"].as_array().expect("a list") {
+            let mut record = record.clone();
+            for attached in [
+                "children",
+                "firstInteractions",
+                "secondInteractions",
+                "thirdInteractions",
+            ] {
+                record.as_object_mut().expect("a record").remove(attached);
+            }
+            lists.insert(
+                (name.to_owned(), record["id"].as_i64().expect("an id")),
+                record,
+            );
+        }
+    }
+    lists
+}
+
 #[test]
 fn copies_at_two_speeds_equal_the_lists_over_kill_9() {
     let site = Site::prepare();
@@ -116,33 +153,81 @@ fn copies_at_two_speeds_equal_the_lists_over_kill_9() {
         served.kill();
         served = Served::start(&site.db);
     }
-    let mut lists = BTreeMap::new();
-    for name in ["delegate", "interaction"] {
-        let url = format!("http://{}/api/v5/{name}/list", served.address);
-        let answer = crate::harness::plain()
-            .get(url)
-            .bearer_auth(&token)
-            .send()
-            .expect("a list");
-        let body: Value = answer.json().expect("JSON");
-        for record in body["data"].as_array().expect("a list") {
-            let mut record = record.clone();
-            for attached in [
-                "children",
-                "firstInteractions",
-                "secondInteractions",
-                "thirdInteractions",
-            ] {
-                record.as_object_mut().expect("a record").remove(attached);
-            }
-            lists.insert(
-                (name.to_owned(), record["id"].as_i64().expect("an id")),
-                record,
-            );
-        }
-    }
+    let lists = lists(&served, &token);
     for (copy, limit) in [(&mut quick, 7), (&mut slow, 100)] {
         while copy.follow(&served, &token, limit).expect("an answer") {}
         assert_eq!(copy.records, lists);
     }
+}
+
+/// Adds attendees, and interactions of theirs.
+fn add(served: &Served, token: &str, count: usize) {
+    let base = format!("http://{}/api/v5", served.address);
+    let post = |path: &str, body: Value| -> i64 {
+        let request = crate::harness::plain().post(format!("{base}{path}"));
+        let answer = request.bearer_auth(token).json(&body).send();
+        let body: Value = answer.expect("an answer").json().expect("JSON");
+        body["data"]["id"].as_i64().expect("an id")
+    };
+    for _ in 0..count {
+        let person = post("/delegate/new", json!({"firstName": "Ada"}));
+        post("/interaction/new/seen", json!({"delegate": person}));
+    }
+}
+
+#[test]
+fn copies_begin_anew_when_an_older_file_was_put_back_by_hand() {
+    let site = Site::prepare();
+    let kept = site.folder.path().join("kept.db");
+    let served = Served::start(&site.db);
+    let token = client(&site.db, &served);
+    add(&served, &token, 2);
+    served.stop();
+    fs::copy(&site.db, &kept).expect("a copy");
+
+    // A copy that follows, one that is within its snapshot, and the list of a gate.
+    let (mut quick, mut within, mut gate) = (Copy::default(), Copy::default(), Copy::default());
+    let of_gate = format!("/gate/snapshot?place={}", site.devices[0]);
+    let served = Served::start(&site.db);
+    add(&served, &token, 4);
+    while quick.follow(&served, &token, 7).expect("an answer") {}
+    within.follow(&served, &token, 29).expect("an answer");
+    while gate
+        .follow_at(&served, &token, &of_gate)
+        .expect("an answer")
+    {}
+    served.stop();
+
+    // Others have taken the numbers by the time that they come back.
+    fs::copy(&kept, &site.db).expect("the older file");
+    let served = Served::start(&site.db);
+    add(&served, &token, 6);
+    let behind = quick.cursor.clone().expect("a cursor");
+    while quick.follow(&served, &token, 7).expect("an answer") {}
+    while within.follow(&served, &token, 7).expect("an answer") {}
+    let lists = lists(&served, &token);
+    assert_eq!(quick.records, lists);
+    assert_eq!(within.records, lists);
+    while gate
+        .follow_at(&served, &token, &of_gate)
+        .expect("an answer")
+    {}
+    let mut anew = Copy::default();
+    while anew
+        .follow_at(&served, &token, &of_gate)
+        .expect("an answer")
+    {}
+    assert_eq!(gate.records, anew.records);
+
+    let url = format!("http://{}/api/v5/changes/stream", served.address);
+    let stream = crate::harness::plain().get(url).bearer_auth(&token);
+    let stream = stream.header("Last-Event-ID", behind).send();
+    let mut lines = BufReader::new(stream.expect("a stream")).lines();
+    let first = lines.find_map(|line| Some(line.ok()?.strip_prefix("data: ")?.to_owned()));
+    let first: Value = serde_json::from_str(&first.expect("a change")).expect("JSON");
+    assert_eq!(
+        (&first["action"], &first["kind"]),
+        (&json!("reset"), &json!("restored"))
+    );
+    served.stop();
 }
