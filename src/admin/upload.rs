@@ -62,7 +62,7 @@ impl Upload {
                 return Err(too_large());
             }
             let name = field.name().unwrap_or_default().to_owned();
-            let value = upload.text(field).await?;
+            let value = upload.text(field, left.min(FIELD_MAX_BYTES)).await?;
             left = left
                 .checked_sub(name.len() + value.len())
                 .ok_or_else(too_large)?;
@@ -78,11 +78,11 @@ impl Upload {
         Ok(next)
     }
 
-    async fn text(&self, mut field: Field<'static>) -> Result<String> {
+    async fn text(&self, mut field: Field<'static>, most: usize) -> Result<String> {
         let mut value = Vec::new();
         while let Some(piece) = self.of(&mut field).await? {
             value.extend_from_slice(&piece);
-            if value.len() > FIELD_MAX_BYTES {
+            if value.len() > most {
                 return Err(too_large());
             }
         }

@@ -135,8 +135,8 @@ fn response<T: Described>(status: u16) -> MetaResponse {
 
 fn location_header() -> MetaHeader {
     MetaHeader {
-        name: header::LOCATION.to_string(),
-        description: Some("The address of the record, where it can be got.".to_owned()),
+        name: "Location".to_owned(),
+        description: Some("The address of the record.".to_owned()),
         required: false,
         deprecated: false,
         schema: inline(text("")),

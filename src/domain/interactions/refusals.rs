@@ -29,7 +29,7 @@ pub fn keep(
     participants: &ResolvedParticipants,
     refusal: &Error,
 ) -> Result<()> {
-    insert(tx, ctx, draft, participants, refusal, None).map(drop)
+    insert(tx, ctx, draft, participants, refusal, false).map(drop)
 }
 
 /// Keeps an admitted scan of an unknown code, which counts for who is inside; its id.
@@ -42,24 +42,24 @@ pub fn keep_waiting(
 ) -> Result<i64> {
     let told = format!("{}; the gate let the person in", missing.message);
     let told = Error::new(missing.kind, told);
-    let data = draft.data_in_full()?;
     let code = draft.delegates[0].as_ref().and_then(DelegateSelector::code);
     let before = Before::of_code(tx, code.unwrap_or_default())?;
-    let id = insert(tx, ctx, draft, participants, &told, Some(data))?;
+    let id = insert(tx, ctx, draft, participants, &told, true)?;
     before.count(tx)?;
     Ok(id)
 }
 
-/// `waiting`: the data of a scan that waits for its code.
+/// `waits`: for its code, with its nonce and data.
 fn insert(
     tx: &Tx<'_>,
     ctx: &Context,
     draft: &Draft,
     participants: &ResolvedParticipants,
     refusal: &Error,
-    waiting: Option<Option<String>>,
+    waits: bool,
 ) -> Result<i64> {
-    let nonce = draft.nonce.as_ref().filter(|_| waiting.is_some());
+    let nonce = draft.nonce.as_ref().filter(|_| waits);
+    let data = if waits { draft.data_in_full()? } else { None };
     tx.prepare_cached(
         "INSERT INTO refusals (at, interaction_type, delegate, delegate_id, device, device_id,
                                recorded_at, client_id, user_id, code, message, admitted, nonce, data)
@@ -77,9 +77,9 @@ fn insert(
         ctx.user,
         refusal.kind.code(),
         refusal.message,
-        waiting.is_some(),
+        waits,
         nonce.map(|(nonce, _)| nonce),
-        waiting.flatten(),
+        data,
     ])?;
     Ok(tx.last_insert_rowid())
 }

@@ -96,13 +96,13 @@ fn large_records_are_listed_in_slices_that_leave_none_out() {
         .collect();
     let mut all = people.clone();
     all.push(guest);
-    let above = json!({"search": {"id": {"!=": guest}}});
+    let above = json!({"search": {"!=": ["id", guest]}});
     for (listed, expected) in [
         (api.get("/delegate/list"), &all),
         (api.post("/delegate/list", &above), &people),
         (api.get("/interaction/list"), &leads),
         (
-            api.post("/interaction/list", &json!({"search": {"id": {">": 0}}})),
+            api.post("/interaction/list", &json!({"search": {">": ["id", 0]}})),
             &leads,
         ),
     ] {

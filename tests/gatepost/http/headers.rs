@@ -1,6 +1,9 @@
 //! The headers that every answer carries, and what those must have that a browser shows.
 
-use crate::harness::{Server, Whole, whole};
+use crate::{
+    console::browser,
+    harness::{Server, Whole, whole},
+};
 use gatepost::{
     admin::{self, Access},
     identity::ConsoleRole,
@@ -20,9 +23,8 @@ enum Kind {
 use Kind::{Api, Download, File, Page, Redirect};
 
 /// Addresses of each part of the server, in states of their own: `status path`.
-const ADDRESSES: [(Kind, u16, &str); 38] = [
+const ADDRESSES: [(Kind, u16, &str); 37] = [
     (Redirect, 303, "/"),
-    (Redirect, 303, "/console/"),
     (Redirect, 303, "/console"),
     (Page, 200, "/console/sign-in"),
     (Page, 403, "/console/setup?token=x"),
@@ -106,7 +108,8 @@ fn every_public_address_has_the_headers_that_it_must_have() {
     let server = Server::start();
     server.crew(ConsoleRole::Administrator);
     for (kind, status, path) in ADDRESSES {
-        let answer = whole(server.request(Method::GET, path));
+        let url = format!("{}{path}", server.url());
+        let answer = whole(browser().get(url));
         assert_eq!(answer.reply.status, status, "{path}");
         check(kind, path, &answer);
     }

@@ -176,7 +176,9 @@ fn what_needs_no_sign_in_is_small_and_is_refused_before_it_is_there() {
     server.crew(ConsoleRole::Administrator);
     for (path, kind, status) in ANONYMOUS {
         let head = |length: &str| {
-            format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\n{length}\r\n\r\n")
+            format!(
+                "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {kind}\r\n{length}\r\n\r\n"
+            )
         };
         let declared = head(&format!("Content-Length: {}", 4 * MIB));
         assert_eq!(
@@ -209,7 +211,7 @@ fn what_needs_no_sign_in_is_small_and_is_refused_before_it_is_there() {
     );
     for part in [field, long] {
         let head = format!(
-            "POST /console/setup HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=e\r\nContent-Length: {}\r\n\r\n",
+            "POST /console/setup HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: multipart/form-data; boundary=e\r\nContent-Length: {}\r\n\r\n",
             4 * MIB
         );
         assert_eq!(refused_early(server.address(), &head, part.as_bytes()), 413);

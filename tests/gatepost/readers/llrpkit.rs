@@ -111,7 +111,7 @@ impl Client {
         let pass_on = move |event| drop(sender.send(event));
         let config = ReaderConfig { address, antennas };
         let task = tokio::spawn(run(config, |_| Ok(()), pass_on, async move {
-            drop(stopped.await)
+            drop(stopped.await);
         }));
         Self { events, stop, task }
     }

@@ -2,13 +2,15 @@
 //! good but its id.
 
 use super::{receiver::Receiver, server, set, subscribe, told, webhook};
-use crate::harness::{Caller, Server, lacks, words};
+use crate::{
+    console::Crew,
+    harness::{Caller, lacks, words},
+};
 use gatepost::domain::webhooks::NewWebhook;
 use serde_json::{Value, json};
 
 /// Pauses or resumes a webhook.
-fn press(server: &Server, webhook: i64, button: &str) {
-    let crew = server.administrator();
+fn press(crew: &Crew, webhook: i64, button: &str) {
     crew.press(&format!("/console/webhooks/{webhook}/{button}"));
 }
 
@@ -34,8 +36,8 @@ fn of_record(receiver: &Receiver, name: &str, id: i64) -> Vec<(String, Value)> {
 fn each_change_comes_with_the_record_as_it_was() {
     let (server, receiver) = (server(), Receiver::start());
     let (webhook, _) = told(&server, &receiver, &[], &["*"]);
-    let api = server.caller_with_all();
-    press(&server, webhook, "pause");
+    let (api, crew) = (server.caller_with_all(), server.administrator());
+    press(&crew, webhook, "pause");
     let org = api.delegate(&json!({"company": "Engines"}));
     let ada = api.delegate(&json!({"firstName": "Ada", "data": {"Data": {"n": 0}}}));
     let at = format!("/delegate/id:{ada}");
@@ -53,9 +55,7 @@ fn each_change_comes_with_the_record_as_it_was() {
     let gone = || json!({"id": ada, "_type": "delegate"});
     api.delete(&at);
     people.push(("delegate.deleted".to_owned(), gone()));
-    server
-        .administrator()
-        .press(&format!("/console/delegates/{ada}/restore"));
+    crew.press(&format!("/console/delegates/{ada}/restore"));
     people.push(("delegate.restored".to_owned(), shown(&api, &at)));
     api.patch(&at, &json!({"company": "Last"})).data();
     people.push(("delegate.updated".to_owned(), shown(&api, &at)));
@@ -83,7 +83,7 @@ fn each_change_comes_with_the_record_as_it_was() {
         api.patch(&format!("/{path}/id:{fair}"), &change).data();
         events.push(("event.updated".to_owned(), shown(&api, &at)));
     }
-    press(&server, webhook, "resume");
+    press(&crew, webhook, "resume");
     receiver.wait_for(1 + people.len() + events.len());
     assert_eq!(of_record(&receiver, "delegate", ada), people);
     assert_eq!(of_record(&receiver, "event", fair), events);
@@ -100,7 +100,7 @@ fn an_interaction_that_was_deleted_soon_is_told_as_it_was_and_then_by_its_id() {
         ..webhook("Leads", &leads.url(), &["lead"], &[])
     };
     let (some, _) = subscribe(&server, &of_hall);
-    let api = server.caller_with_all();
+    let (api, crew) = (server.caller_with_all(), server.administrator());
     let ada = api.delegate(&json!({"firstName": "Ada"}));
     let [hall, bar] = ["hall", "bar"].map(|code| api.device(&json!({"name": code, "code": code})));
     // What came before does not come again.
@@ -116,14 +116,14 @@ fn an_interaction_that_was_deleted_soon_is_told_as_it_was_and_then_by_its_id() {
         receiver.wait_for(1);
     }
     for webhook in [all, some] {
-        press(&server, webhook, "pause");
+        press(&crew, webhook, "pause");
     }
     delete(&first);
     let made = [("lead", hall), ("seen", hall), ("lead", bar)].map(|(kind, at)| record(kind, at));
     made.iter().for_each(delete);
     let stayed = record("lead", hall);
     for webhook in [all, some] {
-        press(&server, webhook, "resume");
+        press(&crew, webhook, "resume");
     }
     let came = receiver.wait_for(9);
     let told: Vec<Value> = came[1..].iter().map(|came| came.data().clone()).collect();
@@ -153,7 +153,7 @@ fn a_delivery_keeps_its_id_when_what_it_tells_of_is_deleted() {
     let server = server();
     let receiver = Receiver::that(|_| super::receiver::Act::Answer(500, ""));
     let (webhook, _) = told(&server, &receiver, &["*"], &["delegate.*"]);
-    let api = server.caller_with_all();
+    let (api, crew) = (server.caller_with_all(), server.administrator());
     let ada = api.delegate(&json!({"firstName": "Ada"}));
     receiver.wait_for(1);
     let hall = api.device(&json!({"name": "Hall"}));
@@ -171,7 +171,7 @@ fn a_delivery_keeps_its_id_when_what_it_tells_of_is_deleted() {
     api.delete(&format!("/delegate/id:{ada}"));
     let before = receiver.came().len();
     receiver.now(|_| super::receiver::Act::Answer(200, ""));
-    press(&server, webhook, "resume");
+    press(&crew, webhook, "resume");
     let came = receiver.wait("both again", |came| {
         let again = |name: &str| came[before..].iter().any(|came| came.kind() == name);
         again("delegate.created") && again("interaction.created") && again("delegate.deleted")
@@ -191,7 +191,7 @@ fn of_what_is_gone_for_good_the_ids_come_in_their_order() {
     let (webhook, _) = told(&server, &receiver, &["*"], &["*"]);
     let api = server.caller_with_all();
     let crew = server.administrator();
-    press(&server, webhook, "pause");
+    press(&crew, webhook, "pause");
     let [ada, grace] =
         ["Quetzalcoatl", "Grace"].map(|name| api.delegate(&json!({"firstName": name})));
     let at = format!("/delegate/id:{ada}");
@@ -215,7 +215,7 @@ fn of_what_is_gone_for_good_the_ids_come_in_their_order() {
     )
     .data();
     server.done(&["import", "--undo", "1"]);
-    press(&server, webhook, "resume");
+    press(&crew, webhook, "resume");
     receiver.wait("the end", |came| {
         came.iter().any(|came| came.kind() == "import.undone")
     });

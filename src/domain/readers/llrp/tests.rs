@@ -57,7 +57,7 @@ impl Client {
         // The test may have ended.
         let pass_on = move |event| drop(sender.send(event));
         let task = tokio::spawn(run(config, |_| Ok(()), pass_on, async move {
-            drop(stopped.await)
+            drop(stopped.await);
         }));
         Self { events, stop, task }
     }
