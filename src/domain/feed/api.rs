@@ -1,7 +1,7 @@
 //! `/changes` and `/changes/stream` (contract §12).
 
 use super::{
-    Cursor, Page, View, held,
+    Page, View, held,
     reader::{Reader, whole},
 };
 use crate::{
@@ -74,7 +74,7 @@ impl FeedApi {
         /// has eight held at this address already it is empty after three seconds, with the same cursor.
         wait: Query<Option<i64>>,
     ) -> Outcome<Answer<Changes>> {
-        let since = since.0.as_deref().map(Cursor::parse).transpose()?;
+        let since = since.0.as_deref();
         let limit = whole("limit", limit.0, 1, LIMIT_MAX)?.unwrap_or(LIMIT);
         let wait = whole("wait", wait.0, 0, WAIT_MAX_S)?.unwrap_or(0);
         let mut reader = Reader::new(&self.app, self.rights(token, types.0), since, limit)?;
@@ -109,8 +109,8 @@ impl FeedApi {
         types: Query<Option<String>>,
     ) -> Outcome<Events> {
         let since = last.0.or(since.0);
-        let since = since.as_deref().map(Cursor::parse).transpose()?;
-        let mut reader = Reader::new(&self.app, self.rights(token, types.0), since, STREAMED)?;
+        let rights = self.rights(token, types.0);
+        let mut reader = Reader::new(&self.app, rights, since.as_deref(), STREAMED)?;
         let permit = held::stream(&reader, &caller, address.0)?;
         let newest = self.app.changes.subscribe();
         let first = reader.next().await?;

@@ -35,10 +35,11 @@ pub struct Reader {
 }
 
 impl Reader {
+    /// A reader that goes on behind the cursor that was sent. Without rights nothing else is said of it.
     pub fn new<V: FeedView + 'static>(
         app: &App,
         rights: impl Fn() -> Result<V> + Send + Sync + 'static,
-        since: Option<Cursor>,
+        since: Option<&str>,
         limit: usize,
     ) -> Result<Self> {
         let rights = move || Ok(Arc::new(rights()?) as Arc<dyn FeedView>);
@@ -46,7 +47,7 @@ impl Reader {
             app: app.clone(),
             view: rights()?,
             rights: Box::new(rights),
-            since,
+            since: since.map(Cursor::parse).transpose()?,
             limit,
         })
     }

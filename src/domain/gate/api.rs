@@ -21,7 +21,7 @@ use crate::{
         apps::{GateSettings, PublishedCache, pin},
         delegates::{RESOURCE, SEARCHED},
         devices::{self, Offer},
-        feed::{Cursor, Reader, held, whole},
+        feed::{Reader, held, whole},
     },
     identity::{
         App, BearerToken, Granted, Principal,
@@ -160,7 +160,7 @@ impl GateApi {
         /// has eight held at this address already it is empty after three seconds, with the same cursor.
         wait: Query<Option<i64>>,
     ) -> Outcome<Answer<GateChanges>> {
-        let since = since.0.as_deref().map(Cursor::parse).transpose()?;
+        let since = since.0.as_deref();
         let limit = whole("limit", limit.0, 1, LIMIT_MAX)?.unwrap_or(LIMIT);
         let wait = whole("wait", wait.0, 0, WAIT_MAX_S)?.unwrap_or(0);
         let (api, chosen, place) = (self.clone(), place.0, DeviceId(place.0));
