@@ -244,7 +244,7 @@ mod tests {
             format!("--edge\r\nX: {endless}"),
             field("csrf", &endless),
             field("a", "b").repeat(FIELDS_MAX + 1),
-            field("a", &"b".repeat(2_000)).repeat(3),
+            field("a", &"b".repeat(2_000)).repeat(4),
         ] {
             let Err(refused) = Upload::begin(body(text, 8192), KIND, 4096).await else {
                 panic!("taken");

@@ -150,9 +150,10 @@ test("a server that says revoked (1204) is heard, at the sign-in and after it", 
   const { Server } = await import("../../assets/gate/server.js");
   const fetched = globalThis.fetch;
   t.after(() => (globalThis.fetch = fetched));
-  const revoked = { ok: false, status: 401, json: async () => ({ meta: { error: { code: 401, message: "revoked", internalCode: 1204 } } }) };
-  const token = { ok: true, status: 200, json: async () => ({ access_token: "t", expires_in: 3600 }) };
-  const denied = { ok: false, status: 401, json: async () => ({ error: "invalid_client", internalCode: 1204 }) };
+  const headers = new Headers();
+  const revoked = { ok: false, status: 401, headers, json: async () => ({ meta: { error: { code: 401, message: "revoked", internalCode: 1204 } } }) };
+  const token = { ok: true, status: 200, headers, json: async () => ({ access_token: "t", expires_in: 3600 }) };
+  const denied = { ok: false, status: 401, headers, json: async () => ({ error: "invalid_client", internalCode: 1204 }) };
   for (const answers of [{ token: denied }, { token, api: revoked }]) {
     const server = new Server();
     server.credentials = { clientId: "c", clientSecret: "s" };
