@@ -41,8 +41,8 @@ fn installed() -> PathBuf {
 const SETTINGS: &str = r#"
 [checks]
 positive_data_acceptance.enabled = false
-# A change of a version that is not there is refused before its body is read.
-negative_data_rejection.expected-statuses = ["400", "401", "403", "404", "405", "409", "412", "415", "429", "5xx"]
+# A change of a version that is not there, and a body that is too large, are refused before they are read.
+negative_data_rejection.expected-statuses = ["400", "401", "403", "404", "405", "409", "412", "413", "415", "429", "5xx"]
 
 [[operations]]
 include-path = "/tx/new"
