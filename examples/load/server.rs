@@ -45,7 +45,7 @@ impl Server {
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()
-            .map_err(|cause| format!("{:?}: {cause}", command.get_program()))?;
+            .map_err(|cause| format!("{}: {cause}", command.get_program().display()))?;
         let mut server = Self {
             child,
             url: format!("http://{address}"),

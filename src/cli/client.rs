@@ -25,7 +25,8 @@ pub enum ClientCommand {
 Roles, in short or in full (delegate-read, ROLE_OAUTH2_DELEGATE_READ):
   delegate-read     delegate-write     device-read  device-write
   interaction-read  interaction-write  event-read   event-write
-  tx-write          comm-send          own-read
+  tx-write          comm-send          own-read     reader-write
+  gate              (what a gate app does at its places, and nothing else)
 
 Examples:
   gatepost client add \"Gate B\" --gate --device 17

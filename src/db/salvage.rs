@@ -170,7 +170,7 @@ impl Plan {
         };
         let (copied, whole) = plan.copied(&mut file).map_err(Error::invalid_cause)?;
         // A power cut tears the end, which no checkpoint copies before it is synced.
-        if !plan.found.proven && !(whole && copied > plan.found.first_bad) {
+        if !(plan.found.proven || whole && copied > plan.found.first_bad) {
             return Ok(None);
         }
         plan.kept = plan.found.sound_frames(if whole { copied } else { 0 });

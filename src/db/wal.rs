@@ -60,21 +60,27 @@ impl Header {
 
     /// What a frame's header must begin with for its checksum to be right: run backwards through the page.
     fn summed(&self, frame: &[u8], seed: Sum) -> [u8; SUMMED_BYTES] {
-        let (of_bytes, to_bytes): (fn([u8; 4]) -> u32, fn(u32) -> [u8; 4]) = if self.big_endian() {
-            (u32::from_be_bytes, u32::to_be_bytes)
-        } else {
-            (u32::from_le_bytes, u32::to_le_bytes)
+        let is_big = self.big_endian();
+        // Either order of bytes is its own inverse.
+        let ordered = |number: u32| {
+            if is_big {
+                number.to_be()
+            } else {
+                number.to_le()
+            }
         };
+        let number = |bytes: [u8; 4]| ordered(u32::from_ne_bytes(bytes));
+        let bytes = |number: u32| ordered(number).to_ne_bytes();
         let (mut a, mut b) = sum_in(frame);
         let page = frame[FRAME_HEADER_BYTES..].as_chunks::<8>().0;
         for [p, q, r, s, t, u, v, w] in page.iter().rev() {
-            b = b.wrapping_sub(of_bytes([*t, *u, *v, *w])).wrapping_sub(a);
-            a = a.wrapping_sub(of_bytes([*p, *q, *r, *s])).wrapping_sub(b);
+            b = b.wrapping_sub(number([*t, *u, *v, *w])).wrapping_sub(a);
+            a = a.wrapping_sub(number([*p, *q, *r, *s])).wrapping_sub(b);
         }
-        let number = to_bytes(a.wrapping_sub(seed.0).wrapping_sub(seed.1));
-        let size = to_bytes(b.wrapping_sub(seed.1).wrapping_sub(a));
+        let page_number = bytes(a.wrapping_sub(seed.0).wrapping_sub(seed.1));
+        let size = bytes(b.wrapping_sub(seed.1).wrapping_sub(a));
         let mut summed = [0; SUMMED_BYTES];
-        summed[..4].copy_from_slice(&number);
+        summed[..4].copy_from_slice(&page_number);
         summed[4..].copy_from_slice(&size);
         summed
     }

@@ -42,6 +42,11 @@ impl Principal {
         }
         if R::DEVICE {
             self.own_device()?;
+            // A reader posts what it reads, and nothing else (contract §9).
+            if self.roles.iter().eq([Role::ReaderWrite]) && !self.trusted() {
+                let message = format!("{} is for tag reads alone", Role::ReaderWrite.name());
+                return Err(Error::new(Kind::Forbidden, message));
+            }
         }
         self.require_scope::<R>()?;
         let passes = R::ANY_OF.is_empty()

@@ -31,7 +31,7 @@ use crate::{
         settings,
     },
     db::Tx,
-    domain::interactions::types::OWN,
+    domain::interactions::{late_codes, types::OWN},
     identity::{Principal, Role, clients, roles::lacking},
     types::{
         DeviceId, DeviceSelector, Zone,
@@ -64,7 +64,7 @@ const fn records(fields: &'static [Field]) -> Resource {
         fields,
         not_found: error::Kind::DeviceNotFound,
         check: |tx, id, changes| check(tx, id, changes, ["startAt", "endAt"]),
-        after_write: |_, _, _| Ok(()),
+        after_write: |tx, ctx, id| late_codes::settle_at(tx, ctx, DeviceId(id)),
         attach,
         own: OnceLock::new(),
     }

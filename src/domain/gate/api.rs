@@ -377,13 +377,13 @@ impl GateApi {
         let guesses = &self.app.pin_guesses;
         guesses.check(client, Instant::now())?;
         let permit = password::permit(Queue::Api).await?;
-        // Others may have guessed meanwhile.
+        // Others may have guessed meanwhile. Counted before it is checked: guesses at once are as many as in turn.
         guesses.check(client, Instant::now())?;
+        guesses.wrong(client, Instant::now());
         if permit.run(move || pin::is_of(&kept, &typed)).await? {
             guesses.right(client);
             return Ok(());
         }
-        guesses.wrong(client, Instant::now());
         refused("pin: this is not the supervisor PIN")
     }
 

@@ -59,6 +59,17 @@ pub fn find(connection: &Connection) -> Result<Vec<LateCode>> {
     read(connection, &sql, params![code, REFUSALS_MAX])
 }
 
+/// Records the admitted scans at a place that somebody has the codes of: it may have been deleted when they got them.
+pub fn settle_at(tx: &Tx<'_>, ctx: &Context, place: DeviceId) -> Result<()> {
+    let sql = format!(
+        "SELECT {COLUMNS} INDEXED BY refusals_admitted {PLACE}
+         WHERE r.admitted = 1 AND r.device_id = ?1 ORDER BY r.id"
+    );
+    let late = read(tx, &sql, [place])?;
+    record_all(tx, ctx, &late)?;
+    Ok(())
+}
+
 /// Records the admitted scans of a delegate's codes.
 pub fn settle(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId) -> Result<()> {
     static SQL: LazyLock<String> = LazyLock::new(|| {

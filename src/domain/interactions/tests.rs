@@ -111,7 +111,11 @@ async fn a_scan_prepares_no_statement_anew() {
     let store = Store::open(&folder.path().join("a.db"), Durability::Normal).unwrap();
     let venue = store.write(|tx| Ok(tx.execute_batch(VENUE)?));
     venue.await.unwrap();
-    store.write(|tx| Ok(watch(tx))).await.unwrap();
+    let watching = store.write(|tx| {
+        watch(tx);
+        Ok(())
+    });
+    watching.await.unwrap();
     watch_readers(&store, 4).unwrap();
     for round in 0..3 {
         for code in ["A", "B"] {

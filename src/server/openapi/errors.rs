@@ -78,7 +78,7 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
         ]),
         ("/changes" | "/gate/snapshot", _) => errors.push(Kind::CursorGone),
         ("/changes/stream", _) => {
-            errors.extend([Kind::CursorGone, Kind::TooManyAttempts { retry_after_s: 0 }])
+            errors.extend([Kind::CursorGone, Kind::TooManyAttempts { retry_after_s: 0 }]);
         }
         ("/device/ping" | "/device-config", _) => errors.push(Kind::DeviceNotFound),
         (path, _) if path.starts_with("/reader/") => errors.extend([

@@ -95,7 +95,7 @@ fn who_waits_is_answered_by_the_rights_of_the_moment() {
         (
             |tx, ctx, id| {
                 change(tx, ctx, id, |client| {
-                    client.roles = [Role::DeviceRead].into_iter().collect()
+                    client.roles = [Role::DeviceRead].into_iter().collect();
                 })
             },
             403,
@@ -136,7 +136,7 @@ fn who_waits_is_answered_by_the_rights_of_the_moment() {
     // Limited to a property: what it has is void.
     let limited: Taken = |tx, ctx, id| {
         change(tx, ctx, id, |client| {
-            client.visible_properties = Some(vec!["firstName".to_owned()])
+            client.visible_properties = Some(vec!["firstName".to_owned()]);
         })
     };
     let answer = answered(&venue, false, limited);

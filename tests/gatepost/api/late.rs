@@ -1,7 +1,11 @@
 //! What a gate admitted and the office no longer, or not yet, knows (contract §6, *admitted*).
 
 use crate::harness::{Agrees, Caller, Reply, Server};
-use gatepost::identity::{ConsoleRole, Role};
+use gatepost::{
+    domain::devices::deleted,
+    identity::{ConsoleRole, Role},
+    types::DeviceId,
+};
 use serde_json::{Value, json};
 
 struct Venue {
@@ -294,6 +298,28 @@ fn whichever_way_a_record_gets_the_code_the_scan_is_recorded() {
     );
     assert_eq!(server.count(&entered), 1);
     assert_eq!(venue.server.count("conflicts"), 0);
+    venue.is_counted();
+}
+
+#[test]
+fn a_place_that_comes_back_has_the_scans_that_waited_there() {
+    let venue = Venue::new();
+    let hall = DeviceId(venue.hall);
+    venue.waits(&venue.scan("scan:LATE-1", "n1"));
+    venue
+        .all
+        .delete(&format!("/device/id:{}", venue.hall))
+        .is(204);
+    let eve = venue
+        .all
+        .delegate(&json!({"firstName": "Eve", "barcode": "LATE-1"}));
+    let entered = format!("interactions WHERE first_delegate_id = {eve}");
+    assert_eq!(venue.server.count(&entered), 0);
+    venue
+        .server
+        .write(move |tx, ctx| deleted::restore(tx, ctx, hall));
+    assert_eq!(venue.server.count(&entered), 1);
+    assert_eq!((venue.inside(), venue.server.count("refusals")), (1, 0));
     venue.is_counted();
 }
 

@@ -166,8 +166,8 @@ fn links_carry_every_other_parameter_along() {
         "{}/api/5/delegate/list?fields=id%2Cbarcode&limit=2",
         server.url()
     );
-    has(&link("next"), [format!("{base}&after=")]);
-    has(&link("previous"), [format!("{base}&before=")]);
+    has(link("next"), [format!("{base}&after=")]);
+    has(link("previous"), [format!("{base}&before=")]);
     let next = api.follow(&link("next"));
     let keys: Vec<&String> = next.data()[0]
         .as_object()

@@ -271,6 +271,13 @@ fn a_client_that_is_bound_to_a_reader_posts_for_that_one_only() {
             .post(&path, body)
             .refused(403, 1202, "bound to device");
     }
+    // Nor does it set or learn anything of an app.
+    for refused in [
+        caller.put("/device-config", &empty),
+        caller.post("/device/ping", &empty),
+    ] {
+        refused.refused(403, 1202, "tag reads alone");
+    }
     let named = json!({"reader": "code:portal-2", "reads": []});
     caller
         .post("/reader/reads", &named)

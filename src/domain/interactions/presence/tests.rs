@@ -307,6 +307,9 @@ fn who_enters_a_place_is_inside_everything_above_it() {
         inside.iter().map(|device| device.0).collect::<Vec<_>>()
     };
     let entered = at("check-in", 4, 1);
-    assert_eq!(inside("in.db", &[entered.clone()]), [0, 1, 3, 4]);
+    assert_eq!(
+        inside("in.db", std::slice::from_ref(&entered)),
+        [0, 1, 3, 4]
+    );
     assert!(inside("out.db", &[entered, at("check-out", 1, 2)]).is_empty());
 }
