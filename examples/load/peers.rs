@@ -110,8 +110,10 @@ async fn start_ours(options: &Options) -> Result<(Server, Venue)> {
 /// Starts PocketBase on a fresh directory: the server, and whoever may insert.
 async fn start_theirs(dir: &Path) -> Result<(Server, Target)> {
     let binary = install(&dir.join("venv"))?;
-    let data = dir.join("pb_data");
-    match std::fs::remove_dir_all(&data) {
+    // Its migrations are written beside its data.
+    let fresh = dir.join("fresh");
+    let data = fresh.join("pb_data");
+    match std::fs::remove_dir_all(&fresh) {
         Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => return Err(cause.into()),
         _ => {}
     }
