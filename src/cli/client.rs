@@ -81,7 +81,7 @@ pub struct AddClient {
     visible: Vec<String>,
 }
 
-/// What is to change of a client.
+/// The changes to make to a client.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("change").required(true).multiple(true))]
 pub struct ChangeClient {
@@ -104,7 +104,7 @@ pub struct ChangeClient {
 }
 
 impl ChangeClient {
-    /// What the client is to be.
+    /// The client with these changes.
     fn applied_to(self, client: Client) -> NewClient {
         let kept = client.roles.iter().chain(self.roles);
         NewClient {

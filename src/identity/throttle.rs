@@ -231,6 +231,19 @@ impl Guesses {
         wait.map_or(Ok(()), |wait| Err(too_many(self.what, wait)))
     }
 
+    /// Counts a guess as wrong before anybody knows: of guesses at once no more pass than in turn.
+    ///
+    /// # Errors
+    /// As [`Guesses::check`].
+    pub fn begin(&self, client: ClientId, now: Instant) -> Result<()> {
+        let mut windows = self.windows();
+        if let Some(wait) = windows.wait(&client, now) {
+            return Err(too_many(self.what, wait));
+        }
+        windows.count(client, now);
+        Ok(())
+    }
+
     /// Counts a wrong one.
     pub fn wrong(&self, client: ClientId, now: Instant) {
         self.windows().count(client, now);

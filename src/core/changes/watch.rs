@@ -24,7 +24,7 @@ impl Watcher {
         self.0.subscribe()
     }
 
-    /// How many wait.
+    /// The number of those who wait.
     pub fn waiting(&self) -> usize {
         self.0.receiver_count()
     }

@@ -51,7 +51,7 @@ pub fn judge(address: IpAddr, reach: Reach) -> Result<(), String> {
     judge_beside(address, reach, false, is_own)
 }
 
-/// Whether the server may connect to a reader: as [`judge`], but also to one that is cabled straight to this machine.
+/// Checks an address of a reader as [`judge`] does, but admits readers that are cabled straight to this machine.
 pub fn judge_reader(address: IpAddr, reach: Reach) -> Result<(), String> {
     judge_beside(address, reach, true, is_own)
 }

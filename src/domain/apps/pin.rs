@@ -84,7 +84,7 @@ fn digest(salt: &str, pin: &str) -> Digest {
     secret::digest(&[&bytes(salt), pin.as_bytes()].concat())
 }
 
-/// Whether a hash is that of a PIN. Takes as long as [`hashed`].
+/// Compares a PIN with a hash. Takes as long as [`hashed`].
 pub fn is_of(kept: &Value, pin: &str) -> bool {
     let text = |name: &str| kept[name].as_str().unwrap_or_default();
     let salt = text("salt");

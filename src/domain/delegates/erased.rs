@@ -179,7 +179,7 @@ pub fn again(tx: &Tx<'_>, ctx: &Context) -> Result<usize> {
     Known::read(tx)?.erase_from(tx, ctx)
 }
 
-/// How many records were erased.
+/// The number of records that were erased.
 pub fn count(connection: &Connection) -> Result<i64> {
     Ok(connection
         .prepare_cached("SELECT count(*) FROM erasures")?

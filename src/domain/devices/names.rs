@@ -135,7 +135,7 @@ impl PlaceCodes {
             .map(|(_, place)| place))
     }
 
-    /// Whether a selector means the place.
+    /// Tells if a selector means the place.
     pub fn is_meant(&self, connection: &Connection, selector: &str) -> Result<bool> {
         Ok(match DeviceSelector::parse(selector) {
             Ok(DeviceSelector::Id(id)) => id == self.id,

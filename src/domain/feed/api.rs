@@ -131,7 +131,7 @@ impl FeedApi {
 }
 
 impl FeedApi {
-    /// What the holder of a token may be shown of these types, whenever it is asked.
+    /// Returns a function that tells what the holder of a token may see of these types by then.
     fn rights(
         &self,
         token: BearerToken,

@@ -11,7 +11,7 @@ use crate::{
 };
 use std::{net::IpAddr, time::Duration};
 
-/// How long a request over the share is held, without a look at the file.
+/// The time for which a request over the share is held, without a look at the file.
 const BUSY: Duration = Duration::from_secs(3);
 
 /// As [`Reader::wait`], where the caller has its share of held requests; otherwise an empty page. True with

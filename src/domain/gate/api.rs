@@ -60,7 +60,7 @@ const HITS_MAX: u64 = 8;
 #[derive(Clone)]
 pub struct GateApi {
     pub app: App,
-    /// What the settings of apps say to gates.
+    /// The settings of apps, for gates.
     pub published: Arc<PublishedCache>,
     /// The places of the file, by its newest change.
     pub places: Arc<VersionCache<i64, Vec<Offer>>>,
@@ -157,7 +157,8 @@ impl GateApi {
         /// Changes on a page, 1 to 10,000; 2,000 without it.
         limit: Query<Option<i64>>,
         /// Holds the answer for up to so many seconds, 60 at most, until there is a change. Of a client that
-        /// has eight held at this address already it is empty after three seconds, with the same cursor.
+        /// has eight held at this address already it is empty after three seconds, with the same cursor and
+        /// without `place` and `serverTime`.
         wait: Query<Option<i64>>,
     ) -> Outcome<Answer<GateChanges>> {
         let since = since.0.as_deref();
@@ -377,9 +378,7 @@ impl GateApi {
         let guesses = &self.app.pin_guesses;
         guesses.check(client, Instant::now())?;
         let permit = password::permit(Queue::Api).await?;
-        // Others may have guessed meanwhile. Counted before it is checked: guesses at once are as many as in turn.
-        guesses.check(client, Instant::now())?;
-        guesses.wrong(client, Instant::now());
+        guesses.begin(client, Instant::now())?;
         if permit.run(move || pin::is_of(&kept, &typed)).await? {
             guesses.right(client);
             return Ok(());

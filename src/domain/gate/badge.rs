@@ -38,7 +38,7 @@ pub struct LostBadge {
     pub place: DeviceId,
     code: Option<String>,
     reason: String,
-    /// What a supervisor typed.
+    /// The PIN that a supervisor typed.
     pub pin: String,
 }
 

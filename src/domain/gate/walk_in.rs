@@ -134,7 +134,7 @@ impl WalkIn {
         })
     }
 
-    /// What the caller is told beside the outcome.
+    /// A warning for the caller, beside the outcome.
     pub fn warning(&self) -> Option<String> {
         let sent = shortened(self.refused_type.as_deref()?);
         Some(match self.properties.get("delegateType") {

@@ -49,7 +49,7 @@ pub use super::schemas::{BatchAnswer, InteractionShape, RecordedInteraction, Tes
 pub struct InteractionsApi {
     /// The application.
     pub app: App,
-    /// What the settings of apps say to gates.
+    /// The settings of apps, for gates.
     pub published: Arc<PublishedCache>,
 }
 

@@ -167,7 +167,7 @@ pub fn record_all(tx: &Tx<'_>, ctx: &Context, late: &[LateCode]) -> Result<usize
     Ok(recorded)
 }
 
-/// Whether this is one passage of one person that a gate admitted.
+/// Tells if this is one passage of one person that a gate admitted.
 pub fn is_admitted(draft: &Draft) -> bool {
     draft.admitted
         && types::passage_effect(&draft.kind).is_some()
@@ -175,7 +175,7 @@ pub fn is_admitted(draft: &Draft) -> bool {
         && draft.devices[1..].iter().all(Option::is_none)
 }
 
-/// Whether a scan of an unknown code waits for somebody who has it.
+/// Tells if a scan of an unknown code has to wait for somebody who has the code.
 pub fn waits(connection: &Connection, draft: &Draft, found: &ResolvedParticipants) -> Result<bool> {
     let code = draft.delegates[0].as_ref().and_then(DelegateSelector::code);
     let Some(code) = code.filter(|_| is_admitted(draft) && found.devices[0].is_some()) else {

@@ -33,7 +33,7 @@ pub fn check(connection: &Connection, settings: &Settings, kind: &str) -> Result
     Ok(())
 }
 
-/// What is said of a type that is nearly a known one.
+/// The hint for a type that is nearly a known one.
 pub fn warning(kind: &str) -> Option<String> {
     meant(kind).map(|_| told(kind, "is unknown"))
 }
@@ -65,7 +65,7 @@ fn folded(kind: &str) -> Vec<char> {
         .collect()
 }
 
-/// Whether one letter is more, less or another one, or two beside each other changed places.
+/// Tells if two words differ by one letter, or by two neighbours that changed places.
 fn is_one_letter_off(one: &[char], other: &[char]) -> bool {
     let begin = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     let (one, other) = (&one[begin..], &other[begin..]);
@@ -78,7 +78,7 @@ fn is_one_letter_off(one: &[char], other: &[char]) -> bool {
     }
 }
 
-/// Whether the file has an interaction of a type, by the index of types.
+/// Tells if the file has an interaction of a type, by the index of types.
 fn is_recorded(connection: &Connection, kind: &str) -> Result<bool> {
     let sql = "SELECT 1 FROM interactions WHERE lower(interaction_type) = ?1";
     Ok(connection.prepare_cached(sql)?.exists([kind])?)

@@ -66,7 +66,7 @@ fn draft(kind: &str, code: &str) -> Draft {
     }
 }
 
-/// How often each statement ran that ended since it was watched, and how often it was prepared anew.
+/// The runs and re-preparations of each statement that ended since it was watched.
 static RAN: Mutex<BTreeMap<String, (u32, i32)>> = Mutex::new(BTreeMap::new());
 
 fn watch(connection: &Connection) {

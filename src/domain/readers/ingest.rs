@@ -230,11 +230,11 @@ fn event<'a>(text: &'a [u8], key: &'static str) -> std::result::Result<Event<'a>
     read.map_err(|cause| in_plain_words(&cause.to_string()))
 }
 
-/// What matters of an event.
+/// The fields of an event that matter.
 #[derive(Default)]
 struct Event<'a> {
     at: Option<Scalar>,
-    /// What it tells of a tag.
+    /// The tag that it tells of.
     told: Option<&'a RawValue>,
 }
 
@@ -276,7 +276,7 @@ impl<'de> Visitor<'de> for EventKey {
 struct Events<'f, F> {
     key: &'static str,
     take: &'f mut F,
-    /// What ended it before the end.
+    /// The error that ended it early.
     failure: &'f mut Option<Error>,
 }
 

@@ -32,7 +32,7 @@ pub struct Content {
     pub body: String,
 }
 
-/// Where and for whom a content is made.
+/// The file and the webhook that a content is made for.
 pub struct Teller<'a> {
     pub connection: &'a Connection,
     /// The webhook, by its id and by its part of the ids of its deliveries.

@@ -183,6 +183,26 @@ fn the_server_checks_the_pin_and_stops_who_guesses() {
 }
 
 #[test]
+fn guesses_at_once_are_no_more_than_those_in_turn() {
+    let venue = Venue::new();
+    let guess = || {
+        venue
+            .gate
+            .post("/gate/pin", &json!({"pin": "471101"}))
+            .status
+    };
+    let mut answers: Vec<u16> = std::thread::scope(|scope| {
+        let guesses: Vec<_> = (0..20).map(|_| scope.spawn(guess)).collect();
+        let answers = guesses.into_iter();
+        answers
+            .map(|guess| guess.join().expect("an answer"))
+            .collect()
+    });
+    answers.sort_unstable();
+    assert_eq!(answers, [[403; 5].as_slice(), &[429; 15]].concat());
+}
+
+#[test]
 fn a_pin_of_one_gate_goes_with_its_client() {
     let venue = Venue::new();
     let own = |pin: Value| json!({"default": {"supervisorPin": "471100"}, "byDevice": {"app-1": {"supervisorPin": pin, "kiosk": true}}});
