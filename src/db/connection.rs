@@ -8,8 +8,9 @@ use crate::types::{
 use rusqlite::{Connection, config::DbConfig, functions::FunctionFlags};
 use std::time::Duration;
 
-/// How long a lock of another process is waited for, in milliseconds.
-const BUSY_MAX_MS: i32 = 5_000;
+/// How often a lock of another process is asked for, and how many times: for 5 s.
+const BUSY_ASK: Duration = Duration::from_micros(500);
+const BUSY_MAX: i32 = 10_000;
 
 /// Sets a connection up, whatever it is for.
 pub fn prepare(connection: &Connection) -> Result<()> {
@@ -28,8 +29,8 @@ pub fn wait_for_others(connection: &Connection) -> Result<()> {
     // Another process (import, config apply) may hold the lock; it does so for 50 ms at most.
     // SQLite's own timeout would ask again ever more rarely, and a gate would wait for that.
     connection.busy_handler(Some(|asked| {
-        std::thread::sleep(Duration::from_millis(1));
-        asked < BUSY_MAX_MS
+        std::thread::sleep(BUSY_ASK);
+        asked < BUSY_MAX
     }))?;
     Ok(())
 }

@@ -207,7 +207,8 @@ impl GateSettings {
     }
 }
 
-fn not_its_place(place: DeviceId) -> Error {
+/// The error about a place where a gate may not be used.
+pub fn not_its_place(place: DeviceId) -> Error {
     Error::new(
         Kind::Forbidden,
         format!("place {place} is not one of this gate's places; its settings name them"),

@@ -27,7 +27,7 @@ pub mod versions;
 
 pub use configuration::PublishedCache;
 pub use document::{Document, Settings};
-pub use gate_settings::{GateSettings, Kiosk, OfflinePolicy, place_of};
+pub use gate_settings::{GateSettings, Kiosk, OfflinePolicy, not_its_place, place_of};
 
 use crate::{identity::App, types::Timestamp};
 use std::time::Duration;

@@ -5,6 +5,7 @@ use super::{
     batch::{self, BATCH_MAX_BYTES, Batch},
     confine,
     draft::{BatchInput, Draft, InteractionInput},
+    judge::DeviceCache,
     list::{Interactions, SEARCHED},
     nonces, record, refusals, remove,
     rows::{self, Interaction},
@@ -18,7 +19,7 @@ use crate::{
     },
     domain::{apps::PublishedCache, delegates::RESOURCE},
     identity::{
-        App, Granted, Principal, Role,
+        App, Granted, Role,
         roles::{ReadInteractions, WriteInteractions},
     },
     types::{
@@ -54,19 +55,6 @@ pub struct InteractionsApi {
 }
 
 impl InteractionsApi {
-    /// Keeps a gate to its places.
-    fn confine(&self, caller: &Principal, draft: &Draft) -> Result<(), Error> {
-        if caller.has(Role::InteractionWrite) {
-            return Ok(());
-        }
-        self.app.store.look_up(|connection| {
-            match confine::settings_of(connection, &self.published, caller)? {
-                Some(gate) => confine::check(connection, &gate, draft),
-                None => Ok(()),
-            }
-        })
-    }
-
     /// A page of the list; with links where it has an address.
     async fn page(
         &self,
@@ -192,17 +180,18 @@ impl InteractionsApi {
         let ctx = self.app.context(&caller, request_id.as_str());
         let kind = interaction_type.0;
         let draft = Draft::new(&kind, body.parse()?, &Arc::default(), &ctx.settings.zone)?;
-        self.confine(&caller, &draft)?;
         let operation = format!("POST /interaction/new/{kind}");
         let key = Key::of(&ctx, idempotency_key.read()?, operation, || {
             Ok(json::fingerprint(&json::parse::<Value>(body.text())?))
         })?;
         let ctx = Arc::new(ctx);
         let of_write = Arc::clone(&ctx);
+        let (published, principal) = (Arc::clone(&self.published), caller.principal());
         let recorded = self
             .app
             .store
             .write_repeatable(move |tx| {
+                confine::check(tx, &tx.cache(), &published, &principal, &draft)?;
                 idempotency::once(
                     tx,
                     key.as_ref(),
@@ -236,12 +225,12 @@ impl InteractionsApi {
         let ctx = self.app.context(&caller, request_id.as_str());
         let zone = &ctx.settings.zone;
         let draft = Draft::new(&interaction_type.0, body.parse()?, &Arc::default(), zone)?;
-        self.confine(&caller, &draft)?;
         let now = Timestamp::now();
-        let tested = self
-            .app
-            .store
-            .look_up(|connection| record::test(connection, &ctx, &draft, now))?;
+        let tested = self.app.store.look_up(|connection| {
+            let device_cache = DeviceCache::default();
+            confine::check(connection, &device_cache, &self.published, &caller, &draft)?;
+            record::test(connection, &ctx, &draft, now)
+        })?;
         let told = render_tried(&tested, &ctx);
         Ok(Tried::new(told.status, told.body))
     }
@@ -276,9 +265,11 @@ impl InteractionsApi {
             let mut batch = Batch::new(body.parse()?, &ctx)?;
             if !principal.has(Role::InteractionWrite) {
                 app.store.look_up(|connection| {
-                    if let Some(gate) = confine::settings_of(connection, &published, &principal)? {
-                        batch.check(|draft| confine::check(connection, &gate, draft));
-                    }
+                    let device_cache = DeviceCache::default();
+                    let check = |draft: &_| {
+                        confine::check(connection, &device_cache, &published, &principal, draft)
+                    };
+                    batch.check(check);
                     Ok(())
                 })?;
             }

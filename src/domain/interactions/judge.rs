@@ -208,6 +208,8 @@ pub struct DeviceCache {
     found: RefCell<HashMap<DeviceSelector, DeviceId>>,
     known: RefCell<HashMap<DeviceId, Rc<CachedDevice>>>,
     paths: RefCell<HashMap<DeviceId, Rc<[DeviceId]>>>,
+    /// By the app and the place.
+    may_use: RefCell<HashMap<(Option<DeviceId>, DeviceId), bool>>,
     notes: Cell<Option<bool>>,
     uninvites: Cell<Option<bool>>,
 }
@@ -282,6 +284,21 @@ impl DeviceCache {
             _ => false,
         };
         Ok(types::effect(kind, has_second_delegate, counted))
+    }
+
+    /// Whether a gate's app may be used at a place, as `look` finds out.
+    pub fn may_use(
+        &self,
+        app: Option<DeviceId>,
+        place: DeviceId,
+        look: impl FnOnce() -> Result<bool>,
+    ) -> Result<bool> {
+        if let Some(known) = self.may_use.borrow().get(&(app, place)) {
+            return Ok(*known);
+        }
+        let found = look()?;
+        insert(&mut self.may_use.borrow_mut(), (app, place), found);
+        Ok(found)
     }
 
     /// Whether anybody has a gate note.

@@ -12,7 +12,7 @@ use std::{
 
 /// How long a slice is to hold the writer, from its first step until it is committed. A gate that scans
 /// meanwhile waits for as long; single slices take half as much again.
-const SLICE: Duration = Duration::from_millis(10);
+const SLICE: Duration = Duration::from_millis(5);
 /// Steps of the first slice, before it is known how long one takes.
 const FIRST_STEPS: u32 = 32;
 /// The fewest steps of a slice.
@@ -21,7 +21,7 @@ const STEPS_MIN: u32 = 4;
 /// to find it free.
 const PAUSE: Duration = Duration::from_millis(2);
 /// The pause while other processes write to the file.
-const BUSY_PAUSE: Duration = Duration::from_millis(60);
+const BUSY_PAUSE: Duration = Duration::from_millis(30);
 /// What is added to it for every interaction a second that others record. A slice of ours puts all
 /// pages that a server has in its cache out of date, and what it needs to read them anew is the
 /// longer the more gates wait: at 8,000 a second they have nine tenths of the time.
@@ -234,17 +234,17 @@ mod tests {
 
     #[test]
     fn a_slice_has_as_many_steps_as_fit() {
-        for (most, steps, held_ms, next) in [
-            (32, 32, 20, 16),
-            (32, 32, 10, 32),
-            (32, 32, 5, 48),
-            (32, 32, 0, 64),
-            (32, 16, 40, STEPS_MIN),
-            (1_000, 3, 5, 1_000),
-            (u32::MAX, u32::MAX, 0, u32::MAX),
+        for (most, steps, slices_held, next) in [
+            (32, 32, 2.0, 16),
+            (32, 32, 1.0, 32),
+            (32, 32, 0.5, 48),
+            (32, 32, 0.0, 64),
+            (32, 16, 4.0, STEPS_MIN),
+            (1_000, 3, 0.5, 1_000),
+            (u32::MAX, u32::MAX, 0.0, u32::MAX),
         ] {
-            let found = fitting(most, steps, Duration::from_millis(held_ms));
-            assert_eq!(found, next, "{most} {steps} {held_ms}");
+            let found = fitting(most, steps, SLICE.mul_f64(slices_held));
+            assert_eq!(found, next, "{most} {steps} {slices_held}");
         }
     }
 
