@@ -134,8 +134,19 @@ impl ReaderSetup {
     }
 }
 
-/// Whether this may be a host with or without a port: `reader-1`, `192.0.2.9:5084`, `[2001:db8::9]:5084`.
+/// Whether this may be a host with or without a port: `reader-1`, `192.0.2.9:5084`, `[2001:db8::9]:5084`, `fe80::9%eth0`.
 fn is_address(text: &str) -> bool {
+    let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    // An address that many networks have names the network.
+    if let Some((address, rest)) = text.split_once('%') {
+        let end = rest.find(']').unwrap_or(rest.len());
+        let (network, rest) = rest.split_at(end);
+        let is_v6 = address.contains(':') && !rest.contains('%');
+        return is_v6
+            && !network.is_empty()
+            && network.bytes().all(is_host)
+            && is_address(&format!("{address}{rest}"));
+    }
     let bare = text
         .strip_prefix('[')
         .and_then(|text| text.strip_suffix(']'));
@@ -143,7 +154,6 @@ fn is_address(text: &str) -> bool {
         return true;
     }
     let (host, port) = text.split_once(':').unwrap_or((text, "5084"));
-    let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     !host.is_empty() && host.bytes().all(is_host) && port.parse::<u16>().is_ok()
 }
 
@@ -165,6 +175,9 @@ mod tests {
             "fe80::1",
             "[fe80::1]",
             "[2001:db8::9]:5084",
+            "fe80::1%eth0",
+            "[fe80::1%eth0]",
+            "[fe80::1%2]:5084",
         ] {
             assert!(parsed(address), "{address}");
         }
@@ -177,6 +190,11 @@ mod tests {
             "192.0.2.9:",
             ":::",
             "reader/1",
+            "reader%eth0",
+            "fe80::1%",
+            "fe80::1%a b",
+            "[fe80::1%a%b]",
+            "fe80::1%eth0]",
         ] {
             assert!(!parsed(address), "{address}");
         }

@@ -1,8 +1,9 @@
 //! `{idType}:{id}` selectors: which record is meant (spec: Endpoints; contract §1). A selector is
 //! split at its first colon, after percent-decoding; the rest is compared exactly as it stands.
 
-use super::{DelegateId, DeviceId};
+use super::{DelegateId, DeviceId, Timestamp};
 use crate::types::error::{Error, Kind, Result};
+use rusqlite::{Connection, OptionalExtension, ToSql};
 use std::fmt;
 
 macro_rules! selector {
@@ -76,6 +77,27 @@ macro_rules! selector {
                     Self::Id(_) => None,
                     Self::Code(_, value) | Self::Scanned(value) => Some(value),
                 }
+            }
+
+            /// What it meant until that was deleted, and when that was.
+            pub fn find_deleted(&self, connection: &Connection) -> Result<Option<($id, Timestamp)>> {
+                let columns = match self {
+                    Self::Id(_) => "id".to_owned(),
+                    $(Self::Code($code::$variant, _) => $column.to_owned(),)+
+                    Self::Scanned(_) => [$($column),+].join(", "),
+                };
+                let value: &dyn ToSql = match self {
+                    Self::Id(id) => id,
+                    Self::Code(_, value) | Self::Scanned(value) => value,
+                };
+                let found = connection
+                    .prepare_cached(&format!(
+                        "SELECT id, deleted_at FROM {}s WHERE deleted_at IS NOT NULL AND ?1 IN ({columns})
+                         ORDER BY deleted_at DESC LIMIT 1",
+                        $kind
+                    ))?
+                    .query_row([value], |row| Ok((row.get(0)?, row.get(1)?)));
+                Ok(found.optional()?)
             }
         }
 

@@ -70,6 +70,7 @@ pub async fn show(request: RequestContext) -> Result<Response> {
 pub fn take(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
     let number = action.param("version")?;
     let (_, document) = history::find(tx, number)?;
+    let document = document.with_pins_in_force(&configuration::published(tx)?.document);
     let draft = unchanged(tx, action)?.draft;
     let seen = draft.map(|draft| draft.updated_at);
     configuration::save_draft(tx, ctx, &document, seen)?;

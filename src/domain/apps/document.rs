@@ -111,6 +111,19 @@ impl Document {
         self
     }
 
+    /// The settings of an earlier version, each with the PIN that it has in another one: what was taken out since,
+    /// such as that of a lost gate, does not come back.
+    #[must_use]
+    pub fn with_pins_in_force(mut self, in_force: &Self) -> Self {
+        for (settings, in_force) in self.paired_layers(in_force) {
+            settings.remove(SUPERVISOR_PIN);
+            if let Some(pin) = in_force.and_then(|in_force| in_force.get(SUPERVISOR_PIN)) {
+                settings.insert(SUPERVISOR_PIN.to_owned(), pin.clone());
+            }
+        }
+        self
+    }
+
     fn layers_mut(&mut self) -> impl Iterator<Item = &mut Settings> {
         let others = self.by_type.values_mut().chain(self.by_device.values_mut());
         std::iter::once(&mut self.default).chain(others)

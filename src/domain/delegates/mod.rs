@@ -240,28 +240,7 @@ pub fn find_deleted(
     connection: &Connection,
     selector: &DelegateSelector,
 ) -> Result<Option<(DelegateId, Timestamp)>> {
-    let columns: Vec<_> = match selector {
-        DelegateSelector::Id(_) => vec!["id"],
-        DelegateSelector::Code(code, _) => {
-            let field = RESOURCE.property(code.name());
-            field.map(|field| field.column).into_iter().collect()
-        }
-        DelegateSelector::Scanned(_) => RESOURCE.codes().map(|(column, _)| column).collect(),
-    };
-    let value = match selector {
-        DelegateSelector::Id(id) => Sql::Integer(id.0),
-        DelegateSelector::Code(_, code) | DelegateSelector::Scanned(code) => {
-            Sql::Text(code.clone())
-        }
-    };
-    let found = connection
-        .prepare_cached(&format!(
-            "SELECT id, deleted_at FROM delegates WHERE deleted_at IS NOT NULL AND ?1 IN ({})
-             ORDER BY deleted_at DESC LIMIT 1",
-            columns.join(", ")
-        ))?
-        .query_row([value], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
+    let found = selector.find_deleted(connection)?;
     let Some((id, at)) = found else {
         return Ok(None);
     };

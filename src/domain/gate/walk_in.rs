@@ -175,7 +175,7 @@ impl WalkIn {
             return Ok(None);
         };
         let (nonce, fingerprint) = &self.nonce;
-        let Some(check_in) = nonces::recall(tx, client, nonce, fingerprint)? else {
+        let Some(check_in) = nonces::recall(tx, client, nonce, &[*fingerprint])? else {
             return Ok(None);
         };
         let delegate = nonces::first_delegate(tx, client, nonce)?;

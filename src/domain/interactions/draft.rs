@@ -90,6 +90,8 @@ pub struct Draft {
     pub values: Arc<SharedValues>,
     /// The client's nonce, with the fingerprint of what was sent with it.
     pub nonce: Option<(String, [u8; 16])>,
+    /// The fingerprint that earlier versions stored, where it is another: `admitted` was part of it.
+    pub former_fingerprint: Option<[u8; 16]>,
     /// Whether the gate decided while offline.
     pub admitted: bool,
 }
@@ -161,13 +163,17 @@ impl Draft {
             shared: Vec::new(),
             values: Arc::clone(values),
             nonce: None,
+            former_fingerprint: None,
             admitted: input.admitted.unwrap_or(false),
         };
         let data = input.data.filter(|sent| !sent.is_null());
         if let Some(nonce) = input.nonce {
             check_nonce(&nonce)?;
-            let fingerprint = draft.fingerprint(data.as_ref());
-            draft.nonce = Some((nonce, fingerprint));
+            draft.nonce = Some((nonce, draft.fingerprint(data.as_ref(), false)));
+            let former = draft
+                .admitted
+                .then(|| draft.fingerprint(data.as_ref(), true));
+            draft.former_fingerprint = former;
         }
         draft.take_data(data)?;
         Ok(draft)
@@ -224,8 +230,8 @@ impl Draft {
             .transpose()
     }
 
-    /// What two requests under one nonce are compared by.
-    fn fingerprint(&self, data: Option<&Value>) -> [u8; 16] {
+    /// What two requests under one nonce are compared by. A resend may say `admitted` where the first did not.
+    fn fingerprint(&self, data: Option<&Value>, admitted: bool) -> [u8; 16] {
         let shown = |participant: Option<String>| participant.map_or(Value::Null, Value::String);
         let body = json!([
             self.kind,
@@ -237,7 +243,7 @@ impl Draft {
                 .map(|one| shown(one.as_ref().map(ToString::to_string))),
             self.recorded_at.map(|at| at.0),
             data,
-            self.admitted,
+            admitted,
         ]);
         self.values.fingerprint(&body)
     }
@@ -495,7 +501,10 @@ mod tests {
         );
         let other =
             of(json!({"nonce": "n", "delegate": 1, "device": "code:b", "data": {"a": 1, "b": 2}}));
-        assert_eq!(one, same);
+        let admitted = of(
+            json!({"nonce": "n", "delegate": 1, "device": "code:a", "data": {"a": 1, "b": 2}, "admitted": true}),
+        );
+        assert_eq!([same, admitted], [one, one]);
         assert_ne!(one, other);
     }
 

@@ -15,7 +15,8 @@ use crate::{
 use rusqlite::{Connection, OptionalExtension};
 
 /// What a nonce stands for already, as it is stored; `None` when it is new. The inner is `None` when
-/// the interaction was deleted since; without an id it still waits for its code.
+/// the interaction was deleted since; without an id it still waits for its code. `fingerprints` are those of this
+/// request, by this version and by earlier ones.
 ///
 /// # Errors
 /// [`Kind::KeyReused`] when it came with another type or body.
@@ -23,7 +24,7 @@ pub fn recall(
     tx: &Tx<'_>,
     client: ClientId,
     nonce: &str,
-    fingerprint: &[u8; 16],
+    fingerprints: &[[u8; 16]],
 ) -> Result<Option<Option<Interaction>>> {
     let found: Option<([u8; 16], i64)> = tx
         .prepare_cached(
@@ -34,9 +35,9 @@ pub fn recall(
         })
         .optional()?;
     match found {
-        None if is_erased(tx, client, nonce, fingerprint)? => Ok(Some(None)),
+        None if is_erased(tx, client, nonce, fingerprints)? => Ok(Some(None)),
         None => Ok(None),
-        Some((known, id)) if known == *fingerprint => Ok(Some(if id < 0 {
+        Some((known, id)) if fingerprints.contains(&known) => Ok(Some(if id < 0 {
             refusals::waiting(tx, -id)?
         } else {
             rows::find_stored(tx, id)?
@@ -84,7 +85,12 @@ fn reused() -> Error {
 }
 
 /// Whether a nonce is among those that are kept as hashes; there is a key once somebody was erased.
-fn is_erased(tx: &Tx<'_>, client: ClientId, nonce: &str, fingerprint: &[u8; 16]) -> Result<bool> {
+fn is_erased(
+    tx: &Tx<'_>,
+    client: ClientId,
+    nonce: &str,
+    fingerprints: &[[u8; 16]],
+) -> Result<bool> {
     let Some(key) = Key::find(tx)? else {
         return Ok(false);
     };
@@ -95,11 +101,15 @@ fn is_erased(tx: &Tx<'_>, client: ClientId, nonce: &str, fingerprint: &[u8; 16])
             |row| row.get(0),
         )
         .optional()?;
-    match found {
-        None => Ok(false),
-        Some(known) if known == key.hash(fingerprint)? => Ok(true),
-        Some(_) => Err(reused()),
+    let Some(known) = found else {
+        return Ok(false);
+    };
+    for fingerprint in fingerprints {
+        if known == key.hash(fingerprint)? {
+            return Ok(true);
+        }
     }
+    Err(reused())
 }
 
 /// Nonces of interactions. There is no index of these: it takes a while, so it is not for the

@@ -18,9 +18,12 @@ use crate::{
         rules::{Passage, Position},
     },
     db::{Tx, counters},
-    domain::delegates::{
-        self, blocked,
-        note::{self, Note},
+    domain::{
+        delegates::{
+            self, blocked,
+            note::{self, Note},
+        },
+        devices,
     },
     types::{
         DelegateId, DeviceId, InteractionId, Timestamp,
@@ -109,7 +112,11 @@ fn settle(
     participants: &mut ResolvedParticipants,
 ) -> Result<(Outcome, Option<Repeat>)> {
     if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client)
-        && let Some(mut earlier) = nonces::recall(tx, client, nonce, fingerprint)?
+        && let fingerprints = [
+            *fingerprint,
+            draft.former_fingerprint.unwrap_or(*fingerprint),
+        ]
+        && let Some(mut earlier) = nonces::recall(tx, client, nonce, &fingerprints)?
     {
         if let Some(earlier) = &mut earlier {
             as_answered(tx, draft, earlier)?;
@@ -313,11 +320,29 @@ fn find_participants(
     draft: &Draft,
     found: &mut ResolvedParticipants,
 ) -> Result<()> {
+    find_devices(connection, device_cache, draft, found)?;
+    find_delegates(connection, draft, found)
+}
+
+fn find_devices(
+    connection: &Connection,
+    device_cache: &DeviceCache,
+    draft: &Draft,
+    found: &mut ResolvedParticipants,
+) -> Result<()> {
     for (place, selector) in draft.devices.iter().enumerate() {
         if let Some(selector) = selector {
             found.devices[place] = Some(device_cache.find(connection, selector)?);
         }
     }
+    Ok(())
+}
+
+fn find_delegates(
+    connection: &Connection,
+    draft: &Draft,
+    found: &mut ResolvedParticipants,
+) -> Result<()> {
     for (place, selector) in draft.delegates.iter().enumerate() {
         if let Some(selector) = selector {
             found.delegates[place] = match delegates::find(connection, selector) {
@@ -345,7 +370,18 @@ fn find_and_assess(
     now: Timestamp,
     people: &dyn Fn(DeviceId) -> Result<i64>,
 ) -> Result<Assessment> {
-    let former = match find_participants(connection, device_cache, draft, participants) {
+    let former_place = match find_devices(connection, device_cache, draft, participants) {
+        Ok(()) => None,
+        Err(missing) if missing.kind == Kind::DeviceNotFound => Some(find_former_place(
+            connection,
+            ctx,
+            draft,
+            participants,
+            missing,
+        )?),
+        Err(other) => return Err(other),
+    };
+    let former = match find_delegates(connection, draft, participants) {
         Ok(()) => None,
         Err(missing) if missing.kind == Kind::DelegateNotFound => {
             Some(find_former(connection, ctx, draft, participants, missing)?)
@@ -361,7 +397,7 @@ fn find_and_assess(
         now,
         people,
     )?;
-    assessment.conflict = former.or(assessment.conflict);
+    assessment.conflict = former_place.or(former).or(assessment.conflict);
     Ok(assessment)
 }
 
@@ -390,6 +426,30 @@ fn find_former(
     let name = delegates::name_of(connection, delegate.0)?.unwrap_or_default();
     let at = ctx.settings.zone.spoken(at, Timestamp::now());
     let told = format!("the ticket of {name} was deleted at {at}");
+    Ok(Error::new(missing.kind, told))
+}
+
+/// Finds the place where a gate admitted somebody and that was deleted since: why the server would have refused it.
+///
+/// # Errors
+/// `missing`, where there was none.
+fn find_former_place(
+    connection: &Connection,
+    ctx: &Context,
+    draft: &Draft,
+    participants: &mut ResolvedParticipants,
+    missing: Error,
+) -> Result<Error> {
+    let (Some(selector), true) = (&draft.devices[0], late_codes::is_admitted(draft)) else {
+        return Err(missing);
+    };
+    let Some((place, at)) = selector.find_deleted(connection)? else {
+        return Err(missing);
+    };
+    participants.devices[0] = Some(place);
+    let name = devices::brief(connection, place.0)?.map_or_else(String::new, |known| known.name);
+    let at = ctx.settings.zone.spoken(at, Timestamp::now());
+    let told = format!("the place {name} was deleted at {at}");
     Ok(Error::new(missing.kind, told))
 }
 

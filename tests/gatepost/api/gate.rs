@@ -2,7 +2,7 @@
 
 use crate::harness::{Caller, Server, reply};
 use gatepost::{
-    identity::{Role, clients::NewClient},
+    identity::{ConsoleRole, Role, clients::NewClient},
     types::DeviceId,
 };
 use reqwest::Method;
@@ -232,6 +232,15 @@ fn a_pin_of_one_gate_goes_with_its_client() {
     // One that all gates share goes on, and somebody has to know.
     let told = revoke();
     assert!(told.contains("all gates share"), "{told}");
+    // An earlier version that is taken up again does not bring it back.
+    let crew = venue.server.crew(ConsoleRole::Operator);
+    let version = crew.current();
+    let page = "/console/configuration/versions/3/take";
+    crew.post(page, &[("version", &version)]).taken();
+    let draft: String = venue.server.value("SELECT document FROM app_config_draft");
+    let draft: Value = serde_json::from_str(&draft).expect("JSON");
+    assert_eq!(draft["byDevice"]["app-1"], json!({"kiosk": true}));
+    assert_eq!(draft["default"], document["default"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::harness::{Agrees, Caller, Reply, Server};
 use gatepost::{
     domain::devices::deleted,
-    identity::{ConsoleRole, Role},
+    identity::{ConsoleRole, Role, clients::NewClient},
     types::DeviceId,
 };
 use serde_json::{Value, json};
@@ -63,6 +63,86 @@ impl Venue {
     fn is_counted(&self) {
         self.server.done(&["check"]);
     }
+}
+
+#[test]
+fn who_was_admitted_at_a_place_that_was_deleted_since_is_recorded_with_a_conflict() {
+    let venue = Venue::new();
+    let ada = venue
+        .all
+        .delegate(&json!({"firstName": "Ada", "barcode": "B1"}));
+    let (id, secret) = venue.server.new_client(NewClient {
+        roles: [Role::Gate].into_iter().collect(),
+        ..NewClient::named("gate")
+    });
+    let gate = venue.server.caller_of(&id, &secret);
+    venue.all.delete("/device/code:hall").is(204);
+    for (at, caller) in [&venue.all, &gate].into_iter().enumerate() {
+        let scan = |nonce: &str, device: Value, admitted: bool| {
+            let mut scan = venue.scan("scan:B1", nonce);
+            (scan["firstDevice"], scan["admitted"]) = (device, json!(admitted));
+            caller.interact("check-in", &scan)
+        };
+        let made = scan(&format!("a{at}"), json!(venue.hall), true);
+        made.is(201);
+        assert_eq!(made.data()["firstDelegate"]["id"], ada);
+        assert_eq!(made.data()["firstDevice"]["id"], venue.hall);
+        scan(&format!("b{at}"), json!("code:hall"), true).is(201);
+        assert_eq!(scan("c", json!("code:hall"), false).status, 404);
+        assert_eq!(scan("d", json!("code:nowhere"), true).status, 404);
+    }
+    let conflicts = venue.conflicts();
+    assert_eq!(
+        conflicts.matches("the place Hall was deleted at ").count(),
+        4,
+        "{conflicts}"
+    );
+    assert_eq!(conflicts.matches("; ").count(), 3, "{conflicts}");
+    venue.is_counted();
+}
+
+#[test]
+fn a_resend_may_say_that_the_gate_admitted() {
+    let venue = Venue::new();
+    venue
+        .all
+        .delegate(&json!({"firstName": "Ada", "barcode": "B1"}));
+    for first in [true, false] {
+        let nonce = format!("n{first}");
+        let mut scan = venue.scan("scan:B1", &nonce);
+        scan["admitted"] = json!(first);
+        let made = venue.all.interact("check-in", &scan);
+        made.is(201);
+        if first {
+            // As a version before stored it.
+            let body = json!([
+                "check-in",
+                ["scan:B1", null, null],
+                [format!("id:{}", venue.hall), null, null],
+                scan["recordedAt"].as_i64().map(|at| at * 1000),
+                scan["data"],
+                true,
+            ]);
+            let fingerprint = gatepost::types::json::fingerprint(&body);
+            let hex: String = fingerprint
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            venue
+                .server
+                .sql(&format!("UPDATE nonces SET fingerprint = x'{hex}'"));
+        }
+        scan["admitted"] = json!(true);
+        let again = venue.all.interact("check-in", &scan);
+        again.is(200);
+        assert_eq!(again.data()["id"], made.data()["id"]);
+        scan["data"] = json!({});
+        venue
+            .all
+            .interact("check-in", &scan)
+            .refused(409, 1109, "another type or body");
+    }
+    assert_eq!(venue.server.count("interactions"), 2);
 }
 
 #[test]

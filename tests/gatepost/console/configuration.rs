@@ -33,7 +33,7 @@ fn built_in() -> Vec<(&'static str, &'static str)> {
 
 impl Crew {
     /// The draft and the version that a form of the configuration is begun on.
-    fn current(&self) -> String {
+    pub fn current(&self) -> String {
         self.get(&format!("{PAGE}/edit")).version()
     }
 

@@ -99,7 +99,8 @@ async fn open(
         }
         _ => format!("Connecting to {address} failed: {error}."),
     };
-    let found = lookup_host(address).await.map_err(failed)?;
+    let (host, port) = host_and_port(address);
+    let found = lookup_host((host, port)).await.map_err(failed)?;
     let (mut allowed, mut why) = (Vec::new(), "nowhere".to_owned());
     for one in found {
         match judge(one.ip()) {
@@ -125,6 +126,16 @@ pub fn with_port(address: &str) -> String {
     }
 }
 
+/// The parts of an address with a port. The host is without brackets, as the system reads it where it names a
+/// network, too (`fe80::1%eth0`).
+fn host_and_port(address: &str) -> (&str, u16) {
+    let (host, port) = address.rsplit_once(':').unwrap_or((address, ""));
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    (bare.unwrap_or(host), port.parse().unwrap_or(PORT))
+}
+
 /// Up to a quarter more, so that readers that were lost together do not return together.
 fn with_jitter(retry: Duration) -> Duration {
     retry + retry / 4 * (getrandom::u32().unwrap_or_default() % 1024) / 1024
@@ -132,7 +143,7 @@ fn with_jitter(retry: Duration) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::with_port;
+    use super::{host_and_port, with_port};
 
     #[test]
     fn an_address_has_a_port_or_gets_one() {
@@ -142,9 +153,16 @@ mod tests {
             ("192.0.2.9:6000", "192.0.2.9:6000"),
             ("fe80::1", "[fe80::1]:5084"),
             ("[fe80::1]", "[fe80::1]:5084"),
+            ("fe80::1%eth0", "[fe80::1%eth0]:5084"),
             ("[fe80::1]:6000", "[fe80::1]:6000"),
         ] {
             assert_eq!(with_port(address), expected);
+        }
+        for (address, expected) in [
+            ("reader.local:5084", ("reader.local", 5084)),
+            ("[fe80::1%eth0]:6000", ("fe80::1%eth0", 6000)),
+        ] {
+            assert_eq!(host_and_port(&with_port(address)), expected);
         }
     }
 }
