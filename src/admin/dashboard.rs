@@ -184,7 +184,7 @@ impl Now {
 fn alarms(app: &App) -> Vec<String> {
     let lost = app.store.lost().map(|path| {
         format!(
-            "{} was removed, renamed, replaced or cut short. Nothing is stored any more: check-ins are refused. Stop the server, put the file back or restore a backup, and start it again.",
+            "{} was removed, renamed, replaced, overwritten or cut short. Nothing is stored any more: check-ins are refused. Stop the server, put the file back or restore a backup, and start it again.",
             path.display()
         )
     });
@@ -197,7 +197,10 @@ fn alarms(app: &App) -> Vec<String> {
             "The database file is damaged: it could not be read or written. Run gatepost check, which says what to do, and keep the last sound backup.".to_owned()
         }),
     };
-    lost.into_iter().chain(damaged).collect()
+    let unmarked = (!app.store.usage().is_marked()).then(|| {
+        "Another program reads an older state of the database file. Until it ends, a copy of the file would not tell that it lacks its log: copy it with gatepost backup only.".to_owned()
+    });
+    lost.into_iter().chain(damaged).chain(unmarked).collect()
 }
 
 fn backup_trouble(app: &App, connection: &Connection) -> Result<Option<String>> {

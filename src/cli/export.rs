@@ -12,6 +12,7 @@ use crate::{
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
 use std::{
+    fs::File,
     io::Write,
     path::{Path, PathBuf},
 };
@@ -140,14 +141,40 @@ impl<W: Write> Write for Watched<W> {
     }
 }
 
+/// Is synced a little at a time, while gates sync theirs.
+struct Synced<'a> {
+    file: &'a File,
+    unsynced: usize,
+}
+
+impl Write for Synced<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.unsynced += written;
+        if self.unsynced >= os::SYNC_BYTES {
+            self.unsynced = 0;
+            os::sync_and_rest(self.file)?;
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
 /// Writes beside the file under another name; it takes the file's place when it is whole.
 fn to_file(export: &Export<'_>, format: Format, output: &Path) -> Result<Counts> {
     let refused = |cause: &dyn std::fmt::Display| {
         Error::unavailable(format!("{}: {cause}", output.display()))
     };
-    let mut file =
+    let file =
         NamedTempFile::new_in(existing_folder_of(output)?).map_err(|cause| refused(&cause))?;
-    let written = export.write(format, file.as_file_mut())?;
+    let mut synced = Synced {
+        file: file.as_file(),
+        unsynced: 0,
+    };
+    let written = export.write(format, &mut synced)?;
     file.as_file().sync_all().map_err(|cause| refused(&cause))?;
     file.persist(output)
         .map_err(|cause| refused(&cause.error))?;

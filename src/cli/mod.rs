@@ -22,7 +22,7 @@ mod user;
 
 use crate::{
     core::{audit, settings},
-    db::{Durability, Store, migrate::CURRENT, open},
+    db::{Durability, Store, open, usage},
     types::error::{Error, Result},
 };
 use clap::{Parser, Subcommand};
@@ -80,7 +80,7 @@ enum Command {
 }
 
 impl Command {
-    /// Whether it uses the file and does not report a missing log by itself.
+    /// Whether it uses the file and does not report losses by itself.
     fn uses_file(&self) -> bool {
         matches!(
             self,
@@ -102,15 +102,9 @@ pub fn run() -> ExitCode {
     let mut cli = Cli::parse();
     // Lock and log are found beside the file itself, by whatever link it is named.
     cli.db = crate::db::open::resolved(&cli.db);
-    if cli.command.uses_file()
-        && let Some(missing) = open::missing_log_of_stopped(&cli.db)
-    {
-        eprintln!("gatepost: {missing}");
-        if let Err(cause) = keep_notice(&cli.db, missing) {
-            eprintln!(
-                "gatepost: the dashboard will not show this: {}",
-                cause.message
-            );
+    if cli.command.uses_file() {
+        for loss in usage::losses(&cli.db, None) {
+            eprintln!("gatepost: {loss}");
         }
     }
     match run_command(cli.command, &cli.db, cli.json) {
@@ -156,18 +150,6 @@ fn run_command(command: Command, db: &Path, json: bool) -> Result<bool> {
         Command::Demo(args) => demo::run(&args, db, json),
     }
     .map(|()| true)
-}
-
-/// Has the dashboard and `check` show that a log is missing: what a command writes begins another.
-fn keep_notice(db: &Path, notice: String) -> Result<()> {
-    // A file of an older version would be migrated by being opened to write.
-    if open::sound_version(db)? != Some(CURRENT) {
-        return Ok(());
-    }
-    let store = Store::open_existing(db, Durability::Full)?;
-    store.write_blocking(move |tx| settings::notices::add(tx, notice))?;
-    open::note_clean_end(db);
-    Ok(())
 }
 
 /// As [`open`], for a command that has nothing to do in a fresh file: a mistyped name makes none.

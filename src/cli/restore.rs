@@ -39,6 +39,9 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
             file.display()
         );
     }
+    for loss in &done.losses {
+        eprintln!("gatepost: {loss}");
+    }
     if json {
         return print_json(&in_json(args, db, &done));
     }
@@ -78,5 +81,6 @@ fn in_json(args: &Args, db: &Path, done: &Restored) -> serde_json::Value {
         "schemaVersion": done.version,
         "erasedAgain": done.erased,
         "notAskedWhoWasErased": unread,
+        "losses": done.losses,
     })
 }

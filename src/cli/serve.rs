@@ -69,7 +69,7 @@ pub struct Args {
 /// Serves until it is interrupted.
 pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     let _log = log::start(&args.log)?;
-    let mut lock = ServeLock::take(db)?;
+    let lock = ServeLock::take(db)?;
     fit_files(&mut args.limits);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -80,10 +80,9 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
         .block_on(TcpListener::bind(args.listen))
         .map_err(|cause| unusable(args.listen, &cause))?;
     let notices = notices(db, &lock)?;
-    let store = Store::open(db, args.durability)?;
+    let store = Store::open_to_serve(db, args.durability, &lock)?;
     super::tell_of_copy(&store)?;
     keep(&store, notices)?;
-    lock.begin()?;
     if store.lacks_index() {
         tracing::warn!("the index for searching is damaged; it is made anew, which takes a moment");
         check::rebuild_index(&store, &lock)?;
@@ -113,7 +112,7 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     }
     if let Some(lost) = console.store.lost() {
         eprintln!(
-            "gatepost: {} was removed, renamed, replaced or cut short while the server ran",
+            "gatepost: {} was removed, renamed, replaced, overwritten or cut short while the server ran",
             lost.display()
         );
         // Closing the file would remove the log that stands there by now, whosever it is.
@@ -128,12 +127,11 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     while open.strong_count() > 0 && begun.elapsed() < CLOSE_MAX {
         std::thread::sleep(Duration::from_millis(2));
     }
-    lock.end();
+    drop(lock);
     outcome
 }
 
-/// What an administrator must know of how the last run left the file: a log that was damaged, and of
-/// which the sound part was taken, or one that is gone.
+/// What an administrator must know of the log that the last run left: that it was damaged, and what of it was taken.
 fn notices(db: &Path, lock: &ServeLock) -> Result<Vec<String>> {
     let mut notices = Vec::new();
     if let Some(salvaged) = salvage::salvage(db, lock, Timestamp::now())? {
@@ -143,7 +141,6 @@ fn notices(db: &Path, lock: &ServeLock) -> Result<Vec<String>> {
             salvaged.quarantined.display()
         ));
     }
-    notices.extend(lock.missing_log(db));
     // Logged at once: the start may still fail.
     for notice in &notices {
         tracing::error!("{notice}");
@@ -151,17 +148,22 @@ fn notices(db: &Path, lock: &ServeLock) -> Result<Vec<String>> {
     Ok(notices)
 }
 
-/// Has the dashboard and `check` show notices until somebody acknowledges them.
-fn keep(store: &Store, notices: Vec<String>) -> Result<()> {
-    // A backup that was put here by hand has no log, and is reported as such.
-    if store.was_copy() || notices.is_empty() {
+/// Has the dashboard and `check` show notices, and what the file has lost, until somebody acknowledges them.
+fn keep(store: &Store, mut notices: Vec<String>) -> Result<()> {
+    for loss in store.usage().told() {
+        tracing::error!("{loss}");
+        notices.push(loss);
+    }
+    if notices.is_empty() {
         return Ok(());
     }
     store.write_blocking(move |tx| {
         notices
             .into_iter()
             .try_for_each(|notice| settings::notices::add(tx, notice))
-    })
+    })?;
+    store.usage().forget_told();
+    Ok(())
 }
 
 /// Why nothing can be served at an address.

@@ -13,10 +13,12 @@ pub mod integrity;
 mod job;
 pub mod migrate;
 pub mod open;
+mod page;
 pub mod salvage;
 pub mod sandbox;
 pub mod stats;
 mod tx;
+pub mod usage;
 mod wal;
 mod watch;
 mod writer;
@@ -39,6 +41,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::sync::{Semaphore, oneshot};
+use usage::Usage;
 use watch::Watch;
 use writer::Writer;
 
@@ -75,6 +78,7 @@ pub struct Store {
     was_copy: bool,
     lacks_index: bool,
     watch: Arc<Watch>,
+    usage: Arc<Usage>,
     integrity: Arc<Integrity>,
     /// The last field: it goes when all others have closed the file.
     open: Arc<()>,
@@ -93,26 +97,36 @@ impl Store {
     /// Opens the file at `path`, makes a fresh one where there is none, and brings an older one to
     /// the current schema after a backup copy beside it.
     pub fn open(path: &Path, durability: Durability) -> Result<Self> {
-        Self::open_found(look(path)?, path, durability)
+        Self::open_found(look(path)?, path, durability, None)
+    }
+
+    /// As [`Store::open`], for a server.
+    pub fn open_to_serve(path: &Path, durability: Durability, lock: &ServeLock) -> Result<Self> {
+        Self::open_found(look(path)?, path, durability, Some(lock))
     }
 
     /// As [`Store::open`], but makes no file.
     pub fn open_existing(path: &Path, durability: Durability) -> Result<Self> {
         match look(path)? {
             Found::Nothing => Err(Error::invalid(format!("{} does not exist", path.display()))),
-            found => Self::open_found(found, path, durability),
+            found => Self::open_found(found, path, durability, None),
         }
     }
 
-    fn open_found(found: Found, path: &Path, durability: Durability) -> Result<Self> {
-        open::log_is_taken_in(path);
+    fn open_found(
+        found: Found,
+        path: &Path,
+        durability: Durability,
+        serving: Option<&ServeLock>,
+    ) -> Result<Self> {
+        let losses = usage::losses(path, serving);
         let mut was_copy = false;
         let lacks_index = matches!(found, Found::Unindexed(_));
         let mut connection = match found {
             Found::Nothing => {
                 migrate::create_file(path)?;
                 return match open::look(path)? {
-                    made @ Found::Version(_) => Self::open_found(made, path, durability),
+                    made @ Found::Version(_) => Self::open_found(made, path, durability, serving),
                     _ => Err(Error::defect("a fresh file is none")),
                 };
             }
@@ -137,16 +151,23 @@ impl Store {
         let file = File::options().read(true).write(true).open(path);
         let file: &'static File = Box::leak(Box::new(file.map_err(Error::unavailable)?));
         let checkpointer = Checkpointer::start(path, file)?;
+        let usage = Arc::new(Usage::begin(path, &connection, serving, losses)?);
         // By now SQLite has all of them open.
-        let watch = Arc::new(Watch::begin(path));
+        let watch = Arc::new(Watch::begin(path, file, sequences(&connection)?));
         Ok(Self {
             durability,
             file,
             was_copy,
             lacks_index,
             wiper: checkpointer.wiper(),
-            writer: Writer::start(connection, checkpointer, Arc::clone(&watch))?,
+            writer: Writer::start(
+                connection,
+                checkpointer,
+                Arc::clone(&watch),
+                Arc::clone(&usage),
+            )?,
             watch,
+            usage,
             integrity: Arc::new(Integrity::new(path)),
             lookups: pool(path, POOL_SIZE, connection::prepare_look_ups)?,
             lists: pool(path, POOL_SIZE, connection::prepare_reader)?,
@@ -187,10 +208,15 @@ impl Store {
         self.lacks_index
     }
 
-    /// The file that was removed, renamed, replaced or cut short while it was open: this one, its log, or the log's
+    /// The file that was removed, renamed, replaced, overwritten or cut short while it was open: this one, its log, or the log's
     /// index. Nothing is stored from then on.
     pub fn lost(&self) -> Option<&Path> {
         self.watch.lost()
+    }
+
+    /// What is known of the use of the file.
+    pub fn usage(&self) -> &Usage {
+        &self.usage
     }
 
     /// What checks the file while it is in use, and knows what the last check found.
@@ -400,6 +426,12 @@ impl Store {
             }
         })
     }
+}
+
+/// The page on which SQLite has the sequences of ids.
+fn sequences(connection: &Connection) -> Result<u32> {
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_sequence'";
+    Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
 
 /// Looks at a file that is to be written to.

@@ -8,7 +8,7 @@ use crate::types::{
 use rusqlite::{Connection, OpenFlags};
 use std::{
     fs::{File, Metadata, TryLockError},
-    io::{Read, Write},
+    io::Read,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -292,15 +292,9 @@ fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// The lock against a second `serve`, held as long as this lives. It is a file of its own: a
-/// handle on the database file, closed, would drop SQLite's own locks. It also tells the next run that
-/// this one did not end cleanly.
-pub struct ServeLock {
-    file: File,
-    unclean: bool,
-}
-
-/// What a lock file holds while a server runs, and after one that did not end cleanly.
-const SERVING: &[u8] = b"serving\n";
+/// handle on the database file, closed, would drop SQLite's own locks. What stands in it is about the use of the
+/// database file (`usage`).
+pub struct ServeLock(#[expect(dead_code, reason = "it is locked as long as it is open")] File);
 
 impl ServeLock {
     /// Takes the lock of a database file.
@@ -316,10 +310,7 @@ impl ServeLock {
             .open(&lock)
             .map_err(|cause| told(&cause))?;
         match file.try_lock() {
-            Ok(()) => Ok(Self {
-                unclean: file.metadata().is_ok_and(|found| found.len() > 0),
-                file,
-            }),
+            Ok(()) => Ok(Self(file)),
             Err(TryLockError::WouldBlock) => Err(refused(format!(
                 "another `gatepost serve` runs on {}",
                 path.display()
@@ -327,46 +318,16 @@ impl ServeLock {
             Err(TryLockError::Error(cause)) => Err(told(&cause)),
         }
     }
-
-    /// What to report where the log is gone that an earlier server left when it did not end cleanly.
-    pub fn missing_log(&self, path: &Path) -> Option<String> {
-        missing_log(self.unclean, path)
-    }
-
-    /// Notes that a server runs. Should it be killed, its log must be there at the next start.
-    pub fn begin(&mut self) -> Result<()> {
-        let noted = self
-            .file
-            .set_len(0)
-            .and_then(|()| self.file.write_all(SERVING));
-        noted.map_err(Error::unavailable)
-    }
-
-    /// Notes that nothing of an earlier run is needed any more.
-    pub fn end(self) {
-        if let Err(cause) = self.file.set_len(0) {
-            tracing::warn!("the lock file: {cause}");
-        }
-    }
 }
 
-/// As [`ServeLock::missing_log`], for other commands; nothing while a server runs.
-pub fn missing_log_of_stopped(path: &Path) -> Option<String> {
-    let lock = File::open(beside(path, ".lock")).ok()?;
-    lock.try_lock_shared().ok()?;
-    missing_log(lock.metadata().ok()?.len() > 0, path)
+/// Whether there is a file with a header.
+pub(super) fn has_header(path: &Path) -> bool {
+    matches!(read_header(path), Ok(Some(_)))
 }
 
-fn missing_log(unclean: bool, path: &Path) -> Option<String> {
-    let log = beside(path, "-wal");
-    // A backup that was put here by hand needs no log, and its header says so.
-    let needs_log = || matches!(read_header(path), Ok(Some(header)) if header[18] == LOGGED);
-    (unclean && !log.exists() && needs_log()).then(|| {
-        format!(
-            "The server did not end cleanly, and its log {} is gone. What was stored last may be missing, unless another program, such as sqlite3, copied the log into the file.",
-            log.display()
-        )
-    })
+/// Whether the file's header promises a log: a backup that was put here by hand needs none.
+pub(super) fn needs_log(path: &Path) -> bool {
+    matches!(read_header(path), Ok(Some(header)) if header[18] == LOGGED)
 }
 
 /// What SQLite's header says at byte 18 of a file that has a log.
@@ -376,21 +337,6 @@ const LOGGED: u8 = 2;
 pub fn is_served(path: &Path) -> bool {
     let lock = File::open(beside(path, ".lock"));
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
-}
-
-/// Notes that the log of an unclean end is taken into the file by this process.
-pub(crate) fn log_is_taken_in(path: &Path) {
-    if !is_served(path) && beside(path, "-wal").exists() {
-        note_clean_end(path);
-    }
-}
-
-/// Notes that the log of an unclean end is needed no longer.
-pub fn note_clean_end(path: &Path) {
-    // Where there is none, there is nothing to note.
-    if let Ok(lock) = File::options().write(true).open(beside(path, ".lock")) {
-        let _ = lock.set_len(0);
-    }
 }
 
 /// Links that lead from one to the next.

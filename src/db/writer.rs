@@ -18,6 +18,7 @@ use super::{
     job::{ATTACHED, Job, JobFailure, JobOf, Place, Priority, SavepointMode, Work},
     stats::{Queued, Stats},
     tx::{BEGIN, Group, Tx, execute, undone},
+    usage::{Position, Usage},
     watch::{self, Watch},
 };
 use crate::types::{
@@ -51,6 +52,8 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 /// How often it is looked at a commit whether the files are in their places: a look costs more than a
 /// tenth of a small commit.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// How often the lock file is looked at: where locks do not lock, another server may have written there.
+const LOCK_EVERY: Duration = Duration::from_secs(10);
 /// How often the file is asked whether another process changed it.
 const FOREIGN_POLL: Duration = Duration::from_millis(200);
 
@@ -69,6 +72,7 @@ impl Writer {
         connection: Connection,
         checkpointer: Checkpointer,
         watch: Arc<Watch>,
+        usage: Arc<Usage>,
     ) -> Result<Self> {
         let (queue, jobs) = sync_channel(QUEUE_MAX_JOBS);
         let epoch = Arc::new(AtomicU64::new(1));
@@ -76,7 +80,7 @@ impl Writer {
         let shared = (Arc::clone(&epoch), Arc::clone(&stats), Arc::clone(&watch));
         let thread = std::thread::Builder::new()
             .name("writer".into())
-            .spawn(move || Loop::new(connection, checkpointer, shared).run(&jobs))
+            .spawn(move || Loop::new(connection, checkpointer, usage, shared).run(&jobs))
             .map_err(Error::defect)?;
         Ok(Self {
             queue: Some(queue),
@@ -143,8 +147,11 @@ struct Loop {
     group: Group,
     stats: Arc<Stats>,
     watch: Arc<Watch>,
+    usage: Arc<Usage>,
     /// When it was last looked whether the files are in their places.
     looked_at: Cell<Instant>,
+    /// When it was last looked whether another server has the file, too.
+    lock_looked_at: Cell<Option<Instant>>,
     /// Whether a job came upon damage since the last commit.
     found_damage: Cell<bool>,
     /// None while it is not known.
@@ -186,6 +193,7 @@ impl Loop {
     fn new(
         connection: Connection,
         checkpointer: Checkpointer,
+        usage: Arc<Usage>,
         (epoch, stats, watch): (Arc<AtomicU64>, Arc<Stats>, Arc<Watch>),
     ) -> Self {
         Self {
@@ -197,7 +205,9 @@ impl Loop {
             group: Group::default(),
             stats,
             watch,
+            usage,
             looked_at: Cell::new(Instant::now()),
+            lock_looked_at: Cell::new(None),
             found_damage: Cell::new(false),
         }
     }
@@ -210,11 +220,16 @@ impl Loop {
                     Ok(job) => self.waiting.put(job),
                     Err(RecvTimeoutError::Timeout) => {
                         if self.in_place().is_ok() {
+                            self.usage.mark(&self.connection);
                             self.checkpointer.idle(&self.connection);
-                            self.notice_other_processes();
+                            if self.notice_other_processes()
+                                && let Ok(position) = Position::read(&self.connection)
+                            {
+                                self.usage.committed(position);
+                            }
                         }
                     }
-                    Err(RecvTimeoutError::Disconnected) => return,
+                    Err(RecvTimeoutError::Disconnected) => return self.end(),
                 }
             }
             self.waiting.take_from(jobs);
@@ -230,6 +245,14 @@ impl Loop {
                     self.guarded(|run| run.single(slice));
                 }
             }
+        }
+    }
+
+    fn end(&self) {
+        if self.watch.lost().is_none()
+            && let Err(cause) = self.usage.end(&self.connection)
+        {
+            tracing::warn!("the end of the use could not be noted in the file: {cause}");
         }
     }
 
@@ -322,8 +345,15 @@ impl Loop {
         execute(&self.connection, BEGIN)?;
         // Another process may lawfully make the file smaller: that is noted before this one writes. A
         // log that was cut short is noticed before a write makes it longer again.
-        if self.notice_other_processes() || self.watch.may_be_cut(checkpoint::log_pages()) {
+        // What the file lost is seen best before this begins the log anew.
+        let looked_at = self.looked_at.get();
+        if self.notice_other_processes()
+            || self.watch.may_be_cut(checkpoint::log_pages())
+            || looked_at.elapsed() >= LOOK_EVERY
+        {
             self.in_place()?;
+            // The commit looks again.
+            self.looked_at.set(looked_at);
         }
         Ok(())
     }
@@ -449,11 +479,14 @@ impl Loop {
         let begun = Instant::now();
         self.group.count_people(&self.connection)?;
         self.group.ids.keep(&self.connection)?;
+        let position = Position::read(&self.connection)?;
         execute(&self.connection, "COMMIT")?;
         // What went into a file that nobody finds again is not answered as done.
         if self.looked_at.get().elapsed() >= LOOK_EVERY {
             self.in_place()?;
         }
+        self.usage.committed(position);
+        self.watch.committed(position);
         let check_ins = self.group.check_ins.get();
         self.stats.committed(jobs, check_ins, begun.elapsed());
         if !self.found_damage.take() {
@@ -464,21 +497,41 @@ impl Loop {
 
     /// Whether file and log are in their places still. Once they are not, that is for good.
     fn in_place(&self) -> Result<()> {
-        self.looked_at.set(Instant::now());
+        let now = Instant::now();
+        self.looked_at.set(now);
         let known = self.watch.lost().is_some();
-        let Some(lost) = self.watch.look() else {
+        if self
+            .lock_looked_at
+            .get()
+            .is_none_or(|at| now - at >= LOCK_EVERY)
+        {
+            self.lock_looked_at.set(Some(now));
+            if let Some(lock) = self.usage.taken() {
+                self.watch.lose(lock);
+            }
+        }
+        let looked = self.watch.look().map_err(|cause| {
+            Error::unavailable(format!(
+                "the file or its log cannot be looked at now ({cause}); send it again"
+            ))
+        })?;
+        let Some(lost) = looked else {
             return Ok(());
         };
         if !known {
-            tracing::error!(
-                "{} was removed, renamed, replaced or cut short while the server runs; nothing is stored any more: end the server, put the file back or restore a backup, and start again",
+            let _ = self.roll_back();
+            let mut told = format!(
+                "{} was removed, renamed, replaced, overwritten or cut short while the server ran; nothing is stored any more until it is started again. Put the file back or restore a backup before that.",
                 lost.display()
             );
-            let _ = self.roll_back();
-            // What was acknowledged may be in the log alone. Copied into the file it is safe.
-            if self.watch.may_copy_log() && Checkpointer::copy_all(&self.connection) {
-                tracing::error!("what was acknowledged before was copied into the database file");
+            if self.watch.is_log_of_another() {
+                told += &self.usage.put_log_aside();
+            } else if self.watch.may_copy_log() && Checkpointer::copy_all(&self.connection) {
+                // What was acknowledged may be in the log alone.
+                told += " What was acknowledged before was copied into the database file.";
             }
+            tracing::error!("{told}");
+            self.usage.tell(&told);
         }
         Err(Error::unavailable(watch::REFUSED))
     }

@@ -80,7 +80,7 @@ fn file(app: &App) -> Option<String> {
         "database's log"
     };
     Some(format!(
-        "the {what} was removed, renamed, replaced or cut short; nothing is stored until a restart"
+        "the {what} was removed, renamed, replaced, overwritten or cut short; nothing is stored until a restart"
     ))
 }
 

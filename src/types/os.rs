@@ -5,8 +5,11 @@ use std::{
     fs::{self, File},
     io,
     path::Path,
+    time::{Duration, Instant},
 };
-pub use system::{identity, interrupted, names, private, raise_file_limit, read_at, readable};
+pub use system::{
+    changed_at, identity, interrupted, names, private, raise_file_limit, read_at, readable,
+};
 
 /// Whether a file that is open may be deleted.
 pub const DELETES_OPEN_FILES: bool = cfg!(unix);
@@ -50,6 +53,19 @@ pub fn give_way() {
     nice();
 }
 
+/// Bytes that are written to a file between two syncs. More at a time would stand in the way of the gates' own.
+pub const SYNC_BYTES: usize = 256 << 10;
+/// The longest rest after a sync.
+const REST_MAX: Duration = Duration::from_millis(50);
+
+/// Syncs what was written, and rests as long as that took, so that gates have the disk to themselves half of the time.
+pub fn sync_and_rest(file: &File) -> io::Result<()> {
+    let begun = Instant::now();
+    file.sync_data()?;
+    std::thread::sleep(begun.elapsed().min(REST_MAX));
+    Ok(())
+}
+
 /// Lowers the priority: of this thread on Linux, elsewhere of the process.
 pub fn nice() {
     #[cfg(unix)]
@@ -70,6 +86,7 @@ mod system {
         io,
         os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt},
         path::Path,
+        time::{Duration, SystemTime},
     };
     use tokio::signal::unix::{SignalKind, signal};
 
@@ -81,6 +98,13 @@ mod system {
     /// How many names (hard links) a file has.
     pub fn names(found: &Metadata) -> u64 {
         found.nlink()
+    }
+
+    /// When a file was changed, be it its content or what is known of it; nobody can set that back.
+    pub fn changed_at(found: &Metadata) -> Option<SystemTime> {
+        let nanos = u32::try_from(found.ctime_nsec()).ok()?;
+        let seconds = u64::try_from(found.ctime()).ok()?;
+        Some(SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos))
     }
 
     /// Makes a new file private to its owner.
@@ -129,6 +153,7 @@ mod system {
         io,
         os::windows::fs::FileExt,
         path::Path,
+        time::SystemTime,
     };
     use tokio::signal::windows;
 
@@ -141,6 +166,11 @@ mod system {
     /// How many names (hard links) a file has.
     pub fn names(_: &Metadata) -> u64 {
         1
+    }
+
+    /// When a file was changed.
+    pub fn changed_at(found: &Metadata) -> Option<SystemTime> {
+        found.modified().ok()
     }
 
     /// Makes a new file private to its owner.

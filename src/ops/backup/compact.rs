@@ -66,7 +66,6 @@ pub fn compact(database: &Path, now: Timestamp) -> Result<Compacted> {
     })?;
     connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
     drop(connection);
-    lock.end();
     Ok(Compacted {
         bytes_before,
         bytes: size(database)?,

@@ -1,23 +1,20 @@
 //! Copies the bytes of a file that is being written to, again and again, each time only the pages
 //! that changed since. It knows pages and hashes, and nothing of SQLite but where its lock stands.
 
-use crate::types::error::{Error, Result};
+use crate::types::{
+    error::{Error, Result},
+    os,
+};
 use std::{
     borrow::Borrow,
     fs::File,
     hash::{BuildHasher, RandomState},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
-    time::{Duration, Instant},
 };
 
 /// Read at a time.
 const CHUNK_BYTES: usize = 1 << 20;
-/// Written between two syncs. More at a time would stand in the way of the gates' own syncs.
-const SYNC_BYTES: usize = 1 << 20;
-/// The longest rest after a sync; it is as long as the sync took, so that gates have the disk to
-/// themselves half of the time.
-const REST_MAX: Duration = Duration::from_millis(50);
 /// The page here holds nothing: SQLite's locks stand on its bytes, and some systems let nobody read
 /// what is locked.
 const LOCKED_AT: u64 = 1 << 30;
@@ -143,11 +140,9 @@ impl<'a> Copier<'a> {
             copy.seek(SeekFrom::Start(at + run.start as u64))?;
             copy.write_all(bytes)?;
             self.unsynced += bytes.len();
-            if self.unsynced >= SYNC_BYTES {
+            if self.unsynced >= os::SYNC_BYTES {
                 self.unsynced = 0;
-                let begun = Instant::now();
-                copy.sync_data()?;
-                std::thread::sleep(begun.elapsed().min(REST_MAX));
+                os::sync_and_rest(copy)?;
             }
             Ok(())
         };

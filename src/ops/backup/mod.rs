@@ -93,7 +93,6 @@ pub fn make(db: &Path, target: &Path, force: bool) -> Result<Backup> {
     let Some(version) = open::sound_version(db)? else {
         return Err(refused(db, "does not exist"));
     };
-    open::log_is_taken_in(db);
     let file = File::open(db).map_err(|cause| refused(db, cause))?;
     checked_copy(db, &file, version, target, force)
 }

@@ -16,7 +16,7 @@ use crate::{
     db::{
         Durability, ServeLock, Tx, connection, in_transaction, migrate,
         open::{self, beside},
-        salvage,
+        salvage, usage,
     },
     domain::delegates::{
         PUT_ASIDE,
@@ -50,6 +50,8 @@ pub struct Restored {
     pub erased: usize,
     /// Files that do not say who was erased, each with the reason.
     pub unread: Vec<(PathBuf, String)>,
+    /// What the backup has lost.
+    pub losses: Vec<String>,
 }
 
 /// Puts `backup` in the place of `database`. Who was erased is known from the file in place, and by
@@ -65,6 +67,7 @@ pub fn restore(
     let Some(version) = open::sound_version(backup)? else {
         return Err(refused(backup, "there is no backup there"));
     };
+    let losses = usage::losses(backup, None);
     let partial = Partial(beside(database, ".restoring"));
     partial.remove();
     copy(backup, &partial.0)?;
@@ -80,7 +83,7 @@ pub fn restore(
         }
         later.read(other);
     }
-    let erased = adjust(&partial.0, backup, &later, now)?;
+    let erased = adjust(&partial.0, backup, &later, &losses, now)?;
     let put_aside = if in_place {
         Some(put_aside(database, &lock, now)?)
     } else {
@@ -89,7 +92,7 @@ pub fn restore(
     fs::rename(&partial.0, database)
         .and_then(|()| os::sync_folder(open::folder_of(database)))
         .map_err(|cause| refused(database, cause))?;
-    lock.end();
+    usage::forget(database);
     let placed = fs::metadata(database).map_err(|cause| refused(database, cause))?;
     Ok(Restored {
         put_aside,
@@ -97,6 +100,7 @@ pub fn restore(
         version,
         erased,
         unread: later.unread,
+        losses,
     })
 }
 
@@ -148,11 +152,18 @@ fn ids(connection: &Connection) -> Result<Vec<(String, i64)>> {
 }
 
 /// Brings the copy to the current schema and rids it of who was erased; how many records that were.
-fn adjust(copy: &Path, backup: &Path, later: &LaterState, now: Timestamp) -> Result<usize> {
+fn adjust(
+    copy: &Path,
+    backup: &Path,
+    later: &LaterState,
+    losses: &[String],
+    now: Timestamp,
+) -> Result<usize> {
     let mut connection = Connection::open(copy)?;
     connection::prepare_writer(&connection, Durability::Full)?;
     migrate::upgrade(&mut connection)?;
     let erased = in_transaction(&connection, now, |tx| {
+        usage::release(tx)?;
         let ctx = Context::of_command("admin", Arc::new(settings::load(tx)?));
         let mut erased = 0;
         for known in &later.known {
@@ -162,6 +173,9 @@ fn adjust(copy: &Path, backup: &Path, later: &LaterState, now: Timestamp) -> Res
             count_on(tx, table, *highest)?;
         }
         note(tx, &ctx, backup, erased)?;
+        for loss in losses {
+            settings::notices::add(tx, loss.clone())?;
+        }
         if erased > 0 {
             erased::note_compacted(tx)?;
         }

@@ -4,7 +4,7 @@
 use super::{Finding, Report, Step, index};
 use crate::{
     core::settings,
-    db::{Found, integrity, migrate, open, salvage},
+    db::{Found, integrity, migrate, open, salvage, usage},
     domain::interactions::{presence::ANYWHERE, recount, types},
     ops::backup::ledger,
     types::{
@@ -27,7 +27,7 @@ pub(super) const REPAIR_INDEX: &str =
     "searches may miss people: stop the server and run `gatepost check --repair`";
 const REPAIR_LATER: &str = "`gatepost check --repair` mends this once nothing worse is named here: it follows from the rest";
 const SALVAGE: &str = "check the disk; `gatepost serve` keeps the damaged log under another name and goes on with what is sound";
-const LOG_GONE: &str = "compare the last check-ins with what the gates know; the next `gatepost serve` shows this on the dashboard until an administrator acknowledges it";
+const LOST: &str = "compare the last check-ins with what the gates know, or put the file back that has them; the next `gatepost serve` shows this on the dashboard until an administrator acknowledges it";
 const ACKNOWLEDGE: &str =
     "nothing, if you know of it: an administrator acknowledges it on the dashboard";
 const MIGRATE: &str = "run `gatepost migrate` with this version of the program";
@@ -55,8 +55,8 @@ fn look_once(path: &Path, on_step: &mut dyn FnMut(Step)) -> Result<Report> {
         Ok(Some(damage)) => report.add(damage.to_string(), SALVAGE),
         Err(cause) => report.add(cause.message, RESTORE),
     }
-    if let Some(missing) = open::missing_log_of_stopped(path) {
-        report.add(missing, LOG_GONE);
+    for loss in usage::losses(path, None) {
+        report.add(loss, LOST);
     }
     let first = open::look(path);
     if let Ok(Found::Nothing) = first {

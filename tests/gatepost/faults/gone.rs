@@ -1,4 +1,4 @@
-//! File and log are removed, renamed, replaced or cut short under a server that runs: it says so within a second,
+//! File and log are removed, renamed, replaced, overwritten or cut short under a server that runs: it says so within a second,
 //! and acknowledges nothing more until it is started again.
 
 use super::{
@@ -77,7 +77,7 @@ fn nothing_is_acknowledged_that_went_into_a_file_that_is_gone() {
         assert_eq!(ready.status, 503, "{ready:?}");
         let told = ready.body["checks"]["file"].as_str().unwrap_or_default();
         assert!(
-            told.contains("removed, renamed, replaced or cut short"),
+            told.contains("removed, renamed, replaced, overwritten or cut short"),
             "{ready:?}"
         );
         // Not even when it is put back: the server may have written elsewhere meanwhile.
@@ -87,7 +87,7 @@ fn nothing_is_acknowledged_that_went_into_a_file_that_is_gone() {
         check_in(&mut wire, &site).is(503);
         until("it is logged", || {
             let log = fs::read_to_string(beside(&site.db, ".log")).expect("a log");
-            log.contains("was removed, renamed, replaced or cut short")
+            log.contains("was removed, renamed, replaced, overwritten or cut short")
         });
         assert!(served.is_running());
     }
@@ -120,6 +120,10 @@ fn what_was_acknowledged_before_the_log_went_is_kept() {
     remove(&beside(&site.db, "-wal"));
     std::thread::sleep(LOOK_EVERY);
     check_in(&mut wire, &site).is(503);
+    until("the log is copied", || {
+        let log = fs::read_to_string(beside(&site.db, ".log")).expect("a log");
+        log.contains("was copied into the database file")
+    });
     served.kill();
     let file = Connection::open(&site.db).expect("the file");
     let kept: i64 = file
@@ -143,7 +147,11 @@ fn a_log_that_was_emptied_does_not_ruin_the_file() {
     assert_eq!(served.ended().code(), Some(1));
     let checked = gatepost(&site.db, &["check"]);
     let told = String::from_utf8_lossy(&checked.stdout);
-    assert!(told.contains("sound"), "{checked:?}");
+    assert!(
+        told.contains("20 interactions that were stored are missing")
+            && told.contains("2 findings"),
+        "{checked:?}"
+    );
 }
 
 /// What other programs may lawfully do to a file that is in use.

@@ -16,6 +16,7 @@ mod damaged_log;
 mod evidence;
 mod full;
 mod gone;
+mod hands;
 mod integrity;
 mod kill;
 mod ledger;

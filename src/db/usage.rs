@@ -1,0 +1,477 @@
+//! What stands beside the file about its use, in its lock file, and by which a loss is noticed that no
+//! checksum tells: a copy without its log, a log that was emptied, an older file in the file's place.
+//!
+//! While the file is in use, a counter in it (`in use`) has a random number, which the lock file has, too. A file
+//! with a number that is not that of the lock file, and without the log that its header promises, was copied while
+//! it was in use. And after each commit, before its answers, the lock file is told how far the file is: the newest
+//! interaction and the newest change. A file that is behind that has lost writes, however that came about. The
+//! lock file is not synced, so this is a lower bound; it never promises what the disk does not have (but for
+//! `--durability normal`, where a power cut takes writes with it, and this tells how many).
+//!
+//! Whoever opens the file to write keeps both, be it the server or a command; a command beside a server leaves them to
+//! the server. Losses that were found are kept in the lock file until the server has put them on the dashboard.
+
+use super::{
+    ServeLock, counters,
+    open::{self, beside, is_served},
+};
+use crate::types::error::{Error, Result};
+use rusqlite::{Connection, OptionalExtension};
+use std::{
+    fs::File,
+    io::{Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+/// The counter with the number of whoever uses the file; it is not there while nobody does.
+pub const IN_USE: &str = "in use";
+/// The counter by which a file and its copies are known from others.
+pub const FILE: &str = "file";
+
+/// How far a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Position {
+    pub interaction: i64,
+    pub change: i64,
+}
+
+impl Position {
+    /// How far the file is now, as the open transaction has it.
+    pub fn read(connection: &Connection) -> Result<Self> {
+        let mut statement = connection.prepare_cached(
+            "SELECT name, seq FROM sqlite_sequence WHERE name IN ('interactions', 'audit')",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut found = Self::default();
+        while let Some(row) = rows.next()? {
+            match row.get_ref(0)?.as_str() {
+                Ok("interactions") => found.interaction = row.get(1)?,
+                _ => found.change = row.get(1)?,
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// What a lock file says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct State {
+    /// Of [`FILE`].
+    file: i64,
+    /// Of [`IN_USE`]; 0 after a clean end.
+    number: i64,
+    /// The start of the machine since which the file is in use.
+    boot: String,
+    position: Position,
+    /// Losses that the dashboard has not shown yet, a line each.
+    told: Vec<String>,
+}
+
+/// Where the position stands in the lock file: behind three lines of a fixed length.
+const POSITION_AT: u64 = 3 * LINE_BYTES as u64;
+const LINE_BYTES: usize = 48;
+
+impl State {
+    /// What stands beside a database file; nothing where nothing that this version knows does.
+    pub fn read(database: &Path) -> Option<Self> {
+        let mut text = String::new();
+        let file = File::open(beside(database, ".lock")).ok()?;
+        file.take(1 << 20).read_to_string(&mut text).ok()?;
+        let mut lines = text.lines();
+        let mut value = |name: &str| Some(lines.next()?.strip_prefix(name)?.trim().to_owned());
+        let (file, number) = (value("file")?.parse().ok()?, value("in use")?.parse().ok()?);
+        let boot = value("boot")?;
+        let position = value("position")?;
+        let (interaction, change) = position.split_once(' ')?;
+        Some(Self {
+            file,
+            number,
+            boot,
+            position: Position {
+                interaction: interaction.parse().ok()?,
+                change: change.parse().ok()?,
+            },
+            told: lines.map(ToOwned::to_owned).collect(),
+        })
+    }
+
+    fn written(&self) -> String {
+        let line = |text: String| format!("{text:<width$}\n", width = LINE_BYTES - 1);
+        let mut written = line(format!("file {}", self.file))
+            + &line(format!("in use {}", self.number))
+            + &line(format!("boot {}", self.boot))
+            + &line(position_line(self.position));
+        for told in &self.told {
+            written += told;
+            written.push('\n');
+        }
+        written
+    }
+
+    /// The start of the machine since which the file is in use, where it still is.
+    pub fn boot(&self) -> Option<&str> {
+        (self.number != 0).then_some(&self.boot)
+    }
+}
+
+fn position_line(
+    Position {
+        interaction,
+        change,
+    }: Position,
+) -> String {
+    format!("position {interaction:019} {change:019}")
+}
+
+/// What tells one start of the machine from another; empty where the system does not say.
+pub fn boot_id() -> String {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    id.map_or_else(|_| String::new(), |id| id.trim().to_owned())
+}
+
+/// What a file has lost, as far as can be told without changing it, and what was told of it already; nothing while a
+/// server runs on it.
+pub fn losses(database: &Path, serving: Option<&ServeLock>) -> Vec<String> {
+    if serving.is_none() && is_served(database) {
+        return Vec::new();
+    }
+    let state = State::read(database).unwrap_or_default();
+    let mut losses = state.told.clone();
+    // What cannot be read is told by whoever opens it.
+    if let Ok(Some(loss)) = find_loss(database, &state) {
+        losses.push(loss);
+    }
+    losses
+}
+
+fn find_loss(database: &Path, state: &State) -> Result<Option<String>> {
+    let has_log = beside(database, "-wal").exists();
+    // An empty file has SQLite remove the log.
+    if !open::has_header(database) {
+        return Ok(None);
+    }
+    let connection = open::unchanged(database)?;
+    let counter = |name: &str| {
+        let found = connection
+            .query_row(
+                "SELECT value FROM counters WHERE name = ?1",
+                [name],
+                |row| row.get(0),
+            )
+            .optional();
+        Ok::<i64, Error>(found?.unwrap_or(0))
+    };
+    let (shown, log) = (database.display(), beside(database, "-wal"));
+    let log = log.display();
+    let is_same = state.file != 0 && counter(FILE)? == state.file;
+    let now = Position::read(&connection)?;
+    let gone = Position {
+        interaction: (state.position.interaction - now.interaction).max(0),
+        change: (state.position.change - now.change).max(0),
+    };
+    if is_same && gone != Position::default() {
+        let power = if state.number != 0 && state.boot != boot_id() {
+            ", or the machine went off while the server ran with `--durability normal`"
+        } else {
+            ""
+        };
+        let gone = [(gone.interaction, "interaction"), (gone.change, "change")];
+        let gone = gone.into_iter().filter(|(count, _)| *count > 0);
+        let gone: Vec<_> = gone.map(|(count, what)| counted(count, what)).collect();
+        return Ok(Some(format!(
+            "{} that were stored are missing in {shown}: its log {log} was removed, emptied or cut, or an older copy took the file's place{power}.",
+            gone.join(" and "),
+        )));
+    }
+    let number = counter(IN_USE)?;
+    if number != 0 && number != state.number && !has_log && open::needs_log(database) {
+        return Ok(Some(format!(
+            "{shown} was copied while it was in use, without its log ({shown}-wal): what was stored last is missing, which may be much. Copy a file in use with `gatepost backup`, or after a clean stop.",
+        )));
+    }
+    Ok(None)
+}
+
+fn counted(count: i64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The use of a file by this process.
+#[derive(Debug)]
+pub struct Usage {
+    database: PathBuf,
+    /// None beside a server, which keeps what stands there.
+    own: Option<Own>,
+}
+
+#[derive(Debug)]
+struct Own {
+    number: i64,
+    /// None where it cannot be written, as on some network disks; nothing is noticed then.
+    lock: Option<Mutex<File>>,
+    serving: bool,
+    /// The number is in the file itself, not in its log alone.
+    is_marked: AtomicBool,
+}
+
+impl Usage {
+    /// Begins to use a file, which `connection` writes to: `losses` were found in it.
+    pub fn begin(
+        database: &Path,
+        connection: &Connection,
+        serving: Option<&ServeLock>,
+        losses: Vec<String>,
+    ) -> Result<Self> {
+        let database = database.to_owned();
+        if serving.is_none() && is_served(&database) {
+            return Ok(Self {
+                database,
+                own: None,
+            });
+        }
+        let random =
+            || Ok::<_, Error>((getrandom::u64().map_err(Error::defect)? >> 1).cast_signed() | 1);
+        let number = random()?;
+        let file = match counters::get(connection, FILE)? {
+            Some(file) => file,
+            None => random()?,
+        };
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        counters::set(connection, FILE, file)?;
+        counters::set(connection, IN_USE, number)?;
+        let position = Position::read(connection)?;
+        connection.execute_batch("COMMIT")?;
+        let state = State {
+            file,
+            number,
+            boot: boot_id(),
+            position,
+            told: losses,
+        };
+        let written = write_lock(&database, &state);
+        if let Err(cause) = &written {
+            tracing::warn!(
+                "{}: {cause}; should the file's log be lost, nobody will be told",
+                beside(&database, ".lock").display()
+            );
+        }
+        let own = Own {
+            number,
+            lock: written.ok().map(Mutex::new),
+            serving: serving.is_some(),
+            is_marked: AtomicBool::new(false),
+        };
+        let usage = Self {
+            database,
+            own: Some(own),
+        };
+        usage.mark(connection);
+        Ok(usage)
+    }
+
+    /// Has the number reach the file itself, so that a copy of the file alone has it. Something that reads an older
+    /// state may keep it from that; then it is to be tried again.
+    pub fn mark(&self, connection: &Connection) {
+        let Some(own) = self.own.as_ref() else { return };
+        if self.is_marked() {
+            return;
+        }
+        let copied = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+            let (log, copied): (i64, i64) = (row.get(1)?, row.get(2)?);
+            Ok(row.get::<_, i64>(0)? == 0 && log == copied)
+        });
+        own.is_marked
+            .store(copied.unwrap_or(false), Ordering::Release);
+    }
+
+    /// Whether a copy of the file alone would tell that it was made while the file was in use.
+    pub fn is_marked(&self) -> bool {
+        let own = self.own.as_ref();
+        own.is_none_or(|own| own.is_marked.load(Ordering::Acquire))
+    }
+
+    /// Notes how far the file is, after a commit and before its answers.
+    pub fn committed(&self, position: Position) {
+        self.with_lock(|lock| {
+            lock.seek(SeekFrom::Start(POSITION_AT))?;
+            lock.write_all(position_line(position).as_bytes())
+        });
+    }
+
+    /// Keeps a loss for the next start.
+    pub fn tell(&self, loss: &str) {
+        self.with_lock(|lock| {
+            lock.seek(SeekFrom::End(0))?;
+            lock.write_all(format!("{}\n", loss.replace('\n', " ")).as_bytes())
+        });
+    }
+
+    /// The losses that are kept.
+    pub fn told(&self) -> Vec<String> {
+        State::read(&self.database).map_or_else(Vec::new, |state| state.told)
+    }
+
+    /// Keeps losses no longer: the dashboard has them.
+    pub fn forget_told(&self) {
+        self.with_lock(|lock| lock.set_len(4 * LINE_BYTES as u64));
+    }
+
+    /// The lock file, where another server has written its number: on some network disks locks do not lock.
+    pub fn taken(&self) -> Option<PathBuf> {
+        let own = self.own.as_ref().filter(|own| own.serving)?;
+        let number = State::read(&self.database)?.number;
+        (number != 0 && number != own.number).then(|| beside(&self.database, ".lock"))
+    }
+
+    /// Puts the log aside, which is not of the file that stands in the database's place; a sentence about it.
+    pub fn put_log_aside(&self) -> String {
+        let log = beside(&self.database, "-wal");
+        let names = (1..).map(|number| beside(&log, &format!(".kept-{number}")));
+        let Some(kept) = names.into_iter().find(|kept| !kept.exists()) else {
+            return String::new();
+        };
+        if let Err(cause) = std::fs::rename(&log, &kept) {
+            return format!(
+                " Its log {} could not be put aside ({cause}): do it before the next start.",
+                log.display()
+            );
+        }
+        // It is of the log, and is made anew.
+        let _ = std::fs::remove_file(beside(&self.database, "-shm"));
+        format!(" Its log is kept as {}.", kept.display())
+    }
+
+    /// Ends the use, before the file is closed.
+    pub fn end(&self, connection: &Connection) -> Result<()> {
+        let Some(own) = &self.own else { return Ok(()) };
+        connection.execute(
+            "DELETE FROM counters WHERE name = ?1 AND value = ?2",
+            (IN_USE, own.number),
+        )?;
+        self.committed(Position::read(connection)?);
+        if State::read(&self.database).is_none_or(|state| state.number != own.number) {
+            return Ok(());
+        }
+        self.with_lock(|lock| {
+            lock.seek(SeekFrom::Start(LINE_BYTES as u64))?;
+            let none = format!("{:<width$}\n", "in use 0", width = LINE_BYTES - 1);
+            lock.write_all(none.as_bytes())
+        });
+        Ok(())
+    }
+
+    fn with_lock(&self, write: impl FnOnce(&mut File) -> std::io::Result<()>) {
+        let Some(lock) = self.own.as_ref().and_then(|own| own.lock.as_ref()) else {
+            return;
+        };
+        let mut lock = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(cause) = write(&mut lock) {
+            tracing::debug!("the lock file: {cause}");
+        }
+    }
+}
+
+fn write_lock(database: &Path, state: &State) -> std::io::Result<File> {
+    let mut lock = File::options()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(beside(database, ".lock"))?;
+    let written = state.written();
+    lock.write_all(written.as_bytes())?;
+    lock.set_len(written.len() as u64)?;
+    Ok(lock)
+}
+
+/// Forgets what stands beside a file that was replaced on purpose.
+pub fn forget(database: &Path) {
+    // Where there is none, there is nothing to forget.
+    if let Ok(lock) = File::options().write(true).open(beside(database, ".lock")) {
+        let _ = lock.set_len(0);
+    }
+}
+
+/// Takes the number of a use out of a copy.
+pub fn release(copy: &Connection) -> Result<()> {
+    copy.execute("DELETE FROM counters WHERE name = ?1", [IN_USE])?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::{Durability, Store};
+
+    #[test]
+    fn a_lock_file_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("a.db");
+        let state = State {
+            file: i64::MAX,
+            number: i64::MAX - 1,
+            boot: "01234567-89ab-cdef-0123-456789abcdef".into(),
+            position: Position {
+                interaction: i64::MAX,
+                change: 0,
+            },
+            told: vec!["One thing.".into(), "Another.".into()],
+        };
+        write_lock(&database, &state).unwrap();
+        assert_eq!(State::read(&database), Some(state));
+        // What an earlier version left says nothing.
+        std::fs::write(beside(&database, ".lock"), "serving\n").unwrap();
+        assert_eq!(State::read(&database), None);
+    }
+
+    #[test]
+    fn checkpoints_of_others_are_no_loss() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("a.db");
+        let store = Store::open(&database, Durability::Normal).unwrap();
+        let path = database.clone();
+        let checkpoints = std::thread::spawn(move || {
+            let other = Connection::open(path).unwrap();
+            for number in 0..10_000 {
+                let kind = ["PASSIVE", "FULL", "RESTART", "TRUNCATE"][number % 4];
+                let sql = format!("PRAGMA wal_checkpoint({kind})");
+                other.query_row(&sql, [], |_| Ok(())).unwrap();
+            }
+        });
+        let mut written = 0;
+        while !checkpoints.is_finished() {
+            store
+                .write_blocking(|tx| {
+                    tx.new_interaction_id()?;
+                    tx.execute("INSERT INTO statements (name, sql) VALUES ('a', 'b')", [])
+                        .or_else(|_| tx.execute("DELETE FROM statements", []))?;
+                    Ok(())
+                })
+                .unwrap();
+            written += 1;
+        }
+        checkpoints.join().unwrap();
+        assert_eq!(store.lost(), None);
+        drop(store);
+        assert_eq!(losses(&database, None), Vec::<String>::new());
+        let state = State::read(&database).unwrap();
+        assert_eq!((state.number, state.position.interaction), (0, written));
+    }
+
+    #[test]
+    fn a_lock_that_another_server_wrote_to_ends_the_use() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("a.db");
+        let lock = ServeLock::take(&database).unwrap();
+        let store = Store::open_to_serve(&database, Durability::Normal, &lock).unwrap();
+        assert_eq!(store.usage().taken(), None);
+        let mut state = State::read(&database).unwrap();
+        state.number += 1;
+        write_lock(&database, &state).unwrap();
+        assert_eq!(store.usage().taken(), Some(beside(&database, ".lock")));
+    }
+}

@@ -1,0 +1,357 @@
+//! What people do to files: they copy, empty, cut and overwrite them, in use or after a kill. Whatever that costs is
+//! told, with numbers where they are known, and nothing is told that is not so.
+
+use super::{
+    process::{Served, Site, beside, gatepost, told, until},
+    wire::{Answer, Wire, get, post},
+};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use std::{
+    fs::{self, File},
+    io::Write,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+/// A page of the log with its header.
+const FRAME: u64 = 24 + 2048;
+const COPIED: &str = "was copied while it was in use, without its log";
+
+fn check_in(wire: &mut Wire, site: &Site) -> Answer {
+    let body = json!({"delegate": site.delegates[0], "device": site.devices[0]});
+    let request = post("/interaction/new/seen", &site.token, &body);
+    wire.call(&request).expect("an answer")
+}
+
+/// Records so many interactions.
+fn record(served: &Served, site: &Site, count: usize) {
+    let mut wire = served.wire();
+    for _ in 0..count {
+        check_in(&mut wire, site).is(201);
+    }
+}
+
+/// Has another program copy the log into the file.
+fn checkpoint(db: &Path) {
+    let other = Connection::open(db).expect("the file");
+    let copied = other.query_row("PRAGMA wal_checkpoint(RESTART)", [], |row| {
+        row.get::<_, i64>(0)
+    });
+    assert_eq!(copied, Ok(0));
+}
+
+/// What `check` finds.
+fn findings(db: &Path) -> String {
+    let output = gatepost(db, &["check", "--json"]);
+    let printed: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let clean = printed["clean"] == true;
+    assert_eq!(output.status.code(), Some(i32::from(!clean)), "{output:?}");
+    if clean {
+        String::new()
+    } else {
+        printed["findings"].to_string()
+    }
+}
+
+/// What a command prints as a warning.
+fn warned(db: &Path, command: &[&str]) -> String {
+    String::from_utf8_lossy(&gatepost(db, command).stderr).into_owned()
+}
+
+fn acknowledge(db: &Path) {
+    let file = Connection::open(db).expect("the file");
+    let done = file.execute("DELETE FROM settings WHERE name = 'notices'", []);
+    done.expect("acknowledged");
+}
+
+/// A copy of the file alone in a folder of its own.
+fn copy_alone(site: &Site, name: &str) -> PathBuf {
+    let folder = site.folder.path().join(name);
+    fs::create_dir(&folder).expect("a folder");
+    let copy = folder.join("copy.db");
+    fs::copy(&site.db, &copy).expect("copied");
+    copy
+}
+
+/// Copies a file over another, as `cp` does: the file is emptied, and filled.
+fn overwrite(from: &Path, to: &Path) {
+    let bytes = fs::read(from).expect("a file");
+    let mut file = File::options()
+        .write(true)
+        .truncate(true)
+        .open(to)
+        .expect("a file");
+    file.write_all(&bytes).expect("written");
+}
+
+#[test]
+fn a_copy_without_its_log_says_so() {
+    let site = Site::prepare();
+    let mut served = Served::start(&site.db);
+    record(&served, &site, 30);
+    let in_use = copy_alone(&site, "in-use");
+    served.kill();
+    let after_kill = copy_alone(&site, "after-kill");
+    for copy in [&in_use, &after_kill] {
+        assert!(findings(copy).contains(COPIED), "{}", findings(copy));
+        let restored = beside(copy, ".restored");
+        for (db, command) in [
+            (copy, &["export", "interactions", "--format", "csv"][..]),
+            (copy, &["compact"]),
+            (&restored, &["restore", copy.to_str().expect("a name")]),
+        ] {
+            let again = beside(copy, ".again");
+            fs::copy(copy, &again).expect("copied");
+            let db = if db == copy { &again } else { db };
+            let warned = warned(db, command);
+            assert!(warned.contains(COPIED), "{command:?}: {warned}");
+            for suffix in ["", "-wal", "-shm", ".lock"] {
+                let _ = fs::remove_file(beside(&again, suffix));
+            }
+        }
+        assert!(findings(&restored).contains(COPIED));
+        let server = Served::start(copy);
+        // The dashboard has it, and so has `check`.
+        assert!(findings(copy).contains(COPIED));
+        server.stop();
+        acknowledge(copy);
+        assert_eq!(findings(copy), "");
+    }
+    // The controls: with its log it is whole, and after a clean stop it is everything.
+    for suffix in ["", "-wal"] {
+        let whole = beside(&site.folder.path().join("whole.db"), suffix);
+        fs::copy(beside(&site.db, suffix), whole).expect("copied");
+    }
+    assert_eq!(findings(&site.folder.path().join("whole.db")), "");
+    Served::start(&site.db).stop();
+    assert_eq!(findings(&site.db), "");
+    assert_eq!(findings(&copy_alone(&site, "stopped")), "");
+}
+
+#[test]
+fn a_log_that_lost_something_is_told_with_the_numbers() {
+    type Change = fn(&Path);
+    let changes: [(&str, Change); 4] = [
+        ("removed", |log| fs::remove_file(log).expect("removed")),
+        ("emptied", |log| drop(File::create(log).expect("emptied"))),
+        ("cut", |log| {
+            let file = File::options().write(true).open(log).expect("a log");
+            let frames = (file.metadata().expect("a file").len() - 32) / FRAME;
+            file.set_len(32 + frames / 2 * FRAME).expect("cut");
+        }),
+        ("zeroed", |log| {
+            let mut bytes = fs::read(log).expect("a log");
+            let half = bytes.len() / 2;
+            bytes[half..].fill(0);
+            fs::write(log, bytes).expect("written");
+        }),
+    ];
+    for (what, change) in changes {
+        let site = Site::prepare();
+        let before = interactions(&site.db);
+        let mut served = Served::start(&site.db);
+        record(&served, &site, 20);
+        served.kill();
+        assert_eq!(findings(&site.db), "", "{what}");
+        change(&beside(&site.db, "-wal"));
+        let found = findings(&site.db);
+        let missing: Option<i64> = found
+            .split(" interaction")
+            .next()
+            .and_then(|before| before.rsplit(['"', ' ']).next())
+            .and_then(|count| count.parse().ok());
+        // What a command does hides nothing.
+        assert!(warned(&site.db, &["client", "list"]).contains("are missing in"));
+        assert!(findings(&site.db).contains("are missing in"), "{what}");
+        let served = Served::start(&site.db);
+        let lost = 20 - (interactions(&site.db) - before);
+        assert_eq!(missing, Some(lost), "{what}: {found}");
+        assert!(lost > 0, "{what}");
+        served.stop();
+        assert!(findings(&site.db).contains("are missing in"), "{what}");
+        acknowledge(&site.db);
+        assert_eq!(findings(&site.db), "", "{what}");
+    }
+}
+
+fn interactions(db: &Path) -> i64 {
+    let file = Connection::open(db).expect("the file");
+    let count = file.query_row("SELECT count(*) FROM interactions", [], |row| row.get(0));
+    count.expect("a count")
+}
+
+#[test]
+fn nothing_is_acknowledged_once_another_file_was_copied_over_this_one() {
+    for what in ["older", "older with its time", "copied in use", "foreign"] {
+        let site = Site::prepare();
+        let backup = site.folder.path().join("older.db");
+        let old = SystemTime::now() - Duration::from_secs(86_400);
+        let mut served = Served::start(&site.db);
+        if what == "foreign" {
+            Connection::open(&backup)
+                .and_then(|file| {
+                    file.execute_batch(
+                        "CREATE TABLE a (b); INSERT INTO a VALUES (zeroblob(9000000))",
+                    )
+                })
+                .expect("a file");
+        } else {
+            record(&served, &site, 3);
+            told(
+                &site.db,
+                &[
+                    "backup",
+                    "--json",
+                    "--output",
+                    backup.to_str().expect("a name"),
+                ],
+            );
+        }
+        if what == "copied in use" {
+            checkpoint(&site.db);
+            fs::copy(&site.db, &backup).expect("copied");
+        }
+        record(&served, &site, 20);
+        if what == "copied in use" {
+            checkpoint(&site.db);
+        }
+        let mut wire = served.wire();
+        overwrite(&backup, &site.db);
+        if what == "older with its time" {
+            let file = File::options().write(true).open(&site.db).expect("a file");
+            file.set_modified(old).expect("set back");
+        }
+        // Nobody knows better when it was looked at last.
+        std::thread::sleep(Duration::from_millis(50));
+        let refused = check_in(&mut wire, &site);
+        assert_eq!(
+            (refused.status, refused.code()),
+            (503, 1108),
+            "{what}: {refused:?}"
+        );
+        until("the log is put aside", || {
+            beside(&site.db, "-wal.kept-1").exists()
+        });
+        served.ask("TERM");
+        until("it ends", || !served.is_running());
+        // What stands there now is as it was put there.
+        assert!(
+            fs::read(&site.db).expect("a file") == fs::read(&backup).expect("a file"),
+            "{what}"
+        );
+        if what == "foreign" {
+            continue;
+        }
+        let found = findings(&site.db);
+        assert!(
+            found.contains("overwritten") && found.contains("-wal.kept-1"),
+            "{found}"
+        );
+        assert!(found.contains("\"20 interactions "), "{found}");
+        Served::start(&site.db).stop();
+        acknowledge(&site.db);
+        assert_eq!(findings(&site.db), "", "{what}");
+    }
+}
+
+#[test]
+fn what_changes_a_file_lawfully_is_no_loss() {
+    let site = Site::prepare();
+    let served = Served::start(&site.db);
+    let mut wire = served.wire();
+    let list = site.folder.path().join("list.csv");
+    for round in 0..40 {
+        let file = File::options().write(true).open(&site.db).expect("a file");
+        // It is another process that changes the file: this one has nothing to lose of its own.
+        file.set_modified(SystemTime::now()).expect("touched");
+        let permissions = file.metadata().expect("a file").permissions();
+        file.set_permissions(permissions).expect("changed");
+        drop(file);
+        fs::read(&site.db).expect("read");
+        if round % 10 == 0 {
+            let rows = format!("Barcode,First name\nX{round},Ada\n");
+            fs::write(&list, rows).expect("a list");
+            let name = list.to_str().expect("a name");
+            let imported = gatepost(&site.db, &["import", "delegates", name]);
+            assert!(imported.status.success(), "{imported:?}");
+        }
+        for _ in 0..5 {
+            check_in(&mut wire, &site).is(201);
+            checkpoint(&site.db);
+        }
+    }
+    assert_eq!(findings(&site.db), "");
+    served.stop();
+    assert_eq!(findings(&site.db), "");
+}
+
+#[test]
+fn whoever_leaves_a_file_leaves_it_without_a_false_alarm() {
+    let site = Site::prepare();
+    let path = |name: &str| {
+        site.folder
+            .path()
+            .join(name)
+            .to_str()
+            .expect("a name")
+            .to_owned()
+    };
+    fs::write(path("list.csv"), "Barcode,First name\nX1,Ada\n").expect("a list");
+    let is_sound = |what: &str| {
+        assert_eq!(findings(&site.db), "", "{what}");
+        // So is a copy of it, which has no lock file beside it.
+        let copy = copy_alone(&site, what);
+        assert_eq!(findings(&copy), "", "a copy after {what}");
+    };
+    Served::start(&site.db).stop();
+    is_sound("serve");
+    for (number, command) in [
+        &["backup", "--output", &path("backup.db")][..],
+        &["import", "delegates", &path("list.csv")],
+        &["export", "delegates", "--output", &path("out.csv")],
+        &["check"],
+        &["check", "--repair"],
+        &["client", "list"],
+        &["config", "export", "--output", &path("config.json")],
+        &["migrate"],
+        &["compact"],
+        &["restore", &path("backup.db")],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let done = gatepost(&site.db, command);
+        assert!(done.status.success(), "{command:?}: {done:?}");
+        is_sound(&format!("{}-{number}", command[0]));
+    }
+    assert_eq!(findings(Path::new(&path("backup.db"))), "");
+    // A backup of a file in use, put in place by hand and by the command, and one opened where it is.
+    let mut served = Served::start(&site.db);
+    record(&served, &site, 5);
+    told(
+        &site.db,
+        &["backup", "--json", "--output", &path("live.db")],
+    );
+    let ready = get("/ping", &site.token);
+    assert_eq!(served.wire().call(&ready).expect("an answer").status, 200);
+    served.kill();
+    assert_eq!(findings(Path::new(&path("live.db"))), "");
+    // Killed, and its log taken in by another program.
+    let other = Connection::open(&site.db).expect("the file");
+    other
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        .expect("copied");
+    drop(other);
+    assert!(!beside(&site.db, "-wal").exists());
+    assert_eq!(findings(&site.db), "");
+    Served::start(&site.db).stop();
+    is_sound("after-sqlite3");
+    let restored = gatepost(&site.db, &["restore", &path("live.db")]);
+    assert!(restored.status.success(), "{restored:?}");
+    is_sound("restore-of-live");
+    Served::start(&site.db).kill();
+    let listed = gatepost(&site.db, &["client", "list"]);
+    assert!(listed.status.success());
+    is_sound("kill-and-command");
+}
