@@ -20,8 +20,8 @@ pub struct Page {
 }
 
 impl Page {
-    /// Reads a file whose `sqlite_sequence` stands on a page. None where it cannot be read, or is written to at this
-    /// moment.
+    /// Reads a file whose `sqlite_sequence` stands on a page. None where it cannot be read, is damaged there, or is
+    /// written to at this moment.
     pub fn read(file: &File, sequences: u32) -> Option<Self> {
         let read = || Self::read_once(file, sequences);
         read().filter(|found| read().as_ref() == Some(found))
@@ -37,6 +37,9 @@ impl Page {
         let mut leaf = vec![0; bytes];
         let at = u64::from(page.saturating_sub(1)) * bytes as u64;
         let read = read_at(file, &mut leaf, at).ok();
+        if read.is_some() && !PAGE_TYPES.contains(leaf.first()?) {
+            return None;
+        }
         Some(Self {
             application: number(&header, 68)?,
             bytes,
@@ -72,6 +75,8 @@ fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(number.try_into().ok()?))
 }
 
+/// What the first byte of a page may be that is part of a table or an index.
+const PAGE_TYPES: [u8; 4] = [2, 5, 10, LEAF];
 /// A leaf of a table: its type, the number of its cells, and where each begins.
 const LEAF: u8 = 13;
 const CELLS_AT: usize = 3;
