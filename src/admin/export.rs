@@ -4,6 +4,7 @@
 use crate::admin::prelude::*;
 use crate::{
     identity::App,
+    ops::background::Background,
     ops::export::{Export, Format, What, Which},
 };
 use bytes::Bytes;
@@ -76,6 +77,7 @@ pub fn sent(app: &App, what: What, which: Which, zone: Zone, format: Format) -> 
             zone,
             what,
             which,
+            background: Background::unchanged(),
         };
         let written = export.write(format, &mut out);
         let written = written.and_then(|_| out.flush().map_err(Error::unavailable));

@@ -1,11 +1,14 @@
 //! `gatepost backup` (contract §10).
 
-use super::{answer, aside::aside, progress::Progress, user::changed_by_command};
+use super::{answer, progress::Progress, user::changed_by_command};
 use crate::{
     db::migrate::CURRENT,
-    ops::backup::{
-        self, Backup,
-        ledger::{self, Purpose},
+    ops::{
+        background::Background,
+        backup::{
+            self, Backup,
+            ledger::{self, Purpose},
+        },
     },
     types::error::Result,
 };
@@ -34,7 +37,7 @@ pub struct Args {
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let target = target(args.output.as_deref(), db);
     let made = Progress::during("Copying and checking the file", || {
-        aside(|| backup::make(db, &target, args.force))
+        backup::make(db, &target, args.force, &Background::of(db))
     })?;
     // A file of an older version would be migrated by being opened to write.
     if made.version == CURRENT {

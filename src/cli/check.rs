@@ -2,6 +2,7 @@
 
 use super::{print, print_json, progress::Progress};
 use crate::{
+    db::open,
     ops::check::{self, Mended, Report},
     types::{error::Result, os},
 };
@@ -25,8 +26,10 @@ pub struct Args {
 
 /// Checks, and repairs where asked to; whether the file is clean.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
-    // The log cannot be begun anew while it looks: it had better get on.
-    os::nice();
+    // The log cannot be begun anew while it looks: it had better get on, so it is not idle beside a server.
+    if open::is_served(db) {
+        os::nice();
+    }
     let look = || look(db, json);
     let mut report = look()?;
     let mut mended = Mended::default();

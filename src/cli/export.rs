@@ -1,9 +1,12 @@
 //! `gatepost export`
 
-use super::{aside::aside, context, open_existing, print, print_json, progress::Progress};
+use super::{context, open_existing, print, print_json, progress::Progress};
 use crate::{
     db::{Store, open::folder_of},
-    ops::export::{Counts, Export, Format, What, Which},
+    ops::{
+        background::Background,
+        export::{Counts, Export, Format, What, Which},
+    },
     types::{
         error::{Error, Result},
         os,
@@ -71,9 +74,9 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let store = open_existing(db)?;
     let export = of(&store, what, args.search.as_deref())?;
     let Some(output) = &args.output else {
-        return aside(|| to_standard_output(&export, format));
+        return to_standard_output(&export, format);
     };
-    let written = Progress::during("Exporting", || aside(|| to_file(&export, format, output)))?;
+    let written = Progress::during("Exporting", || to_file(&export, format, output))?;
     print_counts(json, output, &[(what, written)])
 }
 
@@ -105,12 +108,13 @@ fn of<'a>(store: &'a Store, what: What, search: Option<&str>) -> Result<Export<'
         zone,
         what,
         which,
+        background: Background::of(store.path()),
     })
 }
 
 fn to_standard_output(export: &Export<'_>, format: Format) -> Result<()> {
     let mut out = Watched {
-        inner: std::io::stdout().lock(),
+        inner: std::io::stdout(),
         closed: false,
     };
     let written = export.write(format, &mut out);
@@ -229,7 +233,7 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
     ] {
         let name = format!("{}.{}", what.name(), format.extension());
         let (export, path) = (of(&store, what, None)?, folder.path().join(name));
-        let written = Progress::during("Exporting", || aside(|| to_file(&export, format, &path)))?;
+        let written = Progress::during("Exporting", || to_file(&export, format, &path))?;
         counts.push((what, written));
     }
     if output.exists() {

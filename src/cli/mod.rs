@@ -1,6 +1,5 @@
 //! The command line (contract §10). Exit codes: 0 done, 1 failed, 2 usage.
 
-mod aside;
 mod backup;
 mod barcode;
 mod check;

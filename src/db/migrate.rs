@@ -50,6 +50,10 @@ const STEPS: &[M<'static>] = &[
         include_str!("migrations/reports_readers.sql")
     )),
     M::up(include_str!("migrations/0027_late_codes.sql")),
+    M::up(concat!(
+        include_str!("migrations/0028_reports.sql"),
+        include_str!("migrations/reports_readers.sql")
+    )),
 ];
 
 /// What a fresh file holds from the start: its reports.

@@ -1,5 +1,6 @@
 //! What an operator does with the whole file: import, export, backup, check, the demo.
 
+pub mod background;
 pub mod backup;
 pub mod check;
 pub mod demo;

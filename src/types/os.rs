@@ -4,6 +4,7 @@
 use std::{
     fs::{self, File},
     io,
+    ops::AddAssign,
     path::Path,
     time::{Duration, Instant},
 };
@@ -15,6 +16,9 @@ pub use system::{
 pub const DELETES_OPEN_FILES: bool = cfg!(unix);
 /// Whether a socket that listens on every IPv6 address takes IPv4, too.
 pub const IPV6_TAKES_IPV4: bool = !cfg!(windows);
+
+/// Whether a thread can have a priority of its own.
+pub const THREADS_HAVE_PRIORITIES: bool = cfg!(target_os = "linux");
 
 /// Whether two paths lead to one file.
 pub fn is_same(one: &Path, other: &Path) -> bool {
@@ -66,16 +70,51 @@ pub fn sync_and_rest(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Lowers the priority: of this thread on Linux, elsewhere of the process.
+/// Lowers the priority: of this thread on Linux, elsewhere of the process. Work is still left a tenth of a processor
+/// that somebody else keeps busy.
 pub fn nice() {
     #[cfg(unix)]
-    let _ = rustix::process::nice(15);
+    let _ = rustix::process::nice(10);
 }
 
 /// Lowers this thread's priority, where that does not affect the whole process.
 pub fn nice_thread() {
-    if cfg!(target_os = "linux") {
+    if THREADS_HAVE_PRIORITIES {
         nice();
+    }
+}
+
+/// How long a thread ran, and how long it was ready to run and did not.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ProcessorTime {
+    /// How long it ran.
+    pub ran: Duration,
+    /// How long it waited for a processor.
+    pub waited: Duration,
+}
+
+impl ProcessorTime {
+    /// The times of this thread since its start; none where the system does not tell.
+    pub fn of_thread() -> Self {
+        let told = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+        let mut times = told.split_whitespace().map(|ns| ns.parse().unwrap_or(0));
+        let mut next = || Duration::from_nanos(times.next().unwrap_or(0));
+        Self {
+            ran: next(),
+            waited: next(),
+        }
+    }
+
+    /// Whether it had less than a tenth of the processor, for long enough to tell.
+    pub fn is_starved(self) -> bool {
+        self.waited > Duration::from_millis(250) && self.waited > 10 * self.ran
+    }
+}
+
+impl AddAssign for ProcessorTime {
+    fn add_assign(&mut self, other: Self) {
+        self.ran += other.ran;
+        self.waited += other.waited;
     }
 }
 

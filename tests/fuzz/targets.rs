@@ -12,6 +12,7 @@ use gatepost::{
         interactions::{self, batch::Batch, draft::BatchInput, forms, shared::SharedValues},
         readers,
     },
+    ops::background::Background,
     ops::import::{
         self, Plan, Source, What,
         batches::Options,
@@ -87,8 +88,10 @@ pub fn csv(bytes: &[u8]) {
     for what in What::ALL {
         let ctx = Context::of_command("import", Arc::default());
         if let Ok(plan) = Plan::new(&source, ctx, what, Options::default(), None) {
-            import::check(&source, &plan, None, None, |_| ControlFlow::Continue(()))
-                .expect("rows are told, not failed over");
+            import::check(&source, &plan, None, None, &Background::unchanged(), |_| {
+                ControlFlow::Continue(())
+            })
+            .expect("rows are told, not failed over");
         }
     }
 }

@@ -2,18 +2,21 @@
 
 mod report;
 
-use super::{aside::aside, context, open, open_existing, print, progress::Progress};
+use super::{context, open, open_existing, print, progress::Progress};
 use crate::{
     db::Store,
     domain::{devices, interactions::late_codes},
-    ops::import::{
-        Batch, Job, Mapping, Source, Stop, What,
-        bad::LISTED_MAX,
-        batches::{self, Options},
-        job::Request,
-        join::join_all,
-        source::Reading,
-        undo,
+    ops::{
+        background::Background,
+        import::{
+            Batch, Job, Mapping, Source, Stop, What,
+            bad::LISTED_MAX,
+            batches::{self, Options},
+            job::Request,
+            join::join_all,
+            source::Reading,
+            undo,
+        },
     },
     types::{
         DeviceId, DeviceSelector,
@@ -239,21 +242,29 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
         device,
         again: args.again,
     };
-    let job = checked(|on_progress| Job::check(store.as_ref(), source, ctx, request, on_progress))?;
+    let job = checked(|on_progress| {
+        let background = Background::of(db);
+        Job::check(
+            store.as_ref(),
+            source,
+            ctx,
+            request,
+            &background,
+            on_progress,
+        )
+    })?;
     let store = store.filter(|_| !args.dry_run);
     finish(&args.file, &job, store.as_ref(), begun, json)
 }
 
-/// Checks beside a server, with its progress shown.
+/// Checks a file, with its progress shown.
 fn checked(
-    check: impl FnOnce(&mut (dyn FnMut(u64) -> ControlFlow<()> + Send)) -> Result<Job> + Send,
+    check: impl FnOnce(&mut dyn FnMut(u64) -> ControlFlow<()>) -> Result<Job>,
 ) -> Result<Job> {
     let progress = Progress::new();
-    let job = aside(|| {
-        check(&mut |rows| {
-            progress.rows(rows, "checked");
-            ControlFlow::Continue(())
-        })
+    let job = check(&mut |rows| {
+        progress.rows(rows, "checked");
+        ControlFlow::Continue(())
     });
     progress.clear();
     job
@@ -278,7 +289,18 @@ fn resume(
     }
     let source = Source::open(&file, batch.options.reading())?;
     let ctx = context(store, "import")?;
-    let job = checked(|on_progress| Job::resume(store, source, ctx, batch, skip_bad, on_progress))?;
+    let job = checked(|on_progress| {
+        let background = Background::of(store.path());
+        Job::resume(
+            store,
+            source,
+            ctx,
+            batch,
+            skip_bad,
+            &background,
+            on_progress,
+        )
+    })?;
     finish(&file, &job, Some(store), begun, json)
 }
 

@@ -5,16 +5,17 @@ INSERT OR IGNORE INTO reports (dashboard, id, label, query, parameters, fixed, a
 ('event', 'time-spent', 'Time spent in sessions',
 '-- Within the times of the session: at it by readers and gates, and at the place where it is by readers. Certificate:
 -- stayed for so many percent of the session.
-WITH places (session_id, place_id, own) AS (
-    SELECT id, id, 1 FROM devices WHERE device_type = ''session''
-    UNION ALL SELECT s.id, p.id, 0 FROM devices AS s JOIN devices AS p ON p.id = s.parent_id
-    WHERE s.device_type = ''session'' AND p.device_type <> ''event''
+WITH sessions AS MATERIALIZED (
+    SELECT id, parent_id, name, start_at, unixepoch(start_at) AS begins, unixepoch(end_at) AS ends FROM devices
+    WHERE device_type = ''session'' AND start_at IS NOT NULL AND end_at IS NOT NULL AND (:session IS NULL OR id = :session)
+), places (place_id, own, session_id, begins, ends) AS MATERIALIZED (
+    SELECT id, 1, id, begins, ends FROM sessions
+    UNION ALL SELECT p.id, 0, s.id, s.begins, s.ends FROM sessions AS s JOIN devices AS p ON p.id = s.parent_id
+    WHERE p.device_type <> ''event''
 ), clipped AS (
-    SELECT t.delegate_id, s.id AS session_id, max(unixepoch(t.begins_at), unixepoch(s.start_at)) AS begins,
-           min(coalesce(unixepoch(t.ends_at), unixepoch()), unixepoch(s.end_at)) AS ends
+    SELECT t.delegate_id, p.session_id, max(unixepoch(t.begins_at), p.begins) AS begins,
+           min(coalesce(unixepoch(t.ends_at), unixepoch()), p.ends) AS ends
     FROM stays AS t CROSS JOIN places AS p ON p.place_id = t.device_id AND (p.own OR t.noticed_by = ''reader'')
-    JOIN devices AS s ON s.id = p.session_id
-    WHERE s.start_at IS NOT NULL AND s.end_at IS NOT NULL AND (:session IS NULL OR s.id = :session)
 ), parts AS (
     -- Without what earlier stays cover already.
     SELECT session_id, delegate_id,
@@ -27,10 +28,9 @@ WITH places (session_id, place_id, own) AS (
 SELECT s.name AS session, local_time(s.start_at) AS starts, d.barcode, d.first_name, d.last_name,
        t.seconds / 60 AS minutes,
        -- Rounded down: whoever has 80.0 reached it.
-       (1000 * t.seconds / (unixepoch(s.end_at) - unixepoch(s.start_at))) / 10.0 AS percent,
-       iif(100.0 * t.seconds >= coalesce(:percent, 80) * (unixepoch(s.end_at) - unixepoch(s.start_at)), ''yes'', ''no'')
-           AS certificate
-FROM spent AS t JOIN devices AS s ON s.id = t.session_id JOIN delegates AS d ON d.id = t.delegate_id
+       (1000 * t.seconds / (s.ends - s.begins)) / 10.0 AS percent,
+       iif(100.0 * t.seconds >= coalesce(:percent, 80) * (s.ends - s.begins), ''yes'', ''no'') AS certificate
+FROM spent AS t JOIN sessions AS s ON s.id = t.session_id JOIN delegates AS d ON d.id = t.delegate_id
 ORDER BY s.start_at, s.name, s.id, d.last_name, d.first_name, d.id',
 '[{"name":"session","label":"Only the session with this id","type":"number","optional":true},{"name":"percent","label":"Percent of the session for a certificate; 80 without it","type":"number","optional":true}]', '[]', '[]'),
 
@@ -43,8 +43,8 @@ WITH RECURSIVE hours AS (
     FROM stays
     UNION ALL SELECT delegate_id, device_id, hour + 1, last_hour FROM hours WHERE hour < last_hour
 )
-SELECT datetime(h.hour * 3600, ''unixepoch'') AS hour, p.name AS place, count(DISTINCT h.delegate_id) AS people
-FROM hours AS h JOIN devices AS p ON p.id = h.device_id
-GROUP BY h.hour, h.device_id
+SELECT datetime(h.hour * 3600, ''unixepoch'') AS hour, p.name AS place, h.people
+FROM (SELECT hour, device_id, count(DISTINCT delegate_id) AS people FROM hours GROUP BY hour, device_id) AS h
+     JOIN devices AS p ON p.id = h.device_id
 ORDER BY h.hour, people DESC, place',
 '[]', '[]', '[]');

@@ -102,7 +102,7 @@ const FUNCTIONS: &str = "\
     replace round rtrim sign soundex substr substring trim typeof unhex unicode unlikely \
     upper zeroblob ceil ceiling exp floor ln log log10 log2 mod pi pow power sqrt trunc \
     date time datetime julianday unixepoch strftime timediff current_date current_time \
-    current_timestamp local_time \
+    current_timestamp local_time stay_places stay_end \
     avg count group_concat string_agg sum total median percentile percentile_cont \
     percentile_disc row_number rank dense_rank percent_rank cume_dist ntile lag lead \
     first_value last_value nth_value \
@@ -176,13 +176,15 @@ pub(super) fn judge(asked: &AuthContext<'_>, behind: &Behind) -> Authorization {
     }
 }
 
-const FLAGS: FunctionFlags = FunctionFlags::SQLITE_UTF8.union(FunctionFlags::SQLITE_DETERMINISTIC);
+pub(super) const FLAGS: FunctionFlags =
+    FunctionFlags::SQLITE_UTF8.union(FunctionFlags::SQLITE_DETERMINISTIC);
 
 /// Offers them to a connection.
 pub(super) fn offer(connection: &Connection, zone: Zone) -> Result<()> {
     connection.create_scalar_function("local_time", 1, FLAGS, move |call| {
         Ok(moment(call.get_raw(0)).map(|at| zone.plain(at)))
     })?;
+    super::stays::offer(connection)?;
     connection.create_scalar_function("instr", 2, FLAGS, |call| Ok(instr(call)))?;
     connection.create_scalar_function("replace", 3, FLAGS, replace)?;
     for (name, left, right) in [

@@ -21,6 +21,7 @@ use std::{
 
 mod allowed;
 mod query_limits;
+mod stays;
 
 pub use query_limits::{QueryLimits, ReportPermit, ReportSemaphore, Stopped};
 

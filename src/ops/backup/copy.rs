@@ -1,9 +1,12 @@
 //! Copies the bytes of a file that is being written to, again and again, each time only the pages
 //! that changed since. It knows pages and hashes, and nothing of SQLite but where its lock stands.
 
-use crate::types::{
-    error::{Error, Result},
-    os,
+use crate::{
+    ops::background::Background,
+    types::{
+        error::{Error, Result},
+        os,
+    },
 };
 use std::{
     borrow::Borrow,
@@ -70,7 +73,7 @@ impl<'a> Copier<'a> {
 
     /// Brings the copy up to date with the file, from its first page to its last; how many bytes
     /// had changed. What changes meanwhile may be in the copy, not in it, or half in it.
-    pub fn pass(&mut self) -> Result<u64> {
+    pub fn pass(&mut self, background: &Background) -> Result<u64> {
         let length = self.source.length()?;
         let mut chunk = vec![0; CHUNK_BYTES];
         let mut at = 0;
@@ -78,8 +81,12 @@ impl<'a> Copier<'a> {
         while at < length {
             let wanted =
                 usize::try_from(length - at).map_or(CHUNK_BYTES, |rest| rest.min(CHUNK_BYTES));
-            let read = self.read(at, &mut chunk[..wanted])?;
-            changed += self.write_changed(at, &chunk[..read])?;
+            let (read, written) = background.run(|| -> Result<_> {
+                let read = self.read(at, &mut chunk[..wanted])?;
+                let written = self.write_changed(at, &chunk[..read])?;
+                Ok((read, written))
+            })?;
+            changed += written;
             at += read as u64;
             if read < wanted {
                 break;
@@ -261,7 +268,7 @@ mod tests {
         let mut copier = Copier::new(&source, &open, &copy).unwrap();
         let mut passed = |bytes: &[u8]| {
             fs::write(&source, bytes).unwrap();
-            let changed = copier.pass().unwrap();
+            let changed = copier.pass(&Background::unchanged()).unwrap();
             assert!(fs::read(&copy).unwrap() == bytes);
             changed / PAGE as u64
         };

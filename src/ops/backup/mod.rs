@@ -47,6 +47,7 @@ pub mod verify;
 use crate::{
     core::{Context, audit},
     db::{Source, Tx, connection, migrate, open, salvage},
+    ops::background::Background,
     types::{
         error::{Error, Result},
         os,
@@ -87,19 +88,27 @@ pub struct Backup {
 
 /// Copies the file at `db` to `target`, which must not exist unless `force`. Run it in a process of
 /// its own: the file is opened beside SQLite, and closing it drops SQLite's locks on it.
-pub fn make(db: &Path, target: &Path, force: bool) -> Result<Backup> {
+pub fn make(db: &Path, target: &Path, force: bool, background: &Background) -> Result<Backup> {
     open::refuse_links(db)?;
     salvage::refuse_damaged(db)?;
     let Some(version) = open::sound_version(db)? else {
         return Err(refused(db, "does not exist"));
     };
     let file = File::open(db).map_err(|cause| refused(db, cause))?;
-    checked_copy(db, &file, version, target, force)
+    checked_copy(db, &file, version, target, force, background)
 }
 
 /// As [`make`], in the process that has the file open, to a target that must not exist.
 pub fn make_beside(source: &Source, target: &Path) -> Result<Backup> {
-    checked_copy(&source.path, source.file, migrate::CURRENT, target, false)
+    let unchanged = Background::unchanged();
+    checked_copy(
+        &source.path,
+        source.file,
+        migrate::CURRENT,
+        target,
+        false,
+        &unchanged,
+    )
 }
 
 fn checked_copy(
@@ -108,15 +117,16 @@ fn checked_copy(
     version: i64,
     target: &Path,
     force: bool,
+    background: &Background,
 ) -> Result<Backup> {
     let begun = Instant::now();
     check_target(db, target, force)?;
     let _alone = take_turn(db)?;
     let partial = Partial(open::beside(target, ".part"));
     partial.remove();
-    let held_for = copied(db, file, &partial.0)?;
+    let held_for = copied(db, file, &partial.0, background)?;
     let copied_in = begun.elapsed();
-    let bytes = verify::verify(&partial.0, version)?;
+    let bytes = verify::verify(&partial.0, version, background)?;
     check_target(db, target, force)?;
     let moved =
         fs::rename(&partial.0, target).and_then(|()| os::sync_folder(open::folder_of(target)));
@@ -192,10 +202,10 @@ fn take_turn(db: &Path) -> Result<File> {
 }
 
 /// Copies file and log to `partial` and `partial-wal`; for how long the log was held.
-fn copied(db: &Path, file: &File, partial: &Path) -> Result<Duration> {
+fn copied(db: &Path, file: &File, partial: &Path, background: &Background) -> Result<Duration> {
     let mut copier = Copier::new(db, file, partial)?;
     for _ in 0..PASSES_MAX {
-        if copier.pass()? < CHANGES_MAX_BYTES {
+        if copier.pass(background)? < CHANGES_MAX_BYTES {
             break;
         }
     }
@@ -205,8 +215,8 @@ fn copied(db: &Path, file: &File, partial: &Path) -> Result<Duration> {
         let begun = Instant::now();
         let held = Held::begin(db)?;
         let header = copy::log_header(&log)?;
-        copier.pass()?;
-        let whole = copy::copy_log(&log, &header, &log_copy)?;
+        copier.pass(background)?;
+        let whole = background.run(|| copy::copy_log(&log, &header, &log_copy))?;
         held.end()?;
         if whole {
             return Ok(begun.elapsed());

@@ -22,6 +22,7 @@ use crate::{
         PUT_ASIDE,
         erased::{self, Known},
     },
+    ops::background::Background,
     types::{
         Timestamp,
         error::{Error, Result},
@@ -71,7 +72,7 @@ pub fn restore(
     let partial = Partial(beside(database, ".restoring"));
     partial.remove();
     copy(backup, &partial.0)?;
-    verify::verify(&partial.0, version)?;
+    verify::verify(&partial.0, version, &Background::unchanged())?;
     let in_place = fs::metadata(database).is_ok_and(|file| file.len() > 0);
     let mut later = LaterState::default();
     if in_place {

@@ -4,15 +4,45 @@
 use super::{folder, refused};
 use crate::{
     db::{APPLICATION_ID, connection, integrity, migrate, open},
+    ops::background::Background,
     types::error::{Error, Kind, Result},
 };
 use rusqlite::Connection;
-use std::{fs::File, path::Path};
+use std::{
+    fs::File,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
+
+/// Steps of SQLite's machine between two looks whether to give up.
+const STEPS: i32 = 10_000;
 
 /// Brings what stands in the log of a copy into the copy, checks all of it, and makes it durable;
 /// its size in bytes.
-pub fn verify(copy: &Path, version: i64) -> Result<u64> {
+pub fn verify(copy: &Path, version: i64, background: &Background) -> Result<u64> {
+    background.run_long(|give_up| {
+        let given_up = Arc::new(AtomicBool::new(false));
+        let verified = verify_once(copy, version, {
+            let given_up = Arc::clone(&given_up);
+            move || {
+                given_up.fetch_or(give_up(), Relaxed);
+                given_up.load(Relaxed)
+            }
+        });
+        (!given_up.load(Relaxed)).then_some(verified)
+    })
+}
+
+fn verify_once(
+    copy: &Path,
+    version: i64,
+    give_up: impl FnMut() -> bool + Send + 'static,
+) -> Result<u64> {
     let connection = Connection::open(copy)?;
+    connection.progress_handler(STEPS, Some(give_up))?;
     connection::prepare(&connection)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     // Without a log it is one file, which can be carried about.

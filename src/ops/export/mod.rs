@@ -14,6 +14,7 @@ pub use rows::{What, Which};
 
 use crate::{
     db::Store,
+    ops::background::Background,
     types::{Zone, error::Result},
 };
 use layout::Layout;
@@ -76,12 +77,14 @@ pub struct Export<'a> {
     pub zone: Zone,
     pub what: What,
     pub which: Which,
+    /// With which priority it is made.
+    pub background: Background,
 }
 
 impl Export<'_> {
     /// Writes the list. A spreadsheet is put together in a temporary file, and a text that is longer
     /// than a cell can be is cut in it.
-    pub fn write(&self, format: Format, out: &mut dyn Write) -> Result<Counts> {
+    pub fn write(&self, format: Format, out: &mut (dyn Write + Send)) -> Result<Counts> {
         self.write_in_sheets(format, SHEET_ROWS, out)
     }
 
@@ -89,7 +92,7 @@ impl Export<'_> {
         &self,
         format: Format,
         sheet_rows: u32,
-        out: &mut dyn Write,
+        out: &mut (dyn Write + Send),
     ) -> Result<Counts> {
         let list = List::of(self.what);
         let layout = || Layout::of(self, &list);

@@ -188,7 +188,7 @@ impl List {
     pub(super) fn each(
         &self,
         export: &Export<'_>,
-        take: impl FnMut(Record) -> Result<()>,
+        take: impl FnMut(Record) -> Result<()> + Send,
     ) -> Result<()> {
         let columns = self.columns.iter().map(|column| column.sql.as_str());
         let columns: Vec<&str> = columns.chain(self.data.into_iter().flatten()).collect();
@@ -208,7 +208,7 @@ impl List {
     pub(super) fn each_data(
         &self,
         export: &Export<'_>,
-        mut look_at: impl FnMut(&str),
+        mut look_at: impl FnMut(&str) + Send,
     ) -> Result<()> {
         let Some([data, _]) = self.data.filter(|_| self.is_sectioned) else {
             return Ok(());
@@ -228,8 +228,8 @@ impl List {
         &self,
         export: &Export<'_>,
         columns: &str,
-        mut take: impl FnMut(T) -> Result<()>,
-        read: impl Fn(&Connection, &Row<'_>) -> Result<T>,
+        mut take: impl FnMut(T) -> Result<()> + Send,
+        read: impl Fn(&Connection, &Row<'_>) -> Result<T> + Sync,
     ) -> Result<()> {
         let (which, mut slices) = match &export.which {
             Which::All => (
@@ -252,21 +252,25 @@ impl List {
                     None => return Ok(()),
                 },
             };
-            let slice = export.store.look_up(|connection| {
-                let mut statement = connection.prepare_cached(&sql)?;
-                let mut rows = statement.query([&from])?;
-                let mut slice = Vec::with_capacity(SLICE_ROWS);
-                while let Some(row) = rows.next()? {
-                    slice.push((row.get(0)?, read(connection, row)?));
-                }
-                Ok(slice)
+            let newest = export.background.run(|| -> Result<Option<i64>> {
+                let slice = export.store.look_up(|connection| {
+                    let mut statement = connection.prepare_cached(&sql)?;
+                    let mut rows = statement.query([&from])?;
+                    let mut slice = Vec::with_capacity(SLICE_ROWS);
+                    while let Some(row) = rows.next()? {
+                        slice.push((row.get(0)?, read(connection, row)?));
+                    }
+                    Ok(slice)
+                })?;
+                let newest = slice.last().map(|(id, _)| *id);
+                slice.into_iter().try_for_each(|(_, row)| take(row))?;
+                Ok(newest)
             })?;
-            match slice.last() {
-                Some((id, _)) => last = *id,
+            match newest {
+                Some(id) => last = id,
                 None if slices.is_none() => return Ok(()),
                 None => {}
             }
-            slice.into_iter().try_for_each(|(_, row)| take(row))?;
         }
     }
 }

@@ -32,6 +32,7 @@ fn export(store: &Store, which: Which) -> Export<'_> {
         zone: Zone::default(),
         what: What::Delegates,
         which,
+        background: Background::unchanged(),
     }
 }
 

@@ -14,7 +14,7 @@ use csv::{Terminator, WriterBuilder};
 use rust_xlsxwriter::{Format, Workbook};
 use std::io::{Seek, Write};
 
-pub(super) trait Writer {
+pub(super) trait Writer: Send {
     fn add(&mut self, record: Record) -> Result<()>;
 
     /// Completes the list; how many texts were cut.
@@ -48,7 +48,7 @@ impl<W: Write> Csv<W> {
     }
 }
 
-impl<W: Write> Writer for Csv<W> {
+impl<W: Write + Send> Writer for Csv<W> {
     fn add(&mut self, record: Record) -> Result<()> {
         let cells = self.layout.cells(record);
         self.line(&cells)
@@ -92,7 +92,7 @@ impl<W: Write> Json<W> {
     }
 }
 
-impl<W: Write> Writer for Json<W> {
+impl<W: Write + Send> Writer for Json<W> {
     fn add(&mut self, record: Record) -> Result<()> {
         let mut text = std::mem::take(&mut self.text);
         text.clear();
@@ -204,7 +204,7 @@ impl<W: Write> Xlsx<W> {
     }
 }
 
-impl<W: Write> Writer for Xlsx<W> {
+impl<W: Write + Send> Writer for Xlsx<W> {
     fn add(&mut self, record: Record) -> Result<()> {
         if self.row == self.sheet_rows {
             self.add_sheet()?;

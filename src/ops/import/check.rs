@@ -14,6 +14,7 @@ use crate::{
     core::records::{self, Resource, input::referred, write::PARENT},
     db::{Store, Tx, in_transaction, migrate},
     domain::interactions::record,
+    ops::background::Background,
     types::{
         Timestamp,
         error::{Error, Result},
@@ -25,6 +26,7 @@ use std::{
     collections::{HashMap, HashSet},
     hash::{BuildHasher, RandomState},
     ops::ControlFlow,
+    sync::{Mutex, PoisonError},
 };
 
 /// Rows that are looked up in one go.
@@ -78,6 +80,7 @@ pub fn check(
     plan: &Plan,
     store: Option<&Store>,
     begun: Option<&Batch>,
+    background: &Background,
     mut on_rows: impl FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Checked> {
     let mut check = Check {
@@ -94,22 +97,28 @@ pub fn check(
     if store.is_none() {
         migrate::create(&empty)?;
     }
+    let empty = Mutex::new(empty);
     let look_up = |look: &mut dyn FnMut(&Connection) -> Result<()>| match store {
         Some(store) => store.look_up(look),
-        None => look(&empty),
+        None => look(&empty.lock().unwrap_or_else(PoisonError::into_inner)),
     };
     let mut rows = source.rows()?;
     loop {
-        let mut slice = next_rows(&mut rows, SLICE_ROWS)?.into_iter().peekable();
-        if slice.peek().is_none() {
-            look_up(&mut |connection| check.end(connection))?;
+        let is_over = background.run(|| {
+            let mut slice = next_rows(&mut rows, SLICE_ROWS)?.into_iter().peekable();
+            if slice.peek().is_none() {
+                return look_up(&mut |connection| check.end(connection)).map(|()| true);
+            }
+            look_up(&mut |connection| {
+                in_transaction(connection, Timestamp::now(), |tx| {
+                    slice.by_ref().try_for_each(|row| check.next(tx, row))
+                })
+            })
+            .map(|()| false)
+        })?;
+        if is_over {
             return Ok(check.checked);
         }
-        look_up(&mut |connection| {
-            in_transaction(connection, Timestamp::now(), |tx| {
-                slice.by_ref().try_for_each(|row| check.next(tx, row))
-            })
-        })?;
         if on_rows(check.checked.rows).is_break() {
             return Err(Error::invalid("stopped; nothing was written"));
         }

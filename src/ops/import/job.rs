@@ -11,6 +11,7 @@ use super::{
 use crate::{
     core::Context,
     db::Store,
+    ops::background::Background,
     types::{
         DeviceId,
         error::{Error, Result},
@@ -55,6 +56,7 @@ impl Job {
         source: Source,
         ctx: Context,
         request: Request,
+        background: &Background,
         on_rows: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Self> {
         let again = request.again || request.options.key.is_some();
@@ -63,7 +65,7 @@ impl Job {
             let list = source.fingerprint();
             store.look_up(|connection| refuse_again(connection, plan.what, &list))?;
         }
-        let checked = check(&source, &plan, store, None, on_rows)?;
+        let checked = check(&source, &plan, store, None, background, on_rows)?;
         if checked.rows == 0 {
             return Err(Error::invalid(format!(
                 "{}: has a header and no rows",
@@ -86,6 +88,7 @@ impl Job {
         ctx: Context,
         batch: Batch,
         skip_bad: bool,
+        background: &Background,
         on_rows: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Self> {
         let id = batch.id;
@@ -105,7 +108,14 @@ impl Job {
         let mut options = batch.options.clone();
         options.skip_bad |= skip_bad;
         let plan = Plan::new(&source, ctx, batch.what, options, batch.device)?;
-        let checked = check(&source, &plan, Some(store), Some(&batch), on_rows)?;
+        let checked = check(
+            &source,
+            &plan,
+            Some(store),
+            Some(&batch),
+            background,
+            on_rows,
+        )?;
         // Rows that another command wrote meanwhile would be taken for bad ones.
         let now = store.look_up(|connection| batches::find(connection, id))?;
         if now.done != batch.done {

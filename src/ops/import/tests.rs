@@ -5,6 +5,7 @@ use super::{Job, Left, Source, Stop, What, batches::Options, job::Request, sourc
 use crate::{
     core::Context,
     db::{Durability, Store},
+    ops::background::Background,
 };
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::{Map, Value, json};
@@ -66,9 +67,14 @@ fn import(store: &Store, folder: &Path, number: usize, rows: &[Map<String, Value
     };
     let source = Source::open(&path, Reading::default()).unwrap();
     let ctx = Context::of_command("import", Arc::default());
-    let job = Job::check(Some(store), source, ctx, request, |_| {
-        ControlFlow::Continue(())
-    })
+    let job = Job::check(
+        Some(store),
+        source,
+        ctx,
+        request,
+        &Background::unchanged(),
+        |_| ControlFlow::Continue(()),
+    )
     .unwrap();
     let (good, known) = (job.checked.good(), job.checked.known);
     let bad: Vec<_> = (0..rows.len())

@@ -12,7 +12,11 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread::JoinHandle,
+    time::Duration,
 };
+
+/// Items that a gate sends at most: whatever it waits for, its book does not grow without end.
+const ITEMS_MAX: usize = 100_000;
 
 /// Gates at work.
 pub struct Load {
@@ -93,6 +97,10 @@ impl Gate {
         };
         let mut number = 0;
         while !self.enough.load(Ordering::Relaxed) {
+            if number > ITEMS_MAX {
+                std::thread::sleep(Duration::from_millis(2));
+                continue;
+            }
             let items = number..number + self.items;
             number += self.items;
             let mut entry = Entry::new(self.shape, items.map(|number| self.item(number)).collect());

@@ -24,7 +24,10 @@ fn checked(what: What, text: &str) -> Checked {
         options: Options::default(),
         ctx: Context::of_command("import", Arc::default()),
     };
-    check(&source, &plan, None, None, |_| ControlFlow::Continue(())).unwrap()
+    check(&source, &plan, None, None, &Background::unchanged(), |_| {
+        ControlFlow::Continue(())
+    })
+    .unwrap()
 }
 
 fn told(what: What, text: &str) -> Vec<String> {

@@ -4,6 +4,7 @@ use super::{Busy, Phase, Upload, UploadStore, Work, failure};
 use crate::{
     core::Context,
     identity::App,
+    ops::background::Background,
     ops::import::{BadRow, Batch, Job, Source, Stop},
     types::error::{Error, Result},
 };
@@ -143,10 +144,25 @@ impl List {
         let source = Source::open_as(file, name, options.reading())?;
         let store = &self.app.store;
         if let Run::Resume(batch) = run {
-            return Job::resume(store, source, ctx, *batch, choice.options.skip_bad, on_rows);
+            return Job::resume(
+                store,
+                source,
+                ctx,
+                *batch,
+                choice.options.skip_bad,
+                &Background::unchanged(),
+                on_rows,
+            );
         }
         let request = choice.request(*what, name, &self.upload.preview);
-        Job::check(Some(store), source, ctx, request, on_rows)
+        Job::check(
+            Some(store),
+            source,
+            ctx,
+            request,
+            &Background::unchanged(),
+            on_rows,
+        )
     }
 
     fn report(&self, job: Job, writes: bool) -> Report {

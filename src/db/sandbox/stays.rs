@@ -1,0 +1,396 @@
+//! When stays end, for the view `stays`: one pass over what a delegate did, in place of a query for each row.
+//!
+//! `stay_places(id, parent_id, is_session, end_at)` is an aggregate over the devices; `stay_end(places, recorded_at,
+//! device_id, interaction_type)` is a window function over what one delegate did, from the current row to the last.
+
+use super::allowed::FLAGS;
+use crate::types::Timestamp;
+use rusqlite::{
+    Connection, Result,
+    functions::{Aggregate, Context, WindowAggregate},
+};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// The longest stay, in milliseconds.
+const DAY_MS: i64 = 86_400_000;
+/// Later than everything.
+const NEVER: i64 = 1 << 60;
+/// The most places above a place that are looked at, should they ever form a circle.
+const ABOVE_MAX: usize = 1_000;
+/// What a row is told that begins no stay.
+const NO_STAY: i64 = 0;
+
+/// A place that is not deleted.
+#[derive(Clone, Copy)]
+struct Place {
+    parent: Option<i64>,
+    is_session: bool,
+    /// When a session ends.
+    end_at: Option<i64>,
+}
+
+type Places = HashMap<i64, Place>;
+
+/// Takes the places of a statement, and gives how many there are.
+#[derive(Clone, Default)]
+struct PlacesOfStatement(Arc<Mutex<Arc<Places>>>);
+
+impl Aggregate<Places, i64> for PlacesOfStatement {
+    fn init(&self, _: &mut Context<'_>) -> Result<Places> {
+        Ok(Places::new())
+    }
+
+    fn step(&self, call: &mut Context<'_>, places: &mut Places) -> Result<()> {
+        let place = Place {
+            parent: call.get(1)?,
+            is_session: call.get(2)?,
+            end_at: call.get(3)?,
+        };
+        places.insert(call.get(0)?, place);
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, places: Option<Places>) -> Result<i64> {
+        let places = places.unwrap_or_default();
+        let count = i64::try_from(places.len()).unwrap_or(i64::MAX);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(places);
+        Ok(count)
+    }
+}
+
+/// What a delegate did.
+struct Done {
+    at: i64,
+    place: i64,
+    by_reader: bool,
+    leaves: bool,
+}
+
+/// What one delegate did, in order.
+struct Delegate {
+    places: Arc<Places>,
+    done: Vec<Done>,
+    /// Of each: when a stay that it begins ends, `None` while that goes on, or [`NO_STAY`]. Made when first asked for.
+    ends: Vec<Option<i64>>,
+    /// The current row.
+    current: usize,
+}
+
+struct StayEnd(PlacesOfStatement);
+
+impl Aggregate<Delegate, Option<i64>> for StayEnd {
+    fn init(&self, _: &mut Context<'_>) -> Result<Delegate> {
+        let places = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Delegate {
+            places: Arc::clone(&places),
+            done: Vec::new(),
+            ends: Vec::new(),
+            current: 0,
+        })
+    }
+
+    fn step(&self, call: &mut Context<'_>, delegate: &mut Delegate) -> Result<()> {
+        let (by_reader, leaves) = match call.get_raw(3).as_str()? {
+            "entered" => (true, false),
+            "exited" => (true, true),
+            kind => (false, kind == "check-out"),
+        };
+        delegate.done.push(Done {
+            at: call.get(1)?,
+            place: call.get(2)?,
+            by_reader,
+            leaves,
+        });
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, delegate: Option<Delegate>) -> Result<Option<i64>> {
+        Ok(delegate.map_or(Some(NO_STAY), |mut delegate| delegate.end()))
+    }
+}
+
+impl WindowAggregate<Delegate, Option<i64>> for StayEnd {
+    fn value(&self, delegate: Option<&mut Delegate>) -> Result<Option<i64>> {
+        Ok(delegate.map_or(Some(NO_STAY), Delegate::end))
+    }
+
+    fn inverse(&self, _: &mut Context<'_>, delegate: &mut Delegate) -> Result<()> {
+        delegate.current += 1;
+        Ok(())
+    }
+}
+
+impl Delegate {
+    fn end(&mut self) -> Option<i64> {
+        if self.ends.len() != self.done.len() {
+            self.ends = self.find_ends();
+        }
+        self.ends
+            .get(self.current)
+            .copied()
+            .unwrap_or(Some(NO_STAY))
+    }
+
+    /// Goes from the last thing that was done to the first, and remembers what comes next at each place.
+    fn find_ends(&self) -> Vec<Option<i64>> {
+        let now = Timestamp::now().0 / 1000 * 1000;
+        // By place, of readers and of gates: when, and whether the delegate leaves then.
+        let mut next_there: HashMap<(i64, bool), (i64, bool)> = HashMap::new();
+        let mut next_left: HashMap<i64, i64> = HashMap::new();
+        let mut next_session = NEVER;
+        let mut ends = vec![Some(NO_STAY); self.done.len()];
+        for (end, done) in ends.iter_mut().zip(&self.done).rev() {
+            let known = self.places.get(&done.place);
+            if let Some(place) = known {
+                let there = (done.place, done.by_reader);
+                if !done.leaves {
+                    let (next_at, next_leaves) =
+                        next_there.get(&there).copied().unwrap_or((NEVER, false));
+                    let (told_at, closes_at) = if done.by_reader && next_leaves {
+                        (next_at, NEVER)
+                    } else {
+                        (next_at, done.at.max(place.end_at.unwrap_or(NEVER)))
+                    };
+                    let told_at = if done.by_reader {
+                        told_at
+                    } else {
+                        let next_session = if place.is_session {
+                            next_session
+                        } else {
+                            NEVER
+                        };
+                        told_at
+                            .min(next_session)
+                            .min(self.left_above(done.place, &next_left))
+                    };
+                    let ends_at = told_at.min(closes_at).min(done.at + DAY_MS);
+                    *end = (ends_at >= told_at || ends_at <= now).then_some(ends_at);
+                    if place.is_session {
+                        next_session = done.at;
+                    }
+                }
+                next_there.insert(there, (done.at, done.leaves));
+            }
+            if done.leaves {
+                next_left.insert(done.place, done.at);
+            }
+        }
+        ends
+    }
+
+    /// When the delegate leaves a place, or one above it, next.
+    fn left_above(&self, place: i64, next_left: &HashMap<i64, i64>) -> i64 {
+        let parent = |place: &i64| self.places.get(place).and_then(|place| place.parent);
+        let above = std::iter::successors(Some(place), parent).take(ABOVE_MAX);
+        above
+            .filter_map(|place| next_left.get(&place).copied())
+            .min()
+            .unwrap_or(NEVER)
+    }
+}
+
+/// Offers both to a connection.
+pub(super) fn offer(connection: &Connection) -> Result<()> {
+    let places = PlacesOfStatement::default();
+    connection.create_aggregate_function("stay_places", 4, FLAGS, places.clone())?;
+    connection.create_window_function("stay_end", 4, FLAGS, StayEnd(places))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{DEFINITIONS, RECORDS, allowed, record_view};
+    use crate::{
+        db::migrate,
+        types::{Timestamp, Zone},
+    };
+    use rusqlite::{Connection, params, params_from_iter, types::Value};
+
+    /// Numbers that look random and are the same each time.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, most: i64) -> i64 {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            i64::try_from(self.0 >> 33).unwrap() % most
+        }
+    }
+
+    /// A venue of rooms and sessions in a tree, some deleted, and what people did there within two days around now.
+    fn venue(seed: u64) -> Connection {
+        let mut numbers = Numbers(seed);
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch("ATTACH ':memory:' AS file; PRAGMA foreign_keys = OFF")
+            .unwrap();
+        let schema = Connection::open_in_memory().unwrap();
+        migrate::create(&schema).unwrap();
+        for name in [
+            "delegates",
+            "devices",
+            "interactions",
+            "interactions_first_delegate",
+        ] {
+            let sql = "SELECT sql FROM sqlite_schema WHERE name = ?1";
+            let sql: String = schema.query_row(sql, [name], |row| row.get(0)).unwrap();
+            let sql = sql.replacen(name, &format!("file.{name}"), 1);
+            connection.execute_batch(&sql).unwrap();
+        }
+        let hour = 3_600_000;
+        let begin = Timestamp::now().0 - 36 * hour;
+        for id in 1..=9 {
+            let is_session = numbers.below(2) == 0;
+            let starts = (numbers.below(4) > 0).then(|| begin + numbers.below(40) * hour + 999);
+            let ends = (numbers.below(3) > 0)
+                .then(|| starts.unwrap_or(begin) + (1 + numbers.below(9)) * hour);
+            connection
+                .execute(
+                    "INSERT INTO file.devices (id, parent_id, device_type, start_at, end_at, code, public_id, name, sources,
+                         created_at, updated_at, deleted_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?1, ?1, 'Place ' || ?1, '[]', 0, 0, ?6)",
+                    params![
+                        id,
+                        (id > 1).then(|| 1 + numbers.below(id - 1)),
+                        if is_session { Some("session") } else { [Some("room"), None][usize::from(id % 2 == 0)] },
+                        starts,
+                        ends,
+                        (numbers.below(6) == 0).then_some(1),
+                    ],
+                )
+                .unwrap();
+        }
+        for id in 1..=6 {
+            connection
+                .execute(
+                    "INSERT INTO file.delegates (id, public_id, sources, created_at, updated_at, deleted_at)
+                     VALUES (?1, ?1, '[]', 0, 0, ?2)",
+                    params![id, (id == 6).then_some(1)],
+                )
+                .unwrap();
+        }
+        let kinds = [
+            "entered",
+            "exited",
+            "check-in",
+            "check-in-override",
+            "check-out",
+            "join",
+        ];
+        for _ in 0..250 {
+            connection
+                .execute(
+                    "INSERT INTO file.interactions (interaction_type, first_delegate_id, first_device_id, recorded_at,
+                         created_at)
+                     VALUES (?1, ?2, ?3, ?4, 0)",
+                    params![
+                        kinds[usize::try_from(numbers.below(6)).unwrap()],
+                        (numbers.below(20) > 0).then(|| 1 + numbers.below(7)),
+                        (numbers.below(20) > 0).then(|| 1 + numbers.below(10)),
+                        // Often two at once.
+                        begin + numbers.below(120) * hour * 2 / 5,
+                    ],
+                )
+                .unwrap();
+        }
+        allowed::offer(&connection, Zone::default()).unwrap();
+        for table in RECORDS {
+            let view = record_view(&connection, "file", table).unwrap();
+            connection.execute_batch(&view).unwrap();
+        }
+        connection.execute_batch(DEFINITIONS).unwrap();
+        connection
+            .execute_batch(include_str!("stays/by_query.sql"))
+            .unwrap();
+        connection
+    }
+
+    /// The rows of a statement as text, in order of that; parameters are empty.
+    fn rows(connection: &Connection, sql: &str) -> Vec<String> {
+        let mut statement = connection.prepare(sql).unwrap();
+        let columns = statement.column_count();
+        let parameters = vec![Value::Null; statement.parameter_count()];
+        let rows = statement.query_map(params_from_iter(parameters), |row| {
+            let values = (0..columns).map(|at| row.get(at));
+            let values: rusqlite::Result<Vec<Value>> = values.collect();
+            Ok(format!("{:?}", values?))
+        });
+        let mut rows: Vec<_> = rows.unwrap().map(Result::unwrap).collect();
+        rows.sort();
+        rows
+    }
+
+    #[test]
+    fn stays_are_those_that_a_query_for_each_row_finds() {
+        let mut open = 0;
+        for seed in 0..40 {
+            let connection = venue(seed);
+            let stays = rows(&connection, "SELECT * FROM stays");
+            assert_eq!(
+                stays,
+                rows(&connection, "SELECT * FROM stays_by_query"),
+                "seed {seed}"
+            );
+            assert!(stays.len() > 20, "{}", stays.len());
+            open += stays.iter().filter(|stay| stay.ends_with("Null]")).count();
+            let of_one = |from: &str| {
+                rows(
+                    &connection,
+                    &format!("SELECT * FROM {from} WHERE delegate_id = 3"),
+                )
+            };
+            assert_eq!(of_one("stays"), of_one("stays_by_query"), "seed {seed}");
+        }
+        assert!(open > 40, "{open}");
+    }
+
+    #[test]
+    fn reports_of_stays_give_what_they_gave() {
+        let schema = Connection::open_in_memory().unwrap();
+        migrate::create(&schema).unwrap();
+        for (id, before) in [
+            ("heat", include_str!("stays/heat_by_query.sql")),
+            ("time-spent", include_str!("stays/time_spent_by_query.sql")),
+        ] {
+            let sql = "SELECT query FROM reports WHERE id = ?1";
+            let now: String = schema.query_row(sql, [id], |row| row.get(0)).unwrap();
+            let mut count = 0;
+            for seed in 0..40 {
+                let connection = venue(seed);
+                let found = rows(&connection, &now);
+                assert_eq!(found, rows(&connection, before), "{id}, seed {seed}");
+                count += found.len();
+            }
+            assert!(count > 100, "{id}: {count}");
+        }
+    }
+
+    /// A report or a statement about one person does not read what everybody did.
+    #[test]
+    fn the_stays_of_one_delegate_are_found_by_an_index() {
+        let connection = venue(1);
+        let plan = |sql: &str| -> String {
+            let mut statement = connection
+                .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+                .unwrap();
+            let rows = statement
+                .query_map([], |row| row.get::<_, String>(3))
+                .unwrap();
+            rows.map(Result::unwrap).collect::<Vec<_>>().join("\n")
+        };
+        let found = plan("SELECT * FROM stays WHERE delegate_id = 3");
+        assert!(
+            found.contains("interactions_first_delegate (first_delegate_id=?"),
+            "{found}"
+        );
+        let all = plan("SELECT * FROM stays");
+        assert!(
+            all.contains("SCAN file.interactions\n") && !all.contains("USING INDEX interactions"),
+            "{all}"
+        );
+    }
+}
