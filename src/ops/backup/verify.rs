@@ -12,6 +12,22 @@ use std::{fs::File, path::Path};
 /// Brings what stands in the log of a copy into the copy, checks all of it, and makes it durable;
 /// its size in bytes.
 pub fn verify(copy: &Path, version: i64) -> Result<u64> {
+    check(&folded(copy)?, version).map_err(|cause| {
+        Error::invalid(format!(
+            "the copy is not sound, and was not kept: {}; see `gatepost check`",
+            cause.message
+        ))
+    })?;
+    synced(copy)
+}
+
+/// As [`verify`], of a copy that was checked before.
+pub(super) fn fold(copy: &Path) -> Result<u64> {
+    folded(copy)?;
+    synced(copy)
+}
+
+fn folded(copy: &Path) -> Result<Connection> {
     let connection = Connection::open(copy)?;
     connection::prepare(&connection)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -21,13 +37,10 @@ pub fn verify(copy: &Path, version: i64) -> Result<u64> {
     if mode != "delete" {
         return Err(Error::defect(format!("the copy keeps its log: {mode}")));
     }
-    check(&connection, version).map_err(|cause| {
-        Error::invalid(format!(
-            "the copy is not sound, and was not kept: {}; see `gatepost check`",
-            cause.message
-        ))
-    })?;
-    drop(connection);
+    Ok(connection)
+}
+
+fn synced(copy: &Path) -> Result<u64> {
     let file = File::options().write(true).open(copy);
     let synced = file.and_then(|file| {
         file.sync_all()?;
