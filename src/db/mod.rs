@@ -15,6 +15,7 @@ pub mod migrate;
 pub mod open;
 pub mod salvage;
 pub mod sandbox;
+mod second_path;
 pub mod stats;
 mod tx;
 mod wal;

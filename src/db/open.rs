@@ -1,6 +1,9 @@
 //! Looks at a file before a byte of it is written: is it ours, whole, and of a version we know?
 
-use super::{APPLICATION_ID, migrate};
+use super::{
+    APPLICATION_ID, migrate,
+    second_path::{self, Claim},
+};
 use crate::types::{
     error::{Error, Result},
     os,
@@ -190,6 +193,7 @@ fn read_header(path: &Path) -> Result<Option<[u8; 100]>> {
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(cause) => return Err(refused(format!("{}: {cause}", path.display()))),
     };
+    second_path::refuse(&file, path)?;
     let mut header = [0; 100];
     let mut length = 0;
     while length < header.len() {
@@ -297,6 +301,9 @@ fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
 pub struct ServeLock {
     file: File,
     unclean: bool,
+    path: PathBuf,
+    /// None before there is a database file.
+    claim: Option<Claim>,
 }
 
 /// What a lock file holds while a server runs, and after one that did not end cleanly.
@@ -319,6 +326,8 @@ impl ServeLock {
             Ok(()) => Ok(Self {
                 unclean: file.metadata().is_ok_and(|found| found.len() > 0),
                 file,
+                claim: Claim::take(path)?,
+                path: path.to_owned(),
             }),
             Err(TryLockError::WouldBlock) => Err(refused(format!(
                 "another `gatepost serve` runs on {}",
@@ -335,6 +344,9 @@ impl ServeLock {
 
     /// Notes that a server runs. Should it be killed, its log must be there at the next start.
     pub fn begin(&mut self) -> Result<()> {
+        if self.claim.is_none() {
+            self.claim = Claim::take(&self.path)?;
+        }
         let noted = self
             .file
             .set_len(0)
