@@ -69,7 +69,7 @@ pub struct Args {
 /// Serves until it is interrupted.
 pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     let _log = log::start(&args.log)?;
-    let lock = ServeLock::take(db)?;
+    let mut lock = ServeLock::take(db)?;
     fit_files(&mut args.limits);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -83,6 +83,7 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     let store = Store::open_to_serve(db, args.durability, &lock)?;
     super::tell_of_copy(&store)?;
     keep(&store, notices)?;
+    lock.claim()?;
     if store.lacks_index() {
         tracing::warn!("the index for searching is damaged; it is made anew, which takes a moment");
         check::rebuild_index(&store, &lock)?;

@@ -6,17 +6,21 @@ use super::{
     error,
     stats::Queued,
     tx::{Tx, caught, savepoint, undone},
+    writer,
 };
 use crate::types::error::{Error, Kind, Result};
 use std::{
     cell::RefCell,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 use tokio::{
     sync::{Semaphore, oneshot},
-    time::timeout_at,
+    time::{self, timeout_at},
 };
 
 /// The name of the attached database of a `Priority::ExclusiveWith`.
@@ -84,7 +88,9 @@ impl<T, F: Fn(&Tx<'_>) -> Result<T> + Send> Work<T> for Repeatable<F> {
 /// Work in the queue.
 pub trait Job: Send {
     fn priority(&self) -> &Priority;
-    fn waiting_since(&self) -> Instant;
+    /// Takes it up, before it is run for the first time; false where its caller is told by now that it
+    /// waited too long.
+    fn take_up(&self) -> bool;
     fn is_repeatable(&self) -> bool;
     /// Runs it in the open transaction.
     /// An error is what the writer must know of it; the job keeps the rest for its answer.
@@ -103,10 +109,65 @@ pub enum JobFailure {
     Damage,
 }
 
+/// How long a job waits for the writer.
+const QUEUED_MAX: Duration = Duration::from_secs(10);
+
+fn waited_too_long() -> Error {
+    Error::unavailable("it waited too long for the writer")
+}
+
+/// When a job has waited too long. Either the writer takes it up before, or the clock refuses it, even
+/// while the writer is busy: never both.
+#[derive(Clone)]
+struct Deadline {
+    at: time::Instant,
+    settled: Arc<AtomicBool>,
+}
+
+impl Deadline {
+    fn new() -> Self {
+        Self {
+            at: time::Instant::now() + QUEUED_MAX,
+            settled: Arc::default(),
+        }
+    }
+
+    /// Whether nobody settled it before.
+    fn settle(&self) -> bool {
+        !self.settled.swap(true, Ordering::AcqRel)
+    }
+}
+
+/// What gets the outcome of a job.
+pub struct Outcome<T> {
+    receiver: oneshot::Receiver<Result<T>>,
+    deadline: Deadline,
+}
+
+impl<T> Outcome<T> {
+    /// Waits for it, for a caller that the clock may refuse.
+    pub async fn wait(mut self) -> Result<T> {
+        let answered = timeout_at(self.deadline.at, &mut self.receiver).await;
+        let answered = match answered {
+            Ok(answered) => answered,
+            Err(_) if self.deadline.settle() => return Err(waited_too_long()),
+            // It is being done.
+            Err(_) => self.receiver.await,
+        };
+        answered.unwrap_or_else(|_| Err(writer::stopped()))
+    }
+
+    /// Waits for it without a runtime.
+    pub fn wait_blocking(self) -> Result<T> {
+        let answered = self.receiver.blocking_recv();
+        answered.unwrap_or_else(|_| Err(writer::stopped()))
+    }
+}
+
 /// Work that gives a value.
 pub struct JobOf<T, W> {
     priority: Priority,
-    since: Instant,
+    deadline: Deadline,
     work: W,
     outcome: Option<Result<T>>,
     reply: oneshot::Sender<Result<T>>,
@@ -114,16 +175,17 @@ pub struct JobOf<T, W> {
 }
 
 impl<T, W> JobOf<T, W> {
-    /// A job that waits from now on; the receiver gets its outcome.
-    pub fn queued(
-        priority: Priority,
-        work: W,
-        queued: Queued,
-    ) -> (Self, oneshot::Receiver<Result<T>>) {
-        let (reply, outcome) = oneshot::channel();
+    /// A job that waits from now on, and what gets its outcome.
+    pub fn queued(priority: Priority, work: W, queued: Queued) -> (Self, Outcome<T>) {
+        let (reply, receiver) = oneshot::channel();
+        let deadline = Deadline::new();
+        let outcome = Outcome {
+            receiver,
+            deadline: deadline.clone(),
+        };
         let job = Self {
             priority,
-            since: Instant::now(),
+            deadline,
             work,
             outcome: None,
             reply,
@@ -138,8 +200,8 @@ impl<T: Send, W: Work<T>> Job for JobOf<T, W> {
         &self.priority
     }
 
-    fn waiting_since(&self) -> Instant {
-        self.since
+    fn take_up(&self) -> bool {
+        time::Instant::now() < self.deadline.at && self.deadline.settle()
     }
 
     fn is_repeatable(&self) -> bool {
@@ -168,7 +230,7 @@ impl<T: Send, W: Work<T>> Job for JobOf<T, W> {
             (Some(cause), _) if cause.kind == Kind::Defect => Err(undone()),
             (Some(cause), _) => Err(Error::unavailable(&cause.message)),
             (None, Some(outcome)) => outcome,
-            (None, None) => Err(Error::unavailable("it waited too long for the writer")),
+            (None, None) => Err(waited_too_long()),
         };
         // The caller may be gone; the write stands all the same.
         let _ = self.reply.send(outcome);
@@ -255,10 +317,7 @@ pub(super) async fn run(work: Vec<Prerequisite>, deadline: Instant) -> Result<()
 mod tests {
     use super::*;
     use crate::db::{Durability, Store};
-    use std::sync::{
-        atomic::{AtomicUsize, Ordering},
-        mpsc::channel,
-    };
+    use std::sync::{atomic::AtomicUsize, mpsc::channel};
 
     fn store() -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
@@ -294,6 +353,36 @@ mod tests {
             elsewhere.unwrap_err().kind,
             crate::types::error::Kind::Unavailable
         );
+    }
+
+    #[tokio::test]
+    async fn a_write_is_refused_by_the_clock_while_the_writer_is_busy() {
+        let (_folder, store) = store();
+        let (busy, is_busy) = tokio::sync::oneshot::channel();
+        let (end, ended) = channel::<()>();
+        let slow = store.write(move |_| {
+            let _ = busy.send(());
+            // It ends when the other end of the channel is gone.
+            Ok(ended.recv().is_err())
+        });
+        let gate = async {
+            is_busy.await.unwrap();
+            time::pause();
+            let refused = store.write(|tx| Ok(tx.execute(PUT, [])?)).await;
+            time::resume();
+            drop(end);
+            refused.unwrap_err()
+        };
+        let (done, refused) = tokio::join!(slow, gate);
+        assert_eq!(refused.kind, Kind::Unavailable);
+        // What the writer had taken up by then is done, however long it takes; what was refused never is.
+        assert!(done.unwrap());
+        let count = |connection: &rusqlite::Connection| {
+            let count = "SELECT count(*) FROM settings";
+            Ok(connection.query_row(count, [], |row| row.get::<_, i64>(0))?)
+        };
+        store.write(|_| Ok(())).await.unwrap();
+        assert_eq!(store.look_up(count).unwrap(), 0);
     }
 
     #[tokio::test(flavor = "multi_thread")]

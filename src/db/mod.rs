@@ -16,6 +16,7 @@ pub mod open;
 mod page;
 pub mod salvage;
 pub mod sandbox;
+mod second_path;
 pub mod stats;
 mod tx;
 pub mod usage;
@@ -363,8 +364,7 @@ impl Store {
         priority: Priority,
         work: impl Work<T> + 'static,
     ) -> Result<T> {
-        let outcome = self.writer.submit(priority, work)?.await;
-        outcome.unwrap_or_else(|_| Err(writer::stopped()))
+        self.writer.submit(priority, work)?.wait().await
     }
 
     fn submit_blocking<T: Send + 'static>(
@@ -372,8 +372,7 @@ impl Store {
         priority: Priority,
         work: impl Work<T> + 'static,
     ) -> Result<T> {
-        let outcome = self.writer.submit(priority, work)?.blocking_recv();
-        outcome.unwrap_or_else(|_| Err(writer::stopped()))
+        self.writer.submit(priority, work)?.wait_blocking()
     }
 
     /// Empties the write-ahead log soon: it contains deleted rows until they are overwritten.

@@ -1,6 +1,9 @@
 //! Looks at a file before a byte of it is written: is it ours, whole, and of a version we know?
 
-use super::{APPLICATION_ID, migrate};
+use super::{
+    APPLICATION_ID, migrate,
+    second_path::{self, Claim},
+};
 use crate::types::{
     error::{Error, Result},
     os,
@@ -190,6 +193,7 @@ fn read_header(path: &Path) -> Result<Option<[u8; 100]>> {
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(cause) => return Err(refused(format!("{}: {cause}", path.display()))),
     };
+    second_path::refuse(&file, path)?;
     let mut header = [0; 100];
     let mut length = 0;
     while length < header.len() {
@@ -294,7 +298,12 @@ fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
 /// The lock against a second `serve`, held as long as this lives. It is a file of its own: a
 /// handle on the database file, closed, would drop SQLite's own locks. What stands in it is about the use of the
 /// database file (`usage`).
-pub struct ServeLock(#[expect(dead_code, reason = "it is locked as long as it is open")] File);
+pub struct ServeLock {
+    _file: File,
+    path: PathBuf,
+    /// None before there is a database file.
+    claim: Option<Claim>,
+}
 
 impl ServeLock {
     /// Takes the lock of a database file.
@@ -310,13 +319,25 @@ impl ServeLock {
             .open(&lock)
             .map_err(|cause| told(&cause))?;
         match file.try_lock() {
-            Ok(()) => Ok(Self(file)),
+            Ok(()) => Ok(Self {
+                _file: file,
+                claim: Claim::take(path)?,
+                path: path.to_owned(),
+            }),
             Err(TryLockError::WouldBlock) => Err(refused(format!(
                 "another `gatepost serve` runs on {}",
                 path.display()
             ))),
             Err(TryLockError::Error(cause)) => Err(told(&cause)),
         }
+    }
+
+    /// Locks the database file as well, which may have been made since.
+    pub fn claim(&mut self) -> Result<()> {
+        if self.claim.is_none() {
+            self.claim = Claim::take(&self.path)?;
+        }
+        Ok(())
     }
 }
 

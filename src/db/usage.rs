@@ -149,7 +149,8 @@ pub fn losses(database: &Path, serving: Option<&ServeLock>) -> Vec<String> {
 }
 
 fn find_loss(database: &Path, state: &State) -> Result<Option<String>> {
-    let has_log = beside(database, "-wal").exists();
+    // Before SQLite has the file: closing another handle on it drops its locks.
+    let lacks_log = open::needs_log(database) && !beside(database, "-wal").exists();
     // An empty file has SQLite remove the log.
     if !open::has_header(database) {
         return Ok(None);
@@ -188,7 +189,7 @@ fn find_loss(database: &Path, state: &State) -> Result<Option<String>> {
         )));
     }
     let number = counter(IN_USE)?;
-    if number != 0 && number != state.number && !has_log && open::needs_log(database) {
+    if number != 0 && number != state.number && lacks_log {
         return Ok(Some(format!(
             "{shown} was copied while it was in use, without its log ({shown}-wal): what was stored last is missing, which may be much. Copy a file in use with `gatepost backup`, or after a clean stop.",
         )));
@@ -398,7 +399,10 @@ pub fn forget(database: &Path) {
 
 /// Takes the number of a use out of a copy.
 pub fn release(copy: &Connection) -> Result<()> {
-    copy.execute("DELETE FROM counters WHERE name = ?1", [IN_USE])?;
+    // One of an early version has no counters.
+    if copy.table_exists(None, "counters")? {
+        copy.execute("DELETE FROM counters WHERE name = ?1", [IN_USE])?;
+    }
     Ok(())
 }
 

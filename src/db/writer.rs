@@ -15,7 +15,7 @@
 use super::{
     checkpoint::{self, Checkpointer},
     error,
-    job::{ATTACHED, Job, JobFailure, JobOf, Place, Priority, SavepointMode, Work},
+    job::{ATTACHED, Job, JobFailure, JobOf, Outcome, Place, Priority, SavepointMode, Work},
     stats::{Queued, Stats},
     tx::{BEGIN, Group, Tx, execute, undone},
     usage::{Position, Usage},
@@ -39,7 +39,6 @@ use std::{
     thread::JoinHandle,
     time::{Duration, Instant},
 };
-use tokio::sync::oneshot;
 
 /// Jobs waiting for the writer; one more is refused at once (contract: 1108).
 const QUEUE_MAX_JOBS: usize = 4096;
@@ -47,8 +46,6 @@ const QUEUE_MAX_JOBS: usize = 4096;
 const GROUP_MAX_JOBS: usize = 512;
 /// No group takes a job after this.
 const GROUP_MAX: Duration = Duration::from_millis(20);
-/// A job that waited longer is not run any more: its caller has been told by then.
-const WAIT_MAX: Duration = Duration::from_secs(10);
 /// How often it is looked at a commit whether the files are in their places: a look costs more than a
 /// tenth of a small commit.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -101,12 +98,12 @@ impl Writer {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Queues a job; the receiver gets its outcome after the commit.
+    /// Queues a job; its outcome comes after the commit.
     pub fn submit<T: Send + 'static>(
         &self,
         priority: Priority,
         work: impl Work<T> + 'static,
-    ) -> Result<oneshot::Receiver<Result<T>>> {
+    ) -> Result<Outcome<T>> {
         if self.watch.lost().is_some() {
             return Err(Error::unavailable(watch::REFUSED));
         }
@@ -132,11 +129,6 @@ impl Drop for Writer {
 
 pub(super) fn stopped() -> Error {
     Error::unavailable("the store is closing")
-}
-
-/// Whether a job waited so long that its caller has been told no by now.
-fn is_late(job: &dyn Job) -> bool {
-    job.waiting_since().elapsed() >= WAIT_MAX
 }
 
 struct Loop {
@@ -283,7 +275,7 @@ impl Loop {
 
     /// Runs a group of one job.
     fn single(&mut self, mut job: Box<dyn Job>) {
-        if is_late(&*job) {
+        if !job.take_up() {
             return job.answer(None);
         }
         let lost = self.begin().and_then(|()| {
@@ -424,7 +416,7 @@ impl Loop {
             let Some(mut job) = self.waiting.soon.pop_front() else {
                 break;
             };
-            if is_late(&*job) {
+            if !job.take_up() {
                 job.answer(None);
                 continue;
             }

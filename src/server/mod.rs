@@ -111,7 +111,7 @@ pub async fn run(
         plain: exchange(plain),
         tls: tls.clone(),
     };
-    if let Err(cause) = recount::at_the_start(&app.store).await {
+    if let Err(cause) = recount::where_due(&app.store).await {
         tracing::warn!("counting who is inside where: {cause}");
     }
     let kinds: Vec<Arc<dyn Kind>> = vec![

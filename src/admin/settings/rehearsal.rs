@@ -112,7 +112,7 @@ async fn go_back(request: RequestContext) -> Result<Response> {
     // On its own: a browser that goes away does not stop it half-way, nor its message.
     let console = request.console.clone();
     let returned = tokio::spawn(async move {
-        let returned = rehearsal::go_back(&console.store, &ctx, &snapshot).await?;
+        let returned = rehearsal::go_back(console.app(), &ctx, &snapshot).await?;
         // Who was erased since came back for a moment, within that transaction.
         console.store.wipe_log();
         let told = format!(

@@ -11,6 +11,7 @@ use std::{
     collections::BTreeMap,
     time::{Duration, Instant},
 };
+use tokio::sync::Mutex;
 
 /// By how much the count of those inside a device is off, for each device where it is. What gates
 /// record meanwhile does not change that: they count up and down by one. To be called on one state
@@ -63,7 +64,7 @@ pub async fn follow(store: &Store) {
         let begun = Instant::now();
         match store.look_up(is_due) {
             Ok(true) => {
-                if let Err(cause) = recount(store).await {
+                if let Err(cause) = where_due(store).await {
                     tracing::warn!("counting who is inside where: {cause}");
                 }
             }
@@ -74,16 +75,22 @@ pub async fn follow(store: &Store) {
     }
 }
 
-/// Counts anew at the start, before anybody is judged by it, where an upgrade or moves of the last run
-/// left that to do.
-pub async fn at_the_start(store: &Store) -> Result<()> {
-    if store.look_up(is_due)? {
-        recount(store).await?;
-    }
-    Ok(())
+/// Has all be counted anew, now or at the next start.
+pub fn have_done(tx: &Tx<'_>) -> Result<()> {
+    let moves = counters::get(tx, "moves")?.unwrap_or_default();
+    counters::set(tx, "moves", moves + 1)
 }
 
-async fn recount(store: &Store) -> Result<()> {
+/// One at a time counts: two would both take back what is off.
+static TURN: Mutex<()> = Mutex::const_new(());
+
+/// Counts anew where that is due: at the start, before anybody is judged by what an upgrade or moves of the
+/// last run left; and after the end of a rehearsal.
+pub async fn where_due(store: &Store) -> Result<()> {
+    let _turn = TURN.lock().await;
+    if !store.look_up(is_due)? {
+        return Ok(());
+    }
     let (moves, drift) = store
         .read(|connection| {
             let moves = counters::get(connection, "moves")?.unwrap_or_default();

@@ -124,13 +124,12 @@ fn checked_copy(
     let _alone = take_turn(db)?;
     let partial = Partial(open::beside(target, ".part"));
     partial.remove();
-    let held_for = copied(db, file, &partial.0, background)?;
+    let mut copier = Copier::new(db, file, &partial.0)?;
+    let held_for = copied(&mut copier, db, &partial.0, background)?;
     let copied_in = begun.elapsed();
     let bytes = verify::verify(&partial.0, version, background)?;
     check_target(db, target, force)?;
-    let moved =
-        fs::rename(&partial.0, target).and_then(|()| os::sync_folder(open::folder_of(target)));
-    moved.map_err(|cause| refused(target, cause))?;
+    put_in_place(&partial, target)?;
     Ok(Backup {
         path: target.to_owned(),
         bytes,
@@ -139,6 +138,89 @@ fn checked_copy(
         held_for,
         checked_in: begun.elapsed().saturating_sub(copied_in),
     })
+}
+
+fn put_in_place(partial: &Partial, target: &Path) -> Result<()> {
+    let moved =
+        fs::rename(&partial.0, target).and_then(|()| os::sync_folder(open::folder_of(target)));
+    moved.map_err(|cause| refused(target, cause))
+}
+
+/// A backup that misses only its log: it was copied and checked in full beside the writer, and brought up
+/// to date. [`Unfinished::finish`] copies the log within a write, so that no acknowledged write is missing.
+pub struct Unfinished {
+    db: PathBuf,
+    target: PathBuf,
+    partial: Partial,
+    held: Held,
+    copied_in: Duration,
+    checked_in: Duration,
+    _alone: File,
+}
+
+impl Unfinished {
+    /// Begins a backup in the process that has the file open, to a target that must not exist. What takes
+    /// long and is done `meanwhile` holds up nothing.
+    pub fn begin<T>(
+        source: &Source,
+        target: &Path,
+        meanwhile: impl FnOnce() -> Result<T>,
+    ) -> Result<(Self, T)> {
+        let (begun, db) = (Instant::now(), &source.path);
+        check_target(db, target, false)?;
+        let alone = take_turn(db)?;
+        let partial = Partial(open::beside(target, ".part"));
+        partial.remove();
+        let mut copier = Copier::new(db, source.file, &partial.0)?;
+        let unchanged = Background::unchanged();
+        copied(&mut copier, db, &partial.0, &unchanged)?;
+        let copied_in = begun.elapsed();
+        // With its log beside it, the copy stays as the copier knows it.
+        verify::check(&open::unchanged(&partial.0)?, migrate::CURRENT)?;
+        partial.remove_log();
+        let checked_in = begun.elapsed().saturating_sub(copied_in);
+        let done = meanwhile()?;
+        catch_up(&mut copier, &unchanged)?;
+        let held = Held::begin(db)?;
+        copier.pass(&unchanged)?;
+        let begun = Self {
+            db: db.clone(),
+            target: target.to_owned(),
+            partial,
+            held,
+            copied_in,
+            checked_in,
+            _alone: alone,
+        };
+        Ok((begun, done))
+    }
+
+    /// Copies the log and puts the backup in its place; to be called before a transaction changes anything.
+    ///
+    /// Since [`Unfinished::begin`] the log was not begun anew, unless all before it was in the file: it has
+    /// all that the copy lacks.
+    pub fn finish(self) -> Result<Backup> {
+        let begun = Instant::now();
+        let log = open::beside(&self.db, "-wal");
+        let header = copy::log_header(&log)?;
+        if !copy::copy_log(&log, &header, &open::beside(&self.partial.0, "-wal"))? {
+            return Err(Error::unavailable(
+                "another program emptied the log; try once more",
+            ));
+        }
+        self.held.end()?;
+        let bytes = verify::fold(&self.partial.0)?;
+        check_target(&self.db, &self.target, false)?;
+        put_in_place(&self.partial, &self.target)?;
+        Ok(Backup {
+            path: self.target,
+            bytes,
+            version: migrate::CURRENT,
+            copied_in: self.copied_in,
+            held_for: begun.elapsed(),
+            checked_in: self.checked_in,
+        })
+    }
 }
 
 /// Writes into the audit that a backup was made.
@@ -201,14 +283,24 @@ fn take_turn(db: &Path) -> Result<File> {
     }
 }
 
-/// Copies file and log to `partial` and `partial-wal`; for how long the log was held.
-fn copied(db: &Path, file: &File, partial: &Path, background: &Background) -> Result<Duration> {
-    let mut copier = Copier::new(db, file, partial)?;
+/// Copies what changed, until little does meanwhile.
+fn catch_up(copier: &mut Copier<'_>, background: &Background) -> Result<()> {
     for _ in 0..PASSES_MAX {
         if copier.pass(background)? < CHANGES_MAX_BYTES {
             break;
         }
     }
+    Ok(())
+}
+
+/// Copies file and log to `partial` and `partial-wal`; for how long the log was held.
+fn copied(
+    copier: &mut Copier<'_>,
+    db: &Path,
+    partial: &Path,
+    background: &Background,
+) -> Result<Duration> {
+    catch_up(copier, background)?;
     let log = open::beside(db, "-wal");
     let log_copy = open::beside(partial, "-wal");
     for _ in 0..TRIES_MAX {
@@ -252,7 +344,14 @@ struct Partial(PathBuf);
 
 impl Partial {
     fn remove(&self) {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
+        self.remove_log();
+        for suffix in ["", "-journal"] {
+            let _ = fs::remove_file(open::beside(&self.0, suffix));
+        }
+    }
+
+    fn remove_log(&self) {
+        for suffix in ["-wal", "-shm"] {
             let _ = fs::remove_file(open::beside(&self.0, suffix));
         }
     }

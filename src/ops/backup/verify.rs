@@ -3,7 +3,7 @@
 
 use super::{folder, refused};
 use crate::{
-    db::{APPLICATION_ID, connection, integrity, migrate, open},
+    db::{APPLICATION_ID, connection, integrity, migrate, open, usage},
     ops::background::Background,
     types::error::{Error, Kind, Result},
 };
@@ -41,8 +41,26 @@ fn verify_once(
     version: i64,
     give_up: impl FnMut() -> bool + Send + 'static,
 ) -> Result<u64> {
-    let connection = Connection::open(copy)?;
+    let connection = folded(copy)?;
     connection.progress_handler(STEPS, Some(give_up))?;
+    check(&connection, version).map_err(|cause| {
+        Error::invalid(format!(
+            "the copy is not sound, and was not kept: {}; see `gatepost check`",
+            cause.message
+        ))
+    })?;
+    drop(connection);
+    synced(copy)
+}
+
+/// As [`verify`], of a copy that was checked before.
+pub(super) fn fold(copy: &Path) -> Result<u64> {
+    folded(copy)?;
+    synced(copy)
+}
+
+fn folded(copy: &Path) -> Result<Connection> {
+    let connection = Connection::open(copy)?;
     connection::prepare(&connection)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     // Without a log it is one file, which can be carried about.
@@ -51,13 +69,11 @@ fn verify_once(
     if mode != "delete" {
         return Err(Error::defect(format!("the copy keeps its log: {mode}")));
     }
-    check(&connection, version).map_err(|cause| {
-        Error::invalid(format!(
-            "the copy is not sound, and was not kept: {}; see `gatepost check`",
-            cause.message
-        ))
-    })?;
-    drop(connection);
+    usage::release(&connection)?;
+    Ok(connection)
+}
+
+fn synced(copy: &Path) -> Result<u64> {
     let file = File::options().write(true).open(copy);
     let synced = file.and_then(|file| {
         file.sync_all()?;

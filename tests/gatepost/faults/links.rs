@@ -72,3 +72,53 @@ fn a_file_with_a_second_name_is_refused() {
     fs::remove_file(&other).expect("removed");
     Served::start(&site.db).stop();
 }
+
+/// A container that mounts the file alone, and not its folder: the same file by a path where neither log nor lock
+/// is found.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_is_served_under_another_path_is_refused() {
+    let site = Site::prepare();
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let mounted = elsewhere.path().join("mounted.db");
+    fs::write(&mounted, b"").expect("a place to mount at");
+    let script = r#"mount --bind "$1" "$2" && shift 2 && exec "$@""#;
+    let beside_it = |command: &[&str]| {
+        let mut unshare = Command::new("unshare");
+        let paths = [site.db.as_os_str(), mounted.as_os_str()];
+        unshare.args(["-m", "sh", "-c", script, "sh"]).args(paths);
+        unshare.args(command).stdin(Stdio::null());
+        unshare.output().expect("unshare")
+    };
+    if !beside_it(&["true"]).status.success() {
+        eprintln!("skipped: mounting takes root");
+        return;
+    }
+    let serve = serve_arguments(&mounted);
+    let serve: Vec<&str> = serve.iter().map(String::as_str).collect();
+    let name = mounted.to_str().expect("a name");
+    let backup = elsewhere.path().join("backup.db");
+    let backup = backup.to_str().expect("a name");
+    let commands = [
+        &serve[..],
+        &["client", "list", "--db", name],
+        &["check", "--db", name],
+        &["backup", "--output", backup, "--db", name],
+        &["compact", "--db", name],
+    ];
+    let served = Served::start(&site.db);
+    for command in commands {
+        let output = beside_it(&[&[super::process::GATEPOST], command].concat());
+        let told = [output.stdout, output.stderr].concat();
+        assert!(!output.status.success(), "{command:?}");
+        has(
+            String::from_utf8_lossy(&told),
+            ["served under another path", "mount the folder"],
+        );
+    }
+    // By its own path it is there for commands, and by any once it is served no more.
+    told(&site.db, &["client", "list", "--json"]);
+    served.stop();
+    let output = beside_it(&[super::process::GATEPOST, "client", "list", "--db", name]);
+    assert!(output.status.success(), "{output:?}");
+}

@@ -21,24 +21,32 @@
 //!
 //! # How
 //!
-//! As one transaction that no other write shares (`Store::write_attached`), row by row where rows
-//! differ: kill it half-way and nothing has happened; readers see one state or the other. Within that
-//! transaction, before anything is changed, a safety backup is made. So every scan that was ever
-//! acknowledged is in that backup, or in the file, or in both: what was acknowledged before is in
-//! the backup, and what waits meanwhile is written after. Gates wait that long, a few seconds for a
-//! large file.
+//! What takes long is done beside the writer, while gates go on: the snapshot is checked, a safety backup is
+//! made and checked but for its log, and all rows are compared. What remains is one transaction that no
+//! other write shares (`Store::write_attached`): the end of the log goes into the safety backup, and rows that
+//! differed, or were written since, become those of the snapshot. Kill it half-way and nothing has happened;
+//! readers see the old state until it is committed, and the new one from then on. Every scan that was ever
+//! acknowledged is in that backup, or in the file, or in both: what was acknowledged before is in the
+//! backup, and what waits meanwhile is written after. Gates wait for as long as it takes to put back what the
+//! rehearsal changed, however large the file is. Who is inside where is counted anew right after.
+//!
+//! Another program that writes to the file meanwhile is not seen by the comparison: then nothing is changed,
+//! and whoever asked is told to try again.
 
 mod rows;
 
 pub use rows::{KEPT, RESTORED};
 
 use super::{
+    Unfinished,
     ledger::{self, Entry, Purpose},
-    make_beside, run, verify,
+    run, verify,
 };
 use crate::{
     core::{Context, audit, changes, settings},
     db::{Store, Tx, open::read_only_address},
+    domain::interactions::recount,
+    identity::App,
     types::{
         Timestamp,
         error::{Error, Kind, Result},
@@ -84,20 +92,29 @@ pub fn check_doors(connection: &Connection) -> Result<()> {
 
 /// What would go, counted on a connection of its own.
 pub fn preview(store: &Store, snapshot: &Path) -> Result<Going> {
+    rows::going(&both(store.path(), snapshot)?, NOW)
+}
+
+/// The name of our file on a connection to both.
+const NOW: &str = "now";
+
+/// A connection that reads our file and the snapshot.
+fn both(database: &Path, snapshot: &Path) -> Result<Connection> {
     let connection = Connection::open_in_memory()?;
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
     connection.pragma_update(None, "trusted_schema", false)?;
-    let live = read_only_address(store.path()).replace("immutable=1&", "");
-    connection.execute("ATTACH ?1 AS now", [live])?;
+    let live = read_only_address(database).replace("immutable=1&", "");
+    connection.execute(&format!("ATTACH ?1 AS {NOW}"), [live])?;
     connection.execute(
         &format!("ATTACH ?1 AS {}", crate::db::ATTACHED),
         [read_only_address(snapshot)],
     )?;
-    rows::going(&connection, "now")
+    Ok(connection)
 }
 
-/// Goes back to a snapshot, after a safety backup into `folder`.
-pub async fn go_back(store: &Store, ctx: &Context, snapshot: &Entry) -> Result<Returned> {
+/// Goes back to a snapshot, after a safety backup.
+pub async fn go_back(app: &App, ctx: &Context, snapshot: &Entry) -> Result<Returned> {
+    let store = &app.store;
     let (path, database) = (snapshot.path.clone(), store.path().to_owned());
     // In full, and before anybody waits: a snapshot that is damaged is noticed now.
     let found = run::on_thread(move || verify::inspect(&path, &database)).await?;
@@ -106,23 +123,56 @@ pub async fn go_back(store: &Store, ctx: &Context, snapshot: &Entry) -> Result<R
             "this snapshot was made by another version of Gatepost; stop the server and put it in the file's place with `gatepost restore`",
         ));
     }
+    store.look_up(check_doors)?;
     let folder = run::own_folder(store.path());
     super::folder::make_own(&folder, store.path())?;
     super::folder::look(&folder, store.path())?;
-    let (source, ctx, taken_at) = (store.source(), ctx.clone(), snapshot.started_at);
-    store
-        .write_attached(snapshot.path.clone(), move |tx| {
-            check_doors(tx)?;
-            let safety = run::free_name(&folder, "before-return-", &ctx, tx.now());
-            let made = make_beside(&source, &safety)?;
-            let gone = rows::put_back(tx, &ctx)?;
-            let id = ledger::begin(tx, Purpose::Manual, &safety, tx.now())?;
-            ledger::done(tx, &ctx, id, &made, Timestamp::now())?;
-            note(tx, &ctx, &gone, taken_at)?;
-            tx.outdate_caches();
-            Ok(Returned { gone, safety })
+    let safety = run::free_name(&folder, "before-return-", ctx, Timestamp::now());
+    let planned = safety.clone();
+    let begin = move |tx: &Tx<'_>| ledger::begin(tx, Purpose::Manual, &planned, tx.now());
+    let id = store.write(begin).await?;
+    let returned = put_back(app, ctx, snapshot, safety, id).await;
+    if let Err(cause) = &returned {
+        let why = cause.message.clone();
+        let fail = move |tx: &Tx<'_>| {
+            rows::forget(tx)?;
+            ledger::failed(tx, id, &why, tx.now())
+        };
+        store.write(fail).await?;
+    } else {
+        recount::where_due(store).await?;
+    }
+    returned
+}
+
+/// Puts the rows back, once the safety backup is made that is listed under this id.
+async fn put_back(
+    app: &App,
+    ctx: &Context,
+    snapshot: &Entry,
+    safety: PathBuf,
+    id: i64,
+) -> Result<Returned> {
+    let (of_thread, path, target) = (app.clone(), snapshot.path.clone(), safety.clone());
+    let prepared = run::on_thread(move || {
+        let store = &of_thread.store;
+        Unfinished::begin(&store.source(), &target, || {
+            let watched = store.write_blocking(rows::watch)?;
+            Ok((watched, rows::compare(&both(store.path(), &path)?, NOW)?))
         })
-        .await
+    });
+    let (backup, (watched, differing)) = prepared.await?;
+    let (of_job, taken_at) = (ctx.clone(), snapshot.started_at);
+    let returned = app.store.write_attached(snapshot.path.clone(), move |tx| {
+        check_doors(tx)?;
+        let made = backup.finish()?;
+        let gone = rows::put_back(tx, &of_job, differing, watched)?;
+        ledger::done(tx, &of_job, id, &made, Timestamp::now())?;
+        note(tx, &of_job, &gone, taken_at)?;
+        tx.outdate_caches();
+        Ok(Returned { gone, safety })
+    });
+    returned.await
 }
 
 fn note(tx: &Tx<'_>, ctx: &Context, gone: &Going, taken_at: Timestamp) -> Result<()> {
@@ -141,3 +191,6 @@ fn note(tx: &Tx<'_>, ctx: &Context, gone: &Going, taken_at: Timestamp) -> Result
     audit::append(tx, ctx, &change)?;
     changes::reset(tx)
 }
+
+#[cfg(test)]
+mod tests;

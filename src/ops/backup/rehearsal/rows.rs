@@ -1,14 +1,17 @@
 //! The rows of the file as a snapshot beside it has them. Rows that are the same are not touched;
 //! what depends on rows, such as the search index, follows by the triggers of the schema.
+//!
+//! Comparing all rows takes nearly all of the time, and few differ. So that is done beside the writer, while
+//! temporary triggers note which rows are written: put back are the rows that differed and those.
 
 use super::Going;
 use crate::{
     core::Context,
     db::{ATTACHED, Tx},
     domain::{delegates::erased, interactions::recount},
-    types::error::Result,
+    types::error::{Error, Result},
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, params_from_iter, types::Value};
 
 /// The tables whose rows become those of the snapshot, parents before children.
 #[rustfmt::skip]
@@ -38,7 +41,8 @@ pub const KEPT: &[&str] = &[
 /// comes back with the rest, and is erased anew before anybody sees it: so nothing of them is missed.
 const ERASED: &str = "CREATE TEMP TABLE erased AS
     SELECT id FROM beside.delegates AS s
-    WHERE NOT EXISTS (SELECT 1 FROM main.delegates AS d WHERE d.id = s.id)
+    WHERE s.id IN (SELECT id FROM temp.differing_delegates)
+    AND NOT EXISTS (SELECT 1 FROM main.delegates AS d WHERE d.id = s.id)
     AND NOT EXISTS (SELECT 1 FROM main.erasures AS e WHERE e.record_type = 'delegate' AND e.record_id = s.id)
     AND NOT EXISTS (
         SELECT 1 FROM beside.batch_rows AS r JOIN main.batches AS b ON b.id = r.batch_id
@@ -123,10 +127,10 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn of(connection: &Connection, name: &'a str) -> Result<Self> {
-        let sql = "SELECT name, pk > 0 FROM pragma_table_info(?1, 'main') ORDER BY cid";
+    fn of(connection: &Connection, file: &str, name: &'a str) -> Result<Self> {
+        let sql = "SELECT name, pk > 0 FROM pragma_table_info(?1, ?2) ORDER BY cid";
         let mut statement = connection.prepare(sql)?;
-        let columns = statement.query_map([name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let columns = statement.query_map((name, file), |row| Ok((row.get(0)?, row.get(1)?)))?;
         let columns = columns.collect::<rusqlite::Result<Vec<(String, bool)>>>()?;
         let key = columns.iter().filter(|(_, is_key)| *is_key);
         Ok(Self {
@@ -149,43 +153,156 @@ impl<'a> Table<'a> {
         let list = |of: &dyn Fn(&String) -> String| -> String {
             self.columns.iter().map(of).collect::<Vec<_>>().join(", ")
         };
-        let same = self.key.iter().map(|key| format!("d.{key} = s.{key}"));
+        let differs = |of| {
+            let (keys, all) = (self.keys(of), self.keys(""));
+            format!(
+                "({keys}) IN (SELECT {all} FROM temp.differing_{})",
+                self.name
+            )
+        };
         let sql = sql
+            .replace("OUR_ROW_DIFFERS", &differs("d."))
+            .replace("THEIR_ROW_DIFFERS", &differs("s."))
             .replace("OURS", &format!("main.{}", self.name))
             .replace("SNAPSHOT", &format!("{ATTACHED}.{}", self.name))
             .replace("COLUMNS", &self.columns.join(", "))
             .replace("THEIR_VALUES", &list(&of_snapshot))
             .replace("OUR_VALUES", &list(&|column| format!("d.{column}")))
-            .replace("SAME_KEY", &same.collect::<Vec<_>>().join(" AND "))
+            .replace("SAME_KEY", &self.same_key())
             .replace("KEPT", kept(self.name))
             .replace("PASSED_OVER", passed_over(self.name));
         Ok(tx.execute_batch(&sql)?)
     }
+
+    /// The columns of the key, each with this before it.
+    fn keys(&self, of: &str) -> String {
+        let keys = self.key.iter().map(|key| format!("{of}{key}"));
+        keys.collect::<Vec<_>>().join(", ")
+    }
+
+    fn same_key(&self) -> String {
+        let same = self.key.iter().map(|key| format!("d.{key} = s.{key}"));
+        same.collect::<Vec<_>>().join(" AND ")
+    }
+}
+
+/// The keys of rows that differ, for each of the tables that go back.
+pub(super) struct Differing(Vec<(&'static str, Vec<Vec<Value>>)>);
+
+/// Has the writing connection note which rows are written from now on; the state of the file by which writes
+/// of other programs are noticed, which it does not see.
+pub(super) fn watch(tx: &Tx<'_>) -> Result<i64> {
+    forget(tx)?;
+    for name in RESTORED {
+        let table = Table::of(tx, "main", name)?;
+        let keys = table.keys("");
+        tx.execute_batch(&format!(
+            "CREATE TEMP TABLE differing_{name} AS SELECT {keys} FROM main.{name} LIMIT 0;
+             CREATE UNIQUE INDEX temp.differing_{name}_keys ON differing_{name} ({keys})"
+        ))?;
+        for (event, rows) in [
+            ("INSERT", &["NEW."][..]),
+            ("UPDATE", &["OLD.", "NEW."]),
+            ("DELETE", &["OLD."]),
+        ] {
+            // Not OR IGNORE: an upsert that sets it off would have its own way with conflicts.
+            let noted = rows.iter().map(|row| {
+                let (new, known) = (table.keys(row), table.keys(""));
+                format!(
+                    "INSERT INTO differing_{name} SELECT {new} WHERE NOT EXISTS
+                         (SELECT 1 FROM differing_{name} WHERE ({known}) = ({new}));"
+                )
+            });
+            tx.execute_batch(&format!(
+                "CREATE TEMP TRIGGER differing_{name}_{event} AFTER {event} ON main.{name} BEGIN {} END",
+                noted.collect::<String>()
+            ))?;
+        }
+    }
+    state(tx)
+}
+
+/// Ends that.
+pub(super) fn forget(tx: &Tx<'_>) -> Result<()> {
+    for name in RESTORED {
+        for event in ["INSERT", "UPDATE", "DELETE"] {
+            tx.execute_batch(&format!(
+                "DROP TRIGGER IF EXISTS temp.differing_{name}_{event}"
+            ))?;
+        }
+        tx.execute_batch(&format!("DROP TABLE IF EXISTS temp.differing_{name}"))?;
+    }
+    Ok(())
+}
+
+/// Changes whenever another program writes to the file, or the log is emptied beside the writer.
+fn state(tx: &Tx<'_>) -> Result<i64> {
+    Ok(tx.pragma_query_value(None, "data_version", |row| row.get(0))?)
+}
+
+/// Compares all rows of the file, which is `now` on this connection, with those of the snapshot.
+pub(super) fn compare(connection: &Connection, now: &str) -> Result<Differing> {
+    let mut all = Vec::new();
+    for name in RESTORED {
+        let table = Table::of(connection, now, name)?;
+        let columns = |of: &str| {
+            let columns = table.columns.iter().map(|column| format!("{of}{column}"));
+            columns.collect::<Vec<_>>().join(", ")
+        };
+        let sql = format!(
+            "SELECT {} FROM {now}.{name} AS d LEFT JOIN {ATTACHED}.{name} AS s ON {same}
+             WHERE s.{first} IS NULL OR ({}) IS NOT ({})
+             UNION ALL
+             SELECT {} FROM {ATTACHED}.{name} AS s
+             WHERE NOT EXISTS (SELECT 1 FROM {now}.{name} AS d WHERE {same})",
+            table.keys("d."),
+            columns("d."),
+            columns("s."),
+            table.keys("s."),
+            same = table.same_key(),
+            first = table.key[0],
+        );
+        let mut statement = connection.prepare(&sql)?;
+        let keys = statement.query_map([], |row| {
+            (0..table.key.len()).map(|at| row.get(at)).collect()
+        })?;
+        all.push((*name, keys.collect::<rusqlite::Result<_>>()?));
+    }
+    Ok(Differing(all))
 }
 
 /// Codes are unique among the records that are not deleted, and two may have changed theirs for each
 /// other's: so everything that changes or goes is deleted, softly, before anything comes.
 const FREE_CODES: &str = "UPDATE OURS AS d SET deleted_at = 0
-    WHERE d.deleted_at IS NULL AND NOT (KEPT) AND NOT EXISTS
+    WHERE OUR_ROW_DIFFERS AND d.deleted_at IS NULL AND NOT (KEPT) AND NOT EXISTS
         (SELECT 1 FROM SNAPSHOT AS s WHERE s.id = d.id AND (THEIR_VALUES) IS (OUR_VALUES))";
 
 const INSERT_MISSING: &str = "INSERT INTO OURS (COLUMNS) SELECT THEIR_VALUES FROM SNAPSHOT AS s
-    WHERE NOT (PASSED_OVER) AND NOT EXISTS (SELECT 1 FROM OURS AS d WHERE SAME_KEY)";
+    WHERE THEIR_ROW_DIFFERS AND NOT (PASSED_OVER) AND NOT EXISTS (SELECT 1 FROM OURS AS d WHERE SAME_KEY)";
 
 const UPDATE_CHANGED: &str = "UPDATE OURS AS d
     SET (COLUMNS) = (SELECT THEIR_VALUES FROM SNAPSHOT AS s WHERE SAME_KEY)
-    WHERE EXISTS (SELECT 1 FROM SNAPSHOT AS s
+    WHERE OUR_ROW_DIFFERS AND EXISTS (SELECT 1 FROM SNAPSHOT AS s
         WHERE SAME_KEY AND NOT (PASSED_OVER) AND (THEIR_VALUES) IS NOT (OUR_VALUES))";
 
 const DELETE_SURPLUS: &str = "DELETE FROM OURS AS d
-    WHERE NOT (KEPT) AND NOT EXISTS (SELECT 1 FROM SNAPSHOT AS s WHERE SAME_KEY)";
+    WHERE OUR_ROW_DIFFERS AND NOT (KEPT) AND NOT EXISTS (SELECT 1 FROM SNAPSHOT AS s WHERE SAME_KEY)";
 
 /// What goes, by ids; `now` is the name of our file on this connection.
 pub(super) fn going(connection: &Connection, now: &str) -> Result<Going> {
+    count_going(connection, now, |_| String::new())
+}
+
+fn count_going(
+    connection: &Connection,
+    now: &str,
+    among: impl Fn(&str) -> String,
+) -> Result<Going> {
     let count = |table: &str, but: &str| -> Result<i64> {
+        let among = among(table);
         let sql = format!(
             "SELECT count(*) FROM {now}.{table} AS d WHERE NOT EXISTS
-             (SELECT 1 FROM {ATTACHED}.{table} AS s WHERE s.id = d.id) {but}"
+             (SELECT 1 FROM {ATTACHED}.{table} AS s WHERE s.id = d.id) {but} {among}"
         );
         Ok(connection.query_row(&sql, [], |row| row.get(0))?)
     };
@@ -200,18 +317,42 @@ pub(super) fn going(connection: &Connection, now: &str) -> Result<Going> {
     })
 }
 
-/// Puts every row back; what went.
-pub(super) fn put_back(tx: &Tx<'_>, ctx: &Context) -> Result<Going> {
-    let gone = going(tx, "main")?;
+/// Puts every row back that differed, or that was written since `watched`; what went. Who is inside where is
+/// to be counted anew.
+pub(super) fn put_back(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    differing: Differing,
+    watched: i64,
+) -> Result<Going> {
+    if state(tx)? != watched {
+        return Err(Error::unavailable(
+            "another program wrote to the file meanwhile, or its log was emptied after somebody was erased; nothing was changed, try again",
+        ));
+    }
+    for (table, keys) in differing.0 {
+        let Some(first) = keys.first() else {
+            continue;
+        };
+        let values = vec!["?"; first.len()].join(", ");
+        let sql = format!("INSERT OR IGNORE INTO temp.differing_{table} VALUES ({values})");
+        let mut statement = tx.prepare(&sql)?;
+        for key in keys {
+            statement.execute(params_from_iter(key))?;
+        }
+    }
+    let gone = count_going(tx, "main", |table| {
+        format!("AND d.id IN (SELECT id FROM temp.differing_{table})")
+    })?;
     tx.execute_batch(&format!(
         "DROP TABLE IF EXISTS temp.erased; DROP TABLE IF EXISTS temp.connected;
          {ERASED}; CREATE TEMP TABLE connected AS {CONNECTED};"
     ))?;
     for table in ["delegates", "devices"] {
-        Table::of(tx, table)?.run(tx, FREE_CODES)?;
+        Table::of(tx, "main", table)?.run(tx, FREE_CODES)?;
     }
     for table in RESTORED {
-        let found = Table::of(tx, table)?;
+        let found = Table::of(tx, "main", table)?;
         found.run(tx, INSERT_MISSING)?;
         if changes(table) {
             found.run(tx, UPDATE_CHANGED)?;
@@ -219,7 +360,7 @@ pub(super) fn put_back(tx: &Tx<'_>, ctx: &Context) -> Result<Going> {
     }
     let_go(tx)?;
     for table in RESTORED.iter().rev() {
-        Table::of(tx, table)?.run(tx, DELETE_SURPLUS)?;
+        Table::of(tx, "main", table)?.run(tx, DELETE_SURPLUS)?;
     }
     erased::again(tx, ctx)?;
     tx.execute(
@@ -227,10 +368,9 @@ pub(super) fn put_back(tx: &Tx<'_>, ctx: &Context) -> Result<Going> {
          WHERE r.admitted = 1 AND nonces.client_id = r.client_id AND nonces.nonce = r.nonce",
         [],
     )?;
-    for (device, off) in recount::drift(tx)? {
-        recount::correct(tx, device, off)?;
-    }
+    recount::have_done(tx)?;
     publish_again(tx, ctx)?;
+    forget(tx)?;
     tx.execute_batch("DROP TABLE temp.erased; DROP TABLE temp.connected;")?;
     Ok(gone)
 }
@@ -240,8 +380,9 @@ fn let_go(tx: &Tx<'_>) -> Result<()> {
     const GOING_DEVICES: &str =
         "NOT IN (SELECT id FROM beside.devices UNION ALL SELECT id FROM temp.connected)";
     tx.execute_batch(&format!(
-        "UPDATE main.users SET delegate_id = NULL WHERE delegate_id NOT IN
-             (SELECT id FROM beside.delegates WHERE id NOT IN (SELECT id FROM temp.erased));
+        "UPDATE main.users SET delegate_id = NULL WHERE delegate_id IS NOT NULL AND NOT EXISTS
+             (SELECT 1 FROM beside.delegates AS s WHERE s.id = delegate_id
+                 AND s.id NOT IN (SELECT id FROM temp.erased));
          UPDATE main.clients SET device_id = NULL WHERE device_id {GOING_DEVICES};
          UPDATE main.device_requests SET device_id = NULL WHERE device_id {GOING_DEVICES};
          UPDATE main.devices SET parent_id = NULL
