@@ -15,13 +15,22 @@ pub struct Page {
     log: [u8; 2],
     /// Grows whenever the first page is written.
     changes: u32,
-    /// What the sequences of ids say; not where SQLite has more than one page for them.
-    sequences: Option<Position>,
+    sequences: Sequences,
+}
+
+/// What stands on the page of the sequences of ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sequences {
+    Are(Position),
+    /// Something else does, or the file ends before it.
+    AreNot,
+    /// It is no page of a table or an index: it is damaged, which others tell.
+    AreDamaged,
 }
 
 impl Page {
-    /// Reads a file whose `sqlite_sequence` stands on a page. None where it cannot be read, is damaged there, or is
-    /// written to at this moment.
+    /// Reads a file whose `sqlite_sequence` stands on a page. None where it cannot be read, or is written to at
+    /// this moment.
     pub fn read(file: &File, sequences: u32) -> Option<Self> {
         let read = || Self::read_once(file, sequences);
         read().filter(|found| read().as_ref() == Some(found))
@@ -36,33 +45,37 @@ impl Page {
         };
         let mut leaf = vec![0; bytes];
         let at = u64::from(page.saturating_sub(1)) * bytes as u64;
-        let read = read_at(file, &mut leaf, at).ok();
-        if read.is_some() && !PAGE_TYPES.contains(leaf.first()?) {
-            return None;
-        }
+        let sequences = match read_at(file, &mut leaf, at) {
+            Ok(()) if !PAGE_TYPES.contains(leaf.first()?) => Sequences::AreDamaged,
+            Ok(()) => sequences(&leaf).map_or(Sequences::AreNot, Sequences::Are),
+            Err(_) => Sequences::AreNot,
+        };
         Some(Self {
             application: number(&header, 68)?,
             bytes,
             log: [header[18], header[19]],
             changes: number(&header, 24)?,
-            sequences: read.and_then(|()| sequences(&leaf)),
+            sequences,
         })
     }
 
     /// Whether the file is as far as that; yes where it does not say.
     pub fn has(&self, position: Position) -> bool {
-        self.sequences.is_none_or(|found| {
-            found.interaction >= position.interaction && found.change >= position.change
-        })
+        match self.sequences {
+            Sequences::Are(found) => {
+                found.interaction >= position.interaction && found.change >= position.change
+            }
+            Sequences::AreNot | Sequences::AreDamaged => true,
+        }
     }
 
     /// Whether a file that was as `before` can have become this one by being written to.
     pub fn may_follow(&self, before: &Self) -> bool {
         let is_behind = match (self.sequences, before.sequences) {
-            (Some(_), Some(then)) => !self.has(then),
+            (Sequences::Are(_), Sequences::Are(then)) => !self.has(then),
             // It is full of something else.
-            (None, Some(_)) => true,
-            (_, None) => false,
+            (Sequences::AreNot, Sequences::Are(_)) => true,
+            _ => false,
         };
         (self.application, self.bytes, self.log) == (before.application, before.bytes, before.log)
             && self.changes >= before.changes
@@ -192,7 +205,7 @@ mod tests {
                 interaction: value,
                 change: value / 2,
             };
-            assert_eq!(found.sequences, Some(position), "{value}");
+            assert_eq!(found.sequences, Sequences::Are(position), "{value}");
             assert!(found.has(position));
         }
     }
@@ -221,9 +234,14 @@ mod tests {
             ..after.clone()
         };
         let full_of_something_else = Page {
-            sequences: None,
+            sequences: Sequences::AreNot,
             ..after.clone()
         };
+        let damaged = Page {
+            sequences: Sequences::AreDamaged,
+            ..after.clone()
+        };
+        assert!(damaged.may_follow(&after));
         for other in [foreign, other_pages, no_log, full_of_something_else] {
             assert!(!other.may_follow(&after), "{other:?}");
         }

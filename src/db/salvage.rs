@@ -1,10 +1,14 @@
 //! What becomes of a damaged write-ahead log: it is kept under another name, and a log of what is sound
 //! takes its place before SQLite opens the file.
 //!
-//! Pages of later commits build on those of earlier ones, so nothing behind a lost page is used. A bad
-//! frame whose page was written again later is no loss, and neither is one that a checkpoint copied into
-//! the file before. What is salvaged is a state that was committed, however many frames are damaged; only
-//! where one frame's page and its number are both damaged, nothing tells which page it was. Interrupted anywhere, there is a whole log in place: the damaged one or the new one.
+//! Pages of later commits build on those of earlier ones, and a bad frame may not even say which page it was. So
+//! nothing behind a bad frame is used, unless a checkpoint copied the frame into the file before. What is
+//! salvaged is a state that was committed, never a mixture. Interrupted anywhere, there is a whole log in
+//! place: the damaged one or the new one.
+//!
+//! What a checkpoint copied, the log's index knows, if the machine was not restarted since. Damage to what is in
+//! the file costs nothing then. Without the index the pages tell: where the file has one from behind the
+//! damage, a checkpoint got further than what can be kept, and nothing is salvaged.
 
 use super::{
     ServeLock,
@@ -17,7 +21,7 @@ use crate::types::{
     os,
 };
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
     fs::{self, File},
     io::{self, BufWriter, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -96,58 +100,53 @@ pub fn refuse_damaged(database: &Path) -> Result<()> {
 /// Puts a damaged log aside and what is sound of it in its place. To be called before anything opens
 /// the file.
 pub fn salvage(database: &Path, _: &ServeLock, now: Timestamp) -> Result<Option<Salvaged>> {
-    let Some(plan) = Plan::make(database)? else {
-        return Ok(None);
-    };
-    let log = &plan.damage.log;
-    let told = |cause: io::Error| refused(format!("{}: {cause}", log.display()));
-    let stamp: String = (Zone::default().plain(now).chars())
-        .filter_map(|letter| match letter {
-            ' ' => Some('-'),
-            '-' | ':' => None,
-            other => Some(other),
-        })
-        .collect();
-    let quarantined = beside(log, &format!("{QUARANTINED}{stamp}"));
-    let fresh = beside(log, ".salvaged");
-    let place = || {
-        plan.write(&fresh)?;
-        // A stick's file system may have no links.
-        if fs::hard_link(log, &quarantined).is_err() {
-            fs::copy(log, &quarantined)?;
-            File::open(&quarantined)?.sync_all()?;
-        }
-        os::sync_folder(folder_of(log))?;
-        fs::rename(&fresh, log)?;
-        os::sync_folder(folder_of(log))
-    };
-    place().map_err(told)?;
-    Ok(Some(Salvaged {
-        damage: plan.damage,
-        quarantined,
-    }))
+    let plan = Plan::make(database)?;
+    plan.map(|plan| plan.carry_out(now)).transpose()
 }
 
 /// What to keep of a damaged log.
 struct Plan {
+    file: File,
     damage: Damage,
     found: Damaged,
-    /// Frames that are kept.
+    /// Frames that are kept, and those of them that are in the file already.
     kept: usize,
+    in_file: usize,
+}
+
+/// The boot of this machine; none where it is not known.
+fn boot_id() -> Option<String> {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()
+}
+
+/// The boot in which a file was last used; the index of its log is trusted in no other.
+fn boot_of_use(_database: &Path) -> Option<String> {
+    None
 }
 
 impl Plan {
     fn make(database: &Path) -> Result<Option<Self>> {
+        Self::make_after(database, boot_of_use(database))
+    }
+
+    /// Makes a plan for a file that was last used in this boot of a machine.
+    fn make_after(database: &Path, boot: Option<String>) -> Result<Option<Self>> {
         let log = beside(database, "-wal");
         if !log.exists() {
             return Ok(None);
         }
         let told = |cause: io::Error| refused(format!("{}: {cause}", log.display()));
-        let mut file = match File::open(database) {
+        let file = match File::open(database) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened.map_err(told)?,
         };
-        let mut scan = || wal::scan(&log, &mut |page, bytes| page_of(&mut file, page, bytes));
+        let scan = || {
+            let is_trusted = boot.is_some() && boot == boot_id();
+            let index = is_trusted.then(|| wal::Index::read(&beside(database, "-shm")));
+            wal::scan(&log, index.flatten(), &mut |page, bytes| {
+                page_of(&file, page, bytes)
+            })
+        };
         let found = scan().map_err(told)?;
         // Of a log that another command is writing to at this moment, no two looks agree.
         if found == Found::Sound || scan().map_err(told)? != found {
@@ -156,75 +155,122 @@ impl Plan {
         let Found::Damaged(found) = found else {
             return Err(hopeless(database, &log, "the header of its log is damaged"));
         };
-        let mut plan = Self {
-            kept: 0,
-            damage: Damage {
-                first_bad: found.first_bad + 1,
-                frames: found.frames.len(),
-                lost_commits: 0,
-                lost_frames: 0,
-                lost_pages: 0,
-                log,
-            },
-            found,
+        let in_file = found.index.as_ref().map_or(0, |index| index.copied);
+        let kept = found.sound_frames(in_file);
+        let lost = &found.frames[kept..found.end];
+        let pages: HashSet<u32> = lost.iter().map(|frame| frame.page).collect();
+        let damage = Damage {
+            first_bad: found.first_bad + 1,
+            frames: found.end,
+            lost_commits: lost.iter().filter(|frame| frame.commits).count(),
+            lost_frames: lost.len(),
+            lost_pages: pages.len(),
+            log,
         };
-        let (copied, whole) = plan.copied(&mut file).map_err(Error::invalid_cause)?;
-        // A power cut tears the end, which no checkpoint copies before it is synced.
-        if !(plan.found.proven || whole && copied > plan.found.first_bad) {
-            return Ok(None);
-        }
-        plan.kept = plan.found.sound_frames(if whole { copied } else { 0 });
-        if plan.kept < copied {
+        let plan = Self {
+            file,
+            damage,
+            found,
+            kept,
+            in_file,
+        };
+        let copied_further = match &plan.found.index {
+            Some(index) => kept < index.begun,
+            None => plan.is_copied_further().map_err(Error::invalid_cause)?,
+        };
+        if copied_further {
             let why = "its log is damaged, and later changes were copied into the file already";
             return Err(hopeless(database, &plan.damage.log, why));
         }
-        Ok(Some(plan.with_losses()))
+        // A power cut tears the end, which no checkpoint copies before it is synced.
+        let is_damaged = plan.found.proven || !plan.found.copied.is_empty();
+        Ok(is_damaged.then_some(plan))
     }
 
-    fn with_losses(mut self) -> Self {
-        let lost = &self.found.frames[self.kept..];
-        let pages: HashSet<u32> = lost.iter().map(|frame| frame.page).collect();
-        self.damage.lost_commits = lost.iter().filter(|frame| frame.commits).count();
-        self.damage.lost_frames = lost.len();
-        self.damage.lost_pages = pages.len();
-        self
-    }
-
-    /// Up to which frame a checkpoint copied into the file, and whether all before is in it, too: one that
-    /// was interrupted leaves a mixture. With the log cut before what was copied, it would be one for good.
-    fn copied(&self, file: &mut File) -> io::Result<(usize, bool)> {
+    /// Whether the file has a page from behind what is kept: with the log cut there, it would be a mixture for
+    /// good.
+    ///
+    /// A page may also be again what it was before the log, such as a count that goes up and down. What looks like
+    /// a torn end is no damage by such a page alone: a checkpoint copies in the order of pages, so the file
+    /// must have all pages before it from there as well.
+    fn is_copied_further(&self) -> io::Result<bool> {
         let mut log = File::open(&self.damage.log)?;
-        // Of each page, where the file has it from, and the first change since.
-        let mut pages: HashMap<u32, (usize, usize)> = HashMap::new();
+        // The frames of each page, and whether the file has it as the frame has it.
+        let mut pages: BTreeMap<u32, Vec<(usize, bool)>> = BTreeMap::new();
         for (at, frame) in self.found.frames.iter().enumerate() {
-            if !frame.good {
+            if frame.good {
+                let whole = self.frame(&mut log, at)?;
+                let page = &whole[FRAME_HEADER_BYTES..];
+                let now = page_of(&self.file, frame.page, page.len());
+                let is_in_file = now.is_some_and(|now| now == page);
+                pages.entry(frame.page).or_default().push((at, is_in_file));
+            }
+        }
+        let is_as_of = |frames: &[(usize, bool)], at: usize| {
+            let known = frames.iter().take_while(|(frame, _)| *frame <= at).count();
+            known == 0
+                || frames[known - 1..]
+                    .iter()
+                    .any(|(_, is_in_file)| *is_in_file)
+        };
+        for (page, frames) in &pages {
+            let kept = frames.iter().take_while(|(at, _)| *at < self.kept).last();
+            if kept.is_some_and(|(_, is_in_file)| *is_in_file) {
                 continue;
             }
-            let whole = self.frame(&mut log, at)?;
-            let page = &whole[FRAME_HEADER_BYTES..];
-            let is_in_file = page_of(file, frame.page, page.len()).is_some_and(|now| now == page);
-            let (from, until) = pages.entry(frame.page).or_insert((0, usize::MAX));
-            if is_in_file {
-                (*from, *until) = (at + 1, usize::MAX);
-            } else if *until == usize::MAX {
-                *until = at;
+            let behind = frames
+                .iter()
+                .rfind(|(at, is_in_file)| *is_in_file && *at >= self.kept);
+            let Some((at, _)) = behind else {
+                continue;
+            };
+            if self.found.proven || pages.range(..page).all(|(_, before)| is_as_of(before, *at)) {
+                return Ok(true);
             }
         }
-        let copied = pages.values().map(|(from, _)| *from).max().unwrap_or(0);
-        let missing = pages.values().map(|(_, until)| *until).min();
-        Ok((copied, missing.is_none_or(|missing| missing >= copied)))
+        Ok(false)
     }
 
-    /// A frame as it should be, or one that can stand in its place.
+    /// Puts the damaged log aside and a log of what is kept in its place.
+    fn carry_out(self, now: Timestamp) -> Result<Salvaged> {
+        let log = &self.damage.log;
+        let told = |cause: io::Error| refused(format!("{}: {cause}", log.display()));
+        let stamp: String = (Zone::default().plain(now).chars())
+            .filter_map(|letter| match letter {
+                ' ' => Some('-'),
+                '-' | ':' => None,
+                other => Some(other),
+            })
+            .collect();
+        let quarantined = beside(log, &format!("{QUARANTINED}{stamp}"));
+        let fresh = beside(log, ".salvaged");
+        let place = || {
+            self.write(&fresh)?;
+            if self.in_file > 0 {
+                // What is not in the log any more must not be lost.
+                self.file.sync_all()?;
+            }
+            // A stick's file system may have no links.
+            if fs::hard_link(log, &quarantined).is_err() {
+                fs::copy(log, &quarantined)?;
+                File::open(&quarantined)?.sync_all()?;
+            }
+            os::sync_folder(folder_of(log))?;
+            fs::rename(&fresh, log)?;
+            os::sync_folder(folder_of(log))
+        };
+        place().map_err(told)?;
+        Ok(Salvaged {
+            damage: self.damage,
+            quarantined,
+        })
+    }
+
+    /// A good frame, as it should be.
     fn frame(&self, log: &mut File, at: usize) -> io::Result<Vec<u8>> {
-        let source = self.found.stand_in(at).unwrap_or(at);
-        match self.found.copied.get(&source) {
-            Some(frame) => Ok(frame.clone()),
-            None => self.stored(log, source),
+        if let Some(frame) = self.found.copied.get(&at) {
+            return Ok(frame.clone());
         }
-    }
-
-    fn stored(&self, log: &mut File, at: usize) -> io::Result<Vec<u8>> {
         let mut frame = vec![0; FRAME_HEADER_BYTES + self.found.header.page_bytes()];
         let offset = HEADER_BYTES as u64 + at as u64 * frame.len() as u64;
         log.seek(SeekFrom::Start(offset))?;
@@ -232,7 +278,7 @@ impl Plan {
         Ok(frame)
     }
 
-    /// Writes a log of the frames that are kept.
+    /// Writes a log of the frames that are kept and not in the file.
     fn write(&self, path: &Path) -> io::Result<()> {
         let mut log = File::open(&self.damage.log)?;
         let _ = fs::remove_file(path);
@@ -240,20 +286,11 @@ impl Plan {
         let fresh = File::options().write(true).open(path)?;
         fresh.set_permissions(log.metadata()?.permissions())?;
         let mut fresh = BufWriter::with_capacity(1 << 20, fresh);
-        let header = &self.found.header;
+        let header = self.found.header.renewed();
         fresh.write_all(&header.0)?;
         let mut seed = header.sum();
-        for at in 0..self.kept {
+        for at in self.in_file..self.kept {
             let mut frame = self.frame(&mut log, at)?;
-            if !self.found.frames[at].good {
-                // Whether it commits is its own.
-                let size = if self.found.frames[at].commits {
-                    self.stored(&mut log, at)?[4..8].to_vec()
-                } else {
-                    vec![0; 4]
-                };
-                frame[4..8].copy_from_slice(&size);
-            }
             frame[8..16].copy_from_slice(header.salts());
             seed = header.sum_of(&frame, seed);
             frame[16..20].copy_from_slice(&seed.0.to_be_bytes());
@@ -274,7 +311,7 @@ fn hopeless(database: &Path, log: &Path, why: &str) -> Error {
 }
 
 /// Reads a page of the database file.
-fn page_of(file: &mut File, page: u32, bytes: usize) -> Option<Vec<u8>> {
+fn page_of(mut file: &File, page: u32, bytes: usize) -> Option<Vec<u8>> {
     let at = u64::from(page).checked_sub(1)? * bytes as u64;
     let mut read = vec![0; bytes];
     file.seek(SeekFrom::Start(at)).ok()?;

@@ -19,8 +19,6 @@ pub(super) const FRAME_HEADER_BYTES: usize = 24;
 const SUMMED_BYTES: usize = 8;
 const MAGIC: u32 = 0x377f_0682;
 const PAGE_BYTES_MAX: u32 = 65_536;
-/// Pages that a file has at most, for guesses at what a damaged header said.
-const PAGES_MAX: u32 = 1 << 20;
 /// Read at a time.
 const CHUNK_BYTES: usize = 1 << 20;
 
@@ -50,39 +48,23 @@ impl Header {
         &self.0[16..24]
     }
 
+    /// The header of a log begun anew, which no index knows yet.
+    pub fn renewed(&self) -> Self {
+        let mut bytes = self.0;
+        let salt = word(&bytes, 16).wrapping_add(1);
+        bytes[16..20].copy_from_slice(&salt.to_be_bytes());
+        let sum = checksum(&bytes[..24], self.big_endian(), (0, 0));
+        bytes[24..28].copy_from_slice(&sum.0.to_be_bytes());
+        bytes[28..].copy_from_slice(&sum.1.to_be_bytes());
+        Self(bytes)
+    }
+
     pub fn sum(&self) -> Sum {
         (word(&self.0, 24), word(&self.0, 28))
     }
 
     pub fn big_endian(&self) -> bool {
         word(&self.0, 0) & 1 == 1
-    }
-
-    /// What a frame's header must begin with for its checksum to be right: run backwards through the page.
-    fn summed(&self, frame: &[u8], seed: Sum) -> [u8; SUMMED_BYTES] {
-        let is_big = self.big_endian();
-        // Either order of bytes is its own inverse.
-        let ordered = |number: u32| {
-            if is_big {
-                number.to_be()
-            } else {
-                number.to_le()
-            }
-        };
-        let number = |bytes: [u8; 4]| ordered(u32::from_ne_bytes(bytes));
-        let bytes = |number: u32| ordered(number).to_ne_bytes();
-        let (mut a, mut b) = sum_in(frame);
-        let page = frame[FRAME_HEADER_BYTES..].as_chunks::<8>().0;
-        for [p, q, r, s, t, u, v, w] in page.iter().rev() {
-            b = b.wrapping_sub(number([*t, *u, *v, *w])).wrapping_sub(a);
-            a = a.wrapping_sub(number([*p, *q, *r, *s])).wrapping_sub(b);
-        }
-        let page_number = bytes(a.wrapping_sub(seed.0).wrapping_sub(seed.1));
-        let size = bytes(b.wrapping_sub(seed.1).wrapping_sub(a));
-        let mut summed = [0; SUMMED_BYTES];
-        summed[..4].copy_from_slice(&page_number);
-        summed[4..].copy_from_slice(&size);
-        summed
     }
 
     /// The checksum of a frame.
@@ -95,7 +77,7 @@ impl Header {
 /// What a frame says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame {
-    /// The page that it holds; 0 where that is not known.
+    /// The page that it holds; 0 where the frame is bad, as its number may be as well.
     pub page: u32,
     /// Whether it ends a transaction.
     pub commits: bool,
@@ -103,53 +85,70 @@ pub(super) struct Frame {
     pub good: bool,
 }
 
-/// What is wrong with a log that is damaged.
+/// A log in which a frame is bad: damaged, or only torn at its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Damaged {
     pub header: Header,
-    /// All frames up to the last commit.
     pub frames: Vec<Frame>,
     /// The first bad frame, counted from 0.
     pub first_bad: usize,
+    /// Frames up to the last commit.
+    pub end: usize,
     /// Bad frames whose page a checkpoint had copied into the database file, whole.
     pub copied: HashMap<usize, Vec<u8>>,
     /// Whether no power cut can have left it so.
     pub proven: bool,
+    /// What the index says of this log, where it can be trusted.
+    pub index: Option<Index>,
 }
 
 impl Damaged {
-    /// How many frames make a state of the file in which nothing is missing: those up to a commit by
-    /// which each bad frame before it has a good one of the same page behind it. The first `copied`
-    /// frames are in the file already.
-    pub fn sound_frames(&self, copied: usize) -> usize {
-        let mut later = HashMap::new();
-        let mut superseded = HashMap::new();
-        for (at, frame) in self.frames.iter().enumerate().rev() {
-            if frame.good {
-                later.insert(frame.page, at);
-            } else if let Some(by) = later.get(&frame.page) {
-                superseded.insert(at, *by);
+    /// How many frames make a state of the file that was committed, where all before `from` are in the file.
+    pub fn sound_frames(&self, from: usize) -> usize {
+        let mut sound = from;
+        for (at, frame) in self.frames[..self.end].iter().enumerate().skip(from) {
+            if !frame.good {
+                break;
             }
-        }
-        let (mut sound, mut needed) = (0, 0);
-        for (at, frame) in self.frames.iter().enumerate() {
-            if !frame.good && at >= copied {
-                match superseded.get(&at) {
-                    Some(by) => needed = needed.max(*by),
-                    None => break,
-                }
-            }
-            if frame.commits && needed <= at {
+            if frame.commits {
                 sound = at + 1;
             }
         }
         sound
     }
+}
 
-    /// The frame that can stand in the place of one: itself, or where it is bad, the next good one, which
-    /// counts anyway.
-    pub fn stand_in(&self, at: usize) -> Option<usize> {
-        (at..self.frames.len()).find(|at| self.frames[*at].good)
+/// What the log's index says of a log (<https://www.sqlite.org/walformat.html>). It is never synced, and so
+/// worth something only until the machine is restarted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Index {
+    salts: [u8; 8],
+    /// Frames up to the last commit.
+    frames: usize,
+    /// Frames that are in the database file.
+    pub copied: usize,
+    /// Frames of which a checkpoint may have begun to copy some.
+    pub begun: usize,
+}
+
+impl Index {
+    /// Reads the index of a log that nobody uses; none where it is not whole.
+    pub fn read(path: &Path) -> Option<Self> {
+        let mut bytes = [0; 132];
+        File::open(path).ok()?.read_exact(&mut bytes).ok()?;
+        let number = |at: usize| {
+            u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        let is_used = bytes[12] != 0 && bytes[..48] == bytes[48..96];
+        let sum = checksum(&bytes[..40], cfg!(target_endian = "big"), (0, 0));
+        let index = Self {
+            salts: bytes[32..40].try_into().ok()?,
+            frames: number(16) as usize,
+            copied: number(96) as usize,
+            begun: number(128) as usize,
+        };
+        let fits = index.copied <= index.begun && index.begun <= index.frames;
+        (is_used && sum == (number(40), number(44)) && fits).then_some(index)
     }
 }
 
@@ -164,9 +163,10 @@ pub(super) enum Found {
     Headless,
 }
 
-/// Looks through a log; `page_of` reads a page of the database file.
+/// Looks through a log, by its index where that is given; `page_of` reads a page of the database file.
 pub(super) fn scan(
     log: &Path,
+    index: Option<Index>,
     page_of: &mut dyn FnMut(u32, usize) -> Option<Vec<u8>>,
 ) -> io::Result<Found> {
     let file = match File::open(log) {
@@ -190,7 +190,7 @@ pub(super) fn scan(
     while read_whole(&mut reader, &mut frame)? {
         scan.take(&mut frame, page_of);
     }
-    Ok(scan.found())
+    Ok(scan.found(index))
 }
 
 /// Fills the buffer; false where the file ends before.
@@ -229,7 +229,7 @@ impl Scan {
 
     fn take(&mut self, frame: &mut [u8], page_of: &mut dyn FnMut(u32, usize) -> Option<Vec<u8>>) {
         let at = self.frames.len();
-        let mut ours = frame[8..16] == *self.header.salts();
+        let ours = frame[8..16] == *self.header.salts();
         let mut good = ours && word(frame, 0) != 0 && self.is_right(frame);
         let behind_commit = self.frames.last().is_some_and(|last| last.commits);
         if good {
@@ -239,15 +239,13 @@ impl Scan {
             good = ours && self.take_from_file(frame, page_of);
             if good {
                 self.copied.insert(at, frame.to_vec());
-            } else if self.may_be_of_other_page(frame) {
-                ours = false;
             }
         }
         self.seed = sum_in(frame);
         // What a frame of another log says is not of this one.
         let commits = ours && word(frame, 4) != 0;
         self.frames.push(Frame {
-            page: if ours { word(frame, 0) } else { 0 },
+            page: if good { word(frame, 0) } else { 0 },
             commits,
             good,
         });
@@ -278,24 +276,34 @@ impl Scan {
         right
     }
 
-    /// Whether it may be the header of a bad frame that is damaged, and not its page: then nobody knows which page
-    /// it holds, and a later frame of the page that it names must not stand for it.
-    fn may_be_of_other_page(&self, frame: &[u8]) -> bool {
-        let needed = self.header.summed(frame, self.seed);
-        (1..=PAGES_MAX).contains(&word(&needed, 0)) && word(&needed, 4) <= PAGES_MAX
-    }
-
-    fn found(mut self) -> Found {
-        let Some(first_bad) = self.first_bad.filter(|first| *first < self.end) else {
+    fn found(mut self, index: Option<Index>) -> Found {
+        let index = index.filter(|index| index.salts == *self.header.salts());
+        if let Some(index) = &index {
+            let missing = Frame {
+                page: 0,
+                commits: false,
+                good: false,
+            };
+            let read = self.frames.len();
+            self.frames.resize(index.frames, missing);
+            self.end = index.frames;
+            if read < self.end {
+                self.first_bad.get_or_insert(read);
+            }
+            self.proven = true;
+            self.first_bad = self.first_bad.filter(|first| *first < self.end);
+        }
+        let Some(first_bad) = self.first_bad else {
             return Found::Sound;
         };
-        self.frames.truncate(self.end);
         Found::Damaged(Damaged {
             header: self.header,
             frames: self.frames,
             first_bad,
+            end: self.end,
             copied: self.copied,
             proven: self.proven,
+            index,
         })
     }
 }
