@@ -62,6 +62,9 @@ pub enum Durability {
 
 type Pool = r2d2::Pool<SqliteConnectionManager>;
 
+/// The longest wait for a connection for lists: less than a browser or a gate waits for its answer.
+const LISTS_WAIT_MAX: Duration = Duration::from_secs(10);
+
 /// Reads at a time for those who follow changes.
 const FOLLOWERS_AT_ONCE: u32 = 2;
 
@@ -72,6 +75,7 @@ pub struct Store {
     wiper: Wiper,
     lookups: Pool,
     lists: Pool,
+    lists_turn: Arc<Semaphore>,
     followers: Pool,
     followers_turn: Arc<Semaphore>,
     durability: Durability,
@@ -172,6 +176,7 @@ impl Store {
             integrity: Arc::new(Integrity::new(path)),
             lookups: pool(path, POOL_SIZE, connection::prepare_look_ups)?,
             lists: pool(path, POOL_SIZE, connection::prepare_reader)?,
+            lists_turn: Arc::new(Semaphore::new(POOL_SIZE as usize)),
             followers: pool(path, FOLLOWERS_AT_ONCE, connection::prepare_reader)?,
             followers_turn: Arc::new(Semaphore::new(FOLLOWERS_AT_ONCE as usize)),
             path: path.to_owned(),
@@ -386,13 +391,23 @@ impl Store {
         self.noted(snapshot(&*self.lookups.get()?, work))
     }
 
-    /// Reads more than a few records, on a thread that may wait.
+    /// Reads more than a few records, on a thread that may wait. Whoever comes first is first: a page that many
+    /// dashboards ask for again and again does not keep a gate's search from its turn.
     pub async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        let turn = Arc::clone(&self.lists_turn).acquire_owned();
+        let turn = tokio::time::timeout(LISTS_WAIT_MAX, turn).await;
+        let turn = turn.map_err(|_| Error::unavailable("all reading connections are busy"))?;
+        let turn = turn.map_err(Error::defect)?;
         let pool = self.lists.clone();
-        let read = tokio::task::spawn_blocking(move || snapshot(&*pool.get()?, work)).await;
+        let read = tokio::task::spawn_blocking(move || {
+            let read = snapshot(&*pool.get()?, work);
+            drop(turn);
+            read
+        });
+        let read = read.await;
         self.noted(read.map_err(Error::defect)?)
     }
 
@@ -491,4 +506,43 @@ fn back_up_before_migration(connection: &Connection, path: &Path, version: i64) 
         tracing::info!("copied {} to {}", path.display(), copy.display());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+    /// Thirty dashboards that read a slow page, each again as soon as it has it, and a gate's search among them.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn whoever_reads_a_list_has_a_turn_among_many_who_read_slow_pages() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("a.db"), Durability::Normal).unwrap();
+        let (store, is_over) = (Arc::new(store), Arc::new(AtomicBool::new(false)));
+        let dashboard = || {
+            let (store, is_over) = (Arc::clone(&store), Arc::clone(&is_over));
+            async move {
+                while !is_over.load(Relaxed) {
+                    let slow = |_: &Connection| {
+                        std::thread::sleep(Duration::from_millis(300));
+                        Ok(())
+                    };
+                    store.read(slow).await?;
+                }
+                Ok(())
+            }
+        };
+        let dashboards: Vec<_> = (0..30).map(|_| tokio::spawn(dashboard())).collect();
+        while store.readers_in_use().1 < POOL_SIZE {
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..2 {
+            store.read(|_| Ok(())).await.unwrap();
+        }
+        is_over.store(true, Relaxed);
+        for dashboard in dashboards {
+            let read: Result<()> = dashboard.await.unwrap();
+            read.unwrap();
+        }
+    }
 }

@@ -166,7 +166,7 @@ impl Delegate {
                             .min(next_session)
                             .min(self.left_above(done.place, &next_left))
                     };
-                    let ends_at = told_at.min(closes_at).min(done.at + DAY_MS);
+                    let ends_at = told_at.min(closes_at).min(done.at.saturating_add(DAY_MS));
                     *end = (ends_at >= told_at || ends_at <= now).then_some(ends_at);
                     if place.is_session {
                         next_session = done.at;
