@@ -13,6 +13,7 @@
 use super::{
     ServeLock,
     open::{self, beside, folder_of, is_served, refused},
+    usage,
     wal::{self, Damaged, FRAME_HEADER_BYTES, Found, HEADER_BYTES},
 };
 use crate::types::{
@@ -114,23 +115,15 @@ struct Plan {
     in_file: usize,
 }
 
-/// The boot of this machine; none where it is not known.
-fn boot_id() -> Option<String> {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()
-}
-
-/// The boot in which a file was last used; the index of its log is trusted in no other.
-fn boot_of_use(_database: &Path) -> Option<String> {
-    None
-}
-
 impl Plan {
     fn make(database: &Path) -> Result<Option<Self>> {
-        Self::make_after(database, boot_of_use(database))
+        let state = usage::State::read(database);
+        Self::make_after(database, state.as_ref().and_then(usage::State::boot))
     }
 
-    /// Makes a plan for a file that was last used in this boot of a machine.
-    fn make_after(database: &Path, boot: Option<String>) -> Result<Option<Self>> {
+    /// Makes a plan for a file that was last used in this boot of a machine; the index of its log is trusted in no
+    /// other.
+    fn make_after(database: &Path, boot: Option<&str>) -> Result<Option<Self>> {
         let log = beside(database, "-wal");
         if !log.exists() {
             return Ok(None);
@@ -141,7 +134,7 @@ impl Plan {
             opened => opened.map_err(told)?,
         };
         let scan = || {
-            let is_trusted = boot.is_some() && boot == boot_id();
+            let is_trusted = boot.is_some_and(|boot| boot == usage::boot_id());
             let index = is_trusted.then(|| wal::Index::read(&beside(database, "-shm")));
             wal::scan(&log, index.flatten(), &mut |page, bytes| {
                 page_of(&file, page, bytes)

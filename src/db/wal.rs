@@ -148,7 +148,9 @@ impl Index {
             begun: number(128) as usize,
         };
         let fits = index.copied <= index.begun && index.begun <= index.frames;
-        (is_used && sum == (number(40), number(44)) && fits).then_some(index)
+        // Whoever opened the log since, to look at it, made the index anew of the frames before the damage.
+        let is_made_anew = index.copied == 0 && index.begun == index.frames;
+        (is_used && sum == (number(40), number(44)) && fits && !is_made_anew).then_some(index)
     }
 }
 

@@ -86,7 +86,7 @@ fn salvaged(path: &Path) -> Result<Option<Salvaged>> {
 
 /// As that, for a file that was last used since the machine was started.
 fn salvaged_since_boot(path: &Path) -> Result<Option<Salvaged>> {
-    let plan = Plan::make_after(path, boot_id())?;
+    let plan = Plan::make_after(path, Some(&usage::boot_id()))?;
     plan.map(|plan| plan.carry_out(Timestamp(0))).transpose()
 }
 
@@ -311,7 +311,7 @@ fn a_page_that_is_again_as_it_was_is_no_checkpoint() {
     let (_folder, path) = laid_out(&file, &damaged);
     fs::write(beside(&path, "-shm"), index).unwrap();
     // Where the machine was restarted nobody knows.
-    let before = Plan::make_after(&path, Some("another".to_owned())).map(drop);
+    let before = Plan::make_after(&path, Some("another")).map(drop);
     assert!(before.unwrap_err().message.contains("gatepost restore"));
     let salvaged = salvaged_since_boot(&path).unwrap().unwrap();
     assert_eq!(salvaged.damage.lost_commits, 8);
