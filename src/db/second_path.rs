@@ -1,12 +1,14 @@
 //! One file that is reached by two paths, as when a container mounts the file alone. Log, index and lock file
 //! are found by their names beside it, so whoever opens it by the other path finds none of them, and ruins it.
 //!
-//! On Linux whoever is alone with a file also holds a lock on the file itself, on a byte far beyond what SQLite
-//! locks or a file ever has. It belongs to an open file description (OFD): unlike SQLite's own locks it stays when
-//! this process opens and closes the file elsewhere.
+//! So on Linux whoever is alone with a file also holds a lock on the file itself ([`lock`]). It stays when this
+//! process opens and closes the file elsewhere, unlike SQLite's own.
 
 use super::open::{is_served, refused};
-use crate::types::error::{Error, Result};
+use crate::types::{
+    error::{Error, Result},
+    os::lock,
+};
 use std::{fs::File, path::Path};
 
 /// The lock of one file, held until this is dropped.
@@ -58,64 +60,7 @@ fn served(path: &Path) -> Error {
     ))
 }
 
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-mod lock {
-    use nix::{
-        errno::Errno,
-        fcntl::{FcntlArg, fcntl},
-        libc,
-    };
-    use std::fs::File;
-
-    /// SQLite's locks are at 1 GiB.
-    const BYTE: i64 = 1 << 62;
-
-    fn of(kind: i32) -> libc::flock {
-        libc::flock {
-            l_type: i16::try_from(kind).unwrap_or_default(),
-            l_whence: i16::try_from(libc::SEEK_SET).unwrap_or_default(),
-            l_start: BYTE,
-            l_len: 1,
-            l_pid: 0,
-        }
-    }
-
-    /// Whether nobody else has it.
-    pub fn take(file: &File) -> nix::Result<bool> {
-        match fcntl(file, FcntlArg::F_OFD_SETLK(&of(libc::F_WRLCK))) {
-            Ok(_) => Ok(true),
-            Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
-            Err(cause) => Err(cause),
-        }
-    }
-
-    pub fn give_back(file: &File) {
-        let _ = fcntl(file, FcntlArg::F_OFD_SETLK(&of(libc::F_UNLCK)));
-    }
-
-    pub fn is_taken(file: &File) -> bool {
-        let mut found = of(libc::F_RDLCK);
-        let asked = fcntl(file, FcntlArg::F_OFD_GETLK(&mut found));
-        asked.is_ok() && i32::from(found.l_type) != libc::F_UNLCK
-    }
-}
-
-#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
-mod lock {
-    use std::{convert::Infallible, fs::File};
-
-    pub fn take(_: &File) -> Result<bool, Infallible> {
-        Ok(true)
-    }
-
-    pub fn give_back(_: &File) {}
-
-    pub fn is_taken(_: &File) -> bool {
-        false
-    }
-}
-
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::db::open::beside;
@@ -124,6 +69,9 @@ mod tests {
     /// A hard link is as good as a mount here: another name for the same file.
     #[test]
     fn who_is_alone_with_a_file_is_so_by_every_path() {
+        if !lock::IS_KNOWN {
+            return;
+        }
         let folder = tempfile::tempdir().unwrap();
         let (path, other) = (folder.path().join("a.db"), folder.path().join("b.db"));
         assert!(Claim::take(&path).unwrap().is_none());

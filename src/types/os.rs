@@ -118,6 +118,73 @@ impl AddAssign for ProcessorTime {
     }
 }
 
+/// A lock on a file itself, far beyond its bytes and SQLite's locks at 1 GiB. It belongs to an open file
+/// description (OFD): it stays when this process opens and closes the file elsewhere.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+pub mod lock {
+    use nix::{
+        errno::Errno,
+        fcntl::{FcntlArg, fcntl},
+        libc,
+    };
+    use std::fs::File;
+
+    /// Whether there are such locks.
+    #[cfg(test)]
+    pub const IS_KNOWN: bool = true;
+    const BYTE: i64 = 1 << 62;
+
+    fn of(kind: i32) -> libc::flock {
+        libc::flock {
+            l_type: i16::try_from(kind).unwrap_or_default(),
+            l_whence: i16::try_from(libc::SEEK_SET).unwrap_or_default(),
+            l_start: BYTE,
+            l_len: 1,
+            l_pid: 0,
+        }
+    }
+
+    /// Takes it; false where somebody else has it.
+    pub fn take(file: &File) -> nix::Result<bool> {
+        match fcntl(file, FcntlArg::F_OFD_SETLK(&of(libc::F_WRLCK))) {
+            Ok(_) => Ok(true),
+            Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
+            Err(cause) => Err(cause),
+        }
+    }
+
+    /// Gives it back.
+    pub fn give_back(file: &File) {
+        let _ = fcntl(file, FcntlArg::F_OFD_SETLK(&of(libc::F_UNLCK)));
+    }
+
+    /// Whether somebody has it by another handle.
+    pub fn is_taken(file: &File) -> bool {
+        let mut found = of(libc::F_RDLCK);
+        let asked = fcntl(file, FcntlArg::F_OFD_GETLK(&mut found));
+        asked.is_ok() && i32::from(found.l_type) != libc::F_UNLCK
+    }
+}
+
+/// Locks that nobody has and everybody gets, where the system knows none that would do.
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+pub mod lock {
+    use std::{convert::Infallible, fs::File};
+
+    #[cfg(test)]
+    pub const IS_KNOWN: bool = false;
+
+    pub fn take(_: &File) -> Result<bool, Infallible> {
+        Ok(true)
+    }
+
+    pub fn give_back(_: &File) {}
+
+    pub fn is_taken(_: &File) -> bool {
+        false
+    }
+}
+
 #[cfg(unix)]
 mod system {
     use std::{

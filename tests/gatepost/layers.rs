@@ -150,7 +150,7 @@ fn one_file_asks_which_system_it_runs_on() {
         "std::os::",
         "signal::",
     ];
-    let crates = ["rustix::", "thread_priority::", "rlimit::"];
+    let crates = ["rustix::", "thread_priority::", "rlimit::", "nix::"];
     let asks = |code: &str| {
         let code = code.replace("all(test, unix)", "test");
         words.iter().chain(&crates).any(|word| code.contains(word))
