@@ -2,7 +2,10 @@
 
 use super::{context, open_existing, print, print_json, progress::Progress};
 use crate::{
-    db::{Store, open::folder_of},
+    db::{
+        Durability, Store,
+        open::{beside, folder_of, is_served},
+    },
     ops::{
         background::Background,
         export::{Counts, Export, Format, What, Which},
@@ -16,10 +19,10 @@ use clap::builder::PossibleValuesParser;
 use serde_json::json;
 use std::{
     fs::File,
-    io::Write,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
 /// Take records out of the file, as a list that people read and `import` takes back.
 #[derive(clap::Args)]
@@ -71,13 +74,65 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     if format == Format::Xlsx && args.output.is_none() {
         return Err(Error::invalid("a spreadsheet needs --output FILE"));
     }
-    let store = open_existing(db)?;
-    let export = of(&store, what, args.search.as_deref())?;
+    let file = Readable::open(db)?;
+    let export = of(&file.store, what, args.search.as_deref())?;
     let Some(output) = &args.output else {
         return to_standard_output(&export, format);
     };
     let written = Progress::during("Exporting", || to_file(&export, format, output))?;
     print_counts(json, output, &[(what, written)])
+}
+
+/// A file that is read.
+struct Readable {
+    store: Store,
+    /// Goes after the store.
+    _copy: Option<TempDir>,
+}
+
+impl Readable {
+    /// Opens the file; where nothing can be written to its folder, a copy of it in a temporary one. SQLite needs files
+    /// beside a database to read its log.
+    fn open(db: &Path) -> Result<Self> {
+        let can_write = || {
+            let file = File::options().write(true).open(db);
+            file.is_ok() && tempfile::tempfile_in(folder_of(db)).is_ok()
+        };
+        if !db.is_file() || can_write() {
+            let store = open_existing(db)?;
+            return Ok(Self { store, _copy: None });
+        }
+        let refused = |why: &dyn std::fmt::Display| {
+            Error::unavailable(format!(
+                "{}: nothing can be written there, and {why}",
+                db.display()
+            ))
+        };
+        if is_served(db) {
+            return Err(refused(&"a server runs on it: export where that runs"));
+        }
+        let folder = tempfile::tempdir().map_err(|cause| refused(&cause))?;
+        let copy = folder.path().join("gatepost.db");
+        for suffix in ["", "-wal"] {
+            let (from, to) = (beside(db, suffix), beside(&copy, suffix));
+            if from.exists() {
+                // Not its permissions: the copy is written to.
+                let copied = File::open(&from)
+                    .and_then(|mut from| io::copy(&mut from, &mut File::create(&to)?));
+                copied.map_err(|cause| {
+                    refused(&format!(
+                        "no copy could be made at {}: {cause}",
+                        to.display()
+                    ))
+                })?;
+            }
+        }
+        let store = Store::open_existing(&copy, Durability::Normal)?;
+        Ok(Self {
+            store,
+            _copy: Some(folder),
+        })
+    }
 }
 
 /// The format that the end of a name says; CSV where it has none.
@@ -222,7 +277,7 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
         }
     }
     let format = args.format.unwrap_or(Format::Csv);
-    let store = open_existing(db)?;
+    let file = Readable::open(db)?;
     let folder = tempfile::tempdir_in(existing_folder_of(output)?).map_err(refused)?;
     let mut counts = Vec::new();
     for what in [
@@ -232,7 +287,7 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
         What::Transactions,
     ] {
         let name = format!("{}.{}", what.name(), format.extension());
-        let (export, path) = (of(&store, what, None)?, folder.path().join(name));
+        let (export, path) = (of(&file.store, what, None)?, folder.path().join(name));
         let written = Progress::during("Exporting", || to_file(&export, format, &path))?;
         counts.push((what, written));
     }

@@ -8,7 +8,7 @@ use crate::{
 use serde_json::json;
 use std::path::Path;
 
-/// Bring the file to the current schema, after a backup copy beside it.
+/// Bring the file to the current schema, after a copy of the old one beside it.
 #[derive(clap::Args)]
 #[command(
     after_help = "Example:\n  gatepost migrate --check --db event.db || gatepost migrate --db event.db"

@@ -91,9 +91,19 @@ pub fn upgrade(connection: &mut Connection) -> Result<()> {
         .skip(usize::try_from(done).unwrap_or_default())
     {
         tracing::info!("migrating the file to schema version {version} of {CURRENT}");
-        steps
-            .to_version(connection, version)
-            .map_err(|cause| Error::defect(format!("migration: {cause}")))?;
+        steps.to_version(connection, version).map_err(|cause| {
+            let cause = match cause {
+                rusqlite_migration::Error::RusqliteError { err, .. } => Error::from(err),
+                cause => Error::defect(cause),
+            };
+            Error::new(
+                cause.kind,
+                format!(
+                    "upgrading the file to schema version {version}: {}",
+                    cause.message
+                ),
+            )
+        })?;
     }
     Ok(())
 }

@@ -19,6 +19,7 @@ pub mod sandbox;
 mod second_path;
 pub mod stats;
 mod tx;
+mod upgrade_copy;
 pub mod usage;
 mod wal;
 mod watch;
@@ -100,7 +101,7 @@ pub struct Source {
 
 impl Store {
     /// Opens the file at `path`, makes a fresh one where there is none, and brings an older one to
-    /// the current schema after a backup copy beside it.
+    /// the current schema, after a copy of it was made beside it.
     pub fn open(path: &Path, durability: Durability) -> Result<Self> {
         Self::open_found(look(path)?, path, durability, None)
     }
@@ -144,7 +145,7 @@ impl Store {
                 let connection = Connection::open(path)?;
                 was_copy = !connection::keeps_log(&connection)?;
                 if version < migrate::CURRENT {
-                    back_up_before_migration(&connection, path, version)?;
+                    upgrade_copy::make(&connection, path, version)?;
                 }
                 connection
             }
@@ -491,21 +492,6 @@ fn pool(path: &Path, size: u32, prepare: fn(&Connection) -> Result<()>) -> Resul
         // A local file does not go away; asking it before each use would double a look-up's cost.
         .test_on_check_out(false)
         .build(manager)?)
-}
-
-/// Copies the file to `<name>.v<version>.bak` before its schema changes.
-fn back_up_before_migration(connection: &Connection, path: &Path, version: i64) -> Result<()> {
-    let copy = open::beside(path, &format!(".v{version}.bak"));
-    if !copy.exists() {
-        connection.execute("VACUUM INTO ?1", [copy.to_string_lossy()])?;
-        // Whoever may not read the file may not read its copy.
-        let permissions = std::fs::metadata(path).map(|file| file.permissions());
-        if let Err(cause) = permissions.and_then(|found| std::fs::set_permissions(&copy, found)) {
-            tracing::warn!("{}: {cause}", copy.display());
-        }
-        tracing::info!("copied {} to {}", path.display(), copy.display());
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -92,8 +92,10 @@ impl Background {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
+    #![cfg(target_os = "linux")]
+
     use super::*;
     use crate::db::ServeLock;
     use std::{

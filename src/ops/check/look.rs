@@ -12,7 +12,7 @@ use crate::{
         error::{Error, Result},
     },
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, functions::FunctionFlags, types::ValueRef};
 use std::path::Path;
 
 /// Lines of SQLite's own check that are shown.
@@ -97,8 +97,9 @@ impl Report {
 type Check = fn(&Connection, &mut Report) -> Result<()>;
 
 /// What is looked at once the pages are sound.
-const CHECKS: [(&str, Check); 8] = [
+const CHECKS: [(&str, Check); 9] = [
     ("Checking the schema", look_at_schema),
+    ("Checking texts", look_at_texts),
     ("Checking references", look_at_references),
     ("Checking JSON", look_at_documents),
     ("Checking nonces and idempotency keys", look_at_answers_kept),
@@ -181,6 +182,45 @@ fn look_at_schema(connection: &Connection, report: &mut Report) -> Result<()> {
     for (kind, name, _) in found.iter().filter(|part| !part.1.starts_with("sqlite_")) {
         if !wanted.iter().any(|part| (&part.0, &part.1) == (kind, name)) {
             report.add(format!("{kind} {name} is none of ours"), TELL);
+        }
+    }
+    Ok(())
+}
+
+/// Texts that are not UTF-8: SQLite takes and keeps any bytes, and who reads such a row fails.
+fn look_at_texts(connection: &Connection, report: &mut Report) -> Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("are_texts", -1, flags, |call| {
+        let is_text = |at| match call.get_raw(at) {
+            ValueRef::Text(bytes) => std::str::from_utf8(bytes).is_ok(),
+            _ => true,
+        };
+        Ok((0..call.len()).all(is_text))
+    })?;
+    let mut statement = connection.prepare(
+        "SELECT t.name, iif(t.wr, 'NULL', 'rowid'), json_group_array(c.name)
+         FROM pragma_table_list AS t JOIN pragma_table_xinfo(t.name) AS c
+         WHERE t.schema = 'main' AND t.type = 'table' AND c.type IN ('TEXT', 'ANY') GROUP BY t.name",
+    )?;
+    let tables = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    for table in tables {
+        let (table, row, columns): (String, String, String) = table?;
+        let columns: Vec<String> = serde_json::from_str(&columns).map_err(Error::defect)?;
+        let bad = |columns: &str| format!("FROM \"{table}\" WHERE NOT are_texts({columns})");
+        let all = format!(
+            "SELECT 1 {}",
+            bad(&format!("\"{}\"", columns.join("\", \"")))
+        );
+        if !connection.prepare(&all)?.exists([])? {
+            continue;
+        }
+        for column in columns {
+            let what = format!("rows of {table} whose {column} is not UTF-8 text");
+            let sql = format!(
+                "SELECT count(*), min({row}) {}",
+                bad(&format!("\"{column}\""))
+            );
+            count(connection, report, &[(&what, &sql, TELL)])?;
         }
     }
     Ok(())

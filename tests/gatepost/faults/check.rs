@@ -129,6 +129,16 @@ const DAMAGES: &[[&str; 3]] = &[
         "7 days",
     ],
     [
+        "UPDATE delegates SET first_name = CAST(x'41ff' AS TEXT) WHERE id = 2",
+        "1 rows of delegates whose first_name is not UTF-8 text, the first with id 2",
+        "last backup",
+    ],
+    [
+        "INSERT INTO settings VALUES ('note', CAST(x'22ff22' AS TEXT))",
+        "1 rows of settings whose value is not UTF-8 text",
+        "last backup",
+    ],
+    [
         "DROP INDEX delegates_barcode",
         "index delegates_barcode is missing",
         "last backup",

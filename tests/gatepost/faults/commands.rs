@@ -5,12 +5,13 @@ use super::{
     evidence,
     ledger::{self, Shape},
     load::Load,
-    process::{Served, Site, gatepost, token, told, until},
+    process::{GATEPOST, Served, Site, beside, gatepost, token, told, until},
     wire::get,
 };
+use crate::harness::has;
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::{path::Path, process::Command};
 
 fn add_client(db: &Path) -> Value {
     told(db, &["client", "add", "gate", "--gate", "--json"])
@@ -89,4 +90,56 @@ fn commands_and_gates_do_not_stop_each_other() {
         json!(book.iter().filter(|entry| entry.answers.is_none()).count()),
         0
     );
+}
+
+/// Of a disk that nothing can be written to: a backup on a stick, the disk of another machine. Needs root.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_on_a_disk_that_is_read_only_is_exported_with_its_log() {
+    let site = Site::prepare();
+    let output = tempfile::tempdir().expect("a folder");
+    let export = |name: &str| {
+        let list = output.path().join(name);
+        let script =
+            r#"mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@""#;
+        let exported = Command::new("unshare")
+            .args(["-m", "sh", "-c", script, "sh"])
+            .arg(site.folder.path())
+            .args([GATEPOST, "export", "interactions", "--output"])
+            .arg(&list)
+            .arg("--db")
+            .arg(&site.db)
+            .output();
+        (exported.expect("unshare"), list)
+    };
+    let rows = |name: &str| {
+        let (exported, list) = export(name);
+        assert!(exported.status.success(), "{exported:?}");
+        std::fs::read_to_string(list)
+            .expect("a list")
+            .lines()
+            .count()
+            - 1
+    };
+    assert_eq!(rows("none.csv"), 0);
+    let mut served = Served::start(&site.db);
+    let load = Load::start(served.address, &site, "x", &[(Shape::Single, 1)]);
+    load.wait_for(20);
+    let book = load.finish();
+    let (refused, _) = export("served.csv");
+    assert_eq!(refused.status.code(), Some(1));
+    has(
+        String::from_utf8_lossy(&refused.stderr),
+        "a server runs on it",
+    );
+    served.kill();
+    let log = std::fs::metadata(beside(&site.db, "-wal")).expect("a log");
+    assert!(log.len() > 0);
+    assert_eq!(rows("with-log.csv"), book.len());
+    // The index of the log is gone, as on a copy.
+    std::fs::remove_file(beside(&site.db, "-shm")).expect("removed");
+    assert_eq!(rows("without-index.csv"), book.len());
+    Served::start(&site.db).stop();
+    assert!(!beside(&site.db, "-wal").exists());
+    assert_eq!(rows("without-log.csv"), book.len());
 }

@@ -244,3 +244,33 @@ fn a_clean_stop_leaves_no_log() {
         assert_eq!(left, 0);
     }
 }
+
+/// SQLite has the index of the log mapped into memory: the system may end a process that reads what was cut off.
+#[test]
+fn a_server_whose_index_of_the_log_is_cut_short_loses_nothing() {
+    let site = Site::prepare();
+    let mut served = Served::start(&site.db);
+    let mut wire = served.wire();
+    let body = json!({"delegate": site.delegates[0], "device": site.devices[0]});
+    let request = post("/interaction/new/check-in", &site.token, &body);
+    let mut stored = 0;
+    until("the server ends, or refuses", || {
+        if stored == 20 {
+            empty(&beside(&site.db, "-shm"));
+        }
+        let answer = wire.call(&request);
+        let is_stored = answer.is_ok_and(|answer| answer.status == 201);
+        stored += i64::from(is_stored);
+        !is_stored
+    });
+    assert!(stored >= 20, "{stored}");
+    served.kill();
+    Served::start(&site.db).stop();
+    let file = Connection::open(&site.db).expect("the file");
+    let kept = file.query_row("SELECT count(*) FROM interactions", [], |row| {
+        row.get::<_, i64>(0)
+    });
+    assert!(kept.expect("a count") >= stored);
+    let sound = file.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
+    assert_eq!(sound.expect("a line"), "ok");
+}
