@@ -192,8 +192,8 @@ fn tell_of_copy(store: &Store) -> Result<()> {
         audit::append(tx, ctx, &change)
     })?;
     eprintln!(
-        "gatepost: {} is a backup that was put here by hand. People who were erased after it was made are in it \
-         again. `gatepost restore BACKUP --erased-in OLD_FILE` erases them again.",
+        "gatepost: {} is a copy that was put here by hand, such as a backup: it has had no log yet. People who were \
+         erased after it was made are in it again. `gatepost restore BACKUP --erased-in OLD_FILE` erases them again.",
         store.path().display()
     );
     Ok(())

@@ -193,7 +193,7 @@ mod tests {
             .unwrap()
             .map(|entry| entry.unwrap().file_name());
         let names = names.map(|name| name.into_string().unwrap());
-        let mut copies: Vec<_> = names.filter(|name| name.ends_with(".bak")).collect();
+        let mut copies: Vec<_> = names.filter(|name| name.contains(".bak")).collect();
         copies.sort();
         copies
     }

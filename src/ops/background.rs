@@ -94,84 +94,90 @@ impl Background {
 
 #[cfg(test)]
 mod tests {
-    #![cfg(target_os = "linux")]
-
-    use super::*;
-    use crate::db::ServeLock;
-    use std::{
-        sync::atomic::{AtomicBool, Ordering::Relaxed},
-        time::Duration,
-    };
-    use thread_priority::{
-        NormalThreadSchedulePolicy as Policy, ThreadSchedulePolicy, thread_schedule_policy,
-    };
-
-    fn policy() -> Policy {
-        match thread_schedule_policy().unwrap() {
-            ThreadSchedulePolicy::Normal(policy) => policy,
-            other => unreachable!("{other:?}"),
-        }
-    }
-
-    /// Work beside a server.
-    fn beside_server() -> Background {
-        let folder = tempfile::tempdir().unwrap();
-        let database = folder.path().join("gatepost.db");
-        assert!(!Background::of(&database).gives_way);
-        let _lock = ServeLock::take(&database).unwrap();
-        Background::of(&database)
-    }
-
-    #[test]
-    fn work_gives_way_beside_a_server_alone_and_who_waits_for_it_does_not() {
-        let background = beside_server();
-        assert_eq!(background.run(policy), Policy::Idle);
-        assert_eq!(background.run_long(|_| Some(policy())), Policy::Idle);
-        assert_eq!(policy(), Policy::Other);
-        let alone = Background::unchanged();
-        assert_eq!(alone.run(policy), Policy::Other);
-        assert_eq!(alone.run(|| thread::current().id()), thread::current().id());
-    }
-
-    #[test]
-    fn work_that_starves_is_merely_nice_until_it_got_its_share() {
-        let background = beside_server();
-        *background.used() += ProcessorTime {
-            ran: Duration::from_millis(10),
-            waited: Duration::from_secs(1),
+    /// Elsewhere threads have no priorities.
+    #[cfg(target_os = "linux")]
+    mod on_linux {
+        use super::super::*;
+        use crate::db::ServeLock;
+        use std::{
+            sync::atomic::{AtomicBool, Ordering::Relaxed},
+            time::Duration,
         };
-        assert_eq!(background.run(policy), Policy::Other);
-        assert_eq!(background.run_long(|_| Some(policy())), Policy::Other);
-        *background.used() += ProcessorTime {
-            ran: Duration::from_secs(1),
-            waited: Duration::ZERO,
+        use thread_priority::{
+            NormalThreadSchedulePolicy as Policy, ThreadSchedulePolicy, thread_schedule_policy,
         };
-        assert_eq!(background.run(policy), Policy::Idle);
-    }
 
-    #[test]
-    fn long_work_is_begun_anew_where_the_processor_is_never_free() {
-        let background = beside_server();
-        let is_over = AtomicBool::new(false);
-        thread::scope(|scope| {
-            for _ in 0..thread::available_parallelism().unwrap().get() * 2 {
-                scope.spawn(|| while !is_over.load(Relaxed) {});
+        fn policy() -> Policy {
+            match thread_schedule_policy().unwrap() {
+                ThreadSchedulePolicy::Normal(policy) => policy,
+                other @ ThreadSchedulePolicy::Realtime(_) => unreachable!("{other:?}"),
             }
-            let done = background.run_long(|give_up| match policy() {
-                Policy::Other => Some("done"),
-                _ => {
+        }
+
+        /// Work beside a server.
+        fn beside_server() -> Background {
+            let folder = tempfile::tempdir().unwrap();
+            let database = folder.path().join("gatepost.db");
+            assert!(!Background::of(&database).gives_way);
+            let _lock = ServeLock::take(&database).unwrap();
+            Background::of(&database)
+        }
+
+        #[test]
+        fn work_gives_way_beside_a_server_alone_and_who_waits_for_it_does_not() {
+            let background = beside_server();
+            assert_eq!(background.run(policy), Policy::Idle);
+            assert_eq!(background.run_long(|_| Some(policy())), Policy::Idle);
+            assert_eq!(policy(), Policy::Other);
+            let alone = Background::unchanged();
+            assert_eq!(alone.run(policy), Policy::Other);
+            assert_eq!(alone.run(|| thread::current().id()), thread::current().id());
+        }
+
+        #[test]
+        fn work_that_starves_is_merely_nice_until_it_got_its_share() {
+            let background = beside_server();
+            *background.used() += ProcessorTime {
+                ran: Duration::from_millis(10),
+                waited: Duration::from_secs(1),
+            };
+            assert_eq!(background.run(policy), Policy::Other);
+            assert_eq!(background.run_long(|_| Some(policy())), Policy::Other);
+            *background.used() += ProcessorTime {
+                ran: Duration::from_secs(1),
+                waited: Duration::ZERO,
+            };
+            assert_eq!(background.run(policy), Policy::Idle);
+        }
+
+        #[test]
+        fn long_work_is_begun_anew_where_the_processor_is_never_free() {
+            let background = beside_server();
+            let is_over = AtomicBool::new(false);
+            thread::scope(|scope| {
+                for _ in 0..thread::available_parallelism().unwrap().get() * 2 {
+                    scope.spawn(|| {
+                        while !is_over.load(Relaxed) {
+                            std::hint::spin_loop();
+                        }
+                    });
+                }
+                let done = background.run_long(|give_up| {
+                    if policy() == Policy::Other {
+                        return Some("done");
+                    }
                     while !give_up() {}
                     None
-                }
+                });
+                is_over.store(true, Relaxed);
+                assert_eq!(done, "done");
             });
-            is_over.store(true, Relaxed);
-            assert_eq!(done, "done");
-        });
-    }
+        }
 
-    #[test]
-    #[should_panic(expected = "told")]
-    fn a_panic_in_a_part_is_one_here() {
-        beside_server().run(|| panic!("told"));
+        #[test]
+        #[should_panic(expected = "told")]
+        fn a_panic_in_a_part_is_one_here() {
+            beside_server().run(|| panic!("told"));
+        }
     }
 }
