@@ -355,11 +355,8 @@ mod tests {
     use std::fs;
 
     fn begin(database: &Path) -> Watch {
-        Watch::begin(
-            database,
-            Box::leak(Box::new(File::open(database).unwrap())),
-            1,
-        )
+        let file = Box::leak(Box::new(File::open(database).expect("a file")));
+        Watch::begin(database, file, 1)
     }
 
     #[test]

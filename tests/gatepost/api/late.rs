@@ -124,10 +124,7 @@ fn a_resend_may_say_that_the_gate_admitted() {
                 true,
             ]);
             let fingerprint = gatepost::types::json::fingerprint(&body);
-            let hex: String = fingerprint
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
+            let hex = gatepost::types::secret::hex(&fingerprint);
             venue
                 .server
                 .sql(&format!("UPDATE nonces SET fingerprint = x'{hex}'"));
