@@ -14,6 +14,7 @@
 use super::{
     ServeLock, counters,
     open::{self, beside, is_served},
+    salvage,
 };
 use crate::types::error::{Error, Result};
 use rusqlite::{Connection, OptionalExtension};
@@ -151,8 +152,8 @@ pub fn losses(database: &Path, serving: Option<&ServeLock>) -> Vec<String> {
 fn find_loss(database: &Path, state: &State) -> Result<Option<String>> {
     // Before SQLite has the file: closing another handle on it drops its locks.
     let lacks_log = open::needs_log(database) && !beside(database, "-wal").exists();
-    // An empty file has SQLite remove the log.
-    if !open::has_header(database) {
+    // An empty file has SQLite remove the log, and of a damaged one it would make the index anew.
+    if !open::has_header(database) || !matches!(salvage::examine(database), Ok(None)) {
         return Ok(None);
     }
     let connection = open::unchanged(database)?;

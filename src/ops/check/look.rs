@@ -50,10 +50,16 @@ pub fn look(path: &Path, on_step: &mut dyn FnMut(Step)) -> Result<Report> {
 
 fn look_once(path: &Path, on_step: &mut dyn FnMut(Step)) -> Result<Report> {
     let mut report = Report::default();
-    match salvage::examine(path) {
-        Ok(None) => {}
-        Ok(Some(damage)) => report.add(damage.to_string(), SALVAGE),
-        Err(cause) => report.add(cause.message, RESTORE),
+    // SQLite would make the log's index anew of what is before the damage, and nobody could tell any more what of the
+    // rest is in the file.
+    let (damage, advice) = match salvage::examine(path) {
+        Ok(None) => (None, SALVAGE),
+        Ok(Some(damage)) => (Some(damage.to_string()), SALVAGE),
+        Err(cause) => (Some(cause.message), RESTORE),
+    };
+    if let Some(damage) = damage {
+        report.add(damage, advice);
+        return Ok(report);
     }
     for loss in usage::losses(path, None) {
         report.add(loss, LOST);

@@ -14,12 +14,13 @@ use std::{
     pin::Pin,
     rc::Rc,
     sync::{
-        Arc, Barrier,
+        Arc, Barrier, OnceLock,
         atomic::{AtomicUsize, Ordering},
         mpsc::{Receiver, Sender, channel},
     },
     task::{Context, Poll, Waker},
 };
+use tokio::runtime::{Builder, Runtime};
 
 type Write<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + 'a>>;
 
@@ -136,15 +137,23 @@ impl<'a, T> Submitted<'a, T> {
     fn outcome(self) -> Result<T> {
         match self.first {
             Poll::Ready(outcome) => outcome,
-            Poll::Pending => {
-                let runtime = tokio::runtime::Builder::new_current_thread().build();
-                runtime.expect("a runtime").block_on(self.write)
-            }
+            Poll::Pending => runtime().block_on(self.write),
         }
     }
 }
 
+/// Its clock is what refuses a job that waits too long.
+fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| {
+        let mut runtime = Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).enable_time().build();
+        runtime.expect("a runtime")
+    })
+}
+
 fn poll<T>(write: &mut Write<'_, T>) -> Poll<Result<T>> {
+    let _entered = runtime().enter();
     write.as_mut().poll(&mut Context::from_waker(Waker::noop()))
 }
 
