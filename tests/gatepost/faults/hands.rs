@@ -11,6 +11,7 @@ use std::{
     fs::{self, File},
     io::Write,
     path::{Path, PathBuf},
+    process::{Command, Stdio},
     time::{Duration, SystemTime},
 };
 
@@ -354,4 +355,38 @@ fn whoever_leaves_a_file_leaves_it_without_a_false_alarm() {
     let listed = gatepost(&site.db, &["client", "list"]);
     assert!(listed.status.success());
     is_sound("kill-and-command");
+}
+
+#[test]
+fn a_log_that_cannot_be_read_for_a_while_is_not_lost_for_good() {
+    let site = Site::prepare();
+    let mut served = Served::start(&site.db);
+    record(&served, &site, 5);
+    let mut wire = served.wire();
+    let log = beside(&site.db, "-wal");
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-o", "/dev/null", "-P", log.to_str().expect("a name")]);
+    strace.args(["-e", "trace=pread64", "-e", "inject=pread64:error=EIO"]);
+    strace
+        .args(["-p", &served.pid().to_string()])
+        .stderr(Stdio::null());
+    let mut failing = strace
+        .spawn()
+        .expect("strace is needed: apt-get install strace");
+    until("the log cannot be read", || {
+        let answer = check_in(&mut wire, &site);
+        let told = answer.body["meta"]["error"]["message"].to_string();
+        assert!(!told.contains("removed"), "{answer:?}");
+        answer.status == 503
+    });
+    let asked = Command::new("kill").arg(failing.id().to_string()).status();
+    assert!(asked.expect("kill").success());
+    failing.wait().expect("it ends");
+    until("it is stored again", || {
+        check_in(&mut wire, &site).status == 201
+    });
+    let stored = interactions(&site.db);
+    served.kill();
+    assert_eq!(interactions(&site.db), stored);
+    assert_eq!(findings(&site.db), "");
 }
