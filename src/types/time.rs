@@ -92,9 +92,26 @@ impl Zone {
 
     /// `2026-11-21 09:02:00`, the form of events and `lastSeen`.
     pub fn plain(&self, at: Timestamp) -> String {
-        self.local(at).map_or_else(String::new, |local| {
-            format!("{} {}", date(&local), clock(&local))
-        })
+        let Ok(instant) = jiff::Timestamp::from_millisecond(at.0) else {
+            return String::new();
+        };
+        // Reports write millions of these.
+        let local = self.0.to_datetime(instant);
+        let mut text = String::with_capacity(19);
+        let mut push = |number: i16, digits: u32, end: &str| {
+            for digit in (0..digits).rev() {
+                let digit = number / 10_i16.pow(digit) % 10;
+                text.push(char::from(b'0' + digit.unsigned_abs() as u8));
+            }
+            text.push_str(end);
+        };
+        push(local.year(), 4, "-");
+        push(local.month().into(), 2, "-");
+        push(local.day().into(), 2, " ");
+        push(local.hour().into(), 2, ":");
+        push(local.minute().into(), 2, ":");
+        push(local.second().into(), 2, "");
+        text
     }
 
     /// The day of an instant, as in [`Zone::plain`], and when it is over.
@@ -138,13 +155,14 @@ impl Zone {
         })
     }
 
-    fn read_text(&self, text: &str) -> Option<Timestamp> {
+    /// Reads a time of a text, as [`Zone::read`] does.
+    pub fn read_text(&self, text: &str) -> Option<Timestamp> {
         // As the views of reports write it, without an offset: reports read millions of these.
         let is_plain = text.len() == 19 && text.as_bytes()[16] == b':';
         let instant = if !is_plain && let Ok(instant) = text.parse::<jiff::Timestamp>() {
             instant
         } else if let Ok(local) = text.parse::<civil::DateTime>() {
-            local.to_zoned(self.0.clone()).ok()?.timestamp()
+            self.0.to_timestamp(local).ok()?
         } else {
             return None;
         };
@@ -175,15 +193,6 @@ fn date(local: &jiff::Zoned) -> String {
         local.year(),
         local.month(),
         local.day()
-    )
-}
-
-fn clock(local: &jiff::Zoned) -> String {
-    format!(
-        "{:02}:{:02}:{:02}",
-        local.hour(),
-        local.minute(),
-        local.second()
     )
 }
 

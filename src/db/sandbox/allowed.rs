@@ -202,12 +202,7 @@ pub(super) fn offer(connection: &Connection, zone: Zone) -> Result<()> {
 fn moment(value: ValueRef<'_>) -> Option<Timestamp> {
     match value {
         ValueRef::Integer(seconds) => Timestamp::from_unix_s(seconds),
-        ValueRef::Text(text) => {
-            let text = std::str::from_utf8(text).ok()?;
-            Zone::default()
-                .read("time", &serde_json::Value::String(text.to_owned()))
-                .ok()
-        }
+        ValueRef::Text(text) => Zone::default().read_text(std::str::from_utf8(text).ok()?),
         _ => None,
     }
 }
