@@ -208,13 +208,8 @@ struct Synced<'a> {
 
 impl Write for Synced<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.unsynced += written;
-        if self.unsynced >= os::SYNC_BYTES {
-            self.unsynced = 0;
-            os::sync_and_rest(self.file)?;
-        }
-        Ok(written)
+        os::write_gently(self.file, bytes, &mut self.unsynced)?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {

@@ -235,18 +235,22 @@ impl Usage {
                 own: None,
             });
         }
-        let random =
-            || Ok::<_, Error>((getrandom::u64().map_err(Error::defect)? >> 1).cast_signed() | 1);
-        let number = random()?;
-        let file = match counters::get(connection, FILE)? {
-            Some(file) => file,
-            None => random()?,
+        let (file, number, position) = match enter(connection) {
+            Ok(entered) => entered,
+            // What can be read is to be read on a full disk, too.
+            Err(cause) => {
+                let _ = connection.execute_batch("ROLLBACK");
+                tracing::warn!(
+                    "{}: {}; should its log be lost, nobody will be told",
+                    database.display(),
+                    cause.message
+                );
+                return Ok(Self {
+                    database,
+                    own: None,
+                });
+            }
         };
-        connection.execute_batch("BEGIN IMMEDIATE")?;
-        counters::set(connection, FILE, file)?;
-        counters::set(connection, IN_USE, number)?;
-        let position = Position::read(connection)?;
-        connection.execute_batch("COMMIT")?;
         let state = State {
             file,
             number,
@@ -377,6 +381,25 @@ impl Usage {
     }
 }
 
+/// Notes in the file that it is in use: its own number, that of the use, and how far it is.
+fn enter(connection: &Connection) -> Result<(i64, i64, Position)> {
+    let random = || {
+        let random = getrandom::u64().map_err(Error::defect)?;
+        Ok::<_, Error>((random >> 1).cast_signed() | 1)
+    };
+    let number = random()?;
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let file = match counters::get(connection, FILE)? {
+        Some(file) => file,
+        None => random()?,
+    };
+    counters::set(connection, FILE, file)?;
+    counters::set(connection, IN_USE, number)?;
+    let position = Position::read(connection)?;
+    connection.execute_batch("COMMIT")?;
+    Ok((file, number, position))
+}
+
 fn write_lock(database: &Path, state: &State) -> std::io::Result<File> {
     let mut lock = File::options()
         .create(true)
@@ -465,6 +488,21 @@ mod tests {
         assert_eq!(losses(&database, None), Vec::<String>::new());
         let state = State::read(&database).unwrap();
         assert_eq!((state.number, state.position.interaction), (0, written));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_to_is_opened_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("a.db");
+        drop(Store::open(&database, Durability::Normal).unwrap());
+        let before = State::read(&database);
+        let connection = Connection::open(&database).unwrap();
+        connection.pragma_update(None, "query_only", true).unwrap();
+        let usage = Usage::begin(&database, &connection, None, Vec::new()).unwrap();
+        usage.committed(Position::default());
+        usage.end(&connection).unwrap();
+        assert!(connection.is_autocommit());
+        assert_eq!(State::read(&database), before);
     }
 
     #[test]

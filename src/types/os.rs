@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, Write},
     ops::AddAssign,
     path::Path,
     time::{Duration, Instant},
@@ -58,15 +58,23 @@ pub fn give_way() {
 }
 
 /// Bytes that are written to a file between two syncs. More at a time would stand in the way of the gates' own.
-pub const SYNC_BYTES: usize = 256 << 10;
+pub const SYNC_BYTES: usize = 64 << 10;
 /// The longest rest after a sync.
 const REST_MAX: Duration = Duration::from_millis(50);
 
-/// Syncs what was written, and rests as long as that took, so that gates have the disk to themselves half of the time.
-pub fn sync_and_rest(file: &File) -> io::Result<()> {
-    let begun = Instant::now();
-    file.sync_data()?;
-    std::thread::sleep(begun.elapsed().min(REST_MAX));
+/// Writes to a file of which so much is not synced yet. It is synced a little at a time, with a rest as long as each sync
+/// took, so that gates have the disk to themselves half of the time.
+pub fn write_gently(mut file: &File, bytes: &[u8], unsynced: &mut usize) -> io::Result<()> {
+    for part in bytes.chunks(SYNC_BYTES) {
+        file.write_all(part)?;
+        *unsynced += part.len();
+        if *unsynced >= SYNC_BYTES {
+            *unsynced = 0;
+            let begun = Instant::now();
+            file.sync_data()?;
+            std::thread::sleep(begun.elapsed().min(REST_MAX));
+        }
+    }
     Ok(())
 }
 

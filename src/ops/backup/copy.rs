@@ -145,13 +145,7 @@ impl<'a> Copier<'a> {
         let copy = &mut self.copy.file;
         let mut write = || {
             copy.seek(SeekFrom::Start(at + run.start as u64))?;
-            copy.write_all(bytes)?;
-            self.unsynced += bytes.len();
-            if self.unsynced >= os::SYNC_BYTES {
-                self.unsynced = 0;
-                os::sync_and_rest(copy)?;
-            }
-            Ok(())
+            os::write_gently(copy, bytes, &mut self.unsynced)
         };
         write().map_err(|cause: io::Error| self.copy.failed(&cause))?;
         Ok(bytes.len() as u64)
@@ -218,10 +212,12 @@ pub fn copy_log(log: &Path, begun: &LogHeader, copy: &Path) -> Result<bool> {
         let wanted = usize::try_from(length - at).map_or(CHUNK_BYTES, |rest| rest.min(CHUNK_BYTES));
         let read =
             read_at(&source, at, &mut chunk[..wanted]).map_err(|cause| failed(log, &cause))?;
-        let written = copied.file.write_all(&chunk[..read]);
-        written
-            .and_then(|()| copied.file.sync_data())
-            .map_err(|cause| copied.failed(&cause))?;
+        // Without a rest: the log is held meanwhile.
+        let written = chunk[..read].chunks(os::SYNC_BYTES).try_for_each(|part| {
+            copied.file.write_all(part)?;
+            copied.file.sync_data()
+        });
+        written.map_err(|cause| copied.failed(&cause))?;
         at += read as u64;
         if read < wanted {
             break;
