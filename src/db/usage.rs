@@ -192,7 +192,7 @@ fn find_loss(database: &Path, state: &State) -> Result<Option<String>> {
     let number = counter(IN_USE)?;
     if number != 0 && number != state.number && lacks_log {
         return Ok(Some(format!(
-            "{shown} was copied while it was in use, without its log ({shown}-wal): what was stored last is missing, which may be much. Copy a file in use with `gatepost backup`, or after a clean stop.",
+            "{shown} was copied while it was in use, without its log ({shown}-wal): what was stored last may be missing, and that may be much. Copy a file in use with `gatepost backup`, or after a clean stop.",
         )));
     }
     Ok(None)
@@ -395,6 +395,12 @@ fn enter(connection: &Connection) -> Result<(i64, i64, Position)> {
     };
     counters::set(connection, FILE, file)?;
     counters::set(connection, IN_USE, number)?;
+    // A file that another program filled may not say which id was given last.
+    connection.execute(
+        "INSERT INTO sqlite_sequence (name, seq) SELECT 'interactions', (SELECT coalesce(max(id), 0) FROM interactions)
+         WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'interactions')",
+        [],
+    )?;
     let position = Position::read(connection)?;
     connection.execute_batch("COMMIT")?;
     Ok((file, number, position))
@@ -418,6 +424,16 @@ pub fn forget(database: &Path) {
     // Where there is none, there is nothing to forget.
     if let Ok(lock) = File::options().write(true).open(beside(database, ".lock")) {
         let _ = lock.set_len(0);
+    }
+}
+
+/// Notes that nobody uses the file any more; losses that were told stay.
+pub fn leave(database: &Path) {
+    if let Some(mut state) = State::read(database) {
+        state.number = 0;
+        if let Err(cause) = write_lock(database, &state) {
+            tracing::debug!("the lock file: {cause}");
+        }
     }
 }
 

@@ -147,10 +147,11 @@ impl Index {
             copied: number(96) as usize,
             begun: number(128) as usize,
         };
-        let fits = index.copied <= index.begun && index.begun <= index.frames;
-        // Whoever opened the log since, to look at it, made the index anew of the frames before the damage.
-        let is_made_anew = index.copied == 0 && index.begun == index.frames;
-        (is_used && sum == (number(40), number(44)) && fits && !is_made_anew).then_some(index)
+        // All of it is in the file, or nothing. Of a log that was copied in part, not even that part need be there: a
+        // checkpoint that a reader holds back leaves out the pages that were written again behind its end. And
+        // whoever opened the log since, to look at it, made the index anew, of the frames before the damage.
+        let is_known = index.begun == 0 || index.copied == index.frames;
+        (is_used && sum == (number(40), number(44)) && is_known).then_some(index)
     }
 }
 

@@ -8,7 +8,9 @@ use crate::{
         audit::{self, Change},
         settings,
     },
-    db::{Durability, ServeLock, connection, in_transaction, migrate::CURRENT, open, salvage},
+    db::{
+        Durability, ServeLock, connection, in_transaction, migrate::CURRENT, open, salvage, usage,
+    },
     domain::delegates::erased,
     types::{Timestamp, error::Result},
 };
@@ -53,6 +55,7 @@ pub fn compact(database: &Path, now: Timestamp) -> Result<Compacted> {
     let erased = in_transaction(&connection, now, |tx| {
         let erased = erased::since_compacted(tx)?;
         erased::note_compacted(tx)?;
+        usage::release(tx)?;
         let ctx = Context::of_command("admin", Arc::new(settings::load(tx)?));
         let change = Change {
             action: "compact",
@@ -66,6 +69,7 @@ pub fn compact(database: &Path, now: Timestamp) -> Result<Compacted> {
     })?;
     connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
     drop(connection);
+    usage::leave(database);
     Ok(Compacted {
         bytes_before,
         bytes: size(database)?,

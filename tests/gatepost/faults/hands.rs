@@ -351,10 +351,11 @@ fn whoever_leaves_a_file_leaves_it_without_a_false_alarm() {
     let restored = gatepost(&site.db, &["restore", &path("live.db")]);
     assert!(restored.status.success(), "{restored:?}");
     is_sound("restore-of-live");
-    Served::start(&site.db).kill();
-    let listed = gatepost(&site.db, &["client", "list"]);
-    assert!(listed.status.success());
-    is_sound("kill-and-command");
+    for command in [&["client", "list"][..], &["compact"]] {
+        Served::start(&site.db).kill();
+        assert!(gatepost(&site.db, command).status.success());
+        is_sound(&format!("kill-and-{}", command[0]));
+    }
 }
 
 #[test]
