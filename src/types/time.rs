@@ -99,9 +99,10 @@ impl Zone {
         let local = self.0.to_datetime(instant);
         let mut text = String::with_capacity(19);
         let mut push = |number: i16, digits: u32, end: &str| {
+            let number = u32::from(number.unsigned_abs());
             for digit in (0..digits).rev() {
-                let digit = number / 10_i16.pow(digit) % 10;
-                text.push(char::from(b'0' + digit.unsigned_abs() as u8));
+                let digit = number / 10_u32.pow(digit) % 10;
+                text.extend(char::from_digit(digit, 10));
             }
             text.push_str(end);
         };
