@@ -36,7 +36,7 @@ fn venue(settings: &Value) -> (Server, Caller, Caller) {
 #[test]
 fn a_gate_works_at_its_place_however_many_there_are() {
     let named = json!({"place": "code:place-2100", "places": ["code:place-2099"], "availableFeatures": ["delegate-create"]});
-    let (_server, all, gate) = venue(&named);
+    let (server, all, gate) = venue(&named);
     let ada = all.delegate(&json!({"firstName": "Ada", "barcode": "A1"}));
     let shown = gate.read("/gate");
     let place = shown["place"]["id"].as_i64().expect("its place");
@@ -67,6 +67,12 @@ fn a_gate_works_at_its_place_however_many_there_are() {
         1202,
         "not one of this gate's places",
     );
+    // What is kept of a gate's places goes with the settings.
+    gate.scan("check-out", ada, place).is(201);
+    server.publish(&json!({"default": {"place": "code:place-1", "places": []}}));
+    gate.scan("check-in", ada, place)
+        .refused(403, 1202, "not one of this gate's places");
+    gate.scan("check-in", ada, "code:place-1").is(201);
 }
 
 #[test]
