@@ -8,7 +8,7 @@ use std::fs::File;
 /// The header of a file, and how far the file itself is without its log. Each number grows with every checkpoint that
 /// changes it, whichever process makes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub struct OnDisk {
     application: u32,
     bytes: usize,
     /// What the header says of a log.
@@ -21,14 +21,14 @@ pub struct Page {
 /// What stands on the page of the sequences of ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sequences {
-    Are(Position),
+    Known(Position),
     /// Something else does, or the file ends before it.
-    AreNot,
+    Elsewhere,
     /// It is no page of a table or an index: it is damaged, which others tell.
-    AreDamaged,
+    Damaged,
 }
 
-impl Page {
+impl OnDisk {
     /// Reads a file whose `sqlite_sequence` stands on a page. None where it cannot be read, or is written to at
     /// this moment.
     pub fn read(file: &File, sequences: u32) -> Option<Self> {
@@ -46,9 +46,9 @@ impl Page {
         let mut leaf = vec![0; bytes];
         let at = u64::from(page.saturating_sub(1)) * bytes as u64;
         let sequences = match read_at(file, &mut leaf, at) {
-            Ok(()) if !PAGE_TYPES.contains(leaf.first()?) => Sequences::AreDamaged,
-            Ok(()) => sequences(&leaf).map_or(Sequences::AreNot, Sequences::Are),
-            Err(_) => Sequences::AreNot,
+            Ok(()) if !PAGE_TYPES.contains(leaf.first()?) => Sequences::Damaged,
+            Ok(()) => sequences(&leaf).map_or(Sequences::Elsewhere, Sequences::Known),
+            Err(_) => Sequences::Elsewhere,
         };
         Some(Self {
             application: number(&header, 68)?,
@@ -62,19 +62,19 @@ impl Page {
     /// Whether the file is as far as that; yes where it does not say.
     pub fn has(&self, position: Position) -> bool {
         match self.sequences {
-            Sequences::Are(found) => {
+            Sequences::Known(found) => {
                 found.interaction >= position.interaction && found.change >= position.change
             }
-            Sequences::AreNot | Sequences::AreDamaged => true,
+            Sequences::Elsewhere | Sequences::Damaged => true,
         }
     }
 
     /// Whether a file that was as `before` can have become this one by being written to.
     pub fn may_follow(&self, before: &Self) -> bool {
         let is_behind = match (self.sequences, before.sequences) {
-            (Sequences::Are(_), Sequences::Are(then)) => !self.has(then),
+            (Sequences::Known(_), Sequences::Known(then)) => !self.has(then),
             // It is full of something else.
-            (Sequences::AreNot, Sequences::Are(_)) => true,
+            (Sequences::Elsewhere, Sequences::Known(_)) => true,
             _ => false,
         };
         (self.application, self.bytes, self.log) == (before.application, before.bytes, before.log)
@@ -200,12 +200,12 @@ mod tests {
         ] {
             let sequences = [("users", 7), ("interactions", value), ("audit", value / 2)];
             let (_connection, file, page) = file(folder.path(), &sequences);
-            let found = Page::read(&file, page).unwrap();
+            let found = OnDisk::read(&file, page).unwrap();
             let position = Position {
                 interaction: value,
                 change: value / 2,
             };
-            assert_eq!(found.sequences, Sequences::Are(position), "{value}");
+            assert_eq!(found.sequences, Sequences::Known(position), "{value}");
             assert!(found.has(position));
         }
     }
@@ -214,31 +214,31 @@ mod tests {
     fn what_is_older_or_foreign_does_not_follow() {
         let folder = tempfile::tempdir().unwrap();
         let (connection, file, page) = file(folder.path(), &[("interactions", 5), ("audit", 5)]);
-        let before = Page::read(&file, page).unwrap();
+        let before = OnDisk::read(&file, page).unwrap();
         assert!(before.may_follow(&before));
         connection
             .execute("UPDATE sqlite_sequence SET seq = 6", [])
             .unwrap();
-        let after = Page::read(&file, page).unwrap();
+        let after = OnDisk::read(&file, page).unwrap();
         assert!(after.may_follow(&before) && !before.may_follow(&after));
-        let foreign = Page {
+        let foreign = OnDisk {
             application: 1,
             ..after.clone()
         };
-        let other_pages = Page {
+        let other_pages = OnDisk {
             bytes: 512,
             ..after.clone()
         };
-        let no_log = Page {
+        let no_log = OnDisk {
             log: [2, 2],
             ..after.clone()
         };
-        let full_of_something_else = Page {
-            sequences: Sequences::AreNot,
+        let full_of_something_else = OnDisk {
+            sequences: Sequences::Elsewhere,
             ..after.clone()
         };
-        let damaged = Page {
-            sequences: Sequences::AreDamaged,
+        let damaged = OnDisk {
+            sequences: Sequences::Damaged,
             ..after.clone()
         };
         assert!(damaged.may_follow(&after));

@@ -33,10 +33,12 @@ pub const IN_USE: &str = "in use";
 /// The counter by which a file and its copies are known from others.
 pub const FILE: &str = "file";
 
-/// How far a file is.
+/// How far a file is, and a position in its feed: everything up to here is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Position {
+    /// Up to this interaction.
     pub interaction: i64,
+    /// Up to this change to anything else.
     pub change: i64,
 }
 
@@ -119,13 +121,8 @@ impl State {
     }
 }
 
-fn position_line(
-    Position {
-        interaction,
-        change,
-    }: Position,
-) -> String {
-    format!("position {interaction:019} {change:019}")
+fn position_line(at: Position) -> String {
+    format!("position {:019} {:019}", at.interaction, at.change)
 }
 
 /// What tells one start of the machine from another; empty where the system does not say.
@@ -359,14 +356,9 @@ impl Usage {
             (IN_USE, own.number),
         )?;
         self.committed(Position::read(connection)?);
-        if State::read(&self.database).is_none_or(|state| state.number != own.number) {
-            return Ok(());
+        if State::read(&self.database).is_some_and(|state| state.number == own.number) {
+            leave(&self.database);
         }
-        self.with_lock(|lock| {
-            lock.seek(SeekFrom::Start(LINE_BYTES as u64))?;
-            let none = format!("{:<width$}\n", "in use 0", width = LINE_BYTES - 1);
-            lock.write_all(none.as_bytes())
-        });
         Ok(())
     }
 

@@ -3,9 +3,9 @@
 //!
 //! That somebody copied another file over the database file changes neither its name nor, perhaps, its length. A time
 //! that changed is no more than a reason to look, as checkpoints of any process change it, and so does `touch`; the proof is
-//! in the file: `page` tells.
+//! in the file: `on_disk` tells.
 
-use super::{open::beside, page::Page, usage::Position, wal};
+use super::{on_disk::OnDisk, open::beside, usage::Position, wal};
 use crate::types::os::{changed_at, identity, read_at};
 use std::{
     fs::File,
@@ -35,7 +35,7 @@ pub struct Watch {
 #[derive(Debug, Default)]
 struct Content {
     changed_at: Option<SystemTime>,
-    page: Option<Page>,
+    on_disk: Option<OnDisk>,
     committed: Position,
 }
 
@@ -144,14 +144,14 @@ impl Watch {
             return false;
         }
         // A page that is being written is read again at the next look.
-        let Some(now) = Page::read(self.database, self.sequences) else {
+        let Some(now) = OnDisk::read(self.database, self.sequences) else {
             return false;
         };
-        let before = content.page.as_ref();
+        let before = content.on_disk.as_ref();
         let overwritten = before.is_some_and(|before| !now.may_follow(before))
             || known.is_some_and(Index::is_copied) && !now.has(content.committed);
         content.changed_at = changed_at;
-        content.page = Some(now);
+        content.on_disk = Some(now);
         overwritten
     }
 

@@ -7,6 +7,7 @@
 
 mod watch;
 
+pub use crate::db::usage::Position;
 pub use watch::Watcher;
 
 use super::audit;
@@ -15,15 +16,6 @@ use crate::{
     types::{DelegateId, DeviceId, Timestamp, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
-
-/// A position in the feed: everything up to here is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Position {
-    /// Up to this interaction.
-    pub interaction: i64,
-    /// Up to this change to anything else.
-    pub change: i64,
-}
 
 /// The newest rows at a look, each with the time of its arrival. A file that has another row at such a number
 /// went back to an earlier state and on from there.

@@ -424,9 +424,7 @@ fn find_former(
     };
     participants.delegates[0] = Some(delegate);
     let name = delegates::name_of(connection, delegate.0)?.unwrap_or_default();
-    let at = ctx.settings.zone.spoken(at, Timestamp::now());
-    let told = format!("the ticket of {name} was deleted at {at}");
-    Ok(Error::new(missing.kind, told))
+    Ok(deleted(ctx, &missing, &format!("the ticket of {name}"), at))
 }
 
 /// Finds the place where a gate admitted somebody and that was deleted since: why the server would have refused it.
@@ -448,9 +446,12 @@ fn find_former_place(
     };
     participants.devices[0] = Some(place);
     let name = devices::brief(connection, place.0)?.map_or_else(String::new, |known| known.name);
+    Ok(deleted(ctx, &missing, &format!("the place {name}"), at))
+}
+
+fn deleted(ctx: &Context, missing: &Error, what: &str, at: Timestamp) -> Error {
     let at = ctx.settings.zone.spoken(at, Timestamp::now());
-    let told = format!("the place {name} was deleted at {at}");
-    Ok(Error::new(missing.kind, told))
+    Error::new(missing.kind, format!("{what} was deleted at {at}"))
 }
 
 /// Somebody who goes in or out.

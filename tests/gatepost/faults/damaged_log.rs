@@ -5,11 +5,10 @@ use super::{
     evidence,
     ledger::{self, Entry, Shape},
     load::Load,
-    process::{Served, Site, beside, gatepost},
+    process::{Served, Site, acknowledge, beside, findings, gatepost},
     wire::get,
 };
 use rusqlite::Connection;
-use serde_json::Value;
 use std::{fs, path::PathBuf};
 
 /// A page and what stands before it.
@@ -34,19 +33,6 @@ fn damage(site: &Site, change: impl FnOnce(&mut [u8])) {
     fs::write(&path, log).expect("written");
 }
 
-/// What `check --json` finds.
-fn findings(site: &Site) -> String {
-    let output = gatepost(&site.db, &["check", "--json"]);
-    let printed: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let clean = printed["clean"] == true;
-    assert_eq!(output.status.code(), Some(i32::from(!clean)), "{output:?}");
-    if clean {
-        String::new()
-    } else {
-        printed["findings"].to_string()
-    }
-}
-
 fn quarantined(site: &Site) -> Vec<PathBuf> {
     let entries = fs::read_dir(site.folder.path()).expect("a folder");
     let paths = entries.map(|entry| entry.expect("an entry").path());
@@ -55,22 +41,16 @@ fn quarantined(site: &Site) -> Vec<PathBuf> {
         .collect()
 }
 
-fn acknowledge(site: &Site) {
-    let file = Connection::open(&site.db).expect("the file");
-    file.execute("DELETE FROM settings WHERE name = 'notices'", [])
-        .expect("acknowledged");
-}
-
 #[test]
 fn a_flipped_bit_in_the_log_is_told_and_the_log_is_kept() {
     let (site, book) = killed();
-    assert_eq!(findings(&site), "");
+    assert_eq!(findings(&site.db), "");
     damage(&site, |log| {
         let frames = log.len() / FRAME / 2;
         log[32 + frames * FRAME + 24 + 1000] ^= 1;
     });
     let damaged = fs::read(beside(&site.db, "-wal")).expect("the log");
-    let found = findings(&site);
+    let found = findings(&site.db);
     assert!(
         found.contains("gatepost.db-wal is damaged in frame"),
         "{found}"
@@ -97,7 +77,7 @@ fn a_flipped_bit_in_the_log_is_told_and_the_log_is_kept() {
         panic!("{:?}", quarantined(&site))
     };
     assert!(fs::read(kept).expect("the log") == damaged);
-    let told = findings(&site);
+    let told = findings(&site.db);
     assert!(told.contains("is damaged in frame"), "{told}");
     assert!(told.contains("acknowledges it on the dashboard"), "{told}");
     served.stop();
@@ -113,8 +93,8 @@ fn a_flipped_bit_in_the_log_is_told_and_the_log_is_kept() {
             .all(|fault| is_lost(fault))
     );
     drop(file);
-    acknowledge(&site);
-    assert_eq!(findings(&site), "");
+    acknowledge(&site.db);
+    assert_eq!(findings(&site.db), "");
     // The control: a start after that finds nothing more.
     Served::start(&site.db).stop();
     assert_eq!(quarantined(&site).len(), 1);
@@ -127,12 +107,12 @@ fn what_is_lost_behind_damage_is_counted_and_the_rest_is_whole() {
         let third = log.len() / 3;
         log[third..2 * third].fill(0xa5);
     });
-    let found = findings(&site);
+    let found = findings(&site.db);
     assert!(found.contains("commits behind that are lost"), "{found}");
     let mut served = Served::start(&site.db);
     let ping = get("/ping", &site.token);
     assert_eq!(served.wire().call(&ping).expect("an answer").status, 200);
-    let told = findings(&site);
+    let told = findings(&site.db);
     assert!(told.contains("commits behind that are lost"), "{told}");
     served.kill();
     let file = Connection::open(&site.db).expect("the file");
@@ -153,16 +133,16 @@ fn a_log_that_is_gone_after_a_kill_is_told() {
     let (site, _) = killed();
     fs::remove_file(beside(&site.db, "-wal")).expect("removed");
     let is_told = |told: &str| told.contains("are missing in") && told.contains("its log");
-    let found = findings(&site);
+    let found = findings(&site.db);
     assert!(is_told(&found), "{found}");
     // A command warns, and what it does to the file hides nothing.
     let exported = gatepost(&site.db, &["export", "delegates"]);
     let warned = String::from_utf8_lossy(&exported.stderr);
     assert!(exported.status.success() && is_told(&warned), "{warned}");
-    assert!(is_told(&findings(&site)));
+    assert!(is_told(&findings(&site.db)));
     Served::start(&site.db).stop();
-    acknowledge(&site);
-    assert_eq!(findings(&site), "");
+    acknowledge(&site.db);
+    assert_eq!(findings(&site.db), "");
     // The controls: a log that had nothing to lose is no loss, after a clean end there is none, and after a kill another
     // command takes it in.
     Served::start(&site.db).kill();
@@ -182,5 +162,5 @@ fn a_log_that_is_gone_after_a_kill_is_told() {
     drop(file);
     assert!(!beside(&site.db, "-wal").exists());
     Served::start(&site.db).stop();
-    assert_eq!(findings(&site), "");
+    assert_eq!(findings(&site.db), "");
 }

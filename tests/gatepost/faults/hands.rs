@@ -2,11 +2,11 @@
 //! told, with numbers where they are known, and nothing is told that is not so.
 
 use super::{
-    process::{Served, Site, beside, gatepost, told, until},
+    process::{Served, Site, acknowledge, beside, findings, gatepost, told, until},
     wire::{Answer, Wire, get, post},
 };
 use rusqlite::Connection;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::{
     fs::{self, File},
     io::Write,
@@ -42,28 +42,9 @@ fn checkpoint(db: &Path) {
     assert_eq!(copied, Ok(0));
 }
 
-/// What `check` finds.
-fn findings(db: &Path) -> String {
-    let output = gatepost(db, &["check", "--json"]);
-    let printed: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let clean = printed["clean"] == true;
-    assert_eq!(output.status.code(), Some(i32::from(!clean)), "{output:?}");
-    if clean {
-        String::new()
-    } else {
-        printed["findings"].to_string()
-    }
-}
-
 /// What a command prints as a warning.
 fn warned(db: &Path, command: &[&str]) -> String {
     String::from_utf8_lossy(&gatepost(db, command).stderr).into_owned()
-}
-
-fn acknowledge(db: &Path) {
-    let file = Connection::open(db).expect("the file");
-    let done = file.execute("DELETE FROM settings WHERE name = 'notices'", []);
-    done.expect("acknowledged");
 }
 
 /// A copy of the file alone in a folder of its own.

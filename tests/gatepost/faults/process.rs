@@ -1,6 +1,7 @@
 //! The real binary as a child process: it can be killed, and its file looked at when it is dead.
 
 use super::wire::{PATIENCE, Wire, post};
+use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::{
     fs::File,
@@ -183,6 +184,26 @@ pub fn told(db: &Path, arguments: &[&str]) -> Value {
     let output = gatepost(db, arguments);
     assert!(output.status.success(), "{arguments:?}: {output:?}");
     serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// What `check` finds, as JSON; nothing in a sound file.
+pub fn findings(db: &Path) -> String {
+    let output = gatepost(db, &["check", "--json"]);
+    let printed: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let clean = printed["clean"] == true;
+    assert_eq!(output.status.code(), Some(i32::from(!clean)), "{output:?}");
+    if clean {
+        String::new()
+    } else {
+        printed["findings"].to_string()
+    }
+}
+
+/// Acknowledges what the dashboard shows.
+pub fn acknowledge(db: &Path) {
+    let file = Connection::open(db).expect("the file");
+    let done = file.execute("DELETE FROM settings WHERE name = 'notices'", []);
+    done.expect("acknowledged");
 }
 
 /// Waits for something that must happen; asks again and again, because nothing announces it.
