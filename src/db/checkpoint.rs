@@ -11,6 +11,7 @@
 //! Deleted rows are in the log until they are overwritten. Where they must not be (contract §8,
 //! erasure) the thread empties the log (`TRUNCATE`), in tries so short that no gate notices.
 
+use super::watch::Watch;
 use crate::types::error::{Error, Result};
 use rusqlite::Connection;
 use std::{
@@ -46,6 +47,7 @@ thread_local! {
 }
 
 struct Shared {
+    watch: Arc<Watch>,
     /// A pass of the thread is under way.
     running: AtomicBool,
     /// Log pages that the last finished pass had copied.
@@ -111,8 +113,9 @@ impl Wiper {
 impl Checkpointer {
     /// Starts the thread; `path` is the database file, and `file` a handle on it that is never
     /// closed.
-    pub fn start(path: &Path, file: &'static File) -> Result<Self> {
+    pub fn start(path: &Path, file: &'static File, watch: Arc<Watch>) -> Result<Self> {
         let shared = Arc::new(Shared {
+            watch,
             running: AtomicBool::new(false),
             copied: AtomicI64::new(0),
             asked: Mutex::default(),
@@ -173,7 +176,7 @@ impl Checkpointer {
             return;
         }
         if pages - copied <= REST_PAGES {
-            let _ = pass(writer);
+            let _ = self.shared.pass(writer);
             self.shared.copied.store(0, Ordering::Release);
         } else {
             self.shared.running.store(true, Ordering::Release);
@@ -185,7 +188,11 @@ impl Checkpointer {
     /// thread is to have copied most of it before.
     pub fn empty(&self, writer: &Connection) -> Result<()> {
         writer.busy_handler(Some(wait_briefly))?;
-        let emptied = writer.query_row(EMPTY, [], |row| row.get::<_, i64>(0));
+        // A log that is empty tells no more what was copied.
+        let emptied = self
+            .shared
+            .pass(writer)
+            .and_then(|_| self.shared.empty(writer));
         super::connection::wait_for_others(writer)?;
         if emptied? == 0 {
             LOG_PAGES.set(0);
@@ -208,7 +215,7 @@ impl Checkpointer {
     /// To be called by the writer when nothing is to be done.
     pub fn idle(&self, writer: &Connection) {
         if LOG_PAGES.get() > 0 && !self.shared.running.load(Ordering::Acquire) {
-            let _ = pass(writer);
+            let _ = self.shared.pass(writer);
             LOG_PAGES.set(0);
             self.shared.copied.store(0, Ordering::Release);
         }
@@ -218,7 +225,7 @@ impl Checkpointer {
 impl Shared {
     fn work(&self, connection: &Connection, file: &File, pass: bool, empty_until: Option<Instant>) {
         if pass {
-            match copy_and_sync(connection, file) {
+            match self.copy_and_sync(connection, file) {
                 Ok(copied) => self.copied.store(copied, Ordering::Release),
                 Err(cause) => tracing::warn!("checkpoint: {cause}"),
             }
@@ -226,7 +233,11 @@ impl Shared {
         let Some(until) = empty_until else {
             return;
         };
-        let emptied = empty(connection, file).unwrap_or_else(|cause| {
+        // What is copied and synced before need not be while the writer waits.
+        let emptied = self
+            .copy_and_sync(connection, file)
+            .and_then(|_| Ok(self.empty(connection)? == 0));
+        let emptied = emptied.unwrap_or_else(|cause| {
             tracing::debug!("emptying the log: {cause}");
             false
         });
@@ -245,6 +256,34 @@ impl Shared {
             self.ask(done);
         }
     }
+
+    fn copy_and_sync(&self, connection: &Connection, file: &File) -> Result<i64> {
+        let copied = self.pass(connection)?;
+        file.sync_data().map_err(Error::unavailable)?;
+        Ok(copied)
+    }
+
+    /// Copies what can be copied without waiting for anybody; how many log pages are copied by then.
+    fn pass(&self, connection: &Connection) -> rusqlite::Result<i64> {
+        self.checkpoint(connection, "PASSIVE", 2)
+    }
+
+    /// Empties the log; not 0 when somebody looks at an older state of the file.
+    fn empty(&self, connection: &Connection) -> rusqlite::Result<i64> {
+        self.checkpoint(connection, "TRUNCATE", 0)
+    }
+
+    /// Copies the log into the file; a column of what SQLite says of it.
+    fn checkpoint(
+        &self,
+        connection: &Connection,
+        mode: &str,
+        column: usize,
+    ) -> rusqlite::Result<i64> {
+        let sql = format!("PRAGMA wal_checkpoint({mode})");
+        self.watch
+            .copying(|| connection.query_row(&sql, [], |row| row.get(column)))
+    }
 }
 
 impl Drop for Checkpointer {
@@ -256,31 +295,9 @@ impl Drop for Checkpointer {
     }
 }
 
-fn copy_and_sync(connection: &Connection, file: &File) -> Result<i64> {
-    let copied = pass(connection)?;
-    file.sync_data().map_err(Error::unavailable)?;
-    Ok(copied)
-}
-
-/// Empties the log; its first column is 0 where that was done.
-const EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
-
 fn wait_briefly(asked: i32) -> bool {
     std::thread::sleep(Duration::from_millis(1));
     asked < EMPTY_WAIT_MAX_MS
-}
-
-/// Empties the log; false when somebody looks at an older state of the file. What is copied and synced
-/// before need not be while the writer waits.
-fn empty(connection: &Connection, file: &File) -> Result<bool> {
-    copy_and_sync(connection, file)?;
-    let held_up: i64 = connection.query_row(EMPTY, [], |row| row.get(0))?;
-    Ok(held_up == 0)
-}
-
-/// Copies what can be copied without waiting for anybody; how many log pages are copied by then.
-fn pass(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(2))
 }
 
 #[cfg(test)]
@@ -298,7 +315,8 @@ mod tests {
             .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x)")
             .unwrap();
         let file: &'static File = Box::leak(Box::new(File::open(&path).unwrap()));
-        let checkpointer = Checkpointer::start(&path, file).unwrap();
+        let watch = Arc::new(Watch::begin(&path, file, 1));
+        let checkpointer = Checkpointer::start(&path, file, watch).unwrap();
         checkpointer
             .shared
             .copied

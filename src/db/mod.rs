@@ -11,6 +11,7 @@ pub mod error;
 mod fixtures;
 pub mod integrity;
 mod job;
+mod live_log;
 pub mod migrate;
 mod on_disk;
 pub mod open;
@@ -156,10 +157,11 @@ impl Store {
         Checkpointer::attach(&connection);
         let file = File::options().read(true).write(true).open(path);
         let file: &'static File = Box::leak(Box::new(file.map_err(Error::unavailable)?));
-        let checkpointer = Checkpointer::start(path, file)?;
-        let usage = Arc::new(Usage::begin(path, &connection, serving, losses)?);
         // By now SQLite has all of them open.
         let watch = Arc::new(Watch::begin(path, file, sequences(&connection)?));
+        let checkpointer = Checkpointer::start(path, file, Arc::clone(&watch))?;
+        let usage = Arc::new(Usage::begin(path, &connection, serving, losses)?);
+        watch.copying(|| usage.mark(&connection));
         Ok(Self {
             durability,
             file,

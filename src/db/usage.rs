@@ -268,12 +268,10 @@ impl Usage {
             serving: serving.is_some(),
             is_marked: AtomicBool::new(false),
         };
-        let usage = Self {
+        Ok(Self {
             database,
             own: Some(own),
-        };
-        usage.mark(connection);
-        Ok(usage)
+        })
     }
 
     /// Has the number reach the file itself, so that a copy of the file alone has it. Something that reads an older

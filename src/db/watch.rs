@@ -4,19 +4,35 @@
 //! That somebody copied another file over the database file changes neither its name nor, perhaps, its length. A time
 //! that changed is no more than a reason to look, as checkpoints of any process change it, and so does `touch`; the proof is
 //! in the file: `on_disk` tells.
+//!
+//! A checkpoint at the very moment of the overwrite hides that: what it copies into the other file looks new. If the
+//! log has every page that differs, this makes the file whole again. Otherwise the result is a mixture; of the pages that are
+//! not in the log the one that was written last tells, because every older copy lacks it ([`Watch::copying`]).
 
-use super::{on_disk::OnDisk, open::beside, usage::Position, wal};
+use super::{
+    live_log::{Index, Log},
+    on_disk::OnDisk,
+    open::beside,
+    usage::Position,
+};
 use crate::types::os::{changed_at, identity, read_at};
 use std::{
+    collections::HashSet,
     fs::File,
     io,
     path::{Path, PathBuf},
     sync::{Mutex, OnceLock, PoisonError},
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 /// The error of refused writes.
 pub(super) const REFUSED: &str = "the database file or its log was removed, renamed, replaced, overwritten or cut short; nothing is stored until the server is restarted";
+
+/// How old the time of a change must be to tell it from the next one: clocks of file systems tick every 10 ms, on some every
+/// 2 s.
+const TICK_MAX: Duration = Duration::from_secs(2);
+/// Pages that are remembered as written lately.
+const RECENT_MAX: usize = 4096;
 
 /// The files that SQLite has open, as they were found by their names at the start.
 #[derive(Debug)]
@@ -37,6 +53,18 @@ struct Content {
     changed_at: Option<SystemTime>,
     on_disk: Option<OnDisk>,
     committed: Position,
+    /// Pages that checkpoints copied, those that were written last first.
+    recent: Vec<u32>,
+    /// A checkpoint copied the log into another file.
+    is_mixture: bool,
+}
+
+/// A page that a checkpoint has no reason to change.
+#[derive(Debug)]
+struct Witness {
+    index: Index,
+    page: u32,
+    bytes: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -98,6 +126,58 @@ impl Watch {
         content.committed = position;
     }
 
+    /// Copies the log into the file by `copy`, and notes if that went into another file.
+    pub(super) fn copying<T>(&self, copy: impl FnOnce() -> T) -> T {
+        let witness = self.log.as_ref().and_then(|log| self.witness(log));
+        let copied = copy();
+        if witness.is_some_and(|witness| self.has_changed(&witness)) {
+            let mut content = self.content.lock().unwrap_or_else(PoisonError::into_inner);
+            content.is_mixture = true;
+        }
+        copied
+    }
+
+    /// The page that was written last of those that are not to be copied now.
+    fn witness(&self, log: &Log) -> Option<Witness> {
+        let index = log.index()?;
+        let pending = log.pages(&index, index.pending()).ok()?;
+        if pending.is_empty() {
+            return None;
+        }
+        let mut content = self.content.lock().unwrap_or_else(PoisonError::into_inner);
+        let known: HashSet<_> = pending.iter().copied().collect();
+        let before = content.recent.iter().filter(|page| !known.contains(page));
+        let before: Vec<_> = before.copied().collect();
+        content.recent = [&*pending, &before].concat();
+        content.recent.truncate(RECENT_MAX);
+        drop(content);
+        let page = *before.first()?;
+        let bytes = self.page(&index, page)?;
+        Some(Witness { index, page, bytes })
+    }
+
+    /// Whether a page has changed and the log does not tell why.
+    fn has_changed(&self, witness: &Witness) -> bool {
+        let now = self.page(&witness.index, witness.page);
+        if now.is_none_or(|now| now == witness.bytes) {
+            return false;
+        }
+        let Some((log, index)) = self.log.as_ref().and_then(|log| Some((log, log.index()?))) else {
+            return false;
+        };
+        // Others may have written it and copied that meanwhile, or begun the log anew.
+        let added = log.pages(&index, witness.index.frames()..index.frames());
+        index.salts() == witness.index.salts()
+            && added.is_ok_and(|added| !added.contains(&witness.page))
+    }
+
+    fn page(&self, index: &Index, page: u32) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(index.page_bytes()).ok()?];
+        let at = u64::from(page.checked_sub(1)?) * index.page_bytes();
+        read_at(self.database, &mut bytes, at).ok()?;
+        Some(bytes)
+    }
+
     /// Notes that a file has the content of another.
     pub(super) fn lose(&self, path: PathBuf) {
         let how = How::Overwritten;
@@ -140,6 +220,9 @@ impl Watch {
     /// Whether the file has what is older than what it had, or another's, where it was changed at all.
     fn is_overwritten(&self, changed_at: Option<SystemTime>, known: Option<&Index>) -> bool {
         let mut content = self.content.lock().unwrap_or_else(PoisonError::into_inner);
+        if content.is_mixture {
+            return true;
+        }
         if changed_at.is_some() && content.changed_at == changed_at {
             return false;
         }
@@ -150,7 +233,8 @@ impl Watch {
         let before = content.on_disk.as_ref();
         let overwritten = before.is_some_and(|before| !now.may_follow(before))
             || known.is_some_and(Index::is_copied) && !now.has(content.committed);
-        content.changed_at = changed_at;
+        let is_settled = |at: &SystemTime| at.elapsed().is_ok_and(|age| age > TICK_MAX);
+        content.changed_at = changed_at.filter(is_settled);
         content.on_disk = Some(now);
         overwritten
     }
@@ -158,10 +242,8 @@ impl Watch {
     /// Whether the log is shorter than so many pages take, which is cheap to find out. It may have been
     /// emptied lawfully: [`Watch::look`] tells.
     pub(super) fn may_be_cut(&self, pages: u64) -> bool {
-        self.log.as_ref().is_some_and(|log| {
-            let length = log.log.metadata().map_or(0, |found| found.len());
-            length < pages * log.frame_bytes()
-        })
+        let log = self.log.as_ref();
+        log.is_some_and(|log| log.may_be_cut(pages))
     }
 
     /// The file that was found missing or cut short.
@@ -186,166 +268,6 @@ impl Watch {
     fn is_database(&self, loss: &Loss) -> bool {
         let database = self.files.first();
         database.is_some_and(|(database, _)| *database == loss.path)
-    }
-}
-
-/// The log and its index, which says to every process what the log must have
-/// (<https://www.sqlite.org/walformat.html>).
-#[derive(Debug)]
-struct Log {
-    log: File,
-    frame_bytes: OnceLock<u64>,
-    /// Never closed: closing it would drop SQLite's locks.
-    index: &'static File,
-    last: Mutex<Last>,
-}
-
-/// What the last look found.
-#[derive(Debug, Default)]
-struct Last {
-    index: Option<Index>,
-    /// The length below which the database file does not fall, unless another process makes it smaller.
-    database_bytes: u64,
-}
-
-/// The header of the log's index. Each commit and each start of the log changes it.
-#[derive(Debug, Clone)]
-struct Index {
-    header: [u8; 48],
-    /// Frames that a checkpoint copied into the database file.
-    copied: u32,
-}
-
-impl PartialEq for Index {
-    fn eq(&self, other: &Self) -> bool {
-        self.header == other.header
-    }
-}
-
-impl Index {
-    fn word(&self, at: usize) -> u64 {
-        let word = &self.header[at..at + 4];
-        u32::from_ne_bytes([word[0], word[1], word[2], word[3]]).into()
-    }
-
-    fn page_bytes(&self) -> u64 {
-        match u16::from_ne_bytes([self.header[14], self.header[15]]) {
-            1 => 65_536,
-            size => size.into(),
-        }
-    }
-
-    /// Frames of the log that count.
-    fn frames(&self) -> u64 {
-        self.word(16)
-    }
-
-    /// Whether the database file has all that the log has.
-    fn is_copied(&self) -> bool {
-        self.frames() == u64::from(self.copied)
-    }
-
-    /// Nothing was written to the log since the first process opened the file: the index knows no sizes.
-    fn is_fresh(&self) -> bool {
-        self.page_bytes() == 0
-    }
-
-    /// How long the database file is once all of the log is copied into it; without bounds while the
-    /// index knows none.
-    fn database_bytes(&self) -> u64 {
-        if self.is_fresh() {
-            return u64::MAX;
-        }
-        self.word(20) * self.page_bytes()
-    }
-
-    fn salts(&self) -> &[u8] {
-        &self.header[32..40]
-    }
-
-    fn frame_bytes(&self) -> u64 {
-        wal::FRAME_HEADER_BYTES as u64 + self.page_bytes()
-    }
-
-    /// Where a frame begins, counted from 0.
-    fn frame_at(&self, frame: u64) -> u64 {
-        wal::HEADER_BYTES as u64 + frame * self.frame_bytes()
-    }
-}
-
-impl Log {
-    fn open(database: &Path) -> Option<Self> {
-        let index = File::open(beside(database, "-shm")).ok()?;
-        Some(Self {
-            log: File::open(beside(database, "-wal")).ok()?,
-            frame_bytes: OnceLock::new(),
-            index: Box::leak(Box::new(index)),
-            last: Mutex::default(),
-        })
-    }
-
-    /// What a page takes in the log; 0 before anything was written to it.
-    fn frame_bytes(&self) -> u64 {
-        if let Some(bytes) = self.frame_bytes.get() {
-            return *bytes;
-        }
-        match self.index().filter(|index| !index.is_fresh()) {
-            Some(index) => *self.frame_bytes.get_or_init(|| index.frame_bytes()),
-            None => 0,
-        }
-    }
-
-    fn index(&self) -> Option<Index> {
-        let mut copied = [0; 4];
-        read_at(self.index, &mut copied, 96).ok()?;
-        let mut copies = [[0; 48]; 2];
-        read_at(self.index, copies.as_flattened_mut(), 0).ok()?;
-        // They differ while a process writes them.
-        let [header, second] = copies;
-        (header == second).then(|| Index {
-            header,
-            copied: u32::from_ne_bytes(copied),
-        })
-    }
-
-    /// The position among the files of the one that is too short.
-    fn find_cut(&self, known: &Index, [database, log, _]: [u64; 3]) -> io::Result<Option<usize>> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let cut = if !self.is_whole(known, last.index.as_ref(), log)? {
-            1
-        } else if database < last.database_bytes.min(known.database_bytes()) {
-            0
-        } else {
-            *last = Last {
-                index: Some(known.clone()),
-                database_bytes: database.min(known.database_bytes()),
-            };
-            return Ok(None);
-        };
-        // Another connection may have emptied the log lawfully while this looked.
-        Ok((self.index().as_ref() == Some(known)).then_some(cut))
-    }
-
-    /// Whether the log has all that the index knows. A log that was cut and written to again is long
-    /// enough, but has a hole where it began, or where it ended at the last look.
-    fn is_whole(&self, known: &Index, last: Option<&Index>, length: u64) -> io::Result<bool> {
-        let has_salts = |at: u64| {
-            let mut salts = [0; 8];
-            match read_at(&self.log, &mut salts, at) {
-                Err(cause) if cause.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-                read => read.map(|()| salts == known.salts()),
-            }
-        };
-        if known.frames() == 0 {
-            return Ok(true);
-        }
-        if length < known.frame_at(known.frames()) || !has_salts(16)? {
-            return Ok(false);
-        }
-        match last.filter(|last| last.salts() == known.salts() && last.frames() > 0) {
-            Some(last) => has_salts(known.frame_at(last.frames() - 1) + 8),
-            None => Ok(true),
-        }
     }
 }
 
@@ -400,5 +322,60 @@ mod tests {
         let file = File::options().write(true).open(&database).unwrap();
         file.set_len(2048).unwrap();
         assert_eq!(watch.look().unwrap(), Some(&*database));
+    }
+
+    /// A checkpoint makes another file look new that took the place of ours right before.
+    #[test]
+    fn a_checkpoint_into_an_older_file_makes_it_whole_or_is_noticed() {
+        for (what, is_mixture) in [("a = a", false), ("a = a || 'b'", true)] {
+            let folder = tempfile::tempdir().unwrap();
+            let (database, older) = (folder.path().join("a.db"), folder.path().join("older"));
+            let connection = rusqlite::Connection::open(&database).unwrap();
+            connection
+                .execute_batch(
+                    "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+                     CREATE TABLE first (a); CREATE TABLE second (a);
+                     INSERT INTO first VALUES ('a'); INSERT INTO second VALUES ('a')",
+                )
+                .unwrap();
+            let watch = begin(&database);
+            let copy = || {
+                let sql = "PRAGMA wal_checkpoint(PASSIVE)";
+                connection.query_row(sql, [], |_| Ok(())).unwrap();
+            };
+            watch.copying(copy);
+            fs::copy(&database, &older).unwrap();
+            let change = |sql: &str| connection.execute_batch(sql).unwrap();
+            change(&format!("UPDATE first SET {what}"));
+            watch.copying(copy);
+            change("UPDATE second SET a = 'c'");
+            assert_eq!(watch.look().unwrap(), None);
+            watch.copying(|| {
+                fs::write(&database, fs::read(&older).unwrap()).unwrap();
+                copy();
+            });
+            let found = watch.look().unwrap().map(Path::to_owned);
+            assert_eq!(found, is_mixture.then_some(database), "{what}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_may_be_that_of_the_next_change_is_not_relied_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("a.db");
+        let write = |changes: u8| {
+            let mut bytes = [0; 512];
+            (bytes[16], bytes[27]) = (2, changes);
+            fs::write(&database, bytes).unwrap();
+        };
+        write(2);
+        let watch = begin(&database);
+        let (now, before) = (SystemTime::now(), SystemTime::now() - 2 * TICK_MAX);
+        for (at, is_noticed) in [(before, false), (now, true)] {
+            write(2);
+            assert!(!watch.is_overwritten(Some(at), None));
+            write(1);
+            assert_eq!(watch.is_overwritten(Some(at), None), is_noticed);
+        }
     }
 }

@@ -212,7 +212,7 @@ impl Loop {
                     Ok(job) => self.waiting.put(job),
                     Err(RecvTimeoutError::Timeout) => {
                         if self.in_place().is_ok() {
-                            self.usage.mark(&self.connection);
+                            self.watch.copying(|| self.usage.mark(&self.connection));
                             self.checkpointer.idle(&self.connection);
                             if self.notice_other_processes()
                                 && let Ok(position) = Position::read(&self.connection)
