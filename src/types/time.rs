@@ -4,7 +4,9 @@
 use crate::types::error::{Error, Result};
 use jiff::{civil, tz::TimeZone};
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
+use std::fmt;
 
 /// A point in time: Unix milliseconds, UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,6 +40,76 @@ impl ToSql for Timestamp {
 impl FromSql for Timestamp {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         i64::column_result(value).map(Self)
+    }
+}
+
+/// A time of every day, in whole minutes: `22:00`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TimeOfDay {
+    hour: u8,
+    minute: u8,
+}
+
+impl TimeOfDay {
+    /// The time of so many hours and minutes, from 00:00 to 23:59.
+    pub const fn new(hour: u8, minute: u8) -> Option<Self> {
+        if hour < 24 && minute < 60 {
+            Some(Self { hour, minute })
+        } else {
+            None
+        }
+    }
+
+    /// Reads `hh:mm`.
+    pub fn read(text: &str) -> Option<Self> {
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        let (hour, minute) = text.split_once(':').filter(|_| digits == 4)?;
+        if (hour.len(), minute.len()) != (2, 2) {
+            return None;
+        }
+        Self::new(hour.parse().ok()?, minute.parse().ok()?)
+    }
+
+    fn on(self, day: civil::Date) -> civil::DateTime {
+        let (hour, minute) = (self.hour.cast_signed(), self.minute.cast_signed());
+        day.at(hour, minute, 0, 0)
+    }
+}
+
+impl fmt::Display for TimeOfDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02}:{:02}", self.hour, self.minute)
+    }
+}
+
+impl<'de> Deserialize<'de> for TimeOfDay {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::read(&text).ok_or_else(|| {
+            de::Error::custom(format!(
+                "must be a time such as 22:00; not \"{}\"",
+                super::text::shortened(&text)
+            ))
+        })
+    }
+}
+
+/// A minute of one day, in the instance's zone: `2026-11-21 22:00`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LocalMinute(civil::DateTime);
+
+impl LocalMinute {
+    /// Reads `yyyy-mm-dd hh:mm`.
+    pub fn read(text: &str) -> Option<Self> {
+        let (day, time) = text.split_once(' ').filter(|(day, _)| day.len() == 10)?;
+        let day = day.parse::<civil::Date>().ok()?;
+        Some(Self(TimeOfDay::read(time)?.on(day)))
+    }
+}
+
+impl fmt::Display for LocalMinute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.strftime("%Y-%m-%d %H:%M"))
     }
 }
 
@@ -123,6 +195,30 @@ impl Zone {
         let next = local.tomorrow().and_then(|next| next.start_of_day());
         let end = next.map_or(at, |next| Timestamp(next.timestamp().as_millisecond()));
         (date(&local), end)
+    }
+
+    /// The time of day of an instant, without its seconds.
+    pub fn time_of_day(&self, at: Timestamp) -> Option<TimeOfDay> {
+        let local = self.local(at)?;
+        TimeOfDay::new(local.hour().unsigned_abs(), local.minute().unsigned_abs())
+    }
+
+    /// The instant of a local minute: one that the clocks leave out counts as much later, and the first
+    /// of two.
+    pub fn instant(&self, local: LocalMinute) -> Option<Timestamp> {
+        let instant = self.0.to_timestamp(local.0).ok()?;
+        Some(Timestamp(instant.as_millisecond()))
+    }
+
+    /// The last instant up to `at` at which the time of day was `time`, see [`Zone::instant`].
+    pub fn last(&self, time: TimeOfDay, at: Timestamp) -> Option<Timestamp> {
+        let day = self.local(at)?.date();
+        // A clock that goes back at midnight may be in the day before once more.
+        let days = [day.tomorrow(), Ok(day), day.yesterday()];
+        let mut instants = days
+            .into_iter()
+            .filter_map(|day| self.instant(LocalMinute(time.on(day.ok()?))));
+        instants.find(|instant| *instant <= at)
     }
 
     /// `09:02`, with the day where it is not that of `now`: what a steward tells a guest.

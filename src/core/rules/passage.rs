@@ -75,7 +75,7 @@ pub struct CheckInFacts<'a> {
     /// Where.
     pub place: &'a Place,
     /// The rules there, defaults included; `None` when what is stored cannot be read.
-    pub rules: Option<AccessRules>,
+    pub rules: Option<&'a AccessRules>,
     /// What the delegate last did there; leaving a place above counts as leaving.
     pub state: &'a PresenceState,
     /// Tells when an interaction was recorded, which may differ from its position; for messages.
@@ -118,7 +118,7 @@ fn refuse(refusal: Refusal, message: String) -> Result<()> {
 
 fn judge_check_in(facts: &CheckInFacts<'_>) -> Result<()> {
     let Place { name, .. } = facts.place;
-    let Some(rules) = &facts.rules else {
+    let Some(rules) = facts.rules else {
         return refuse(Refusal::NotAvailable, unreadable(name));
     };
     if !facts.place.available {
@@ -245,15 +245,18 @@ mod tests {
             start_at: Some(minutes(-30)),
             end_at: Some(minutes(30)),
         };
-        let rooms = rules.and_then(|rules| rules.capacity).map(|capacity| Room {
-            name: "Gate B".into(),
-            capacity,
-            inside: inside_now,
-        });
+        let rooms = rules
+            .as_ref()
+            .and_then(|rules| rules.capacity)
+            .map(|capacity| Room {
+                name: "Gate B".into(),
+                capacity,
+                inside: inside_now,
+            });
         judge(&CheckInFacts {
             passage,
             place: &place,
-            rules,
+            rules: rules.as_ref(),
             state: &state,
             recorded_at: &|last| Ok(last.at),
             inside: state.is_inside(),
@@ -358,7 +361,7 @@ mod tests {
             told(judge(&CheckInFacts {
                 passage: Passage::In,
                 place: &place,
-                rules: Some(rules(json!({"opensBefore": 15, "closesAfter": 10}))),
+                rules: Some(&rules(json!({"opensBefore": 15, "closesAfter": 10}))),
                 state: &PresenceState::default(),
                 recorded_at: &|last| Ok(last.at),
                 inside: false,
@@ -383,14 +386,16 @@ mod tests {
             ..PresenceState::default()
         };
         let single = Some(rules(json!({"entry": "single"})));
-        let out = |rules, state| told(verdict(Passage::Out, rules, state, false, 0));
-        assert_eq!(out(single, inside), "passes");
-        assert!(out(single, PresenceState::default()).starts_with("745 "));
+        let out = |rules: &Option<AccessRules>, state| {
+            told(verdict(Passage::Out, rules.clone(), state, false, 0))
+        };
+        assert_eq!(out(&single, inside), "passes");
+        assert!(out(&single, PresenceState::default()).starts_with("745 "));
         assert_eq!(
-            out(Some(AccessRules::default()), PresenceState::default()),
+            out(&Some(AccessRules::default()), PresenceState::default()),
             "passes"
         );
-        assert_eq!(out(None, PresenceState::default()), "passes");
+        assert_eq!(out(&None, PresenceState::default()), "passes");
     }
 
     #[test]

@@ -165,7 +165,7 @@ impl Settings {
                 self.zone = Zone::named(&zone)?;
                 self.time_zone = Some(zone);
             }
-            "access" => self.access = AccessRules::parse("access", value)?,
+            "access" => self.access = AccessRules::parse_default("access", value)?,
             "corsOrigins" => {
                 let origins: Vec<String> = serde_json::from_value(value.clone())
                     .map_err(|_| Error::invalid("corsOrigins: must be a list of strings"))?;

@@ -150,8 +150,8 @@ impl GateList {
         let inside = history.inside(connection, &device_cache)?;
         put("inside", json!(inside.binary_search(&place).is_ok()));
         if !inside.is_empty() {
-            let rules = place::rules(connection, &device_cache, place, self.default)?;
-            let rooms = place::rooms(connection, &device_cache, place, rules)?;
+            let rules = place::rules(connection, &device_cache, place, &self.default)?;
+            let rooms = place::rooms(connection, &device_cache, place, rules.as_ref())?;
             let rooms: Vec<_> = rooms
                 .into_iter()
                 .map(|(room, _)| room)

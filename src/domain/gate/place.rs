@@ -18,7 +18,7 @@ pub fn rules(
     connection: &Connection,
     device_cache: &DeviceCache,
     place: DeviceId,
-    default: AccessRules,
+    default: &AccessRules,
 ) -> Result<Option<AccessRules>> {
     match judge::in_force(connection, device_cache, place, default) {
         Err(cause) if matches!(cause.kind, Kind::Refused(_)) => Ok(None),
@@ -31,7 +31,7 @@ pub fn rooms(
     connection: &Connection,
     device_cache: &DeviceCache,
     place: DeviceId,
-    rules: Option<AccessRules>,
+    rules: Option<&AccessRules>,
 ) -> Result<Vec<(DeviceId, u32)>> {
     let mut rooms = Vec::new();
     for above in device_cache.path(connection, place)?.iter() {
@@ -39,7 +39,7 @@ pub fn rooms(
         let counting = if *above == place {
             rules
         } else {
-            room.rules.filter(|_| room.alive)
+            room.rules.as_ref().filter(|_| room.alive)
         };
         if let Some(capacity) = counting.and_then(|rules| rules.capacity) {
             rooms.push((*above, capacity));
@@ -49,12 +49,12 @@ pub fn rooms(
 }
 
 /// A place as the API shows it to a gate.
-pub fn shown(connection: &Connection, place: DeviceId, default: AccessRules) -> Result<Value> {
+pub fn shown(connection: &Connection, place: DeviceId, default: &AccessRules) -> Result<Value> {
     let device_cache = DeviceCache::default();
     let known = device_cache.get(connection, place)?;
     let rules = rules(connection, &device_cache, place, default)?;
     let mut shown = Vec::new();
-    for (room, capacity) in rooms(connection, &device_cache, place, rules)? {
+    for (room, capacity) in rooms(connection, &device_cache, place, rules.as_ref())? {
         shown.push(json!({
             "id": room,
             "name": device_cache.get(connection, room)?.place.name,
@@ -74,7 +74,7 @@ pub fn shown(connection: &Connection, place: DeviceId, default: AccessRules) -> 
         "available": known.place.available && known.alive,
         "startAt": at(known.place.start_at),
         "endAt": at(known.place.end_at),
-        "rules": rules.map(AccessRules::to_json),
+        "rules": rules.as_ref().map(AccessRules::to_json),
         "rooms": shown,
         "inside": counters::people(connection, place)?,
         "hasPlacesBelow": has_places_below,

@@ -61,10 +61,11 @@ pub fn judge(
     let known = device_cache.get(connection, question.device)?;
     let entering = question.passage == Passage::In;
     let rules = match question.passage {
-        Passage::In => in_force(connection, device_cache, question.device, settings.access)?,
-        Passage::Out => known.rules.map(|own| own.or(settings.access)),
+        Passage::In => in_force(connection, device_cache, question.device, &settings.access)?,
+        Passage::Out => known.rules.clone().map(|own| own.or(&settings.access)),
     };
-    let needed = rules.unwrap_or_default();
+    let none = AccessRules::default();
+    let needed = rules.as_ref().unwrap_or(&none);
     let state = question
         .history
         .state(connection, device_cache, question.device)?;
@@ -84,14 +85,14 @@ pub fn judge(
         _ => 0,
     };
     let rooms = if entering {
-        rooms(connection, device_cache, question, &needed)?
+        rooms(connection, device_cache, question, needed)?
     } else {
         Vec::new()
     };
     rules::judge(&CheckInFacts {
         passage: question.passage,
         place: &known.place,
-        rules,
+        rules: rules.as_ref(),
         state: &state,
         recorded_at: &|last| presence::recorded_at(connection, last),
         inside: question.inside.binary_search(&question.device).is_ok(),
@@ -111,9 +112,9 @@ pub fn in_force(
     connection: &Connection,
     device_cache: &DeviceCache,
     device: DeviceId,
-    default: AccessRules,
+    default: &AccessRules,
 ) -> Result<Option<AccessRules>> {
-    let Some(mut rules) = device_cache.get(connection, device)?.rules else {
+    let Some(mut rules) = device_cache.get(connection, device)?.rules.clone() else {
         return Ok(None);
     };
     for above in &device_cache.path(connection, device)?[1..] {
@@ -125,8 +126,8 @@ pub fn in_force(
     Ok(Some(rules.or(default)))
 }
 
-fn readable(known: &CachedDevice) -> Result<AccessRules> {
-    known.rules.ok_or_else(|| {
+fn readable(known: &CachedDevice) -> Result<&AccessRules> {
+    known.rules.as_ref().ok_or_else(|| {
         Error::new(
             Kind::Refused(Refusal::NotAvailable),
             rules::unreadable(&known.place.name),
@@ -149,6 +150,7 @@ fn rooms(
         } else {
             known
                 .rules
+                .as_ref()
                 .filter(|_| known.alive)
                 .and_then(|own| own.capacity)
         };
