@@ -113,6 +113,26 @@ impl fmt::Display for LocalMinute {
     }
 }
 
+/// A day of an event: from its beginning until the next one's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Day {
+    pub begins: Timestamp,
+    /// When the next day begins.
+    pub ends: Timestamp,
+}
+
+impl Day {
+    /// All of time, where a zone tells no day.
+    const ALWAYS: Self = Self {
+        begins: Timestamp(i64::MIN),
+        ends: Timestamp(i64::MAX),
+    };
+
+    pub fn contains(self, at: Timestamp) -> bool {
+        self.begins <= at && at < self.ends
+    }
+}
+
 /// The instance's time zone: how times are written, and how those without an offset are read.
 #[derive(Debug, Clone)]
 pub struct Zone(TimeZone);
@@ -210,15 +230,30 @@ impl Zone {
         Some(Timestamp(instant.as_millisecond()))
     }
 
-    /// The last instant up to `at` at which the time of day was `time`, see [`Zone::instant`].
-    pub fn last(&self, time: TimeOfDay, at: Timestamp) -> Option<Timestamp> {
-        let day = self.local(at)?.date();
+    /// The day of an instant, where days begin at `starts` (see [`Zone::instant`]).
+    pub fn day_from(&self, starts: TimeOfDay, at: Timestamp) -> Day {
+        let begins =
+            |day: Result<civil::Date, jiff::Error>| self.instant(LocalMinute(starts.on(day.ok()?)));
+        let Some(local) = self.local(at) else {
+            return Day::ALWAYS;
+        };
+        let date = local.date();
+        let mut day = Day::ALWAYS;
         // A clock that goes back at midnight may be in the day before once more.
-        let days = [day.tomorrow(), Ok(day), day.yesterday()];
-        let mut instants = days
-            .into_iter()
-            .filter_map(|day| self.instant(LocalMinute(time.on(day.ok()?))));
-        instants.find(|instant| *instant <= at)
+        let dates = [
+            date.yesterday(),
+            Ok(date),
+            date.tomorrow(),
+            date.tomorrow().and_then(civil::Date::tomorrow),
+        ];
+        for instant in dates.into_iter().filter_map(begins) {
+            if instant <= at {
+                day.begins = instant;
+            } else {
+                day.ends = day.ends.min(instant);
+            }
+        }
+        day
     }
 
     /// `09:02`, with the day where it is not that of `now`: what a steward tells a guest.
@@ -325,6 +360,97 @@ mod tests {
         ] {
             let read = |text: &str| zone.read("t", &json!(text)).unwrap();
             assert_eq!(zone.day(read(within)), (day.to_owned(), read(end)));
+        }
+    }
+
+    #[test]
+    fn days_begin_at_a_time_of_day_whatever_the_clocks_do() {
+        let zone = Zone::named("Europe/Berlin").unwrap();
+        let at = |text: &str| zone.read("t", &json!(text)).unwrap();
+        for (starts, within, begins, ends) in [
+            (
+                "04:00",
+                "2026-11-21 03:59:59",
+                "2026-11-20 04:00:00",
+                "2026-11-21 04:00:00",
+            ),
+            (
+                "04:00",
+                "2026-11-21 04:00:00",
+                "2026-11-21 04:00:00",
+                "2026-11-22 04:00:00",
+            ),
+            // The clocks go forward at 02:00, so that 02:30 counts at 03:30, and back at 03:00: 02:30 is
+            // there twice, and the day begins at the first.
+            (
+                "04:00",
+                "2026-03-29 05:00:00",
+                "2026-03-29 04:00:00",
+                "2026-03-30 04:00:00",
+            ),
+            (
+                "02:30",
+                "2026-03-29 03:29:00",
+                "2026-03-28 02:30:00",
+                "2026-03-29 03:30:00",
+            ),
+            (
+                "02:30",
+                "2026-10-25T02:40:00+01:00",
+                "2026-10-25T02:30:00+02:00",
+                "2026-10-26 02:30:00",
+            ),
+            (
+                "02:30",
+                "2026-10-25T02:29:00+01:00",
+                "2026-10-25T02:30:00+02:00",
+                "2026-10-26 02:30:00",
+            ),
+            (
+                "04:00",
+                "2026-10-25 03:59:00",
+                "2026-10-24 04:00:00",
+                "2026-10-25 04:00:00",
+            ),
+        ] {
+            let starts = TimeOfDay::read(starts).unwrap();
+            let day = zone.day_from(starts, at(within));
+            assert_eq!(
+                (zone.iso(day.begins), zone.iso(day.ends)),
+                (zone.iso(at(begins)), zone.iso(at(ends))),
+                "{within}"
+            );
+            assert!(day.contains(at(within)) && !day.contains(day.ends));
+        }
+    }
+
+    #[test]
+    fn times_of_day_are_read_strictly() {
+        for text in ["22:00", "00:00", "23:59"] {
+            assert_eq!(TimeOfDay::read(text).unwrap().to_string(), text);
+        }
+        for text in [
+            "24:00",
+            "9:00",
+            "09:60",
+            "09:0",
+            "0900",
+            "+9:00",
+            "09:00:00",
+            "",
+            "١٢:٠٠",
+        ] {
+            assert_eq!(TimeOfDay::read(text), None, "{text}");
+        }
+        let minute = LocalMinute::read("2026-11-21 22:00").unwrap();
+        assert_eq!(minute.to_string(), "2026-11-21 22:00");
+        for text in [
+            "2026-11-31 22:00",
+            "2026-11-21T22:00",
+            "2026-11-21",
+            "26-11-21 22:00",
+        ] {
+            assert_eq!(LocalMinute::read(text), None, "{text}");
         }
     }
 

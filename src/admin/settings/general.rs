@@ -127,7 +127,7 @@ static FORMS: [SettingsForm; 6] = [
     SettingsForm {
         heading: "The instance",
         path: HERE,
-        defaults: || json!({"timeZone": "UTC"}),
+        defaults: || json!({"timeZone": "UTC", "dayStartsAt": settings::DAY_STARTS_AT.to_string()}),
         inputs: general_inputs,
         ..SettingsForm::EMPTY
     },
@@ -202,6 +202,9 @@ fn general_inputs() -> Vec<Input> {
         Input::text("timeZone", "Time zone")
             .offered(Zone::names())
             .help("The venue's time zone, such as Europe/Berlin."),
+        Input::line("time", "dayStartsAt", "A day begins at").help(
+            "For rules that count by days. What happens after midnight and before it belongs to the day before.",
+        ),
         Input::line("url", "publicUrl", "Address of this server for apps")
             .wide()
             .placeholder("https://gate.example.org")

@@ -2,7 +2,7 @@
 
 use super::{TypeList, TypeTimes};
 use crate::types::{
-    TimeOfDay,
+    TimeOfDay, Zone,
     error::{Error, Result},
     json::in_plain_words,
 };
@@ -201,15 +201,13 @@ impl AccessRules {
 
     /// These rules, with `default` for what they leave open and may inherit.
     #[must_use]
-    pub fn or(self, default: &Self) -> Self {
-        // A day's limit is one rule, and so is who may enter when.
+    pub fn or(mut self, default: &Self) -> Self {
+        // A day's limit is one rule.
         let (max_check_ins, per) = match self.max_check_ins {
             Some(_) => (self.max_check_ins, self.per),
             None => (default.max_check_ins, default.per),
         };
-        let own = self.states_types();
-        let of_types = if own { &self } else { default };
-        let (types, type_times) = (of_types.types.clone(), of_types.type_times.clone());
+        self.inherit_types(default);
         Self {
             rule_set: self.rule_set.or(default.rule_set),
             entry: self.entry.or(default.entry),
@@ -218,9 +216,15 @@ impl AccessRules {
             capacity: self.capacity.or(default.capacity),
             opens_before: self.opens_before.or(default.opens_before),
             closes_after: self.closes_after.or(default.closes_after),
-            types,
-            type_times,
             ..self
+        }
+    }
+
+    /// Takes which types of attendees may enter, and when, from a place above, unless these say either.
+    pub fn inherit_types(&mut self, above: &Self) {
+        if !self.states_types() {
+            self.types.clone_from(&above.types);
+            self.type_times.clone_from(&above.type_times);
         }
     }
 
@@ -234,8 +238,29 @@ impl AccessRules {
         self.rule_set == Some(RuleSet::Simple)
     }
 
-    pub(super) fn is_single_entry(&self) -> bool {
-        self.entry == Some(Entry::Single)
+    /// Whether a stay ends with the day in which it began.
+    pub fn is_daily(&self) -> bool {
+        self.entry == Some(Entry::Daily)
+    }
+
+    /// Whether the check-ins of one day decide.
+    pub fn asks_for_day(&self) -> bool {
+        self.is_daily() || self.per == Some(Per::Day)
+    }
+
+    /// Whether nobody enters twice, or leaves without an entry.
+    pub(super) fn pairs_passages(&self) -> bool {
+        matches!(self.entry, Some(Entry::Single | Entry::Daily))
+    }
+
+    /// As a gate judges by them: minutes of one day are instants.
+    pub fn to_gate(&self, zone: &Zone) -> Value {
+        let mut json = self.to_json();
+        if let Some(times) = &self.type_times {
+            let times = times.entries().iter().map(|entry| entry.to_gate(zone));
+            json["typeTimes"] = times.collect();
+        }
+        json
     }
 }
 

@@ -1,10 +1,13 @@
 //! The types of attendees that a place is for, and when each may enter.
 
-use crate::types::{LocalMinute, TimeOfDay, Timestamp, Zone, text};
+use super::{AccessRules, CheckInFacts, passage::refuse};
+use crate::types::{LocalMinute, TimeOfDay, Timestamp, Zone, error, error::Refusal, text};
+use icu_normalizer::DecomposingNormalizerBorrowed;
 use serde::{
     de::{self, Deserialize, Deserializer},
     ser::{Serialize, Serializer},
 };
+use serde_json::{Value, json};
 use std::{fmt, sync::Arc};
 
 /// Types or times in one list, at the most.
@@ -12,9 +15,95 @@ const LIST_MAX: usize = 200;
 /// The longest type, in characters.
 const TYPE_MAX_CHARS: usize = 255;
 
-/// The form in which types are compared.
+/// The form in which types are compared: in lower case and without accents, as `fold` of
+/// `assets/gate/list.js` gives it.
 pub fn folded(name: &str) -> String {
-    text::fold(name.trim())
+    let letters = name.trim().chars().flat_map(char::to_lowercase);
+    let letters = DecomposingNormalizerBorrowed::new_nfd().normalize_iter(letters);
+    let mut folded = String::with_capacity(name.len());
+    for letter in letters {
+        match letter {
+            'ß' => folded.push_str("ss"),
+            '\u{300}'..='\u{36f}' => {}
+            'ς' => folded.push('σ'),
+            other => folded.push(other),
+        }
+    }
+    folded
+}
+
+/// Whether the types of attendees at a place, and their times, let one in. At a door the rules of
+/// both have to.
+///
+/// # Errors
+/// [`error::Kind::Refused`], 746 for a type that may not enter and 742 for a time at which it may not.
+pub(super) fn judge(
+    place: &str,
+    rules: &AccessRules,
+    facts: &CheckInFacts<'_>,
+) -> error::Result<()> {
+    if !rules.states_types() {
+        return Ok(());
+    }
+    let own = facts.attendee_type.map(str::trim);
+    let own = own.filter(|own| !own.is_empty());
+    let folded = own.map(folded);
+    if let Some(types) = &rules.types
+        && !folded.as_ref().is_some_and(|own| types.contains(own))
+    {
+        let who = match own {
+            Some(own) => format!("of type {own}"),
+            None => "without a type".to_owned(),
+        };
+        return refuse(
+            Refusal::WrongType,
+            format!("{place} is not open to attendees {who}"),
+        );
+    }
+    let (Some(times), Some(own), Some(folded)) = (&rules.type_times, own, folded) else {
+        return Ok(());
+    };
+    let hours: Vec<Hours> = times.of(&folded).collect();
+    if hours.is_empty()
+        || hours
+            .iter()
+            .any(|hours| hours.contain(facts.at, facts.zone))
+    {
+        return Ok(());
+    }
+    let told = match next_opening(&hours, facts) {
+        Some(opens) => format!("{place} opens for {own} at {opens}"),
+        None => {
+            let ends = hours.iter().filter_map(|hours| match hours {
+                Hours::Daily(..) => None,
+                Hours::Once(_, until) => facts.zone.instant(*until),
+            });
+            let last = ends.max().unwrap_or(facts.at);
+            let since = facts.zone.spoken(last, facts.now);
+            format!("{place} has been closed for {own} since {since}")
+        }
+    };
+    refuse(Refusal::OutsideWindow, told)
+}
+
+/// When one of several hours begins next: at a time of every day, if there is one, and otherwise the
+/// earliest instant to come.
+fn next_opening(hours: &[Hours], facts: &CheckInFacts<'_>) -> Option<String> {
+    let now = facts.zone.time_of_day(facts.at)?;
+    let daily = hours.iter().filter_map(|hours| match hours {
+        Hours::Daily(from, _) => Some(*from),
+        Hours::Once(..) => None,
+    });
+    // Those that began today come after those to come.
+    if let Some(from) = daily.min_by_key(|from| (*from <= now, *from)) {
+        return Some(from.to_string());
+    }
+    let begins = hours.iter().filter_map(|hours| match hours {
+        Hours::Daily(..) => None,
+        Hours::Once(from, _) => facts.zone.instant(*from),
+    });
+    let next = begins.filter(|begins| *begins > facts.at).min()?;
+    Some(facts.zone.spoken(next, facts.now))
 }
 
 /// A list of attendee types, compared folded.
@@ -70,11 +159,11 @@ pub struct TypeTimes(Arc<[TypeTime]>);
 
 impl TypeTimes {
     /// The times of one type, given in its [`folded`] form; none where it may enter at any.
-    pub fn of<'a>(&'a self, folded: &'a str) -> impl Iterator<Item = &'a Hours> {
+    pub fn of(&self, folded: &str) -> impl Iterator<Item = Hours> {
         let entries = self.0.iter();
         entries
             .filter(move |entry| entry.types.contains(folded))
-            .map(|entry| &entry.hours)
+            .map(|entry| entry.hours)
     }
 
     /// The entries in their order.
@@ -180,13 +269,27 @@ impl TryFrom<WrittenTypeTime> for TypeTime {
     }
 }
 
+impl TypeTime {
+    /// As a gate judges by it: minutes of one day are instants.
+    pub fn to_gate(&self, zone: &Zone) -> Value {
+        let (from, until) = match self.hours {
+            Hours::Daily(from, until) => (json!(from.to_string()), json!(until.to_string())),
+            Hours::Once(from, until) => {
+                let instant = |minute| zone.instant(minute).map(|at| at.0);
+                (json!(instant(from)), json!(instant(until)))
+            }
+        };
+        json!({"types": self.types, "from": from, "until": until})
+    }
+}
+
 impl Serialize for TypeTime {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (from, until) = match self.hours {
             Hours::Daily(from, until) => (from.to_string(), until.to_string()),
             Hours::Once(from, until) => (from.to_string(), until.to_string()),
         };
-        serde_json::json!({"types": self.types, "from": from, "until": until}).serialize(serializer)
+        json!({"types": self.types, "from": from, "until": until}).serialize(serializer)
     }
 }
 
@@ -209,4 +312,69 @@ fn bounded<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
         )));
     }
     Ok(list.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_compared_without_case_and_accents() {
+        for (one, other) in [
+            ("Crew", " crew "),
+            ("CAFÉ", "cafe"),
+            ("Gäste", "GASTE"),
+            ("Großkunde", "GROSSKUNDE"),
+            ("ΣΤΑΦΣ", "σταφς"),
+        ] {
+            assert_eq!(folded(one), folded(other));
+        }
+        assert_ne!(folded("VIP"), folded("V.I.P."));
+    }
+
+    #[test]
+    fn hours_are_local_times_whatever_the_clocks_do() {
+        let zone = Zone::named("Europe/Berlin").unwrap();
+        let at = |text: &str| zone.read("t", &json!(text)).unwrap();
+        let hours = |from: &str, until: &str| {
+            let entry = json!({"types": [], "from": from, "until": until});
+            let entry: TypeTime = serde_json::from_value(entry).unwrap();
+            entry.hours
+        };
+        for (from, until, moment, within) in [
+            ("22:00", "02:00", "2026-11-21T21:59:59+01:00", false),
+            ("22:00", "02:00", "2026-11-21T22:00:00+01:00", true),
+            ("22:00", "02:00", "2026-11-22T01:59:59+01:00", true),
+            ("22:00", "02:00", "2026-11-22T02:00:00+01:00", false),
+            // 02:00 to 03:00 is missing, and there twice.
+            ("02:00", "03:30", "2026-03-29T01:59:59+01:00", false),
+            ("02:00", "03:30", "2026-03-29T03:00:00+02:00", true),
+            ("02:00", "03:00", "2026-10-25T02:30:00+02:00", true),
+            ("02:00", "03:00", "2026-10-25T02:30:00+01:00", true),
+            (
+                "2026-10-25 02:30",
+                "2026-10-25 03:00",
+                "2026-10-25T02:30:00+02:00",
+                true,
+            ),
+            (
+                "2026-10-25 02:30",
+                "2026-10-25 03:00",
+                "2026-10-25T02:10:00+01:00",
+                true,
+            ),
+            (
+                "2026-10-25 02:30",
+                "2026-10-25 03:00",
+                "2026-10-25T03:00:00+01:00",
+                false,
+            ),
+        ] {
+            assert_eq!(
+                hours(from, until).contain(at(moment), &zone),
+                within,
+                "{moment}"
+            );
+        }
+    }
 }

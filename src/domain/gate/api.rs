@@ -177,9 +177,10 @@ impl GateApi {
         let mut meta = json!({"cursor": page.cursor.encoded(), "more": page.more});
         // A list that nobody looked at is no newer than it was.
         if is_read {
-            let place = |connection: &Connection| place::shown(connection, place, &settings.access);
+            let now = Timestamp::now();
+            let place = |connection: &Connection| place::shown(connection, place, &settings, now);
             meta["place"] = self.app.store.look_up(place)?;
-            meta["serverTime"] = Timestamp::now().0.into();
+            meta["serverTime"] = now.0.into();
         }
         Ok(Answer::with_meta(&page.data(), &meta.to_string()))
     }
@@ -398,7 +399,7 @@ impl GateApi {
     /// Delegates as the caller may see them.
     fn list(&self, caller: &Principal, place: DeviceId) -> GateList {
         let visible = caller.visible_properties.clone();
-        GateList::at(place, self.app.settings().access.clone(), visible)
+        GateList::at(place, self.app.settings(), visible)
     }
 
     /// The delegates of ids as a gate shows them; with words, those who are shown with each.

@@ -1,11 +1,11 @@
 //! A place as a gate needs it to judge by itself.
 
 use crate::{
-    core::rules::AccessRules,
+    core::{rules::AccessRules, settings::Settings},
     db::counters,
     domain::interactions::judge::{self, DeviceCache},
     types::{
-        DeviceId, Timestamp,
+        Day, DeviceId, Timestamp,
         error::{Kind, Result},
     },
 };
@@ -48,11 +48,27 @@ pub fn rooms(
     Ok(rooms)
 }
 
+/// For so many days to come a gate is told when they begin.
+const DAYS: usize = 14;
+
+/// When the day of `now` began and the next ones begin, in Unix milliseconds.
+fn days(settings: &Settings, now: Timestamp) -> Vec<i64> {
+    let today = settings.day(now);
+    let next = |day: &Day| Some(settings.day(day.ends));
+    let days = std::iter::successors(Some(today), next);
+    days.take(DAYS + 1).map(|day| day.begins.0).collect()
+}
+
 /// A place as the API shows it to a gate.
-pub fn shown(connection: &Connection, place: DeviceId, default: &AccessRules) -> Result<Value> {
+pub fn shown(
+    connection: &Connection,
+    place: DeviceId,
+    settings: &Settings,
+    now: Timestamp,
+) -> Result<Value> {
     let device_cache = DeviceCache::default();
     let known = device_cache.get(connection, place)?;
-    let rules = rules(connection, &device_cache, place, default)?;
+    let rules = rules(connection, &device_cache, place, &settings.access)?;
     let mut shown = Vec::new();
     for (room, capacity) in rooms(connection, &device_cache, place, rules.as_ref())? {
         shown.push(json!({
@@ -60,6 +76,7 @@ pub fn shown(connection: &Connection, place: DeviceId, default: &AccessRules) ->
             "name": device_cache.get(connection, room)?.place.name,
             "capacity": capacity,
             "inside": counters::people(connection, room)?,
+            "daily": device_cache.is_daily(connection, room)?,
         }));
     }
     let has_places_below: bool = connection
@@ -74,7 +91,9 @@ pub fn shown(connection: &Connection, place: DeviceId, default: &AccessRules) ->
         "available": known.place.available && known.alive,
         "startAt": at(known.place.start_at),
         "endAt": at(known.place.end_at),
-        "rules": rules.as_ref().map(AccessRules::to_json),
+        "rules": rules.as_ref().map(|rules| rules.to_gate(&settings.zone)),
+        "daily": device_cache.is_daily(connection, place)?,
+        "days": days(settings, now),
         "rooms": shown,
         "inside": counters::people(connection, place)?,
         "hasPlacesBelow": has_places_below,
