@@ -149,7 +149,7 @@ export class Gate {
     }
     if (made.override) return undefined;
     const known = list.people.get(person.id) ?? person;
-    const verdict = judgeOffline(this.sync.gate?.policy ?? "admit", list.facts(known, made.passage, made.at, this.queue.passed));
+    const verdict = judgeOffline(this.sync.gate?.policy ?? "admit", list.facts(known, made.passage, made.at, this.queue.passed, this.zone));
     return verdict.code === 0 ? undefined : { code: verdict.code, message: word(verdict, this.zone, server.now()) };
   }
 

@@ -1,15 +1,19 @@
 // May this person pass here now? The rules of `src/core/rules/passage.rs`, for a gate that cannot
 // reach the server. Pure: facts in, a verdict out. `tests/gate/judge.json` holds both to one law.
 
+import { dayBegan, fold } from "./list.js";
 import { t } from "./texts.js";
 
 /**
  * @typedef {object} Rules
  * @property {string} [ruleSet] `open` or `simple`
- * @property {string} [entry] `multiple` or `single`
+ * @property {string} [entry] `multiple`, `single` or `daily`
  * @property {number} [maxCheckIns]
+ * @property {string} [per] `day` where they are counted each day anew
  * @property {number} [opensBefore] minutes
  * @property {number} [closesAfter] minutes
+ * @property {string[]} [types] those that may enter
+ * @property {{types: string[], from: string|number, until: string|number}[]} [typeTimes] `22:00` of every day, or Unix ms
  *
  * @typedef {{id?: number, name: string, capacity: number, inside: number}} Room
  *
@@ -19,8 +23,12 @@ import { t } from "./texts.js";
  * @property {Rules|null} rules `null` when nobody can read them
  * @property {number} [lastIn] Unix ms of the last check-in at the place
  * @property {number} [lastOut] Unix ms of the last check-out there or above
- * @property {boolean} inside there or at anything below
+ * @property {boolean} inside there or at anything below, whatever day they came
  * @property {number} entries
+ * @property {number} [dayEntries] those of the day of the last one
+ * @property {number[]} [days] when days begin, Unix ms
+ * @property {string} [type] of the attendee
+ * @property {string} [zone] IANA name
  * @property {boolean} joined
  * @property {Room[]} rooms those with a capacity that the person would enter
  * @property {number} at when it happens, Unix ms
@@ -60,13 +68,19 @@ function judgeCheckIn(facts) {
   if (!facts.place.available) return refuse(743, "notAvailable", { place });
   const outside = judgeTime(facts, rules);
   if (outside) return outside;
+  const wrong = judgeType(facts, rules);
+  if (wrong) return wrong;
   if (rules.ruleSet === "simple" && !facts.joined) return refuse(741, "notRegistered", { place });
   const last = facts.lastIn ?? "";
+  const today = facts.lastIn !== undefined && facts.lastIn >= dayBegan(facts.days, facts.at);
   if (rules.entry === "single" && isInside(facts)) return refuse(740, "alreadyUsed", { place, at: last });
+  if (rules.entry === "daily" && today && isInside(facts)) return refuse(740, "alreadyUsedToday", { place, at: last });
   const most = rules.maxCheckIns;
-  if (most !== undefined && facts.entries >= most) {
+  const daily = rules.per === "day";
+  const entries = daily ? (today ? facts.dayEntries ?? 0 : 0) : facts.entries;
+  if (most !== undefined && entries >= most) {
     if (most === 0) return refuse(740, "nobodyMay", { place });
-    return refuse(740, "checkedIn", { place, count: most, at: last });
+    return refuse(740, daily ? "checkedInToday" : "checkedIn", { place, count: most, at: last });
   }
   const full = facts.rooms.find((room) => room.inside >= room.capacity);
   if (full) return refuse(744, "full", { place: full.name, inside: full.inside, capacity: full.capacity });
@@ -86,9 +100,35 @@ function judgeTime(facts, rules) {
   }
 }
 
-/** People must be able to leave: only single entry looks at a check-out. @param {Facts} facts */
+/** @param {Facts} facts @param {Rules} rules @returns {Verdict|undefined} */
+function judgeType(facts, rules) {
+  const { types, typeTimes = [] } = rules;
+  const place = facts.place.name;
+  const type = (facts.type ?? "").trim();
+  const isListed = (/** @type {string[]} */ list) => type !== "" && list.some((one) => fold(one) === fold(type));
+  if (types && !isListed(types)) {
+    return type === "" ? refuse(746, "needsType", { place }) : refuse(746, "wrongType", { place, type });
+  }
+  const hours = typeTimes.filter((entry) => isListed(entry.types));
+  if (!hours.length) return undefined;
+  const time = local(facts.at, facts.zone ?? "UTC")[1];
+  const isWithin = ({ from, until }) => {
+    if (typeof from === "number") return from <= facts.at && facts.at < until;
+    return from < until ? from <= time && time < until : from <= time || time < until;
+  };
+  if (hours.some(isWithin)) return undefined;
+  // Those that began today come after those to come.
+  const daily = hours.map(({ from }) => from).filter((from) => typeof from === "string").sort();
+  const begins = hours.map(({ from }) => from).filter((from) => typeof from === "number" && from > facts.at);
+  const opens = daily.find((from) => from > time) ?? daily[0] ?? (begins.length ? Math.min(...begins) : undefined);
+  if (opens !== undefined) return refuse(742, "typeOpensAt", { place, type, at: opens });
+  return refuse(742, "typeClosedSince", { place, type, at: Math.max(...hours.map(({ until }) => Number(until))) });
+}
+
+/** People must be able to leave: only single and daily entry look at a check-out. @param {Facts} facts */
 function judgeCheckOut(facts) {
-  if (facts.rules?.entry === "single" && !facts.inside) {
+  const pairs = facts.rules?.entry === "single" || facts.rules?.entry === "daily";
+  if (pairs && !facts.inside) {
     return refuse(745, "notCheckedIn", { place: facts.place.name });
   }
   return PASSES;
@@ -104,7 +144,9 @@ const isInside = (facts) => facts.lastIn !== undefined && facts.lastIn > (facts.
 export function word(verdict, zone, now) {
   const { at } = verdict.params;
   const params = typeof at === "number" ? { ...verdict.params, at: spokenTime(at, zone, now) } : verdict.params;
-  return t(`refusal.${verdict.key}`, params);
+  // The date is told where it is another one, though the event's day be the same.
+  const isAnotherDate = verdict.key === "alreadyUsedToday" && String(params.at).includes(" on ");
+  return t(`refusal.${isAnotherDate ? "alreadyUsed" : verdict.key}`, params);
 }
 
 /** `09:02`, with the day where it is not that of `now`. @param {number} at @param {string} zone @param {number} now */

@@ -85,7 +85,7 @@ function whyNot(code, place, now) {
   const opens = place?.startAt === undefined ? undefined : place.startAt - (place.rules?.opensBefore ?? 0) * 60_000;
   if (code === 742 && opens !== undefined && now < opens) return help("why.opens", { at: opens });
   if (code === 1) return help("why.offline");
-  const isKnown = (code >= 740 && code <= 745) || code === 1301;
+  const isKnown = (code >= 740 && code <= 746) || code === 1301;
   return help(isKnown ? `why.${code}` : "why.other", { place: place?.name ?? "" });
 }
 

@@ -15,7 +15,10 @@ import { meant } from "./barcode.js";
  * @property {number} [lastIn]
  * @property {number} [lastOut]
  * @property {number} [entries]
+ * @property {number} [dayEntries] those of the day of the last one
  * @property {boolean} [inside]
+ * @property {number} [since] when they came in, where stays end with the day
+ * @property {boolean} [insideBefore] until a day began
  * @property {number[]} [rooms]
  * @property {string} [photo]
  * @property {number} [parent] the booking or group that they belong to
@@ -27,8 +30,11 @@ import { meant } from "./barcode.js";
  * @property {number} [startAt]
  * @property {number} [endAt]
  * @property {import("./judge.js").Rules|null} rules
- * @property {(import("./judge.js").Room & {id: number})[]} [rooms]
+ * @property {(import("./judge.js").Room & {id: number, daily?: boolean})[]} [rooms]
  * @property {number} [inside]
+ * @property {boolean} [daily] stays end with the day
+ * @property {number[]} [days] when days begin, Unix ms
+ * @property {number} [countedAt] when this gate counted those inside last
  * @property {boolean} [hasPlacesBelow] people inside may have checked in there
  *
  * @typedef {{passage: "in"|"out", at: number, delegate?: number, place: number}} Passed
@@ -41,6 +47,18 @@ const SEARCH_HITS = 8;
 
 /** Lower case without accents, so that `Zoe` finds `Zoë`. @param {string} text */
 export const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("ß", "ss").trim();
+
+const DAY_MS = 86_400_000;
+
+/**
+ * When the day of an instant began; beyond the days that are known, they have 24 hours each.
+ * @param {number[]|undefined} days in order @param {number} at Unix ms
+ */
+export function dayBegan(days, at) {
+  const began = days?.findLast((day) => day <= at);
+  if (began === undefined) return -Infinity;
+  return began === days?.at(-1) ? began + Math.floor((at - began) / DAY_MS) * DAY_MS : began;
+}
 
 export class List {
   /** @type {Map<number, Person>} */
@@ -232,13 +250,23 @@ export class List {
   booking(person) {
     const parent = person.parent ?? person.id;
     const children = [...(this.#children.get(parent) ?? [])].sort((a, b) => a - b);
-    return [...new Set([parent, ...children])].map((id) => this.people.get(id)).filter((member) => member !== undefined);
+    const members = [...new Set([parent, ...children])].map((id) => this.people.get(id));
+    return members.filter((member) => member !== undefined).map((member) => this.#today(member));
   }
 
   /** The attendee with a code. @param {string} code */
   find(code) {
     const id = this.#codes.get(code);
-    return id === undefined ? undefined : this.people.get(id);
+    const person = id === undefined ? undefined : this.people.get(id);
+    return person && this.#today(person);
+  }
+
+  /** A person as the day leaves them: where stays end with it, nobody is inside from before. @param {Person} person @param {number} [at] */
+  #today(person, at = Date.now()) {
+    const { place } = this;
+    if (!place?.daily || !person.inside || (person.since ?? person.lastIn ?? Infinity) >= dayBegan(place.days, at)) return person;
+    const rooms = person.rooms?.filter((id) => !place.rooms?.some((room) => room.id === id && room.daily));
+    return { ...person, inside: false, insideBefore: true, rooms };
   }
 
   /** Why a code is blocked, if it is. @param {string} code */
@@ -264,7 +292,7 @@ export class List {
     if (words.join("").length < SEARCH_MIN) return [];
     const hits = [];
     for (const [id, name] of this.#folded) {
-      if (words.every((part) => name.includes(part))) hits.push(/** @type {Person} */ (this.people.get(id)));
+      if (words.every((part) => name.includes(part))) hits.push(this.#today(/** @type {Person} */ (this.people.get(id))));
       if (hits.length === SEARCH_HITS) break;
     }
     return hits;
@@ -272,11 +300,11 @@ export class List {
 
   /**
    * A person as the scans that wait for upload leave them.
-   * @param {Person} person @param {Passed[]} waiting in the order in which they were made
+   * @param {Person} person @param {Passed[]} waiting in the order in which they were made @param {number} [at]
    */
-  withWaiting(person, waiting) {
+  withWaiting(person, waiting, at = Date.now()) {
     const own = waiting.filter((scan) => scan.delegate === person.id && scan.place === this.place?.id);
-    return own.reduce((state, scan) => this.#moved(state, scan), person);
+    return this.#today(own.reduce((state, scan) => this.#moved(state, scan), person), at);
   }
 
   /** @param {Person} person @param {Passed} scan @returns {Person} */
@@ -284,28 +312,32 @@ export class List {
     const here = this.place?.id ?? 0;
     const rooms = person.rooms ?? [];
     if (scan.passage === "out") {
-      return { ...person, lastOut: scan.at, inside: false, rooms: rooms.filter((id) => id !== here) };
+      return { ...person, lastOut: scan.at, inside: false, insideBefore: false, rooms: rooms.filter((id) => id !== here) };
     }
+    const isSameDay = person.lastIn !== undefined && person.lastIn >= dayBegan(this.place?.days, scan.at);
+    const dayEntries = isSameDay ? (person.dayEntries ?? 0) + 1 : 1;
     const entered = [...new Set([...rooms, ...(this.place?.rooms ?? []).map((room) => room.id)])];
-    return { ...person, lastIn: scan.at, entries: (person.entries ?? 0) + 1, inside: true, rooms: entered };
+    return { ...person, lastIn: scan.at, since: scan.at, entries: (person.entries ?? 0) + 1, dayEntries, inside: true, rooms: entered };
   }
 
   /**
    * The facts of a passage, scans that wait included.
    * @param {Person} person @param {"in"|"out"} passage @param {number} at @param {Passed[]} waiting
+   * @param {string} [zone] IANA name
    * @returns {import("./judge.js").Facts}
    */
-  facts(person, passage, at, waiting) {
+  facts(person, passage, at, waiting, zone) {
     const place = /** @type {Place} */ (this.place);
-    const now = this.withWaiting(person, waiting);
-    const inside = this.counts(waiting);
+    const now = this.withWaiting(person, waiting, at);
+    const inside = this.counts(waiting, at);
     const rooms = (place.rooms ?? [])
       .filter((room) => room.capacity !== undefined && !(now.rooms ?? []).includes(room.id))
       .map((room) => ({ ...room, inside: inside.get(room.id) ?? room.inside }));
     return {
       passage, place, rules: place.rules, at, rooms,
-      lastIn: now.lastIn, lastOut: now.lastOut, inside: now.inside ?? false,
-      entries: now.entries ?? 0, joined: now.joined ?? false,
+      lastIn: now.lastIn, lastOut: now.lastOut, inside: Boolean(now.inside || now.insideBefore),
+      entries: now.entries ?? 0, dayEntries: now.dayEntries, joined: now.joined ?? false,
+      type: now.category, days: place.days, zone,
     };
   }
 
@@ -337,10 +369,13 @@ export class List {
     return this.#arrivals;
   }
 
-  /** People inside of each room, scans that wait included; key 0 is the place itself. @param {Passed[]} waiting */
-  counts(waiting) {
-    const counts = new Map((this.place?.rooms ?? []).map((room) => [room.id, room.inside]));
-    counts.set(0, this.place?.inside ?? 0);
+  /** People inside of each room, scans that wait included; key 0 is the place itself. @param {Passed[]} waiting @param {number} [at] */
+  counts(waiting, at = Date.now()) {
+    const { place } = this;
+    // What was counted on a day before holds no longer where stays end with the day.
+    const isOver = Math.max(this.at, place?.countedAt ?? 0) < dayBegan(place?.days, at);
+    const counts = new Map((place?.rooms ?? []).map((room) => [room.id, isOver && room.daily ? 0 : room.inside]));
+    counts.set(0, isOver && place?.daily ? 0 : (place?.inside ?? 0));
     /** @type {Map<number, Passed[]>} */
     const moves = new Map();
     for (const scan of waiting) {
@@ -350,9 +385,10 @@ export class List {
       else moves.set(scan.delegate, [scan]);
     }
     for (const [id, own] of moves) {
-      const before = this.people.get(id);
-      if (!before) continue;
-      const after = this.withWaiting(before, own);
+      const known = this.people.get(id);
+      if (!known) continue;
+      const before = this.#today(known, at);
+      const after = this.withWaiting(known, own, at);
       counts.set(0, (counts.get(0) ?? 0) + Number(after.inside ?? false) - Number(before.inside ?? false));
       for (const room of this.place?.rooms ?? []) {
         const change = Number(after.rooms?.includes(room.id) ?? false) - Number(before.rooms?.includes(room.id) ?? false);
@@ -377,6 +413,6 @@ export class List {
     const counts = this.counts(scans);
     const place = /** @type {Place} */ (this.place);
     const rooms = place.rooms?.map((room) => ({ ...room, inside: counts.get(room.id) ?? room.inside }));
-    this.place = { ...place, rooms, inside: counts.get(0) };
+    this.place = { ...place, rooms, inside: counts.get(0), countedAt: Date.now() };
   }
 }

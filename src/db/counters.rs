@@ -32,6 +32,12 @@ pub fn set(connection: &Connection, name: &str, value: i64) -> Result<()> {
     Ok(())
 }
 
+/// Has all who are inside be counted anew, now or at the next start.
+pub fn have_people_counted(connection: &Connection) -> Result<()> {
+    let moves = get(connection, "moves")?.unwrap_or_default();
+    set(connection, "moves", moves + 1)
+}
+
 /// Delegates inside a device now.
 pub fn people(connection: &Connection, device: DeviceId) -> Result<i64> {
     let inside = connection

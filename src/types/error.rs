@@ -104,6 +104,8 @@ pub enum Refusal {
     Full,
     /// 745: a check-out without a check-in.
     NotCheckedIn,
+    /// 746: the place is not for attendees of this type.
+    WrongType,
 }
 
 impl Kind {
@@ -155,6 +157,7 @@ impl Refusal {
             Self::NotAvailable => 743,
             Self::Full => 744,
             Self::NotCheckedIn => 745,
+            Self::WrongType => 746,
         }
     }
 }

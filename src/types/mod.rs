@@ -17,4 +17,4 @@ pub mod time;
 pub use id::{ClientId, DelegateId, DeviceId, InteractionId, UserId};
 pub use json::Patch;
 pub use selector::{DelegateCode, DelegateSelector, DeviceSelector, EventSelector};
-pub use time::{Timestamp, Zone};
+pub use time::{Day, LocalMinute, TimeOfDay, Timestamp, Zone};

@@ -4,7 +4,9 @@
 use crate::types::error::{Error, Result};
 use jiff::{civil, tz::TimeZone};
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
+use std::fmt;
 
 /// A point in time: Unix milliseconds, UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,6 +40,96 @@ impl ToSql for Timestamp {
 impl FromSql for Timestamp {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         i64::column_result(value).map(Self)
+    }
+}
+
+/// A time of every day, in whole minutes: `22:00`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TimeOfDay {
+    hour: u8,
+    minute: u8,
+}
+
+impl TimeOfDay {
+    /// The time of so many hours and minutes, from 00:00 to 23:59.
+    pub const fn new(hour: u8, minute: u8) -> Option<Self> {
+        if hour < 24 && minute < 60 {
+            Some(Self { hour, minute })
+        } else {
+            None
+        }
+    }
+
+    /// Reads `hh:mm`.
+    pub fn read(text: &str) -> Option<Self> {
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        let (hour, minute) = text.split_once(':').filter(|_| digits == 4)?;
+        if (hour.len(), minute.len()) != (2, 2) {
+            return None;
+        }
+        Self::new(hour.parse().ok()?, minute.parse().ok()?)
+    }
+
+    fn on(self, day: civil::Date) -> civil::DateTime {
+        let (hour, minute) = (self.hour.cast_signed(), self.minute.cast_signed());
+        day.at(hour, minute, 0, 0)
+    }
+}
+
+impl fmt::Display for TimeOfDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02}:{:02}", self.hour, self.minute)
+    }
+}
+
+impl<'de> Deserialize<'de> for TimeOfDay {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::read(&text).ok_or_else(|| {
+            de::Error::custom(format!(
+                "must be a time such as 22:00; not \"{}\"",
+                super::text::shortened(&text)
+            ))
+        })
+    }
+}
+
+/// A minute of one day, in the instance's zone: `2026-11-21 22:00`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LocalMinute(civil::DateTime);
+
+impl LocalMinute {
+    /// Reads `yyyy-mm-dd hh:mm`.
+    pub fn read(text: &str) -> Option<Self> {
+        let (day, time) = text.split_once(' ').filter(|(day, _)| day.len() == 10)?;
+        let day = day.parse::<civil::Date>().ok()?;
+        Some(Self(TimeOfDay::read(time)?.on(day)))
+    }
+}
+
+impl fmt::Display for LocalMinute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.strftime("%Y-%m-%d %H:%M"))
+    }
+}
+
+/// A day of an event: from its beginning until the next one's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Day {
+    pub begins: Timestamp,
+    /// When the next day begins.
+    pub ends: Timestamp,
+}
+
+impl Day {
+    /// All of time, where a zone tells no day.
+    const ALWAYS: Self = Self {
+        begins: Timestamp(i64::MIN),
+        ends: Timestamp(i64::MAX),
+    };
+
+    pub fn contains(self, at: Timestamp) -> bool {
+        self.begins <= at && at < self.ends
     }
 }
 
@@ -123,6 +215,45 @@ impl Zone {
         let next = local.tomorrow().and_then(|next| next.start_of_day());
         let end = next.map_or(at, |next| Timestamp(next.timestamp().as_millisecond()));
         (date(&local), end)
+    }
+
+    /// The time of day of an instant, without its seconds.
+    pub fn time_of_day(&self, at: Timestamp) -> Option<TimeOfDay> {
+        let local = self.local(at)?;
+        TimeOfDay::new(local.hour().unsigned_abs(), local.minute().unsigned_abs())
+    }
+
+    /// The instant of a local minute: one that the clocks leave out counts as much later, and the first
+    /// of two.
+    pub fn instant(&self, local: LocalMinute) -> Option<Timestamp> {
+        let instant = self.0.to_timestamp(local.0).ok()?;
+        Some(Timestamp(instant.as_millisecond()))
+    }
+
+    /// The day of an instant, where days begin at `starts` (see [`Zone::instant`]).
+    pub fn day_from(&self, starts: TimeOfDay, at: Timestamp) -> Day {
+        let begins =
+            |day: Result<civil::Date, jiff::Error>| self.instant(LocalMinute(starts.on(day.ok()?)));
+        let Some(local) = self.local(at) else {
+            return Day::ALWAYS;
+        };
+        let date = local.date();
+        let mut day = Day::ALWAYS;
+        // A clock that goes back at midnight may be in the day before once more.
+        let dates = [
+            date.yesterday(),
+            Ok(date),
+            date.tomorrow(),
+            date.tomorrow().and_then(civil::Date::tomorrow),
+        ];
+        for instant in dates.into_iter().filter_map(begins) {
+            if instant <= at {
+                day.begins = instant;
+            } else {
+                day.ends = day.ends.min(instant);
+            }
+        }
+        day
     }
 
     /// `09:02`, with the day where it is not that of `now`: what a steward tells a guest.
@@ -229,6 +360,97 @@ mod tests {
         ] {
             let read = |text: &str| zone.read("t", &json!(text)).unwrap();
             assert_eq!(zone.day(read(within)), (day.to_owned(), read(end)));
+        }
+    }
+
+    #[test]
+    fn days_begin_at_a_time_of_day_whatever_the_clocks_do() {
+        let zone = Zone::named("Europe/Berlin").unwrap();
+        let at = |text: &str| zone.read("t", &json!(text)).unwrap();
+        for (starts, within, begins, ends) in [
+            (
+                "04:00",
+                "2026-11-21 03:59:59",
+                "2026-11-20 04:00:00",
+                "2026-11-21 04:00:00",
+            ),
+            (
+                "04:00",
+                "2026-11-21 04:00:00",
+                "2026-11-21 04:00:00",
+                "2026-11-22 04:00:00",
+            ),
+            // The clocks go forward at 02:00, so that 02:30 counts at 03:30, and back at 03:00: 02:30 is
+            // there twice, and the day begins at the first.
+            (
+                "04:00",
+                "2026-03-29 05:00:00",
+                "2026-03-29 04:00:00",
+                "2026-03-30 04:00:00",
+            ),
+            (
+                "02:30",
+                "2026-03-29 03:29:00",
+                "2026-03-28 02:30:00",
+                "2026-03-29 03:30:00",
+            ),
+            (
+                "02:30",
+                "2026-10-25T02:40:00+01:00",
+                "2026-10-25T02:30:00+02:00",
+                "2026-10-26 02:30:00",
+            ),
+            (
+                "02:30",
+                "2026-10-25T02:29:00+01:00",
+                "2026-10-25T02:30:00+02:00",
+                "2026-10-26 02:30:00",
+            ),
+            (
+                "04:00",
+                "2026-10-25 03:59:00",
+                "2026-10-24 04:00:00",
+                "2026-10-25 04:00:00",
+            ),
+        ] {
+            let starts = TimeOfDay::read(starts).unwrap();
+            let day = zone.day_from(starts, at(within));
+            assert_eq!(
+                (zone.iso(day.begins), zone.iso(day.ends)),
+                (zone.iso(at(begins)), zone.iso(at(ends))),
+                "{within}"
+            );
+            assert!(day.contains(at(within)) && !day.contains(day.ends));
+        }
+    }
+
+    #[test]
+    fn times_of_day_are_read_strictly() {
+        for text in ["22:00", "00:00", "23:59"] {
+            assert_eq!(TimeOfDay::read(text).unwrap().to_string(), text);
+        }
+        for text in [
+            "24:00",
+            "9:00",
+            "09:60",
+            "09:0",
+            "0900",
+            "+9:00",
+            "09:00:00",
+            "",
+            "١٢:٠٠",
+        ] {
+            assert_eq!(TimeOfDay::read(text), None, "{text}");
+        }
+        let minute = LocalMinute::read("2026-11-21 22:00").unwrap();
+        assert_eq!(minute.to_string(), "2026-11-21 22:00");
+        for text in [
+            "2026-11-31 22:00",
+            "2026-11-21T22:00",
+            "2026-11-21",
+            "26-11-21 22:00",
+        ] {
+            assert_eq!(LocalMinute::read(text), None, "{text}");
         }
     }
 

@@ -149,6 +149,7 @@ fn refused(refusal: Refusal) -> &'static str {
         Refusal::NotAvailable => "device not available, or its rules unreadable",
         Refusal::Full => "device full",
         Refusal::NotCheckedIn => "check-out without check-in",
+        Refusal::WrongType => "type of attendee may not enter",
     }
 }
 

@@ -4,20 +4,23 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { judge, judgeOffline, spokenTime, word } from "../../assets/gate/judge.js";
+import { dayBegan } from "../../assets/gate/list.js";
 
 const law = JSON.parse(readFileSync(new URL("./judge.json", import.meta.url), "utf8"));
 
 /** Every combination, in the order in which Rust wrote them. */
-function* facts(rules) {
-  for (const passage of law.passage) {
-    for (const available of law.available) {
+function* facts(set, rules) {
+  const { days, zone } = law;
+  for (const passage of set.passage) {
+    for (const available of set.available) {
       const place = { ...law.place, available };
-      for (const at of law.at) {
-        for (const state of law.state) {
-          const { lastIn, lastOut, inside, entries } = state;
-          for (const joined of law.joined) {
-            for (const rooms of law.rooms) {
-              yield { passage, place, rules, at, lastIn: lastIn ?? undefined, lastOut: lastOut ?? undefined, inside, entries, joined, rooms };
+      for (const at of set.at) {
+        for (const { lastIn, lastOut, ...state } of set.state) {
+          for (const joined of set.joined) {
+            for (const rooms of set.rooms) {
+              for (const type of set.type) {
+                yield { passage, place, rules, at, lastIn: lastIn ?? undefined, lastOut: lastOut ?? undefined, ...state, joined, rooms, days, zone, type: type ?? undefined };
+              }
             }
           }
         }
@@ -27,20 +30,39 @@ function* facts(rules) {
 }
 
 test("the gate judges as the server does", () => {
-  let count = 0;
-  for (const { rules, verdicts } of law.results) {
-    let index = 0;
-    for (const one of facts(rules)) {
-      const verdict = judge(one);
-      const told = verdict.code === 0 ? "0" : `${verdict.code} ${word(verdict, law.zone, law.now)}`;
-      const expected = law.verdicts[parseInt(verdicts[index], 36)];
-      if (told !== expected) assert.equal(told, expected, JSON.stringify(one));
-      index += 1;
-      count += 1;
+  const counts = law.sets.map((set) => {
+    let count = 0;
+    for (const { rules, verdicts } of set.results) {
+      let index = 0;
+      for (const one of facts(set, rules)) {
+        const verdict = judge(one);
+        const told = verdict.code === 0 ? "0" : `${verdict.code} ${word(verdict, law.zone, law.now)}`;
+        const expected = set.verdicts[parseInt(verdicts[index], 36)];
+        if (told !== expected) assert.equal(told, expected, JSON.stringify(one));
+        index += 1;
+        count += 1;
+      }
+      assert.equal(index, verdicts.length);
     }
-    assert.equal(index, verdicts.length);
-  }
-  assert.ok(count > 30_000, `${count} combinations`);
+    return count;
+  });
+  assert.ok(counts[0] > 70_000 && counts[1] >= 800, `${counts} combinations`);
+});
+
+test("days are those that the server told, and then of 24 hours", () => {
+  const hour = 3_600_000;
+  // The second day has 25 hours.
+  const days = [0, 24 * hour, 49 * hour];
+  const began = [-1, 0, 24 * hour - 1, 24 * hour, 49 * hour - 1, 49 * hour, 100 * hour].map((at) => dayBegan(days, at));
+  assert.deepEqual(began, [-Infinity, 0, 0, 24 * hour, 24 * hour, 49 * hour, 97 * hour]);
+  assert.equal(dayBegan(undefined, 5), -Infinity);
+});
+
+test("times of types are of the venue's zone, and a missing hour is nobody's", () => {
+  const rules = { typeTimes: [{ types: ["Crew"], from: "02:00", until: "03:30" }] };
+  const at = (utc, zone) => judge({ passage: "in", place: { name: "Gate B", available: true }, rules, inside: false, entries: 0, joined: false, rooms: [], type: "crew", zone, at: Date.parse(utc) }).code;
+  assert.deepEqual(["2026-03-29T00:59Z", "2026-03-29T01:00Z", "2026-03-29T01:29Z", "2026-03-29T01:30Z"].map((utc) => at(utc, "Europe/Berlin")), [742, 0, 0, 742]);
+  assert.deepEqual(["2026-10-24T23:59Z", "2026-10-25T00:00Z", "2026-10-25T01:59Z", "2026-10-25T02:30Z"].map((utc) => at(utc, "Europe/Berlin")), [742, 0, 0, 742]);
 });
 
 test("the policy of an offline gate comes before the rules", () => {

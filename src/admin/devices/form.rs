@@ -29,6 +29,16 @@ use serde_json::{Map, Value, json};
 pub const ACCESS: &str = "Access";
 /// The heading of the rules of entry.
 const RULES: &str = "Entry rules";
+/// The rules of entry that have a field.
+const FIELDS: [&str; 7] = [
+    "ruleSet",
+    "entry",
+    "maxCheckIns",
+    "per",
+    "capacity",
+    "opensBefore",
+    "closesAfter",
+];
 /// Devices that are offered as a parent.
 const OFFERED: usize = 20;
 
@@ -161,7 +171,7 @@ impl Editor for Devices {
         if values.get("deviceType") == EVENT {
             groups.push(Group::new("Event manager", manager));
         }
-        let rules = rules_group(settings::load(connection)?.access, draft);
+        let rules = rules_group(&settings::load(connection)?.access, draft);
         groups.extend(engine::filled(vec![rules], &draft.rules)?);
         groups.push(
             Group::new("Codes", fields(|field| field.kind == Kind::Code))
@@ -234,10 +244,10 @@ pub fn unreadable(record: &Record) -> Option<String> {
 }
 
 /// The fields of the rules of entry, each with what holds where the device has no rule of its own.
-fn rules_group(defaults: AccessRules, draft: &Draft) -> Group {
-    let radios = |name, label, default: &str, own: [(&'static str, &'static str); 2]| {
+fn rules_group(defaults: &AccessRules, draft: &Draft) -> Group {
+    let radios = |name, label, default: &str, own: &[(&'static str, &'static str)]| {
         let default = format!("As in the settings: {}", default.trim_end_matches('.'));
-        let own = own.map(|(value, text)| (value, text.to_owned()));
+        let own = own.iter().map(|(value, text)| (*value, (*text).to_owned()));
         Input::radios(name, label, std::iter::once(("", default)).chain(own))
     };
     let number = |name, label, meaning: &str, default: Option<u32>| {
@@ -247,27 +257,32 @@ fn rules_group(defaults: AccessRules, draft: &Draft) -> Group {
     };
     let rule_sets = [("open", RuleSet::Open), ("simple", RuleSet::Simple)];
     let rule_sets = rule_sets.map(|(value, rule)| (value, rule_texts::who(Some(rule))));
-    let entries = [("multiple", Entry::Multiple), ("single", Entry::Single)];
+    let entries = [
+        ("multiple", Entry::Multiple),
+        ("single", Entry::Single),
+        ("daily", Entry::Daily),
+    ];
     let entries = entries.map(|(value, entry)| (value, rule_texts::entry(Some(entry))));
     let inputs = vec![
         radios(
             "ruleSet",
             "Who",
             rule_texts::who(defaults.rule_set),
-            rule_sets,
+            &rule_sets,
         ),
         radios(
             "entry",
             "How often",
             rule_texts::entry(defaults.entry),
-            entries,
+            &entries,
         ),
         number(
             "maxCheckIns",
             "Check-ins per person, at most",
-            "All days together, including overrides.",
+            "Including overrides.",
             defaults.max_check_ins,
         ),
+        Input::select("per", "These check-ins are counted", rule_texts::PER),
         number(
             "capacity",
             "People inside, at most",
@@ -328,10 +343,18 @@ fn changes(
             "rest: the entry rules (Access) have fields of their own above",
         ));
     }
-    if !draft.rules.is_empty() || stored.get(ACCESS) == Some(&json!({})) {
-        data.insert(ACCESS.to_owned(), draft.rules.clone().into());
-    }
     let unreadable = record.is_some_and(|record| record.rules().is_none());
+    let mut rules = draft.rules.clone();
+    // Rules that have no field yet stay as they are.
+    if let Some(Value::Object(stored)) = stored.get(ACCESS).filter(|_| !unreadable) {
+        let kept = stored
+            .iter()
+            .filter(|(name, _)| !FIELDS.contains(&name.as_str()));
+        rules.extend(kept.map(|(name, value)| (name.clone(), value.clone())));
+    }
+    if !rules.is_empty() || stored.get(ACCESS) == Some(&json!({})) {
+        data.insert(ACCESS.to_owned(), rules.into());
+    }
     // Even an empty patch writes a readable document in place of another.
     let patch = json::difference(&stored, &data.into()).or(unreadable.then(|| json!({})));
     if let Some(patch) = patch {

@@ -113,7 +113,9 @@ pub async fn show(request: RequestContext) -> Result<Response> {
         let (device, kind) = (record.id, record.kind());
         let own = record.rules();
         let times = (record.start_at, record.end_at);
-        let texts = own.map(|own| in_words(own, settings.access, times, &settings.zone));
+        let texts = own
+            .as_ref()
+            .map(|own| in_words(own, &settings.access, times, &settings.zone));
         let children = tree::level(connection, Some(id), 1, &app)?;
         let about = super::TYPES.iter().find(|(known, _)| *known == kind);
         Ok(Page {
@@ -121,7 +123,7 @@ pub async fn show(request: RequestContext) -> Result<Response> {
             when: record.when(&settings.zone),
             rules: texts.unwrap_or_default(),
             unreadable: form::unreadable(&record),
-            capacity: own.and_then(|own| own.or(settings.access).capacity),
+            capacity: own.and_then(|own| own.or(&settings.access).capacity),
             document: Document::new(&record.document(), form::ACCESS),
             inside: counters::people(connection, device)?,
             people: people(connection, device, None, SHOWN)?,

@@ -21,13 +21,14 @@ const PAGE: usize = 50;
 const SLICE: usize = 1_000;
 
 /// Codes of refusals with their meanings.
-pub const CODES: [(i64, &str); 7] = [
+pub const CODES: [(i64, &str); 8] = [
     (740, "Ticket used already, or too many check-ins"),
     (741, "Not joined"),
     (742, "Too early or too late"),
     (743, "Not available"),
     (744, "Full"),
     (745, "Check-out without a check-in"),
+    (746, "Wrong type of attendee"),
     (1301, "Unknown code"),
 ];
 

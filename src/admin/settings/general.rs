@@ -6,6 +6,7 @@ use crate::{
     admin::engine::SettingsForm,
     core::settings::{self, logo},
     db::Durability,
+    domain::devices::rule_texts,
 };
 use serde_json::{Value, json};
 
@@ -115,17 +116,18 @@ const RULE_SETS: [(&str, &str); 3] = [
     ("simple", "Registered attendees only"),
 ];
 
-const ENTRIES: [(&str, &str); 3] = [
+const ENTRIES: [(&str, &str); 4] = [
     ("", "Any number of times (nothing set)"),
     ("multiple", "Any number of times"),
     ("single", "Again only after checking out"),
+    ("daily", "Again only after checking out, or on another day"),
 ];
 
 static FORMS: [SettingsForm; 6] = [
     SettingsForm {
         heading: "The instance",
         path: HERE,
-        defaults: || json!({"timeZone": "UTC"}),
+        defaults: || json!({"timeZone": "UTC", "dayStartsAt": settings::DAY_STARTS_AT.to_string()}),
         inputs: general_inputs,
         ..SettingsForm::EMPTY
     },
@@ -200,6 +202,9 @@ fn general_inputs() -> Vec<Input> {
         Input::text("timeZone", "Time zone")
             .offered(Zone::names())
             .help("The venue's time zone, such as Europe/Berlin."),
+        Input::line("time", "dayStartsAt", "A day begins at").help(
+            "For rules that count by days. What happens after midnight and before it belongs to the day before.",
+        ),
         Input::line("url", "publicUrl", "Address of this server for apps")
             .wide()
             .placeholder("https://gate.example.org")
@@ -260,7 +265,8 @@ fn access_inputs() -> Vec<Input> {
         Input::select("entry", "How often", ENTRIES),
         number("maxCheckIns", "Check-ins per person")
             .placeholder("any number")
-            .help("1 makes every ticket good for one entry, ever."),
+            .help("1 makes every ticket good for one entry, ever or each day."),
+        Input::select("per", "These check-ins are counted", rule_texts::PER),
         number("capacity", "People inside at a time")
             .placeholder("any number")
             .help("When so many are inside, the next one waits for somebody to check out."),

@@ -1,6 +1,8 @@
 //! What a device's `data.Access` says: its rules of entry, as an administrator writes them.
 
+use super::{TypeList, TypeTimes};
 use crate::types::{
+    TimeOfDay, Zone,
     error::{Error, Result},
     json::in_plain_words,
 };
@@ -26,10 +28,20 @@ pub enum Entry {
     Multiple,
     /// Not again before a check-out.
     Single,
+    /// Not again on the same day before a check-out.
+    Daily,
+}
+
+/// The time in which check-ins are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Per {
+    /// Each day anew.
+    Day,
 }
 
 /// A device's rules; what is `None` follows the instance's default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase", deny_unknown_fields)]
 pub struct AccessRules {
     /// `ruleSet`: `open` unless set.
@@ -41,6 +53,9 @@ pub struct AccessRules {
     /// `maxCheckIns`: check-ins (overrides included) of one delegate; unlimited unless set.
     #[serde(default, deserialize_with = "present")]
     pub max_check_ins: Option<u32>,
+    /// `per`: `day` where `maxCheckIns` counts the check-ins of each day; of all days unless set.
+    #[serde(default, deserialize_with = "present")]
+    pub per: Option<Per>,
     /// `capacity`: delegates inside at a time; unlimited unless set.
     #[serde(default, deserialize_with = "present")]
     pub capacity: Option<u32>,
@@ -50,6 +65,21 @@ pub struct AccessRules {
     /// `closesAfter`: minutes after `endAt` until which check-ins pass; any time unless set.
     #[serde(default, deserialize_with = "present")]
     pub closes_after: Option<u32>,
+    /// `types`: the types of attendees that may enter; all unless set.
+    #[serde(default, deserialize_with = "present")]
+    pub types: Option<TypeList>,
+    /// `typeTimes`: when types of attendees may enter; at any time unless set.
+    #[serde(default, deserialize_with = "present")]
+    pub type_times: Option<TypeTimes>,
+    /// `everybodyOutAt`: when everybody inside leaves, each day; never unless set.
+    #[serde(default, deserialize_with = "present")]
+    pub everybody_out_at: Option<TimeOfDay>,
+    /// `everybodyOutExcept`: the types of attendees that stay then; none unless set.
+    #[serde(default, deserialize_with = "present")]
+    pub everybody_out_except: Option<TypeList>,
+    /// `oneAtATime`: whether an entry at one place below ends the stay in the others; not unless set.
+    #[serde(default, deserialize_with = "present")]
+    pub one_at_a_time: Option<bool>,
 }
 
 /// A rule that is written has a value: `null` would be a rule that nobody can read.
@@ -93,7 +123,7 @@ impl AccessRules {
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`], with the path of the rule at fault.
     pub fn parse(name: &str, value: &Value) -> Result<Self> {
-        serde_path_to_error::deserialize(value).map_err(|cause| {
+        let rules: Self = serde_path_to_error::deserialize(value).map_err(|cause| {
             let path = cause.path().to_string();
             let path = if path == "." {
                 name.to_owned()
@@ -102,7 +132,32 @@ impl AccessRules {
             };
             let told = in_plain_words(&cause.into_inner().to_string());
             Error::invalid(format!("{path}: {told}"))
-        })
+        })?;
+        if rules.per.is_some() && rules.max_check_ins.is_none() {
+            return Err(Error::invalid(format!(
+                "{name}.per: needs maxCheckIns beside it"
+            )));
+        }
+        Ok(rules)
+    }
+
+    /// Reads the rules of places that set none, as [`AccessRules::parse`] does.
+    ///
+    /// # Errors
+    /// As there, and for a rule that each place has to set itself.
+    pub fn parse_default(name: &str, value: &Value) -> Result<Self> {
+        let rules = Self::parse(name, value)?;
+        let of_a_place = [
+            ("everybodyOutAt", rules.everybody_out_at.is_some()),
+            ("everybodyOutExcept", rules.everybody_out_except.is_some()),
+            ("oneAtATime", rules.one_at_a_time.is_some()),
+        ];
+        match of_a_place.iter().find(|(_, is_set)| *is_set) {
+            Some((rule, _)) => Err(Error::invalid(format!(
+                "{name}.{rule}: must be set at each place that it is for"
+            ))),
+            None => Ok(rules),
+        }
     }
 
     /// The rules in a device's stored `data`; `None` when they cannot be read.
@@ -119,7 +174,7 @@ impl AccessRules {
     }
 
     /// As [`AccessRules::parse`] reads them.
-    pub fn to_json(self) -> Value {
+    pub fn to_json(&self) -> Value {
         let mut json = json!({});
         let mut put = |name: &str, value: Option<Value>| {
             if let Some(value) = value {
@@ -129,23 +184,53 @@ impl AccessRules {
         put("ruleSet", self.rule_set.map(|rule| json!(rule)));
         put("entry", self.entry.map(|entry| json!(entry)));
         put("maxCheckIns", self.max_check_ins.map(Value::from));
+        put("per", self.per.map(|per| json!(per)));
         put("capacity", self.capacity.map(Value::from));
         put("opensBefore", self.opens_before.map(Value::from));
         put("closesAfter", self.closes_after.map(Value::from));
+        put("types", self.types.as_ref().map(|types| json!(types)));
+        let times = self.type_times.as_ref();
+        put("typeTimes", times.map(|times| json!(times)));
+        let out_at = self.everybody_out_at.map(|time| time.to_string());
+        put("everybodyOutAt", out_at.map(Value::from));
+        let except = self.everybody_out_except.as_ref();
+        put("everybodyOutExcept", except.map(|types| json!(types)));
+        put("oneAtATime", self.one_at_a_time.map(Value::from));
         json
     }
 
-    /// These rules, with `default` for what they leave open.
+    /// These rules, with `default` for what they leave open and may inherit.
     #[must_use]
-    pub fn or(self, default: Self) -> Self {
+    pub fn or(mut self, default: &Self) -> Self {
+        // A day's limit is one rule.
+        let (max_check_ins, per) = match self.max_check_ins {
+            Some(_) => (self.max_check_ins, self.per),
+            None => (default.max_check_ins, default.per),
+        };
+        self.inherit_types(default);
         Self {
             rule_set: self.rule_set.or(default.rule_set),
             entry: self.entry.or(default.entry),
-            max_check_ins: self.max_check_ins.or(default.max_check_ins),
+            max_check_ins,
+            per,
             capacity: self.capacity.or(default.capacity),
             opens_before: self.opens_before.or(default.opens_before),
             closes_after: self.closes_after.or(default.closes_after),
+            ..self
         }
+    }
+
+    /// Takes which types of attendees may enter, and when, from a place above, unless these say either.
+    pub fn inherit_types(&mut self, above: &Self) {
+        if !self.states_types() {
+            self.types.clone_from(&above.types);
+            self.type_times.clone_from(&above.type_times);
+        }
+    }
+
+    /// Whether these rules say which types of attendees may enter, or when.
+    pub fn states_types(&self) -> bool {
+        self.types.is_some() || self.type_times.is_some()
     }
 
     /// Whether a check-in needs a `join`.
@@ -153,8 +238,29 @@ impl AccessRules {
         self.rule_set == Some(RuleSet::Simple)
     }
 
-    pub(super) fn is_single_entry(&self) -> bool {
-        self.entry == Some(Entry::Single)
+    /// Whether a stay ends with the day in which it began.
+    pub fn is_daily(&self) -> bool {
+        self.entry == Some(Entry::Daily)
+    }
+
+    /// Whether the check-ins of one day decide.
+    pub fn asks_for_day(&self) -> bool {
+        self.is_daily() || self.per == Some(Per::Day)
+    }
+
+    /// Whether nobody enters twice, or leaves without an entry.
+    pub(super) fn pairs_passages(&self) -> bool {
+        matches!(self.entry, Some(Entry::Single | Entry::Daily))
+    }
+
+    /// As a gate judges by them: minutes of one day are instants.
+    pub fn to_gate(&self, zone: &Zone) -> Value {
+        let mut json = self.to_json();
+        if let Some(times) = &self.type_times {
+            let times = times.entries().iter().map(|entry| entry.to_gate(zone));
+            json["typeTimes"] = times.collect();
+        }
+        json
     }
 }
 
@@ -175,7 +281,7 @@ mod tests {
             ),
             (
                 json!({"entry": "singel"}),
-                "data.Access.entry: must be one of multiple, single",
+                "data.Access.entry: must be one of multiple, single, daily",
             ),
             (
                 json!({"maxCheckIns": -1}),
@@ -188,6 +294,46 @@ mod tests {
             (
                 json!({"capacity": null}),
                 "data.Access.capacity: must be a whole number",
+            ),
+            (
+                json!({"per": "day"}),
+                "data.Access.per: needs maxCheckIns beside it",
+            ),
+            (
+                json!({"maxCheckIns": 1, "per": "week"}),
+                "data.Access.per: must be one of day",
+            ),
+            (
+                json!({"types": "Crew"}),
+                "data.Access.types: must be a list",
+            ),
+            (
+                json!({"types": ["Crew", " "]}),
+                "data.Access.types[1]: must have 1 to 255 characters",
+            ),
+            (
+                json!({"typeTimes": [{"types": ["Crew"], "from": "8:00", "until": "10:00"}]}),
+                "data.Access.typeTimes[0].from: must be a time such as 22:00",
+            ),
+            (
+                json!({"typeTimes": [{"types": [], "from": "08:00", "until": "08:00"}]}),
+                "data.Access.typeTimes[0]: from and until must differ",
+            ),
+            (
+                json!({"typeTimes": [{"types": [], "from": "08:00", "until": "2026-11-21 09:00"}]}),
+                "data.Access.typeTimes[0]: from and until must both have a date, or neither",
+            ),
+            (
+                json!({"typeTimes": [{"types": [], "from": "08:00"}]}),
+                "data.Access.typeTimes[0]: \"until\" is missing",
+            ),
+            (
+                json!({"everybodyOutAt": "24:00"}),
+                "data.Access.everybodyOutAt: must be a time such as 22:00",
+            ),
+            (
+                json!({"oneAtATime": "yes"}),
+                "data.Access.oneAtATime: must be true or false",
             ),
             (json!([]), "data.Access"),
             (json!("open"), "data.Access"),
@@ -202,9 +348,63 @@ mod tests {
     }
 
     #[test]
+    fn every_rule_is_written_as_it_was_read() {
+        let whole = json!({
+            "ruleSet": "simple", "entry": "daily", "maxCheckIns": 3, "per": "day", "capacity": 0,
+            "opensBefore": 15, "closesAfter": 0, "types": ["Crew", "VIP"],
+            "typeTimes": [
+                {"types": ["Crew"], "from": "22:00", "until": "02:00"},
+                {"types": ["VIP"], "from": "2026-11-21 18:00", "until": "2026-11-22 01:00"},
+            ],
+            "everybodyOutAt": "23:00", "everybodyOutExcept": ["Crew"], "oneAtATime": true,
+        });
+        assert_eq!(rules(whole.clone()).to_json(), whole);
+        assert_eq!(rules(json!({"types": []})).to_json(), json!({"types": []}));
+    }
+
+    #[test]
+    fn what_belongs_together_is_inherited_together() {
+        let default = rules(json!({
+            "maxCheckIns": 2, "per": "day", "types": ["VIP"],
+            "typeTimes": [{"types": ["VIP"], "from": "08:00", "until": "10:00"}],
+        }));
+        for (own, merged) in [
+            (json!({}), default.to_json()),
+            (
+                json!({"maxCheckIns": 1, "types": []}),
+                json!({"maxCheckIns": 1, "types": []}),
+            ),
+            (
+                json!({"typeTimes": [], "oneAtATime": true, "everybodyOutAt": "23:00"}),
+                json!({
+                    "maxCheckIns": 2, "per": "day", "typeTimes": [], "oneAtATime": true,
+                    "everybodyOutAt": "23:00",
+                }),
+            ),
+        ] {
+            assert_eq!(rules(own.clone()).or(&default).to_json(), merged, "{own}");
+        }
+    }
+
+    #[test]
+    fn some_rules_are_of_one_place_only() {
+        for rule in [
+            json!({"everybodyOutAt": "23:00"}),
+            json!({"everybodyOutExcept": []}),
+            json!({"oneAtATime": false}),
+        ] {
+            let name = rule.as_object().unwrap().keys().next().unwrap();
+            let error = AccessRules::parse_default("access", &rule).unwrap_err();
+            let start = format!("access.{name}: must be set at each place");
+            assert!(error.message.starts_with(&start), "{}", error.message);
+        }
+        assert!(AccessRules::parse_default("access", &json!({"types": []})).is_ok());
+    }
+
+    #[test]
     fn a_device_overrides_the_defaults_rule_by_rule() {
         let defaults = rules(json!({"ruleSet": "simple", "capacity": 5}));
-        let merged = rules(json!({"ruleSet": "open", "entry": "single"})).or(defaults);
+        let merged = rules(json!({"ruleSet": "open", "entry": "single"})).or(&defaults);
         assert_eq!(
             merged,
             rules(json!({"ruleSet": "open", "entry": "single", "capacity": 5}))

@@ -1,6 +1,6 @@
 //! May this delegate pass here now? Everything a decision depends on, and the decision.
 
-use super::AccessRules;
+use super::{AccessRules, Entry, Per, types};
 use crate::types::{
     Timestamp, Zone,
     error::{Error, Kind, Refusal, Result},
@@ -75,15 +75,21 @@ pub struct CheckInFacts<'a> {
     /// Where.
     pub place: &'a Place,
     /// The rules there, defaults included; `None` when what is stored cannot be read.
-    pub rules: Option<AccessRules>,
+    pub rules: Option<&'a AccessRules>,
     /// What the delegate last did there; leaving a place above counts as leaving.
     pub state: &'a PresenceState,
     /// Tells when an interaction was recorded, which may differ from its position; for messages.
     pub recorded_at: &'a dyn Fn(Position) -> Result<Timestamp>,
-    /// Whether the delegate is inside, there or at anything below.
+    /// Whether the delegate is inside, there or at anything below; whatever day it came.
     pub inside: bool,
-    /// How often it entered, overrides included; only counted where a rule needs it, and as far.
+    /// How often it entered, overrides included, where `per` says so on the day of the passage; only
+    /// counted where a rule needs it, and as far.
     pub entries: u32,
+    /// The last check-in or override there on the day of the passage; only looked for where a rule asks
+    /// for days.
+    pub last_in_of_day: Option<Position>,
+    /// The type of the attendee; only looked for where a rule needs it.
+    pub attendee_type: Option<&'a str>,
     /// Whether it is joined with the place or an ancestor; only asked for where a rule needs it.
     pub joined: bool,
     /// What the delegate would enter and has a capacity: the place itself, then those above it.
@@ -112,52 +118,24 @@ pub fn unreadable(name: &str) -> String {
     format!("the rules of {name} cannot be read; an administrator must mend data.Access")
 }
 
-fn refuse(refusal: Refusal, message: String) -> Result<()> {
+pub(super) fn refuse(refusal: Refusal, message: String) -> Result<()> {
     Err(Error::new(Kind::Refused(refusal), message))
 }
 
 fn judge_check_in(facts: &CheckInFacts<'_>) -> Result<()> {
     let Place { name, .. } = facts.place;
-    let Some(rules) = &facts.rules else {
+    let Some(rules) = facts.rules else {
         return refuse(Refusal::NotAvailable, unreadable(name));
     };
     if !facts.place.available {
         return refuse(Refusal::NotAvailable, format!("{name} is not available"));
     }
     judge_time(facts, rules)?;
+    types::judge(name, rules, facts)?;
     if rules.needs_join() && !facts.joined {
         return refuse(Refusal::NotJoined, format!("not registered for {name}"));
     }
-    let last_in = || match facts.state.last_in {
-        Some(last) => (facts.recorded_at)(last).map(|at| facts.zone.spoken(at, facts.now)),
-        None => Ok(String::new()),
-    };
-    if rules.is_single_entry() && facts.state.is_inside() {
-        return refuse(
-            Refusal::TooMany,
-            format!("already used at {name} at {}", last_in()?),
-        );
-    }
-    if let Some(most) = rules.max_check_ins
-        && facts.entries >= most
-    {
-        if most == 0 {
-            return refuse(Refusal::TooMany, format!("{name} lets nobody check in"));
-        }
-        let times = if most == 1 { "once" } else { "times" };
-        let often = if most == 1 {
-            times.to_owned()
-        } else {
-            format!("{most} {times}")
-        };
-        return refuse(
-            Refusal::TooMany,
-            format!(
-                "already checked in {often} at {name}, the most allowed; last at {}",
-                last_in()?
-            ),
-        );
-    }
+    judge_entry(facts, rules)?;
     let full = |room: &&Room| room.inside >= i64::from(room.capacity);
     match facts.rooms.iter().find(full) {
         Some(room) => refuse(
@@ -169,6 +147,55 @@ fn judge_check_in(facts: &CheckInFacts<'_>) -> Result<()> {
         ),
         None => Ok(()),
     }
+}
+
+/// Single and daily entry, and how often somebody may come.
+fn judge_entry(facts: &CheckInFacts<'_>, rules: &AccessRules) -> Result<()> {
+    let Place { name, .. } = facts.place;
+    let spoken = |last: Option<Position>| match last {
+        Some(last) => (facts.recorded_at)(last).map(|at| facts.zone.spoken(at, facts.now)),
+        None => Ok(String::new()),
+    };
+    let used = match rules.entry {
+        Some(Entry::Single) => facts.state.last_in,
+        Some(Entry::Daily) => facts.last_in_of_day,
+        Some(Entry::Multiple) | None => None,
+    };
+    if used > facts.state.last_out {
+        let at = spoken(used)?;
+        // The date is told where it is another one, though the event's day be the same.
+        let today = if rules.is_daily() && !at.contains(" on ") {
+            " today"
+        } else {
+            ""
+        };
+        return refuse(
+            Refusal::TooMany,
+            format!("already used at {name}{today} at {at}"),
+        );
+    }
+    let Some(most) = rules.max_check_ins.filter(|most| facts.entries >= *most) else {
+        return Ok(());
+    };
+    if most == 0 {
+        return refuse(Refusal::TooMany, format!("{name} lets nobody check in"));
+    }
+    let often = if most == 1 {
+        "once".to_owned()
+    } else {
+        format!("{most} times")
+    };
+    let (last, allowed) = match rules.per {
+        Some(Per::Day) => (facts.last_in_of_day, "the most allowed in a day"),
+        None => (facts.state.last_in, "the most allowed"),
+    };
+    refuse(
+        Refusal::TooMany,
+        format!(
+            "already checked in {often} at {name}, {allowed}; last at {}",
+            spoken(last)?
+        ),
+    )
 }
 
 fn judge_time(facts: &CheckInFacts<'_>, rules: &AccessRules) -> Result<()> {
@@ -194,11 +221,11 @@ fn judge_time(facts: &CheckInFacts<'_>, rules: &AccessRules) -> Result<()> {
     Ok(())
 }
 
-/// People must be able to leave: only single entry looks at a check-out, and unreadable rules or a
-/// device that is not available never keep anybody in.
+/// People must be able to leave: only single and daily entry look at a check-out, and unreadable rules or
+/// a device that is not available never keep anybody in. Somebody from the day before leaves, too.
 fn judge_check_out(facts: &CheckInFacts<'_>) -> Result<()> {
-    let single = facts.rules.is_some_and(|rules| rules.is_single_entry());
-    if single && !facts.inside {
+    let pairs = facts.rules.is_some_and(AccessRules::pairs_passages);
+    if pairs && !facts.inside {
         let name = &facts.place.name;
         return refuse(
             Refusal::NotCheckedIn,
@@ -245,19 +272,24 @@ mod tests {
             start_at: Some(minutes(-30)),
             end_at: Some(minutes(30)),
         };
-        let rooms = rules.and_then(|rules| rules.capacity).map(|capacity| Room {
-            name: "Gate B".into(),
-            capacity,
-            inside: inside_now,
-        });
+        let rooms = rules
+            .as_ref()
+            .and_then(|rules| rules.capacity)
+            .map(|capacity| Room {
+                name: "Gate B".into(),
+                capacity,
+                inside: inside_now,
+            });
         judge(&CheckInFacts {
             passage,
             place: &place,
-            rules,
+            rules: rules.as_ref(),
             state: &state,
             recorded_at: &|last| Ok(last.at),
             inside: state.is_inside(),
             entries: u32::from(state.last_in.is_some()),
+            last_in_of_day: None,
+            attendee_type: None,
             joined,
             rooms: rooms.as_slice(),
             at: NOON,
@@ -358,11 +390,13 @@ mod tests {
             told(judge(&CheckInFacts {
                 passage: Passage::In,
                 place: &place,
-                rules: Some(rules(json!({"opensBefore": 15, "closesAfter": 10}))),
+                rules: Some(&rules(json!({"opensBefore": 15, "closesAfter": 10}))),
                 state: &PresenceState::default(),
                 recorded_at: &|last| Ok(last.at),
                 inside: false,
                 entries: 0,
+                last_in_of_day: None,
+                attendee_type: None,
                 joined: false,
                 rooms: &[],
                 at: minutes(minute),
@@ -383,14 +417,16 @@ mod tests {
             ..PresenceState::default()
         };
         let single = Some(rules(json!({"entry": "single"})));
-        let out = |rules, state| told(verdict(Passage::Out, rules, state, false, 0));
-        assert_eq!(out(single, inside), "passes");
-        assert!(out(single, PresenceState::default()).starts_with("745 "));
+        let out = |rules: &Option<AccessRules>, state| {
+            told(verdict(Passage::Out, rules.clone(), state, false, 0))
+        };
+        assert_eq!(out(&single, inside), "passes");
+        assert!(out(&single, PresenceState::default()).starts_with("745 "));
         assert_eq!(
-            out(Some(AccessRules::default()), PresenceState::default()),
+            out(&Some(AccessRules::default()), PresenceState::default()),
             "passes"
         );
-        assert_eq!(out(None, PresenceState::default()), "passes");
+        assert_eq!(out(&None, PresenceState::default()), "passes");
     }
 
     #[test]

@@ -12,9 +12,9 @@ pub use values::{Communications, OneTimePasswords};
 
 use crate::{
     core::{Context, outgoing::Reach, presence::PresenceSettings, rules::AccessRules},
-    db::{Store, Tx},
+    db::{Store, Tx, counters},
     types::{
-        Timestamp, Zone,
+        Day, TimeOfDay, Timestamp, Zone,
         error::{Error, Result},
         text::check_text,
     },
@@ -38,6 +38,11 @@ const BACKUP_KEEP_MAX: u32 = 1_000;
 pub const FEED_KEPT_DAYS: i64 = 30;
 /// The longest time that the change feed keeps deletions, in days.
 const FEED_KEPT_MAX_DAYS: i64 = 3_650;
+/// When a day of the event begins, unless set.
+pub const DAY_STARTS_AT: TimeOfDay = match TimeOfDay::new(4, 0) {
+    Some(time) => time,
+    None => unreachable!(),
+};
 /// The moment at which the doors were opened, in milliseconds. It says how far the event has come,
 /// not how it is set up, and so is no part of a configuration.
 const DOORS: &str = "doorsOpenedAt";
@@ -53,6 +58,8 @@ pub struct Settings {
     pub time_zone: Option<String>,
     /// The zone of that name.
     pub zone: Zone,
+    /// `dayStartsAt`: when a day of the event begins; [`DAY_STARTS_AT`] unless set.
+    pub day_starts_at: Option<TimeOfDay>,
     /// `access`: default access rules, the same keys as a device's `data.Access`.
     pub access: AccessRules,
     /// `corsOrigins`: the origins that browsers may call the API from; any unless set.
@@ -125,6 +132,7 @@ impl Settings {
     pub const NAMES: &'static [&'static str] = &[
         "name",
         "timeZone",
+        "dayStartsAt",
         "publicUrl",
         "access",
         "corsOrigins",
@@ -140,6 +148,12 @@ impl Settings {
     /// The instance's name.
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or("Gatepost")
+    }
+
+    /// The day of the event that an instant belongs to.
+    pub fn day(&self, at: Timestamp) -> Day {
+        let starts = self.day_starts_at.unwrap_or(DAY_STARTS_AT);
+        self.zone.day_from(starts, at)
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<()> {
@@ -165,7 +179,14 @@ impl Settings {
                 self.zone = Zone::named(&zone)?;
                 self.time_zone = Some(zone);
             }
-            "access" => self.access = AccessRules::parse("access", value)?,
+            "dayStartsAt" => {
+                let time = TimeOfDay::read(&text()?);
+                self.day_starts_at =
+                    Some(time.ok_or_else(|| {
+                        Error::invalid("dayStartsAt: must be a time such as 04:00")
+                    })?);
+            }
+            "access" => self.access = AccessRules::parse_default("access", value)?,
             "corsOrigins" => {
                 let origins: Vec<String> = serde_json::from_value(value.clone())
                     .map_err(|_| Error::invalid("corsOrigins: must be a list of strings"))?;
@@ -263,6 +284,15 @@ pub fn load(connection: &Connection) -> Result<Settings> {
     Ok(settings)
 }
 
+/// Whether places that say nothing else have daily entry.
+pub fn is_daily(connection: &Connection) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT 1 FROM settings WHERE name = 'access' AND value ->> '$.entry' = 'daily'",
+        )?
+        .exists([])?)
+}
+
 /// Checks settings, each alone; `null` is none.
 ///
 /// # Errors
@@ -308,6 +338,10 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, changes: &Map<String, Value>) -> Result<
     let after = stored(tx)?;
     if before != after {
         tx.outdate_caches();
+    }
+    let entry = |settings: &Map<String, Value>| settings.get("access")?.get("entry").cloned();
+    if entry(&before) != entry(&after) {
+        counters::have_people_counted(tx)?;
     }
     ctx.audit_update(tx, "settings", before.into(), after.into())
 }

@@ -16,7 +16,7 @@ pub use blocked::restore;
 pub use erased::{PUT_ASIDE, copies_with};
 pub use fields::FIELDS;
 pub use flags::check_own_changes;
-pub use overview::{NAME, name_of};
+pub use overview::{NAME, name_of, type_of};
 
 use crate::{
     core::{

@@ -165,6 +165,16 @@ pub fn name_of(connection: &Connection, id: i64) -> Result<Option<String>> {
         .optional()?)
 }
 
+/// The type of an attendee, if they have one.
+pub fn type_of(
+    connection: &Connection,
+    delegate: crate::types::DelegateId,
+) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached("SELECT delegate_type FROM delegates WHERE id = ?1")?
+        .query_row([delegate], |row| row.get(0))?)
+}
+
 /// From here on to [`fill_index`], in the same transaction, new delegates are not put into the index.
 pub fn skip_index(tx: &Tx<'_>) -> Result<()> {
     tx.prepare_cached("INSERT OR IGNORE INTO delegates_search_later (id) VALUES (1)")?

@@ -47,7 +47,7 @@ impl Described for AccessRulesInput {
 }
 
 fn access_rules(nullable: bool) -> MetaSchema {
-    let choice = |names: [&str; 2], about: &str| {
+    let choice = |names: &[&str], about: &str| {
         let mut names = json!(names);
         if let (true, Value::Array(names)) = (nullable, &mut names) {
             names.push(Value::Null);
@@ -60,18 +60,41 @@ fn access_rules(nullable: bool) -> MetaSchema {
             "description": about,
         })
     };
+    let types = |about: &str| json!({"type": "array", "nullable": nullable, "items": {"type": "string"}, "description": about});
+    let entry =
+        "`single`: not again before a check-out; `daily`: not again on the same day before one.";
     let rule_set = "`open`: everybody with a known code; `simple`: registered attendees only.";
     from_json(&json!({
         "type": "object",
         "nullable": nullable,
         "description": "Who may enter, and how often. What is not set comes from the instance's settings.",
         "properties": {
-            "ruleSet": choice(["open", "simple"], rule_set),
-            "entry": choice(["multiple", "single"], "`single`: not again before a check-out."),
+            "ruleSet": choice(&["open", "simple"], rule_set),
+            "entry": choice(&["multiple", "single", "daily"], entry),
             "maxCheckIns": count("Check-ins of one delegate."),
+            "per": choice(&["day"], "`day`: `maxCheckIns` counts the check-ins of each day."),
             "capacity": count("Delegates inside at a time."),
             "opensBefore": count("Minutes before `startAt` from which check-ins pass."),
             "closesAfter": count("Minutes after `endAt` until which check-ins pass."),
+            "types": types("Types of delegates that may enter; an empty list lets nobody in."),
+            "typeTimes": {
+                "type": "array", "nullable": nullable,
+                "description": "When types of delegates may enter; other types are not narrowed.",
+                "items": {"type": "object", "required": ["types", "from", "until"], "properties": {
+                    "types": {"type": "array", "items": {"type": "string"}},
+                    "from": {"type": "string", "description": "`hh:mm` of every day, or `yyyy-mm-dd hh:mm`."},
+                    "until": {"type": "string", "description": "In the same form; exclusive."},
+                }},
+            },
+            "everybodyOutAt": {
+                "type": "string", "nullable": nullable, "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$",
+                "description": "`hh:mm`, when everybody inside leaves, each day. Not inherited.",
+            },
+            "everybodyOutExcept": types("Types of delegates that stay then. Not inherited."),
+            "oneAtATime": {
+                "type": "boolean", "nullable": nullable,
+                "description": "Whether an entry at one place below ends the stay in the others. Not inherited.",
+            },
         },
     }))
 }

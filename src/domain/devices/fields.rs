@@ -73,8 +73,10 @@ pub const FIELDS: &[Field] = &[
         .about("Where the record came from."),
     Field::document().label("Data").about(
         "Named sections; a PATCH merges by key (RFC 7396). `Access` holds the rules of \
-             entry: `ruleSet` (`open`, `simple`), `entry` (`multiple`, `single`), \
-             `maxCheckIns`, `capacity`, `opensBefore`, `closesAfter` (minutes).",
+             entry: `ruleSet` (`open`, `simple`), `entry` (`multiple`, `single`, \
+             `daily`), `maxCheckIns`, `per` (`day`), `capacity`, `opensBefore`, `closesAfter` \
+             (minutes), `types`, `typeTimes`, `everybodyOutAt`, `everybodyOutExcept`, \
+             `oneAtATime`.",
     ),
     Field::stamp("createdAt", "created_at"),
     Field::stamp("updatedAt", "updated_at"),

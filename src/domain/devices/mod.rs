@@ -30,7 +30,7 @@ use crate::{
         search::{Counted, Subject},
         settings,
     },
-    db::Tx,
+    db::{Tx, counters},
     domain::interactions::{late_codes, types::OWN},
     identity::{Principal, Role, clients, roles::lacking},
     types::{
@@ -124,12 +124,15 @@ pub fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes, times: [&str; 
     check_times(tx, id, changes, times)
 }
 
+/// The section that rules of entry stand in.
+const ACCESS: &str = "Access";
+
 /// Checks a section: its name, as it was, and as it will be.
 type CheckSection = fn(&Tx<'_>, &str, &Value, &Value) -> Result<()>;
 
 /// The sections of a device's `data` that the server reads, and how each is checked.
 const SECTIONS: [(&str, CheckSection); 3] = [
-    ("Access", |_, name, _, value| {
+    (ACCESS, |_, name, _, value| {
         AccessRules::parse(name, value).map(drop)
     }),
     ("Presence", |_, name, _, value| {
@@ -149,7 +152,11 @@ const SECTIONS: [(&str, CheckSection); 3] = [
 
 /// Sections that the server reads are checked as they will be after the merge.
 fn check_sections(tx: &Tx<'_>, id: Option<i64>, changes: &Changes) -> Result<()> {
-    let sent = |name: &str| changes.data.as_ref()?.get(name).cloned();
+    let sent = |name: &str| match changes.data.as_ref()? {
+        // Clearing all clears each.
+        Value::Null => Some(Value::Null),
+        data => data.get(name).cloned(),
+    };
     let sent = SECTIONS.map(|(name, check)| (name, check, sent(name)));
     if sent.iter().all(|(_, _, patch)| patch.is_none()) {
         return Ok(());
@@ -168,6 +175,10 @@ fn check_sections(tx: &Tx<'_>, id: Option<i64>, changes: &Changes) -> Result<()>
             let before = stored.get_mut(name).map(Value::take).unwrap_or_default();
             let mut section = before.clone();
             crate::types::json::merge_patch(&mut section, patch);
+            // Who is inside depends on whether stays end with the day.
+            if name == ACCESS && before.get("entry") != section.get("entry") {
+                counters::have_people_counted(tx)?;
+            }
             if !section.is_null() {
                 check(tx, &format!("data.{name}"), &before, &section)?;
             }

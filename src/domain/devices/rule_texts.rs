@@ -1,9 +1,12 @@
 //! Rules of entry in words a steward understands.
 
 use crate::{
-    core::rules::{AccessRules, Entry, RuleSet},
+    core::rules::{AccessRules, Entry, Per, RuleSet},
     types::{Timestamp, Zone, text::number},
 };
+
+/// How check-ins are counted, to choose from.
+pub const PER: [(&str, &str); 2] = [("", "All days together"), ("day", "Each day anew")];
 
 /// One rule in words.
 pub struct RuleText {
@@ -15,18 +18,18 @@ pub struct RuleText {
 
 /// What rules in force mean at a device with this time frame.
 pub fn in_words(
-    own: AccessRules,
-    default: AccessRules,
+    own: &AccessRules,
+    default: &AccessRules,
     times: (Option<Timestamp>, Option<Timestamp>),
     zone: &Zone,
 ) -> Vec<RuleText> {
-    let rules = own.or(default);
+    let rules = own.clone().or(default);
     let mut said = Vec::new();
     let mut say = |text: String, own: bool| said.push(RuleText { text, own });
     say(who(rules.rule_set).to_owned(), own.rule_set.is_some());
     say(entry(rules.entry).to_owned(), own.entry.is_some());
     if let Some(most) = rules.max_check_ins {
-        say(most_times(most), own.max_check_ins.is_some());
+        say(most_times(most, rules.per), own.max_check_ins.is_some());
     }
     if let Some(capacity) = rules.capacity {
         say(at_a_time(capacity), own.capacity.is_some());
@@ -52,17 +55,20 @@ pub fn who(rules: Option<RuleSet>) -> &'static str {
 pub fn entry(entry: Option<Entry>) -> &'static str {
     match entry {
         Some(Entry::Single) => "Single entry: a ticket enters once until it is checked out.",
+        Some(Entry::Daily) => "Daily entry: a ticket enters once a day until it is checked out.",
         Some(Entry::Multiple) | None => {
             "People may come and go: a ticket enters again without being checked out."
         }
     }
 }
 
-fn most_times(most: u32) -> String {
-    match most {
-        0 => "Nobody is let in: no check-in is allowed at all.".to_owned(),
-        1 => "Each person is let in once and never again.".to_owned(),
-        most => format!("Each person is let in {most} times at most."),
+fn most_times(most: u32, per: Option<Per>) -> String {
+    match (most, per) {
+        (0, _) => "Nobody is let in: no check-in is allowed at all.".to_owned(),
+        (1, None) => "Each person is let in once and never again.".to_owned(),
+        (1, Some(Per::Day)) => "Each person is let in once a day.".to_owned(),
+        (most, None) => format!("Each person is let in {most} times at most."),
+        (most, Some(Per::Day)) => format!("Each person is let in {most} times a day at most."),
     }
 }
 
@@ -135,7 +141,7 @@ mod tests {
         let default = rules(&json!({"ruleSet": "simple", "entry": "multiple", "closesAfter": 120}));
         let zone = Zone::default();
         let start = zone.read("t", &json!("2026-11-21 09:00:00")).unwrap();
-        let said: Vec<_> = in_words(own, default, (Some(start), None), &zone)
+        let said: Vec<_> = in_words(&own, &default, (Some(start), None), &zone)
             .into_iter()
             .map(|said| (said.text, said.own))
             .collect();
@@ -162,7 +168,7 @@ mod tests {
     #[test]
     fn without_rules_two_things_are_said() {
         let none = AccessRules::default();
-        let said = in_words(none, none, (None, None), &Zone::default());
+        let said = in_words(&none, &none, (None, None), &Zone::default());
         assert_eq!(said.len(), 2);
         assert!(said.iter().all(|said| !said.own));
     }

@@ -173,13 +173,14 @@ impl GateApi {
         let mut reader = Reader::new(&self.app, rights, since, limit)?;
         let wait = Duration::from_secs(wait as u64);
         let (page, is_read) = held::wait(&mut reader, &caller, address.0, wait).await?;
-        let default = self.app.settings().access;
+        let settings = self.app.settings();
         let mut meta = json!({"cursor": page.cursor.encoded(), "more": page.more});
         // A list that nobody looked at is no newer than it was.
         if is_read {
-            let place = |connection: &Connection| place::shown(connection, place, default);
+            let now = Timestamp::now();
+            let place = |connection: &Connection| place::shown(connection, place, &settings, now);
             meta["place"] = self.app.store.look_up(place)?;
-            meta["serverTime"] = Timestamp::now().0.into();
+            meta["serverTime"] = now.0.into();
         }
         Ok(Answer::with_meta(&page.data(), &meta.to_string()))
     }
@@ -398,7 +399,7 @@ impl GateApi {
     /// Delegates as the caller may see them.
     fn list(&self, caller: &Principal, place: DeviceId) -> GateList {
         let visible = caller.visible_properties.clone();
-        GateList::at(place, self.app.settings().access, visible)
+        GateList::at(place, self.app.settings(), visible)
     }
 
     /// The delegates of ids as a gate shows them; with words, those who are shown with each.

@@ -5,7 +5,8 @@ use crate::{
     core::{
         changes::{What, action},
         records::Kind,
-        rules::{AccessRules, Position},
+        rules::{Per, Position},
+        settings::Settings,
     },
     domain::{
         delegates::{NAME, RESOURCE, blocked, note},
@@ -65,19 +66,18 @@ fn person(visible: Option<&[String]>) -> Cow<'static, str> {
 /// The list of a place.
 pub struct GateList {
     place: DeviceId,
-    /// The rules that hold where a place sets none.
-    default: AccessRules,
+    settings: Arc<Settings>,
     /// The properties of delegates that the client sees; without it, all.
     visible: Option<Arc<[String]>>,
     person: Cow<'static, str>,
 }
 
 impl GateList {
-    pub fn at(place: DeviceId, default: AccessRules, visible: Option<Arc<[String]>>) -> Self {
+    pub fn at(place: DeviceId, settings: Arc<Settings>, visible: Option<Arc<[String]>>) -> Self {
         let person = person(visible.as_deref());
         Self {
             place,
-            default,
+            settings,
             visible,
             person,
         }
@@ -147,11 +147,26 @@ impl GateList {
             let entries = presence::entries(connection, delegate, place, REPEAT_MAX)?;
             put("entries", json!(entries));
         }
+        let default = &self.settings.access;
+        let rules = || place::rules(connection, &device_cache, place, default);
+        if let Some(last_in) = state.last_in
+            && rules()?.is_some_and(|rules| rules.per == Some(Per::Day))
+        {
+            let day = self
+                .settings
+                .day(presence::happened_at(connection, last_in)?);
+            let of_day = presence::entries_on(connection, delegate, place, day, REPEAT_MAX)?;
+            put("dayEntries", json!(of_day.1));
+        }
         let inside = history.inside(connection, &device_cache)?;
-        put("inside", json!(inside.binary_search(&place).is_ok()));
+        let is_inside = inside.binary_search(&place).is_ok();
+        put("inside", json!(is_inside));
+        if device_cache.is_daily(connection, place)? {
+            self.put_day(connection, &device_cache, &history, is_inside, &mut put)?;
+        }
         if !inside.is_empty() {
-            let rules = place::rules(connection, &device_cache, place, self.default)?;
-            let rooms = place::rooms(connection, &device_cache, place, rules)?;
+            let rules = rules()?;
+            let rooms = place::rooms(connection, &device_cache, place, rules.as_ref())?;
             let rooms: Vec<_> = rooms
                 .into_iter()
                 .map(|(room, _)| room)
@@ -164,9 +179,34 @@ impl GateList {
         Ok(Some(shown))
     }
 
-    /// Whether a change of a device may change who is registered: the place or one above it moved, was
-    /// deleted or restored.
-    fn may_change_registrations(
+    /// Puts since when a delegate is inside, so that a gate knows whom the next day ends; and who was
+    /// inside until one did.
+    fn put_day(
+        &self,
+        connection: &Connection,
+        device_cache: &DeviceCache,
+        history: &History,
+        is_inside: bool,
+        put: &mut impl FnMut(&str, Value),
+    ) -> Result<()> {
+        if !is_inside {
+            let before = history.is_inside_ever(connection, device_cache, self.place)?;
+            put("insideBefore", json!(before));
+            return Ok(());
+        }
+        let mut since = None;
+        for (at, entered) in history.entered(connection, device_cache)? {
+            if device_cache.path(connection, at)?.contains(&self.place) {
+                since = since.max(Some(presence::happened_at(connection, entered)?));
+            }
+        }
+        put("since", json!(since.map(|since| since.0)));
+        Ok(())
+    }
+
+    /// Whether a change of a device may change who is registered, or inside: the place or one above it
+    /// moved, was deleted or restored, or has other rules.
+    fn may_change_all(
         &self,
         connection: &Connection,
         device: i64,
@@ -175,6 +215,15 @@ impl GateList {
     ) -> Result<bool> {
         let path = DeviceCache::default().path(connection, self.place)?;
         if what == "update" {
+            let rules = connection
+                .prepare_cached(
+                    "SELECT 1 FROM audit WHERE id = ?1
+                     AND (json_type(after, '$.data.Access') IS NOT NULL OR json_type(before, '$.data.Access') IS NOT NULL)",
+                )?
+                .exists([change])?;
+            if rules && path.contains(&DeviceId(device)) {
+                return Ok(true);
+            }
             let moved = connection
                 .prepare_cached(
                     "SELECT 1 FROM audit WHERE id = ?1
@@ -243,7 +292,7 @@ impl FeedView for GateList {
             }
             ("interaction", _) if what == action::UNDO => ChangeEffect::All,
             ("device" | "event", Some(id))
-                if self.may_change_registrations(connection, id, changed.id, what)? =>
+                if self.may_change_all(connection, id, changed.id, what)? =>
             {
                 ChangeEffect::All
             }

@@ -1,11 +1,11 @@
 //! A place as a gate needs it to judge by itself.
 
 use crate::{
-    core::rules::AccessRules,
+    core::{rules::AccessRules, settings::Settings},
     db::counters,
     domain::interactions::judge::{self, DeviceCache},
     types::{
-        DeviceId, Timestamp,
+        Day, DeviceId, Timestamp,
         error::{Kind, Result},
     },
 };
@@ -18,7 +18,7 @@ pub fn rules(
     connection: &Connection,
     device_cache: &DeviceCache,
     place: DeviceId,
-    default: AccessRules,
+    default: &AccessRules,
 ) -> Result<Option<AccessRules>> {
     match judge::in_force(connection, device_cache, place, default) {
         Err(cause) if matches!(cause.kind, Kind::Refused(_)) => Ok(None),
@@ -31,7 +31,7 @@ pub fn rooms(
     connection: &Connection,
     device_cache: &DeviceCache,
     place: DeviceId,
-    rules: Option<AccessRules>,
+    rules: Option<&AccessRules>,
 ) -> Result<Vec<(DeviceId, u32)>> {
     let mut rooms = Vec::new();
     for above in device_cache.path(connection, place)?.iter() {
@@ -39,7 +39,7 @@ pub fn rooms(
         let counting = if *above == place {
             rules
         } else {
-            room.rules.filter(|_| room.alive)
+            room.rules.as_ref().filter(|_| room.alive)
         };
         if let Some(capacity) = counting.and_then(|rules| rules.capacity) {
             rooms.push((*above, capacity));
@@ -48,18 +48,35 @@ pub fn rooms(
     Ok(rooms)
 }
 
+/// For so many days to come a gate is told when they begin.
+const DAYS: usize = 14;
+
+/// When the day of `now` began and the next ones begin, in Unix milliseconds.
+fn days(settings: &Settings, now: Timestamp) -> Vec<i64> {
+    let today = settings.day(now);
+    let next = |day: &Day| Some(settings.day(day.ends));
+    let days = std::iter::successors(Some(today), next);
+    days.take(DAYS + 1).map(|day| day.begins.0).collect()
+}
+
 /// A place as the API shows it to a gate.
-pub fn shown(connection: &Connection, place: DeviceId, default: AccessRules) -> Result<Value> {
+pub fn shown(
+    connection: &Connection,
+    place: DeviceId,
+    settings: &Settings,
+    now: Timestamp,
+) -> Result<Value> {
     let device_cache = DeviceCache::default();
     let known = device_cache.get(connection, place)?;
-    let rules = rules(connection, &device_cache, place, default)?;
+    let rules = rules(connection, &device_cache, place, &settings.access)?;
     let mut shown = Vec::new();
-    for (room, capacity) in rooms(connection, &device_cache, place, rules)? {
+    for (room, capacity) in rooms(connection, &device_cache, place, rules.as_ref())? {
         shown.push(json!({
             "id": room,
             "name": device_cache.get(connection, room)?.place.name,
             "capacity": capacity,
             "inside": counters::people(connection, room)?,
+            "daily": device_cache.is_daily(connection, room)?,
         }));
     }
     let has_places_below: bool = connection
@@ -74,7 +91,9 @@ pub fn shown(connection: &Connection, place: DeviceId, default: AccessRules) -> 
         "available": known.place.available && known.alive,
         "startAt": at(known.place.start_at),
         "endAt": at(known.place.end_at),
-        "rules": rules.map(AccessRules::to_json),
+        "rules": rules.as_ref().map(|rules| rules.to_gate(&settings.zone)),
+        "daily": device_cache.is_daily(connection, place)?,
+        "days": days(settings, now),
         "rooms": shown,
         "inside": counters::people(connection, place)?,
         "hasPlacesBelow": has_places_below,

@@ -194,7 +194,12 @@ impl WalkIn {
         let mut body = self.properties.clone();
         body.insert(DelegateCode::Barcode.name().to_owned(), code.into());
         let delegate = DelegateId(write::create(tx, ctx, &RESOURCE, body)?);
-        let rules = place::rules(tx, &DeviceCache::default(), self.place, ctx.settings.access)?;
+        let rules = place::rules(
+            tx,
+            &DeviceCache::default(),
+            self.place,
+            &ctx.settings.access,
+        )?;
         if rules.is_some_and(|rules| rules.needs_join()) {
             record(tx, ctx, &self.draft(JOIN.name, Some(delegate)))?;
         }

@@ -4,18 +4,26 @@
 //! of: gate notes, and people who were uninvited by another.
 
 use super::{
+    days,
     presence::{self, History, PresenceChange},
     types,
 };
 use crate::{
     core::{
         presence::PlacePresence,
-        rules::{self, AccessRules, CheckInFacts, Passage, Place, PresenceState, Room},
-        settings::Settings,
+        rules::{
+            self, AccessRules, CheckInFacts, Entry, Passage, Per, Place, Position, PresenceState,
+            Room,
+        },
+        settings::{self, Settings},
     },
-    domain::{delegates::note, devices},
+    db::Tx,
+    domain::{
+        delegates::{self, note},
+        devices,
+    },
     types::{
-        DelegateId, DeviceId, DeviceSelector, Timestamp,
+        Day, DelegateId, DeviceId, DeviceSelector, Timestamp,
         error::{Error, Kind, Refusal, Result},
     },
 };
@@ -61,10 +69,11 @@ pub fn judge(
     let known = device_cache.get(connection, question.device)?;
     let entering = question.passage == Passage::In;
     let rules = match question.passage {
-        Passage::In => in_force(connection, device_cache, question.device, settings.access)?,
-        Passage::Out => known.rules.map(|own| own.or(settings.access)),
+        Passage::In => in_force(connection, device_cache, question.device, &settings.access)?,
+        Passage::Out => known.rules.clone().map(|own| own.or(&settings.access)),
     };
-    let needed = rules.unwrap_or_default();
+    let none = AccessRules::default();
+    let needed = rules.as_ref().unwrap_or(&none);
     let state = question
         .history
         .state(connection, device_cache, question.device)?;
@@ -77,25 +86,37 @@ pub fn judge(
             question.delegate,
             question.device,
         )?;
-    let entries = match needed.max_check_ins {
-        Some(most) if entering => {
-            presence::entries(connection, question.delegate, question.device, most)?
-        }
-        _ => 0,
+    let (last_in_of_day, entries) = if entering {
+        entries(connection, question, needed, &state)?
+    } else {
+        (None, 0)
+    };
+    let attendee_type = if entering && needed.states_types() {
+        delegates::type_of(connection, question.delegate)?
+    } else {
+        None
     };
     let rooms = if entering {
-        rooms(connection, device_cache, question, &needed)?
+        rooms(connection, device_cache, question, needed)?
     } else {
         Vec::new()
     };
     rules::judge(&CheckInFacts {
         passage: question.passage,
         place: &known.place,
-        rules,
+        rules: rules.as_ref(),
         state: &state,
         recorded_at: &|last| presence::recorded_at(connection, last),
-        inside: question.inside.binary_search(&question.device).is_ok(),
+        inside: if needed.is_daily() && !entering {
+            question
+                .history
+                .is_inside_ever(connection, device_cache, question.device)?
+        } else {
+            question.inside.binary_search(&question.device).is_ok()
+        },
         entries,
+        last_in_of_day,
+        attendee_type: attendee_type.as_deref(),
         joined,
         rooms: &rooms,
         at: question.at,
@@ -104,29 +125,57 @@ pub fn judge(
     })
 }
 
+/// How often the delegate entered, and the last time of the day where rules ask for that.
+fn entries(
+    connection: &Connection,
+    question: &Question<'_>,
+    rules: &AccessRules,
+    state: &PresenceState,
+) -> Result<(Option<Position>, u32)> {
+    let (delegate, device) = (question.delegate, question.device);
+    let most = rules.max_check_ins.unwrap_or(0);
+    let (last_of_day, of_day) = if rules.asks_for_day() {
+        let day = question.settings.day(question.at);
+        match state.last_in.filter(|last| last.at >= day.begins) {
+            Some(_) => presence::entries_on(connection, delegate, device, day, most)?,
+            None => (None, 0),
+        }
+    } else {
+        (None, 0)
+    };
+    let entries = match rules.per {
+        Some(Per::Day) => of_day,
+        None if most > 0 => presence::entries(connection, delegate, device, most)?,
+        None => 0,
+    };
+    Ok((last_of_day, entries))
+}
+
 /// The rules in force for entering a device: its own; its `ruleSet`, if it sets none, from the nearest place
-/// above that sets one; the rest from the settings. `None` where its own cannot be read, which is for
-/// the rules to say.
+/// above that sets one, and so, together, `types` and `typeTimes`; the rest from the settings. `None` where
+/// its own cannot be read, which is for the rules to say.
 pub fn in_force(
     connection: &Connection,
     device_cache: &DeviceCache,
     device: DeviceId,
-    default: AccessRules,
+    default: &AccessRules,
 ) -> Result<Option<AccessRules>> {
-    let Some(mut rules) = device_cache.get(connection, device)?.rules else {
+    let Some(mut rules) = device_cache.get(connection, device)?.rules.clone() else {
         return Ok(None);
     };
     for above in &device_cache.path(connection, device)?[1..] {
         let known = device_cache.get(connection, *above)?;
         if known.alive {
-            rules.rule_set = rules.rule_set.or(readable(&known)?.rule_set);
+            let above = readable(&known)?;
+            rules.rule_set = rules.rule_set.or(above.rule_set);
+            rules.inherit_types(above);
         }
     }
     Ok(Some(rules.or(default)))
 }
 
-fn readable(known: &CachedDevice) -> Result<AccessRules> {
-    known.rules.ok_or_else(|| {
+fn readable(known: &CachedDevice) -> Result<&AccessRules> {
+    known.rules.as_ref().ok_or_else(|| {
         Error::new(
             Kind::Refused(Refusal::NotAvailable),
             rules::unreadable(&known.place.name),
@@ -149,6 +198,7 @@ fn rooms(
         } else {
             known
                 .rules
+                .as_ref()
                 .filter(|_| known.alive)
                 .and_then(|own| own.capacity)
         };
@@ -210,6 +260,10 @@ pub struct DeviceCache {
     paths: RefCell<HashMap<DeviceId, Rc<[DeviceId]>>>,
     /// By the app and the place.
     may_use: RefCell<HashMap<(Option<DeviceId>, DeviceId), bool>>,
+    /// Which day the file goes by.
+    day: Cell<Option<Option<Day>>>,
+    /// Whether places that say nothing else have daily entry.
+    default_daily: Cell<Option<bool>>,
     notes: Cell<Option<bool>>,
     uninvites: Cell<Option<bool>>,
 }
@@ -301,6 +355,51 @@ impl DeviceCache {
         Ok(found)
     }
 
+    /// The day that the file goes by.
+    pub fn day(&self, connection: &Connection) -> Result<Option<Day>> {
+        once(&self.day, || days::current(connection))
+    }
+
+    /// Begins the day of an instant in the file, unless it goes by that already.
+    pub fn begin_day(&self, tx: &Tx<'_>, settings: &Settings, now: Timestamp) -> Result<()> {
+        let is_over = |day: Day| !day.contains(now);
+        if self.day(tx)?.is_some_and(is_over) {
+            days::begin(tx, settings.day(now))?;
+            self.day.set(None);
+        }
+        Ok(())
+    }
+
+    /// Whether a stay at a device has ended because a day began since.
+    pub fn is_over(
+        &self,
+        connection: &Connection,
+        device: DeviceId,
+        since: Position,
+    ) -> Result<bool> {
+        let Some(day) = self.day(connection)? else {
+            return Ok(false);
+        };
+        Ok(self.is_daily(connection, device)?
+            && (since.at < day.begins || presence::happened_at(connection, since)? < day.begins))
+    }
+
+    /// Whether stays at a device end with the day: it, or a place above it, has daily entry.
+    pub fn is_daily(&self, connection: &Connection, device: DeviceId) -> Result<bool> {
+        for device in self.path(connection, device)?.iter() {
+            let known = self.get(connection, *device)?;
+            let is_daily = match known.rules.as_ref().map(|rules| rules.entry) {
+                Some(Some(entry)) => entry == Entry::Daily,
+                Some(None) => once(&self.default_daily, || settings::is_daily(connection))?,
+                None => false,
+            };
+            if is_daily && known.alive {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether anybody has a gate note.
     pub fn has_notes(&self, connection: &Connection) -> Result<bool> {
         once(&self.notes, || note::is_any(connection))
@@ -320,7 +419,7 @@ impl DeviceCache {
     }
 }
 
-fn once(kept: &Cell<Option<bool>>, look: impl FnOnce() -> Result<bool>) -> Result<bool> {
+fn once<T: Copy>(kept: &Cell<Option<T>>, look: impl FnOnce() -> Result<T>) -> Result<T> {
     if let Some(known) = kept.get() {
         return Ok(known);
     }

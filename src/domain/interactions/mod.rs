@@ -20,6 +20,7 @@ mod answers;
 pub mod api;
 pub mod batch;
 mod confine;
+pub mod days;
 pub mod draft;
 pub mod forms;
 pub mod history;

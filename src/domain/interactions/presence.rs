@@ -10,7 +10,7 @@ use super::{judge::DeviceCache, types};
 use crate::{
     core::rules::{Position, PresenceState},
     db::Tx,
-    types::{DelegateId, DeviceId, Timestamp, error::Result},
+    types::{Day, DelegateId, DeviceId, Timestamp, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::ToSqlOutput};
 
@@ -167,8 +167,38 @@ impl History {
     }
 
     /// Devices at which the delegate checked in and which they did not leave since, and since when. A
-    /// deleted device holds nobody.
+    /// deleted device holds nobody, and a daily one nobody from a day before.
     pub fn entered(
+        &self,
+        connection: &Connection,
+        device_cache: &DeviceCache,
+    ) -> Result<Vec<(DeviceId, Position)>> {
+        let mut entered = self.entered_ever(connection, device_cache)?;
+        let mut over = Ok(false);
+        entered.retain(|(device, since)| {
+            over = device_cache.is_over(connection, *device, *since);
+            !matches!(over, Ok(true))
+        });
+        over.map(|_| entered)
+    }
+
+    /// Whether the delegate is inside a device, whatever day they came.
+    pub fn is_inside_ever(
+        &self,
+        connection: &Connection,
+        device_cache: &DeviceCache,
+        device: DeviceId,
+    ) -> Result<bool> {
+        for (at, _) in self.entered_ever(connection, device_cache)? {
+            if device_cache.path(connection, at)?.contains(&device) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// As [`History::entered`], whatever day they came.
+    pub fn entered_ever(
         &self,
         connection: &Connection,
         device_cache: &DeviceCache,
@@ -225,6 +255,46 @@ pub fn entries(
         .query_row((delegate, device, PresenceChange::Enter, most), |row| {
             row.get(0)
         })?)
+}
+
+/// The check-ins of a delegate at a device on one day, overrides included: the last one, and how many
+/// there are, counted up to `most`. The day of a check-in is that of the earlier of its recording and
+/// its arrival, and its position is never before that.
+pub fn entries_on(
+    connection: &Connection,
+    delegate: DelegateId,
+    device: DeviceId,
+    day: Day,
+    most: u32,
+) -> Result<(Option<Position>, u32)> {
+    let mut statement = connection.prepare_cached(
+        "SELECT moment, id FROM interactions
+         WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND effect = ?3 AND moment >= ?4
+             AND min(recorded_at, created_at) >= ?4 AND min(recorded_at, created_at) < ?5
+         ORDER BY moment DESC, id DESC LIMIT ?6",
+    )?;
+    let enter = PresenceChange::Enter;
+    let (begins, ends) = (day.begins, day.ends);
+    let found =
+        statement.query_map((delegate, device, enter, begins, ends, most.max(1)), moment)?;
+    let (mut last, mut count) = (None, 0);
+    for position in found {
+        last = last.or(Some(position?));
+        count += 1;
+    }
+    Ok((last, count))
+}
+
+/// When an interaction happened: the earlier of its recording and its arrival, which its position may
+/// come after. Of a code that nobody has yet, the position is that.
+pub fn happened_at(connection: &Connection, position: Position) -> Result<Timestamp> {
+    let found = connection
+        .prepare_cached(
+            "SELECT min(recorded_at, created_at) FROM interactions WHERE id = ?1 AND moment = ?2",
+        )?
+        .query_row((position.id, position.at), |row| row.get(0))
+        .optional()?;
+    Ok(found.unwrap_or(position.at))
 }
 
 /// Check-ins of a delegate at a device before another one there.

@@ -127,6 +127,7 @@ fn settle(
     }
     spelling::check(tx, &ctx.settings, &draft.kind)?;
     let device_cache: Rc<DeviceCache> = tx.cache();
+    device_cache.begin_day(tx, &ctx.settings, tx.now())?;
     let people = |device| tx.people(device);
     let assessed = find_and_assess(
         tx,
@@ -219,6 +220,7 @@ pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
         });
     }
     let device_cache = tx.cache::<DeviceCache>();
+    device_cache.begin_day(tx, &ctx.settings, tx.now())?;
     let motion = Motion::of(tx, &device_cache, draft, &participants)?;
     let inserted = insert(
         tx,

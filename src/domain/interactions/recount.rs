@@ -1,10 +1,10 @@
 //! Holds the counts of those inside against the interactions that they follow from, and mends what
 //! differs.
 
-use super::{judge::DeviceCache, presence};
+use super::{days, judge::DeviceCache, presence};
 use crate::{
     db::{Store, Tx, counters},
-    types::{DeviceId, error::Result},
+    types::{Day, DeviceId, Timestamp, error::Result},
 };
 use rusqlite::Connection;
 use std::{
@@ -57,11 +57,20 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Between two counts passes so many times what one takes.
 const PART: u32 = 2;
 
-/// Counts anew who is inside where whenever devices were moved, beside gates that go on, until it is
-/// dropped.
+/// Counts anew who is inside where whenever devices were moved or a day begins, beside gates that go
+/// on, until it is dropped.
 pub async fn follow(store: &Store) {
+    let mut known: Option<(u64, Day)> = None;
     loop {
         let begun = Instant::now();
+        let (epoch, now) = (store.epoch(), Timestamp::now());
+        let is_known = |(of, day): (u64, Day)| of == epoch && day.contains(now);
+        if !known.is_some_and(is_known) {
+            match days::turn(store, now).await {
+                Ok(day) => known = Some((epoch, day)),
+                Err(cause) => tracing::warn!("beginning the day: {cause}"),
+            }
+        }
         match store.look_up(is_due) {
             Ok(true) => {
                 if let Err(cause) = where_due(store).await {
@@ -75,12 +84,6 @@ pub async fn follow(store: &Store) {
     }
 }
 
-/// Has all be counted anew, now or at the next start.
-pub fn have_done(tx: &Tx<'_>) -> Result<()> {
-    let moves = counters::get(tx, "moves")?.unwrap_or_default();
-    counters::set(tx, "moves", moves + 1)
-}
-
 /// One at a time counts: two would both take back what is off.
 static TURN: Mutex<()> = Mutex::const_new(());
 
@@ -88,6 +91,7 @@ static TURN: Mutex<()> = Mutex::const_new(());
 /// last run left; and after the end of a rehearsal.
 pub async fn where_due(store: &Store) -> Result<()> {
     let _turn = TURN.lock().await;
+    days::turn(store, Timestamp::now()).await?;
     if !store.look_up(is_due)? {
         return Ok(());
     }

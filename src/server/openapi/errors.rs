@@ -30,6 +30,7 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
         Refusal::NotAvailable,
         Refusal::Full,
         Refusal::NotCheckedIn,
+        Refusal::WrongType,
     ];
     let mut errors = Vec::new();
     let missing = match path.split('/').nth(1) {

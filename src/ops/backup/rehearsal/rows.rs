@@ -7,8 +7,8 @@
 use super::Going;
 use crate::{
     core::Context,
-    db::{ATTACHED, Tx},
-    domain::{delegates::erased, interactions::recount},
+    db::{ATTACHED, Tx, counters},
+    domain::delegates::erased,
     types::error::{Error, Result},
 };
 use rusqlite::{Connection, params_from_iter, types::Value};
@@ -368,7 +368,7 @@ pub(super) fn put_back(
          WHERE r.admitted = 1 AND nonces.client_id = r.client_id AND nonces.nonce = r.nonce",
         [],
     )?;
-    recount::have_done(tx)?;
+    counters::have_people_counted(tx)?;
     publish_again(tx, ctx)?;
     forget(tx)?;
     tx.execute_batch("DROP TABLE temp.erased; DROP TABLE temp.connected;")?;
