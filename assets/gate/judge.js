@@ -13,11 +13,15 @@ import { t } from "./texts.js";
  *
  * @typedef {{id?: number, name: string, capacity: number, inside: number}} Room
  *
+ * @typedef {{name: string, available: boolean, startAt?: number, endAt?: number}} JudgedPlace
+ *
  * @typedef {object} Facts
  * @property {"in"|"out"} passage
- * @property {{name: string, available: boolean, startAt?: number, endAt?: number}} place
+ * @property {JudgedPlace} place at a door, the place of the door
  * @property {Rules|null} rules `null` when nobody can read them
+ * @property {{place: JudgedPlace, rules: Rules|null}} [door] what a door sets, which must pass, too
  * @property {number} [lastIn] Unix ms of the last check-in at the place
+ * @property {string} [lastDoor] the door that it was at, if it was at one
  * @property {number} [lastOut] Unix ms of the last check-out there or above
  * @property {boolean} inside there or at anything below
  * @property {number} entries
@@ -36,7 +40,11 @@ const refuse = (code, key, params) => ({ code, key, params });
 
 /** @param {Facts} facts @returns {Verdict} */
 export function judge(facts) {
-  return facts.passage === "in" ? judgeCheckIn(facts) : judgeCheckOut(facts);
+  if (facts.passage === "out") return judgeCheckOut(facts);
+  const verdict = judgeCheckIn(facts);
+  if (verdict.code !== 0 || !facts.door) return verdict;
+  // Nobody is counted at a door.
+  return judgeCheckIn({ ...facts, ...facts.door, rooms: [] });
 }
 
 /**
@@ -62,11 +70,14 @@ function judgeCheckIn(facts) {
   if (outside) return outside;
   if (rules.ruleSet === "simple" && !facts.joined) return refuse(741, "notRegistered", { place });
   const last = facts.lastIn ?? "";
-  if (rules.entry === "single" && isInside(facts)) return refuse(740, "alreadyUsed", { place, at: last });
+  const door = facts.lastDoor ?? "";
+  if (rules.entry === "single" && isInside(facts)) {
+    return refuse(740, "alreadyUsed", { place: door ? `${place}, ${door}` : place, at: last });
+  }
   const most = rules.maxCheckIns;
   if (most !== undefined && facts.entries >= most) {
     if (most === 0) return refuse(740, "nobodyMay", { place });
-    return refuse(740, "checkedIn", { place, count: most, at: last });
+    return refuse(740, "checkedIn", { place, count: most, door, at: last });
   }
   const full = facts.rooms.find((room) => room.inside >= room.capacity);
   if (full) return refuse(744, "full", { place: full.name, inside: full.inside, capacity: full.capacity });
@@ -102,9 +113,9 @@ const isInside = (facts) => facts.lastIn !== undefined && facts.lastIn > (facts.
  * @param {Verdict} verdict @param {string} zone IANA name @param {number} now Unix ms
  */
 export function word(verdict, zone, now) {
-  const { at } = verdict.params;
-  const params = typeof at === "number" ? { ...verdict.params, at: spokenTime(at, zone, now) } : verdict.params;
-  return t(`refusal.${verdict.key}`, params);
+  const { at, door } = verdict.params;
+  const time = typeof at === "number" ? spokenTime(at, zone, now) : at;
+  return t(`refusal.${verdict.key}`, { ...verdict.params, at: time, last: door ? `${door} at ${time}` : time });
 }
 
 /** `09:02`, with the day where it is not that of `now`. @param {number} at @param {string} zone @param {number} now */

@@ -48,6 +48,35 @@ pub struct Place {
     pub end_at: Option<Timestamp>,
 }
 
+impl Place {
+    /// A place as the door of another, called by both. A time that the door does not set is that of the place.
+    #[must_use]
+    pub fn as_door(&self, place: &Self) -> Self {
+        Self {
+            name: format!("{}, {}", place.name, self.name),
+            available: self.available,
+            start_at: self.start_at.or(place.start_at),
+            end_at: self.end_at.or(place.end_at),
+        }
+    }
+}
+
+/// A door of a place: it may narrow the rules of the place.
+#[derive(Debug)]
+pub struct Door {
+    /// The door, called by the name of the place and its own.
+    pub place: Place,
+    /// The rules that it adds ([`AccessRules::at_door`]); `None` when what is stored cannot be read.
+    pub rules: Option<AccessRules>,
+}
+
+impl Door {
+    /// Whether a check-in needs a `join` with the place because of the door.
+    pub fn needs_join(&self) -> bool {
+        self.rules.as_ref().is_some_and(AccessRules::needs_join)
+    }
+}
+
 /// Somewhere people are counted.
 #[derive(Debug, Clone)]
 pub struct Room {
@@ -72,14 +101,17 @@ pub enum Passage {
 pub struct CheckInFacts<'a> {
     /// In or out.
     pub passage: Passage,
-    /// Where.
+    /// Where; at a door, the place of the door.
     pub place: &'a Place,
     /// The rules there, defaults included; `None` when what is stored cannot be read.
     pub rules: Option<&'a AccessRules>,
+    /// The door, where this is at one.
+    pub door: Option<&'a Door>,
     /// What the delegate last did there; leaving a place above counts as leaving.
     pub state: &'a PresenceState,
-    /// Tells when an interaction was recorded, which may differ from its position; for messages.
-    pub recorded_at: &'a dyn Fn(Position) -> Result<Timestamp>,
+    /// Tells when an interaction was recorded, which may differ from its position, and the name of the door it was at,
+    /// if it was at one; for messages.
+    pub last_passage: &'a dyn Fn(Position) -> Result<(Timestamp, Option<String>)>,
     /// Whether the delegate is inside, there or at anything below.
     pub inside: bool,
     /// How often it entered, overrides included; only counted where a rule needs it, and as far.
@@ -102,7 +134,10 @@ pub struct CheckInFacts<'a> {
 /// [`Kind::Refused`].
 pub fn judge(facts: &CheckInFacts<'_>) -> Result<()> {
     match facts.passage {
-        Passage::In => judge_check_in(facts),
+        Passage::In => {
+            judge_check_in(facts)?;
+            facts.door.map_or(Ok(()), |door| judge_door(facts, door))
+        }
         Passage::Out => judge_check_out(facts),
     }
 }
@@ -114,6 +149,17 @@ pub fn unreadable(name: &str) -> String {
 
 fn refuse(refusal: Refusal, message: String) -> Result<()> {
     Err(Error::new(Kind::Refused(refusal), message))
+}
+
+/// What a door sets itself must pass, too; nobody is counted at it.
+fn judge_door(facts: &CheckInFacts<'_>, door: &Door) -> Result<()> {
+    judge_check_in(&CheckInFacts {
+        place: &door.place,
+        rules: door.rules.as_ref(),
+        door: None,
+        rooms: &[],
+        ..*facts
+    })
 }
 
 fn judge_check_in(facts: &CheckInFacts<'_>) -> Result<()> {
@@ -128,15 +174,17 @@ fn judge_check_in(facts: &CheckInFacts<'_>) -> Result<()> {
     if rules.needs_join() && !facts.joined {
         return refuse(Refusal::NotJoined, format!("not registered for {name}"));
     }
-    let last_in = || match facts.state.last_in {
-        Some(last) => (facts.recorded_at)(last).map(|at| facts.zone.spoken(at, facts.now)),
-        None => Ok(String::new()),
+    let last_in = || -> Result<(String, Option<String>)> {
+        let Some(last) = facts.state.last_in else {
+            return Ok((String::new(), None));
+        };
+        let (at, door) = (facts.last_passage)(last)?;
+        Ok((facts.zone.spoken(at, facts.now), door))
     };
     if rules.is_single_entry() && facts.state.is_inside() {
-        return refuse(
-            Refusal::TooMany,
-            format!("already used at {name} at {}", last_in()?),
-        );
+        let (at, door) = last_in()?;
+        let place = door.map_or_else(|| name.clone(), |door| format!("{name}, {door}"));
+        return refuse(Refusal::TooMany, format!("already used at {place} at {at}"));
     }
     if let Some(most) = rules.max_check_ins
         && facts.entries >= most
@@ -150,12 +198,11 @@ fn judge_check_in(facts: &CheckInFacts<'_>) -> Result<()> {
         } else {
             format!("{most} {times}")
         };
+        let (at, door) = last_in()?;
+        let last = door.map_or_else(|| at.clone(), |door| format!("{door} at {at}"));
         return refuse(
             Refusal::TooMany,
-            format!(
-                "already checked in {often} at {name}, the most allowed; last at {}",
-                last_in()?
-            ),
+            format!("already checked in {often} at {name}, the most allowed; last at {last}"),
         );
     }
     let full = |room: &&Room| room.inside >= i64::from(room.capacity);
@@ -258,7 +305,8 @@ mod tests {
             place: &place,
             rules: rules.as_ref(),
             state: &state,
-            recorded_at: &|last| Ok(last.at),
+            door: None,
+            last_passage: &|last| Ok((last.at, None)),
             inside: state.is_inside(),
             entries: u32::from(state.last_in.is_some()),
             joined,
@@ -363,7 +411,8 @@ mod tests {
                 place: &place,
                 rules: Some(&rules(json!({"opensBefore": 15, "closesAfter": 10}))),
                 state: &PresenceState::default(),
-                recorded_at: &|last| Ok(last.at),
+                door: None,
+                last_passage: &|last| Ok((last.at, None)),
                 inside: false,
                 entries: 0,
                 joined: false,

@@ -7,6 +7,8 @@ use super::{
 use crate::types::{Timestamp, Zone};
 use serde_json::{Value, json};
 
+mod doors;
+
 const NOON: i64 = 1_795_262_400_000;
 
 fn minute(count: i64) -> Timestamp {
@@ -135,7 +137,8 @@ fn verdict(rules: Option<&AccessRules>, facts: Facts) -> String {
         place: &place,
         rules,
         state: &state,
-        recorded_at: &|last| Ok(last.at),
+        door: None,
+        last_passage: &|last| Ok((last.at, None)),
         inside,
         entries,
         joined,
@@ -182,6 +185,7 @@ fn the_law_for_offline_gates_is_fresh() {
         "rooms": ROOMS.map(|rooms| rooms.iter().map(room).collect::<Vec<_>>()),
         "verdicts": known,
         "results": results,
+        "doors": doors::law(),
     });
     let fresh = serde_json::to_string_pretty(&law).unwrap() + "\n";
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gate/judge.json");

@@ -5,7 +5,7 @@ use crate::{
     core::{
         changes::{What, action},
         records::Kind,
-        rules::{AccessRules, Position},
+        rules::AccessRules,
     },
     domain::{
         delegates::{NAME, RESOURCE, blocked, note},
@@ -15,7 +15,7 @@ use crate::{
             presence::{self, History, REPEAT_MAX},
         },
     },
-    types::{DelegateId, DeviceId, Timestamp, error::Result},
+    types::{DelegateId, DeviceId, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
@@ -128,23 +128,31 @@ impl GateList {
             "note",
             json!(note::of(connection, delegate)?.map(|note| note.to_json())),
         );
-        let (place, device_cache) = (self.place, DeviceCache::default());
-        let history = History::of(connection, delegate)?;
+        let device_cache = DeviceCache::default();
+        let doors = device_cache.doors(connection)?;
+        let place = doors.place_of(self.place);
+        let history = History::of(connection, &device_cache, delegate)?;
         let joined = judge::is_joined(connection, &device_cache, &history, delegate, place)?;
         put("joined", json!(joined));
         let state = history.state(connection, &device_cache, place)?;
-        let at = |position: Option<Position>| -> Result<Option<Timestamp>> {
-            let at = position.map(|last| presence::recorded_at(connection, last));
-            at.transpose()
-        };
-        if state.last_in.is_some() {
-            let (last_in, last_out) = (at(state.last_in)?, at(state.last_out)?);
-            put("lastIn", json!(last_in.map(|at| at.0)));
+        if let Some(last) = state.last_in {
+            let (last_in, device) = presence::recorded_where(connection, last)?;
+            let last_out = state
+                .last_out
+                .map(|last| presence::recorded_at(connection, last));
+            put("lastIn", json!(last_in.0));
+            if device != place {
+                let door = device_cache.get(connection, device)?;
+                put("lastDoor", json!(door.place.name));
+            }
             // Once a clock was corrected, the times may contradict the order of events.
             if !state.is_inside() {
-                put("lastOut", json!(last_in.max(last_out).map(|at| at.0)));
+                let last_out = last_out
+                    .transpose()?
+                    .map_or(last_in, |out| last_in.max(out));
+                put("lastOut", json!(last_out.0));
             }
-            let entries = presence::entries(connection, delegate, place, REPEAT_MAX)?;
+            let entries = presence::entries(connection, &doors, delegate, place, REPEAT_MAX)?;
             put("entries", json!(entries));
         }
         let inside = history.inside(connection, &device_cache)?;
@@ -164,8 +172,8 @@ impl GateList {
         Ok(Some(shown))
     }
 
-    /// Whether a change of a device may change who is registered: the place or one above it moved, was
-    /// deleted or restored.
+    /// Whether a change of a device may change who is registered, or what counts at the place: the place or one above
+    /// it moved, was deleted or restored, or a device became a door or is none any more.
     fn may_change_registrations(
         &self,
         connection: &Connection,
@@ -178,7 +186,8 @@ impl GateList {
             let moved = connection
                 .prepare_cached(
                     "SELECT 1 FROM audit WHERE id = ?1
-                     AND (json_type(after, '$.parent') IS NOT NULL OR json_type(before, '$.parent') IS NOT NULL)",
+                     AND (json_type(after, '$.parent') IS NOT NULL OR json_type(before, '$.parent') IS NOT NULL
+                          OR json_type(after, '$.deviceType') IS NOT NULL OR json_type(before, '$.deviceType') IS NOT NULL)",
                 )?
                 .exists([change])?;
             return Ok(moved);

@@ -10,10 +10,13 @@ use super::{
 use crate::{
     core::{
         presence::PlacePresence,
-        rules::{self, AccessRules, CheckInFacts, Passage, Place, PresenceState, Room},
+        rules::{self, AccessRules, CheckInFacts, Door, Passage, Place, PresenceState, Room},
         settings::Settings,
     },
-    domain::{delegates::note, devices},
+    domain::{
+        delegates::note,
+        devices::{self, doors::Doors},
+    },
     types::{
         DelegateId, DeviceId, DeviceSelector, Timestamp,
         error::{Error, Kind, Refusal, Result},
@@ -48,7 +51,7 @@ pub struct Question<'a> {
     pub settings: &'a Settings,
 }
 
-/// Answers by the rules.
+/// Answers by the rules: those of the place, then at one of its doors those of the door.
 ///
 /// # Errors
 /// [`crate::types::error::Kind::Refused`], and when the facts cannot be read.
@@ -58,34 +61,33 @@ pub fn judge(
     question: &Question<'_>,
 ) -> Result<()> {
     let settings = question.settings;
-    let known = device_cache.get(connection, question.device)?;
+    let doors = device_cache.doors(connection)?;
+    let place = doors.place_of(question.device);
+    let known = device_cache.get(connection, place)?;
     let entering = question.passage == Passage::In;
     let rules = match question.passage {
-        Passage::In => in_force(connection, device_cache, question.device, &settings.access)?,
+        Passage::In => in_force(connection, device_cache, place, &settings.access)?,
         Passage::Out => known.rules.clone().map(|own| own.or(&settings.access)),
     };
     let none = AccessRules::default();
     let needed = rules.as_ref().unwrap_or(&none);
-    let state = question
-        .history
-        .state(connection, device_cache, question.device)?;
-    let joined = entering
-        && needed.needs_join()
-        && is_joined(
-            connection,
-            device_cache,
-            question.history,
-            question.delegate,
-            question.device,
-        )?;
+    let door = if entering && place != question.device {
+        let door = device_cache.get(connection, question.device)?;
+        Some(door.as_door(&known.place, rules.as_ref()))
+    } else {
+        None
+    };
+    let state = question.history.state(connection, device_cache, place)?;
+    let needs_join = needed.needs_join() || door.as_ref().is_some_and(Door::needs_join);
+    let (delegate, history) = (question.delegate, question.history);
+    let joined =
+        entering && needs_join && is_joined(connection, device_cache, history, delegate, place)?;
     let entries = match needed.max_check_ins {
-        Some(most) if entering => {
-            presence::entries(connection, question.delegate, question.device, most)?
-        }
+        Some(most) if entering => presence::entries(connection, &doors, delegate, place, most)?,
         _ => 0,
     };
     let rooms = if entering {
-        rooms(connection, device_cache, question, needed)?
+        rooms(connection, device_cache, question, place, needed)?
     } else {
         Vec::new()
     };
@@ -93,9 +95,18 @@ pub fn judge(
         passage: question.passage,
         place: &known.place,
         rules: rules.as_ref(),
+        door: door.as_ref(),
         state: &state,
-        recorded_at: &|last| presence::recorded_at(connection, last),
-        inside: question.inside.binary_search(&question.device).is_ok(),
+        last_passage: &|last| {
+            let (at, device) = presence::recorded_where(connection, last)?;
+            let door = if device == place {
+                None
+            } else {
+                Some(device_cache.get(connection, device)?.place.name.clone())
+            };
+            Ok((at, door))
+        },
+        inside: question.inside.binary_search(&place).is_ok(),
         entries,
         joined,
         rooms: &rooms,
@@ -135,17 +146,18 @@ fn readable(known: &CachedDevice) -> Result<&AccessRules> {
     })
 }
 
-/// The device and the places above it that have a capacity and that the delegate is not inside of yet.
+/// The place and the places above it that have a capacity and that the delegate is not inside of yet.
 fn rooms(
     connection: &Connection,
     device_cache: &DeviceCache,
     question: &Question<'_>,
+    place: DeviceId,
     rules: &AccessRules,
 ) -> Result<Vec<Room>> {
     let mut rooms = Vec::new();
-    for device in device_cache.path(connection, question.device)?.iter() {
+    for device in device_cache.path(connection, place)?.iter() {
         let known = device_cache.get(connection, *device)?;
-        let capacity = if *device == question.device {
+        let capacity = if *device == place {
             rules.capacity
         } else {
             known
@@ -167,7 +179,7 @@ fn rooms(
     Ok(rooms)
 }
 
-/// Whether the delegate is joined with the device or with one above it; one that was deleted admits
+/// Whether the delegate is joined with the place or with one above it; one that was deleted admits
 /// nobody.
 pub fn is_joined(
     connection: &Connection,
@@ -188,6 +200,19 @@ pub fn is_joined(
     Ok(false)
 }
 
+/// Whether the delegate is joined with the place of the device itself, whatever is above it.
+pub fn is_joined_itself(
+    connection: &Connection,
+    device_cache: &DeviceCache,
+    delegate: DelegateId,
+    device: DeviceId,
+) -> Result<bool> {
+    let place = device_cache.place_of(connection, device)?;
+    let state = History::of(connection, device_cache, delegate)?.at(place);
+    let doors = device_cache.doors(connection)?;
+    presence::is_joined(connection, &doors, delegate, place, &state)
+}
+
 /// As [`presence::is_joined`], and quicker where nobody was ever uninvited by another.
 fn joined_at(
     connection: &Connection,
@@ -196,9 +221,11 @@ fn joined_at(
     device: DeviceId,
     state: &PresenceState,
 ) -> Result<bool> {
-    Ok(state.last_join > state.last_leave
-        && (!device_cache.has_uninvites(connection)?
-            || presence::is_joined(connection, delegate, device, state)?))
+    if state.last_join <= state.last_leave || !device_cache.has_uninvites(connection)? {
+        return Ok(state.last_join > state.last_leave);
+    }
+    let doors = device_cache.doors(connection)?;
+    presence::is_joined(connection, &doors, delegate, device, state)
 }
 
 /// Devices kept at the most; more begin anew.
@@ -212,6 +239,7 @@ pub struct DeviceCache {
     paths: RefCell<HashMap<DeviceId, Rc<[DeviceId]>>>,
     /// By the app and the place.
     may_use: RefCell<HashMap<(Option<DeviceId>, DeviceId), bool>>,
+    doors: RefCell<Option<Rc<Doors>>>,
     notes: Cell<Option<bool>>,
     uninvites: Cell<Option<bool>>,
 }
@@ -228,6 +256,17 @@ pub struct CachedDevice {
     pub alive: bool,
     /// Whether who is inside depends on what readers notice there, too.
     pub counts_reads: bool,
+}
+
+impl CachedDevice {
+    /// The door of a place, which has these rules in force; `None` where nobody can read them.
+    pub fn as_door(&self, place: &Place, rules: Option<&AccessRules>) -> Door {
+        let own = self.rules.as_ref();
+        Door {
+            place: self.place.as_door(place),
+            rules: own.map(|own| own.at_door(rules.unwrap_or(&AccessRules::default()))),
+        }
+    }
 }
 
 impl DeviceCache {
@@ -252,6 +291,21 @@ impl DeviceCache {
         let known = Rc::new(load(connection, device)?);
         insert(&mut self.known.borrow_mut(), device, Rc::clone(&known));
         Ok(known)
+    }
+
+    /// The doors of all places.
+    pub fn doors(&self, connection: &Connection) -> Result<Rc<Doors>> {
+        if let Some(doors) = &*self.doors.borrow() {
+            return Ok(Rc::clone(doors));
+        }
+        let doors = Rc::new(Doors::read(connection)?);
+        *self.doors.borrow_mut() = Some(Rc::clone(&doors));
+        Ok(doors)
+    }
+
+    /// The place that a device counts for: that of a door, otherwise the device itself.
+    pub fn place_of(&self, connection: &Connection, device: DeviceId) -> Result<DeviceId> {
+        Ok(self.doors(connection)?.place_of(device))
     }
 
     /// A device and what it belongs to, nearest first.
@@ -281,7 +335,8 @@ impl DeviceCache {
     ) -> Result<Option<PresenceChange>> {
         let counted = match device {
             Some(device) if types::depends_on_place(kind) => {
-                self.get(connection, device)?.counts_reads
+                let place = self.place_of(connection, device)?;
+                self.get(connection, place)?.counts_reads
             }
             _ => false,
         };
