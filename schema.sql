@@ -103,6 +103,8 @@ CREATE UNIQUE INDEX devices_rfid ON devices (rfid) WHERE rfid IS NOT NULL AND de
 CREATE UNIQUE INDEX devices_slug ON devices (slug) WHERE slug IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX devices_parent ON devices (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX devices_type ON devices (device_type);
+-- Few, so that all can be read at once (src/domain/devices/doors.rs).
+CREATE INDEX devices_doors ON devices (parent_id) WHERE device_type = 'door';
 
 -- What happened, once and for all: rows are written and deleted, never changed.
 --
@@ -394,7 +396,7 @@ CREATE INDEX delegates_alive ON delegates (id, deleted_at) WHERE deleted_at IS N
 
 -- Numbers that outlive a restart: 'order', the position that was given last in the order of events;
 -- 'automations', the newest interaction that automations have seen; 'moves', which grows when a place with
--- people inside is moved, deleted or restored, and 'moves_counted', up to which of them those inside were
+-- people inside is moved, deleted or restored, or a device becomes a door or is none any more, and 'moves_counted', up to which of them those inside were
 -- counted anew; 'file', by which a file and its copies are known from others, and 'in use', a number of whoever
 -- has the file open to write, which the lock file has, too (src/db/usage.rs).
 CREATE TABLE counters (
@@ -402,9 +404,12 @@ CREATE TABLE counters (
     value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TRIGGER devices_moved AFTER UPDATE OF parent_id, deleted_at ON devices
-WHEN (old.parent_id IS NOT new.parent_id OR (old.deleted_at IS NULL) IS NOT (new.deleted_at IS NULL))
-    AND EXISTS (SELECT 1 FROM occupancy WHERE device_id = new.id)
+-- A door has nobody inside; those who came in by it are inside its place.
+CREATE TRIGGER devices_moved AFTER UPDATE OF parent_id, deleted_at, device_type ON devices
+WHEN (old.parent_id IS NOT new.parent_id OR (old.deleted_at IS NULL) IS NOT (new.deleted_at IS NULL)
+        OR (old.device_type IS NOT new.device_type AND ('door' IN (old.device_type, new.device_type)
+            OR 'event' IN (old.device_type, new.device_type))))
+    AND ('door' IN (old.device_type, new.device_type) OR EXISTS (SELECT 1 FROM occupancy WHERE device_id = new.id))
 BEGIN
     INSERT INTO counters (name, value) VALUES ('moves', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1;
 END;

@@ -17,11 +17,15 @@ import { t } from "./texts.js";
  *
  * @typedef {{id?: number, name: string, capacity: number, inside: number}} Room
  *
+ * @typedef {{name: string, available: boolean, startAt?: number, endAt?: number}} JudgedPlace
+ *
  * @typedef {object} Facts
  * @property {"in"|"out"} passage
- * @property {{name: string, available: boolean, startAt?: number, endAt?: number}} place
+ * @property {JudgedPlace} place at a door, the place of the door
  * @property {Rules|null} rules `null` when nobody can read them
+ * @property {{place: JudgedPlace, rules: Rules|null}} [door] what a door sets, which must pass, too
  * @property {number} [lastIn] Unix ms of the last check-in at the place
+ * @property {string} [lastDoor] the door that it was at, if it was at one
  * @property {number} [lastOut] Unix ms of the last check-out there or above
  * @property {boolean} inside there or at anything below, whatever day they came
  * @property {number} entries
@@ -44,7 +48,11 @@ const refuse = (code, key, params) => ({ code, key, params });
 
 /** @param {Facts} facts @returns {Verdict} */
 export function judge(facts) {
-  return facts.passage === "in" ? judgeCheckIn(facts) : judgeCheckOut(facts);
+  if (facts.passage === "out") return judgeCheckOut(facts);
+  const verdict = judgeCheckIn(facts);
+  if (verdict.code !== 0 || !facts.door) return verdict;
+  // Nobody is counted at a door.
+  return judgeCheckIn({ ...facts, ...facts.door, rooms: [] });
 }
 
 /**
@@ -73,14 +81,16 @@ function judgeCheckIn(facts) {
   if (rules.ruleSet === "simple" && !facts.joined) return refuse(741, "notRegistered", { place });
   const last = facts.lastIn ?? "";
   const today = facts.lastIn !== undefined && facts.lastIn >= dayBegan(facts.days, facts.at);
-  if (rules.entry === "single" && isInside(facts)) return refuse(740, "alreadyUsed", { place, at: last });
-  if (rules.entry === "daily" && today && isInside(facts)) return refuse(740, "alreadyUsedToday", { place, at: last });
+  const door = facts.lastDoor ?? "";
+  const used = door ? `${place}, ${door}` : place;
+  if (rules.entry === "single" && isInside(facts)) return refuse(740, "alreadyUsed", { place: used, at: last });
+  if (rules.entry === "daily" && today && isInside(facts)) return refuse(740, "alreadyUsedToday", { place: used, at: last });
   const most = rules.maxCheckIns;
   const daily = rules.per === "day";
   const entries = daily ? (today ? facts.dayEntries ?? 0 : 0) : facts.entries;
   if (most !== undefined && entries >= most) {
     if (most === 0) return refuse(740, "nobodyMay", { place });
-    return refuse(740, daily ? "checkedInToday" : "checkedIn", { place, count: most, at: last });
+    return refuse(740, daily ? "checkedInToday" : "checkedIn", { place, count: most, door, at: last });
   }
   const full = facts.rooms.find((room) => room.inside >= room.capacity);
   if (full) return refuse(744, "full", { place: full.name, inside: full.inside, capacity: full.capacity });
@@ -142,11 +152,12 @@ const isInside = (facts) => facts.lastIn !== undefined && facts.lastIn > (facts.
  * @param {Verdict} verdict @param {string} zone IANA name @param {number} now Unix ms
  */
 export function word(verdict, zone, now) {
-  const { at } = verdict.params;
-  const params = typeof at === "number" ? { ...verdict.params, at: spokenTime(at, zone, now) } : verdict.params;
+  const { at, door } = verdict.params;
+  const time = typeof at === "number" ? spokenTime(at, zone, now) : at;
   // The date is told where it is another one, though the event's day be the same.
-  const isAnotherDate = verdict.key === "alreadyUsedToday" && String(params.at).includes(" on ");
-  return t(`refusal.${isAnotherDate ? "alreadyUsed" : verdict.key}`, params);
+  const isAnotherDate = verdict.key === "alreadyUsedToday" && String(time).includes(" on ");
+  const key = isAnotherDate ? "alreadyUsed" : verdict.key;
+  return t(`refusal.${key}`, { ...verdict.params, at: time, last: door ? `${door} at ${time}` : time });
 }
 
 /** `09:02`, with the day where it is not that of `now`. @param {number} at @param {string} zone @param {number} now */

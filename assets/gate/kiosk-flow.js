@@ -82,7 +82,9 @@ export function resultOf({ passed, person, shown, scan, code = 0 }, place, now) 
 
 /** @param {number} code @param {import("./list.js").Place|undefined} place @param {number} now */
 function whyNot(code, place, now) {
-  const opens = place?.startAt === undefined ? undefined : place.startAt - (place.rules?.opensBefore ?? 0) * 60_000;
+  // A door may open later than its place.
+  const { startAt, rules } = place?.door ?? place ?? {};
+  const opens = startAt === undefined ? undefined : startAt - (rules?.opensBefore ?? 0) * 60_000;
   if (code === 742 && opens !== undefined && now < opens) return help("why.opens", { at: opens });
   if (code === 1) return help("why.offline");
   const isKnown = (code >= 740 && code <= 746) || code === 1301;

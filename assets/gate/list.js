@@ -13,6 +13,7 @@ import { meant } from "./barcode.js";
  * @property {boolean} [joined]
  * @property {{level: string, note: string}} [note]
  * @property {number} [lastIn]
+ * @property {string} [lastDoor] the door that it was at, if it was at one
  * @property {number} [lastOut]
  * @property {number} [entries]
  * @property {number} [dayEntries] those of the day of the last one
@@ -23,9 +24,12 @@ import { meant } from "./barcode.js";
  * @property {string} [photo]
  * @property {number} [parent] the booking or group that they belong to
  *
- * @typedef {object} Place
- * @property {number} id
+ * @typedef {object} Place at a door, the rules and people of its place
+ * @property {number} id of the door itself
  * @property {string} name
+ * @property {{id: number, name: string}} [doorOf] the place of the door
+ * @property {{available: boolean, startAt?: number, endAt?: number, rules: import("./judge.js").Rules|null}} [door] what the door sets
+ * @property {{id: number, name: string}[]} [doors] every door of the place: scans at all of them count here
  * @property {boolean} available
  * @property {number} [startAt]
  * @property {number} [endAt]
@@ -238,7 +242,7 @@ export class List {
 
   /** The server has a walk-in: they take the place of the local attendee. @param {Person} person @param {Passed} scan */
   async takeWalkIn(person, scan) {
-    if (!this.place || scan.place !== this.place.id) return;
+    if (!this.#countsHere(scan)) return;
     // Where the feed was faster, they are counted already.
     if (!this.people.has(person.id)) this.#count([scan]);
     this.#drop(scan.delegate ?? 0);
@@ -303,13 +307,28 @@ export class List {
    * @param {Person} person @param {Passed[]} waiting in the order in which they were made @param {number} [at]
    */
   withWaiting(person, waiting, at = Date.now()) {
-    const own = waiting.filter((scan) => scan.delegate === person.id && scan.place === this.place?.id);
+    const own = waiting.filter((scan) => scan.delegate === person.id && this.#countsHere(scan));
     return this.#today(own.reduce((state, scan) => this.#moved(state, scan), person), at);
+  }
+
+  /** The place where people are counted: at a door, that of the door. */
+  get #here() {
+    return this.place?.doorOf?.id ?? this.place?.id ?? 0;
+  }
+
+  /** Whether a scan was made at the place, by whatever door. @param {Passed} scan */
+  #countsHere({ place }) {
+    return place === this.place?.id || place === this.#here || this.#doorOf(place) !== undefined;
+  }
+
+  /** The door of an id. @param {number} id */
+  #doorOf(id) {
+    return this.place?.doors?.find((door) => door.id === id);
   }
 
   /** @param {Person} person @param {Passed} scan @returns {Person} */
   #moved(person, scan) {
-    const here = this.place?.id ?? 0;
+    const here = this.#here;
     const rooms = person.rooms ?? [];
     if (scan.passage === "out") {
       return { ...person, lastOut: scan.at, inside: false, insideBefore: false, rooms: rooms.filter((id) => id !== here) };
@@ -317,7 +336,9 @@ export class List {
     const isSameDay = person.lastIn !== undefined && person.lastIn >= dayBegan(this.place?.days, scan.at);
     const dayEntries = isSameDay ? (person.dayEntries ?? 0) + 1 : 1;
     const entered = [...new Set([...rooms, ...(this.place?.rooms ?? []).map((room) => room.id)])];
-    return { ...person, lastIn: scan.at, since: scan.at, entries: (person.entries ?? 0) + 1, dayEntries, inside: true, rooms: entered };
+    const lastDoor = this.#doorOf(scan.place)?.name;
+    const count = (person.entries ?? 0) + 1;
+    return { ...person, lastIn: scan.at, lastDoor, since: scan.at, entries: count, dayEntries, inside: true, rooms: entered };
   }
 
   /**
@@ -333,9 +354,11 @@ export class List {
     const rooms = (place.rooms ?? [])
       .filter((room) => room.capacity !== undefined && !(now.rooms ?? []).includes(room.id))
       .map((room) => ({ ...room, inside: inside.get(room.id) ?? room.inside }));
+    const { doorOf, door, name } = place;
     return {
-      passage, place, rules: place.rules, at, rooms,
-      lastIn: now.lastIn, lastOut: now.lastOut, inside: Boolean(now.inside || now.insideBefore),
+      passage, place: doorOf ? { ...place, name: doorOf.name } : place, rules: place.rules, at, rooms,
+      door: door && { place: { ...door, name }, rules: door.rules },
+      lastIn: now.lastIn, lastDoor: now.lastDoor, lastOut: now.lastOut, inside: Boolean(now.inside || now.insideBefore),
       entries: now.entries ?? 0, dayEntries: now.dayEntries, joined: now.joined ?? false,
       type: now.category, days: place.days, zone,
     };
@@ -351,8 +374,10 @@ export class List {
   arrivals(waiting) {
     if (this.place?.hasPlacesBelow) return undefined;
     const { arrived, expected } = this.#counted();
-    const isNew = (/** @type {Passed} */ { passage, place, delegate = 0 }) =>
-      passage === "in" && place === this.place?.id && this.people.has(delegate) && !this.people.get(delegate)?.entries;
+    const isNew = (/** @type {Passed} */ scan) => {
+      const known = this.people.get(scan.delegate ?? 0);
+      return scan.passage === "in" && this.#countsHere(scan) && known !== undefined && !known.entries;
+    };
     return { arrived: arrived + new Set(waiting.filter(isNew).map(({ delegate }) => delegate)).size, expected };
   }
 
@@ -401,7 +426,7 @@ export class List {
   /** The server took a scan: it holds until the feed tells the same. @param {Passed} scan */
   async record(scan) {
     const before = scan.delegate === undefined ? undefined : this.people.get(scan.delegate);
-    if (!before || !this.place || scan.place !== this.place.id) return;
+    if (!before || !this.#countsHere(scan)) return;
     const after = this.#moved(before, scan);
     this.#count([scan]);
     this.#put(after);

@@ -37,7 +37,7 @@ export function drawScan(parts, now) {
 
   const counts = list.counts(queue.passed);
   const arrivals = list.arrivals(queue.passed);
-  const capacity = place?.rooms?.find((room) => room.id === place.id)?.capacity;
+  const capacity = place?.rooms?.find((room) => room.id === (place.doorOf?.id ?? place.id))?.capacity;
   fill(byId("numbers"), [
     [counts.get(0) ?? 0, capacity === undefined ? t("numbers.inside") : t("numbers.inside.of", { capacity })],
     ...(arrivals ? [[arrivals.arrived, t("numbers.arrived.of", { expected: arrivals.expected })]] : []),

@@ -3,6 +3,7 @@
 
 pub mod audit;
 pub mod changes;
+pub mod door_words;
 pub mod idempotency;
 pub mod keyed;
 pub mod outbox;

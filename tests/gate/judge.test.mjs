@@ -65,6 +65,28 @@ test("times of types are of the venue's zone, and a missing hour is nobody's", (
   assert.deepEqual(["2026-10-24T23:59Z", "2026-10-25T00:00Z", "2026-10-25T01:59Z", "2026-10-25T02:30Z"].map((utc) => at(utc, "Europe/Berlin")), [742, 0, 0, 742]);
 });
 
+test("at a door the rules of its place hold, and what the door sets", () => {
+  const { place, cases, ...axes } = law.doors;
+  const told = new Set();
+  for (const { rules, door, verdicts } of cases) {
+    let index = 0;
+    for (const at of axes.at) {
+      for (const state of axes.state) {
+        for (const joined of axes.joined) {
+          const facts = { ...state, passage: "in", place, rules, door, at, joined, rooms: [] };
+          const verdict = judge(facts);
+          const said = verdict.code === 0 ? "0" : `${verdict.code} ${word(verdict, law.zone, law.now)}`;
+          assert.equal(said, verdicts[index], JSON.stringify(facts));
+          told.add(said);
+          index += 1;
+        }
+      }
+    }
+    assert.equal(index, verdicts.length);
+  }
+  assert.ok(told.has("740 already used at Hall, South at 09:02"), [...told].join("; "));
+});
+
 test("the policy of an offline gate comes before the rules", () => {
   const open = { passage: "in", place: { name: "Gate B", available: true }, rules: {}, inside: false, entries: 0, joined: false, rooms: [], at: 0 };
   assert.equal(judgeOffline("admit", open).key, "passes");

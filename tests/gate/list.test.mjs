@@ -3,6 +3,7 @@
 import "fake-indexeddb/auto";
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { judge } from "../../assets/gate/judge.js";
 import { List } from "../../assets/gate/list.js";
 import { Store } from "../../assets/gate/store.js";
 
@@ -164,4 +165,39 @@ test("a server that says revoked (1204) is heard, at the sign-in and after it", 
     await assert.rejects(server.request("GET", "/gate"));
     assert.equal(told, 1);
   }
+});
+
+const HALL = { id: 5, name: "Hall", available: true, rules: { entry: "single" }, rooms: [{ id: 5, name: "Hall", capacity: 9, inside: 0 }], inside: 0, hasPlacesBelow: false, doors: [{ id: 7, name: "North" }, { id: 8, name: "South" }] };
+const atDoor = (id, name) => ({ ...HALL, id, name: `Hall, ${name}`, doorOf: { id: 5, name: "Hall" }, door: { available: true, rules: {} } });
+const scanAt = (place, passage = "in") => ({ nonce: String(place), seq: place, delegate: 1, passage, at: 100 + place, place, admitted: true });
+
+test("what waits of one door counts at every other and at the hall", async () => {
+  const { list } = await fresh();
+  await list.apply([person(1, "Ada"), person(2, "Bob")], { cursor: "a", serverTime: 1, place: atDoor(7, "North") });
+  assert.equal(judge(list.facts(list.find("T-1"), "in", 200, [])).code, 0);
+  // Moved from North to South, and to the hall, before the scan was uploaded.
+  for (const place of [atDoor(8, "South"), HALL]) {
+    await list.clear();
+    await list.apply([person(1, "Ada"), person(2, "Bob")], { cursor: "b", serverTime: 2, place });
+    const verdict = judge(list.facts(list.find("T-1"), "in", 200, [scanAt(7)]));
+    assert.deepEqual([verdict.key, verdict.params.place], ["alreadyUsed", "Hall, North"]);
+    assert.deepEqual([list.counts([scanAt(7)]).get(0), list.counts([scanAt(7)]).get(5)], [1, 1]);
+    assert.equal(list.arrivals([scanAt(7)]).arrived, 1);
+    assert.equal(judge(list.facts(list.find("T-1"), "out", 200, [scanAt(7)])).code, 0);
+    // Out by South, and in again.
+    assert.equal(judge(list.facts(list.find("T-1"), "in", 300, [scanAt(7), scanAt(8, "out")])).code, 0);
+  }
+  // Another hall's scans count for nothing.
+  assert.equal(judge(list.facts(list.find("T-1"), "in", 200, [scanAt(9)])).code, 0);
+  await list.record(scanAt(7));
+  assert.deepEqual([list.find("T-1").lastDoor, list.find("T-1").inside, list.place.inside], ["North", true, 1]);
+});
+
+test("a door narrows what its place allows", async () => {
+  const { list } = await fresh();
+  const place = { ...atDoor(7, "North"), door: { available: false, rules: {} } };
+  await list.apply([person(1, "Ada")], { cursor: "a", serverTime: 1, place });
+  const { key, params } = judge(list.facts(list.find("T-1"), "in", 200, []));
+  assert.deepEqual([key, params.place], ["notAvailable", "Hall, North"]);
+  assert.equal(judge(list.facts({ ...list.find("T-1"), inside: true }, "out", 200, [])).code, 0);
 });

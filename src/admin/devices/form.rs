@@ -15,6 +15,7 @@ use crate::{
     domain::{
         devices::{
             self, EVENT, MANAGER, Offer,
+            doors::{DOOR, is_place_of_doors},
             record::{Record, form_fields},
             rule_texts,
         },
@@ -38,6 +39,14 @@ const FIELDS: [&str; 7] = [
     "capacity",
     "opensBefore",
     "closesAfter",
+];
+/// Those that a door may set.
+const OF_DOORS: [&str; 5] = [
+    "ruleSet",
+    "opensBefore",
+    "closesAfter",
+    "types",
+    "typeTimes",
 ];
 /// Devices that are offered as a parent.
 const OFFERED: usize = 20;
@@ -171,7 +180,18 @@ impl Editor for Devices {
         if values.get("deviceType") == EVENT {
             groups.push(Group::new("Event manager", manager));
         }
-        let rules = rules_group(&settings::load(connection)?.access, draft);
+        let mut rules = rules_group(&settings::load(connection)?.access, draft);
+        if draft.unreadable.is_none() && is_door(connection, draft)? {
+            // One that is set has to be emptied.
+            let is_set = |input: &Input| draft.rules.contains_key(&*input.name);
+            rules
+                .inputs
+                .retain(|input| OF_DOORS.contains(&&*input.name) || is_set(input));
+            rules = rules.help(
+                "The rules of the place that it belongs to hold at this door. What you set here must pass, too; single \
+                 entry, check-ins and people inside are counted at the place.",
+            );
+        }
         groups.extend(engine::filled(vec![rules], &draft.rules)?);
         groups.push(
             Group::new("Codes", fields(|field| field.kind == Kind::Code))
@@ -220,6 +240,20 @@ impl Editor for Devices {
     fn created(request: &RequestContext, draft: Draft, id: i64) -> Result<Response> {
         request.done(format!("{} created.", draft.name), &Self::page(&id))
     }
+}
+
+/// Whether what is typed would be a door of a place.
+fn is_door(connection: &Connection, draft: &Draft) -> Result<bool> {
+    let above = draft.values.get("parent");
+    if draft.values.get("deviceType") != DOOR || above.is_empty() {
+        return Ok(false);
+    }
+    // What means no device is told when it is saved.
+    let Ok(above) = parent(connection, above) else {
+        return Ok(false);
+    };
+    let kind = Record::find(connection, above)?.kind().to_owned();
+    Ok(is_place_of_doors(Some(&kind)))
 }
 
 fn patch_event(

@@ -1,6 +1,7 @@
 //! Devices and events: the tree, a page each, and the form with the rules of entry.
 
 mod form;
+mod into_doors;
 mod show;
 mod tree;
 
@@ -19,6 +20,10 @@ const TYPES: &[(&str, &str)] = &[
     (
         "session",
         "A talk, a workshop, a meal: it has a start and an end, and people check in to it.",
+    ),
+    (
+        "door",
+        "An entrance of the place that it belongs to: whoever enters by one door is inside for all of them.",
     ),
     ("sponsor", "An exhibitor's stand."),
     (
@@ -48,6 +53,8 @@ pub(super) fn routes() -> Vec<Route> {
         .get("/console/devices/:id/inside", show::inside)
         .get("/console/devices/:id/history", show::history)
         .then(OPERATOR)
+        .get("/console/devices/:id/doors", into_doors::show)
+        .post("/console/devices/:id/doors", into_doors::apply)
         .action("/console/devices/:id/delete", show::delete)
         .action("/console/devices/:id/restore", show::restore)
         .then(ADMINISTRATOR)

@@ -15,6 +15,8 @@ use crate::{
         delegates::overview::{self, Line},
         devices::{
             self, RESOURCE, deleted,
+            doors::{self, Doors},
+            into_doors,
             record::{Record, form_fields},
             rule_texts::{RuleText, in_words},
             tree::{self, Node},
@@ -64,6 +66,12 @@ struct Page {
     /// Why a deleted device cannot be deleted permanently.
     kept_by: Vec<&'static str>,
     has_settings: bool,
+    /// The place that it is a door of: its number and name.
+    door_of: Option<(i64, String)>,
+    /// The device and its doors.
+    entrances: Vec<DeviceId>,
+    /// Places below that look like doors.
+    like_doors: usize,
     record: Record,
 }
 
@@ -87,7 +95,7 @@ impl Page {
 
     /// The search for everybody who is registered here.
     fn registered_search(&self) -> String {
-        let device = json!({"firstDevice": [self.record.id]});
+        let device = json!({"firstDevice": self.entrances});
         let joined = types::names_of(PresenceChange::Join);
         let any: Vec<_> = joined.map(|kind| json!({"fi": [kind, device]})).collect();
         let search = json!({"or": any});
@@ -116,12 +124,19 @@ pub async fn show(request: RequestContext) -> Result<Response> {
         let texts = own
             .as_ref()
             .map(|own| in_words(own, &settings.access, times, &settings.zone));
+        let door_of = doors::place_of_door(connection, device)?;
+        let mut rules = texts.unwrap_or_default();
+        // What it does not set is for its place to say.
+        rules.retain(|rule| rule.own || door_of.is_none());
         let children = tree::level(connection, Some(id), 1, &app)?;
         let about = super::TYPES.iter().find(|(known, _)| *known == kind);
         Ok(Page {
             about: about.map_or("", |(_, about)| about),
             when: record.when(&settings.zone),
-            rules: texts.unwrap_or_default(),
+            rules,
+            door_of,
+            entrances: Doors::read(connection)?.with_doors(device).collect(),
+            like_doors: into_doors::candidates(connection, &record)?.len(),
             unreadable: form::unreadable(&record),
             capacity: own.and_then(|own| own.or(&settings.access).capacity),
             document: Document::new(&record.document(), form::ACCESS),

@@ -228,6 +228,34 @@ impl AccessRules {
         }
     }
 
+    /// Rules that a door adds to those of its place: those that narrow. A time that the door does not set is that of
+    /// the place.
+    #[must_use]
+    pub fn at_door(&self, place: &Self) -> Self {
+        Self {
+            rule_set: self.rule_set,
+            opens_before: self.opens_before.or(place.opens_before),
+            closes_after: self.closes_after.or(place.closes_after),
+            types: self.types.clone(),
+            type_times: self.type_times.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// The names of rules that are set and that a door cannot have: they count at its place.
+    pub fn not_of_doors(&self) -> Vec<&'static str> {
+        let set = [
+            ("capacity", self.capacity.is_some()),
+            ("entry", self.entry.is_some()),
+            ("maxCheckIns", self.max_check_ins.is_some()),
+            ("everybodyOutAt", self.everybody_out_at.is_some()),
+            ("everybodyOutExcept", self.everybody_out_except.is_some()),
+            ("oneAtATime", self.one_at_a_time.is_some()),
+        ];
+        let set = set.into_iter().filter(|(_, is_set)| *is_set);
+        set.map(|(name, _)| name).collect()
+    }
+
     /// Whether these rules say which types of attendees may enter, or when.
     pub fn states_types(&self) -> bool {
         self.types.is_some() || self.type_times.is_some()

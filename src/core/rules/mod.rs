@@ -11,5 +11,7 @@ mod tests;
 mod types;
 
 pub use access::{AccessRules, Entry, Per, RuleSet};
-pub use passage::{CheckInFacts, Passage, Place, Position, PresenceState, Room, judge, unreadable};
+pub use passage::{
+    CheckInFacts, Door, Passage, Place, Position, PresenceState, Room, judge, unreadable,
+};
 pub use types::{Hours, TypeList, TypeTime, TypeTimes, folded};

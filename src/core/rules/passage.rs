@@ -48,6 +48,40 @@ pub struct Place {
     pub end_at: Option<Timestamp>,
 }
 
+impl Place {
+    /// A place as the door of another, called by both. A time that the door does not set is that of the place.
+    #[must_use]
+    pub fn as_door(&self, place: &Self) -> Self {
+        Self {
+            name: format!("{}, {}", place.name, self.name),
+            available: self.available,
+            start_at: self.start_at.or(place.start_at),
+            end_at: self.end_at.or(place.end_at),
+        }
+    }
+}
+
+/// A door of a place: it may narrow the rules of the place.
+#[derive(Debug)]
+pub struct Door {
+    /// The door, called by the name of the place and its own.
+    pub place: Place,
+    /// The rules that it adds ([`AccessRules::at_door`]); `None` when what is stored cannot be read.
+    pub rules: Option<AccessRules>,
+}
+
+impl Door {
+    /// Whether the door says which types of attendees may enter, or when.
+    pub fn states_types(&self) -> bool {
+        self.rules.as_ref().is_some_and(AccessRules::states_types)
+    }
+
+    /// Whether a check-in needs a `join` with the place because of the door.
+    pub fn needs_join(&self) -> bool {
+        self.rules.as_ref().is_some_and(AccessRules::needs_join)
+    }
+}
+
 /// Somewhere people are counted.
 #[derive(Debug, Clone)]
 pub struct Room {
@@ -72,14 +106,17 @@ pub enum Passage {
 pub struct CheckInFacts<'a> {
     /// In or out.
     pub passage: Passage,
-    /// Where.
+    /// Where; at a door, the place of the door.
     pub place: &'a Place,
     /// The rules there, defaults included; `None` when what is stored cannot be read.
     pub rules: Option<&'a AccessRules>,
+    /// The door, where this is at one.
+    pub door: Option<&'a Door>,
     /// What the delegate last did there; leaving a place above counts as leaving.
     pub state: &'a PresenceState,
-    /// Tells when an interaction was recorded, which may differ from its position; for messages.
-    pub recorded_at: &'a dyn Fn(Position) -> Result<Timestamp>,
+    /// Tells when an interaction was recorded, which may differ from its position, and the name of the door it was at,
+    /// if it was at one; for messages.
+    pub last_passage: &'a dyn Fn(Position) -> Result<(Timestamp, Option<String>)>,
     /// Whether the delegate is inside, there or at anything below; whatever day it came.
     pub inside: bool,
     /// How often it entered, overrides included, where `per` says so on the day of the passage; only
@@ -108,7 +145,10 @@ pub struct CheckInFacts<'a> {
 /// [`Kind::Refused`].
 pub fn judge(facts: &CheckInFacts<'_>) -> Result<()> {
     match facts.passage {
-        Passage::In => judge_check_in(facts),
+        Passage::In => {
+            judge_check_in(facts)?;
+            facts.door.map_or(Ok(()), |door| judge_door(facts, door))
+        }
         Passage::Out => judge_check_out(facts),
     }
 }
@@ -120,6 +160,17 @@ pub fn unreadable(name: &str) -> String {
 
 pub(super) fn refuse(refusal: Refusal, message: String) -> Result<()> {
     Err(Error::new(Kind::Refused(refusal), message))
+}
+
+/// What a door sets itself must pass, too; nobody is counted at it.
+fn judge_door(facts: &CheckInFacts<'_>, door: &Door) -> Result<()> {
+    judge_check_in(&CheckInFacts {
+        place: &door.place,
+        rules: door.rules.as_ref(),
+        door: None,
+        rooms: &[],
+        ..*facts
+    })
 }
 
 fn judge_check_in(facts: &CheckInFacts<'_>) -> Result<()> {
@@ -152,9 +203,12 @@ fn judge_check_in(facts: &CheckInFacts<'_>) -> Result<()> {
 /// Single and daily entry, and how often somebody may come.
 fn judge_entry(facts: &CheckInFacts<'_>, rules: &AccessRules) -> Result<()> {
     let Place { name, .. } = facts.place;
-    let spoken = |last: Option<Position>| match last {
-        Some(last) => (facts.recorded_at)(last).map(|at| facts.zone.spoken(at, facts.now)),
-        None => Ok(String::new()),
+    let spoken = |last: Option<Position>| -> Result<(String, Option<String>)> {
+        let Some(last) = last else {
+            return Ok((String::new(), None));
+        };
+        let (at, door) = (facts.last_passage)(last)?;
+        Ok((facts.zone.spoken(at, facts.now), door))
     };
     let used = match rules.entry {
         Some(Entry::Single) => facts.state.last_in,
@@ -162,7 +216,8 @@ fn judge_entry(facts: &CheckInFacts<'_>, rules: &AccessRules) -> Result<()> {
         Some(Entry::Multiple) | None => None,
     };
     if used > facts.state.last_out {
-        let at = spoken(used)?;
+        let (at, door) = spoken(used)?;
+        let place = door.map_or_else(|| name.clone(), |door| format!("{name}, {door}"));
         // The date is told where it is another one, though the event's day be the same.
         let today = if rules.is_daily() && !at.contains(" on ") {
             " today"
@@ -171,7 +226,7 @@ fn judge_entry(facts: &CheckInFacts<'_>, rules: &AccessRules) -> Result<()> {
         };
         return refuse(
             Refusal::TooMany,
-            format!("already used at {name}{today} at {at}"),
+            format!("already used at {place}{today} at {at}"),
         );
     }
     let Some(most) = rules.max_check_ins.filter(|most| facts.entries >= *most) else {
@@ -189,12 +244,11 @@ fn judge_entry(facts: &CheckInFacts<'_>, rules: &AccessRules) -> Result<()> {
         Some(Per::Day) => (facts.last_in_of_day, "the most allowed in a day"),
         None => (facts.state.last_in, "the most allowed"),
     };
+    let (at, door) = spoken(last)?;
+    let last = door.map_or_else(|| at.clone(), |door| format!("{door} at {at}"));
     refuse(
         Refusal::TooMany,
-        format!(
-            "already checked in {often} at {name}, {allowed}; last at {}",
-            spoken(last)?
-        ),
+        format!("already checked in {often} at {name}, {allowed}; last at {last}"),
     )
 }
 
@@ -285,7 +339,8 @@ mod tests {
             place: &place,
             rules: rules.as_ref(),
             state: &state,
-            recorded_at: &|last| Ok(last.at),
+            door: None,
+            last_passage: &|last| Ok((last.at, None)),
             inside: state.is_inside(),
             entries: u32::from(state.last_in.is_some()),
             last_in_of_day: None,
@@ -392,7 +447,8 @@ mod tests {
                 place: &place,
                 rules: Some(&rules(json!({"opensBefore": 15, "closesAfter": 10}))),
                 state: &PresenceState::default(),
-                recorded_at: &|last| Ok(last.at),
+                door: None,
+                last_passage: &|last| Ok((last.at, None)),
                 inside: false,
                 entries: 0,
                 last_in_of_day: None,

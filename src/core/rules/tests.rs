@@ -8,6 +8,8 @@ use super::{
 use crate::types::{Timestamp, Zone};
 use serde_json::{Value, json};
 
+mod doors;
+
 const NOON: i64 = 1_795_262_400_000;
 
 fn minute(count: i64) -> Timestamp {
@@ -221,7 +223,8 @@ fn verdict(rules: Option<&AccessRules>, facts: Facts) -> String {
         place: &place,
         rules,
         state: &state,
-        recorded_at: &|last| Ok(last.at),
+        door: None,
+        last_passage: &|last| Ok((last.at, None)),
         inside,
         entries,
         last_in_of_day,
@@ -266,6 +269,7 @@ fn the_law_for_offline_gates_is_fresh() {
         "now": NOON,
         "days": [minute(DAY_BEGAN - 1440).0, minute(DAY_BEGAN).0, minute(DAY_BEGAN + 1440).0],
         "sets": [all.to_json(&rules()), of_types.to_json(&rules_of_types())],
+        "doors": doors::law(),
     });
     let fresh = serde_json::to_string_pretty(&law).unwrap() + "\n";
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gate/judge.json");

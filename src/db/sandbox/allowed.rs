@@ -32,7 +32,7 @@ const fn view(
 }
 
 /// Every view; `views.sql` defines them.
-pub(super) const VIEWS: [Documented; 14] = [
+pub(super) const VIEWS: [Documented; 15] = [
     view("delegates", "The people.", &["delegates"]),
     view(
         "devices",
@@ -41,19 +41,24 @@ pub(super) const VIEWS: [Documented; 14] = [
     ),
     view("events", "Devices that are events.", &["devices"]),
     view(
+        "doors",
+        "Devices that are doors of a place, which place_id names.",
+        &["devices"],
+    ),
+    view(
         "interactions",
-        "What happened. admitted is 1 where a gate let somebody in before it asked.",
-        &["interactions"],
+        "What happened. admitted is 1 where a gate let somebody in before it asked; place_id is the first device, or the place of that door.",
+        &["interactions", "devices"],
     ),
     view(
         "presence",
-        "Each delegate at each device: how often they checked in, whether they are inside and joined now.",
-        &["interactions"],
+        "Each delegate at each place, its doors included: how often they checked in, whether they are inside and joined now.",
+        &["interactions", "devices"],
     ),
     view(
         "stays",
-        "Who was at which place from when to when, as a reader or a gate noticed it. ends_at is empty while they are there.",
-        &["interactions"],
+        "Who was at which place, by whatever door, from when to when, as a reader or a gate noticed it. ends_at is empty while they are there.",
+        &["interactions", "devices"],
     ),
     view("refusals", "Who was turned away, and why.", &["refusals"]),
     view(

@@ -436,9 +436,10 @@ mod tests {
         delegates: id parent_id previous_id owner_id barcode rfid external_id public_id code uhf_id slug first_name last_name email phone job_title company delegate_type raw_flags data created_at updated_at
         devices: id parent_id code public_id external_id rfid slug name short_name description device_type device_tags category start_at end_at available data created_at updated_at
         events: id name external_id manager_email manager_phone start_at end_at data
-        interactions: id interaction_type first_delegate_id second_delegate_id third_delegate_id first_device_id second_device_id third_device_id data admitted recorded_at created_at
-        presence: delegate_id device_id check_ins inside joined last_in_at last_out_at
-        stays: delegate_id device_id noticed_by begins_at ends_at
+        doors: id place_id
+        interactions: id interaction_type first_delegate_id second_delegate_id third_delegate_id first_device_id second_device_id third_device_id data admitted recorded_at created_at place_id
+        presence: delegate_id device_id check_ins inside joined last_in_at last_out_at place_id
+        stays: delegate_id device_id noticed_by begins_at ends_at place_id
         refusals: id interaction_type delegate delegate_id device device_id code message recorded_at refused_at
         conflicts: id interaction_id code message found_at
         device_states: device_id seen_at pinged_at battery network status failed_uploads lat lon clock_skew_s config_version confirmed_at

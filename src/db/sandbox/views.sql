@@ -10,89 +10,106 @@ SELECT id, name, external_id, manager_email, manager_phone,
        datetime(end_at / 1000, 'unixepoch') AS end_at, data
 FROM file.devices WHERE deleted_at IS NULL AND device_type = 'event';
 
+-- Doors with the place that each is an entrance of (src/domain/devices/doors.rs), deleted doors included.
+CREATE TEMP VIEW doors AS
+SELECT d.id, p.id AS place_id FROM file.devices AS d JOIN file.devices AS p ON p.id = d.parent_id
+WHERE d.device_type = 'door' AND p.deleted_at IS NULL AND coalesce(p.device_type, '') NOT IN ('event', 'door');
+
 CREATE TEMP VIEW interactions AS
 SELECT id, interaction_type, first_delegate_id, second_delegate_id, third_delegate_id,
        first_device_id, second_device_id, third_device_id, data, admitted,
        datetime(recorded_at / 1000, 'unixepoch') AS recorded_at,
-       datetime(created_at / 1000, 'unixepoch') AS created_at
+       datetime(created_at / 1000, 'unixepoch') AS created_at,
+       coalesce((SELECT place_id FROM doors WHERE doors.id = first_device_id), first_device_id) AS place_id
 FROM file.interactions;
 
--- One pass over the index of what first delegates did tells when. Only where two things happened in one
--- millisecond is it asked again: ids decide then, as they do at a gate.
+-- One pass over the index of what first delegates did tells when; what they did at a door, they did at its place. Only
+-- where two things happened in one millisecond is it asked again: ids decide then, as they do at a gate.
 CREATE TEMP VIEW presence AS
-SELECT delegate_id, device_id, check_ins,
+SELECT delegate_id, place_id AS device_id, check_ins,
        in_at IS NOT NULL AND CASE
            WHEN out_at IS NULL OR in_at > out_at THEN 1
            WHEN in_at < out_at THEN 0
            ELSE (SELECT max(i.id) FROM file.interactions AS i INDEXED BY interactions_first_delegate
-                 WHERE i.first_delegate_id = delegate_id AND i.first_device_id = device_id
-                       AND i.effect = 0 AND i.moment = in_at)
+                 WHERE i.first_delegate_id = delegate_id AND i.effect = 0 AND i.moment = in_at
+                       AND i.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id))
               > (SELECT max(o.id) FROM file.interactions AS o INDEXED BY interactions_first_delegate
-                 WHERE o.first_delegate_id = delegate_id AND o.first_device_id = device_id
-                       AND o.effect = 1 AND o.moment = in_at)
+                 WHERE o.first_delegate_id = delegate_id AND o.effect = 1 AND o.moment = in_at
+                       AND o.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id))
            -- Who left a place above left this one, too.
            END AND NOT EXISTS (
                WITH RECURSIVE above (id) AS (
-                   SELECT d.parent_id FROM devices AS d WHERE d.id = device_id
+                   SELECT d.parent_id FROM devices AS d WHERE d.id = p.place_id
                    UNION SELECT d.parent_id FROM above JOIN devices AS d ON d.id = above.id)
-               SELECT 1 FROM above CROSS JOIN file.interactions AS o INDEXED BY interactions_first_delegate
-               WHERE o.first_delegate_id = delegate_id AND o.first_device_id = above.id AND o.effect = 1
-                     AND o.moment >= in_at AND (o.moment > in_at OR o.id > (
-                         SELECT max(i.id) FROM file.interactions AS i INDEXED BY interactions_first_delegate
-                         WHERE i.first_delegate_id = delegate_id AND i.first_device_id = device_id
-                               AND i.effect = 0 AND i.moment = in_at)))
+               SELECT 1 FROM (SELECT id FROM above UNION ALL
+                              SELECT doors.id FROM above JOIN doors ON doors.place_id = above.id) AS left_at
+                    CROSS JOIN file.interactions AS o INDEXED BY interactions_first_delegate
+               WHERE o.first_delegate_id = delegate_id AND o.first_device_id = left_at.id AND o.effect = 1
+                     AND o.moment >= in_at AND (o.moment > in_at OR o.id >
+                         (SELECT max(i.id) FROM file.interactions AS i INDEXED BY interactions_first_delegate
+                 WHERE i.first_delegate_id = delegate_id AND i.effect = 0 AND i.moment = in_at
+                       AND i.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id))))
            AS inside,
        join_at IS NOT NULL AND CASE
            WHEN leave_at IS NULL OR join_at > leave_at THEN 1
            WHEN join_at < leave_at THEN 0
            ELSE (SELECT max(j.id) FROM file.interactions AS j INDEXED BY interactions_first_delegate
-                 WHERE j.first_delegate_id = delegate_id AND j.first_device_id = device_id
-                       AND j.effect = 2 AND j.moment = join_at)
+                 WHERE j.first_delegate_id = delegate_id AND j.effect = 2 AND j.moment = join_at
+                       AND j.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id))
               > (SELECT max(l.id) FROM file.interactions AS l INDEXED BY interactions_first_delegate
-                 WHERE l.first_delegate_id = delegate_id AND l.first_device_id = device_id
-                       AND l.effect = 3 AND l.moment = join_at)
+                 WHERE l.first_delegate_id = delegate_id AND l.effect = 3 AND l.moment = join_at
+                       AND l.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id))
            END AND CASE (
                SELECT u.moment > join_at FROM file.interactions AS u INDEXED BY interactions_uninvited
-               WHERE u.second_delegate_id = delegate_id AND u.first_device_id = device_id
-                     AND u.effect = 4 AND u.moment >= join_at
+               WHERE u.second_delegate_id = delegate_id AND u.effect = 4 AND u.moment >= join_at
+                     AND u.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id)
                ORDER BY u.moment DESC LIMIT 1)
            WHEN 1 THEN 0
            WHEN 0 THEN (SELECT max(j.id) FROM file.interactions AS j INDEXED BY interactions_first_delegate
-                        WHERE j.first_delegate_id = delegate_id AND j.first_device_id = device_id
-                              AND j.effect = 2 AND j.moment = join_at)
+                 WHERE j.first_delegate_id = delegate_id AND j.effect = 2 AND j.moment = join_at
+                       AND j.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id))
                      > (SELECT max(u.id) FROM file.interactions AS u INDEXED BY interactions_uninvited
-                        WHERE u.second_delegate_id = delegate_id AND u.first_device_id = device_id
-                              AND u.effect = 4 AND u.moment = join_at)
+                        WHERE u.second_delegate_id = delegate_id AND u.effect = 4 AND u.moment = join_at
+                              AND u.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id))
            ELSE 1 END AS joined,
        datetime(in_at / 1000, 'unixepoch') AS last_in_at,
-       datetime(out_at / 1000, 'unixepoch') AS last_out_at
+       datetime(out_at / 1000, 'unixepoch') AS last_out_at,
+       place_id
 FROM (
-    SELECT first_delegate_id AS delegate_id, first_device_id AS device_id,
-           sum(effect = 0) AS check_ins,
-           max(iif(effect = 0, moment, NULL)) AS in_at,
-           max(iif(effect = 1, moment, NULL)) AS out_at,
-           max(iif(effect = 2, moment, NULL)) AS join_at,
-           max(iif(effect = 3, moment, NULL)) AS leave_at
-    FROM file.interactions
-    WHERE first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL AND effect < 4
-    GROUP BY first_delegate_id, first_device_id
-);
+    SELECT delegate_id, coalesce(doors.place_id, device_id) AS place_id, sum(check_ins) AS check_ins,
+           max(in_at) AS in_at, max(out_at) AS out_at, max(join_at) AS join_at, max(leave_at) AS leave_at
+    FROM (
+        SELECT first_delegate_id AS delegate_id, first_device_id AS device_id,
+               sum(effect = 0) AS check_ins,
+               max(iif(effect = 0, moment, NULL)) AS in_at,
+               max(iif(effect = 1, moment, NULL)) AS out_at,
+               max(iif(effect = 2, moment, NULL)) AS join_at,
+               max(iif(effect = 3, moment, NULL)) AS leave_at
+        FROM file.interactions
+        WHERE first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL AND effect < 4
+        GROUP BY first_delegate_id, first_device_id
+    ) LEFT JOIN doors ON doors.id = device_id
+    GROUP BY 1, 2
+) AS p;
 
 -- A reader's stay ends with its exit. One that a gate began ends with what comes first: whatever the gate tells next
 -- there, a check-out or an exit above, an entry at another session, or the end of the session. Nobody stays for more
 -- than a day.
 CREATE TEMP VIEW stays AS
-SELECT delegate_id, device_id, iif(interaction_type = 'entered', 'reader', 'gate') AS noticed_by,
+SELECT delegate_id, place_id AS device_id, iif(interaction_type = 'entered', 'reader', 'gate') AS noticed_by,
        datetime(at / 1000, 'unixepoch') AS begins_at,
        -- Empty while nothing tells of it, and its time has not come.
-       datetime(ends / 1000, 'unixepoch') AS ends_at
+       datetime(ends / 1000, 'unixepoch') AS ends_at,
+       place_id
 FROM (
-    SELECT first_delegate_id AS delegate_id, first_device_id AS device_id, interaction_type, recorded_at AS at,
+    SELECT first_delegate_id AS delegate_id, interaction_type, recorded_at AS at,
+           coalesce((SELECT doors.place_id FROM doors WHERE doors.id = first_device_id), first_device_id) AS place_id,
            -- 0: it begins none.
            stay_end(
                (SELECT stay_places(id, parent_id, coalesce(device_type = 'session', 0),
                                    iif(device_type = 'session', unixepoch(end_at) * 1000, NULL)) FROM devices),
-               recorded_at, first_device_id, interaction_type) OVER (
+               recorded_at, coalesce((SELECT doors.place_id FROM doors WHERE doors.id = first_device_id), first_device_id),
+               interaction_type) OVER (
                PARTITION BY first_delegate_id ORDER BY recorded_at, id
                ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS ends
     FROM file.interactions

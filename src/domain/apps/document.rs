@@ -32,7 +32,7 @@ impl Document {
     pub fn built_in() -> Self {
         let default = json!({
             "availableFeatures": ["check-in", "check-out", "delegate-search", "ping", "ping-info"],
-            "deviceHierarchy": [["event"], ["location", "room"], ["session"]],
+            "deviceHierarchy": [["event"], ["location", "room"], ["session", "door"]],
             "allowRejected": false,
             "delegateType": null,
             "enableAt": null,
@@ -222,7 +222,7 @@ mod tests {
         let settings = document.effective(Some("regoapp"), "42");
         assert_eq!(settings["forced"], json!(["uiMode"]));
         assert_eq!(settings["allowRejected"], true);
-        assert_eq!(settings["deviceHierarchy"][2], json!(["session"]));
+        assert_eq!(settings["deviceHierarchy"][2], json!(["session", "door"]));
     }
 
     #[test]

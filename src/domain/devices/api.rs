@@ -67,7 +67,9 @@ fn access_rules(nullable: bool) -> MetaSchema {
     from_json(&json!({
         "type": "object",
         "nullable": nullable,
-        "description": "Who may enter, and how often. What is not set comes from the instance's settings.",
+        "description": "Who may enter, and how often. What is not set comes from the instance's settings. A door \
+             (a device of the type `door` below a place) has no `capacity`, `entry` and `maxCheckIns`: they count at \
+             its parent, whose rules hold at the door; what the door sets must pass, too.",
         "properties": {
             "ruleSet": choice(&["open", "simple"], rule_set),
             "entry": choice(&["multiple", "single", "daily"], entry),

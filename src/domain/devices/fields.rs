@@ -47,8 +47,9 @@ pub const FIELDS: &[Field] = &[
     Field::text("deviceType", "device_type")
         .label("Type")
         .about(
-            "`event`, `room`, `session`, `sponsor`, `rfidreader`, `regoapp`, `mobileapp`, \
-             `bookable`, or another.",
+            "`event`, `room`, `session`, `door`, `sponsor`, `rfidreader`, `regoapp`, `mobileapp`, \
+             `bookable`, or another. A `door` is an entrance of its parent, unless that is an event or a door: \
+             what happens there counts at the parent.",
         )
         .aliases("type typ tipo"),
     Field::text("deviceTags", "device_tags")

@@ -3,7 +3,9 @@
 
 pub mod api;
 pub mod deleted;
+pub mod doors;
 mod fields;
+pub mod into_doors;
 mod names;
 pub(crate) mod record;
 pub mod rule_texts;
@@ -64,7 +66,10 @@ const fn records(fields: &'static [Field]) -> Resource {
         fields,
         not_found: error::Kind::DeviceNotFound,
         check: |tx, id, changes| check(tx, id, changes, ["startAt", "endAt"]),
-        after_write: |tx, ctx, id| late_codes::settle_at(tx, ctx, DeviceId(id)),
+        after_write: |tx, ctx, id| {
+            doors::check_written(tx, DeviceId(id))?;
+            late_codes::settle_at(tx, ctx, DeviceId(id))
+        },
         attach,
         own: OnceLock::new(),
     }
@@ -121,6 +126,7 @@ pub fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes, times: [&str; 
     }
     changes.set_default("available", creating, || Sql::Integer(1));
     check_sections(tx, id, changes)?;
+    doors::check(tx, id, changes)?;
     check_times(tx, id, changes, times)
 }
 

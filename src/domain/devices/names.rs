@@ -1,6 +1,6 @@
 //! What people call devices, and the devices to choose from.
 
-use super::find;
+use super::{doors::joined_with_place, find};
 use crate::{
     core::reader,
     db::Tx,
@@ -13,6 +13,14 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 
 /// The name of a device `d`, in SQL; NULL where an outer join found none.
 pub const NAME: &str = "coalesce(nullif(d.name, ''), nullif(d.short_name, ''), d.code)";
+
+/// The place of a door `d` and a comma, in front of its own name; empty for any other device.
+const PLACE_OF_DOOR: &str = concat!(
+    "coalesce((SELECT coalesce(nullif(p.name, ''), nullif(p.short_name, ''), p.code) || ', '
+               FROM devices p WHERE ",
+    joined_with_place!(),
+    "), '')"
+);
 
 /// Devices that are offered at the most. A choice to pick from: it decides nothing else.
 const OFFERED_MAX: i64 = 10_000;
@@ -38,6 +46,7 @@ pub fn called(connection: &Connection, device: DeviceId) -> Result<String> {
 pub struct Offer {
     pub id: i64,
     pub code: String,
+    /// The name; that of a door after that of its place.
     pub name: String,
     /// Its type; empty where it has none.
     pub kind: String,
@@ -99,7 +108,7 @@ fn offered(
     bound: impl ToSql,
 ) -> Result<Vec<Offer>> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT d.id, d.code, {NAME} AS called, coalesce(d.device_type, '') FROM devices d
+        "SELECT d.id, d.code, {PLACE_OF_DOOR} || {NAME} AS called, coalesce(d.device_type, '') FROM devices d
          WHERE d.deleted_at IS NULL {and}
          ORDER BY d.device_type IS NOT 'event', called COLLATE NOCASE, d.id {limit}"
     ))?;

@@ -5,7 +5,7 @@ use crate::{
     core::{
         changes::{What, action},
         records::Kind,
-        rules::{Per, Position},
+        rules::Per,
         settings::Settings,
     },
     domain::{
@@ -16,7 +16,7 @@ use crate::{
             presence::{self, History, REPEAT_MAX},
         },
     },
-    types::{DelegateId, DeviceId, Timestamp, error::Result},
+    types::{DelegateId, DeviceId, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
@@ -128,23 +128,31 @@ impl GateList {
             "note",
             json!(note::of(connection, delegate)?.map(|note| note.to_json())),
         );
-        let (place, device_cache) = (self.place, DeviceCache::default());
-        let history = History::of(connection, delegate)?;
+        let device_cache = DeviceCache::default();
+        let doors = device_cache.doors(connection)?;
+        let place = doors.place_of(self.place);
+        let history = History::of(connection, &device_cache, delegate)?;
         let joined = judge::is_joined(connection, &device_cache, &history, delegate, place)?;
         put("joined", json!(joined));
         let state = history.state(connection, &device_cache, place)?;
-        let at = |position: Option<Position>| -> Result<Option<Timestamp>> {
-            let at = position.map(|last| presence::recorded_at(connection, last));
-            at.transpose()
-        };
-        if state.last_in.is_some() {
-            let (last_in, last_out) = (at(state.last_in)?, at(state.last_out)?);
-            put("lastIn", json!(last_in.map(|at| at.0)));
+        if let Some(last) = state.last_in {
+            let (last_in, device) = presence::recorded_where(connection, last)?;
+            let last_out = state
+                .last_out
+                .map(|last| presence::recorded_at(connection, last));
+            put("lastIn", json!(last_in.0));
+            if device != place {
+                let door = device_cache.get(connection, device)?;
+                put("lastDoor", json!(door.place.name));
+            }
             // Once a clock was corrected, the times may contradict the order of events.
             if !state.is_inside() {
-                put("lastOut", json!(last_in.max(last_out).map(|at| at.0)));
+                let last_out = last_out
+                    .transpose()?
+                    .map_or(last_in, |out| last_in.max(out));
+                put("lastOut", json!(last_out.0));
             }
-            let entries = presence::entries(connection, delegate, place, REPEAT_MAX)?;
+            let entries = presence::entries(connection, &doors, delegate, place, REPEAT_MAX)?;
             put("entries", json!(entries));
         }
         let default = &self.settings.access;
@@ -155,14 +163,15 @@ impl GateList {
             let day = self
                 .settings
                 .day(presence::happened_at(connection, last_in)?);
-            let of_day = presence::entries_on(connection, delegate, place, day, REPEAT_MAX)?;
+            let of_day = presence::entries_on(connection, &doors, delegate, place, day, REPEAT_MAX)?;
             put("dayEntries", json!(of_day.1));
         }
         let inside = history.inside(connection, &device_cache)?;
         let is_inside = inside.binary_search(&place).is_ok();
         put("inside", json!(is_inside));
         if device_cache.is_daily(connection, place)? {
-            self.put_day(connection, &device_cache, &history, is_inside, &mut put)?;
+            let stay = (place, is_inside);
+            Self::put_day(connection, &device_cache, &history, stay, &mut put)?;
         }
         if !inside.is_empty() {
             let rules = rules()?;
@@ -182,21 +191,20 @@ impl GateList {
     /// Puts since when a delegate is inside, so that a gate knows whom the next day ends; and who was
     /// inside until one did.
     fn put_day(
-        &self,
         connection: &Connection,
         device_cache: &DeviceCache,
         history: &History,
-        is_inside: bool,
+        (place, is_inside): (DeviceId, bool),
         put: &mut impl FnMut(&str, Value),
     ) -> Result<()> {
         if !is_inside {
-            let before = history.is_inside_ever(connection, device_cache, self.place)?;
+            let before = history.is_inside_ever(connection, device_cache, place)?;
             put("insideBefore", json!(before));
             return Ok(());
         }
         let mut since = None;
         for (at, entered) in history.entered(connection, device_cache)? {
-            if device_cache.path(connection, at)?.contains(&self.place) {
+            if device_cache.path(connection, at)?.contains(&place) {
                 since = since.max(Some(presence::happened_at(connection, entered)?));
             }
         }
@@ -204,8 +212,8 @@ impl GateList {
         Ok(())
     }
 
-    /// Whether a change of a device may change who is registered, or inside: the place or one above it
-    /// moved, was deleted or restored, or has other rules.
+    /// Whether a change of a device may change who is registered, or inside: the place or one above it moved, was
+    /// deleted or restored, or has other rules, or a device became a door or is none any more.
     fn may_change_all(
         &self,
         connection: &Connection,
@@ -227,7 +235,8 @@ impl GateList {
             let moved = connection
                 .prepare_cached(
                     "SELECT 1 FROM audit WHERE id = ?1
-                     AND (json_type(after, '$.parent') IS NOT NULL OR json_type(before, '$.parent') IS NOT NULL)",
+                     AND (json_type(after, '$.parent') IS NOT NULL OR json_type(before, '$.parent') IS NOT NULL
+                          OR json_type(after, '$.deviceType') IS NOT NULL OR json_type(before, '$.deviceType') IS NOT NULL)",
                 )?
                 .exists([change])?;
             return Ok(moved);

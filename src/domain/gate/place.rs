@@ -1,9 +1,15 @@
 //! A place as a gate needs it to judge by itself.
 
 use crate::{
-    core::{rules::AccessRules, settings::Settings},
+    core::{
+        rules::{AccessRules, Place},
+        settings::Settings,
+    },
     db::counters,
-    domain::interactions::judge::{self, DeviceCache},
+    domain::{
+        devices::doors::Doors,
+        interactions::judge::{self, DeviceCache},
+    },
     types::{
         Day, DeviceId, Timestamp,
         error::{Kind, Result},
@@ -24,6 +30,20 @@ pub fn rules(
         Err(cause) if matches!(cause.kind, Kind::Refused(_)) => Ok(None),
         rules => rules,
     }
+}
+
+/// Whether whoever enters a place, or by a door, has to be registered for it.
+pub fn needs_join(
+    connection: &Connection,
+    device: DeviceId,
+    default: &AccessRules,
+) -> Result<bool> {
+    let device_cache = DeviceCache::default();
+    let place = device_cache.place_of(connection, device)?;
+    let rules = rules(connection, &device_cache, place, default)?;
+    let is_needed = |rules: Option<&AccessRules>| rules.is_some_and(AccessRules::needs_join);
+    let own = device_cache.get(connection, device)?;
+    Ok(is_needed(rules.as_ref()) || is_needed(own.rules.as_ref()))
 }
 
 /// Where a capacity counts, the place itself first, with how many may be inside.
@@ -59,18 +79,71 @@ fn days(settings: &Settings, now: Timestamp) -> Vec<i64> {
     days.take(DAYS + 1).map(|day| day.begins.0).collect()
 }
 
-/// A place as the API shows it to a gate.
+/// A place as the API shows it to a gate. A gate at a door judges by the rules and the presence of the place of the door,
+/// then by what the door sets.
 pub fn shown(
     connection: &Connection,
-    place: DeviceId,
+    device: DeviceId,
     settings: &Settings,
     now: Timestamp,
 ) -> Result<Value> {
     let device_cache = DeviceCache::default();
+    let doors = device_cache.doors(connection)?;
+    let place = doors.place_of(device);
     let known = device_cache.get(connection, place)?;
     let rules = rules(connection, &device_cache, place, &settings.access)?;
+    let for_gate = |rules: &AccessRules| rules.to_gate(&settings.zone);
+    let mut shown = json!({
+        "id": device,
+        "name": known.place.name,
+        "available": known.place.available && known.alive,
+        "rules": rules.as_ref().map(for_gate),
+        "daily": device_cache.is_daily(connection, place)?,
+        "days": days(settings, now),
+        "rooms": rooms_shown(connection, &device_cache, place, rules.as_ref())?,
+        "inside": counters::people(connection, place)?,
+        "hasPlacesBelow": has_places_below(connection, &doors, place)?,
+    });
+    add_times(&mut shown, &known.place);
+    let mut named = Vec::new();
+    for door in doors.with_doors(place).skip(1) {
+        let name = &device_cache.get(connection, door)?.place.name;
+        named.push(json!({"id": door, "name": name}));
+    }
+    if !named.is_empty() {
+        shown["doors"] = named.into();
+    }
+    if place != device {
+        let own = device_cache.get(connection, device)?;
+        let door = own.as_door(&known.place, rules.as_ref());
+        shown["name"] = door.place.name.as_str().into();
+        shown["doorOf"] = json!({"id": place, "name": known.place.name});
+        shown["door"] = json!({
+            "available": door.place.available && own.alive,
+            "rules": door.rules.as_ref().map(for_gate),
+        });
+        add_times(&mut shown["door"], &door.place);
+    }
+    Ok(shown)
+}
+
+/// Adds the times that a place has.
+fn add_times(shown: &mut Value, place: &Place) {
+    for (name, time) in [("startAt", place.start_at), ("endAt", place.end_at)] {
+        if let Some(time) = time {
+            shown[name] = time.0.into();
+        }
+    }
+}
+
+fn rooms_shown(
+    connection: &Connection,
+    device_cache: &DeviceCache,
+    place: DeviceId,
+    rules: Option<&AccessRules>,
+) -> Result<Vec<Value>> {
     let mut shown = Vec::new();
-    for (room, capacity) in rooms(connection, &device_cache, place, rules.as_ref())? {
+    for (room, capacity) in rooms(connection, device_cache, place, rules)? {
         shown.push(json!({
             "id": room,
             "name": device_cache.get(connection, room)?.place.name,
@@ -79,23 +152,18 @@ pub fn shown(
             "daily": device_cache.is_daily(connection, room)?,
         }));
     }
-    let has_places_below: bool = connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM devices WHERE parent_id = ?1 AND deleted_at IS NULL)",
-        )?
-        .query_row([place], |row| row.get(0))?;
-    let at = |time: Option<Timestamp>| time.map(|time| time.0);
-    Ok(json!({
-        "id": place,
-        "name": known.place.name,
-        "available": known.place.available && known.alive,
-        "startAt": at(known.place.start_at),
-        "endAt": at(known.place.end_at),
-        "rules": rules.as_ref().map(|rules| rules.to_gate(&settings.zone)),
-        "daily": device_cache.is_daily(connection, place)?,
-        "days": days(settings, now),
-        "rooms": shown,
-        "inside": counters::people(connection, place)?,
-        "hasPlacesBelow": has_places_below,
-    }))
+    Ok(shown)
+}
+
+/// Whether people inside may have checked in at other places: doors are none.
+fn has_places_below(connection: &Connection, doors: &Doors, place: DeviceId) -> Result<bool> {
+    let mut below = connection
+        .prepare_cached("SELECT id FROM devices WHERE parent_id = ?1 AND deleted_at IS NULL")?;
+    let mut below = below.query([place])?;
+    while let Some(row) = below.next()? {
+        if doors.place_of(row.get(0)?) != place {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

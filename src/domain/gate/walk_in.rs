@@ -10,7 +10,6 @@ use crate::{
         delegates::{RESOURCE, blocked},
         interactions::{
             draft::{Draft, check_nonce, read_recorded_at},
-            judge::DeviceCache,
             nonces,
             record::{self, ResolvedParticipants, record},
             refusals,
@@ -194,13 +193,7 @@ impl WalkIn {
         let mut body = self.properties.clone();
         body.insert(DelegateCode::Barcode.name().to_owned(), code.into());
         let delegate = DelegateId(write::create(tx, ctx, &RESOURCE, body)?);
-        let rules = place::rules(
-            tx,
-            &DeviceCache::default(),
-            self.place,
-            &ctx.settings.access,
-        )?;
-        if rules.is_some_and(|rules| rules.needs_join()) {
+        if place::needs_join(tx, self.place, &ctx.settings.access)? {
             record(tx, ctx, &self.draft(JOIN.name, Some(delegate)))?;
         }
         let mut draft = self.draft(CHECK_IN.name, Some(delegate));

@@ -104,8 +104,9 @@ pub fn inside(
     connection: &Connection,
     delegate: DelegateId,
 ) -> Result<Vec<(i64, String, Timestamp)>> {
-    let history = presence::History::of(connection, delegate)?;
-    let mut inside = history.entered(connection, &DeviceCache::default())?;
+    let device_cache = DeviceCache::default();
+    let history = presence::History::of(connection, &device_cache, delegate)?;
+    let mut inside = history.entered(connection, &device_cache)?;
     inside.sort_unstable_by_key(|(_, since)| Reverse(*since));
     let named = |(device, since): (DeviceId, _)| {
         let name = devices::called(connection, device)?;

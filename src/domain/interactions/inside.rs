@@ -19,7 +19,7 @@ pub struct Inside {
     pub delegate: DelegateId,
     /// The check-in since when.
     pub interaction: InteractionId,
-    /// The device of that check-in.
+    /// The place of that check-in, whichever its door.
     pub device: DeviceId,
     /// When that was recorded.
     pub since: Timestamp,
@@ -34,8 +34,13 @@ pub fn people(
 ) -> Result<Vec<Inside>> {
     let device_cache = DeviceCache::default();
     let below = occupied_below(connection, device)?;
+    let doors = device_cache.doors(connection)?;
+    let entrances: Vec<_> = below
+        .iter()
+        .flat_map(|place| doors.with_doors(*place))
+        .collect();
     let mut latest: HashMap<DelegateId, Option<Inside>> = HashMap::new();
-    let mut entries = Entries::of(&below, before.map_or(i64::MAX, |before| before.0));
+    let mut entries = Entries::of(&entrances, before.map_or(i64::MAX, |before| before.0));
     let mut people = Vec::new();
     while people.len() < limit
         && let Some((id, delegate)) = entries.next(connection)?
@@ -100,7 +105,8 @@ fn last_entry(
     delegate: DelegateId,
     devices: &[DeviceId],
 ) -> Result<Option<Inside>> {
-    let entered = History::of(connection, delegate)?.entered(connection, device_cache)?;
+    let entered =
+        History::of(connection, device_cache, delegate)?.entered(connection, device_cache)?;
     let here = entered.into_iter().filter(|(at, _)| devices.contains(at));
     let Some((device, since)) = here.max_by_key(|(_, since)| since.id) else {
         return Ok(None);

@@ -12,15 +12,15 @@ use crate::{
     core::{
         presence::PlacePresence,
         rules::{
-            self, AccessRules, CheckInFacts, Entry, Passage, Per, Place, Position, PresenceState,
-            Room,
+            self, AccessRules, CheckInFacts, Door, Entry, Passage, Per, Place, Position,
+            PresenceState, Room,
         },
         settings::{self, Settings},
     },
     db::Tx,
     domain::{
         delegates::{self, note},
-        devices,
+        devices::{self, doors::Doors},
     },
     types::{
         Day, DelegateId, DeviceId, DeviceSelector, Timestamp,
@@ -56,7 +56,7 @@ pub struct Question<'a> {
     pub settings: &'a Settings,
 }
 
-/// Answers by the rules.
+/// Answers by the rules: those of the place, then at one of its doors those of the door.
 ///
 /// # Errors
 /// [`crate::types::error::Kind::Refused`], and when the facts cannot be read.
@@ -66,38 +66,40 @@ pub fn judge(
     question: &Question<'_>,
 ) -> Result<()> {
     let settings = question.settings;
-    let known = device_cache.get(connection, question.device)?;
+    let doors = device_cache.doors(connection)?;
+    let place = doors.place_of(question.device);
+    let known = device_cache.get(connection, place)?;
     let entering = question.passage == Passage::In;
     let rules = match question.passage {
-        Passage::In => in_force(connection, device_cache, question.device, &settings.access)?,
+        Passage::In => in_force(connection, device_cache, place, &settings.access)?,
         Passage::Out => known.rules.clone().map(|own| own.or(&settings.access)),
     };
     let none = AccessRules::default();
     let needed = rules.as_ref().unwrap_or(&none);
-    let state = question
-        .history
-        .state(connection, device_cache, question.device)?;
-    let joined = entering
-        && needed.needs_join()
-        && is_joined(
-            connection,
-            device_cache,
-            question.history,
-            question.delegate,
-            question.device,
-        )?;
+    let door = if entering && place != question.device {
+        let door = device_cache.get(connection, question.device)?;
+        Some(door.as_door(&known.place, rules.as_ref()))
+    } else {
+        None
+    };
+    let state = question.history.state(connection, device_cache, place)?;
+    let needs_join = needed.needs_join() || door.as_ref().is_some_and(Door::needs_join);
+    let (delegate, history) = (question.delegate, question.history);
+    let joined =
+        entering && needs_join && is_joined(connection, device_cache, history, delegate, place)?;
     let (last_in_of_day, entries) = if entering {
-        entries(connection, question, needed, &state)?
+        entries(connection, &doors, question, needed, place, &state)?
     } else {
         (None, 0)
     };
-    let attendee_type = if entering && needed.states_types() {
+    let states_types = needed.states_types() || door.as_ref().is_some_and(Door::states_types);
+    let attendee_type = if entering && states_types {
         delegates::type_of(connection, question.delegate)?
     } else {
         None
     };
     let rooms = if entering {
-        rooms(connection, device_cache, question, needed)?
+        rooms(connection, device_cache, question, place, needed)?
     } else {
         Vec::new()
     };
@@ -105,14 +107,21 @@ pub fn judge(
         passage: question.passage,
         place: &known.place,
         rules: rules.as_ref(),
+        door: door.as_ref(),
         state: &state,
-        recorded_at: &|last| presence::recorded_at(connection, last),
+        last_passage: &|last| {
+            let (at, device) = presence::recorded_where(connection, last)?;
+            let door = if device == place {
+                None
+            } else {
+                Some(device_cache.get(connection, device)?.place.name.clone())
+            };
+            Ok((at, door))
+        },
         inside: if needed.is_daily() && !entering {
-            question
-                .history
-                .is_inside_ever(connection, device_cache, question.device)?
+            history.is_inside_ever(connection, device_cache, place)?
         } else {
-            question.inside.binary_search(&question.device).is_ok()
+            question.inside.binary_search(&place).is_ok()
         },
         entries,
         last_in_of_day,
@@ -128,16 +137,18 @@ pub fn judge(
 /// How often the delegate entered, and the last time of the day where rules ask for that.
 fn entries(
     connection: &Connection,
+    doors: &Doors,
     question: &Question<'_>,
     rules: &AccessRules,
+    place: DeviceId,
     state: &PresenceState,
 ) -> Result<(Option<Position>, u32)> {
-    let (delegate, device) = (question.delegate, question.device);
+    let delegate = question.delegate;
     let most = rules.max_check_ins.unwrap_or(0);
     let (last_of_day, of_day) = if rules.asks_for_day() {
         let day = question.settings.day(question.at);
         match state.last_in.filter(|last| last.at >= day.begins) {
-            Some(_) => presence::entries_on(connection, delegate, device, day, most)?,
+            Some(_) => presence::entries_on(connection, doors, delegate, place, day, most)?,
             None => (None, 0),
         }
     } else {
@@ -145,7 +156,7 @@ fn entries(
     };
     let entries = match rules.per {
         Some(Per::Day) => of_day,
-        None if most > 0 => presence::entries(connection, delegate, device, most)?,
+        None if most > 0 => presence::entries(connection, doors, delegate, place, most)?,
         None => 0,
     };
     Ok((last_of_day, entries))
@@ -183,17 +194,18 @@ fn readable(known: &CachedDevice) -> Result<&AccessRules> {
     })
 }
 
-/// The device and the places above it that have a capacity and that the delegate is not inside of yet.
+/// The place and the places above it that have a capacity and that the delegate is not inside of yet.
 fn rooms(
     connection: &Connection,
     device_cache: &DeviceCache,
     question: &Question<'_>,
+    place: DeviceId,
     rules: &AccessRules,
 ) -> Result<Vec<Room>> {
     let mut rooms = Vec::new();
-    for device in device_cache.path(connection, question.device)?.iter() {
+    for device in device_cache.path(connection, place)?.iter() {
         let known = device_cache.get(connection, *device)?;
-        let capacity = if *device == question.device {
+        let capacity = if *device == place {
             rules.capacity
         } else {
             known
@@ -215,7 +227,7 @@ fn rooms(
     Ok(rooms)
 }
 
-/// Whether the delegate is joined with the device or with one above it; one that was deleted admits
+/// Whether the delegate is joined with the place or with one above it; one that was deleted admits
 /// nobody.
 pub fn is_joined(
     connection: &Connection,
@@ -236,6 +248,19 @@ pub fn is_joined(
     Ok(false)
 }
 
+/// Whether the delegate is joined with the place of the device itself, whatever is above it.
+pub fn is_joined_itself(
+    connection: &Connection,
+    device_cache: &DeviceCache,
+    delegate: DelegateId,
+    device: DeviceId,
+) -> Result<bool> {
+    let place = device_cache.place_of(connection, device)?;
+    let state = History::of(connection, device_cache, delegate)?.at(place);
+    let doors = device_cache.doors(connection)?;
+    presence::is_joined(connection, &doors, delegate, place, &state)
+}
+
 /// As [`presence::is_joined`], and quicker where nobody was ever uninvited by another.
 fn joined_at(
     connection: &Connection,
@@ -244,9 +269,11 @@ fn joined_at(
     device: DeviceId,
     state: &PresenceState,
 ) -> Result<bool> {
-    Ok(state.last_join > state.last_leave
-        && (!device_cache.has_uninvites(connection)?
-            || presence::is_joined(connection, delegate, device, state)?))
+    if state.last_join <= state.last_leave || !device_cache.has_uninvites(connection)? {
+        return Ok(state.last_join > state.last_leave);
+    }
+    let doors = device_cache.doors(connection)?;
+    presence::is_joined(connection, &doors, delegate, device, state)
 }
 
 /// Devices kept at the most; more begin anew.
@@ -264,6 +291,7 @@ pub struct DeviceCache {
     day: Cell<Option<Option<Day>>>,
     /// Whether places that say nothing else have daily entry.
     default_daily: Cell<Option<bool>>,
+    doors: RefCell<Option<Rc<Doors>>>,
     notes: Cell<Option<bool>>,
     uninvites: Cell<Option<bool>>,
 }
@@ -280,6 +308,17 @@ pub struct CachedDevice {
     pub alive: bool,
     /// Whether who is inside depends on what readers notice there, too.
     pub counts_reads: bool,
+}
+
+impl CachedDevice {
+    /// The door of a place, which has these rules in force; `None` where nobody can read them.
+    pub fn as_door(&self, place: &Place, rules: Option<&AccessRules>) -> Door {
+        let own = self.rules.as_ref();
+        Door {
+            place: self.place.as_door(place),
+            rules: own.map(|own| own.at_door(rules.unwrap_or(&AccessRules::default()))),
+        }
+    }
 }
 
 impl DeviceCache {
@@ -304,6 +343,21 @@ impl DeviceCache {
         let known = Rc::new(load(connection, device)?);
         insert(&mut self.known.borrow_mut(), device, Rc::clone(&known));
         Ok(known)
+    }
+
+    /// The doors of all places.
+    pub fn doors(&self, connection: &Connection) -> Result<Rc<Doors>> {
+        if let Some(doors) = &*self.doors.borrow() {
+            return Ok(Rc::clone(doors));
+        }
+        let doors = Rc::new(Doors::read(connection)?);
+        *self.doors.borrow_mut() = Some(Rc::clone(&doors));
+        Ok(doors)
+    }
+
+    /// The place that a device counts for: that of a door, otherwise the device itself.
+    pub fn place_of(&self, connection: &Connection, device: DeviceId) -> Result<DeviceId> {
+        Ok(self.doors(connection)?.place_of(device))
     }
 
     /// A device and what it belongs to, nearest first.
@@ -333,7 +387,8 @@ impl DeviceCache {
     ) -> Result<Option<PresenceChange>> {
         let counted = match device {
             Some(device) if types::depends_on_place(kind) => {
-                self.get(connection, device)?.counts_reads
+                let place = self.place_of(connection, device)?;
+                self.get(connection, place)?.counts_reads
             }
             _ => false,
         };

@@ -10,6 +10,7 @@ use super::{judge::DeviceCache, types};
 use crate::{
     core::rules::{Position, PresenceState},
     db::Tx,
+    domain::devices::doors::{self, Doors},
     types::{Day, DelegateId, DeviceId, Timestamp, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::ToSqlOutput};
@@ -72,13 +73,18 @@ fn moment(row: &Row<'_>) -> rusqlite::Result<Position> {
 /// So many earlier ones of an effect are stepped over; then the next effect is looked for.
 const STEPS_MAX: usize = 4;
 
-/// What one delegate last did at each device, and with it where they are inside.
+/// What one delegate last did at each place, its doors included, and with it where they are inside.
 #[derive(Debug, Clone, Default)]
 pub struct History(Vec<(DeviceId, PresenceState)>);
 
 impl History {
     /// Reads what a delegate did, from the index alone.
-    pub fn of(connection: &Connection, delegate: DelegateId) -> Result<Self> {
+    pub fn of(
+        connection: &Connection,
+        device_cache: &DeviceCache,
+        delegate: DelegateId,
+    ) -> Result<Self> {
+        let doors = device_cache.doors(connection)?;
         let mut statement = connection.prepare_cached(
             "SELECT moment, id, first_device_id, effect FROM interactions
              WHERE first_delegate_id = ?1 AND (first_device_id, effect) <= (?2, ?3)
@@ -92,7 +98,7 @@ impl History {
             if last != Some((device, effect)) {
                 (last, steps) = (Some((device, effect)), 0);
                 if let Some(change) = effect.and_then(PresenceChange::of_number) {
-                    history.record(DeviceId(device), change, moment(row)?);
+                    history.record(doors.place_of(DeviceId(device)), change, moment(row)?);
                 }
             } else if steps < STEPS_MAX {
                 steps += 1;
@@ -112,7 +118,12 @@ impl History {
     }
 
     /// Reads what somebody did of whom a code is known alone, which nobody has yet (`late_codes`).
-    pub fn of_code(connection: &Connection, code: &str) -> Result<Self> {
+    pub fn of_code(
+        connection: &Connection,
+        device_cache: &DeviceCache,
+        code: &str,
+    ) -> Result<Self> {
+        let doors = device_cache.doors(connection)?;
         let mut statement = connection.prepare_cached(
             "SELECT min(recorded_at, at), id, device_id, interaction_type
              FROM refusals INDEXED BY refusals_admitted
@@ -122,13 +133,13 @@ impl History {
         let mut history = Self::default();
         while let Some(row) = rows.next()? {
             if let Some(change) = types::passage_effect(&row.get::<_, String>(3)?) {
-                history.record(row.get(2)?, change, moment(row)?);
+                history.record(doors.place_of(row.get(2)?), change, moment(row)?);
             }
         }
         Ok(history)
     }
 
-    /// Adds something the delegate did.
+    /// Adds something the delegate did at a place; what happens at a door counts as at its place.
     pub fn record(&mut self, device: DeviceId, change: PresenceChange, moment: Position) {
         let at = self.0.iter().rposition(|(at, _)| *at == device);
         let at = at.unwrap_or_else(|| {
@@ -138,7 +149,7 @@ impl History {
         self.0[at].1 = change.after(self.0[at].1, moment);
     }
 
-    /// What the delegate last did at a device itself.
+    /// What the delegate last did at a place itself, by whatever door.
     pub fn at(&self, device: DeviceId) -> PresenceState {
         let found = self.0.iter().find(|(at, _)| *at == device);
         found.map_or_else(PresenceState::default, |(_, state)| *state)
@@ -239,31 +250,35 @@ impl History {
 /// Stands for the whole venue where people inside are counted; no device has this id.
 pub const ANYWHERE: DeviceId = DeviceId(0);
 
-/// How often a delegate entered a device (overrides included), counted up to `most`.
+/// How often a delegate entered a place (overrides included), by whatever door, counted up to `most`.
 pub fn entries(
     connection: &Connection,
+    doors: &Doors,
     delegate: DelegateId,
-    device: DeviceId,
+    place: DeviceId,
     most: u32,
 ) -> Result<u32> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT count(*) FROM (
-                 SELECT 1 FROM interactions
-                 WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND effect = ?3 LIMIT ?4)",
-        )?
-        .query_row((delegate, device, PresenceChange::Enter, most), |row| {
-            row.get(0)
-        })?)
+    let mut statement = connection.prepare_cached(
+        "SELECT count(*) FROM (
+             SELECT 1 FROM interactions
+             WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND effect = ?3 LIMIT ?4)",
+    )?;
+    let mut count = 0;
+    for device in doors.with_doors(place) {
+        let bound = (delegate, device, PresenceChange::Enter, most - count);
+        count += statement.query_row(bound, |row| row.get::<_, u32>(0))?;
+    }
+    Ok(count)
 }
 
-/// The check-ins of a delegate at a device on one day, overrides included: the last one, and how many
-/// there are, counted up to `most`. The day of a check-in is that of the earlier of its recording and
-/// its arrival, and its position is never before that.
+/// The check-ins of a delegate at a place on one day, by whatever door and overrides included: the last one, and how
+/// many there are, counted up to `most`. The day of a check-in is that of the earlier of its recording and its arrival,
+/// and its position is never before that.
 pub fn entries_on(
     connection: &Connection,
+    doors: &Doors,
     delegate: DelegateId,
-    device: DeviceId,
+    place: DeviceId,
     day: Day,
     most: u32,
 ) -> Result<(Option<Position>, u32)> {
@@ -273,14 +288,20 @@ pub fn entries_on(
              AND min(recorded_at, created_at) >= ?4 AND min(recorded_at, created_at) < ?5
          ORDER BY moment DESC, id DESC LIMIT ?6",
     )?;
-    let enter = PresenceChange::Enter;
-    let (begins, ends) = (day.begins, day.ends);
-    let found =
-        statement.query_map((delegate, device, enter, begins, ends, most.max(1)), moment)?;
     let (mut last, mut count) = (None, 0);
-    for position in found {
-        last = last.or(Some(position?));
-        count += 1;
+    for device in doors.with_doors(place) {
+        let bound = (
+            delegate,
+            device,
+            PresenceChange::Enter,
+            day.begins,
+            day.ends,
+            most.max(1),
+        );
+        for position in statement.query_map(bound, moment)? {
+            last = last.max(Some(position?));
+            count += 1;
+        }
     }
     Ok((last, count))
 }
@@ -297,7 +318,7 @@ pub fn happened_at(connection: &Connection, position: Position) -> Result<Timest
     Ok(found.unwrap_or(position.at))
 }
 
-/// Check-ins of a delegate at a device before another one there.
+/// Check-ins of a delegate at a place before another one there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repeat {
     /// How many, up to [`REPEAT_MAX`].
@@ -309,25 +330,36 @@ pub struct Repeat {
 /// Earlier check-ins are counted so far: it is done while others wait for the writer.
 pub const REPEAT_MAX: u32 = 100;
 
-/// The check-ins of a delegate at a device so far, if there are any.
+/// The check-ins of a delegate at a place so far, by whatever door, if there are any.
 pub fn repeat(
     connection: &Connection,
+    doors: &Doors,
     history: &History,
     delegate: DelegateId,
-    device: DeviceId,
+    place: DeviceId,
 ) -> Result<Option<Repeat>> {
-    if history.at(device).last_in.is_none() {
+    if history.at(place).last_in.is_none() {
         return Ok(None);
     }
-    let first_at = connection
-        .prepare_cached(
-            "SELECT recorded_at FROM interactions
-             WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND effect = ?3
-             ORDER BY moment, id LIMIT 1",
-        )?
-        .query_row((delegate, device, PresenceChange::Enter), |row| row.get(0))?;
+    let mut statement = connection.prepare_cached(
+        "SELECT moment, id, recorded_at FROM interactions
+         WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND effect = ?3
+         ORDER BY moment, id LIMIT 1",
+    )?;
+    let mut first: Option<(Position, Timestamp)> = None;
+    for device in doors.with_doors(place) {
+        let found = statement
+            .query_row((delegate, device, PresenceChange::Enter), |row| {
+                Ok((moment(row)?, row.get(2)?))
+            })
+            .optional()?;
+        first = first.into_iter().chain(found).min();
+    }
+    let Some((_, first_at)) = first else {
+        return Ok(None);
+    };
     Ok(Some(Repeat {
-        count: entries(connection, delegate, device, REPEAT_MAX)?,
+        count: entries(connection, doors, delegate, place, REPEAT_MAX)?,
         first_at,
     }))
 }
@@ -338,9 +370,20 @@ pub fn repeat(
 /// # Errors
 /// When it cannot be read.
 pub fn recorded_at(connection: &Connection, position: Position) -> Result<Timestamp> {
+    recorded_where(connection, position).map(|(at, _)| at)
+}
+
+/// As [`recorded_at`], with the first device, which may be a door.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn recorded_where(
+    connection: &Connection,
+    position: Position,
+) -> Result<(Timestamp, DeviceId)> {
     Ok(connection
-        .prepare_cached("SELECT recorded_at FROM interactions WHERE id = ?1")?
-        .query_row([position.id], |row| row.get(0))?)
+        .prepare_cached("SELECT recorded_at, first_device_id FROM interactions WHERE id = ?1")?
+        .query_row([position.id], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
 /// Whether there is an interaction of the effect [`PresenceChange::LeaveSecond`] at all.
@@ -350,62 +393,69 @@ pub fn is_any_uninvite(connection: &Connection) -> Result<bool> {
         .exists([])?)
 }
 
-/// Whether a delegate of this standing is joined or booked with a device itself, and not taken back
+/// Whether a delegate of this standing is joined or booked with a place itself, and not taken back
 /// since. An `uninvite` takes back its second delegate, where there is one, otherwise its first.
 pub fn is_joined(
     connection: &Connection,
+    doors: &Doors,
     delegate: DelegateId,
-    device: DeviceId,
+    place: DeviceId,
     state: &PresenceState,
 ) -> Result<bool> {
     if state.last_join <= state.last_leave {
         return Ok(false);
     }
-    let uninvited = connection
-        .prepare_cached(
-            "SELECT moment, id FROM interactions
-             WHERE second_delegate_id = ?1 AND first_device_id = ?2 AND effect = 4
-             ORDER BY moment DESC, id DESC LIMIT 1",
-        )?
-        .query_row((delegate, device), moment)
-        .optional()?;
+    let mut statement = connection.prepare_cached(
+        "SELECT moment, id FROM interactions
+         WHERE second_delegate_id = ?1 AND first_device_id = ?2 AND effect = 4
+         ORDER BY moment DESC, id DESC LIMIT 1",
+    )?;
+    let mut uninvited = None;
+    for device in doors.with_doors(place) {
+        let found = statement.query_row((delegate, device), moment).optional()?;
+        uninvited = uninvited.max(found);
+    }
     Ok(state.last_join > uninvited)
 }
 
 /// Interactions that are looked through for joins.
 const LOOKED_MAX: i64 = 20_000;
 
-/// How many delegates are joined with a device itself, and whether that is all: where very much
+/// How many delegates are joined with a place itself, and whether that is all: where very much
 /// happened, only a part of it is looked through.
-pub fn count_joined(connection: &Connection, device: DeviceId) -> Result<(i64, bool)> {
+pub fn count_joined(connection: &Connection, place: DeviceId) -> Result<(i64, bool)> {
     Ok(connection
-        .prepare_cached(
-            "WITH looked AS (SELECT id, moment, effect, first_delegate_id AS delegate_id
-                             FROM interactions WHERE first_device_id = ?1 LIMIT ?2)
+        .prepare_cached(concat!(
+            "WITH entrances (id) AS MATERIALIZED (
+                 SELECT ?1 UNION ALL SELECT d.id FROM devices p JOIN devices d ON ",
+            doors::joined_with_place!(),
+            " WHERE p.id = ?1),
+             looked AS (SELECT i.id, i.moment, i.effect, i.first_delegate_id AS delegate_id
+                        FROM entrances e CROSS JOIN interactions i ON i.first_device_id = e.id LIMIT ?2)
              SELECT (SELECT count(DISTINCT delegate_id) FROM looked j
                      WHERE effect = 2 AND NOT EXISTS (
-                         SELECT 1 FROM (
+                         SELECT 1 FROM entrances e WHERE (j.moment, j.id) < (
                              SELECT moment, id FROM interactions
-                             WHERE first_delegate_id = j.delegate_id AND first_device_id = ?1 AND effect = 3
-                             ORDER BY moment DESC, id DESC LIMIT 1) l
-                         WHERE (l.moment, l.id) > (j.moment, j.id))
+                             WHERE first_delegate_id = j.delegate_id AND first_device_id = e.id AND effect = 3
+                             ORDER BY moment DESC, id DESC LIMIT 1))
                      AND NOT EXISTS (
-                         SELECT 1 FROM (
+                         SELECT 1 FROM entrances e WHERE (j.moment, j.id) < (
                              SELECT moment, id FROM interactions
-                             WHERE second_delegate_id = j.delegate_id AND first_device_id = ?1
+                             WHERE second_delegate_id = j.delegate_id AND first_device_id = e.id
                              AND effect = 4
-                             ORDER BY moment DESC, id DESC LIMIT 1) u
-                         WHERE (u.moment, u.id) > (j.moment, j.id))),
+                             ORDER BY moment DESC, id DESC LIMIT 1))),
                     (SELECT count(*) FROM looked) < ?2",
-        )?
-        .query_row((device, LOOKED_MAX), |row| Ok((row.get(0)?, row.get(1)?)))?)
+        ))?
+        .query_row((place, LOOKED_MAX), |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
 /// Calls back with every delegate's history; goes through all interactions.
 pub fn each_history(
     connection: &Connection,
+    device_cache: &DeviceCache,
     mut found: impl FnMut(DelegateId, &History) -> Result<()>,
 ) -> Result<()> {
+    let doors = device_cache.doors(connection)?;
     // In the order of the index, and out of it alone.
     let mut statement = connection.prepare_cached(
         "SELECT moment, id, first_delegate_id, first_device_id, effect FROM interactions
@@ -424,7 +474,7 @@ pub fn each_history(
         if let (Some((_, history)), Some(change)) =
             (&mut current, PresenceChange::of_number(row.get(4)?))
         {
-            history.record(row.get(3)?, change, moment(row)?);
+            history.record(doors.place_of(row.get(3)?), change, moment(row)?);
         }
     }
     current.map_or(Ok(()), |(of, history)| found(of, &history))
@@ -433,6 +483,7 @@ pub fn each_history(
 /// Calls back with the history of every code that nobody has yet.
 pub fn each_unknown(
     connection: &Connection,
+    device_cache: &DeviceCache,
     mut found: impl FnMut(&History) -> Result<()>,
 ) -> Result<()> {
     let mut statement = connection.prepare_cached(
@@ -441,7 +492,8 @@ pub fn each_unknown(
     )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        found(&History::of_code(connection, &row.get::<_, String>(0)?)?)?;
+        let code: String = row.get(0)?;
+        found(&History::of_code(connection, device_cache, &code)?)?;
     }
     Ok(())
 }
@@ -477,8 +529,8 @@ enum Who {
 impl Who {
     fn inside(&self, connection: &Connection, device_cache: &DeviceCache) -> Result<Vec<DeviceId>> {
         let history = match self {
-            Self::Delegate(delegate) => History::of(connection, *delegate),
-            Self::Code(code) => History::of_code(connection, code),
+            Self::Delegate(delegate) => History::of(connection, device_cache, *delegate),
+            Self::Code(code) => History::of_code(connection, device_cache, code),
         };
         history?.inside(connection, device_cache)
     }

@@ -459,6 +459,9 @@ fn deleted(ctx: &Context, missing: &Error, what: &str, at: Timestamp) -> Error {
 /// Somebody who goes in or out.
 struct Motion {
     delegate: DelegateId,
+    /// Where: at a door, the place of the door.
+    place: DeviceId,
+    /// The device itself.
     device: DeviceId,
     change: PresenceChange,
     /// What they did before.
@@ -482,9 +485,10 @@ impl Motion {
         let Some(change) = effect.filter(|effect| effect.is_passage()) else {
             return Ok(None);
         };
-        let history = History::of(connection, delegate)?;
+        let history = History::of(connection, device_cache, delegate)?;
         Ok(Some(Self {
             delegate,
+            place: device_cache.place_of(connection, device)?,
             device,
             change,
             inside: history.inside(connection, device_cache)?,
@@ -498,7 +502,7 @@ impl Motion {
             at: stored.order_at,
             id: stored.id,
         };
-        self.history.record(self.device, self.change, moment);
+        self.history.record(self.place, self.change, moment);
         let after = self.history.inside(tx, device_cache)?;
         presence::count(tx, &self.inside, &after)
     }
@@ -551,7 +555,14 @@ fn assess(
     };
     let repeat = match &motion {
         Some(motion) if types::judged(&draft.kind) == Some(Passage::In) => {
-            presence::repeat(connection, &motion.history, motion.delegate, motion.device)?
+            let doors = device_cache.doors(connection)?;
+            let Motion {
+                history,
+                delegate,
+                place,
+                ..
+            } = motion;
+            presence::repeat(connection, &doors, history, *delegate, *place)?
         }
         _ => None,
     };

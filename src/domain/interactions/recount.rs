@@ -25,8 +25,8 @@ pub fn drift(connection: &Connection) -> Result<Vec<(DeviceId, i64)>> {
         }
         Ok(())
     };
-    presence::each_history(connection, |_, history| inside(history))?;
-    presence::each_unknown(connection, inside)?;
+    presence::each_history(connection, &device_cache, |_, history| inside(history))?;
+    presence::each_unknown(connection, &device_cache, inside)?;
     let mut statement = connection.prepare("SELECT device_id, inside FROM occupancy")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

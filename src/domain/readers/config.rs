@@ -8,7 +8,7 @@ use crate::{
         settings::Settings,
     },
     domain::{
-        devices::{self, NAME},
+        devices::{self, NAME, doors::Doors},
         readers::{
             Epc, llrp,
             presence::{AntennaPlace, Layout},
@@ -71,6 +71,7 @@ impl Configuration {
              WHERE d.device_type = ?1 AND d.deleted_at IS NULL ORDER BY d.id"
         ))?;
         let mut rows = statement.query([DEVICE_TYPE])?;
+        let doors = Doors::read(connection)?;
         while let Some(row) = rows.next()? {
             let (id, name, parent): (i64, String, Option<i64>) =
                 (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -79,7 +80,7 @@ impl Configuration {
                 continue;
             }
             let stored: Option<String> = row.get(3)?;
-            let reader = ReaderConfig::of(connection, name, parent, stored.as_deref());
+            let reader = ReaderConfig::of(connection, &doors, name, parent, stored.as_deref());
             configuration.readers.insert(id, reader);
         }
         configuration.judge_addresses(settings);
@@ -239,12 +240,15 @@ impl ReaderConfig {
             .is_some_and(|begins| begins.eq_ignore_ascii_case(prefix))
     }
 
+    /// What is at a door is at the place of the door: whoever walks from door to door leaves nothing.
     fn of(
         connection: &Connection,
+        doors: &Doors,
         name: String,
         parent: Option<i64>,
         stored: Option<&str>,
     ) -> Self {
+        let parent = parent.map(|parent| doors.place_of(DeviceId(parent)).0);
         let mut faults = Vec::new();
         let setup = stored
             .map(serde_json::from_str)
@@ -263,7 +267,7 @@ impl ReaderConfig {
             let place = match &one.place {
                 Some(selector) => DeviceSelector::parse(selector)
                     .and_then(|selector| devices::find(connection, &selector))
-                    .map(|place| place.0),
+                    .map(|place| doors.place_of(place).0),
                 None => parent.ok_or_else(|| {
                     crate::types::error::Error::invalid(
                         "no place is set, and the reader has no parent",

@@ -17,7 +17,12 @@ use crate::{
     db::{Store, Tx},
     domain::{
         delegates,
-        interactions::{draft::Draft, presence, record, types::JOIN},
+        interactions::{
+            draft::Draft,
+            judge::{self, DeviceCache},
+            record,
+            types::JOIN,
+        },
     },
     types::{
         ClientId, DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, UserId,
@@ -174,8 +179,7 @@ fn join(
     device: DeviceId,
     bought_at: Option<Timestamp>,
 ) -> Result<()> {
-    let state = presence::History::of(tx, delegate)?.at(device);
-    if presence::is_joined(tx, delegate, device, &state)? {
+    if judge::is_joined_itself(tx, &tx.cache::<DeviceCache>(), delegate, device)? {
         return Ok(());
     }
     let draft = Draft {

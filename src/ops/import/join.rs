@@ -11,7 +11,12 @@ use crate::{
     db::{Store, Tx},
     domain::{
         devices,
-        interactions::{draft::Draft, presence, record, types::JOIN},
+        interactions::{
+            draft::Draft,
+            judge::{self, DeviceCache},
+            record,
+            types::JOIN,
+        },
     },
     types::{
         DelegateId, DelegateSelector, DeviceId, DeviceSelector,
@@ -139,8 +144,7 @@ pub(super) fn join(
     delegate: DelegateId,
     device: DeviceId,
 ) -> Result<Option<i64>> {
-    let state = presence::History::of(tx, delegate)?.at(device);
-    if presence::is_joined(tx, delegate, device, &state)? {
+    if judge::is_joined_itself(tx, &tx.cache::<DeviceCache>(), delegate, device)? {
         return Ok(None);
     }
     let draft = Draft {

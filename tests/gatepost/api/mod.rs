@@ -9,6 +9,7 @@ mod content;
 mod delegates;
 mod devices;
 mod document;
+mod doors;
 mod envelope;
 mod events;
 mod examples;

@@ -521,3 +521,75 @@ fn each_role_may_do_its_part() {
         .post(&format!("{path}/erase"), &[])
         .refused(403, "needs the role administrator");
 }
+
+#[test]
+fn places_that_look_like_doors_become_doors_and_no_rule_is_lost() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let all = server.caller_with_all();
+    let place = |name: &str, parent: Option<i64>, access: serde_json::Value| {
+        all.device(&json!({"name": name, "parent": parent, "deviceType": "room", "data": {"Access": access}}))
+    };
+    let hall = place("Hall", None, json!({"ruleSet": "open"}));
+    let north = place(
+        "North",
+        Some(hall),
+        json!({"entry": "single", "maxCheckIns": 2, "capacity": 40}),
+    );
+    let south = place(
+        "South",
+        Some(hall),
+        json!({"entry": "single", "ruleSet": "simple"}),
+    );
+    let stage = place("Stage", Some(hall), json!({"entry": "multiple"}));
+    let path = format!("/console/devices/{hall}");
+    let shown = crew.get(&path).html;
+    assert!(
+        shown.contains("2 places below look like doors of Hall"),
+        "{shown}"
+    );
+    let asked = crew.get(&format!("{path}/doors")).html;
+    for part in [
+        "North: 40",
+        "Single entry",
+        "&#34;maxCheckIns&#34;:2",
+        "The places differ",
+    ] {
+        assert!(asked.contains(part), "{part}: {asked}");
+    }
+    let doors = [north.to_string(), south.to_string()];
+    let mut fields = vec![
+        ("door", doors[0].as_str()),
+        ("door", doors[1].as_str()),
+        ("entry", r#"{"entry":"single"}"#),
+    ];
+    // Where they differ, somebody has to choose.
+    let refused = crew.post(&format!("{path}/doors"), &fields);
+    assert!(refused.html.contains("choose one"), "{}", refused.html);
+    assert_eq!(
+        all.get(&format!("/device/id:{north}")).data()["deviceType"],
+        "room"
+    );
+    fields.push(("maxCheckIns", r#"{"maxCheckIns":2,"per":null}"#));
+    crew.post(&format!("{path}/doors"), &fields).taken();
+    let access = |id: i64| all.get(&format!("/device/id:{id}")).data()["data"]["Access"].clone();
+    assert_eq!(
+        access(hall),
+        json!({"ruleSet": "open", "entry": "single", "maxCheckIns": 2})
+    );
+    assert_eq!(
+        (access(north), access(south)),
+        (json!({}), json!({"ruleSet": "simple"}))
+    );
+    assert_eq!(access(stage), json!({"entry": "multiple"}));
+    let shown = crew.get(&path).html;
+    assert!(!shown.contains("look like doors"), "{shown}");
+    // The form of a door has what a door may set.
+    let form = crew.get(&format!("/console/devices/{north}/edit")).html;
+    assert!(
+        form.contains("name=\"ruleSet\"") && !form.contains("name=\"capacity\""),
+        "{form}"
+    );
+    let page = crew.get(&format!("/console/devices/{north}")).html;
+    assert!(page.contains("A door of <a"), "{page}");
+}

@@ -140,3 +140,41 @@ fn of_two_with_one_tag_in_two_cases_the_first_keeps_it() {
     let kept = site.text("SELECT CAST(data ->> '$.Data.a' AS TEXT) FROM delegates WHERE id = 9002");
     assert_eq!(kept, "1");
 }
+
+/// What was called a door by chance stays a place of its own.
+#[test]
+fn devices_that_were_called_doors_are_entrances_and_listed() {
+    let site = of_version(RELEASED);
+    let file = rusqlite::Connection::open(&site.db).expect("a file");
+    file.execute_batch(
+        "INSERT INTO devices (id, parent_id, device_type, name, code, public_id, sources, created_at, updated_at) VALUES
+             (9101, 1, 'door', 'North', 'd1', 'd1', '[]', 0, 0), (9102, 1, 'Door', 'South', 'd2', 'd2', '[]', 0, 0),
+             (9103, NULL, 'door', 'Lone', 'd3', 'd3', '[]', 0, 0);
+         INSERT INTO devices (id, parent_id, device_type, name, code, public_id, sources, created_at, updated_at, deleted_at)
+             VALUES (9104, 1, 'door', 'Gone', 'd4', 'd4', '[]', 0, 0, 5);",
+    )
+    .expect("devices");
+    drop(file);
+    site.done(&["migrate"]);
+    assert_eq!(
+        site.text("SELECT group_concat(id || device_type, ' ') FROM devices WHERE id BETWEEN 9101 AND 9104"),
+        "9101entrance 9102Door 9103door 9104entrance"
+    );
+    let notice =
+        site.text("SELECT value -> '$[#-1]' ->> 'what' FROM settings WHERE name = 'notices'");
+    assert!(
+        notice.contains("changed for them: North. ") && notice.contains("\"door\""),
+        "{notice}"
+    );
+    // Whoever follows the changes has the new type.
+    assert_eq!(
+        site.text("SELECT record_id || after FROM audit WHERE actor = 'upgrade'"),
+        r#"9101{"deviceType":"entrance"}"#
+    );
+    let checked = printed(&site, &["check", "--json"]);
+    let findings = checked["findings"].to_string();
+    assert!(
+        checked["findings"] == json!([]) || findings.contains("type \\\"door\\\""),
+        "{findings}"
+    );
+}

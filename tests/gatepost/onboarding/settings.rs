@@ -29,7 +29,7 @@ fn a_fresh_file_has_settings_that_a_gate_app_works_with() {
             "name": "Gatepost",
             "settings": {
                 "availableFeatures": ["check-in", "check-out", "delegate-search", "ping", "ping-info"],
-                "deviceHierarchy": [["event"], ["location", "room"], ["session"]],
+                "deviceHierarchy": [["event"], ["location", "room"], ["session", "door"]],
                 "allowRejected": false, "delegateType": null, "enableAt": null, "disableAt": null,
                 "forced": [], "enabledAt": null, "disabledAt": null,
             },

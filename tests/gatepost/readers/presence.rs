@@ -412,3 +412,34 @@ fn a_reader_of_an_earlier_version_goes_on_and_is_listed() {
     let page = crew.page("/console/readers");
     assert!(page.contains("outgoing.allowLocal"), "{page}");
 }
+
+/// Antennas at two doors stand for the hall: a walk from one to the other is neither an exit nor an entry.
+#[test]
+fn who_walks_from_door_to_door_stays_inside() {
+    let venue = Venue::new();
+    let [north, south] = ["north", "south"].map(|code| {
+        venue
+            .all
+            .device(&json!({"code": code, "deviceType": "door", "parent": venue.hall}))
+    });
+    let at_doors = json!({"data": {"Reader": {"antennas": [
+        {"antenna": 1, "place": "code:north", "zone": "room"},
+        {"antenna": 2, "place": "code:south", "zone": "room"},
+    ]}}});
+    let path = format!("/device/id:{}", venue.reader);
+    venue.all.patch(&path, &at_doors).is(200);
+    venue.read("3034AB01", 1);
+    let entered = venue.interactions("entered");
+    assert_eq!(entered[0]["firstDevice"]["id"], venue.hall);
+    venue.read("3034AB01", 2);
+    // Gone from both, once.
+    let exited = venue.interactions("exited");
+    assert_eq!(exited[0]["firstDevice"]["id"], venue.hall);
+    let count = |kind: &str| {
+        let kind = format!("interactions WHERE interaction_type = '{kind}'");
+        venue.server.count(&kind)
+    };
+    assert_eq!((count("entered"), count("exited")), (1, 1));
+    let at_a_door = format!("interactions WHERE first_device_id IN ({north}, {south})");
+    assert_eq!(venue.server.count(&at_a_door), 0);
+}

@@ -562,3 +562,48 @@ fn what_was_removed_stays_away() {
     Served::start(&db).stop();
     assert_eq!(ids(), ["leads"]);
 }
+
+#[test]
+fn reports_count_who_came_by_doors_at_their_place() {
+    let server = Server::start();
+    let all = server.caller_with_all();
+    let hall = all.device(&json!({
+        "name": "Keynote", "deviceType": "session", "startAt": "2026-11-21T09:00:00Z", "endAt": "2026-11-21T10:00:00Z",
+    }));
+    let [north, south] = ["North", "South"]
+        .map(|name| all.device(&json!({"name": name, "deviceType": "door", "parent": hall})));
+    let a = all.delegate(&json!({"firstName": "Ada"}));
+    let happens = |kind: &str, device: i64, at: &str| {
+        let body = json!({"delegate": a, "device": device, "recordedAt": at});
+        all.interact(kind, &body).is(201);
+    };
+    happens("join", south, "2026-11-21T08:00:00Z");
+    happens("check-in", north, "2026-11-21T09:00:00Z");
+    happens("check-in", hall, "2026-11-21T09:10:00Z");
+    happens("check-out", south, "2026-11-21T09:30:00Z");
+    let reader = server.reader();
+    let attendance = &rows(&server, &reader, "attendance", "")[0];
+    for (column, count) in [
+        ("check_ins", 2),
+        ("attended", 1),
+        ("joined", 1),
+        ("inside_now", 0),
+    ] {
+        assert_eq!(attendance[column], count, "{attendance}");
+    }
+    for (device, count) in [(hall, 2), (north, 1), (south, 0)] {
+        let quarters = rows(&server, &reader, "check-ins", &format!("device={device}"));
+        let counted: i64 = quarters
+            .iter()
+            .filter_map(|row| row["check_ins"].as_i64())
+            .sum();
+        assert_eq!(counted, count, "{quarters:?}");
+    }
+    let spent = &rows(&server, &reader, "time-spent", "")[0];
+    assert_eq!(
+        (&spent["session"], &spent["minutes"]),
+        (&json!("Keynote"), &json!(30))
+    );
+    let heat = rows(&server, &reader, "heat", "");
+    assert!(heat.iter().all(|row| row["place"] == "Keynote"), "{heat:?}");
+}

@@ -3,7 +3,8 @@ CREATE TEMP VIEW stays_by_query AS
 SELECT delegate_id, device_id, iif(by_reader, 'reader', 'gate') AS noticed_by,
        datetime(at / 1000, 'unixepoch') AS begins_at,
        -- Empty while nothing tells of it, and its time has not come.
-       iif(ends < told_at AND ends > unixepoch() * 1000, NULL, datetime(ends / 1000, 'unixepoch')) AS ends_at
+       iif(ends < told_at AND ends > unixepoch() * 1000, NULL, datetime(ends / 1000, 'unixepoch')) AS ends_at,
+       device_id AS place_id
 FROM (SELECT *, min(told_at, closes_at, at + 86400000) AS ends FROM (
     SELECT delegate_id, device_id, by_reader, at,
            iif(by_reader AND next_is_exit, never, max(at, coalesce(end_at, never))) AS closes_at,

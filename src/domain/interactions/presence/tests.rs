@@ -55,9 +55,29 @@ fn happened() -> impl Strategy<Value = Happened> {
         )
 }
 
-/// A hall with two sessions, one of them with a corner of its own, and a place by itself.
-const PARENTS: [Option<i64>; 5] = [None, Some(1), Some(1), Some(3), None];
-const DEVICES: i64 = 5;
+/// A hall with two sessions, one of them with a corner of its own, and a place by itself; then two doors of the hall,
+/// one of them deleted, and one of the session with the corner.
+const PARENTS: [Option<i64>; 8] = [
+    None,
+    Some(1),
+    Some(1),
+    Some(3),
+    None,
+    Some(1),
+    Some(1),
+    Some(3),
+];
+const PLACES: i64 = 5;
+const DEVICES: i64 = 8;
+
+/// The place that a device counts for.
+fn place_of(device: i64) -> i64 {
+    if device > PLACES {
+        PARENTS[usize::try_from(device - 1).unwrap()].unwrap()
+    } else {
+        device
+    }
+}
 
 /// A device and what is above it.
 fn path(device: i64) -> Vec<i64> {
@@ -69,9 +89,10 @@ fn file(path: &std::path::Path, all: &[Happened]) -> Connection {
     migrate::create(&file).unwrap();
     for (device, parent) in (1..).zip(PARENTS) {
         file.execute(
-            "INSERT INTO devices (id, parent_id, code, public_id, sources, created_at, updated_at)
-             VALUES (?1, ?2, ?1, ?1, '[]', 0, 0)",
-            (device, parent),
+            "INSERT INTO devices (id, parent_id, device_type, deleted_at, code, public_id, sources, created_at,
+                updated_at)
+             VALUES (?1, ?2, iif(?1 > ?3, 'door', NULL), iif(?1 = 7, 9, NULL), ?1, ?1, '[]', 0, 0)",
+            (device, parent, PLACES),
         )
         .unwrap();
     }
@@ -96,7 +117,7 @@ fn file(path: &std::path::Path, all: &[Happened]) -> Connection {
     file
 }
 
-/// What contract §6 says of one delegate at one device itself, found by reading everything.
+/// What contract §6 says of one delegate at one place itself, by whatever door, found by reading everything.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 struct Expected {
     state: PresenceState,
@@ -111,7 +132,7 @@ impl Expected {
                 "uninvite" => one.second.or(one.first),
                 _ => one.first,
             };
-            if of != Some(delegate) || one.device != Some(device) {
+            if of != Some(delegate) || one.device.map(place_of) != Some(device) {
                 continue;
             }
             let latest = match one.kind {
@@ -153,13 +174,14 @@ proptest! {
             // One person at two places, for whom much is stepped over.
             for one in &mut all {
                 one.first = Some(1);
-                one.device = one.device.map(|device| 1 + device % 2);
+                one.device = one.device.map(|device| 5 + device % 2);
             }
         }
         let folder = tempfile::tempdir().unwrap();
         let file_path = folder.path().join("x.db");
         let file = file(&file_path, &all);
         let device_cache = DeviceCache::default();
+        let doors = device_cache.doors(&file).unwrap();
         let reports = Sandbox::open(&file_path).unwrap();
         let of_view = |column: &str, delegate: i64, device: i64| {
             let sql = format!("SELECT coalesce((SELECT {column} FROM presence \
@@ -167,17 +189,17 @@ proptest! {
             reports.scalar(&sql, 0).unwrap()
         };
         let mut passed = BTreeMap::new();
-        each_history(&file, |delegate, history| {
+        each_history(&file, &device_cache, |delegate, history| {
             assert!(passed.insert(delegate.0, history.clone()).is_none());
             Ok(())
         })
         .unwrap();
         for delegate in 1..4 {
             let who = DelegateId(delegate);
-            let history = History::of(&file, who).unwrap();
+            let history = History::of(&file, &device_cache, who).unwrap();
             let in_pass = passed.remove(&delegate).unwrap_or_default();
             let mut inside = BTreeSet::new();
-            for device in 1..=DEVICES {
+            for device in 1..=PLACES {
                 let expected = Expected::of(&all, delegate, device);
                 let place = DeviceId(device);
                 let since = entered(&all, delegate, device);
@@ -189,9 +211,9 @@ proptest! {
                 prop_assert_eq!(found.last_join, expected.state.last_join);
                 let state = history.state(&file, &device_cache, place).unwrap();
                 prop_assert_eq!(state.is_inside(), since.is_some());
-                prop_assert_eq!(entries(&file, who, place, 99).unwrap(), expected.entries);
-                prop_assert_eq!(entries(&file, who, place, 2).unwrap(), expected.entries.min(2));
-                prop_assert_eq!(is_joined(&file, who, place, &found).unwrap(), is_in);
+                prop_assert_eq!(entries(&file, &doors, who, place, 99).unwrap(), expected.entries);
+                prop_assert_eq!(entries(&file, &doors, who, place, 2).unwrap(), expected.entries.min(2));
+                prop_assert_eq!(is_joined(&file, &doors, who, place, &found).unwrap(), is_in);
                 for (column, value) in [
                     ("inside", i64::from(since.is_some())),
                     ("joined", i64::from(is_in)),
@@ -302,8 +324,9 @@ fn who_enters_a_place_is_inside_everything_above_it() {
     };
     let inside = |name: &str, all: &[Happened]| {
         let file = file(&folder.path().join(name), all);
-        let history = History::of(&file, DelegateId(1)).unwrap();
-        let inside = history.inside(&file, &DeviceCache::default()).unwrap();
+        let device_cache = DeviceCache::default();
+        let history = History::of(&file, &device_cache, DelegateId(1)).unwrap();
+        let inside = history.inside(&file, &device_cache).unwrap();
         inside.iter().map(|device| device.0).collect::<Vec<_>>()
     };
     let entered = at("check-in", 4, 1);
@@ -311,5 +334,7 @@ fn who_enters_a_place_is_inside_everything_above_it() {
         inside("in.db", std::slice::from_ref(&entered)),
         [0, 1, 3, 4]
     );
-    assert!(inside("out.db", &[entered, at("check-out", 1, 2)]).is_empty());
+    assert!(inside("out.db", &[entered.clone(), at("check-out", 1, 2)]).is_empty());
+    // Out by a door of the hall.
+    assert!(inside("door.db", &[entered, at("check-out", 6, 2)]).is_empty());
 }
