@@ -5,7 +5,7 @@ use crate::admin::prelude::*;
 use crate::{
     admin::{
         engine::{Document, RecordDraft},
-        route,
+        entry_types, route,
     },
     core::{
         records::{Field, Kind, write},
@@ -30,7 +30,7 @@ pub const ACCESS: &str = "Access";
 /// The heading of the rules of entry.
 const RULES: &str = "Entry rules";
 /// The rules of entry that have a field.
-const FIELDS: [&str; 7] = [
+const FIELDS: [&str; 9] = [
     "ruleSet",
     "entry",
     "maxCheckIns",
@@ -38,6 +38,8 @@ const FIELDS: [&str; 7] = [
     "capacity",
     "opensBefore",
     "closesAfter",
+    "types",
+    "typeTimes",
 ];
 /// Devices that are offered as a parent.
 const OFFERED: usize = 20;
@@ -172,7 +174,8 @@ impl Editor for Devices {
             groups.push(Group::new("Event manager", manager));
         }
         let rules = rules_group(&settings::load(connection)?.access, draft);
-        groups.extend(engine::filled(vec![rules], &draft.rules)?);
+        let shown = entry_types::shown(draft.rules.clone());
+        groups.extend(engine::filled(vec![rules], &shown)?);
         groups.push(
             Group::new("Codes", fields(|field| field.kind == Kind::Code))
                 .help("Each code is unique among all devices."),
@@ -194,7 +197,7 @@ impl Editor for Devices {
         Ok(Draft {
             name: values.get("name").to_owned(),
             unreadable: None,
-            rules: engine::read(rules.flat_map(|group| &group.inputs), form)?,
+            rules: entry_types::stored(engine::read(rules.flat_map(|group| &group.inputs), form)?),
             values,
         })
     }
@@ -263,7 +266,7 @@ fn rules_group(defaults: &AccessRules, draft: &Draft) -> Group {
         ("daily", Entry::Daily),
     ];
     let entries = entries.map(|(value, entry)| (value, rule_texts::entry(Some(entry))));
-    let inputs = vec![
+    let mut inputs = vec![
         radios(
             "ruleSet",
             "Who",
@@ -302,6 +305,9 @@ fn rules_group(defaults: &AccessRules, draft: &Draft) -> Group {
             defaults.closes_after,
         ),
     ];
+    inputs.extend(entry_types::inputs(
+        "As at the nearest place above that says it, or in the settings",
+    ));
     let group = Group::new(RULES, inputs);
     match &draft.unreadable {
         None => group,

@@ -31,7 +31,7 @@ SELECT delegate_id, device_id, check_ins,
                  WHERE o.first_delegate_id = delegate_id AND o.first_device_id = device_id
                        AND o.effect = 1 AND o.moment = in_at)
            -- Who left a place above left this one, too.
-           END AND NOT EXISTS (
+           END AND NOT day_ended(device_id, in_at) AND NOT EXISTS (
                WITH RECURSIVE above (id) AS (
                    SELECT d.parent_id FROM devices AS d WHERE d.id = device_id
                    UNION SELECT d.parent_id FROM above JOIN devices AS d ON d.id = above.id)

@@ -86,8 +86,9 @@ pub fn judge(
             question.delegate,
             question.device,
         )?;
+    let day = (entering && needed.asks_for_day()).then(|| settings.day(question.at));
     let (last_in_of_day, entries) = if entering {
-        entries(connection, question, needed, &state)?
+        entries(connection, question, needed, &state, day)?
     } else {
         (None, 0)
     };
@@ -116,6 +117,7 @@ pub fn judge(
         },
         entries,
         last_in_of_day,
+        is_today: day.is_none_or(|day| day.contains(question.now)),
         attendee_type: attendee_type.as_deref(),
         joined,
         rooms: &rooms,
@@ -131,17 +133,15 @@ fn entries(
     question: &Question<'_>,
     rules: &AccessRules,
     state: &PresenceState,
+    day: Option<Day>,
 ) -> Result<(Option<Position>, u32)> {
     let (delegate, device) = (question.delegate, question.device);
     let most = rules.max_check_ins.unwrap_or(0);
-    let (last_of_day, of_day) = if rules.asks_for_day() {
-        let day = question.settings.day(question.at);
-        match state.last_in.filter(|last| last.at >= day.begins) {
-            Some(_) => presence::entries_on(connection, delegate, device, day, most)?,
-            None => (None, 0),
+    let (last_of_day, of_day) = match (day, state.last_in) {
+        (Some(day), Some(last)) if last.at >= day.begins => {
+            presence::entries_on(connection, delegate, device, day, most)?
         }
-    } else {
-        (None, 0)
+        _ => (None, 0),
     };
     let entries = match rules.per {
         Some(Per::Day) => of_day,

@@ -6,6 +6,7 @@ mod batch;
 mod changes;
 mod changes_held;
 mod content;
+mod days;
 mod delegates;
 mod devices;
 mod document;
@@ -41,6 +42,7 @@ mod tills;
 mod tokens;
 mod transactions;
 mod tried;
+mod types;
 mod versions;
 
 use crate::harness::{Caller, Server, reply};
