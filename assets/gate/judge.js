@@ -122,14 +122,14 @@ function judgeType(facts, rules) {
   const hours = typeTimes.filter((entry) => isListed(entry.types));
   if (!hours.length) return undefined;
   const time = local(facts.at, facts.zone ?? "UTC")[1];
-  const isWithin = ({ from, until }) => {
-    if (typeof from === "number") return from <= facts.at && facts.at < until;
+  const isWithin = (/** @type {{from: string|number, until: string|number}} */ { from, until }) => {
+    if (typeof from === "number") return from <= facts.at && facts.at < Number(until);
     return from < until ? from <= time && time < until : from <= time || time < until;
   };
   if (hours.some(isWithin)) return undefined;
   // Those that began today come after those to come.
-  const daily = hours.map(({ from }) => from).filter((from) => typeof from === "string").sort();
-  const begins = hours.map(({ from }) => from).filter((from) => typeof from === "number" && from > facts.at);
+  const daily = hours.flatMap(({ from }) => (typeof from === "string" ? [from] : [])).sort();
+  const begins = hours.flatMap(({ from }) => (typeof from === "number" && from > facts.at ? [from] : []));
   const opens = daily.find((from) => from > time) ?? daily[0] ?? (begins.length ? Math.min(...begins) : undefined);
   if (opens !== undefined) return refuse(742, "typeOpensAt", { place, type, at: opens });
   return refuse(742, "typeClosedSince", { place, type, at: Math.max(...hours.map(({ until }) => Number(until))) });

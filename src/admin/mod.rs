@@ -34,6 +34,7 @@ mod deliveries;
 mod devices;
 mod discovery;
 mod engine;
+mod entry_types;
 mod export;
 mod filter;
 mod form;

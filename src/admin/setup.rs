@@ -72,7 +72,7 @@ struct Page {
 impl Page {
     fn new(request: &RequestContext, token: &str) -> Result<Self> {
         let begun = json!({
-            "name": request.console.settings().name, "timeZone": own_zone(), "admission": "once",
+            "name": request.console.settings().name, "timeZone": own_zone(), "days": "one", "admission": "once",
         });
         Ok(Self {
             layout: request.layout("Welcome", None),
@@ -105,6 +105,7 @@ fn groups() -> Vec<Group> {
             .required()
             .offered(Zone::names())
             .help("The venue's time zone."),
+        Input::radios("days", "One day or several?", first_run::DAYS),
         Input::radios("admission", "How do people enter?", admissions).help(
             "Gatepost creates the place Entrance with these rules. Gate apps check in there. You can \
              change the rules at any time.",
@@ -192,6 +193,7 @@ async fn administrator(request: &mut RequestContext) -> Result<UserId> {
             .collect(),
         logo: picture,
         admission: form.filled("admission").map(find).transpose()?,
+        several_days: form.text("days") == "several",
     };
     let created = request.write(move |tx, ctx| first_run::set_up(tx, ctx, &first));
     // Of two who have the link, one becomes administrator.

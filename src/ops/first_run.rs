@@ -20,9 +20,30 @@ pub struct Admission {
     pub name: &'static str,
     pub label: &'static str,
     pub help: &'static str,
-    /// `data.Access` of the entrance.
+    /// `data.Access` of the entrance of an event of one day.
     rules: fn() -> Value,
 }
+
+impl Admission {
+    /// `data.Access` of the entrance. On several days tickets that enter once enter on each.
+    fn rules(&self, several_days: bool) -> Value {
+        let mut rules = (self.rules)();
+        if several_days && rules["entry"] == "single" {
+            rules = json!({"ruleSet": rules["ruleSet"], "entry": "daily"});
+        }
+        rules
+    }
+}
+
+/// How long an event is, to choose from.
+pub const DAYS: [(&str, &str, &str); 2] = [
+    ("one", "One day", ""),
+    (
+        "several",
+        "Several days",
+        "One entry per ticket is one on each day then.",
+    ),
+];
 
 pub const ADMISSIONS: [Admission; 3] = [
     Admission {
@@ -51,10 +72,15 @@ const ENTRANCE: &str = "entrance";
 const PLACE: &str = "place";
 
 /// Creates the entrance, and has gate apps check in there unless they are told otherwise.
-fn create_entrance(tx: &Tx<'_>, ctx: &Context, admission: &Admission) -> Result<()> {
+fn create_entrance(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    admission: &Admission,
+    several_days: bool,
+) -> Result<()> {
     let properties = json!({
         "name": "Entrance", "code": ENTRANCE, "deviceType": "room",
-        "data": {"Access": (admission.rules)()},
+        "data": {"Access": admission.rules(several_days)},
     });
     if let Value::Object(properties) = properties {
         records::create(tx, ctx, &devices::RESOURCE, properties)?;
@@ -72,6 +98,7 @@ pub struct FirstRun {
     pub settings: Map<String, Value>,
     pub logo: Option<Vec<u8>>,
     pub admission: Option<&'static Admission>,
+    pub several_days: bool,
 }
 
 /// Sets the instance up; `None` where it has an administrator already.
@@ -84,7 +111,7 @@ pub fn set_up(tx: &Tx<'_>, ctx: &Context, first: &FirstRun) -> Result<Option<Use
         logo::save(tx, ctx, logo)?;
     }
     if let Some(admission) = first.admission {
-        create_entrance(tx, ctx, admission)?;
+        create_entrance(tx, ctx, admission, first.several_days)?;
     }
     users::create(tx, ctx, &first.administrator).map(Some)
 }

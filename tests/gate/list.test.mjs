@@ -93,6 +93,39 @@ test("who arrived while the gate is offline is counted, once", async () => {
   assert.equal(list.arrivals(scans), undefined);
 });
 
+test("where stays end with the day, nobody is inside from before it", async () => {
+  const { list } = await fresh();
+  const hour = 3_600_000;
+  const [yesterday, today, tomorrow] = [-20 * hour, 0, 24 * hour];
+  const rooms = [{ id: 10, name: "Gate B", capacity: 2, inside: 2, daily: true }, { id: 2, name: "Fair", capacity: 9, inside: 4, daily: false }];
+  const place = { ...PLACE, rules: { entry: "daily" }, rooms, inside: 2, daily: true, days: [-24 * hour, today, tomorrow] };
+  const stay = { inside: true, entries: 1, dayEntries: 1, rooms: [10, 2] };
+  await list.apply(
+    [person(1, "Ada", { ...stay, lastIn: yesterday, since: yesterday }), person(2, "Bob", { ...stay, lastIn: hour, since: hour }), person(3, "Cleo", { insideBefore: true })],
+    { cursor: "a", serverTime: 2 * hour, place },
+  );
+  const [ada, bob, cleo] = [1, 2, 3].map((id) => list.people.get(id));
+  const at = (who, time, waiting = []) => {
+    const { inside, entries, dayEntries, rooms } = list.facts(who, "in", time, waiting);
+    return [list.withWaiting(who, waiting, time).inside ?? false, inside, entries, dayEntries, rooms.map(({ id, inside }) => `${id}:${inside}`).join()];
+  };
+  // Ada is of the day before: she may leave, and is counted again where she comes back.
+  assert.deepEqual(at(ada, 3 * hour), [false, true, 1, 1, "10:2"]);
+  assert.deepEqual(at(bob, 3 * hour), [true, true, 1, 1, ""]);
+  assert.equal(list.facts(cleo, "out", 3 * hour, []).inside, true);
+  const again = { passage: "in", at: 4 * hour, delegate: 1, place: 10 };
+  assert.deepEqual(at(ada, 5 * hour, [again]), [true, true, 2, 1, ""]);
+  assert.deepEqual(at(bob, 5 * hour, [{ ...again, delegate: 2 }]), [true, true, 2, 2, ""]);
+  assert.equal(list.counts([again], 5 * hour).get(10), 3);
+  // While the gate is offline the next day begins: the place is empty, the fair is as it was.
+  assert.deepEqual(at(bob, 25 * hour), [false, true, 1, 1, "10:0"]);
+  assert.deepEqual([...list.counts([again], 25 * hour).values()], [0, 4, 0]);
+  const next = { ...again, at: 26 * hour, delegate: 2 };
+  assert.deepEqual([...list.counts([next], 26 * hour).values()], [1, 4, 1]);
+  const left = { ...again, at: 3 * hour, passage: "out" };
+  assert.equal(list.facts(ada, "out", 3 * hour, [left]).inside, false);
+});
+
 test("a booking is its parent and everybody who names them, kept in step with the list", async () => {
   const { store, list } = await fresh();
   const children = Array.from({ length: 200 }, (_, i) => person(i + 100, `Child ${i}`, { parent: 7 }));

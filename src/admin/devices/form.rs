@@ -5,7 +5,7 @@ use crate::admin::prelude::*;
 use crate::{
     admin::{
         engine::{Document, RecordDraft},
-        route,
+        entry_types, route,
     },
     core::{
         records::{Field, Kind, write},
@@ -31,7 +31,7 @@ pub const ACCESS: &str = "Access";
 /// The heading of the rules of entry.
 const RULES: &str = "Entry rules";
 /// The rules of entry that have a field.
-const FIELDS: [&str; 7] = [
+const FIELDS: [&str; 9] = [
     "ruleSet",
     "entry",
     "maxCheckIns",
@@ -39,6 +39,8 @@ const FIELDS: [&str; 7] = [
     "capacity",
     "opensBefore",
     "closesAfter",
+    "types",
+    "typeTimes",
 ];
 /// Those that a door may set.
 const OF_DOORS: [&str; 5] = [
@@ -192,7 +194,8 @@ impl Editor for Devices {
                  entry, check-ins and people inside are counted at the place.",
             );
         }
-        groups.extend(engine::filled(vec![rules], &draft.rules)?);
+        let shown = entry_types::shown(draft.rules.clone());
+        groups.extend(engine::filled(vec![rules], &shown)?);
         groups.push(
             Group::new("Codes", fields(|field| field.kind == Kind::Code))
                 .help("Each code is unique among all devices."),
@@ -214,7 +217,7 @@ impl Editor for Devices {
         Ok(Draft {
             name: values.get("name").to_owned(),
             unreadable: None,
-            rules: engine::read(rules.flat_map(|group| &group.inputs), form)?,
+            rules: entry_types::stored(engine::read(rules.flat_map(|group| &group.inputs), form)?),
             values,
         })
     }
@@ -297,7 +300,7 @@ fn rules_group(defaults: &AccessRules, draft: &Draft) -> Group {
         ("daily", Entry::Daily),
     ];
     let entries = entries.map(|(value, entry)| (value, rule_texts::entry(Some(entry))));
-    let inputs = vec![
+    let mut inputs = vec![
         radios(
             "ruleSet",
             "Who",
@@ -336,6 +339,9 @@ fn rules_group(defaults: &AccessRules, draft: &Draft) -> Group {
             defaults.closes_after,
         ),
     ];
+    inputs.extend(entry_types::inputs(
+        "As at the nearest place above that says it, or in the settings",
+    ));
     let group = Group::new(RULES, inputs);
     match &draft.unreadable {
         None => group,

@@ -5,7 +5,7 @@ use super::form;
 use crate::admin::prelude::*;
 use crate::{
     admin::engine::Document,
-    core::{audit::HistoryOf, records::Kind},
+    core::{audit::HistoryOf, records::Kind, rules::AccessRules},
     db::counters,
     domain::{
         apps::{
@@ -24,6 +24,7 @@ use crate::{
         history::{self, Change},
         interactions::{
             inside::{self, Inside},
+            judge::{self, DeviceCache},
             presence::{self, PresenceChange},
             types,
         },
@@ -54,6 +55,8 @@ struct Page {
     unreadable: Option<String>,
     capacity: Option<u32>,
     document: Document,
+    /// Whether check-ins are counted over all days, though a ticket enters on each.
+    limits_all_days: bool,
     inside: i64,
     people: Vec<Person>,
     children: Vec<Node>,
@@ -111,6 +114,20 @@ impl Page {
     }
 }
 
+/// The rules that a device has where it sets none: of places above, and of the settings.
+fn inherited(
+    connection: &Connection,
+    device: DeviceId,
+    default: &AccessRules,
+) -> Result<AccessRules> {
+    match judge::in_force(connection, &DeviceCache::default(), device, default) {
+        Ok(rules) => Ok(rules.unwrap_or_default()),
+        // Those above cannot be read, which their own pages say.
+        Err(cause) if matches!(cause.kind, error::Kind::Refused(_)) => Ok(default.clone()),
+        Err(cause) => Err(cause),
+    }
+}
+
 pub async fn show(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let settings = request.console.settings();
@@ -121,9 +138,11 @@ pub async fn show(request: RequestContext) -> Result<Response> {
         let (device, kind) = (record.id, record.kind());
         let own = record.rules();
         let times = (record.start_at, record.end_at);
+        let inherited = inherited(connection, device, &settings.access)?;
         let texts = own
             .as_ref()
-            .map(|own| in_words(own, &settings.access, times, &settings.zone));
+            .map(|own| in_words(own, &inherited, times, &settings.zone));
+        let in_force = own.map(|own| own.or(&inherited)).unwrap_or_default();
         let door_of = doors::place_of_door(connection, device)?;
         let mut rules = texts.unwrap_or_default();
         // What it does not set is for its place to say.
@@ -138,7 +157,10 @@ pub async fn show(request: RequestContext) -> Result<Response> {
             entrances: Doors::read(connection)?.with_doors(device).collect(),
             like_doors: into_doors::candidates(connection, &record)?.len(),
             unreadable: form::unreadable(&record),
-            capacity: own.and_then(|own| own.or(&settings.access).capacity),
+            capacity: in_force.capacity,
+            limits_all_days: in_force.is_daily()
+                && in_force.max_check_ins.is_some()
+                && in_force.per.is_none(),
             document: Document::new(&record.document(), form::ACCESS),
             inside: counters::people(connection, device)?,
             people: people(connection, device, None, SHOWN)?,

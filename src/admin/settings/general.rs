@@ -3,7 +3,7 @@
 use super::layout;
 use crate::admin::prelude::*;
 use crate::{
-    admin::engine::SettingsForm,
+    admin::{engine::SettingsForm, entry_types},
     core::settings::{self, logo},
     db::Durability,
     domain::devices::rule_texts,
@@ -137,6 +137,8 @@ static FORMS: [SettingsForm; 6] = [
         path: "/console/settings/access",
         part_of: Some("access"),
         inputs: access_inputs,
+        shown: entry_types::shown,
+        stored: entry_types::stored,
         saved: "Saved. The rules apply at every gate that has none of its own.",
         ..SettingsForm::EMPTY
     },
@@ -260,7 +262,7 @@ fn presence_inputs() -> Vec<Input> {
 
 fn access_inputs() -> Vec<Input> {
     let number = |name, label| Input::number(name, label, 0, i64::from(u32::MAX));
-    vec![
+    let mut inputs = vec![
         Input::select("ruleSet", "Who", RULE_SETS),
         Input::select("entry", "How often", ENTRIES),
         number("maxCheckIns", "Check-ins per person")
@@ -276,7 +278,9 @@ fn access_inputs() -> Vec<Input> {
         number("closesAfter", "Closes after the end")
             .placeholder("any time")
             .help("Minutes after the end until which people are let in."),
-    ]
+    ];
+    inputs.extend(entry_types::inputs("All types (nothing set)"));
+    inputs
 }
 
 #[cfg(test)]

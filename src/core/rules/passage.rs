@@ -125,6 +125,8 @@ pub struct CheckInFacts<'a> {
     /// The last check-in or override there on the day of the passage; only looked for where a rule asks
     /// for days.
     pub last_in_of_day: Option<Position>,
+    /// Whether the day of the passage is the present one; only told where a rule asks for days.
+    pub is_today: bool,
     /// The type of the attendee; only looked for where a rule needs it.
     pub attendee_type: Option<&'a str>,
     /// Whether it is joined with the place or an ancestor; only asked for where a rule needs it.
@@ -219,7 +221,7 @@ fn judge_entry(facts: &CheckInFacts<'_>, rules: &AccessRules) -> Result<()> {
         let (at, door) = spoken(used)?;
         let place = door.map_or_else(|| name.clone(), |door| format!("{name}, {door}"));
         // The date is told where it is another one, though the event's day be the same.
-        let today = if rules.is_daily() && !at.contains(" on ") {
+        let today = if rules.is_daily() && facts.is_today && !at.contains(" on ") {
             " today"
         } else {
             ""
@@ -344,6 +346,7 @@ mod tests {
             inside: state.is_inside(),
             entries: u32::from(state.last_in.is_some()),
             last_in_of_day: None,
+            is_today: true,
             attendee_type: None,
             joined,
             rooms: rooms.as_slice(),
@@ -452,6 +455,7 @@ mod tests {
                 inside: false,
                 entries: 0,
                 last_in_of_day: None,
+                is_today: true,
                 attendee_type: None,
                 joined: false,
                 rooms: &[],

@@ -228,6 +228,7 @@ fn verdict(rules: Option<&AccessRules>, facts: Facts) -> String {
         inside,
         entries,
         last_in_of_day,
+        is_today: true,
         attendee_type,
         joined,
         rooms: &rooms,

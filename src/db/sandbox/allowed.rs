@@ -107,7 +107,7 @@ const FUNCTIONS: &str = "\
     replace round rtrim sign soundex substr substring trim typeof unhex unicode unlikely \
     upper zeroblob ceil ceiling exp floor ln log log10 log2 mod pi pow power sqrt trunc \
     date time datetime julianday unixepoch strftime timediff current_date current_time \
-    current_timestamp local_time stay_places stay_end \
+    current_timestamp local_time stay_places stay_end day_ended \
     avg count group_concat string_agg sum total median percentile percentile_cont \
     percentile_disc row_number rank dense_rank percent_rank cume_dist ntile lag lead \
     first_value last_value nth_value \

@@ -20,6 +20,7 @@ use std::{
 };
 
 mod allowed;
+mod days;
 mod query_limits;
 mod stays;
 
@@ -114,6 +115,7 @@ impl Sandbox {
         }
         connection.execute_batch(&DEFINITIONS.replace("file.", &format!("{name}.")))?;
         allowed::offer(&connection, zone(&connection, &name)?)?;
+        days::offer(&connection, &name)?;
         connection.pragma_update(None, "query_only", true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         for (limit, most) in LIMITS {

@@ -182,7 +182,7 @@ fn check_sections(tx: &Tx<'_>, id: Option<i64>, changes: &Changes) -> Result<()>
             let mut section = before.clone();
             crate::types::json::merge_patch(&mut section, patch);
             // Who is inside depends on whether stays end with the day.
-            if name == ACCESS && before.get("entry") != section.get("entry") {
+            if name == ACCESS && id.is_some() && before.get("entry") != section.get("entry") {
                 counters::have_people_counted(tx)?;
             }
             if !section.is_null() {

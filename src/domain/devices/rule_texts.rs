@@ -1,7 +1,7 @@
 //! Rules of entry in words a steward understands.
 
 use crate::{
-    core::rules::{AccessRules, Entry, Per, RuleSet},
+    core::rules::{AccessRules, Entry, Per, RuleSet, TypeList, TypeTimes},
     types::{Timestamp, Zone, text::number},
 };
 
@@ -31,6 +31,13 @@ pub fn in_words(
     if let Some(most) = rules.max_check_ins {
         say(most_times(most, rules.per), own.max_check_ins.is_some());
     }
+    if let Some(types) = &rules.types {
+        say(only(types), own.states_types());
+    }
+    for entry in rules.type_times.iter().flat_map(TypeTimes::entries) {
+        let text = format!("{}: {} only.", listed(&entry.types), entry.hours);
+        say(text, own.states_types());
+    }
     if let Some(capacity) = rules.capacity {
         say(at_a_time(capacity), own.capacity.is_some());
     }
@@ -59,6 +66,18 @@ pub fn entry(entry: Option<Entry>) -> &'static str {
         Some(Entry::Multiple) | None => {
             "People may come and go: a ticket enters again without being checked out."
         }
+    }
+}
+
+fn listed(types: &TypeList) -> String {
+    types.names().collect::<Vec<_>>().join(", ")
+}
+
+fn only(types: &TypeList) -> String {
+    match types.names().len() {
+        0 => "Nobody is let in: no type of attendee may enter.".to_owned(),
+        1 => format!("Attendees of this type only: {}.", listed(types)),
+        _ => format!("Attendees of these types only: {}.", listed(types)),
     }
 }
 
@@ -163,6 +182,30 @@ mod tests {
             ),
         ];
         assert_eq!(said, expected.map(|(text, own)| (text.to_owned(), own)));
+    }
+
+    #[test]
+    fn days_and_types_are_said() {
+        let own = rules(
+            &json!({"entry": "daily", "maxCheckIns": 2, "per": "day", "types": ["Crew", "VIP"],
+            "typeTimes": [{"types": ["Crew"], "from": "22:00", "until": "02:00"}]}),
+        );
+        let said = in_words(
+            &own,
+            &AccessRules::default(),
+            (None, None),
+            &Zone::default(),
+        );
+        let said: Vec<_> = said.into_iter().map(|said| said.text).collect();
+        assert_eq!(
+            said[1..],
+            [
+                "Daily entry: a ticket enters once a day until it is checked out.",
+                "Each person is let in 2 times a day at most.",
+                "Attendees of these types only: Crew, VIP.",
+                "Crew: 22:00 to 02:00 only.",
+            ]
+        );
     }
 
     #[test]

@@ -87,8 +87,9 @@ pub fn judge(
     let (delegate, history) = (question.delegate, question.history);
     let joined =
         entering && needs_join && is_joined(connection, device_cache, history, delegate, place)?;
+    let day = (entering && needed.asks_for_day()).then(|| settings.day(question.at));
     let (last_in_of_day, entries) = if entering {
-        entries(connection, &doors, question, needed, place, &state)?
+        entries(connection, &doors, question, needed, place, &state, day)?
     } else {
         (None, 0)
     };
@@ -125,6 +126,7 @@ pub fn judge(
         },
         entries,
         last_in_of_day,
+        is_today: day.is_none_or(|day| day.contains(question.now)),
         attendee_type: attendee_type.as_deref(),
         joined,
         rooms: &rooms,
@@ -142,17 +144,15 @@ fn entries(
     rules: &AccessRules,
     place: DeviceId,
     state: &PresenceState,
+    day: Option<Day>,
 ) -> Result<(Option<Position>, u32)> {
     let delegate = question.delegate;
     let most = rules.max_check_ins.unwrap_or(0);
-    let (last_of_day, of_day) = if rules.asks_for_day() {
-        let day = question.settings.day(question.at);
-        match state.last_in.filter(|last| last.at >= day.begins) {
-            Some(_) => presence::entries_on(connection, doors, delegate, place, day, most)?,
-            None => (None, 0),
+    let (last_of_day, of_day) = match (day, state.last_in) {
+        (Some(day), Some(last)) if last.at >= day.begins => {
+            presence::entries_on(connection, doors, delegate, place, day, most)?
         }
-    } else {
-        (None, 0)
+        _ => (None, 0),
     };
     let entries = match rules.per {
         Some(Per::Day) => of_day,

@@ -184,13 +184,13 @@ impl History {
         connection: &Connection,
         device_cache: &DeviceCache,
     ) -> Result<Vec<(DeviceId, Position)>> {
-        let mut entered = self.entered_ever(connection, device_cache)?;
-        let mut over = Ok(false);
-        entered.retain(|(device, since)| {
-            over = device_cache.is_over(connection, *device, *since);
-            !matches!(over, Ok(true))
-        });
-        over.map(|_| entered)
+        let mut entered = Vec::new();
+        for (device, since) in self.entered_ever(connection, device_cache)? {
+            if !device_cache.is_over(connection, device, since)? {
+                entered.push((device, since));
+            }
+        }
+        Ok(entered)
     }
 
     /// Whether the delegate is inside a device, whatever day they came.

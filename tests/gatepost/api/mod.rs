@@ -6,6 +6,7 @@ mod batch;
 mod changes;
 mod changes_held;
 mod content;
+mod days;
 mod delegates;
 mod devices;
 mod document;
@@ -42,6 +43,7 @@ mod tills;
 mod tokens;
 mod transactions;
 mod tried;
+mod types;
 mod versions;
 
 use crate::harness::{Caller, Server, reply};

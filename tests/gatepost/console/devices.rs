@@ -270,6 +270,68 @@ fn a_form_that_is_sent_as_it_was_shown_changes_nothing() {
 }
 
 #[test]
+fn days_and_types_are_fields_and_rules_without_one_stay() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let api = server.caller_with_all();
+    let hall = api.device(&json!({"name": "Hall", "data": {"Access": {"types": ["Crew"]}}}));
+    let access =
+        json!({"types": [], "entry": "daily", "maxCheckIns": 2, "everybodyOutAt": "23:00"});
+    let lounge = json!({"name": "Lounge", "code": "l", "publicId": "p", "parent": hall, "data": {"Access": access}});
+    let lounge = api.device(&lounge);
+    let at = format!("/console/devices/{lounge}");
+    let page = crew.get(&at).shown();
+    for told in [
+        "Nobody is let in: no type of attendee may enter.",
+        "Check-ins are counted over all days here.",
+    ] {
+        assert!(page.contains(told), "no {told:?} in {page}");
+    }
+    let form = |more: &[(&'static str, &'static str)]| {
+        let fixed = [
+            ("name", "Lounge"),
+            ("code", "l"),
+            ("publicId", "p"),
+            ("available", "1"),
+        ];
+        let rules = [("entry", "daily"), ("maxCheckIns", "2")];
+        let parent: &'static str = format!("Hall (#{hall})").leak();
+        let all = [&fixed[..], &rules[..], &[("parent", parent)], more];
+        crew.edit(lounge, &all.concat())
+    };
+    let stored = || api.read(&format!("/device/id:{lounge}"))["data"]["Access"].clone();
+    // As it was shown: an empty list still lets nobody in.
+    form(&[("whichTypes", "listed"), ("types", ""), ("typeTimes", "")]).taken();
+    assert_eq!(stored(), access);
+    let times = "22:00 to 02:00: VIP, Crew\r\n";
+    form(&[
+        ("per", "day"),
+        ("types", "VIP\r\nCrew"),
+        ("typeTimes", times),
+    ])
+    .taken();
+    assert_eq!(
+        stored(),
+        json!({
+            "entry": "daily", "maxCheckIns": 2, "per": "day", "types": ["VIP", "Crew"], "everybodyOutAt": "23:00",
+            "typeTimes": [{"types": ["VIP", "Crew"], "from": "22:00", "until": "02:00"}],
+        })
+    );
+    let page = crew.get(&at).shown();
+    assert!(page.contains("VIP, Crew: 22:00 to 02:00 only."), "{page}");
+    assert!(!page.contains("Check-ins are counted over all days here."));
+    form(&[("typeTimes", "tonight: VIP")]).refused(422, "tonight: VIP");
+    // Nothing of its own: what the hall says.
+    form(&[]).taken();
+    assert!(stored().get("types").is_none());
+    let page = crew.get(&at).shown();
+    assert!(
+        page.contains("Attendees of this type only: Crew."),
+        "{page}"
+    );
+}
+
+#[test]
 fn of_two_who_edit_one_device_the_second_is_told() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);

@@ -22,10 +22,16 @@ fn setup_form<'a>(token: &'a str, email: &'a str) -> Vec<(&'a str, &'a str)> {
 
 #[test]
 fn the_first_run_creates_an_entrance_where_duplicates_are_refused() {
-    for (admission, used_twice, unregistered) in [
-        ("once", 412, 201),
-        ("again", 201, 201),
-        ("registered", 412, 412),
+    let daily = json!({"ruleSet": "open", "entry": "daily"});
+    let registered = json!({"ruleSet": "simple", "entry": "daily"});
+    let open = json!({"ruleSet": "open", "entry": "multiple"});
+    for (admission, days, used_twice, unregistered, access) in [
+        ("once", "one", 412, 201, None),
+        ("again", "one", 201, 201, None),
+        ("registered", "one", 412, 412, None),
+        ("once", "several", 412, 201, Some(daily)),
+        ("again", "several", 201, 201, Some(open)),
+        ("registered", "several", 412, 412, Some(registered)),
     ] {
         let server = Server::start();
         let link = |connection: &_| server.console.setup.link(connection);
@@ -41,6 +47,7 @@ fn the_first_run_creates_an_entrance_where_duplicates_are_refused() {
         post(&form).refused(422, "how people enter");
         form.pop();
         form.push(("admission", admission));
+        form.push(("days", days));
         post(&form).taken();
 
         let api = server.caller_with_all();
@@ -53,6 +60,10 @@ fn the_first_run_creates_an_entrance_where_duplicates_are_refused() {
         assert_eq!(scan("join", a), 201);
         assert_eq!(scan("check-in", a), 201);
         assert_eq!(scan("check-in", a), used_twice, "{admission}");
+        if let Some(access) = access {
+            let entrance = api.read("/device/code:entrance");
+            assert_eq!(entrance["data"]["Access"], access, "{admission}");
+        }
         // Gate apps are told where they check in.
         let place: String = server.value(
             "SELECT document ->> '$.default.place' FROM app_config ORDER BY version DESC LIMIT 1",
