@@ -12,6 +12,7 @@ mod document;
 mod envelope;
 mod events;
 mod examples;
+mod find;
 mod flags;
 mod forms;
 mod gate;
