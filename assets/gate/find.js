@@ -10,7 +10,7 @@ import { alternative, forms, isCjk, split } from "./fold.js";
 const WORDS_MAX = 6;
 const WORD_MAX = 40;
 const CANDIDATES_MAX = 1000;
-// With fewer hits than that, parts of words and typos are looked for as well.
+// With fewer hits than that, parts of words are looked for as well; with none, typos.
 const FEW = 3;
 const ONE_TYPO_MIN = 4;
 const TWO_TYPOS_MIN = 8;
@@ -64,7 +64,7 @@ export function find(people, texts, query, most) {
   if (!isWholeName && hits.size < FEW) {
     for (const joined of joins(words)) read(joined, "joined", beginning);
     read(words, "plain", (word) => [word.length > 2 ? word : ` ${word}`]);
-    if (hits.size < FEW) read(words, "typos", (word) => pieces(word) ?? [` ${word}`]);
+    if (hits.size === 0) read(words, "typos", (word) => pieces(word) ?? [` ${word}`]);
   }
   const ranked = [...hits.values()].sort(compare).slice(0, most);
   return ranked.map(([, , , , id]) => /** @type {Person} */ (people.get(id)));

@@ -4,7 +4,7 @@
 
 use super::{
     FIELDS,
-    rank::{self, Candidate, Rank},
+    rank::{self, Candidate, Rank, Reading},
 };
 use crate::{
     core::search::trigrams,
@@ -24,7 +24,7 @@ const WORDS_MAX: usize = 6;
 const WORD_MAX: usize = 40;
 /// Candidates that each way to read the words may give.
 const CANDIDATES_MAX: usize = 1_000;
-/// With fewer hits than that, parts of words and typos are looked for as well.
+/// With fewer hits than that, parts of words are looked for as well; with none, typos.
 const FEW: usize = 3;
 /// Digits that make a phone number.
 const PHONE_MIN: usize = 4;
@@ -219,7 +219,7 @@ impl Finder<'_> {
 
     fn by_phone(&mut self, digits: &str) -> Result<()> {
         let end = &digits[digits.len().saturating_sub(PHONE_END)..];
-        let Some(query) = trigrams([format!("{end} ").as_str()].into_iter()) else {
+        let Some(query) = query_of(&format!("{end} ")) else {
             return Ok(());
         };
         self.each(&format!("{{phone}} : ({query})"), |candidate| {
@@ -230,48 +230,33 @@ impl Finder<'_> {
     /// Reads the words one way after the other, until there are hits enough.
     fn by_words(&mut self, most: usize) -> Result<()> {
         let words = &self.people.words;
-        let spaced = |word: &String| format!(" {word} ");
-        self.read(words, rank::Reading::Plain, |word| {
-            trigrams([&*spaced(word)].into_iter())
-        })?;
+        self.read(words, Reading::Plain, |word| query_of(&format!(" {word} ")))?;
         if self.people.is_whole || self.hits.len() >= most {
             return Ok(());
         }
-        let beginning = |word: &String| format!(" {word}");
-        self.read(words, rank::Reading::Plain, |word| {
-            trigrams([&*beginning(word)].into_iter())
-        })?;
-        if self.hits.len() < most {
-            self.read(words, rank::Reading::Plain, |word| {
-                trigrams([&*beginning(&alternative(word))].into_iter())
-            })?;
+        let beginning = |word: &str| query_of(&format!(" {word}"));
+        let spelt = |word: &str| beginning(&alternative(word));
+        self.read(words, Reading::Plain, beginning)?;
+        // Of a word without another spelling the index has the beginning under both.
+        if self.hits.len() < most && words.iter().any(|word| alternative(word) != *word) {
+            self.read(words, Reading::Plain, spelt)?;
         }
         if self.hits.len() < FEW.min(most) {
             for joined in joined(words) {
-                self.read(&joined, rank::Reading::Joined, |word| {
-                    trigrams([&*beginning(&alternative(word))].into_iter())
-                })?;
+                self.read(&joined, Reading::Joined, spelt)?;
             }
-            self.read(words, rank::Reading::Plain, |word| {
-                match word.chars().nth(2) {
-                    Some(_) => trigrams([word.as_str()].into_iter()),
-                    None => trigrams([&*beginning(word)].into_iter()),
-                }
+            self.read(words, Reading::Plain, |word| {
+                query_of(word).or_else(|| beginning(word))
             })?;
         }
-        if self.hits.len() < FEW.min(most) {
-            self.read(words, rank::Reading::Typos, |word| {
-                rank::pieces(word).map_or_else(
-                    || trigrams([&*beginning(word)].into_iter()),
-                    |pieces| {
-                        let pieces = pieces
-                            .iter()
-                            .filter_map(|piece| trigrams([piece.as_str()].into_iter()));
-                        let pieces: Vec<String> =
-                            pieces.map(|piece| format!("({piece})")).collect();
-                        Some(format!("({})", pieces.join(" OR ")))
-                    },
-                )
+        if self.hits.is_empty() {
+            self.read(words, Reading::Typos, |word| {
+                let Some(pieces) = rank::pieces(word) else {
+                    return beginning(word);
+                };
+                let pieces = pieces.iter().filter_map(|piece| query_of(piece));
+                let pieces: Vec<String> = pieces.map(|piece| format!("({piece})")).collect();
+                Some(format!("({})", pieces.join(" OR ")))
             })?;
         }
         Ok(())
@@ -281,10 +266,10 @@ impl Finder<'_> {
     fn read(
         &mut self,
         words: &[String],
-        reading: rank::Reading,
-        query: impl Fn(&String) -> Option<String>,
+        reading: Reading,
+        query: impl Fn(&str) -> Option<String>,
     ) -> Result<()> {
-        let queries: Vec<String> = words.iter().filter_map(query).collect();
+        let queries: Vec<String> = words.iter().filter_map(|word| query(word)).collect();
         if queries.is_empty() {
             return Ok(());
         }
@@ -331,6 +316,11 @@ impl Finder<'_> {
         self.is_capped |= looked_at == self.candidates_max;
         Ok(())
     }
+}
+
+/// The query for every three letters in a row of a text; none of a shorter one.
+fn query_of(text: &str) -> Option<String> {
+    trigrams(std::iter::once(text))
 }
 
 /// The words with two neighbours as one, each pair in turn, and all as one: `mc carthy`.

@@ -60,7 +60,7 @@ fn delegates_are_found_the_likeliest_first() {
         api.post("/delegate/find", &body).invalid(about);
     }
     api.delete(&format!("/delegate/id:{jurgen}")).is(204);
-    assert_eq!(found("muller jurgen"), []);
+    assert!(found("muller jurgen").is_empty());
     server.has_indexed_everybody();
 }
 
@@ -103,7 +103,7 @@ fn whom_another_program_writes_is_found_as_well() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     assert_eq!(found("zolw"), [jurgen]);
-    assert_eq!(found("muller jurgen"), []);
+    assert!(found("muller jurgen").is_empty());
     server.has_indexed_everybody();
 }
 
