@@ -1,6 +1,9 @@
 //! `/delegate/...` (spec: Delegate endpoints).
 
-use super::{People, RESOURCE, SEARCHED, erase, find, find_readable, people};
+use super::{
+    RESOURCE, SEARCHED, erase, find, find_readable, people,
+    schemas::{FindInput, FoundDelegates},
+};
 use crate::{
     core::records::{Selection, input::check_visible, write},
     db::Tx,
@@ -8,15 +11,12 @@ use crate::{
         App, Granted,
         roles::{ReadDelegate, ReadDelegates, UserToken, WriteDelegates},
     },
-    types::{
-        DelegateSelector,
-        error::{Error, Result},
-    },
+    types::{DelegateSelector, error::Result},
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
-        Outcome, RequestId, field_names,
+        Outcome, RequestId,
         record::{Embedded, answered, created, found, page, patched, sent},
-        schema::{Described, array, example, from_json},
+        schema::{Described, example},
     },
 };
 use poem_openapi::{
@@ -26,12 +26,6 @@ use poem_openapi::{
 };
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
-
-/// Characters of what somebody types to find somebody.
-const QUERY_MAX_CHARS: usize = 500;
-/// Delegates that are found without `limit`, and at the most.
-const FOUND_DEFAULT: i64 = 20;
-const FOUND_MAX: usize = 100;
 
 /// A delegate as it is answered.
 pub struct Delegate;
@@ -85,89 +79,6 @@ impl Described for DelegateInput {
             ),
             json!({"firstName": "Ada", "lastName": "Lovelace", "barcode": "TICKET-0007", "data": {"Data": {"dietaryNeeds": "vegan"}}}),
         )
-    }
-}
-
-/// Delegates, the likeliest first.
-pub struct FoundDelegates;
-
-impl Described for FoundDelegates {
-    const NAME: &'static str = "FoundDelegates";
-
-    fn schema() -> MetaSchema {
-        let found = array(Delegate::reference(), "The likeliest first.");
-        example(
-            found,
-            json!([{"id": 7, "_type": "delegate", "firstName": "Jürgen", "lastName": "Müller"}]),
-        )
-    }
-
-    fn register_parts(registry: &mut Registry) {
-        Delegate::register(registry);
-    }
-}
-
-/// Whom to find.
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FindInput {
-    query: String,
-    #[serde(default)]
-    limit: Option<i64>,
-    #[serde(default, deserialize_with = "field_names")]
-    fields: Option<String>,
-}
-
-impl Described for FindInput {
-    const NAME: &'static str = "FindInput";
-
-    fn schema() -> MetaSchema {
-        from_json(&json!({
-            "type": "object",
-            "required": ["query"],
-            "description": "Whom to find.",
-            "properties": {
-                "query": {
-                    "type": "string", "minLength": 1, "maxLength": QUERY_MAX_CHARS,
-                    "description": "Words of a name in any order, of a company, an e-mail address or a job title, a code, or a phone number: two letters or more, or one of Chinese, Japanese or Korean.",
-                },
-                "limit": {
-                    "type": "integer", "format": "int64", "nullable": true, "minimum": 1, "maximum": FOUND_MAX,
-                    "description": "Delegates at the most; 20 without it.",
-                },
-                "fields": {
-                    "description": "Properties to show; all without it.",
-                    "anyOf": [
-                        {
-                            "type": "array", "nullable": true, "items": {"type": "string"},
-                            "description": "Names of properties.",
-                        },
-                        {"type": "string", "description": "Names of properties, separated by commas."},
-                    ],
-                },
-            },
-            "example": {"query": "muller jurg", "limit": 5, "fields": "id,barcode,firstName,lastName"},
-        }))
-    }
-}
-
-impl FindInput {
-    /// # Errors
-    /// [`crate::types::error::Kind::Invalid`].
-    fn people(&self, visible: Option<&[String]>) -> Result<(People, usize)> {
-        if self.query.chars().count() > QUERY_MAX_CHARS {
-            let message = format!("query: must have at most {QUERY_MAX_CHARS} characters");
-            return Err(Error::invalid(message));
-        }
-        let people = People::new(&self.query).seen_by(visible);
-        if !people.is_long_enough() {
-            return Err(Error::invalid("query: must have 2 letters or more"));
-        }
-        let limit = usize::try_from(self.limit.unwrap_or(FOUND_DEFAULT)).unwrap_or_default();
-        if !(1..=FOUND_MAX).contains(&limit) {
-            return Err(Error::invalid(format!("limit: must be 1 to {FOUND_MAX}")));
-        }
-        Ok((people, limit))
     }
 }
 

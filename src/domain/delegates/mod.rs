@@ -13,6 +13,7 @@ pub mod note;
 pub mod overview;
 pub mod people;
 mod rank;
+mod schemas;
 
 pub use blocked::restore;
 pub use erased::{PUT_ASIDE, copies_with};
