@@ -58,14 +58,6 @@ CREATE INDEX delegates_type ON delegates (delegate_type) WHERE delegate_type IS 
 -- With the codes in it: a scan that a gate admitted may be of somebody who was deleted since.
 CREATE INDEX delegates_deleted ON delegates (deleted_at, barcode, rfid, external_id, public_id, code, uhf_id, slug)
     WHERE deleted_at IS NOT NULL;
--- Search as you type: the text index knows no word of one or two letters. Each letter's entries are in
--- the order of ids, so that a page stops once it is full (src/core/search/lead.rs).
-CREATE INDEX delegates_last_1 ON delegates (lower(substr(last_name, 1, 1))) WHERE last_name IS NOT NULL AND deleted_at IS NULL;
-CREATE INDEX delegates_last_2 ON delegates (lower(substr(last_name, 1, 2))) WHERE last_name IS NOT NULL AND deleted_at IS NULL;
-CREATE INDEX delegates_first_1 ON delegates (lower(substr(first_name, 1, 1))) WHERE first_name IS NOT NULL AND deleted_at IS NULL;
-CREATE INDEX delegates_first_2 ON delegates (lower(substr(first_name, 1, 2))) WHERE first_name IS NOT NULL AND deleted_at IS NULL;
-CREATE INDEX delegates_company_1 ON delegates (lower(substr(company, 1, 1))) WHERE company IS NOT NULL AND deleted_at IS NULL;
-CREATE INDEX delegates_company_2 ON delegates (lower(substr(company, 1, 2))) WHERE company IS NOT NULL AND deleted_at IS NULL;
 
 -- A room, a session, a reader, an app, a product; an event is a device whose device_type is 'event'.
 CREATE TABLE devices (
@@ -415,37 +407,41 @@ BEGIN
     INSERT INTO counters (name, value) VALUES ('moves', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1;
 END;
 
--- Finds any three letters in a row within a delegate's texts; what it finds is compared again with
--- the row itself. Kept by triggers, deleted records included, so that the console finds those too.
+-- Finds any three letters in a row of a delegate's folded texts (src/types/fold.rs); what it finds is compared again
+-- with the row itself. Deleted records are in it, so that the console finds those too.
 CREATE VIRTUAL TABLE delegates_search USING fts5 (
     first_name, last_name, email, phone, job_title, company, barcode, external_id,
-    content = 'delegates', content_rowid = 'id', tokenize = 'trigram', detail = 'column', columnsize = 0
+    content = '', tokenize = 'trigram case_sensitive 1', detail = 'column', columnsize = 0
 );
 
--- SQLite has the index write out what it gathered before every statement that could fail half-way,
--- which an insert with this trigger is: three times the work for a long list. While a row stands
--- here, only ever within one transaction, whoever inserts sees to the index itself.
-CREATE TABLE delegates_search_later (
-    id INTEGER PRIMARY KEY CHECK (id = 1)
+-- Rows that changed and what the index has of them; Gatepost writes the index by it before it commits
+-- (src/db/search_index.rs). SQLite cannot fold, and another program that writes the file need not.
+CREATE TABLE delegates_search_pending (
+    id          INTEGER PRIMARY KEY,
+    is_indexed  INTEGER NOT NULL,
+    first_name  TEXT,
+    last_name   TEXT,
+    email       TEXT,
+    phone       TEXT,
+    job_title   TEXT,
+    company     TEXT,
+    barcode     TEXT,
+    external_id TEXT
 ) STRICT;
-CREATE TRIGGER delegates_search_insert AFTER INSERT ON delegates
-WHEN NOT EXISTS (SELECT 1 FROM delegates_search_later) BEGIN
-    INSERT INTO delegates_search (rowid, first_name, last_name, email, phone, job_title, company, barcode, external_id)
-    VALUES (new.id, new.first_name, new.last_name, new.email, new.phone, new.job_title, new.company, new.barcode, new.external_id);
+CREATE TRIGGER delegates_search_insert AFTER INSERT ON delegates BEGIN
+    INSERT OR IGNORE INTO delegates_search_pending (id, is_indexed) VALUES (new.id, 0);
 END;
 CREATE TRIGGER delegates_search_delete AFTER DELETE ON delegates BEGIN
-    INSERT INTO delegates_search (delegates_search, rowid, first_name, last_name, email, phone, job_title, company, barcode, external_id)
-    VALUES ('delete', old.id, old.first_name, old.last_name, old.email, old.phone, old.job_title, old.company, old.barcode, old.external_id);
+    INSERT OR IGNORE INTO delegates_search_pending
+    VALUES (old.id, 1, old.first_name, old.last_name, old.email, old.phone, old.job_title, old.company, old.barcode, old.external_id);
 END;
 CREATE TRIGGER delegates_search_update
 AFTER UPDATE OF first_name, last_name, email, phone, job_title, company, barcode, external_id ON delegates
 WHEN (old.first_name, old.last_name, old.email, old.phone, old.job_title, old.company, old.barcode, old.external_id)
     IS NOT (new.first_name, new.last_name, new.email, new.phone, new.job_title, new.company, new.barcode, new.external_id)
 BEGIN
-    INSERT INTO delegates_search (delegates_search, rowid, first_name, last_name, email, phone, job_title, company, barcode, external_id)
-    VALUES ('delete', old.id, old.first_name, old.last_name, old.email, old.phone, old.job_title, old.company, old.barcode, old.external_id);
-    INSERT INTO delegates_search (rowid, first_name, last_name, email, phone, job_title, company, barcode, external_id)
-    VALUES (new.id, new.first_name, new.last_name, new.email, new.phone, new.job_title, new.company, new.barcode, new.external_id);
+    INSERT OR IGNORE INTO delegates_search_pending
+    VALUES (old.id, 1, old.first_name, old.last_name, old.email, old.phone, old.job_title, old.company, old.barcode, old.external_id);
 END;
 
 -- A batch is one import: what it was made from, how far it came, and what its rows became.

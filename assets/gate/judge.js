@@ -1,7 +1,8 @@
 // May this person pass here now? The rules of `src/core/rules/passage.rs`, for a gate that cannot
 // reach the server. Pure: facts in, a verdict out. `tests/gate/judge.json` holds both to one law.
 
-import { dayBegan, fold } from "./list.js";
+import { fold } from "./fold.js";
+import { dayBegan } from "./list.js";
 import { t } from "./texts.js";
 
 /**

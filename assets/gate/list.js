@@ -1,13 +1,15 @@
 // The list of attendees: a copy of the server's snapshot, in memory indexed by code and by folded
-// name, and in IndexedDB so that the gate starts without the server.
+// texts, and in IndexedDB so that the gate starts without the server.
 
 import { meant } from "./barcode.js";
+import { find, indexed } from "./find.js";
 
 /**
  * @typedef {object} Person
  * @property {number} id
  * @property {string} [name]
  * @property {string} [category]
+ * @property {string} [company]
  * @property {string[]} [codes] that of the ticket first
  * @property {boolean} [noTicket] none of them is that of a ticket
  * @property {boolean} [joined]
@@ -46,11 +48,7 @@ import { meant } from "./barcode.js";
  * @typedef {{cursor: string, more?: boolean, serverTime?: number, place?: Place}} FeedMeta
  */
 
-const SEARCH_MIN = 3;
 const SEARCH_HITS = 8;
-
-/** Lower case without accents, so that `Zoe` finds `Zoë`. @param {string} text */
-export const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("ß", "ss").trim();
 
 const DAY_MS = 86_400_000;
 
@@ -69,8 +67,8 @@ export class List {
   people = new Map();
   /** @type {Map<string, number>} */
   #codes = new Map();
-  /** @type {Map<number, string>} */
-  #folded = new Map();
+  /** What each is found by. @type {Map<number, string>} */
+  #texts = new Map();
   /** Ids of those who name an attendee as their parent. @type {Map<number, Set<number>>} */
   #children = new Map();
   /** @type {Map<number, {id: number, code: string, reason: string}>} */
@@ -161,7 +159,7 @@ export class List {
   /** Forgets everything: another place, or the gate was revoked. */
   async clear() {
     const walkIns = [...this.people.values()].filter(({ id }) => id < 0);
-    for (const map of [this.people, this.#codes, this.#folded, this.#children, this.#blocked, this.#blockedCodes]) map.clear();
+    for (const map of [this.people, this.#codes, this.#texts, this.#children, this.#blocked, this.#blockedCodes]) map.clear();
     this.setWalkIns(walkIns);
     this.restart();
     this.place = undefined;
@@ -188,7 +186,7 @@ export class List {
     this.#drop(person.id);
     this.people.set(person.id, person);
     for (const code of person.codes ?? []) this.#codes.set(code, person.id);
-    this.#folded.set(person.id, fold(person.name ?? ""));
+    this.#texts.set(person.id, indexed(person));
     if (person.parent === undefined) return;
     const children = this.#children.get(person.parent);
     if (children) children.add(person.id);
@@ -203,7 +201,7 @@ export class List {
     }
     if (parent !== undefined) this.#children.get(parent)?.delete(id);
     this.people.delete(id);
-    this.#folded.delete(id);
+    this.#texts.delete(id);
   }
 
   /** @param {{id: number, code: string, reason: string}} blocked */
@@ -290,16 +288,12 @@ export class List {
     return this.#codes.has(text) || this.#blockedCodes.has(text) ? text : meant(text);
   }
 
-  /** A few attendees whose name has every word of `query`; none below three letters. @param {string} query */
+  /** A few attendees by name, company or code, the likeliest first: whoever has the code before all others. @param {string} query */
   search(query) {
-    const words = fold(query).split(/\s+/).filter(Boolean);
-    if (words.join("").length < SEARCH_MIN) return [];
-    const hits = [];
-    for (const [id, name] of this.#folded) {
-      if (words.every((part) => name.includes(part))) hits.push(this.#today(/** @type {Person} */ (this.people.get(id))));
-      if (hits.length === SEARCH_HITS) break;
-    }
-    return hits;
+    const holder = this.find(query.trim());
+    const hits = find(this.people, this.#texts, query, SEARCH_HITS).filter((person) => person !== holder);
+    const best = holder ? [holder, ...hits].slice(0, SEARCH_HITS) : hits;
+    return best.map((person) => this.#today(person));
   }
 
   /**

@@ -1,9 +1,9 @@
-// Search by name: three letters or more and a few hits, so that nobody browses the list.
+// Search by name, company or code: three letters or more and a few hits, so that nobody browses the list.
 
 import { byId, make, setText } from "./dom.js";
+import { isLongEnough } from "./find.js";
 import { t } from "./texts.js";
 
-const LETTERS_MIN = 3;
 const PAUSE_MS = 200;
 
 /** @typedef {import("./list.js").Person} Person */
@@ -12,6 +12,10 @@ export class SearchDialog {
   #asked = 0;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   #timer;
+  /** What the hits were found by. */
+  #answered = "";
+  /** @type {Person[]} */
+  #hits = [];
 
   /**
    * @param {import("./server.js").Server} server @param {import("./list.js").List} list
@@ -30,7 +34,7 @@ export class SearchDialog {
     });
     byId("search-form").addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#search();
+      this.#take();
     });
   }
 
@@ -46,27 +50,36 @@ export class SearchDialog {
     this.#asked += 1;
     clearTimeout(this.#timer);
     this.field.value = "";
-    byId("hits").replaceChildren();
+    this.#show("", [], "");
+  }
+
+  /** Enter takes the first hit, also of an answer that is still to come. */
+  async #take() {
+    const query = this.field.value.trim();
+    if (this.#answered !== query) await this.#search();
+    if (this.#answered === query && this.#hits.length) this.actions.choose(this.#hits[0]);
   }
 
   /** The server knows everybody; the list answers where the server does not. */
   async #search() {
     const query = this.field.value.trim();
     const asked = (this.#asked += 1);
-    if ([...query].length < LETTERS_MIN) return this.#show([], t("search.few"));
+    clearTimeout(this.#timer);
+    if (!isLongEnough(query)) return this.#show(query, [], t("search.few"));
     let hits;
     let note = "";
     if (this.server.online) {
       const parameters = new URLSearchParams({ q: query, place: String(this.place()) });
       const answer = await this.server.request("GET", `/gate/search?${parameters}`, { timeoutMs: 1500 }).catch(() => undefined);
       if (answer?.status === 200) hits = answer.data;
+      if (asked === this.#asked && answer?.status === 400) return this.#show(query, [], t("search.few"));
     }
     if (asked !== this.#asked) return;
     if (!hits) {
       hits = this.list.search(query);
       note = t("search.offline");
     }
-    this.#show(hits, hits.length ? note : `${t("search.none")}. ${note}`);
+    this.#show(query, hits, hits.length ? note : `${t("search.none")}. ${note}`);
   }
 
   /** @param {() => void} run */
@@ -75,11 +88,13 @@ export class SearchDialog {
     run();
   }
 
-  /** @param {Person[]} hits @param {string} note */
-  #show(hits, note) {
+  /** @param {string} query @param {Person[]} hits @param {string} note */
+  #show(query, hits, note) {
+    this.#answered = query;
+    this.#hits = hits;
     setText(byId("search-note"), note);
     byId("hits").replaceChildren(...hits.map((person) => {
-      const about = [person.category, person.inside && t("search.inside")].filter(Boolean).join(" · ");
+      const about = [person.company, person.category, t(person.inside ? "search.inside" : "search.outside")].filter(Boolean).join(" · ");
       const more = this.actions.more(person).map(([text, run]) => make("button", { type: "button", class: "plain", onclick: () => this.#leave(run) }, text));
       const choose = make("button", { type: "button", onclick: () => this.actions.choose(person) }, person.name ?? String(person.id), make("small", {}, about));
       return make("li", {}, choose, more.length > 0 && make("div", { class: "actions" }, ...more));

@@ -4,7 +4,7 @@
 //! # Layout
 //! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files; `hostile`
 //! burdens the server with bad connections; `limits`, `figures`, `paced`, `growth`, `data`, `console`,
-//! `pings`, `waiting`, `peers` and `readers` are the longer runs that start the server themselves.
+//! `pings`, `waiting`, `peers` and `readers` are the longer runs that start the server themselves; `names` finds people.
 
 mod chores;
 mod client;
@@ -16,6 +16,7 @@ mod histogram;
 mod hostile;
 mod limits;
 mod measure;
+mod names;
 mod noop;
 mod output;
 mod paced;
@@ -62,7 +63,8 @@ The handbook's figures (starts the server itself):
   cargo run --release --example load -- waiting --output waiting.txt
   cargo run --release --example load -- peers --output peers.txt
   cargo run --release --example load -- readers --output readers.txt
-  cargo run --release --example load -- walks --output walks.txt";
+  cargo run --release --example load -- walks --output walks.txt
+  cargo run --release --example load -- search";
 
 #[derive(Parser)]
 #[command(about = "Load generator and figures for Gatepost", after_help = EXAMPLES)]
@@ -130,6 +132,8 @@ enum What {
     Peers(peers::Options),
     /// Check-ins beside UHF readers, with people who walk from hall to hall
     Readers(readers::Options),
+    /// Finding attendees by what people type, and an import of 100,000
+    Search(names::Options),
     /// How right presence is about simulated walks
     Walks(readers::AccuracyOptions),
 }
@@ -248,6 +252,7 @@ async fn perform(what: What) -> Result<bool> {
         What::Waiting(options) => waiting::figures(&options).await.map(|()| true),
         What::Peers(options) => peers::figures(&options).await.map(|()| true),
         What::Readers(options) => readers::figures(&options).await,
+        What::Search(options) => names::search(&options).map(|()| true),
         What::Walks(options) => readers::accuracy(&options),
     }
 }

@@ -1,7 +1,7 @@
 //! Makes a fresh file with `schema.sql`, and brings an older one to the current schema by the steps that it
 //! lacks. Steps are never changed once released: they are how old files remember their past.
 
-use super::{APPLICATION_ID, open};
+use super::{APPLICATION_ID, error::is_damage, open, search_index};
 use crate::types::{
     error::{Error, Result},
     os,
@@ -55,6 +55,7 @@ const STEPS: &[M<'static>] = &[
         include_str!("migrations/reports_readers.sql")
     )),
     M::up(include_str!("migrations/0029_doors.sql")),
+    M::up(include_str!("migrations/0032_folded_search.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.
@@ -83,7 +84,7 @@ pub fn create(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Runs the steps that an older file lacks.
+/// Runs the steps that an older file lacks, and indexes the attendees that were changed without the index.
 pub fn upgrade(connection: &mut Connection) -> Result<()> {
     let steps = Migrations::from_slice(STEPS);
     let done: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
@@ -106,7 +107,15 @@ pub fn upgrade(connection: &mut Connection) -> Result<()> {
             )
         })?;
     }
-    Ok(())
+    // Before this end, too, when a step that was done left rows for it.
+    match search_index::settle_all(connection) {
+        // It is made anew before a server begins.
+        Err(cause) if is_damage(&cause) => {
+            tracing::warn!("the index for searching is damaged: {cause}");
+            Ok(())
+        }
+        settled => settled,
+    }
 }
 
 /// Brings a file to a version that is not the newest.

@@ -17,6 +17,7 @@ mod on_disk;
 pub mod open;
 pub mod salvage;
 pub mod sandbox;
+pub mod search_index;
 mod second_path;
 pub mod stats;
 mod tx;

@@ -4,6 +4,7 @@
 use super::{
     counters::{self, Ids},
     job::{Place, not_yet},
+    search_index,
 };
 use crate::types::{
     DeviceId, Timestamp,
@@ -210,6 +211,7 @@ pub fn in_transaction<T>(
             place: Place::Within,
         })?;
         group.ids.keep(connection)?;
+        search_index::settle(connection, usize::MAX)?;
         Ok(outcome)
     })
 }

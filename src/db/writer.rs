@@ -16,8 +16,9 @@ use super::{
     checkpoint::{self, Checkpointer},
     error,
     job::{ATTACHED, Job, JobFailure, JobOf, Outcome, Place, Priority, SavepointMode, Work},
+    search_index,
     stats::{Queued, Stats},
-    tx::{BEGIN, Group, Tx, execute, undone},
+    tx::{BEGIN, Group, Tx, execute, savepoint, undone},
     usage::{Position, Usage},
     watch::{self, Watch},
 };
@@ -146,6 +147,8 @@ struct Loop {
     lock_looked_at: Cell<Option<Instant>>,
     /// Whether a job came upon damage since the last commit.
     found_damage: Cell<bool>,
+    /// The index for searching could not be written: it is damaged, and left until it is made anew.
+    is_index_lost: Cell<bool>,
     /// None while it is not known.
     data_version: Option<i64>,
 }
@@ -201,6 +204,7 @@ impl Loop {
             looked_at: Cell::new(Instant::now()),
             lock_looked_at: Cell::new(None),
             found_damage: Cell::new(false),
+            is_index_lost: Cell::new(false),
         }
     }
 
@@ -219,6 +223,7 @@ impl Loop {
                             {
                                 self.usage.committed(position);
                             }
+                            self.index_others();
                         }
                     }
                     Err(RecvTimeoutError::Disconnected) => return self.end(),
@@ -263,7 +268,8 @@ impl Loop {
         let lost = match self.begin() {
             Ok(()) => {
                 let ran = self.run_jobs(jobs, &mut done);
-                ran.and_then(|()| self.commit(done.len())).err()
+                ran.and_then(|()| self.commit(done.len(), search_index::SLICE))
+                    .err()
             }
             Err(cause) => {
                 done.extend(self.waiting.soon.drain(..));
@@ -278,10 +284,14 @@ impl Loop {
         if !job.take_up() {
             return job.answer(None);
         }
+        let indexed_max = match job.priority() {
+            Priority::Interactive | Priority::Background => search_index::SLICE,
+            Priority::ExclusiveWith(_) | Priority::Exclusive => usize::MAX,
+        };
         let lost = self.begin().and_then(|()| {
             let begun = Instant::now();
             if self.run_job(&mut *job, SavepointMode::Transaction).is_ok() {
-                self.commit(1)?;
+                self.commit(1, indexed_max)?;
                 self.stats.slice(begun.elapsed());
                 return Ok(());
             }
@@ -466,9 +476,43 @@ impl Loop {
         Ok(())
     }
 
-    /// Commits so many jobs.
-    fn commit(&self, jobs: usize) -> Result<()> {
+    /// Indexes what another program wrote, a slice at a time while nobody waits.
+    fn index_others(&mut self) {
+        let is_behind = search_index::is_behind(&self.connection);
+        if is_behind.is_ok_and(|is_behind| is_behind) && !self.is_index_lost.get() {
+            self.guarded(|run| {
+                let indexed = run
+                    .begin()
+                    .and_then(|()| run.commit(0, search_index::SLICE));
+                run.settle(Vec::new(), indexed.err());
+            });
+        }
+    }
+
+    /// Brings the index for searching up to what the group wrote. A damaged one costs nobody their write.
+    fn index(&self, most: usize) -> Result<()> {
+        if self.is_index_lost.get() || !search_index::is_behind(&self.connection)? {
+            return Ok(());
+        }
+        let settled = savepoint(&self.connection, "indexed", || {
+            search_index::settle(&self.connection, most)
+        });
+        match settled {
+            Err(cause) if error::is_damage(&cause) && !self.connection.is_autocommit() => {
+                self.is_index_lost.set(true);
+                tracing::error!(
+                    "the index for searching is damaged, run `gatepost check --repair`: {cause}"
+                );
+                Ok(())
+            }
+            settled => settled.map(drop),
+        }
+    }
+
+    /// Commits so many jobs, with so many rows indexed at the most.
+    fn commit(&self, jobs: usize, indexed_max: usize) -> Result<()> {
         let begun = Instant::now();
+        self.index(indexed_max)?;
         self.group.count_people(&self.connection)?;
         self.group.ids.keep(&self.connection)?;
         let position = Position::read(&self.connection)?;

@@ -3,6 +3,7 @@
 
 pub mod barcode;
 pub mod error;
+pub mod fold;
 pub mod id;
 pub mod json;
 pub mod observe;

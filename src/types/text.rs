@@ -1,7 +1,6 @@
 //! Text as records hold it: bounded, and without NUL bytes, which SQLite's text functions end at.
 
 use crate::types::error::{Error, Result};
-use icu_normalizer::DecomposingNormalizerBorrowed;
 use std::{num::ParseIntError, str::FromStr};
 
 /// The longest unique code, in characters (contract §4).
@@ -147,25 +146,6 @@ pub fn contains_folded(text: &str, part: &str) -> bool {
     fold(text).contains(part)
 }
 
-/// Letters and digits alone, in lower case and without accents.
-pub fn letters(text: &str) -> String {
-    let mut bare = String::with_capacity(text.len());
-    let letters = text.chars().flat_map(char::to_lowercase);
-    for letter in DecomposingNormalizerBorrowed::new_nfd().normalize_iter(letters) {
-        match letter {
-            'æ' => bare.push_str("ae"),
-            'œ' => bare.push_str("oe"),
-            'ß' => bare.push_str("ss"),
-            'ø' => bare.push('o'),
-            'ł' => bare.push('l'),
-            // Accents are marks of their own.
-            other if other.is_alphanumeric() => bare.push(other),
-            _ => {}
-        }
-    }
-    bare
-}
-
 /// A message as a sentence of a page: the domain's begin small and have no full stop.
 pub fn sentence(message: &str) -> String {
     let mut letters = message.chars();
@@ -240,23 +220,6 @@ pub fn bytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn letters_are_compared_without_accents_and_signs() {
-        for (text, bare) in [
-            ("Lovelace-MÜLLER", "lovelacemuller"),
-            ("Ada  O'Neil", "adaoneil"),
-            ("Mu\u{308}ller", "muller"),
-            ("Sørensen", "sorensen"),
-            ("Weiß", "weiss"),
-            ("Łukasz", "lukasz"),
-            ("Ἀθηνᾶ", "αθηνα"),
-            ("山田 太郎", "山田太郎"),
-            ("!?", ""),
-        ] {
-            assert_eq!(letters(text), bare);
-        }
-    }
 
     #[test]
     fn properties_are_read_as_words() {

@@ -46,7 +46,8 @@ enum Fields {
     Names(Vec<String>),
 }
 
-fn field_names<'de, D: Deserializer<'de>>(body: D) -> Result<Option<String>, D::Error> {
+/// Names of properties: a list, or a string with commas.
+pub fn field_names<'de, D: Deserializer<'de>>(body: D) -> Result<Option<String>, D::Error> {
     let fields = Option::<Fields>::deserialize(body)?;
     Ok(fields.map(|fields| match fields {
         Fields::Text(names) => names,

@@ -15,7 +15,7 @@ pub mod stream;
 pub use body::Body;
 pub use envelope::{Answer, Created, CreatedOnce, NoContent, Tried};
 pub use error::{Failure, Outcome};
-pub use list_query::ListQuery;
+pub use list_query::{ListQuery, field_names};
 pub use page::{Address, List};
 pub use parameters::{IdempotencyKey, IfMatch};
 pub use request::{ClientAddress, RequestId, RequestTrace};

@@ -61,6 +61,15 @@ test("search folds names, wants three letters and gives eight hits at most", asy
   assert.equal(list.search("zo").length, 0);
 });
 
+test("search finds companies and codes, and whoever has the code comes first", async () => {
+  const { list } = await fresh();
+  await list.apply([person(1, "Ada Nord"), person(2, "Bob", { company: "Nordwind Ø" }), person(3, "Eve", { codes: ["nord"] })], { cursor: "a", serverTime: 1 });
+  assert.deepEqual(list.search("nord").map(({ id }) => id), [3, 1, 2]);
+  assert.deepEqual(list.search("NORDWIND o").map(({ id }) => id), [2]);
+  await list.apply([{ action: "delete", type: "delegate", id: 2 }], { cursor: "b", serverTime: 2 });
+  assert.deepEqual(list.search("nordwind"), []);
+});
+
 test("scans that wait count in facts and numbers", async () => {
   const { list } = await fresh();
   await list.apply([person(1, "Ada", { joined: true }), person(2, "Bob", { inside: true, lastIn: 5, entries: 1, rooms: [10, 2] })], { cursor: "a", serverTime: 1, place: PLACE });

@@ -413,6 +413,12 @@ impl Server {
         connection.execute_batch(sql).expect(sql);
     }
 
+    /// The search index has what attendees are called, no more and no less.
+    #[track_caller]
+    pub fn has_indexed_everybody(&self) {
+        has_indexed_everybody(&rusqlite::Connection::open(self.path()).expect("the file"));
+    }
+
     /// Writes as an administrator does.
     #[track_caller]
     pub fn write<T: Send + 'static>(
@@ -611,6 +617,20 @@ impl Caller {
     pub fn interact(&self, kind: &str, body: &Value) -> Reply {
         self.post(&format!("/interaction/new/{kind}"), body)
     }
+}
+
+/// The search index of a file has what attendees are called, no more and no less.
+#[track_caller]
+pub fn has_indexed_everybody(file: &rusqlite::Connection) {
+    let waiting = "SELECT count(*) FROM delegates_search_pending";
+    let waiting: i64 = file
+        .query_row(waiting, [], |row| row.get(0))
+        .expect("a count");
+    assert_eq!(waiting, 0);
+    assert_eq!(
+        gatepost::ops::check::first_unindexed(file).expect("a look"),
+        None
+    );
 }
 
 /// Sends a request and reads its answer with its headers.

@@ -3,7 +3,10 @@
 use crate::admin::prelude::*;
 use crate::{
     core::records::Brief,
-    domain::{delegates, devices},
+    domain::{
+        delegates::{self, People, people},
+        devices,
+    },
     types::text::fold,
 };
 
@@ -34,8 +37,8 @@ pub(super) fn device(connection: &Connection, id: i64) -> Result<Option<Choice>>
 }
 
 pub(super) fn find_delegates(connection: &Connection, text: &str) -> Result<Vec<Choice>> {
-    let ids = delegates::matching(connection, text, MOST as u64)?;
-    let found = ids.into_iter().map(|id| delegate(connection, id));
+    let found = people::find(connection, &People::new(text), MOST)?.ids;
+    let found = found.into_iter().map(|id| delegate(connection, id));
     found.filter_map(Result::transpose).collect()
 }
 

@@ -1,6 +1,7 @@
 //! What a kind of record offers to a search, conditions that are put together part by part, and queries of
 //! the full-text index.
 
+use crate::types::fold::fold;
 use rusqlite::types::Value;
 
 /// One kind of record that can be searched.
@@ -16,9 +17,6 @@ pub struct Subject {
     pub fields: &'static [SearchField],
     /// The full-text table with trigrams of some of its columns, by the same column names.
     pub text_index: Option<&'static str>,
-    /// Columns whose first letter and first two letters have an index each (see [`first_letters`]): what
-    /// words of one or two letters are looked for in.
-    pub beginnings: &'static [&'static str],
     /// A column of few values, and the expression of it that has an index: its ASCII letters lowercased.
     pub kind: Option<(&'static str, &'static str)>,
     /// A time column with an index of stretches of time.
@@ -74,11 +72,6 @@ pub enum FieldKind {
     Flag,
 }
 
-/// The first letters of a column as its indexes have them. Only ASCII letters are lowercased.
-pub fn first_letters(column: &str, count: usize) -> String {
-    format!("lower(substr({column}, 1, {count}))")
-}
-
 /// An index by stretches of time, each in the order of ids: a range of times gives a few stretches, and
 /// the lowest ids of each are found at once.
 #[derive(Debug)]
@@ -132,62 +125,40 @@ impl Conditions {
 /// The most trigrams of a text that the index is asked for; the text itself is compared anyway.
 const TRIGRAMS_MAX: usize = 12;
 
-/// The full-text query for rows that may have a text in a column; `None` when the index cannot tell.
+/// The full-text query for rows that may have a text in a column, whatever its case; `None` when the index
+/// cannot tell.
 pub fn index_query(column: &str, text: &str) -> Option<String> {
-    trigrams(text).map(|trigrams| format!("{{{column}}} : ({trigrams})"))
+    let words = text.split(|letter| !folds_alike(letter));
+    let words: Vec<String> = words.map(fold).collect();
+    let words = words.iter().map(String::as_str);
+    trigrams(words).map(|trigrams| format!("{{{column}}} : ({trigrams})"))
 }
 
-/// The full-text query for rows that have every three letters in a row of a text, as far as the
-/// index and [`crate::types::text::fold`] agree on the case of those letters; `None` when there are
-/// no such three.
-pub(super) fn trigrams(text: &str) -> Option<String> {
-    let chars: Vec<char> = text.chars().collect();
-    let mut trigrams: Vec<String> = chars
-        .windows(3)
-        .filter(|three| three.iter().all(|&letter| folds_alike(letter)))
-        .map(|three| three.iter().collect::<String>())
-        .collect();
+/// The full-text query for rows that have every three letters in a row of each of these texts, which are
+/// folded; `None` when there are no such three.
+pub fn trigrams<'t>(texts: impl Iterator<Item = &'t str>) -> Option<String> {
+    let mut trigrams: Vec<String> = Vec::new();
+    for text in texts {
+        let letters: Vec<char> = text.chars().collect();
+        trigrams.extend(
+            letters
+                .windows(3)
+                .map(|three| three.iter().collect::<String>()),
+        );
+    }
     trigrams.dedup();
     let step = trigrams.len().div_ceil(TRIGRAMS_MAX).max(1);
     let quoted: Vec<String> = trigrams
         .iter()
         .step_by(step)
-        .map(|three| format!("\"{}\"", three.replace('"', "\"\"")))
+        .map(|three| format!("\"{three}\""))
         .collect();
     (!quoted.is_empty()).then(|| quoted.join(" AND "))
 }
 
-/// Whether the index takes a letter for the same as we do, whatever its case; a test asks it about
-/// every letter there is.
+/// Whether a letter is folded alike wherever it stands and whatever its case, to letters of one word; a test
+/// tries every letter there is.
 fn folds_alike(letter: char) -> bool {
-    matches!(letter, ' '..='~' | '\u{a0}'..='\u{17f}' | '\u{384}'..='\u{3f2}' | '\u{3f4}'..='\u{527}')
-}
-
-/// Whether a word is too short for the text index.
-pub(super) fn is_short(word: &str) -> bool {
-    word.chars().nth(2).is_none()
-}
-
-/// A word of one or two letters as the indexes of first letters have it: those lowercase ASCII letters
-/// only, so that other letters are tried small and capital.
-pub(super) fn beginnings(word: &str) -> Vec<String> {
-    let small = word.to_lowercase();
-    let mut letters = small.chars();
-    let first: String = letters
-        .next()
-        .map(char::to_uppercase)
-        .into_iter()
-        .flatten()
-        .collect();
-    let capital = first + letters.as_str();
-    let mut keys = vec![small.clone(), capital, word.to_uppercase()];
-    for key in &mut keys {
-        key.make_ascii_lowercase();
-    }
-    keys.sort_unstable();
-    keys.dedup();
-    // Some letters have more than one capital: those would not be as long as the index's.
-    let length = word.chars().count();
-    keys.retain(|key| key.chars().count() == length);
-    keys
+    matches!(letter, '0'..='9' | 'A'..='Z' | 'a'..='z' | '\u{aa}' | '\u{ba}' | '\u{c0}'..='\u{148}' | '\u{14a}'..='\u{17f}' | '\u{386}'..='\u{3ce}' | '\u{400}'..='\u{481}' | '\u{48a}'..='\u{527}')
+        && letter.is_alphanumeric()
 }

@@ -2,12 +2,10 @@
 //! catalogue alone.
 
 use super::{
-    catalogue::{
-        FieldKind, SearchField, Subject, beginnings, first_letters, index_query, is_short, trigrams,
-    },
+    catalogue::{FieldKind, SearchField, Subject, index_query},
     expression::{Expr, Op, Scalar, Test},
 };
-use crate::types::{json, text::fold};
+use crate::types::json;
 use rusqlite::types::Value;
 use std::fmt::Write;
 
@@ -81,7 +79,6 @@ impl Compiler {
                 op,
                 count,
             } => self.count(*place, kind.as_deref(), others, *op, *count),
-            Expr::Words(words) => self.words(words),
             Expr::Document { path, test } => self.document(path, test),
             Expr::Statement { name, test } => self.statement(name, test),
             Expr::Message { channel, template } => {
@@ -152,50 +149,6 @@ impl Compiler {
                 "id IN (SELECT rowid FROM {index} WHERE {index} MATCH {query}) AND "
             );
         }
-    }
-
-    /// Words of three letters and more are found by the text index, all of them in one query. It
-    /// cannot be asked for shorter ones: where there are only such, texts of a few columns have to
-    /// begin with each.
-    fn words(&mut self, words: &[String]) {
-        let indexed: Vec<String> = words.iter().filter_map(|word| trigrams(word)).collect();
-        self.text("1");
-        if let (Some(index), false) = (self.text_index, indexed.is_empty()) {
-            let query = self.bind(indexed.join(" AND "));
-            let _ = write!(
-                self.out.sql,
-                " AND id IN (SELECT rowid FROM {index} WHERE {index} MATCH {query})"
-            );
-        }
-        for word in words {
-            let tests = if indexed.is_empty() && is_short(word) {
-                self.begins_with(word)
-            } else {
-                self.contains(word)
-            };
-            let _ = write!(self.out.sql, " AND ({})", tests.join(" OR "));
-        }
-    }
-
-    fn contains(&mut self, word: &str) -> Vec<String> {
-        let part = self.bind(fold(word));
-        let fields = self.subject.fields.iter();
-        fields
-            .filter(|field| field.text_indexed)
-            .map(|field| format!("text_contains({}, {part})", field.column))
-            .collect()
-    }
-
-    fn begins_with(&mut self, word: &str) -> Vec<String> {
-        let mut tests = vec!["0".to_owned()];
-        for key in beginnings(word) {
-            let length = key.chars().count();
-            let key = self.bind(key);
-            for column in self.subject.beginnings {
-                tests.push(format!("{} = {key}", first_letters(column, length)));
-            }
-        }
-        tests
     }
 
     fn compare(&mut self, value: &str, op: Op, scalar: &Scalar) {

@@ -27,9 +27,6 @@ pub enum Expr {
         /// With what.
         count: i64,
     },
-    /// Each of these stands somewhere in the record's texts: what a person types into one box, not a
-    /// part of the language.
-    Words(Vec<String>),
     /// A value in `data`: `ud`.
     Document {
         /// Section, and the keys below it.

@@ -1,9 +1,7 @@
 //! By which index a search is run, so that a page costs what is shown and not all that matches.
 
 use super::{
-    catalogue::{
-        FieldKind, Stretches, Subject, beginnings, first_letters, index_query, is_short, trigrams,
-    },
+    catalogue::{FieldKind, Stretches, Subject, index_query},
     expression::{Expr, Op, Scalar, Test},
 };
 use rusqlite::Connection;
@@ -68,9 +66,6 @@ impl Lead {
         }
         if let Some(query) = text_query(subject, expr).filter(|query| query.len() <= QUERY_MAX) {
             return Ok(Self::Text(query));
-        }
-        if let Some(keys) = parts.iter().find_map(|part| short_word(subject, part)) {
-            return Ok(Self::Keys(keys));
         }
         let kinds = parts.iter().find_map(|part| kinds(subject, part));
         if let Some(stretches) = &subject.stretches
@@ -147,36 +142,8 @@ fn text_query(subject: &Subject, expr: &Expr) -> Option<String> {
         {
             index_query(field.column, text)
         }
-        Expr::Words(words) => {
-            let queries = words.iter().filter_map(|word| trigrams(word));
-            joined(queries.collect(), ") AND (")
-        }
         _ => None,
     }
-}
-
-/// The entries of first letters for the first of words that are all short.
-fn short_word(subject: &Subject, expr: &Expr) -> Option<Vec<Key>> {
-    let Expr::Words(words) = expr else {
-        return None;
-    };
-    if subject.beginnings.is_empty() || !words.iter().all(|word| is_short(word)) {
-        return None;
-    }
-    let key = |value: String| {
-        let length = value.chars().count();
-        subject.beginnings.iter().map(move |column| Key {
-            expression: first_letters(column, length),
-            column,
-            value: value.clone(),
-        })
-    };
-    Some(
-        beginnings(words.first()?)
-            .into_iter()
-            .flat_map(key)
-            .collect(),
-    )
 }
 
 /// The times between which a column has to be, both included.

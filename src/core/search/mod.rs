@@ -18,12 +18,15 @@ mod run;
 mod statement;
 pub mod statements;
 
-pub use catalogue::{Conditions, Counted, FieldKind, SearchField, Stretches, Subject, index_query};
+pub use catalogue::{
+    Conditions, Counted, FieldKind, SearchField, Stretches, Subject, index_query, trigrams,
+};
 pub use expression::Expr;
 pub use run::{Found, Part};
 
 use crate::types::{Zone, error::Result};
 use compile::Condition;
+use expression::{Scalar, Test};
 
 /// A checked search of one kind of record.
 #[derive(Debug)]
@@ -57,14 +60,14 @@ impl Search {
         }
     }
 
-    /// What matches this and the words of a text, wherever they stand in the record.
+    /// What matches this and is one of these records.
     #[must_use]
-    pub fn and_words(self, text: &str) -> Self {
-        let words: Vec<String> = text.split_whitespace().map(ToOwned::to_owned).collect();
-        if words.is_empty() {
+    pub fn among(self, ids: &[i64]) -> Self {
+        let Some(field) = self.subject.field("id") else {
             return self;
-        }
-        self.and(Expr::Words(words))
+        };
+        let ids = ids.iter().copied().map(Scalar::Integer).collect();
+        self.and(Expr::Field(field, Test::In(ids)))
     }
 
     /// What matches this and an expression that was read for the same kind of record, whichever

@@ -91,7 +91,7 @@ fn delegate(connection: &Connection, record: &str) -> Result<DelegateId> {
     {
         return delegates::find(connection, &selector);
     }
-    delegates::newest_named(connection, record)?.ok_or_else(|| none(Of::Delegate, record))
+    delegates::named(connection, record)?.ok_or_else(|| none(Of::Delegate, record))
 }
 
 fn device(connection: &Connection, record: &str) -> Result<DeviceId> {

@@ -1,6 +1,9 @@
 //! `/delegate/...` (spec: Delegate endpoints).
 
-use super::{RESOURCE, SEARCHED, erase, find, find_readable};
+use super::{
+    RESOURCE, SEARCHED, erase, find, find_readable, people,
+    schemas::{FindInput, FoundDelegates},
+};
 use crate::{
     core::records::{Selection, input::check_visible, write},
     db::Tx,
@@ -159,6 +162,38 @@ impl DelegatesApi {
         body: Body<ListQuery>,
     ) -> Outcome<List<Delegate>> {
         self.page(&caller, body.parse()?, None).await
+    }
+
+    /// Find delegates
+    ///
+    /// By what somebody types, the likeliest first: an exact code, then whole words, beginnings, other spellings, parts
+    /// and typos. Case, accents, apostrophes, hyphens and the order of words do not matter, and `muller`, `mueller` and
+    /// `Müller` find each other. A client that sees some properties finds delegates by those only. Needs
+    /// `ROLE_OAUTH2_DELEGATE_READ`.
+    #[oai(
+        path = "/delegate/find",
+        method = "post",
+        operation_id = "findDelegates"
+    )]
+    async fn find(
+        &self,
+        caller: Granted<ReadDelegates>,
+        body: Body<FindInput>,
+    ) -> Outcome<Answer<FoundDelegates>> {
+        let input = body.parse()?;
+        let visible = caller.visible_properties.as_deref();
+        let (people, limit) = input.people(visible)?;
+        let selection = Selection::parse(&RESOURCE, input.fields.as_deref(), visible)?;
+        let zone = self.app.settings().zone.clone();
+        let read = move |connection: &Connection| {
+            let found = people::find(connection, &people, limit)?.ids.into_iter();
+            let shown = found.map(|id| selection.one(connection, "id", &id, &zone));
+            shown
+                .filter_map(Result::transpose)
+                .collect::<Result<Vec<_>>>()
+        };
+        let found = self.app.store.read(read).await?;
+        Ok(Answer::of(&format!("[{}]", found.join(","))))
     }
 
     /// Create a delegate

@@ -3,6 +3,7 @@
 use super::{
     DELETED, SEARCHED, blocked, count,
     overview::{Holder, Line, holder, lines},
+    people::{self, People},
 };
 use crate::{
     core::search::{Part, Search},
@@ -17,8 +18,9 @@ use serde_json::json;
 
 /// Attendees on a page.
 const PAGE: usize = 50;
-/// How far matches are counted.
+/// How far matches are counted, and ranked.
 const COUNTED_MAX: u64 = 1_000;
+const RANKED_MAX: usize = 1_000;
 
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
@@ -45,12 +47,32 @@ impl Wanted {
             || texts.iter().any(|text| !text.is_empty())
     }
 
+    /// Whom the words find, the likeliest first; all of them without words.
+    fn ranked(&self, connection: &Connection, most: usize) -> Result<Option<people::Found>> {
+        if self.q.trim().is_empty() {
+            return Ok(None);
+        }
+        let people = People::new(&self.q).deleted(self.deleted);
+        people::find(connection, &people, most).map(Some)
+    }
+
+    /// All that is asked for, the words included.
+    ///
     /// # Errors
     /// [`crate::types::error::Kind::InvalidSearch`] for an expression that cannot be read.
     pub fn search(&self, connection: &Connection, zone: &Zone) -> Result<Search> {
+        let filters = self.filters(connection, zone)?;
+        Ok(match self.ranked(connection, usize::MAX)? {
+            Some(found) => filters.among(&found.ids),
+            None => filters,
+        })
+    }
+
+    /// All that is asked for but the words.
+    fn filters(&self, connection: &Connection, zone: &Zone) -> Result<Search> {
         let own = Search::asked(&SEARCHED, Some(&self.search), zone, None)?;
         let subject = if self.deleted { &*DELETED } else { &*SEARCHED };
-        let mut search = Search::everything(subject).and_words(&self.q);
+        let mut search = Search::everything(subject);
         let mut filters = Vec::new();
         if !self.kind.is_empty() {
             filters.push(json!({"==": ["delegateType", self.kind]}));
@@ -104,7 +126,53 @@ pub struct Found {
 }
 
 pub fn find(connection: &Connection, wanted: &Wanted, zone: &Zone, part: Part) -> Result<Found> {
-    let search = wanted.search(connection, zone)?;
+    let search = wanted.filters(connection, zone)?;
+    let mut found = match wanted.ranked(connection, RANKED_MAX)? {
+        Some(ranked) => ranked_page(connection, search, &ranked, part)?,
+        None => page(connection, wanted, &search, part)?,
+    };
+    found.holder = holder(connection, &wanted.q)?;
+    if found.holder.is_none() {
+        found.blocked = blocked_code(connection, &wanted.q)?;
+    }
+    Ok(found)
+}
+
+/// A page of those whom words find, the likeliest first.
+fn ranked_page(
+    connection: &Connection,
+    search: Search,
+    ranked: &people::Found,
+    part: Part,
+) -> Result<Found> {
+    let left = search
+        .among(&ranked.ids)
+        .part(connection, Part::After(0), COUNTED_MAX)?;
+    let ids: Vec<i64> = ranked
+        .ids
+        .iter()
+        .copied()
+        .filter(|id| left.binary_search(id).is_ok())
+        .collect();
+    let place = |id: i64| ids.iter().position(|other| *other == id);
+    let from = match part {
+        Part::After(id) => place(id).map_or(0, |place| place + 1),
+        Part::Before(id) => place(id).unwrap_or(0).saturating_sub(PAGE),
+    };
+    let to = ids.len().min(from + PAGE);
+    let shown = &ids[from..to];
+    Ok(Found {
+        lines: lines(connection, shown)?,
+        count: i64::try_from(ids.len()).unwrap_or(i64::MAX),
+        more: ranked.more,
+        previous: shown.first().copied().filter(|_| from > 0),
+        next: shown.last().copied().filter(|_| to < ids.len()),
+        ..Found::default()
+    })
+}
+
+/// A page of all that filters find, by id.
+fn page(connection: &Connection, wanted: &Wanted, search: &Search, part: Part) -> Result<Found> {
     let mut ids = search.part(connection, part, PAGE as u64 + 1)?;
     let more = ids.len() > PAGE;
     let (previous, next) = match part {
@@ -128,19 +196,14 @@ pub fn find(connection: &Connection, wanted: &Wanted, zone: &Zone, part: Part) -
     };
     let capped = wanted.is_narrow() && counted > COUNTED_MAX;
     let counted = if capped { COUNTED_MAX } else { counted };
-    let holder = holder(connection, &wanted.q)?;
     Ok(Found {
         count: i64::try_from(counted).unwrap_or(i64::MAX),
         more: capped,
         previous: ids.first().copied().filter(|_| previous),
         next: ids.last().copied().filter(|_| next),
         lines: lines(connection, &ids)?,
-        blocked: match holder {
-            Some(_) => None,
-            None => blocked_code(connection, &wanted.q)?,
-        },
-        holder,
         empty_file: counted == 0 && !wanted.is_narrow(),
+        ..Found::default()
     })
 }
 

@@ -11,12 +11,16 @@ pub mod flags;
 pub mod merge;
 pub mod note;
 pub mod overview;
+pub mod people;
+mod rank;
+mod schemas;
 
 pub use blocked::restore;
 pub use erased::{PUT_ASIDE, copies_with};
 pub use fields::FIELDS;
 pub use flags::check_own_changes;
 pub use overview::{NAME, name_of, type_of};
+pub use people::People;
 
 use crate::{
     core::{
@@ -24,7 +28,7 @@ use crate::{
             Attachments, Brief, Changes, Resource, Selection,
             catalogue::{attach_children, searchable},
         },
-        search::{Counted, Part, Search, Subject},
+        search::{Counted, Subject},
     },
     db::Tx,
     domain::interactions::{self, late_codes},
@@ -32,7 +36,6 @@ use crate::{
     types::{
         DelegateCode, DelegateId, DelegateSelector, Timestamp, Zone,
         error::{self, Result},
-        text::fold,
     },
 };
 use rusqlite::{Connection, OptionalExtension, types::Value as Sql};
@@ -70,7 +73,6 @@ fn subject(alive: &'static str) -> Subject {
         alive,
         fields: searchable(FIELDS),
         text_index: Some("delegates_search"),
-        beginnings: &["last_name", "first_name", "company"],
         kind: None,
         stretches: None,
         shared: None,
@@ -174,26 +176,20 @@ pub fn is_any(connection: &Connection) -> Result<bool> {
     Ok(connection.prepare_cached(sql)?.exists([])?)
 }
 
-/// The newest living delegate that a text names: by id, a code, the e-mail address, or a part of the
-/// name; any without a text.
-pub fn newest_named(connection: &Connection, text: &str) -> Result<Option<DelegateId>> {
-    Ok(connection
+/// The living delegate that a text names: by id, otherwise the likeliest; the newest without a text.
+pub fn named(connection: &Connection, text: &str) -> Result<Option<DelegateId>> {
+    let by_id = connection
         .prepare_cached(
-            "SELECT id FROM delegates WHERE deleted_at IS NULL AND (?1 = '' OR id = ?1 OR barcode = ?1
-                 OR rfid = ?1 OR external_id = ?1 OR public_id = ?1 OR code = ?1 OR uhf_id = ?1 OR slug = ?1
-                 OR text_contains(coalesce(first_name, '') || ' ' || coalesce(last_name, ''), ?2)
-                 OR lower(email) = lower(?1))
-             ORDER BY id = ?1 DESC, id DESC LIMIT 1",
+            "SELECT id FROM delegates WHERE deleted_at IS NULL AND (?1 = '' OR id = ?1)
+             ORDER BY id DESC LIMIT 1",
         )?
-        .query_row([text, &fold(text)], |row| row.get(0))
-        .optional()?)
-}
-
-/// The first living delegates in whose names, addresses or codes words stand.
-pub fn matching(connection: &Connection, words: &str, most: u64) -> Result<Vec<i64>> {
-    Search::everything(&SEARCHED)
-        .and_words(words)
-        .part(connection, Part::After(0), most)
+        .query_row([text], |row| row.get(0))
+        .optional()?;
+    if by_id.is_some() {
+        return Ok(by_id);
+    }
+    let found = people::find(connection, &People::new(text), 1)?;
+    Ok(found.ids.first().copied().map(DelegateId))
 }
 
 /// What people know a delegate by, a deleted one included.

@@ -1,18 +1,15 @@
-//! Delegates as people look for them: by name, by a code, by relatives, by type; and the full-text index
-//! while many are created at once.
+//! Delegates as people look for them: by name, by a code, by relatives, by type.
 
-use super::{fields::text_indexed_columns, matching};
-use crate::{
-    db::Tx,
-    types::{DelegateCode, Timestamp, error::Result},
-};
+use super::people::{self, People};
+use crate::types::{DelegateCode, Timestamp, error::Result};
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::json;
+use std::collections::HashMap;
 
 /// Relatives of a kind that are named at the most.
 const RELATIVES_MAX: i64 = 50;
 /// Candidates that words may find.
-const CANDIDATES_MAX: u64 = 21;
+const CANDIDATES_MAX: usize = 21;
 
 /// A delegate as a line.
 #[derive(Debug, Clone)]
@@ -32,12 +29,12 @@ pub struct Line {
     pub deleted_at: Option<Timestamp>,
 }
 
-/// Delegates as lines, by id.
+/// Delegates as lines, in the order of the ids.
 pub fn lines(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT p.id, {NAME}, p.company, p.email, p.delegate_type, p.barcode, n.level, p.deleted_at
          FROM delegates p LEFT JOIN gate_notes n ON n.delegate_id = p.id
-         WHERE p.id IN (SELECT value FROM json_each(?1)) ORDER BY p.id"
+         WHERE p.id IN (SELECT value FROM json_each(?1))"
     ))?;
     let lines = statement.query_map([json!(ids).to_string()], |row| {
         Ok(Line {
@@ -51,7 +48,10 @@ pub fn lines(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
             deleted_at: row.get(7)?,
         })
     })?;
-    Ok(lines.collect::<rusqlite::Result<_>>()?)
+    let mut lines: Vec<Line> = lines.collect::<rusqlite::Result<_>>()?;
+    let places: HashMap<i64, usize> = ids.iter().copied().zip(0..).collect();
+    lines.sort_by_key(|line| places.get(&line.id));
+    Ok(lines)
 }
 
 /// Who has a code.
@@ -88,16 +88,8 @@ pub fn holder(connection: &Connection, typed: &str) -> Result<Option<Holder>> {
 
 /// Those whom words find, but for one; for choosing somebody.
 pub fn candidates(connection: &Connection, words: &str, but: i64) -> Result<Vec<Line>> {
-    if words.trim().is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut ids = matching(connection, words, CANDIDATES_MAX)?;
-    if let Some(holder) = holder(connection, words.trim())? {
-        ids.insert(0, holder.id);
-    }
+    let mut ids = people::find(connection, &People::new(words), CANDIDATES_MAX)?.ids;
     ids.retain(|id| *id != but);
-    ids.sort_unstable();
-    ids.dedup();
     lines(connection, &ids)
 }
 
@@ -173,24 +165,4 @@ pub fn type_of(
     Ok(connection
         .prepare_cached("SELECT delegate_type FROM delegates WHERE id = ?1")?
         .query_row([delegate], |row| row.get(0))?)
-}
-
-/// From here on to [`fill_index`], in the same transaction, new delegates are not put into the index.
-pub fn skip_index(tx: &Tx<'_>) -> Result<()> {
-    tx.prepare_cached("INSERT OR IGNORE INTO delegates_search_later (id) VALUES (1)")?
-        .execute([])?;
-    Ok(())
-}
-
-/// Puts new delegates into the index, all of those made since [`skip_index`].
-pub fn fill_index(tx: &Tx<'_>, made: &[i64]) -> Result<()> {
-    let columns = text_indexed_columns();
-    tx.prepare_cached(&format!(
-        "INSERT INTO delegates_search (rowid, {columns})
-         SELECT id, {columns} FROM delegates WHERE id IN (SELECT value FROM json_each(?1))"
-    ))?
-    .execute([serde_json::json!(made).to_string()])?;
-    tx.prepare_cached("DELETE FROM delegates_search_later")?
-        .execute([])?;
-    Ok(())
 }

@@ -82,7 +82,6 @@ pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| Subject {
     alive: RESOURCE.alive,
     fields: searchable(FIELDS),
     text_index: None,
-    beginnings: &[],
     kind: None,
     stretches: None,
     document: "iif(json_valid(data), data, NULL)",

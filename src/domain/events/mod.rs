@@ -60,7 +60,6 @@ pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| {
         alive: RESOURCE.alive,
         fields: searchable(FIELDS),
         text_index: None,
-        beginnings: &[],
         kind: None,
         stretches: None,
         document: device.document,

@@ -11,15 +11,10 @@ use super::{
     walk_in::{Outcome as Came, WalkIn, WalkInInput},
 };
 use crate::{
-    core::{
-        audit,
-        search::{Part, Search},
-        settings::gate_message,
-        version_cache::VersionCache,
-    },
+    core::{audit, settings::gate_message, version_cache::VersionCache},
     domain::{
         apps::{GateSettings, PublishedCache, pin},
-        delegates::{RESOURCE, SEARCHED},
+        delegates::{People, RESOURCE, people},
         devices::{self, Offer},
         feed::{Reader, held, whole},
     },
@@ -31,7 +26,6 @@ use crate::{
     types::{
         ClientId, DelegateId, DeviceId, Timestamp,
         error::{Error, Kind, Result},
-        text::letters,
     },
     web::{
         Answer, Body, ClientAddress, Created, CreatedOnce, NoContent, Outcome, RequestId,
@@ -51,10 +45,8 @@ use std::{
 const LIMIT: usize = 2_000;
 const LIMIT_MAX: usize = 10_000;
 const WAIT_MAX_S: usize = 60;
-/// Letters of a search: a gate has no list to leaf through.
-const LETTERS_MIN: usize = 3;
 /// Attendees that a search finds.
-const HITS_MAX: u64 = 8;
+const HITS_MAX: usize = 8;
 
 /// The endpoints.
 #[derive(Clone)]
@@ -187,37 +179,29 @@ impl GateApi {
 
     /// Search attendees at a gate
     ///
-    /// By the beginnings of words, three letters or more; at most 8. Needs `ROLE_OAUTH2_GATE`, and a place of
-    /// the gate's settings.
+    /// By name, company or code, however they are spelt and in any order; at most 8, the likeliest first. Three letters
+    /// or more, one of Chinese, Japanese or Korean, or two that are a whole name. An e-mail address, a phone number or
+    /// a part of one finds one attendee at most. Needs `ROLE_OAUTH2_GATE`, and a place of the gate's settings.
     #[oai(path = "/gate/search", method = "get", operation_id = "searchGate")]
     async fn search(
         &self,
         caller: Granted<UseGate>,
         /// The id of the place.
         place: Query<i64>,
-        /// Words of a name, an e-mail address or a company, or a code.
+        /// Words of a name or a company, a code, an e-mail address, or a phone number.
         q: Query<String>,
     ) -> Outcome<Answer<GateDelegates>> {
         let place = self.place(&caller, place.0)?;
-        let words = q.0.trim().to_owned();
-        if words
-            .chars()
-            .filter(|letter| letter.is_alphanumeric())
-            .count()
-            < LETTERS_MIN
-        {
-            return Err(
-                Error::invalid(format!("q: must have {LETTERS_MIN} letters or more")).into(),
-            );
-        }
+        let all = People::new(&q.0).seen_by(caller.visible_properties.as_deref());
+        let people = all.clone().at_gate()?;
         let find = move |connection: &Connection| {
-            let search = Search::everything(&SEARCHED).and_words(&words);
-            search.part(connection, Part::After(0), HITS_MAX)
+            let found = people::find(connection, &people, HITS_MAX)?.ids;
+            if !found.is_empty() || !people.may_be_contact() {
+                return Ok(found);
+            }
+            Ok(people::find(connection, &all.by_contact(), 1)?.ids)
         };
-        let list = self.list(&caller, place);
-        // A client that sees some properties finds nobody by the others.
-        let told = caller.visible_properties.is_some().then(|| q.0.clone());
-        Ok(self.found(list, find, told).await?)
+        Ok(self.found(self.list(&caller, place), find).await?)
     }
 
     /// Make ticket codes
@@ -347,7 +331,7 @@ impl GateApi {
             guesses.wrong(caller.client, Instant::now());
         }
         let find = move |_: &Connection| Ok(found);
-        Ok(self.found(self.list(&caller, place), find, None).await?)
+        Ok(self.found(self.list(&caller, place), find).await?)
     }
 }
 
@@ -402,25 +386,17 @@ impl GateApi {
         GateList::at(place, self.app.settings(), visible)
     }
 
-    /// The delegates of ids as a gate shows them; with words, those who are shown with each.
+    /// The delegates of ids as a gate shows them.
     async fn found(
         &self,
         list: GateList,
         find: impl FnOnce(&Connection) -> Result<Vec<i64>> + Send + 'static,
-        words: Option<String>,
     ) -> Result<Answer<GateDelegates>> {
         let read = move |connection: &Connection| {
             let found = find(connection)?.into_iter();
             let found = found.map(|id| list.delegate(connection, id));
             let found: Vec<Option<Value>> = found.collect::<Result<_>>()?;
-            let shows = |shown: &Value| {
-                let text = letters(&format!("{} {}", shown["name"], shown["codes"]));
-                let mut words = words.iter().flat_map(|words| words.split_whitespace());
-                words.all(|word| text.contains(&letters(word)))
-            };
-            Ok(Value::Array(
-                found.into_iter().flatten().filter(shows).collect(),
-            ))
+            Ok(Value::Array(found.into_iter().flatten().collect()))
         };
         let found = self.app.store.read(read).await?;
         Ok(Answer::of(&found.to_string()))

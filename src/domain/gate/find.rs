@@ -6,7 +6,7 @@ use crate::{
     types::{
         DelegateCode, DelegateSelector,
         error::{Error, Kind, Result},
-        text::letters,
+        fold::{alternative, letters},
     },
 };
 use rusqlite::Connection;
@@ -34,7 +34,7 @@ pub enum Claim {
     /// The holder of this ticket. Other codes are no proof: they may be running numbers.
     Ticket(DelegateSelector),
     Person {
-        /// Letters and digits of the last or the whole name.
+        /// The last or the whole name, as [`spelling`] has it.
         name: String,
         email: String,
     },
@@ -55,7 +55,7 @@ impl Claim {
             let barcode = DelegateSelector::Code(DelegateCode::Barcode, code.to_owned());
             return Ok(Self::Ticket(barcode));
         }
-        let name = letters(input.name.as_deref().unwrap_or_default());
+        let name = spelling(input.name.as_deref().unwrap_or_default());
         if name.is_empty() {
             return Err(Error::invalid("name: must have letters"));
         }
@@ -79,6 +79,12 @@ impl Claim {
     }
 }
 
+/// A name by which people are compared: folded, without spaces, in the spelling that `Müller` and `Mueller` have in
+/// common.
+fn spelling(name: &str) -> String {
+    alternative(&letters(name))
+}
+
 /// The delegates who have this e-mail address and this last or whole name.
 fn people(connection: &Connection, claimed: &str, email: &str) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(OF_EMAIL)?;
@@ -86,10 +92,12 @@ fn people(connection: &Connection, claimed: &str, email: &str) -> Result<Vec<i64
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let (first, last): (String, String) = (row.get(1)?, row.get(2)?);
-        if [&last, &format!("{first} {last}")]
-            .iter()
-            .any(|name| letters(name) == claimed)
-        {
+        let names = [
+            &*last,
+            &format!("{first} {last}"),
+            &format!("{last} {first}"),
+        ];
+        if names.iter().any(|name| spelling(name) == claimed) {
             found.push(row.get(0)?);
             if found.len() == FOUND_MAX {
                 break;

@@ -37,7 +37,7 @@ static PERSON: LazyLock<String> = LazyLock::new(|| {
         .map(|(column, _)| format!("p.{column}"))
         .collect();
     format!(
-        "SELECT {NAME}, p.delegate_type, p.parent_id, iif(json_valid(p.data), coalesce(p.data ->> '$.Data.photo', p.data ->> '$.Photo.url'), NULL),
+        "SELECT {NAME}, p.delegate_type, p.parent_id, p.company, iif(json_valid(p.data), coalesce(p.data ->> '$.Data.photo', p.data ->> '$.Photo.url'), NULL),
              {} FROM delegates p WHERE p.id = ?1 AND p.deleted_at IS NULL",
         codes.join(", ")
     )
@@ -93,17 +93,18 @@ impl GateList {
         let found = connection
             .prepare_cached(&self.person)?
             .query_row([id], |row| {
-                let codes = (4..row.as_ref().column_count()).map(|at| row.get(at));
+                let codes = (5..row.as_ref().column_count()).map(|at| row.get(at));
                 Ok((
                     row.get::<_, String>(0)?,
                     row.get::<_, Option<String>>(1)?,
                     row.get::<_, Option<i64>>(2)?,
                     row.get::<_, Option<String>>(3)?,
+                    row.get::<_, Option<String>>(4)?,
                     codes.collect::<rusqlite::Result<Vec<Option<String>>>>()?,
                 ))
             })
             .optional()?;
-        let Some((name, category, parent, photo, codes)) = found else {
+        let Some((name, category, parent, company, photo, codes)) = found else {
             return Ok(None);
         };
         // The barcode is declared first.
@@ -118,6 +119,10 @@ impl GateList {
         };
         put("noTicket", json!(!has_ticket && !codes.is_empty()));
         put("category", json!(category));
+        put(
+            "company",
+            json!(company.filter(|company| !company.is_empty())),
+        );
         put("parent", json!(parent));
         put(
             "photo",
@@ -253,7 +258,7 @@ impl FeedView for GateList {
     fn fingerprint(&self) -> [u8; 4] {
         let seen = self.visible.as_ref();
         let seen = seen.map_or_else(String::new, |names| format!(" {names:?}"));
-        fingerprint_of(&format!("gate {}{seen}", self.place))
+        fingerprint_of(&format!("gate 2 {}{seen}", self.place))
     }
 
     fn record(

@@ -26,7 +26,7 @@ impl Described for GateDelegate {
 
     fn schema() -> MetaSchema {
         free_object("An attendee as a gate shows them; only properties that have a value appear. The first of `codes` is the barcode, unless `noTicket` says that they have none.").with_example(json!({
-            "id": 17, "name": "Ada Lovelace", "category": "vip", "parent": 12, "codes": ["T-1"], "joined": true,
+            "id": 17, "name": "Ada Lovelace", "category": "vip", "company": "Analytical Engines", "parent": 12, "codes": ["T-1"], "joined": true,
             "note": {"level": "info", "note": "Speaker"}, "lastIn": 1_795_248_120_000_i64, "entries": 1,
             "inside": true
         }))

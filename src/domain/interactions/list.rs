@@ -33,7 +33,6 @@ pub static SEARCHED: Subject = Subject {
         field("updatedAt", "created_at", FieldKind::Time),
     ],
     text_index: None,
-    beginnings: &[],
     kind: Some(("interaction_type", "lower(interaction_type)")),
     stretches: Some(Stretches {
         column: "recorded_at",

@@ -7,7 +7,7 @@
 mod index;
 mod look;
 
-pub use index::rebuild as rebuild_index;
+pub use index::{first_wrong as first_unindexed, rebuild as rebuild_index};
 pub use look::look;
 
 use crate::{

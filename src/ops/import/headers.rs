@@ -1,7 +1,7 @@
 //! What headers call properties in the languages that attendee lists come in, beside the
 //! properties' own names; and how a header is split into words.
 
-pub(super) use crate::types::text::letters as folded;
+pub(super) use crate::types::fold::letters as folded;
 
 /// Whether a word is one of a list.
 pub(super) fn has(list: &str, word: &str) -> bool {

@@ -49,8 +49,6 @@ pub struct Import {
     is_unprepared: bool,
     /// The number of the next row of the second pass.
     linked: Option<u64>,
-    /// What this slice made.
-    made: Vec<i64>,
     stop: Stop,
     pub batch: i64,
     /// How many rows are done with, earlier runs included.
@@ -87,7 +85,6 @@ impl Import {
             has_schemas: false,
             is_unprepared: false,
             linked: None,
-            made: Vec::new(),
             stop,
             batch,
             done,
@@ -127,7 +124,6 @@ impl Import {
             Ok(Some(became)) => {
                 if became.before.is_none() {
                     self.created += 1;
-                    self.made.push(became.record);
                 } else {
                     self.updated += 1;
                 }
@@ -243,17 +239,10 @@ impl Steps for Import {
     fn open(&mut self, tx: &Tx<'_>) -> Result<()> {
         self.has_schemas = tx.prepare("SELECT 1 FROM sections")?.exists([])?;
         batches::take_up(tx, self.batch, self.done)?;
-        self.made.clear();
-        if self.plan.what == What::Delegates {
-            delegates::overview::skip_index(tx)?;
-        }
         Ok(())
     }
 
     fn close(&mut self, tx: &Tx<'_>) -> Result<()> {
-        if self.plan.what == What::Delegates {
-            delegates::overview::fill_index(tx, &self.made)?;
-        }
         batches::advance(tx, self.batch, self.done, self.finished)
     }
 }

@@ -109,6 +109,7 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             "/delegate/send-comm",
             "/gate/codes",
             "/gate/find",
+            "/delegate/find",
         ]
         .contains(&path)
         && !path.ends_with("/list");

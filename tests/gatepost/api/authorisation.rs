@@ -50,6 +50,7 @@ const TABLE: &[(&str, Access)] = &[
     ),
     ("listDelegates", Roles(&[DelegateRead])),
     ("searchDelegates", Roles(&[DelegateRead])),
+    ("findDelegates", Roles(&[DelegateRead])),
     ("createDelegate", Roles(&[DelegateWrite])),
     ("getDelegate", Roles(&[DelegateRead, OwnRead])),
     ("getDelegateInfo", Roles(&[DelegateRead, OwnRead])),

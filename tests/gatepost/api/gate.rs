@@ -513,7 +513,8 @@ fn a_gate_searches_and_lists_at_its_own_places() {
     let found = |words: &str| gate.get(&format!("/gate/search?place={}&q={words}", venue.room));
     assert_eq!(found("love").data()[0]["id"], ada);
     assert_eq!(found("nobody").data(), &json!([]));
-    found("lo").refused(400, 1100, "3 letters");
+    assert_eq!(found("lo").data(), &json!([]), "no whole name");
+    found("l").refused(400, 1100, "3 letters");
     gate.get(&format!("/gate/search?place={}&q=love", venue.other))
         .refused(403, 1202, "places");
     gate.get(&format!("/gate/snapshot?place={}", venue.other))

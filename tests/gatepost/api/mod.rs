@@ -14,6 +14,7 @@ mod doors;
 mod envelope;
 mod events;
 mod examples;
+mod find;
 mod flags;
 mod forms;
 mod gate;

@@ -7,7 +7,7 @@ use crate::{
         idempotency,
         keyed::Key,
     },
-    db::Tx,
+    db::{Tx, search_index},
     domain::{
         delegates::{
             RESOURCE, blocked,
@@ -189,6 +189,7 @@ fn remove_record(tx: &Tx<'_>, person: DelegateId) -> Result<()> {
     wiping(true)?;
     tx.prepare_cached("DELETE FROM delegates WHERE id = ?1")?
         .execute([person])?;
+    search_index::settle(tx, usize::MAX)?;
     wiping(false)
 }
 

@@ -1,8 +1,11 @@
 //! Finding interactions and refusals within a stretch of ids.
 
 use crate::{
-    core::search::{Conditions, Search, index_query},
-    domain::interactions::list::SEARCHED,
+    core::search::{Conditions, Search},
+    domain::{
+        delegates::{People, people},
+        interactions::list::SEARCHED,
+    },
     types::{Timestamp, Zone, error::Result, text::fold},
 };
 use rusqlite::{Connection, params_from_iter, types::Value};
@@ -44,30 +47,20 @@ fn known_by(alias: &str) -> String {
     .join(" || ' ' || ")
 }
 
-/// The delegates that all words are about, if those are few and the index can tell.
-fn few_delegates(connection: &Connection, words: &[String]) -> Result<Option<Vec<i64>>> {
-    let Some(longest) = words.iter().max_by_key(|word| word.chars().count()) else {
+/// The delegates that words are about, if those are few.
+fn few_delegates(connection: &Connection, words: &str) -> Result<Option<Vec<i64>>> {
+    if words.trim().is_empty() {
         return Ok(None);
-    };
-    let columns = "first_name last_name company email barcode external_id";
-    let Some(query) = index_query(columns, longest) else {
-        return Ok(None);
-    };
-    let mut sql = String::from(
-        "SELECT p.id FROM delegates_search s JOIN delegates p ON p.id = s.rowid
-         WHERE delegates_search MATCH ?1",
-    );
-    let mut parameters = vec![Value::Text(query)];
-    for word in words {
-        parameters.push(Value::Text(word.clone()));
-        let place = parameters.len();
-        let _ = write!(sql, " AND text_contains({}, ?{place})", known_by("p"));
     }
-    let _ = write!(sql, " LIMIT {}", DELEGATES_MAX + 1);
-    let mut statement = connection.prepare_cached(&sql)?;
-    let ids = statement.query_map(params_from_iter(parameters), |row| row.get(0))?;
-    let ids = ids.collect::<rusqlite::Result<Vec<i64>>>()?;
-    Ok((ids.len() <= DELEGATES_MAX).then_some(ids))
+    let people = People::new(words);
+    if !people.is_long_enough() {
+        return Ok(None);
+    }
+    let mut ids = people::find(connection, &people, DELEGATES_MAX)?;
+    let deleted = people::find(connection, &people.deleted(true), DELEGATES_MAX)?;
+    let is_all = !ids.more && !deleted.more;
+    ids.ids.extend(deleted.ids);
+    Ok(is_all.then_some(ids.ids))
 }
 
 /// A filter that is ready.
@@ -93,7 +86,7 @@ impl Finder {
         let words: Vec<String> = words.map(fold).collect();
         Ok(Self {
             wanted,
-            delegates: few_delegates(connection, &words)?,
+            delegates: few_delegates(connection, delegate)?,
             words,
             search,
         })
@@ -198,16 +191,23 @@ impl Finder {
             }
         }
         if !self.words.is_empty() {
-            let about = self.about(&mut condition);
+            let is_theirs = match &self.delegates {
+                Some(delegates) => {
+                    let delegates = condition.bind(serde_json::json!(delegates).to_string());
+                    format!("delegate_id IN (SELECT value FROM json_each({delegates}))")
+                }
+                None => {
+                    let about = self.about(&mut condition);
+                    format!("EXISTS (SELECT 1 FROM delegates p WHERE p.id = delegate_id{about})")
+                }
+            };
             // An unknown code is in the refusal alone.
             let mut scanned = String::from("1");
             for word in &self.words {
                 let word = condition.bind(word.clone());
                 let _ = write!(scanned, " AND text_contains(delegate, {word})");
             }
-            condition.and(&format!(
-                "({scanned} OR EXISTS (SELECT 1 FROM delegates p WHERE p.id = delegate_id{about}))"
-            ));
+            condition.and(&format!("({scanned} OR {is_theirs})"));
         }
         let most = condition.bind(i64::try_from(most).unwrap_or(i64::MAX));
         let sql = format!(

@@ -32,7 +32,7 @@ pub const KEPT: &[&str] = &[
     "erasures", "one_time_passwords", "idempotency_keys", "idempotency_parts", "audit", "changes", "backups",
     "clients", "users", "tokens", "second_factors", "console_sessions", "tls_certificate",
     "device_requests", "device_states", "device_pings", "webhooks", "outbox",
-    "outbox_destinations", "webhook_attempts", "gateways", "delegates_search", "delegates_search_later",
+    "outbox_destinations", "webhook_attempts", "gateways", "delegates_search", "delegates_search_pending",
     "counters",
 ];
 
