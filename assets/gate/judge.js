@@ -1,7 +1,6 @@
 // May this person pass here now? The rules of `src/core/rules/passage.rs`, for a gate that cannot
 // reach the server. Pure: facts in, a verdict out. `tests/gate/judge.json` holds both to one law.
 
-import { fold } from "./fold.js";
 import { dayBegan } from "./list.js";
 import { t } from "./texts.js";
 
@@ -98,6 +97,9 @@ function judgeCheckIn(facts) {
   return PASSES;
 }
 
+/** The form in which types are compared: unlike names, `VIP+` is another than `VIP`. @param {string} text */
+export const foldType = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("ß", "ss").trim();
+
 /** @param {Facts} facts @param {Rules} rules @returns {Verdict|undefined} */
 function judgeTime(facts, rules) {
   const { name, startAt, endAt } = facts.place;
@@ -116,7 +118,7 @@ function judgeType(facts, rules) {
   const { types, typeTimes = [] } = rules;
   const place = facts.place.name;
   const type = (facts.type ?? "").trim();
-  const isListed = (/** @type {string[]} */ list) => type !== "" && list.some((one) => fold(one) === fold(type));
+  const isListed = (/** @type {string[]} */ list) => type !== "" && list.some((one) => foldType(one) === foldType(type));
   if (types && !isListed(types)) {
     return type === "" ? refuse(746, "needsType", { place }) : refuse(746, "wrongType", { place, type });
   }

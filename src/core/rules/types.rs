@@ -15,7 +15,7 @@ const LIST_MAX: usize = 200;
 /// The longest type, in characters.
 const TYPE_MAX_CHARS: usize = 255;
 
-/// The form in which types are compared: in lower case and without accents, as `fold` of
+/// The form in which types are compared: in lower case and without accents, as `foldType` of
 /// `assets/gate/list.js` gives it.
 pub fn folded(name: &str) -> String {
     let letters = name.trim().chars().flat_map(char::to_lowercase);
