@@ -110,7 +110,7 @@ pub async fn show(request: RequestContext) -> Result<Response> {
         })
     };
     request
-        .page("Devices and events", Area::Devices, read)
+        .page("Places", Area::Devices, read)
         .await
 }
 
