@@ -83,16 +83,19 @@
   });
   document.addEventListener("keydown", (event) => {
     const menu = event.key === "Escape" && menus().at(-1);
-    if (menu) { menu.open = false; find("summary", menu).focus(); }
+    if (menu) { menu.open = false; find("summary", menu).focus(); return; }
+    if (event.key === "Escape") find("[data-cancel]", event.target.closest?.(".editing") ?? document.createElement("p"))?.click();
   });
 
   // The groups of the navigation stay as they were left: the server reads this cookie.
   const groups = all("[data-group]");
   for (const group of groups) {
-    group.addEventListener("toggle", () => {
-      const open = groups.filter((one) => one.open).map((one) => one.dataset.group);
+    find("summary", group).addEventListener("click", () => setTimeout(() => {
+      // The group of this page is open whatever was left, unless it is the one that is meant.
+      const isLeft = (one) => one.open && (one === group || !find("[aria-current]", one));
+      const open = groups.filter(isLeft).map((one) => one.dataset.group);
       document.cookie = `gatepost_open=${open.join(".")}; path=/console; samesite=strict; max-age=31536000`;
-    });
+    }));
   }
 
   // The palette: results follow what is typed, the first one is chosen, arrows choose another.

@@ -15,6 +15,8 @@ use crate::{
 
 /// Hits of a group.
 const HITS: usize = 6;
+/// Letters of a code that is shown beside its place: longer ones were not made by people.
+const CODE_SHOWN: usize = 20;
 
 /// What somebody may want to do, wherever they are: its name, other words for it, its address, its symbol, and the
 /// role that may.
@@ -175,10 +177,10 @@ fn records(connection: &Connection, q: &str, zone: &Zone) -> Result<Hits> {
     let places = devices::matching(connection, &fold(q), HITS)?;
     let places = places.into_iter().map(|place| Hit {
         icon: icon_of(&place.kind),
-        about: if place.kind.is_empty() {
-            place.code
-        } else {
-            format!("{}, {}", place.kind, place.code)
+        about: match (&*place.kind, place.code.len()) {
+            ("", _) => place.code,
+            (kind, ..=CODE_SHOWN) => format!("{kind}, {}", place.code),
+            (kind, _) => kind.to_owned(),
         },
         name: place.name,
         href: format!("/console/devices/{}", place.id),
