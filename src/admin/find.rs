@@ -18,9 +18,9 @@ const HITS: usize = 6;
 /// Letters of a code that is shown beside its place: longer ones were not made by people.
 const CODE_SHOWN: usize = 20;
 
-/// What somebody may want to do, wherever they are: its name, other words for it, its address, its symbol, and the
-/// role that may.
-type Deed = (
+/// An action that somebody may look for: its name, other words for it, its address, its symbol, and the role that
+/// may.
+type Offered = (
     &'static str,
     &'static str,
     &'static str,
@@ -28,7 +28,7 @@ type Deed = (
     ConsoleRole,
 );
 
-const DEEDS: [Deed; 9] = [
+const ACTIONS: [Offered; 9] = [
     (
         "New attendee",
         "add person create",
@@ -216,10 +216,10 @@ fn known(layout: &Layout, folded: &str) -> Hits {
     let pages = layout
         .entries()
         .filter(|entry| fold(entry.name).contains(folded));
-    let deeds = DEEDS.iter().filter(|(name, words, .., role)| {
+    let actions = ACTIONS.iter().filter(|(name, words, .., role)| {
         layout.has(*role) && (fold(name).contains(folded) || words.contains(folded))
     });
-    let deeds = deeds.map(|(name, _, href, icon, _)| Hit {
+    let actions = actions.map(|(name, _, href, icon, _)| Hit {
         icon,
         name: (*name).to_owned(),
         about: String::new(),
@@ -228,6 +228,6 @@ fn known(layout: &Layout, folded: &str) -> Hits {
     });
     vec![
         ("Pages", pages.map(page).collect()),
-        ("Actions", deeds.collect()),
+        ("Actions", actions.collect()),
     ]
 }

@@ -69,7 +69,7 @@ pub enum Group {
 }
 
 impl Group {
-    /// In the order of the navigation.
+    /// The groups, in the order of the navigation.
     pub const ALL: [Self; 3] = [Self::Door, Self::Prepare, Self::System];
 
     /// The heading.
@@ -89,13 +89,13 @@ pub struct Entry {
     pub area: Area,
     pub group: Group,
     pub name: &'static str,
-    /// Below the console; empty for its first page.
+    /// The path below the console; empty for its first page.
     path: &'static str,
-    /// Its symbol in `icons.svg`.
+    /// The symbol in `icons.svg`.
     pub icon: &'static str,
     /// The role that sees it.
     role: ConsoleRole,
-    /// What leads there after `G`; empty where nothing does.
+    /// The key that leads there after `G`; empty where none does.
     pub key: &'static str,
 }
 
@@ -208,7 +208,9 @@ impl Layout {
     pub fn groups(&self) -> impl Iterator<Item = (Group, Vec<&'static Entry>)> {
         let of = |group| self.entries().filter(move |entry| entry.group == group);
         let groups = Group::ALL.map(|group| (group, of(group).collect::<Vec<_>>()));
-        groups.into_iter().filter(|(_, entries)| !entries.is_empty())
+        groups
+            .into_iter()
+            .filter(|(_, entries)| !entries.is_empty())
     }
 
     /// The bar of phones: areas with their name there.
@@ -219,7 +221,7 @@ impl Layout {
         })
     }
 
-    /// Whether a group of the navigation is open: as the user left it, otherwise while there is time to
+    /// Tells whether a group of the navigation is open: as the user left it, otherwise while there is time to
     /// prepare. The one of this page always is.
     #[must_use]
     pub fn is_open(&self, group: &Group) -> bool {
@@ -233,7 +235,7 @@ impl Layout {
         }
     }
 
-    /// What the server knows now, read once a page.
+    /// Returns what the server knows now, read once a page.
     pub fn shell(&self) -> &Shell {
         self.shell
             .get_or_init(|| Shell::read(&self.console, &self.zone, self.now))
@@ -280,7 +282,7 @@ impl Layout {
         }
     }
 
-    /// Whether the page is of the settings.
+    /// Tells whether the page is of the settings.
     #[must_use]
     pub fn is_settings(&self) -> bool {
         self.is(&Area::Settings)
@@ -373,7 +375,7 @@ pub fn tone(symbol: &str) -> &'static str {
     }
 }
 
-/// Percent of `most`, 100 at the most.
+/// The percentage of `most`, 100 at the most.
 #[must_use]
 pub fn share(value: &i64, most: &i64) -> i64 {
     (value.saturating_mul(100) / (*most).max(1)).clamp(0, 100)

@@ -8,7 +8,7 @@ use crate::{
     domain::{events, gate::fleet, interactions::log::conflicts_since},
 };
 
-/// Where pages ask for it.
+/// The address at which pages ask for it.
 pub(super) const CONTACT: &str = "/console/contact";
 /// The cookie with the groups of the navigation that are open, their names joined by dots. Scripts set it.
 pub(super) const OPENED: &str = "gatepost_open";
@@ -17,7 +17,7 @@ pub(super) fn routes() -> Vec<Route> {
     Routes::access(VIEWER).get(CONTACT, contact).all()
 }
 
-/// What the server knows; nothing where it could not be read.
+/// The state of the server; empty where it could not be read.
 #[derive(Debug, Default)]
 pub struct Shell {
     /// Gates that were heard of lately, and all.
@@ -40,7 +40,10 @@ impl Shell {
                 gates: (contact.online, contact.all),
                 silent: contact.silent,
                 conflicts: conflicts_since(connection, zone.midnight(now))?,
-                notices: notices::list(connection)?.len().try_into().unwrap_or_default(),
+                notices: notices::list(connection)?
+                    .len()
+                    .try_into()
+                    .unwrap_or_default(),
                 day: events::day(connection, zone, now)?,
             })
         };
@@ -50,13 +53,13 @@ impl Shell {
         })
     }
 
-    /// Whether an event takes place today.
+    /// Tells whether an event takes place today.
     #[must_use]
     pub fn is_event_day(&self) -> bool {
         self.day.is_some()
     }
 
-    /// `Day 1 of 2`; empty on other days.
+    /// The day, as `Day 1 of 2`; empty while there is no event.
     #[must_use]
     pub fn day(&self) -> String {
         match self.day {
@@ -66,7 +69,7 @@ impl Shell {
         }
     }
 
-    /// How many things of an area need somebody, and what they are.
+    /// Counts the things of an area that need somebody, and names them.
     #[must_use]
     pub fn needs(&self, area: &Area) -> (i64, &'static str) {
         match area {

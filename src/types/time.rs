@@ -125,13 +125,13 @@ impl Zone {
         (date(&local), end)
     }
 
-    /// When the day of an instant began.
+    /// Returns the beginning of an instant's day.
     pub fn midnight(&self, at: Timestamp) -> Timestamp {
         let start = self.local(at).and_then(|local| local.start_of_day().ok());
         start.map_or(at, |start| Timestamp(start.timestamp().as_millisecond()))
     }
 
-    /// How many days of the calendar after `from` another instant is.
+    /// Counts the days of the calendar from one instant to another.
     pub fn days(&self, from: Timestamp, to: Timestamp) -> i64 {
         let (Some(from), Some(to)) = (self.local(from), self.local(to)) else {
             return 0;

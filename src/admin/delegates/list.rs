@@ -86,7 +86,7 @@ impl Filter {
         self.wanted.device == Some(*device)
     }
 
-    /// Whether a filter is set that has no place in the line of them.
+    /// Tells whether a filter is set that stands in the menu of further ones.
     fn has_more(&self) -> bool {
         let wanted = &self.wanted;
         wanted.deleted || !wanted.flag.is_empty() || !wanted.search.is_empty()

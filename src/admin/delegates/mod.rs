@@ -46,7 +46,7 @@ fn path(id: i64) -> String {
     format!("/console/delegates/{id}")
 }
 
-/// Where a value is changed where it stands.
+/// The address at which a value is changed.
 pub fn value_path(id: &i64, name: &str) -> String {
     format!("{}/value/{name}", path(*id))
 }

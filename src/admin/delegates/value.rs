@@ -15,7 +15,7 @@ struct Shown {
     name: String,
     label: String,
     value: String,
-    /// It was just changed: the focus returns to it.
+    /// The focus returns to it: it was just changed.
     is_new: bool,
 }
 
@@ -26,13 +26,13 @@ struct Editing {
     id: i64,
     name: String,
     label: String,
-    /// What is typed, and what it was when that began.
+    /// The text that is typed, and the value when that began.
     typed: String,
     was: String,
     fault: Option<String>,
 }
 
-/// Which value of whom a request is about.
+/// Reads from a request whose value it is about, and which.
 fn about(request: &RequestContext) -> Result<(i64, String)> {
     let (id, name) = (request.id("id")?, request.path("name")?);
     let is_text = |name: &str| {
@@ -91,7 +91,11 @@ pub(super) async fn save(request: RequestContext) -> Result<Response> {
         if now != seen {
             return Ok(Some(now));
         }
-        let value = if new.is_empty() { Value::Null } else { json!(new) };
+        let value = if new.is_empty() {
+            Value::Null
+        } else {
+            json!(new)
+        };
         let body = Map::from_iter([(property.clone(), value)]);
         write::patch(tx, ctx, &RESOURCE, id, body).map(|()| None)
     });
@@ -112,7 +116,10 @@ pub(super) async fn save(request: RequestContext) -> Result<Response> {
             answer::form_again(&again)
         }
         Err(cause) if is_theirs(&cause) => {
-            let message = cause.message.trim_start_matches(&format!("{name}: ")).to_owned();
+            let message = cause
+                .message
+                .trim_start_matches(&format!("{name}: "))
+                .to_owned();
             again.fault = Some(answer::sentence(&message));
             answer::form_again(&again)
         }

@@ -37,7 +37,7 @@ struct Page {
 }
 
 impl Page {
-    /// Whether the type that is looked for means nothing to the server: clients may post any.
+    /// Tells whether the type that is looked for is one of clients' own.
     fn is_of_another_type(&self) -> bool {
         let kind = &self.filter.kind;
         !kind.is_empty() && self.kinds.iter().all(|known| known.name != kind)

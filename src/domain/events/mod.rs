@@ -120,7 +120,8 @@ pub fn find(connection: &Connection, selector: &EventSelector) -> Result<DeviceI
         .ok_or_else(missing)
 }
 
-/// Which day of an event it is, and how many it has; of the first to begin where there are several today.
+/// Returns the day of the event that takes place now and the number of its days; of several events, of the first to
+/// begin.
 pub fn day(connection: &Connection, zone: &Zone, now: Timestamp) -> Result<Option<(i64, i64)>> {
     let mut statement = connection.prepare_cached(
         "SELECT start_at, max(start_at, coalesce(end_at, start_at)) FROM devices

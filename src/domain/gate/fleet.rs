@@ -138,21 +138,21 @@ fn whole(ms: f64) -> i64 {
     ms as i64
 }
 
-/// What is true of the device `d` of a gate; `?1` is the role of gates.
+/// The condition for a device `d` that is a gate; `?1` is the role of gates.
 const IS_GATE: &str = "d.deleted_at IS NULL AND EXISTS (
     SELECT 1 FROM clients c, json_each(c.roles) role
     WHERE c.device_id = d.id AND c.revoked_at IS NULL AND role.value = ?1)";
 
-/// How many gates there are, and how many of them are heard of.
+/// The number of gates, and of those that are heard of.
 #[derive(Debug, Default)]
 pub struct Contact {
     pub all: i64,
     pub online: i64,
-    /// Those that were heard of before, and are not now.
+    /// Gates that were heard of before, and are not now.
     pub silent: i64,
 }
 
-/// Whether gates have contact: [`gates`] without all else.
+/// Counts gates by whether they have contact: [`gates`] without all else.
 pub fn contact(connection: &Connection, app: &App, now: Timestamp) -> Result<Contact> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT d.id, s.seen_at FROM devices d LEFT JOIN device_states s ON s.device_id = d.id WHERE {IS_GATE}"

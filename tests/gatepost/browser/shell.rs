@@ -96,7 +96,10 @@ fn filters_apply_at_once_and_the_address_keeps_them() {
             &format!("[...document.querySelectorAll('#found .last .tag')].every((tag) => tag.textContent === {chosen})"),
         )
     });
-    assert!(is(&browser, &format!("new URLSearchParams(location.search).get('type') === {chosen}")));
+    assert!(is(
+        &browser,
+        &format!("new URLSearchParams(location.search).get('type') === {chosen}")
+    ));
     // Without scripts a button does the same.
     assert!(browser.has("form.toolbar button[type=submit]"));
 }

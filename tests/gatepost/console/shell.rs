@@ -38,9 +38,15 @@ fn a_role_sees_what_it_may_use() {
         &viewer,
         ["Attendees", "Places", "Activity", "Prepare", "Audit"],
     );
-    lacks(&viewer, ["/console/gates", "/console/import", "/console/access"]);
+    lacks(
+        &viewer,
+        ["/console/gates", "/console/import", "/console/access"],
+    );
     let operator = server.operator().page("/console");
-    has(&operator, ["href=\"/console/gates\"", "href=\"/console/import\""]);
+    has(
+        &operator,
+        ["href=\"/console/gates\"", "href=\"/console/import\""],
+    );
     lacks(&operator, "href=\"/console/access\"");
     server
         .administrator()
@@ -62,7 +68,10 @@ fn contact_with_gates_is_told_on_every_page() {
     has(&page, badge);
     has(&page, "id=\"needs-interactions\" hidden>0");
     let told = part(&crew, "/console/contact");
-    has(&told, ["1 of 3 gates", "id=\"needs-gates\" hx-swap-oob=\"true\">1"]);
+    has(
+        &told,
+        ["1 of 3 gates", "id=\"needs-gates\" hx-swap-oob=\"true\">1"],
+    );
     lacks(&told, "<html");
     // Without a script nothing asks for it.
     assert_eq!(crew.get("/console/contact").taken(), "/console");
@@ -75,7 +84,10 @@ fn a_conflict_of_today_needs_somebody_and_one_of_yesterday_does_not() {
     let (ada, hall) = (api.delegate(&json!({})), api.device(&json!({})));
     let id = api.scan("check-in", ada, hall).id();
     for (at, badge) in [
-        (Timestamp::now().0 - 25 * 3_600_000, "id=\"needs-interactions\" hidden"),
+        (
+            Timestamp::now().0 - 25 * 3_600_000,
+            "id=\"needs-interactions\" hidden",
+        ),
         (Timestamp::now().0, "id=\"needs-interactions\">1"),
     ] {
         server.sql(&format!(
@@ -94,7 +106,9 @@ fn a_page_that_is_left_open_does_not_keep_its_session() {
     let before: i64 = server.value(seen);
     part(&crew, "/console/contact");
     crew.page("/console/sales");
-    crate::faults::process::until("the session was used", || server.value::<i64>(seen) > before);
+    crate::faults::process::until("the session was used", || {
+        server.value::<i64>(seen) > before
+    });
     // The page that somebody opened wrote it down; what the page asked for before did not.
     server.sql("UPDATE console_sessions SET seen_at = seen_at - 3600000");
     let before: i64 = server.value(seen);
@@ -116,16 +130,23 @@ fn the_navigation_is_folded_on_the_day_and_as_it_was_left() {
     has(&page, [&*open("Prepare"), &open("System")]);
     lacks(&page, "Day 1");
     let now = Timestamp::now().0;
-    let day = |days: i64| server.app.settings().zone.plain(Timestamp(now + days * 86_400_000));
+    let day = |days: i64| {
+        server
+            .app
+            .settings()
+            .zone
+            .plain(Timestamp(now + days * 86_400_000))
+    };
     api.event(&json!({"eventName": "Fair", "eventStartAt": day(-1), "eventEndAt": day(1)}));
     let page = crew.page("/console");
     has(&page, "<small>Day 2 of 3</small>");
     lacks(&page, [&*open("Prepare"), &open("System")]);
     // The group of the page itself is open.
     has(crew.page("/console/settings"), &*open("System"));
-    let left = crew
-        .request(Method::GET, "/console")
-        .header(header::COOKIE, format!("{}; gatepost_open=Prepare", crew.cookie));
+    let left = crew.http.get(format!("{}/console", crew.url)).header(
+        header::COOKIE,
+        format!("{}; gatepost_open=Prepare", crew.cookie),
+    );
     let page = super::page(left).shown();
     has(&page, &*open("Prepare"));
     lacks(&page, &*open("System"));
@@ -147,9 +168,15 @@ fn a_few_letters_find_attendees_places_pages_and_actions() {
         ],
     );
     lacks(&found, "<html");
-    has(part(&crew, "/console/find?q=gat"), ["href=\"/console/gates\"", "Add a gate"]);
+    has(
+        part(&crew, "/console/find?q=gat"),
+        ["href=\"/console/gates\"", "Add a gate"],
+    );
     // The same as a page, for browsers without scripts; all pages where nothing is typed.
-    crew.sees("/console/find?q=harb", ["Ada Harbour", "Harbour Hall", "<html"]);
+    crew.sees(
+        "/console/find?q=harb",
+        ["Ada Harbour", "Harbour Hall", "<html"],
+    );
     crew.sees("/console/find", ["Activity", "New attendee"]);
     // Enter opens the first; a code is its attendee's.
     for (q, first) in [
@@ -164,7 +191,10 @@ fn a_few_letters_find_attendees_places_pages_and_actions() {
     // Nothing that the role may not use.
     let viewer = server.crew(ConsoleRole::Viewer);
     let pages = part(&viewer, "/console/find?q=");
-    lacks(&pages, ["/console/gates", "New attendee", "/console/settings"]);
+    lacks(
+        &pages,
+        ["/console/gates", "New attendee", "/console/settings"],
+    );
 }
 
 #[test]
@@ -173,8 +203,14 @@ fn a_value_is_changed_where_it_stands() {
     let crew = server.operator();
     let ada = api.delegate(&json!({"firstName": "Ada", "company": "Nordwind"}));
     let path = format!("/console/delegates/{ada}/value/company");
-    crew.sees(&format!("/console/delegates/{ada}"), &*format!("hx-get=\"{path}\""));
-    has(part(&crew, &path), ["name=\"was\" value=\"Nordwind\"", "autofocus"]);
+    crew.sees(
+        &format!("/console/delegates/{ada}"),
+        &*format!("hx-get=\"{path}\""),
+    );
+    has(
+        part(&crew, &path),
+        ["name=\"was\" value=\"Nordwind\"", "autofocus"],
+    );
     let led = crew.get(&path).taken();
     assert_eq!(led, format!("/console/delegates/{ada}/edit#company"));
     let typed = |was: &str, value: &str| crew.post(&path, &[("was", was), ("value", value)]);
@@ -188,8 +224,11 @@ fn a_value_is_changed_where_it_stands() {
     assert_eq!(now(), "Southwind");
     typed("Southwind", "").taken();
     assert!(now().is_null());
-    crew.get(&format!("/console/delegates/{ada}/value/barcode")).is(404);
+    crew.get(&format!("/console/delegates/{ada}/value/barcode"))
+        .is(404);
     let viewer = server.crew(ConsoleRole::Viewer);
-    viewer.post(&path, &[("was", ""), ("value", "Eastwind")]).is(403);
+    viewer
+        .post(&path, &[("was", ""), ("value", "Eastwind")])
+        .is(403);
     lacks(viewer.page(&format!("/console/delegates/{ada}")), "/value/");
 }

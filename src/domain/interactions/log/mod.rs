@@ -233,7 +233,7 @@ pub fn conflicts(
     Ok((conflicts.collect(), next))
 }
 
-/// How many of the newest conflicts, [`COUNTED_MAX`] at the most, are of this time on.
+/// Counts the conflicts from a time on, [`COUNTED_MAX`] at the most.
 pub fn conflicts_since(connection: &Connection, since: Timestamp) -> Result<i64> {
     Ok(connection
         .prepare_cached(
