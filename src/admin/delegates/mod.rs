@@ -7,6 +7,7 @@ mod merge;
 mod passage;
 mod record;
 mod remove;
+mod value;
 
 use crate::admin::prelude::*;
 use crate::domain::delegates::{RESOURCE, name_of};
@@ -28,6 +29,8 @@ pub(super) fn routes() -> Vec<Route> {
         .get("/console/delegates/:id/badge/:kind", badge::ask)
         .post("/console/delegates/:id/badge/:kind", badge::block)
         .action("/console/delegates/:id/unblock", badge::unblock)
+        .get("/console/delegates/:id/value/:name", value::show)
+        .post("/console/delegates/:id/value/:name", value::save)
         .get("/console/delegates/:id/merge", merge::show)
         .post("/console/delegates/:id/merge", merge::merge_two)
         .action("/console/delegates/:id/delete", remove::delete)
@@ -41,6 +44,11 @@ pub(super) fn routes() -> Vec<Route> {
 
 fn path(id: i64) -> String {
     format!("/console/delegates/{id}")
+}
+
+/// The address at which a value is changed.
+pub fn value_path(id: &i64, name: &str) -> String {
+    format!("{}/value/{name}", path(*id))
 }
 
 fn missing(id: i64) -> Error {

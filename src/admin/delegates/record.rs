@@ -5,7 +5,7 @@ use crate::admin::prelude::*;
 use crate::{
     core::{
         audit::{HistoryOf, actor_name},
-        records::{Kind, Selection},
+        records::{Field, Kind, Selection},
     },
     domain::{
         delegates::{
@@ -55,8 +55,8 @@ struct Person {
     id: i64,
     name: String,
     kind: String,
-    /// Texts with their labels.
-    about: Vec<(&'static str, String)>,
+    /// Texts by name, with their labels.
+    about: Vec<(&'static str, &'static str, String)>,
     flags: Vec<(char, &'static str)>,
     /// Codes by name, with their labels.
     codes: Vec<(&'static str, &'static str, String)>,
@@ -177,14 +177,11 @@ impl Person {
             fields.filter(|field| !text(&record, field.name).is_empty())
         };
         let about = filled(Kind::Text).filter(|field| !IN_HEAD.contains(&field.name));
-        let about = about.map(|field| (field.label, text(&record, field.name).to_owned()));
-        let codes = filled(Kind::Code).map(|field| {
-            (
-                field.name,
-                field.label,
-                text(&record, field.name).to_owned(),
-            )
-        });
+        let named = |field: &'static Field| {
+            let value = text(&record, field.name).to_owned();
+            (field.name, field.label, value)
+        };
+        let (about, codes) = (about.map(named), filled(Kind::Code).map(named));
         let flags = text(&record, "rawFlags").chars();
         let mut interactions = history::of_delegate(connection, id, before, PAGE + 1)?;
         let more = interactions.len() > PAGE;

@@ -16,6 +16,7 @@ mod pages;
 mod pictures;
 mod readers;
 mod reference;
+mod shell;
 mod trust;
 mod way;
 mod window;
@@ -68,6 +69,7 @@ pub fn sign_in(browser: &Browser) {
 
 /// Signs out.
 pub fn sign_out(browser: &Browser) {
+    browser.press(&format!("Account of {EMAIL}"));
     browser.press("Sign out");
     browser.arrives_at("/console/sign-in");
 }

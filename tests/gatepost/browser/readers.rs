@@ -157,6 +157,6 @@ fn a_reader_is_set_up_and_calibrated() {
     send();
     Pictures::wanted().take(&browser, "readers");
     drop(served);
-    browser.tells("What this page shows may be old");
+    browser.tells("Last contact");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

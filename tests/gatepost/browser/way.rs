@@ -199,7 +199,7 @@ impl Way {
         let work = browser.tab();
         browser.to_tab(dashboard);
         let inside =
-            "return [...document.querySelectorAll('[aria-labelledby=inside] .lines li > span')]
+            "return [...document.querySelectorAll('[aria-labelledby=inside] .by li strong')]
             .reduce((sum, place) => sum + parseInt(place.textContent), 0)";
         for (entered, barcode) in (1..).zip(ENTERING) {
             app.check_in(barcode).is(201);
@@ -244,6 +244,7 @@ impl Way {
         let browser = &self.browser;
         self.find(TOMAS);
         self.examine("a delegate");
+        browser.press("More");
         browser.press("Delete");
         browser.agree();
         browser.tells("This record is deleted");

@@ -36,7 +36,7 @@ fn client(crew: &Crew, fields: &[(&str, &str)]) -> (String, String, String) {
     assert_eq!(led, "/console/access/made");
     let html = crew.get(&led).shown();
     (
-        between(&html, "class=\"button\" href=\"", "\"").to_owned(),
+        between(&html, "class=\"button primary\" href=\"", "\"").to_owned(),
         between(&html, "id=\"made-id\">", "<").to_owned(),
         between(&html, "id=\"made-secret\">", "<").to_owned(),
     )

@@ -75,7 +75,8 @@ fn a_backup_by_hand_is_listed_checked_taken_along_and_deleted() {
     let checked = crew.post(&of("check"), &[]).shown();
     assert!(crew.get(HERE).shown().contains("checked just now"));
     assert!(
-        checked.contains("<td>Delegates</td><td class=\"num\">1</td><td class=\"num\">2</td>"),
+        checked
+            .contains("<td>Delegates</td><td class=\"end num\">1</td><td class=\"end num\">2</td>"),
         "{checked}"
     );
     crew.post(&of("delete"), &[]).taken();

@@ -53,7 +53,7 @@ fn an_event_and_a_session_under_it_are_made_and_stand_in_the_tree() {
     let crew = server.crew(ConsoleRole::Operator);
     let api = server.caller_with_all();
     let empty = crew.get("/console/devices").shown();
-    assert!(empty.contains("No devices yet") && empty.contains("/console/devices/new?type=event"));
+    assert!(empty.contains("No places yet") && empty.contains("/console/devices/new?type=event"));
     let form = crew.get("/console/devices/new?type=event").shown();
     assert!(form.contains("New event") && form.contains("eventManagerEmail"));
     let event = made(crew.post(

@@ -183,7 +183,7 @@ fn a_place_that_is_set_here_reaches_the_gate_at_once_and_no_draft_with_it() {
         ],
     );
     // The page stands still while somebody chooses.
-    lacks(&form, "hx-trigger");
+    lacks(&form, "hx-trigger=\"every 4s\"");
     has(crew.page(PAGE), "hx-trigger=\"every 4s\"");
     let chosen = [
         ("seen", " "),

@@ -22,6 +22,7 @@ mod sales;
 mod secrets;
 mod sessions;
 mod settings;
+mod shell;
 
 use access::field;
 pub use access::{between, commanded};

@@ -16,7 +16,7 @@ fn somebody_is_let_in_by_hand_by_the_rules_or_in_spite_of_them() {
     };
     let record = pass("check-in").taken();
     let html = crew.page(&record);
-    has(&html, ["Ada is checked in at Hall.", "inside Hall since"]);
+    has(&html, ["Ada is checked in at Hall.", "Inside Hall</a>"]);
     has(&html, &format!("value=\"{hall}\" selected"));
     let refused = pass("check-in");
     refused.refused(422, "Already used at Hall");
