@@ -15,6 +15,8 @@ use crate::{
 pub enum Area {
     /// What happens now.
     Dashboard,
+    /// One place and one field, for whoever checks people in.
+    Desk,
     /// The people.
     Delegates,
     /// Rooms, sessions, readers, apps, products, events.
@@ -55,8 +57,9 @@ pub enum Area {
 /// the role that sees it.
 type Place = (Area, &'static str, &'static str, ConsoleRole);
 
-const PLACES: [Place; 17] = [
+const PLACES: [Place; 18] = [
     (Area::Dashboard, "Dashboard", "dashboard", Viewer),
+    (Area::Desk, "Desk", "desk", Operator),
     (Area::Delegates, "Attendees", "delegates", Viewer),
     (Area::Devices, "Devices and events", "devices", Viewer),
     (Area::Interactions, "Activity", "interactions", Viewer),
@@ -140,7 +143,7 @@ impl Layout {
     pub fn handbook(&self) -> &'static str {
         match self.area {
             None | Some(Area::Account) => "/handbook",
-            Some(Area::Dashboard | Area::Interactions) => "/handbook/on-the-day",
+            Some(Area::Dashboard | Area::Desk | Area::Interactions) => "/handbook/on-the-day",
             Some(Area::Delegates) => "/handbook/prepare#import",
             Some(Area::Devices) => "/handbook/prepare#entry-rules",
             Some(Area::Sales) => "/handbook/prepare#sales",

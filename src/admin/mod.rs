@@ -31,6 +31,7 @@ mod content;
 mod dashboard;
 mod delegates;
 mod deliveries;
+mod desk;
 mod devices;
 mod discovery;
 mod engine;
@@ -171,7 +172,7 @@ impl Deref for Console {
 /// Every route of the console.
 #[must_use]
 pub fn routes() -> Vec<Route> {
-    let parts: [fn() -> Vec<Route>; 22] = [
+    let parts: [fn() -> Vec<Route>; 23] = [
         assets::routes,
         setup::routes,
         sign_in::routes,
@@ -181,6 +182,7 @@ pub fn routes() -> Vec<Route> {
         audit::routes,
         delegates::routes,
         deliveries::routes,
+        desk::routes,
         devices::routes,
         configuration::routes,
         content::routes,

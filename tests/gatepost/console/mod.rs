@@ -10,6 +10,7 @@ mod content;
 mod crew;
 mod dashboard;
 mod delegates;
+mod desk;
 mod devices;
 mod discovery;
 mod gates;
