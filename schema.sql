@@ -771,6 +771,25 @@ CREATE TABLE gate_notes (
     updated_at  INTEGER NOT NULL
 ) STRICT;
 
+-- Evacuations: of a place and all below it, or of the whole venue. Each begins with nobody ticked as safe.
+CREATE TABLE evacuations (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- NULL: the whole venue.
+    device_id  INTEGER REFERENCES devices (id) ON DELETE CASCADE,
+    started_at INTEGER NOT NULL,
+    actor      TEXT NOT NULL,
+    ended_at   INTEGER
+) STRICT;
+-- Who was seen outside, and by whom. This is no check-out.
+CREATE TABLE evacuation_safe (
+    evacuation_id INTEGER NOT NULL REFERENCES evacuations (id) ON DELETE CASCADE,
+    delegate_id   INTEGER NOT NULL REFERENCES delegates (id) ON DELETE CASCADE,
+    at            INTEGER NOT NULL,
+    actor         TEXT NOT NULL,
+    PRIMARY KEY (evacuation_id, delegate_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX evacuation_safe_delegate ON evacuation_safe (delegate_id);
+
 -- The picture that apps and the console show.
 CREATE TABLE logo (
     id           INTEGER PRIMARY KEY CHECK (id = 1),

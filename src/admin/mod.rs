@@ -35,6 +35,7 @@ mod desk;
 mod devices;
 mod discovery;
 mod engine;
+mod evacuation;
 mod export;
 mod filter;
 mod form;
@@ -172,7 +173,7 @@ impl Deref for Console {
 /// Every route of the console.
 #[must_use]
 pub fn routes() -> Vec<Route> {
-    let parts: [fn() -> Vec<Route>; 23] = [
+    let parts: [fn() -> Vec<Route>; 24] = [
         assets::routes,
         setup::routes,
         sign_in::routes,
@@ -183,6 +184,7 @@ pub fn routes() -> Vec<Route> {
         delegates::routes,
         deliveries::routes,
         desk::routes,
+        evacuation::routes,
         devices::routes,
         configuration::routes,
         content::routes,

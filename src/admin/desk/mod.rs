@@ -161,7 +161,8 @@ async fn page(
     if place.is_none() {
         desk.place = None;
     }
-    let is_wrong = side.verdict.as_ref().is_some_and(Verdict::is_bad);
+    let is_wrong = side.verdict.as_ref().is_some_and(Verdict::is_bad)
+        || walk_in.as_ref().is_some_and(|panel| panel.failure.is_some());
     let page = Page {
         layout: request.layout("Desk", Some(Area::Desk)),
         place: place.unwrap_or_default(),

@@ -22,6 +22,7 @@ pub mod batch;
 mod confine;
 pub mod desk;
 pub mod draft;
+pub mod evacuation;
 pub mod forms;
 pub mod history;
 pub mod inside;

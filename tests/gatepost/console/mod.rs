@@ -13,6 +13,7 @@ mod delegates;
 mod desk;
 mod devices;
 mod discovery;
+mod evacuation;
 mod gates;
 mod guard;
 mod imports;
