@@ -1,15 +1,8 @@
 // What plain HTML and htmx leave: small manners of the console. Every page works without it.
 (() => {
   "use strict";
-
-  // The menu is closed on small screens and always open on large ones.
-  const menu = document.querySelector("[data-menu]");
-  if (menu) {
-    const wide = matchMedia("(min-width: 60rem)");
-    const fit = () => { menu.open = wide.matches; };
-    fit();
-    wide.addEventListener("change", fit);
-  }
+  const find = (css, root = document) => root.querySelector(css);
+  const all = (css, root = document) => [...root.querySelectorAll(css)];
 
   document.addEventListener("click", (event) => {
     const copy = event.target.closest("[data-copy]");
@@ -21,7 +14,7 @@
   });
 
   // Buttons that are nothing without scripts.
-  for (const button of document.querySelectorAll("[data-print]")) button.hidden = false;
+  for (const button of all("[data-print], [data-keys]")) button.hidden = false;
 
   // What cannot be taken back is asked for once more.
   document.addEventListener("submit", (event) => {
@@ -50,27 +43,129 @@
     }
   });
 
-  // A part that follows what happens tells when it cannot.
-  const lost = document.createElement("p");
-  lost.className = "notice bad";
-  lost.textContent = "The server does not answer. What this page shows may be old.";
-  lost.setAttribute("role", "status");
-  const lose = () => document.querySelector("main")?.prepend(lost);
+  // Requests of a page that renews itself end in time, and addresses of lists name only what is set.
   document.addEventListener("htmx:configRequest", (event) => {
-    if (event.detail.elt.getAttribute("hx-trigger")?.startsWith("every")) event.detail.timeout = 8000;
+    const { elt, formData } = event.detail;
+    if (elt.getAttribute("hx-trigger")?.startsWith("every")) event.detail.timeout = 8000;
+    if (elt.closest(".toolbar")) for (const [name, value] of [...formData]) if (value === "") formData.delete(name);
   });
-  document.addEventListener("htmx:timeout", lose);
-  document.addEventListener("htmx:sendError", lose);
-  document.addEventListener("htmx:sseError", lose);
-  document.addEventListener("htmx:sseOpen", () => lost.remove());
-  document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.successful) lost.remove(); });
+
+  // Contact with the server: when it is lost, the page says since when, and its numbers are pale.
+  const clock = () => find(".clock")?.textContent.trim() ?? "";
+  let last = clock();
+  const lose = () => {
+    const line = find(".connection");
+    document.body.classList.add("old");
+    if (!line) return;
+    line.classList.add("old");
+    line.setAttribute("role", "status");
+    find(".dot", line).className = "dot warn";
+    find("[data-contact]", line).textContent = `Last contact ${last}`;
+  };
+  const regain = () => {
+    last = clock();
+    if (!document.body.classList.contains("old")) return;
+    document.body.classList.remove("old");
+    globalThis.htmx?.ajax("GET", "/console/contact", { target: "#contact", swap: "outerHTML" });
+  };
+  for (const name of ["timeout", "sendError", "sseError"]) document.addEventListener(`htmx:${name}`, lose);
+  document.addEventListener("htmx:sseOpen", regain);
+  document.addEventListener("htmx:sseMessage", regain);
+  document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.successful) regain(); });
+
+  // Menus close when the work is elsewhere; Escape closes the innermost.
+  const menus = () => all("details.menu[open]");
+  document.addEventListener("click", (event) => {
+    for (const menu of menus()) if (!menu.contains(event.target)) menu.open = false;
+    if (event.target instanceof HTMLDialogElement) event.target.close();
+    if (event.target.closest("[data-palette]")) { event.preventDefault(); openPalette(); }
+    if (event.target.closest("[data-keys]")) openKeys();
+  });
+  document.addEventListener("keydown", (event) => {
+    const menu = event.key === "Escape" && menus().at(-1);
+    if (menu) { menu.open = false; find("summary", menu).focus(); }
+  });
+
+  // The groups of the navigation stay as they were left: the server reads this cookie.
+  const groups = all("[data-group]");
+  for (const group of groups) {
+    group.addEventListener("toggle", () => {
+      const open = groups.filter((one) => one.open).map((one) => one.dataset.group);
+      document.cookie = `gatepost_open=${open.join(".")}; path=/console; samesite=strict; max-age=31536000`;
+    });
+  }
+
+  // The palette: results follow what is typed, the first one is chosen, arrows choose another.
+  const palette = find("#palette");
+  const input = palette && find("input[role=combobox]", palette);
+  const options = () => all("[role=option][href]", palette);
+  const choose = (chosen) => {
+    for (const option of options()) option.setAttribute("aria-selected", option === chosen);
+    if (chosen) input.setAttribute("aria-activedescendant", chosen.id);
+    else input.removeAttribute("aria-activedescendant");
+    chosen?.scrollIntoView({ block: "nearest" });
+  };
+  function openPalette() {
+    if (!palette || palette.open || !globalThis.htmx) { if (!palette?.open) location.assign("/console/find"); return; }
+    palette.showModal();
+    input.select();
+    htmx.trigger(input, "open");
+  }
+  palette?.addEventListener("htmx:afterSwap", () => choose(options()[0]));
+  input?.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const found = options();
+    const at = found.findIndex((option) => option.getAttribute("aria-selected") === "true");
+    if (step && found.length) {
+      event.preventDefault();
+      choose(found[(at + step + found.length) % found.length]);
+    }
+    // Results of other letters are not what is meant: the server then finds the first one itself.
+    const isOf = find("[data-found]", palette)?.dataset.found === input.value.trim();
+    if (event.key === "Enter" && isOf && found[at]) { event.preventDefault(); found[at].click(); }
+  });
+
+  // Keys. None counts in a field, beside a modifier, or within 300 ms of another: wedge scanners type.
+  const QUIET_MS = 300;
+  const keys = find("#keys");
+  const box = keys && find("[data-keys-on]", keys);
+  const stored = "gatepost.keys";
+  if (box) box.checked = localStorage.getItem(stored) !== "off";
+  box?.addEventListener("change", () => localStorage.setItem(stored, box.checked ? "on" : "off"));
+  function openKeys() { if (keys && !keys.open) keys.showModal(); }
+  const isTyping = (target) => target.closest?.("input, textarea, select, [contenteditable], dialog");
+  let before = -Infinity;
+  let typed = "";
+  let due = 0;
+  const jump = (key) => find(`.side [data-key="${key}"]`)?.click();
+  document.addEventListener("keydown", (event) => {
+    if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey) { event.preventDefault(); openPalette(); return; }
+    const isQuiet = event.timeStamp - before > QUIET_MS;
+    before = event.timeStamp;
+    clearTimeout(due);
+    if (event.ctrlKey || event.metaKey || event.altKey || event.key.length !== 1 || isTyping(event.target) || !box?.checked) {
+      typed = "";
+      return;
+    }
+    const key = event.key.toUpperCase();
+    if (typed === "G") {
+      typed = "";
+      due = setTimeout(() => jump(key), QUIET_MS);
+    } else if (isQuiet) {
+      typed = key;
+      if (key === "/") { event.preventDefault(); openPalette(); }
+      if (key === "?") openKeys();
+    } else {
+      typed = "";
+    }
+  });
 
   // Countdowns: <time data-until="Unix milliseconds">.
   const left = () => {
-    for (const clock of document.querySelectorAll("[data-until]")) {
-      const seconds = Math.max(0, Math.round((clock.dataset.until - Date.now()) / 1000));
+    for (const until of all("[data-until]")) {
+      const seconds = Math.max(0, Math.round((until.dataset.until - Date.now()) / 1000));
       const text = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-      if (clock.textContent !== text) clock.textContent = text;
+      if (until.textContent !== text) until.textContent = text;
     }
   };
   left();

@@ -17,6 +17,16 @@
     field.setAttribute("aria-expanded", "false");
     field.removeAttribute("aria-activedescendant");
   };
+  const options = () => [...list().querySelectorAll("[role=option]:not([aria-disabled])")];
+  const chosen = () => options().find((option) => option.getAttribute("aria-selected") === "true");
+  const choose = (step) => {
+    const all = options();
+    if (!all.length) return;
+    const next = all[(all.indexOf(chosen()) + step + all.length) % all.length];
+    for (const option of all) option.setAttribute("aria-selected", String(option === next));
+    field.setAttribute("aria-activedescendant", next.id);
+    next.scrollIntoView({ block: "nearest" });
+  };
   const undo = () => {
     const row = desk.querySelector("[data-last]");
     const input = row && desk.querySelector(`form[action$="/undo"] input[value="${row.dataset.last}"]`);
@@ -46,6 +56,9 @@
         if (field.value.trim()) form.requestSubmit();
       }
     }
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step && typing === field) { event.preventDefault(); choose(step); }
+    if (event.key === "Enter" && typing === field && !event.defaultPrevented) { event.preventDefault(); chosen()?.click(); }
     if (event.key === "Enter") burst = "";
     if (event.key === "F2") { event.preventDefault(); document.querySelector(".desk-place > summary").click(); }
     if (event.key === "F4") { event.preventDefault(); document.querySelector("[data-key=F4]")?.click(); }
@@ -57,9 +70,8 @@
 
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target.id === "desk-list") {
-      const first = list().querySelector("[aria-selected=true]");
-      field.setAttribute("aria-expanded", String(!!first));
-      if (first) field.setAttribute("aria-activedescendant", first.id);
+      field.setAttribute("aria-expanded", String(options().length > 0));
+      if (chosen()) field.setAttribute("aria-activedescendant", chosen().id);
     }
   });
   document.addEventListener("htmx:afterRequest", (event) => {

@@ -6,6 +6,7 @@ use crate::admin::prelude::*;
 use crate::types::secret;
 use poem::http::header;
 use rust_embed::{Embed, EmbeddedFile};
+use std::sync::LazyLock;
 
 #[derive(Embed)]
 #[folder = "assets/static"]
@@ -25,6 +26,13 @@ pub(super) fn address(name: &str) -> String {
         Some(file) => format!("/console/static/{name}?v={}", version(&file)),
         None => format!("/console/static/{name}"),
     }
+}
+
+/// The address of the symbols, which pages name many times.
+#[must_use]
+pub(super) fn icons() -> &'static str {
+    static ICONS: LazyLock<String> = LazyLock::new(|| address("icons.svg"));
+    &ICONS
 }
 
 /// A file of the pages, such as `console.css`, with what it changes with; empty where there is none.

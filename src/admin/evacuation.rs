@@ -67,7 +67,8 @@ fn path(id: i64) -> String {
 async fn show(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let is_by_place = request.query.text("by") == "place";
-    let read = move |connection: &Connection, layout| Page::read(connection, layout, id, is_by_place);
+    let read =
+        move |connection: &Connection, layout| Page::read(connection, layout, id, is_by_place);
     request.page("Evacuation", Area::Dashboard, read).await
 }
 
@@ -75,7 +76,10 @@ async fn show(request: RequestContext) -> Result<Response> {
 fn start(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
     let place = action.form.number("place")?.map(DeviceId);
     let id = evacuation::start(tx, ctx, place)?;
-    Ok(Done::new("Evacuation started. Nobody is ticked yet.", path(id)))
+    Ok(Done::new(
+        "Evacuation started. Nobody is ticked yet.",
+        path(id),
+    ))
 }
 
 fn end(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
@@ -97,7 +101,10 @@ async fn mark(request: RequestContext) -> Result<Response> {
         return answer::page(&page.await?);
     }
     let order = if is_by_place { "?by=place" } else { "" };
-    Ok(answer::go(&format!("{}{order}#person-{delegate}", path(id))))
+    Ok(answer::go(&format!(
+        "{}{order}#person-{delegate}",
+        path(id)
+    )))
 }
 
 async fn csv(request: RequestContext) -> Result<Response> {
@@ -124,5 +131,9 @@ async fn csv(request: RequestContext) -> Result<Response> {
     });
     let head = ["Name", "Phone", "Company", "Place", "Since", "Safe", "By"];
     let out = csv_bytes(Some(&head), rows)?;
-    Ok(answer::download("evacuation.csv", "text/csv; charset=utf-8", out))
+    Ok(answer::download(
+        "evacuation.csv",
+        "text/csv; charset=utf-8",
+        out,
+    ))
 }

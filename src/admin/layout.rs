@@ -1,14 +1,18 @@
-//! What every page shows around its own part: who is signed in, where one can go, what was just
-//! done; and how times and numbers are written.
+//! What every page shows around its own part: who is signed in, where one can go, what needs somebody,
+//! what was just done; and how times and numbers are written.
 
 pub use crate::types::text::{bytes, number};
 
-use super::assets;
+use super::{
+    Console, assets,
+    shell::{self, Shell},
+};
 use crate::admin::prelude::*;
 use crate::{
     core::settings::logo,
     identity::ConsoleRole::{self, Administrator, Operator, Viewer},
 };
+use std::sync::{Arc, OnceLock};
 
 /// A part of the console, as the navigation names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +27,8 @@ pub enum Area {
     Devices,
     /// What happened.
     Interactions,
+    /// Lists that are read in.
+    Import,
     /// What was bought.
     Sales,
     /// Lists that were defined once.
@@ -53,34 +59,103 @@ pub enum Area {
     Account,
 }
 
-/// An area in the navigation: its name, its path below the console (also its symbol in `icons.svg`), and
-/// the role that sees it.
-type Place = (Area, &'static str, &'static str, ConsoleRole);
+/// A group of the navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// What the crew needs while people come; always open.
+    Door,
+    /// What is done before.
+    Prepare,
+    /// What keeps the server going.
+    System,
+}
 
-const PLACES: [Place; 18] = [
-    (Area::Dashboard, "Dashboard", "dashboard", Viewer),
-    (Area::Desk, "Desk", "desk", Operator),
-    (Area::Delegates, "Attendees", "delegates", Viewer),
-    (Area::Devices, "Devices and events", "devices", Viewer),
-    (Area::Interactions, "Activity", "interactions", Viewer),
-    (Area::Sales, "Sales", "sales", Viewer),
-    (Area::Reports, "Reports", "reports", Viewer),
-    (Area::Messages, "Messages", "messages", Viewer),
-    (Area::Content, "Content", "content", Viewer),
-    (Area::Gates, "Gates", "gates", Operator),
-    (Area::Readers, "Readers", "readers", Operator),
-    (Area::Discovery, "Discovery", "discovery", Operator),
-    (
-        Area::Configuration,
-        "App configuration",
-        "configuration",
-        Operator,
-    ),
-    (Area::Webhooks, "Webhooks", "webhooks", Operator),
-    (Area::Deliveries, "Deliveries", "deliveries", Operator),
-    (Area::Access, "Users and clients", "access", Administrator),
-    (Area::Settings, "Settings", "settings", Administrator),
-    (Area::Audit, "Audit", "audit", Viewer),
+impl Group {
+    /// In the order of the navigation.
+    pub const ALL: [Self; 3] = [Self::Door, Self::Prepare, Self::System];
+
+    /// The heading.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Door => "Door",
+            Self::Prepare => "Prepare",
+            Self::System => "System",
+        }
+    }
+}
+
+/// An area in the navigation.
+#[derive(Debug)]
+pub struct Entry {
+    pub area: Area,
+    pub group: Group,
+    pub name: &'static str,
+    /// Below the console; empty for its first page.
+    path: &'static str,
+    /// Its symbol in `icons.svg`.
+    pub icon: &'static str,
+    /// The role that sees it.
+    role: ConsoleRole,
+    /// What leads there after `G`; empty where nothing does.
+    pub key: &'static str,
+}
+
+impl Entry {
+    /// The address.
+    #[must_use]
+    pub fn href(&self) -> String {
+        format!("/console{}", self.path)
+    }
+}
+
+const fn entry(
+    area: Area,
+    group: Group,
+    name: &'static str,
+    [path, icon, key]: [&'static str; 3],
+    role: ConsoleRole,
+) -> Entry {
+    Entry {
+        area,
+        group,
+        name,
+        path,
+        icon,
+        role,
+        key,
+    }
+}
+
+/// Every area, in the order of the navigation.
+#[rustfmt::skip]
+static ENTRIES: [Entry; 19] = [
+    entry(Area::Dashboard, Group::Door, "Dashboard", ["", "dashboard", "D"], Viewer),
+    entry(Area::Desk, Group::Door, "Desk", ["/desk", "desk", "C"], Operator),
+    entry(Area::Delegates, Group::Door, "Attendees", ["/delegates", "delegates", "A"], Viewer),
+    entry(Area::Devices, Group::Door, "Places", ["/devices", "places", "P"], Viewer),
+    entry(Area::Interactions, Group::Door, "Activity", ["/interactions", "interactions", "V"], Viewer),
+    entry(Area::Gates, Group::Door, "Gates", ["/gates", "gates", "G"], Operator),
+    entry(Area::Import, Group::Prepare, "Import", ["/import", "import", ""], Operator),
+    entry(Area::Discovery, Group::Prepare, "Discovery", ["/discovery", "discovery", ""], Operator),
+    entry(Area::Messages, Group::Prepare, "Messages", ["/messages", "messages", ""], Viewer),
+    entry(Area::Content, Group::Prepare, "Content", ["/content", "content", ""], Viewer),
+    entry(Area::Readers, Group::Prepare, "Readers", ["/readers", "readers", ""], Operator),
+    entry(Area::Reports, Group::Prepare, "Reports", ["/reports", "reports", ""], Viewer),
+    entry(Area::Sales, Group::Prepare, "Sales", ["/sales", "sales", ""], Viewer),
+    entry(Area::Access, Group::System, "Users and clients", ["/access", "access", ""], Administrator),
+    entry(Area::Configuration, Group::System, "App configuration", ["/configuration", "configuration", ""], Operator),
+    entry(Area::Webhooks, Group::System, "Webhooks", ["/webhooks", "webhooks", ""], Operator),
+    entry(Area::Deliveries, Group::System, "Deliveries", ["/deliveries", "deliveries", ""], Operator),
+    entry(Area::Settings, Group::System, "Settings", ["/settings", "settings", ""], Administrator),
+    entry(Area::Audit, Group::System, "Audit", ["/audit", "audit", ""], Viewer),
+];
+
+/// The areas in the bar of phones, and what it calls them.
+const BAR: [(Area, &str); 3] = [
+    (Area::Dashboard, "Now"),
+    (Area::Desk, "Desk"),
+    (Area::Delegates, "Attendees"),
 ];
 
 /// What the layout shows. Its methods take references, as templates give them.
@@ -95,8 +170,10 @@ pub struct Layout {
     pub current_user: Option<CurrentUser>,
     /// What was just done.
     pub flashes: Vec<answer::Flash>,
-    /// The instance's picture, where it has one.
-    pub logo: Option<String>,
+    /// The groups of the navigation that the user left open; none where they were never touched.
+    opened: Option<String>,
+    console: Arc<Console>,
+    shell: OnceLock<Shell>,
     zone: Zone,
     now: Timestamp,
 }
@@ -117,19 +194,67 @@ impl Layout {
             area,
             current_user: request.current_user.clone(),
             flashes,
-            logo: request
-                .look_up(logo::since)
-                .ok()
-                .flatten()
-                .map(|since| format!("/logo?v={}", since.0)),
+            opened: request.cookie(shell::OPENED).map(ToOwned::to_owned),
+            console: Arc::clone(&request.console),
+            shell: OnceLock::new(),
             zone: settings.zone.clone(),
             now: Timestamp::now(),
         }
     }
 
     /// Where the user can go.
-    pub fn places(&self) -> impl Iterator<Item = &'static Place> {
-        PLACES.iter().filter(|(.., role)| self.has(*role))
+    pub fn entries(&self) -> impl Iterator<Item = &'static Entry> {
+        ENTRIES.iter().filter(|entry| self.has(entry.role))
+    }
+
+    /// The groups of the navigation in which the user can go somewhere.
+    pub fn groups(&self) -> impl Iterator<Item = (Group, Vec<&'static Entry>)> {
+        let of = |group| self.entries().filter(move |entry| entry.group == group);
+        let groups = Group::ALL.map(|group| (group, of(group).collect::<Vec<_>>()));
+        groups
+            .into_iter()
+            .filter(|(_, entries)| !entries.is_empty())
+    }
+
+    /// The bar of phones: areas with their name there.
+    pub fn bar(&self) -> impl Iterator<Item = (&'static Entry, &'static str)> {
+        BAR.iter().filter_map(|(area, name)| {
+            let entry = self.entries().find(|entry| entry.area == *area);
+            entry.map(|entry| (entry, *name))
+        })
+    }
+
+    /// Whether a group of the navigation is open: as the user left it, otherwise while there is time to
+    /// prepare. The one of this page always is.
+    #[must_use]
+    pub fn is_open(&self, group: &Group) -> bool {
+        let own = self.entries().find(|entry| self.is(&entry.area));
+        if own.is_some_and(|entry| entry.group == *group) {
+            return true;
+        }
+        match &self.opened {
+            Some(opened) => opened.split('.').any(|name| name == group.name()),
+            None => !self.shell().is_event_day(),
+        }
+    }
+
+    /// What the server knows now, read once a page.
+    pub fn shell(&self) -> &Shell {
+        self.shell
+            .get_or_init(|| Shell::read(&self.console, &self.zone, self.now))
+    }
+
+    /// The instance's picture, where it has one.
+    #[must_use]
+    pub fn logo(&self) -> Option<String> {
+        let since = self.console.store.look_up(logo::since).ok().flatten()?;
+        Some(format!("/logo?v={}", since.0))
+    }
+
+    /// `09:02`, in the instance's zone.
+    #[must_use]
+    pub fn clock_now(&self) -> String {
+        self.zone.spoken(self.now, self.now)
     }
 
     /// Whether the page is of this area.
@@ -144,7 +269,7 @@ impl Layout {
         match self.area {
             None | Some(Area::Account) => "/handbook",
             Some(Area::Dashboard | Area::Desk | Area::Interactions) => "/handbook/on-the-day",
-            Some(Area::Delegates) => "/handbook/prepare#import",
+            Some(Area::Delegates | Area::Import) => "/handbook/prepare#import",
             Some(Area::Devices) => "/handbook/prepare#entry-rules",
             Some(Area::Sales) => "/handbook/prepare#sales",
             Some(Area::Reports) => "/handbook/prepare#reports",
@@ -158,6 +283,12 @@ impl Layout {
             Some(Area::Deliveries) => "/handbook/operate#deliveries",
             Some(Area::Webhooks) => "/handbook/integrate#webhooks",
         }
+    }
+
+    /// Whether the page is of the settings.
+    #[must_use]
+    pub fn is_settings(&self) -> bool {
+        self.is(&Area::Settings)
     }
 
     /// Whether the page is of one's own sign-in.
@@ -178,7 +309,7 @@ impl Layout {
         self.has(Administrator)
     }
 
-    fn has(&self, role: ConsoleRole) -> bool {
+    pub(super) fn has(&self, role: ConsoleRole) -> bool {
         self.current_user
             .as_ref()
             .is_some_and(|current_user| current_user.role >= role)
@@ -233,5 +364,32 @@ impl Layout {
     #[must_use]
     pub fn number(&self, count: &i64) -> String {
         number(*count)
+    }
+}
+
+/// The colour of a state, as its symbol has it.
+#[must_use]
+pub fn tone(symbol: &str) -> &'static str {
+    match symbol {
+        "inside" | "tick" | "check" | "online" => "good",
+        "warn" | "battery" | "clock" => "warn",
+        "block" | "stop" | "offline" => "bad",
+        _ => "",
+    }
+}
+
+/// Percent of `most`, 100 at the most.
+#[must_use]
+pub fn share(value: &i64, most: &i64) -> i64 {
+    (value.saturating_mul(100) / (*most).max(1)).clamp(0, 100)
+}
+
+/// The colour of an amount: from 90 percent of `most` on it is nearly full, from 100 on full.
+#[must_use]
+pub fn load(value: &i64, most: &i64) -> &'static str {
+    match share(value, most) {
+        ..90 => "",
+        90..100 => "warn",
+        _ => "bad",
     }
 }

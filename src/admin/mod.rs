@@ -7,6 +7,7 @@
 //! - `request` is what a page is given, `upload` the file of a form; `layout` what every page shows
 //!   around its own part; `answer` what it may give back
 //! - `host`, `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens
+//! - `shell`: what stands around every page; `find`: the way to everything by a few letters
 //! - `engine`: forms of what an administrator sets up, and the form and the pages of lists
 //! - `form`, `filter`: what forms, and the forms above lists, have in common; `export`: lists as files
 //! - `prelude`: what nearly every page uses
@@ -38,6 +39,7 @@ mod engine;
 mod evacuation;
 mod export;
 mod filter;
+mod find;
 mod form;
 mod gates;
 mod host;
@@ -56,6 +58,7 @@ mod sales;
 pub mod session;
 mod settings;
 mod setup;
+mod shell;
 mod sign_in;
 pub mod upload;
 mod webhooks;
@@ -173,11 +176,13 @@ impl Deref for Console {
 /// Every route of the console.
 #[must_use]
 pub fn routes() -> Vec<Route> {
-    let parts: [fn() -> Vec<Route>; 24] = [
+    let parts: [fn() -> Vec<Route>; 26] = [
         assets::routes,
         setup::routes,
         sign_in::routes,
         dashboard::routes,
+        shell::routes,
+        find::routes,
         access::routes,
         account::routes,
         audit::routes,

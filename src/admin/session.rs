@@ -32,7 +32,9 @@ pub(super) fn of(request: &RequestContext) -> Result<Option<CurrentUser>> {
         return Ok(None);
     };
     let session = found.session;
-    if now.0 - found.seen_at.0 > SEEN_EVERY_MS {
+    // What an open page asks for by itself says nothing about whether somebody is there.
+    let is_used = request.uri_path() != super::shell::CONTACT;
+    if is_used && now.0 - found.seen_at.0 > SEEN_EVERY_MS {
         let console = request.console.clone();
         tokio::spawn(async move {
             let write = console.store.write(move |tx| sessions::touch(tx, session));

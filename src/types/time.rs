@@ -125,6 +125,21 @@ impl Zone {
         (date(&local), end)
     }
 
+    /// When the day of an instant began.
+    pub fn midnight(&self, at: Timestamp) -> Timestamp {
+        let start = self.local(at).and_then(|local| local.start_of_day().ok());
+        start.map_or(at, |start| Timestamp(start.timestamp().as_millisecond()))
+    }
+
+    /// How many days of the calendar after `from` another instant is.
+    pub fn days(&self, from: Timestamp, to: Timestamp) -> i64 {
+        let (Some(from), Some(to)) = (self.local(from), self.local(to)) else {
+            return 0;
+        };
+        let span = from.date().until(to.date());
+        span.map_or(0, |span| span.get_days().into())
+    }
+
     /// `09:02`, with the day where it is not that of `now`: what a steward tells a guest.
     pub fn spoken(&self, at: Timestamp, now: Timestamp) -> String {
         let (Some(at), Some(now)) = (self.local(at), self.local(now)) else {

@@ -44,6 +44,14 @@ const EXAMPLES: [(&str, &str); 6] = [
     ),
 ];
 
+/// Views of the list, and the query strings of them.
+const VIEWS: [(&str, &str); 4] = [
+    ("All", ""),
+    ("Arrived", "?been=yes"),
+    ("Not arrived", "?been=no"),
+    ("Deleted", "?deleted=1"),
+];
+
 /// What is looked for, and the query string that asks for it.
 struct Filter {
     wanted: Wanted,
@@ -78,10 +86,20 @@ impl Filter {
         self.wanted.device == Some(*device)
     }
 
-    fn is_unfolded(&self) -> bool {
+    /// Whether a filter is set that has no place in the line of them.
+    fn has_more(&self) -> bool {
         let wanted = &self.wanted;
-        let texts = [&*wanted.kind, &wanted.flag, wanted.been];
-        wanted.deleted || texts.iter().any(|text| !text.is_empty())
+        wanted.deleted || !wanted.flag.is_empty() || !wanted.search.is_empty()
+    }
+
+    /// The view that shows the same; empty where none does.
+    fn view(&self) -> &'static str {
+        let own = format!("?{}", self.query);
+        let found = VIEWS.iter().find(|(_, query)| {
+            let query = if query.is_empty() { "?" } else { query };
+            query == own
+        });
+        found.map_or("", |(name, _)| name)
     }
 }
 
@@ -102,6 +120,8 @@ struct FoundPart {
     found: Found,
     /// What is wrong with the expression.
     fault: Option<String>,
+    /// What stands around it comes with it.
+    is_part: bool,
 }
 
 fn example_path(search: &str) -> String {
@@ -146,6 +166,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         filter,
         found,
         fault,
+        is_part,
     };
     if is_part {
         return answer::form_page(is_wrong, &part);

@@ -162,7 +162,9 @@ async fn page(
         desk.place = None;
     }
     let is_wrong = side.verdict.as_ref().is_some_and(Verdict::is_bad)
-        || walk_in.as_ref().is_some_and(|panel| panel.failure.is_some());
+        || walk_in
+            .as_ref()
+            .is_some_and(|panel| panel.failure.is_some());
     let page = Page {
         layout: request.layout("Desk", Some(Area::Desk)),
         place: place.unwrap_or_default(),

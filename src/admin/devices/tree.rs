@@ -109,9 +109,7 @@ pub async fn show(request: RequestContext) -> Result<Response> {
             branch,
         })
     };
-    request
-        .page("Devices and events", Area::Devices, read)
-        .await
+    request.page("Places", Area::Devices, read).await
 }
 
 /// The children of a device, for a tree that is open in the browser.

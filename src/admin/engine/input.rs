@@ -349,9 +349,15 @@ impl Input {
 
     /// Whether the browser may fill it in.
     pub fn has_autocomplete(&self) -> bool {
-        self.attributes
-            .iter()
-            .any(|(name, _)| *name == "autocomplete")
+        self.has("autocomplete")
+    }
+
+    pub fn has_placeholder(&self) -> bool {
+        self.has("placeholder")
+    }
+
+    fn has(&self, attribute: &str) -> bool {
+        self.attributes.iter().any(|(name, _)| *name == attribute)
     }
 
     pub(super) fn is_lookup(&self) -> bool {

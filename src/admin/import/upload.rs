@@ -45,7 +45,7 @@ impl UploadPage {
         uploads.forget_old(Timestamp::now());
         let batch = to_complete(request)?;
         Ok(Self {
-            layout: request.layout("Import a list", Some(Area::Delegates)),
+            layout: request.layout("Import a list", Some(Area::Import)),
             failure,
             kind: batch.as_ref().map_or(kind, |batch| batch.what),
             kinds: What::ALL,

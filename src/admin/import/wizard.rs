@@ -69,7 +69,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     // Asked before the list is read: what ends in between has its report there.
     let progress = Progress::of(&request, list_path(request.id("id")?));
     let upload = upload_of(&request)?;
-    let layout = request.layout(&upload.name, Some(Area::Delegates));
+    let layout = request.layout(&upload.name, Some(Area::Import));
     if let Some(part) = progress {
         return answer::page(&WaitPage { layout, part });
     }
@@ -102,7 +102,7 @@ impl ListPage {
             .await?;
         let report = upload.report.clone();
         Ok(Self {
-            layout: request.layout(&upload.name, Some(Area::Delegates)),
+            layout: request.layout(&upload.name, Some(Area::Import)),
             failure,
             preview: Arc::clone(&upload.preview),
             report: report.filter(|report| report.failure.is_none()),

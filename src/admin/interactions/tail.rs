@@ -36,6 +36,14 @@ struct Page {
     newest: bool,
 }
 
+impl Page {
+    /// Whether the type that is looked for means nothing to the server: clients may post any.
+    fn is_of_another_type(&self) -> bool {
+        let kind = &self.filter.kind;
+        !kind.is_empty() && self.kinds.iter().all(|known| known.name != kind)
+    }
+}
+
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let zone = request.console.settings().zone.clone();
     let (filter, mut failure) = Filter::read(&request.query, &zone);

@@ -13,7 +13,7 @@ use crate::{
     domain::devices::{self, MANAGER},
     identity::clients,
     types::{
-        DeviceId, EventSelector,
+        DeviceId, EventSelector, Timestamp, Zone,
         error::{self, Result},
     },
 };
@@ -118,6 +118,22 @@ pub fn find(connection: &Connection, selector: &EventSelector) -> Result<DeviceI
         .query_row([id], |row| row.get(0))
         .optional()?
         .ok_or_else(missing)
+}
+
+/// Which day of an event it is, and how many it has; of the first to begin where there are several today.
+pub fn day(connection: &Connection, zone: &Zone, now: Timestamp) -> Result<Option<(i64, i64)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT start_at, max(start_at, coalesce(end_at, start_at)) FROM devices
+         WHERE device_type = 'event' AND deleted_at IS NULL AND start_at IS NOT NULL ORDER BY start_at",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (start, end): (Timestamp, Timestamp) = (row.get(0)?, row.get(1)?);
+        if zone.midnight(start) <= now && now < zone.day(end).1 {
+            return Ok(Some((zone.days(start, now) + 1, zone.days(start, end) + 1)));
+        }
+    }
+    Ok(None)
 }
 
 /// Deletes an event softly, and shuts out clients that are bound to it, as [`devices::delete`] does.

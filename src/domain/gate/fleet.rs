@@ -138,16 +138,50 @@ fn whole(ms: f64) -> i64 {
     ms as i64
 }
 
+/// What is true of the device `d` of a gate; `?1` is the role of gates.
+const IS_GATE: &str = "d.deleted_at IS NULL AND EXISTS (
+    SELECT 1 FROM clients c, json_each(c.roles) role
+    WHERE c.device_id = d.id AND c.revoked_at IS NULL AND role.value = ?1)";
+
+/// How many gates there are, and how many of them are heard of.
+#[derive(Debug, Default)]
+pub struct Contact {
+    pub all: i64,
+    pub online: i64,
+    /// Those that were heard of before, and are not now.
+    pub silent: i64,
+}
+
+/// Whether gates have contact: [`gates`] without all else.
+pub fn contact(connection: &Connection, app: &App, now: Timestamp) -> Result<Contact> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT d.id, s.seen_at FROM devices d LEFT JOIN device_states s ON s.device_id = d.id WHERE {IS_GATE}"
+    ))?;
+    let mut rows = statement.query([Role::Gate.name()])?;
+    let mut contact = Contact::default();
+    while let Some(row) = rows.next()? {
+        let seen_at = app.last_seen.last(DeviceId(row.get(0)?)).or(row.get(1)?);
+        contact.all += 1;
+        match seen_at {
+            Some(at) if is_online(at, now) => contact.online += 1,
+            Some(_) => contact.silent += 1,
+            None => {}
+        }
+    }
+    Ok(contact)
+}
+
+fn is_online(seen_at: Timestamp, now: Timestamp) -> bool {
+    (now.0 - seen_at.0).abs() <= ONLINE_MS
+}
+
 /// Every device whose client has the role of gates and is not revoked: those in need first, then by name.
 pub fn gates(connection: &Connection, app: &App, now: Timestamp) -> Result<Vec<Gate>> {
     let published = configuration::published(connection)?;
     let scans = last_scans(connection)?;
     let mut statement = connection.prepare_cached(&format!(
         "SELECT d.id, d.code, {NAME}, d.device_type, s.seen_at, s.ping, s.clock_skew_ms, s.config_version
-         FROM devices d LEFT JOIN device_states s ON s.device_id = d.id
-         WHERE d.deleted_at IS NULL AND EXISTS (
-             SELECT 1 FROM clients c, json_each(c.roles) role
-             WHERE c.device_id = d.id AND c.revoked_at IS NULL AND role.value = ?1)"
+         FROM devices d LEFT JOIN device_states s ON s.device_id = d.id WHERE {IS_GATE}"
     ))?;
     let mut rows = statement.query([Role::Gate.name()])?;
     let mut gates = Vec::new();
@@ -193,7 +227,7 @@ fn read(
         is_kiosk: Kiosk::of(&settings).is_some(),
         place: place.transpose()?,
         seen_at,
-        is_online: seen_at.is_some_and(|at| (now.0 - at.0).abs() <= ONLINE_MS),
+        is_online: seen_at.is_some_and(|at| is_online(at, now)),
         report,
         last_scan: None,
         problems: Vec::new(),

@@ -93,8 +93,10 @@ pub fn start(tx: &Tx<'_>, ctx: &Context, place: Option<DeviceId>) -> Result<i64>
     if let Some(same) = same {
         return Ok(same.id);
     }
-    tx.prepare_cached("INSERT INTO evacuations (device_id, started_at, actor) VALUES (?1, ?2, ?3)")?
-        .execute((place, tx.now(), &ctx.actor))?;
+    tx.prepare_cached(
+        "INSERT INTO evacuations (device_id, started_at, actor) VALUES (?1, ?2, ?3)",
+    )?
+    .execute((place, tx.now(), &ctx.actor))?;
     let id = tx.last_insert_rowid();
     note(tx, ctx, "create", id, json!({"device": place}))?;
     Ok(id)

@@ -9,18 +9,28 @@ fn fill(gate: &Caller) -> i64 {
     let hall = gate.device(&json!({"name": "Hall", "code": "hall"}));
     gate.device(&json!({"name": "Stage", "code": "stage", "parent": "code:hall"}));
     gate.device(&json!({"name": "Foyer", "code": "foyer"}));
-    for (name, place) in [("Ada", "hall"), ("Béa", "stage"), ("Cy", "foyer"), ("Dee", "hall")] {
+    for (name, place) in [
+        ("Ada", "hall"),
+        ("Béa", "stage"),
+        ("Cy", "foyer"),
+        ("Dee", "hall"),
+    ] {
         gate.delegate(&json!({"firstName": name, "barcode": name, "phone": "+49 170 5550100"}));
-        let body = json!({"delegate": format!("barcode:{name}"), "device": format!("code:{place}")});
+        let body =
+            json!({"delegate": format!("barcode:{name}"), "device": format!("code:{place}")});
         gate.interact("check-in", &body);
     }
-    gate.interact("check-out", &json!({"delegate": "barcode:Dee", "device": "code:hall"}));
+    gate.interact(
+        "check-out",
+        &json!({"delegate": "barcode:Dee", "device": "code:hall"}),
+    );
     hall
 }
 
 impl Crew {
     fn evacuate(&self, place: &str) -> String {
-        self.post("/console/evacuation", &[("place", place)]).taken()
+        self.post("/console/evacuation", &[("place", place)])
+            .taken()
     }
 }
 
@@ -39,11 +49,17 @@ fn everybody_inside_is_listed_and_ticked_once_for_all_screens() {
     let server = Server::start();
     let gate = server.caller_with_all();
     let hall = fill(&gate).to_string();
-    let (one, other) = (server.crew(ConsoleRole::Operator), server.crew_once(ConsoleRole::Operator));
+    let (one, other) = (
+        server.crew(ConsoleRole::Operator),
+        server.crew_once(ConsoleRole::Operator),
+    );
     let path = one.evacuate("");
     let html = one.get(&path).shown();
     assert_eq!(names(&html), ["Ada", "Béa", "Cy"]);
-    assert!(html.contains("tel:+49 170 5550100") && html.contains("of 3 safe"), "{html}");
+    assert!(
+        html.contains("tel:+49 170 5550100") && html.contains("of 3 safe"),
+        "{html}"
+    );
     assert_eq!(one.evacuate(""), path, "the one that runs");
     let of_hall = one.evacuate(&hall);
     assert_eq!(names(&one.get(&of_hall).shown()), ["Ada", "Béa"]);
@@ -53,20 +69,35 @@ fn everybody_inside_is_listed_and_ticked_once_for_all_screens() {
     other.post(&format!("{path}/safe"), &safe).taken();
     let inside = "SELECT inside FROM occupancy WHERE device_id = 0";
     assert_eq!(server.value::<i64>(inside), 3);
-    gate.interact("check-out", &json!({"delegate": "barcode:Ada", "device": "code:hall"}));
+    gate.interact(
+        "check-out",
+        &json!({"delegate": "barcode:Ada", "device": "code:hall"}),
+    );
     let html = one.get(&path).shown();
-    assert!(html.contains("<strong>1</strong> <span>of 3 safe</span>"), "{html}");
+    assert!(
+        html.contains("<strong>1</strong> <span>of 3 safe</span>"),
+        "{html}"
+    );
     assert!(html.contains("by operator@example.com"), "{html}");
-    other.post(&format!("{path}/safe"), &[("delegate", "1"), ("safe", "0")]).taken();
+    other
+        .post(&format!("{path}/safe"), &[("delegate", "1"), ("safe", "0")])
+        .taken();
     assert_eq!(names(&one.get(&path).shown()), ["Béa", "Cy"]);
     let csv = one.get(&format!("{path}/csv")).shown();
-    assert!(csv.contains("Name,Phone,Company,Place,Since,Safe,By") && csv.contains("Béa"), "{csv}");
+    assert!(
+        csv.contains("Name,Phone,Company,Place,Since,Safe,By") && csv.contains("Béa"),
+        "{csv}"
+    );
     let by_place = one.get(&format!("{path}?by=place")).shown();
     assert_eq!(names(&by_place), ["Cy", "Béa"]);
     one.post(&format!("{path}/end"), &[]).taken();
     let next = one.evacuate("");
     assert_ne!(next, path);
-    assert!(one.get(&next).shown().contains("<strong>0</strong> <span>of 2 safe</span>"));
+    assert!(
+        one.get(&next)
+            .shown()
+            .contains("<strong>0</strong> <span>of 2 safe</span>")
+    );
 }
 
 #[test]
@@ -78,8 +109,15 @@ fn a_viewer_looks_on_and_nobody_erased_stays() {
     let viewer = server.crew(ConsoleRole::Viewer);
     let path = crew.evacuate("");
     assert!(!viewer.get(&path).shown().contains("as safe"));
-    viewer.post("/console/evacuation", &[]).refused(403, "operator");
-    crew.post(&format!("{path}/safe"), &[("delegate", "1"), ("safe", "1")]).taken();
-    crew.post("/console/delegates/1/erase", &[("sure", "1"), ("name", "Ada")]).is(303);
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM evacuation_safe"), 0);
+    viewer
+        .post("/console/evacuation", &[])
+        .refused(403, "operator");
+    crew.post(&format!("{path}/safe"), &[("delegate", "1"), ("safe", "1")])
+        .taken();
+    crew.post("/console/delegates/1/erase", &[("confirm", "1")])
+        .is(303);
+    assert_eq!(
+        server.value::<i64>("SELECT count(*) FROM evacuation_safe"),
+        0
+    );
 }

@@ -5,7 +5,7 @@
 //! - `find`: those of a range of ids
 //! - `lines`: their names
 
-use crate::types::error::Result;
+use crate::types::{Timestamp, error::Result};
 use find::{Finder, newest};
 use lines::{Key, Line};
 use rusqlite::Connection;
@@ -232,6 +232,18 @@ pub fn conflicts(
         });
     Ok((conflicts.collect(), next))
 }
+
+/// How many of the newest conflicts, [`COUNTED_MAX`] at the most, are of this time on.
+pub fn conflicts_since(connection: &Connection, since: Timestamp) -> Result<i64> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT count(*) FROM (SELECT at FROM conflicts ORDER BY id DESC LIMIT ?1) WHERE at >= ?2",
+        )?
+        .query_row((COUNTED_MAX, since), |row| row.get(0))?)
+}
+
+/// Conflicts that are counted.
+const COUNTED_MAX: i64 = 100;
 
 /// How long is looked in one go.
 const TIME: Duration = Duration::from_millis(60);

@@ -1,0 +1,231 @@
+//! The palette: attendees, places, pages and actions by a few letters. As a part it is what the dialog of every
+//! page shows, as a page the same for browsers without scripts.
+
+use super::layout::Entry;
+use crate::admin::prelude::*;
+use crate::{
+    core::search::Part,
+    domain::{
+        delegates::find::{Wanted, find},
+        devices,
+    },
+    identity::ConsoleRole::{self, Administrator, Operator, Viewer},
+    types::text::fold,
+};
+
+/// Hits of a group.
+const HITS: usize = 6;
+
+/// What somebody may want to do, wherever they are: its name, other words for it, its address, its symbol, and the
+/// role that may.
+type Deed = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    ConsoleRole,
+);
+
+const DEEDS: [Deed; 9] = [
+    (
+        "New attendee",
+        "add person create",
+        "/console/delegates/new",
+        "userplus",
+        Operator,
+    ),
+    (
+        "New place",
+        "add room session create",
+        "/console/devices/new",
+        "plus",
+        Operator,
+    ),
+    (
+        "Import a list",
+        "csv excel upload",
+        "/console/import",
+        "import",
+        Operator,
+    ),
+    (
+        "Add a gate",
+        "connect pair app device qr",
+        "/console/discovery",
+        "gates",
+        Operator,
+    ),
+    (
+        "Refusals",
+        "refused activity",
+        "/console/interactions/refusals",
+        "block",
+        Viewer,
+    ),
+    (
+        "Conflicts",
+        "offline activity",
+        "/console/interactions/conflicts",
+        "merge",
+        Viewer,
+    ),
+    (
+        "Back up",
+        "backups copy file",
+        "/console/settings/backups",
+        "backups",
+        Administrator,
+    ),
+    (
+        "Rehearsal",
+        "trial test",
+        "/console/settings/rehearsal",
+        "undo",
+        Administrator,
+    ),
+    (
+        "Your account",
+        "password sign-in authenticator",
+        "/console/account",
+        "person",
+        Viewer,
+    ),
+];
+
+pub(super) fn routes() -> Vec<Route> {
+    Routes::access(VIEWER).get("/console/find", show).all()
+}
+
+/// Something to open.
+struct Hit {
+    icon: &'static str,
+    name: String,
+    about: String,
+    href: String,
+    /// The key that leads there after `G`.
+    key: &'static str,
+}
+
+/// The groups that have hits, with their names.
+type Hits = Vec<(&'static str, Vec<Hit>)>;
+
+#[derive(Template)]
+#[template(path = "find/page.html")]
+struct Page {
+    layout: Layout,
+    q: String,
+    hits: Hits,
+}
+
+#[derive(Template)]
+#[template(path = "find/hits.html")]
+struct Results {
+    q: String,
+    hits: Hits,
+}
+
+async fn show(request: RequestContext) -> Result<Response> {
+    let layout = request.layout("Find", None);
+    let q = request.query.text("q").to_owned();
+    let pages = known(&layout, &fold(&q));
+    let (words, zone) = (q.clone(), request.console.settings().zone.clone());
+    let mut hits = request
+        .read(move |connection| records(connection, &words, &zone))
+        .await?;
+    hits.extend(pages);
+    hits.retain(|(_, group)| !group.is_empty());
+    // Who types and presses Enter at once gets the first hit.
+    let first = hits.first().and_then(|(_, group)| group.first());
+    if let Some(first) = first.filter(|_| request.query.ticked("go") && !q.is_empty()) {
+        return Ok(answer::go(&first.href));
+    }
+    if request.is_part() {
+        return answer::page(&Results { q, hits });
+    }
+    answer::page(&Page { layout, q, hits })
+}
+
+/// Attendees and places.
+fn records(connection: &Connection, q: &str, zone: &Zone) -> Result<Hits> {
+    if q.is_empty() {
+        return Ok(Hits::new());
+    }
+    let wanted = Wanted {
+        q: q.to_owned(),
+        ..Wanted::default()
+    };
+    let found = find(connection, &wanted, zone, Part::After(0))?;
+    let holder = found.holder.map(|holder| Hit {
+        icon: "ticket",
+        name: holder.name,
+        about: q.to_owned(),
+        href: format!("/console/delegates/{}", holder.id),
+        key: "",
+    });
+    let is_other = |href: &str| holder.as_ref().is_none_or(|holder| holder.href != href);
+    let people = found.lines.into_iter().map(|line| Hit {
+        icon: "person",
+        name: line.name,
+        about: line.company.or(line.email).unwrap_or_default(),
+        href: format!("/console/delegates/{}", line.id),
+        key: "",
+    });
+    let people: Vec<Hit> = people.filter(|hit| is_other(&hit.href)).collect();
+    let people = holder.into_iter().chain(people).take(HITS).collect();
+    let places = devices::matching(connection, &fold(q), HITS)?;
+    let places = places.into_iter().map(|place| Hit {
+        icon: icon_of(&place.kind),
+        about: if place.kind.is_empty() {
+            place.code
+        } else {
+            format!("{}, {}", place.kind, place.code)
+        },
+        name: place.name,
+        href: format!("/console/devices/{}", place.id),
+        key: "",
+    });
+    Ok(vec![("Attendees", people), ("Places", places.collect())])
+}
+
+/// The symbol of a type of places and devices.
+pub fn icon_of(kind: &str) -> &'static str {
+    match kind {
+        "event" => "programme",
+        "room" => "room",
+        "session" => "session",
+        "sponsor" => "stand",
+        "product" | "bookable" => "ticket",
+        "rfidreader" => "readers",
+        "regoapp" | "mobileapp" => "gates",
+        "location" | "group" => "area",
+        _ => "places",
+    }
+}
+
+/// Pages and actions that the user may use and whose name holds a folded text; all pages where it is empty.
+fn known(layout: &Layout, folded: &str) -> Hits {
+    let page = |entry: &'static Entry| Hit {
+        icon: entry.icon,
+        name: entry.name.to_owned(),
+        about: entry.group.name().to_owned(),
+        href: entry.href(),
+        key: entry.key,
+    };
+    let pages = layout
+        .entries()
+        .filter(|entry| fold(entry.name).contains(folded));
+    let deeds = DEEDS.iter().filter(|(name, words, .., role)| {
+        layout.has(*role) && (fold(name).contains(folded) || words.contains(folded))
+    });
+    let deeds = deeds.map(|(name, _, href, icon, _)| Hit {
+        icon,
+        name: (*name).to_owned(),
+        about: String::new(),
+        href: (*href).to_owned(),
+        key: "",
+    });
+    vec![
+        ("Pages", pages.map(page).collect()),
+        ("Actions", deeds.collect()),
+    ]
+}

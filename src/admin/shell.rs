@@ -1,0 +1,99 @@
+//! What stands around every page: whether gates have contact, what needs somebody, and which day of the
+//! event it is. Pages ask for it again and again, which counts as no use of the session.
+
+use super::Console;
+use crate::admin::prelude::*;
+use crate::{
+    core::settings::notices,
+    domain::{events, gate::fleet, interactions::log::conflicts_since},
+};
+
+/// Where pages ask for it.
+pub(super) const CONTACT: &str = "/console/contact";
+/// The cookie with the groups of the navigation that are open, their names joined by dots. Scripts set it.
+pub(super) const OPENED: &str = "gatepost_open";
+
+pub(super) fn routes() -> Vec<Route> {
+    Routes::access(VIEWER).get(CONTACT, contact).all()
+}
+
+/// What the server knows; nothing where it could not be read.
+#[derive(Debug, Default)]
+pub struct Shell {
+    /// Gates that were heard of lately, and all.
+    pub gates: (i64, i64),
+    /// Gates that were there and are silent.
+    silent: i64,
+    /// Conflicts of this day.
+    conflicts: i64,
+    /// Notices that nobody acknowledged.
+    notices: i64,
+    /// The day of the event: its number and how many there are.
+    day: Option<(i64, i64)>,
+}
+
+impl Shell {
+    pub(super) fn read(console: &Console, zone: &Zone, now: Timestamp) -> Self {
+        let read = |connection: &Connection| {
+            let contact = fleet::contact(connection, console.app(), now)?;
+            Ok(Self {
+                gates: (contact.online, contact.all),
+                silent: contact.silent,
+                conflicts: conflicts_since(connection, zone.midnight(now))?,
+                notices: notices::list(connection)?
+                    .len()
+                    .try_into()
+                    .unwrap_or_default(),
+                day: events::day(connection, zone, now)?,
+            })
+        };
+        console.store.look_up(read).unwrap_or_else(|cause| {
+            tracing::warn!("around a page: {cause}");
+            Self::default()
+        })
+    }
+
+    /// Whether an event takes place today.
+    #[must_use]
+    pub fn is_event_day(&self) -> bool {
+        self.day.is_some()
+    }
+
+    /// `Day 1 of 2`; empty on other days.
+    #[must_use]
+    pub fn day(&self) -> String {
+        match self.day {
+            Some((_, 1)) => "Today".to_owned(),
+            Some((day, days)) => format!("Day {day} of {days}"),
+            None => String::new(),
+        }
+    }
+
+    /// How many things of an area need somebody, and what they are.
+    #[must_use]
+    pub fn needs(&self, area: &Area) -> (i64, &'static str) {
+        match area {
+            Area::Dashboard => (self.notices, "to acknowledge"),
+            Area::Interactions => (self.conflicts, "conflicts today"),
+            Area::Gates => (self.silent, "without contact"),
+            _ => (0, ""),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "contact.html")]
+struct Part {
+    layout: Layout,
+    is_part: bool,
+}
+
+async fn contact(request: RequestContext) -> Result<Response> {
+    if !request.is_part() {
+        return Ok(answer::go("/console"));
+    }
+    answer::page(&Part {
+        layout: request.layout("", None),
+        is_part: true,
+    })
+}
