@@ -152,6 +152,8 @@ CREATE INDEX interactions_third_device ON interactions (third_device_id) WHERE t
 -- above, of which SQLite knows no numbers.
 CREATE INDEX interactions_kind ON interactions (lower(interaction_type));
 CREATE INDEX interactions_stretch ON interactions (recorded_at / 600000);
+-- The last passages that a user recorded at a desk; gates have none.
+CREATE INDEX interactions_user ON interactions (user_id) WHERE user_id IS NOT NULL AND admitted = 0;
 
 CREATE TRIGGER delegates_take_part BEFORE DELETE ON delegates
 WHEN EXISTS (SELECT 1 FROM interactions WHERE first_delegate_id = OLD.id)
@@ -274,6 +276,7 @@ CREATE TABLE refusals (
 ) STRICT;
 CREATE INDEX refusals_at ON refusals (at);
 CREATE INDEX refusals_delegate ON refusals (delegate_id) WHERE delegate_id IS NOT NULL;
+CREATE INDEX refusals_user ON refusals (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX refusals_admitted ON refusals (substr(delegate, instr(delegate, ':') + 1)) WHERE admitted = 1;
 
 -- Tags that readers saw and no attendee had, until one gets it as `uhfId`.
@@ -318,6 +321,9 @@ CREATE TABLE audit (
     interaction_id INTEGER
 ) STRICT;
 CREATE INDEX audit_record ON audit (record_type, record_id);
+-- Interactions that were taken back, by the user who had recorded them.
+CREATE INDEX audit_undone ON audit (json_extract(before, '$.origin.user'))
+    WHERE action = 'delete' AND record_type = 'interaction';
 -- Changes that neither the audit nor interactions tell: records that an import made or took back, purchases,
 -- blocked codes, what went with a person who was erased, and records that show something else because of
 -- another; and without its content what the audit had of records that are gone for good, where a webhook still
@@ -766,6 +772,25 @@ CREATE TABLE gate_notes (
     actor       TEXT NOT NULL,
     updated_at  INTEGER NOT NULL
 ) STRICT;
+
+-- Evacuations: of a place and all below it, or of the whole venue. Each begins with nobody ticked as safe.
+CREATE TABLE evacuations (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- NULL: the whole venue.
+    device_id  INTEGER REFERENCES devices (id) ON DELETE CASCADE,
+    started_at INTEGER NOT NULL,
+    actor      TEXT NOT NULL,
+    ended_at   INTEGER
+) STRICT;
+-- Who was seen outside, and by whom. This is no check-out.
+CREATE TABLE evacuation_safe (
+    evacuation_id INTEGER NOT NULL REFERENCES evacuations (id) ON DELETE CASCADE,
+    delegate_id   INTEGER NOT NULL REFERENCES delegates (id) ON DELETE CASCADE,
+    at            INTEGER NOT NULL,
+    actor         TEXT NOT NULL,
+    PRIMARY KEY (evacuation_id, delegate_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX evacuation_safe_delegate ON evacuation_safe (delegate_id);
 
 -- The picture that apps and the console show.
 CREATE TABLE logo (

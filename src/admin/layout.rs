@@ -19,6 +19,8 @@ use std::sync::{Arc, OnceLock};
 pub enum Area {
     /// What happens now.
     Dashboard,
+    /// One place and one field, for whoever checks people in.
+    Desk,
     /// The people.
     Delegates,
     /// Rooms, sessions, readers, apps, products, events.
@@ -127,8 +129,9 @@ const fn entry(
 
 /// Every area, in the order of the navigation.
 #[rustfmt::skip]
-static ENTRIES: [Entry; 18] = [
+static ENTRIES: [Entry; 19] = [
     entry(Area::Dashboard, Group::Door, "Dashboard", ["", "dashboard", "D"], Viewer),
+    entry(Area::Desk, Group::Door, "Desk", ["/desk", "desk", "C"], Operator),
     entry(Area::Delegates, Group::Door, "Attendees", ["/delegates", "delegates", "A"], Viewer),
     entry(Area::Devices, Group::Door, "Places", ["/devices", "places", "P"], Viewer),
     entry(Area::Interactions, Group::Door, "Activity", ["/interactions", "interactions", "V"], Viewer),
@@ -151,7 +154,7 @@ static ENTRIES: [Entry; 18] = [
 /// The areas in the bar of phones, and what it calls them.
 const BAR: [(Area, &str); 3] = [
     (Area::Dashboard, "Now"),
-    (Area::Devices, "Places"),
+    (Area::Desk, "Desk"),
     (Area::Delegates, "Attendees"),
 ];
 
@@ -265,7 +268,7 @@ impl Layout {
     pub fn handbook(&self) -> &'static str {
         match self.area {
             None | Some(Area::Account) => "/handbook",
-            Some(Area::Dashboard | Area::Interactions) => "/handbook/on-the-day",
+            Some(Area::Dashboard | Area::Desk | Area::Interactions) => "/handbook/on-the-day",
             Some(Area::Delegates | Area::Import) => "/handbook/prepare#import",
             Some(Area::Devices) => "/handbook/prepare#entry-rules",
             Some(Area::Sales) => "/handbook/prepare#sales",

@@ -32,10 +32,12 @@ mod content;
 mod dashboard;
 mod delegates;
 mod deliveries;
+mod desk;
 mod devices;
 mod discovery;
 mod engine;
 mod entry_types;
+mod evacuation;
 mod export;
 mod filter;
 mod find;
@@ -175,7 +177,7 @@ impl Deref for Console {
 /// Every route of the console.
 #[must_use]
 pub fn routes() -> Vec<Route> {
-    let parts: [fn() -> Vec<Route>; 24] = [
+    let parts: [fn() -> Vec<Route>; 26] = [
         assets::routes,
         setup::routes,
         sign_in::routes,
@@ -187,6 +189,8 @@ pub fn routes() -> Vec<Route> {
         audit::routes,
         delegates::routes,
         deliveries::routes,
+        desk::routes,
+        evacuation::routes,
         devices::routes,
         configuration::routes,
         content::routes,

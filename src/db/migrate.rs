@@ -56,6 +56,7 @@ const STEPS: &[M<'static>] = &[
     )),
     M::up(include_str!("migrations/0029_doors.sql")),
     M::up(include_str!("migrations/0032_folded_search.sql")),
+    M::up(include_str!("migrations/0033_desk.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.

@@ -245,7 +245,7 @@ impl GateApi {
         let walk_in = self.with_settings(&caller, |connection, gate| {
             WalkIn::new(connection, input, gate, &ctx.settings.zone)
         })?;
-        let (place, warning) = (walk_in.place, walk_in.warning());
+        let (place, warning) = (walk_in.place(), walk_in.warning());
         let came = self.app.store.write(move |tx| walk_in.register(tx, &ctx));
         let (status, delegate, interaction, mut meta) = match came.await? {
             Came::Refused(refusal) => return Err(refusal.into()),

@@ -16,4 +16,4 @@ pub mod fleet;
 mod list;
 mod place;
 mod schemas;
-mod walk_in;
+pub mod walk_in;

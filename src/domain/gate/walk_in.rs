@@ -47,17 +47,26 @@ pub struct WalkInInput {
     admitted: Option<bool>,
 }
 
-/// A walk-in, checked as far as that goes without the store.
-pub struct WalkIn {
+/// Somebody to create, register for the place and check in.
+#[derive(Debug, Clone)]
+pub struct Newcomer {
     pub place: DeviceId,
     /// Properties of the delegate, but for the barcode.
-    properties: Map<String, Value>,
-    code: Option<String>,
-    recorded_at: Option<Timestamp>,
+    pub properties: Map<String, Value>,
+    /// The ticket code; one is made without it.
+    pub code: Option<String>,
+    pub recorded_at: Option<Timestamp>,
+    /// The client's nonce, with the fingerprint of what was sent with it.
+    pub nonce: Option<(String, [u8; 16])>,
+    /// The gate let them in while it was offline.
+    pub admitted: bool,
+}
+
+/// A walk-in at a gate, checked as far as that goes without the store.
+pub struct WalkIn {
+    person: Newcomer,
     /// The client's nonce, with the fingerprint of what was sent with it.
     nonce: (String, [u8; 16]),
-    /// Whether the gate let them in while it was offline.
-    admitted: bool,
     /// Whether the gate's settings allow it.
     allowed: Result<()>,
     /// A type that they do not allow, of somebody who is inside already.
@@ -115,28 +124,32 @@ impl WalkIn {
                 properties.insert(name.to_owned(), value.into());
             }
         }
-        if !["firstName", "lastName"]
-            .iter()
-            .any(|name| properties.contains_key(*name))
-        {
-            return Err(Error::invalid("lastName: a first or a last name is needed"));
-        }
+        check_name(&properties)?;
+        let nonce = (input.nonce, json::fingerprint(&body));
         Ok(Self {
-            place,
-            properties,
-            code: input.code,
-            recorded_at,
-            nonce: (input.nonce, json::fingerprint(&body)),
-            admitted,
+            person: Newcomer {
+                place,
+                properties,
+                code: input.code,
+                recorded_at,
+                nonce: Some(nonce.clone()),
+                admitted,
+            },
+            nonce,
             allowed,
             refused_type,
         })
     }
 
+    /// The place where the walk-in is.
+    pub fn place(&self) -> DeviceId {
+        self.person.place
+    }
+
     /// A warning for the caller, beside the outcome.
     pub fn warning(&self) -> Option<String> {
         let sent = shortened(self.refused_type.as_deref()?);
-        Some(match self.properties.get("delegateType") {
+        Some(match self.person.properties.get("delegateType") {
             Some(own) => format!("delegateType: {sent} is not for walk-ins here, {own} is stored"),
             None => format!("delegateType: {sent} is not for walk-ins here, none is stored"),
         })
@@ -152,20 +165,7 @@ impl WalkIn {
             return Ok(earlier);
         }
         mem::replace(&mut self.allowed, Ok(()))?;
-        match tx.nested(|tx| self.create(tx, ctx)) {
-            Err(refusal) if matches!(refusal.kind, Kind::Refused(_)) => {
-                let mut draft = self.draft(CHECK_IN.name, None);
-                let code = |code| DelegateSelector::Code(DelegateCode::Barcode, code);
-                draft.delegates[0] = self.code.map(code);
-                let participants = ResolvedParticipants {
-                    devices: [Some(self.place), None, None],
-                    ..ResolvedParticipants::default()
-                };
-                refusals::keep(tx, ctx, &draft, &participants, &refusal)?;
-                Ok(Outcome::Refused(refusal))
-            }
-            created => created,
-        }
+        self.person.register(tx, ctx)
     }
 
     /// What the nonce created before.
@@ -180,6 +180,26 @@ impl WalkIn {
         let delegate = nonces::first_delegate(tx, client, nonce)?;
         let check_in = check_in.and_then(|check_in| check_in.id);
         Ok(Some(Outcome::Replayed(delegate, check_in)))
+    }
+}
+
+impl Newcomer {
+    /// Creates, registers and checks in, all or nothing; a refusal by the rules is kept.
+    pub fn register(&self, tx: &Tx<'_>, ctx: &Context) -> Result<Outcome> {
+        match tx.nested(|tx| self.create(tx, ctx)) {
+            Err(refusal) if matches!(refusal.kind, Kind::Refused(_)) => {
+                let mut draft = self.draft(CHECK_IN.name, None);
+                let code = |code| DelegateSelector::Code(DelegateCode::Barcode, code);
+                draft.delegates[0] = self.code.clone().map(code);
+                let participants = ResolvedParticipants {
+                    devices: [Some(self.place), None, None],
+                    ..ResolvedParticipants::default()
+                };
+                refusals::keep(tx, ctx, &draft, &participants, &refusal)?;
+                Ok(Outcome::Refused(refusal))
+            }
+            created => created,
+        }
     }
 
     fn create(&self, tx: &Tx<'_>, ctx: &Context) -> Result<Outcome> {
@@ -197,7 +217,7 @@ impl WalkIn {
             record(tx, ctx, &self.draft(JOIN.name, Some(delegate)))?;
         }
         let mut draft = self.draft(CHECK_IN.name, Some(delegate));
-        draft.nonce = Some(self.nonce.clone());
+        draft.nonce.clone_from(&self.nonce);
         match record(tx, ctx, &draft)?.outcome {
             record::Outcome::Created(check_in) => Ok(Outcome::Created(delegate, check_in.id)),
             record::Outcome::Refused(refusal) => Err(refusal),
@@ -217,6 +237,20 @@ impl WalkIn {
             ..Draft::default()
         }
     }
+}
+
+/// Checks that somebody has a name.
+///
+/// # Errors
+/// [`Kind::Invalid`].
+pub fn check_name(properties: &Map<String, Value>) -> Result<()> {
+    let has_name = ["firstName", "lastName"]
+        .iter()
+        .any(|name| properties.contains_key(*name));
+    if has_name {
+        return Ok(());
+    }
+    Err(Error::invalid("lastName: a first or a last name is needed"))
 }
 
 /// Checks that a gate may register somebody of a type at a place.

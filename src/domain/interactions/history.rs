@@ -115,6 +115,35 @@ pub fn inside(
     inside.into_iter().map(named).collect()
 }
 
+/// Where somebody is, by their check-ins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whereabouts {
+    NotArrived,
+    /// Inside somewhere, since the last entry.
+    Inside(Timestamp),
+    /// Checked out of everything, last at that time.
+    Left(Timestamp),
+}
+
+/// Where a delegate is.
+pub fn whereabouts(
+    connection: &Connection,
+    device_cache: &DeviceCache,
+    delegate: DelegateId,
+) -> Result<Whereabouts> {
+    let history = presence::History::of(connection, device_cache, delegate)?;
+    let entered = history.entered(connection, device_cache)?;
+    if let Some(since) = entered.into_iter().map(|(_, since)| since).max() {
+        return Ok(Whereabouts::Inside(presence::recorded_at(
+            connection, since,
+        )?));
+    }
+    Ok(match history.latest_passage() {
+        Some(at) => Whereabouts::Left(at),
+        None => Whereabouts::NotArrived,
+    })
+}
+
 /// Interactions that are looked through for the newest check-ins.
 const NEWEST: i64 = 100_000;
 

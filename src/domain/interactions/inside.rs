@@ -119,13 +119,14 @@ fn last_entry(
     }))
 }
 
-/// The device and those below it where somebody may be.
+/// The device and those below it where somebody may be; all devices for [`presence::ANYWHERE`].
 fn occupied_below(connection: &Connection, device: DeviceId) -> Result<Vec<DeviceId>> {
     if counters::people(connection, device)? <= 0 {
         return Ok(Vec::new());
     }
     let mut statement = connection.prepare_cached(
         "WITH RECURSIVE below (id) AS (
+             SELECT id FROM devices WHERE ?1 = 0 UNION
              SELECT ?1 UNION SELECT d.id FROM below JOIN devices d ON d.parent_id = below.id)
          SELECT below.id FROM below JOIN occupancy o ON o.device_id = below.id WHERE o.inside > 0",
     )?;

@@ -74,6 +74,15 @@ pub const CHECK_IN: InteractionType = InteractionType {
     of_gates: true,
     ..InteractionType::with_effect("check-in", "Check-in", PresenceChange::Enter)
 };
+/// Goes in, whatever the rules say.
+pub const OVERRIDE: InteractionType = InteractionType {
+    of_gates: true,
+    ..InteractionType::with_effect(
+        "check-in-override",
+        "Check-in against the rules",
+        PresenceChange::Enter,
+    )
+};
 /// Goes out.
 pub const CHECK_OUT: InteractionType = InteractionType {
     judged: Some(Passage::Out),
@@ -115,14 +124,7 @@ pub const CONNECTED: InteractionType = InteractionType {
 /// Every type, in the order in which pages offer them.
 pub static TYPES: [InteractionType; 17] = [
     CHECK_IN,
-    InteractionType {
-        of_gates: true,
-        ..InteractionType::with_effect(
-            "check-in-override",
-            "Check-in against the rules",
-            PresenceChange::Enter,
-        )
-    },
+    OVERRIDE,
     CHECK_OUT,
     JOIN,
     InteractionType::with_effect("booking", "Booking", PresenceChange::Join),

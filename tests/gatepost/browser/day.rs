@@ -5,7 +5,9 @@ use crate::faults::process::Served;
 use std::path::Path;
 
 /// Parts of pages that are asked for while work goes on, which may be over at once.
-pub const PASSING: [&str; 3] = [
+pub const PASSING: [&str; 5] = [
+    "/console/desk/find",
+    "/console/desk/duplicates",
     "/console/import/:id/progress",
     "/console/import/batches/:id/progress",
     "/console/settings/backups/list",

@@ -6,6 +6,7 @@
 mod app;
 mod chromium;
 mod day;
+mod desk;
 mod examine;
 mod faults;
 pub mod gate;

@@ -1,0 +1,93 @@
+//! The list that follows while somebody types at the desk.
+
+use super::Desk;
+use crate::admin::prelude::*;
+use crate::{
+    domain::{
+        delegates::{blocked, overview},
+        interactions::{
+            history::{Whereabouts, whereabouts},
+            judge::DeviceCache,
+        },
+    },
+    types::DelegateId,
+};
+
+/// People that the list shows.
+const SHOWN: usize = 8;
+
+/// Somebody to choose.
+pub(super) struct Candidate {
+    pub id: i64,
+    pub name: String,
+    pub company: String,
+    pub kind: String,
+    /// The symbol, the class and the words of the person's state.
+    pub state: (&'static str, &'static str, String),
+}
+
+#[derive(Template)]
+#[template(path = "desk/find.html")]
+struct Found {
+    layout: Layout,
+    desk: Desk,
+    typed: String,
+    people: Vec<Candidate>,
+}
+
+pub(super) async fn show(request: RequestContext) -> Result<Response> {
+    let typed = request.query.text("q").to_owned();
+    let zone = request.console.settings().zone.clone();
+    let words = typed.clone();
+    let people = request
+        .read(move |connection| candidates(connection, &words, &zone))
+        .await?;
+    answer::page(&Found {
+        layout: request.layout("", Some(Area::Desk)),
+        desk: Desk::of(&request),
+        typed,
+        people,
+    })
+}
+
+/// The people whom words find, the best first.
+pub(super) fn candidates(
+    connection: &Connection,
+    words: &str,
+    zone: &Zone,
+) -> Result<Vec<Candidate>> {
+    let mut lines = overview::candidates(connection, words, 0)?;
+    lines.retain(|line| line.deleted_at.is_none());
+    lines.truncate(SHOWN);
+    let device_cache = DeviceCache::default();
+    let candidate = |line: overview::Line| {
+        let is_blocked = line.barcode.is_none() && !blocked::of(connection, line.id)?.is_empty();
+        let delegate = DelegateId(line.id);
+        let state = if is_blocked {
+            ("block", "bad", "Ticket blocked".to_owned())
+        } else {
+            state(whereabouts(connection, &device_cache, delegate)?, zone)
+        };
+        Ok(Candidate {
+            id: line.id,
+            name: line.name,
+            company: line.company.or(line.email).unwrap_or_default(),
+            kind: line.kind.unwrap_or_default(),
+            state,
+        })
+    };
+    lines.into_iter().map(candidate).collect()
+}
+
+fn state(found: Whereabouts, zone: &Zone) -> (&'static str, &'static str, String) {
+    let now = Timestamp::now();
+    match found {
+        Whereabouts::NotArrived => ("ring", "", "Not arrived".to_owned()),
+        Whereabouts::Inside(since) => (
+            "inside",
+            "good",
+            format!("Inside since {}", zone.spoken(since, now)),
+        ),
+        Whereabouts::Left(at) => ("out", "", format!("Left at {}", zone.spoken(at, now))),
+    }
+}

@@ -1,0 +1,256 @@
+//! The desk: one place, one field. Somebody is scanned or typed, Enter records the passage, and the field is empty
+//! again. Without scripts each passage loads the page anew.
+
+mod find;
+mod pass;
+mod verdict;
+mod walk_in;
+
+use crate::admin::prelude::*;
+use crate::{
+    domain::{
+        devices::{self, Offer},
+        interactions::{
+            desk::{self, DeskResult, DeskRow},
+            inside,
+            types::{CHECK_IN, CHECK_OUT, InteractionType},
+        },
+    },
+    types::{DeviceId, error::Refusal},
+};
+use poem::http::{HeaderValue, header};
+use verdict::{Finding, Verdict};
+
+const PAGE: &str = "/console/desk";
+/// Remembers the place of a browser.
+const COOKIE: &str = "desk";
+const REMEMBERED_SECONDS: i64 = 14 * 24 * 3600;
+/// Places that the menu names; the others are on a page of their own.
+const PLACES_MAX: usize = 12;
+/// Passages that the desk lists, and how far back.
+const RECENT: usize = 10;
+const RECENT_MS: i64 = 16 * 3_600_000;
+
+pub(super) fn routes() -> Vec<Route> {
+    Routes::access(OPERATOR)
+        .get(PAGE, show)
+        .get("/console/desk/places", places)
+        .get("/console/desk/find", find::show)
+        .post("/console/desk/check-in", pass::check_in)
+        .post("/console/desk/register", pass::register)
+        .post("/console/desk/admit", pass::admit_once)
+        .post("/console/desk/wait", pass::wait_for_import)
+        .post("/console/desk/undo", pass::undo)
+        .get("/console/desk/duplicates", walk_in::duplicates)
+        .post("/console/desk/walk-in", walk_in::register)
+        .all()
+}
+
+/// The place and the direction of a desk.
+#[derive(Debug, Clone)]
+struct Desk {
+    place: Option<DeviceId>,
+    is_exit: bool,
+}
+
+impl Desk {
+    /// The desk that a request names; its place is otherwise the one that the browser used last.
+    fn of(request: &RequestContext) -> Self {
+        let sent = |fields: &Fields, name: &str| fields.filled(name).map(ToOwned::to_owned);
+        let named = |name| sent(&request.form, name).or_else(|| sent(&request.query, name));
+        let remembered = || request.cookie(COOKIE).map(ToOwned::to_owned);
+        let place = named("place").or_else(remembered);
+        Self {
+            place: place.and_then(|place| place.parse().ok()).map(DeviceId),
+            is_exit: named("way").as_deref() == Some("out"),
+        }
+    }
+
+    fn kind(&self) -> &'static InteractionType {
+        if self.is_exit { &CHECK_OUT } else { &CHECK_IN }
+    }
+
+    /// The address of this desk.
+    fn path(&self) -> String {
+        let place = self.place.map_or(0, |place| place.0);
+        let way = if self.is_exit { "&way=out" } else { "" };
+        format!("{PAGE}?place={place}{way}")
+    }
+}
+
+/// A place to choose for the desk.
+struct PlaceChoice {
+    id: i64,
+    name: String,
+    inside: i64,
+    capacity: Option<i64>,
+    is_chosen: bool,
+}
+
+#[derive(Template)]
+#[template(path = "desk/page.html")]
+struct Page {
+    layout: Layout,
+    desk: Desk,
+    /// The name of the place.
+    place: String,
+    choices: Vec<PlaceChoice>,
+    has_more: bool,
+    side: Side,
+    walk_in: Option<walk_in::Panel>,
+    /// What was typed, where somebody has to be chosen.
+    typed: String,
+}
+
+/// The verdict and the last passages, which every passage renders anew.
+#[derive(Template)]
+#[template(path = "desk/side.html")]
+struct Side {
+    layout: Layout,
+    desk: Desk,
+    verdict: Option<Verdict>,
+    recent: Vec<DeskRow>,
+}
+
+impl Side {
+    /// The interaction that an undo takes back first.
+    fn last(&self) -> Option<i64> {
+        self.recent.iter().find_map(|row| match row.result {
+            DeskResult::Recorded { interaction, .. } => Some(interaction),
+            _ => None,
+        })
+    }
+}
+
+async fn show(request: RequestContext) -> Result<Response> {
+    let mut desk = Desk::of(&request);
+    if request.query.text("place").is_empty() && desk.place.is_none() {
+        let only = request.look_up(|connection| {
+            let places = devices::places(connection)?;
+            Ok(match &*places {
+                [only] => Some(DeviceId(only.id)),
+                _ => None,
+            })
+        })?;
+        desk.place = only;
+    }
+    page(&request, desk, None, None).await
+}
+
+/// The whole page, with what came of a passage or of a walk-in.
+async fn page(
+    request: &RequestContext,
+    mut desk: Desk,
+    verdict: Option<Verdict>,
+    panel: Option<walk_in::Panel>,
+) -> Result<Response> {
+    let side = side(request, desk.clone(), verdict).await?;
+    let wants_panel = panel.is_some() || request.query.ticked("walkin");
+    let typed = request.query.text("q").to_owned();
+    let (chosen, settings) = (desk.place, request.console.settings());
+    let work = move |connection: &Connection| {
+        let (choices, has_more) = choices(connection, chosen)?;
+        let name = chosen.map(|place| devices::name_of(connection, place));
+        let panel = match panel {
+            None if wants_panel => Some(walk_in::Panel::new(connection, &settings, &typed)?),
+            panel => panel,
+        };
+        Ok((choices, has_more, name.transpose()?.flatten(), panel))
+    };
+    let (choices, has_more, place, walk_in) = request.read(work).await?;
+    if place.is_none() {
+        desk.place = None;
+    }
+    let is_wrong = side.verdict.as_ref().is_some_and(Verdict::is_bad)
+        || walk_in
+            .as_ref()
+            .is_some_and(|panel| panel.failure.is_some());
+    let page = Page {
+        layout: request.layout("Desk", Some(Area::Desk)),
+        place: place.unwrap_or_default(),
+        walk_in: walk_in.filter(|_| desk.place.is_some()),
+        choices,
+        has_more,
+        side,
+        typed: request.query.text("q").to_owned(),
+        desk,
+    };
+    let mut response = answer::form_page(is_wrong, &page)?;
+    remember(&mut response, &page.desk)?;
+    Ok(response)
+}
+
+async fn side(request: &RequestContext, desk: Desk, verdict: Option<Verdict>) -> Result<Side> {
+    let user = request.current_user()?.user;
+    let since = Timestamp(Timestamp::now().0 - RECENT_MS);
+    let recent = request
+        .read(move |connection| desk::recent(connection, user, since, RECENT))
+        .await?;
+    Ok(Side {
+        layout: request.layout("", Some(Area::Desk)),
+        desk,
+        verdict,
+        recent,
+    })
+}
+
+/// Answers a passage: its part of the page to a script, otherwise the whole page.
+async fn answer_with(request: &RequestContext, desk: Desk, verdict: Verdict) -> Result<Response> {
+    if request.is_part() {
+        return answer::page(&side(request, desk, Some(verdict)).await?);
+    }
+    page(request, desk, Some(verdict), None).await
+}
+
+/// Has the browser remember the place.
+fn remember(response: &mut Response, desk: &Desk) -> Result<()> {
+    if let Some(place) = desk.place {
+        let cookie = format!(
+            "{COOKIE}={place}; Path={PAGE}; HttpOnly; SameSite=Strict; Max-Age={REMEMBERED_SECONDS}"
+        );
+        let cookie = HeaderValue::from_str(&cookie).map_err(Error::defect)?;
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    Ok(())
+}
+
+/// The places that the menu offers: the chosen one, those with most people inside, then the others.
+fn choices(connection: &Connection, chosen: Option<DeviceId>) -> Result<(Vec<PlaceChoice>, bool)> {
+    let places = devices::places(connection)?;
+    let occupied = inside::fullest(connection, PLACES_MAX)?;
+    let mut choices: Vec<_> = places
+        .into_iter()
+        .map(|place| {
+            let found = occupied.iter().find(|found| found.id == place.id);
+            PlaceChoice {
+                is_chosen: chosen == Some(DeviceId(place.id)),
+                inside: found.map_or(0, |found| found.inside),
+                capacity: found.and_then(|found| found.capacity),
+                id: place.id,
+                name: place.name,
+            }
+        })
+        .collect();
+    choices.sort_by_key(|choice| (!choice.is_chosen, -choice.inside));
+    let has_more = choices.len() > PLACES_MAX;
+    choices.truncate(PLACES_MAX);
+    Ok((choices, has_more))
+}
+
+#[derive(Template)]
+#[template(path = "desk/places.html")]
+struct Places {
+    layout: Layout,
+    places: Vec<Offer>,
+}
+
+/// All places, where the menu has not room for them.
+async fn places(request: RequestContext) -> Result<Response> {
+    let read = |connection: &Connection, layout| {
+        Ok(Places {
+            layout,
+            places: devices::places(connection)?,
+        })
+    };
+    request.page("Place of the desk", Area::Desk, read).await
+}

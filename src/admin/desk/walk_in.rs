@@ -1,0 +1,156 @@
+//! A walk-in at the desk: one panel registers, codes and checks in. People who look alike are shown while the
+//! name is typed.
+
+use super::{
+    Desk, answer_with,
+    find::{Candidate, candidates},
+    page,
+    verdict::{Finding, Verdict},
+};
+use crate::admin::prelude::*;
+use crate::{
+    core::settings::Settings,
+    domain::{
+        delegates,
+        gate::walk_in::{Newcomer, Outcome as Registered, check_name},
+    },
+};
+
+use serde_json::Map;
+
+/// People who look alike that are shown.
+const DUPLICATES_SHOWN: usize = 3;
+/// Types that are offered as tiles.
+const TYPES_MAX: usize = 12;
+
+/// The panel, with what was typed.
+pub(super) struct Panel {
+    pub first_name: String,
+    pub last_name: String,
+    pub company: String,
+    pub email: String,
+    pub code: String,
+    pub types: Vec<Choice>,
+    pub failure: Option<String>,
+}
+
+impl Panel {
+    /// An empty panel, for what was typed into the desk's field: a name, or a code that nobody has.
+    pub fn new(connection: &Connection, settings: &Settings, typed: &str) -> Result<Self> {
+        let is_code = super::pass::is_code(typed);
+        let name = if is_code { "" } else { typed };
+        let (first, last) = name.rsplit_once(' ').unwrap_or((name, ""));
+        let mut panel = Self::of(connection, settings, &Fields::default())?;
+        (panel.first_name, panel.last_name) = (first.trim().to_owned(), last.trim().to_owned());
+        panel.code = if is_code {
+            typed.to_owned()
+        } else {
+            String::new()
+        };
+        Ok(panel)
+    }
+
+    fn of(connection: &Connection, _settings: &Settings, form: &Fields) -> Result<Self> {
+        let text = |name| form.text(name).to_owned();
+        let mut names = delegates::types(connection)?;
+        names.truncate(TYPES_MAX);
+        let chosen = form.text("type");
+        let types = names.iter().enumerate();
+        let types = types.map(|(at, name)| {
+            let is_chosen = if chosen.is_empty() {
+                at == 0
+            } else {
+                name == chosen
+            };
+            Choice::new(name, name, is_chosen)
+        });
+        Ok(Self {
+            first_name: text("firstName"),
+            last_name: text("lastName"),
+            company: text("company"),
+            email: text("email"),
+            code: text("code"),
+            types: types.collect(),
+            failure: None,
+        })
+    }
+}
+
+#[derive(Template)]
+#[template(path = "desk/duplicates.html")]
+struct Duplicates {
+    people: Vec<Candidate>,
+}
+
+/// People who look like the one whose name is typed.
+pub(super) async fn duplicates(request: RequestContext) -> Result<Response> {
+    let query = &request.query;
+    let words = format!("{} {}", query.text("firstName"), query.text("lastName"));
+    let email = query.text("email").to_owned();
+    let zone = request.console.settings().zone.clone();
+    let read = move |connection: &Connection| {
+        let mut people = candidates(connection, words.trim(), &zone)?;
+        if email.contains('@') {
+            people.extend(candidates(connection, &email, &zone)?);
+        }
+        let mut seen = std::collections::HashSet::new();
+        people.retain(|person| seen.insert(person.id));
+        people.truncate(DUPLICATES_SHOWN);
+        Ok(people)
+    };
+    let people = request.read(read).await?;
+    answer::page(&Duplicates { people })
+}
+
+pub(super) async fn register(request: RequestContext) -> Result<Response> {
+    let desk = Desk::of(&request);
+    let Some(place) = desk.place else {
+        return Err(Error::invalid("place: choose the desk's place first"));
+    };
+    let form = request.form.clone();
+    let mut person = Newcomer {
+        place,
+        properties: Map::new(),
+        code: form.filled("code").map(ToOwned::to_owned),
+        recorded_at: None,
+        nonce: None,
+        admitted: false,
+    };
+    for (field, property) in [
+        ("firstName", "firstName"),
+        ("lastName", "lastName"),
+        ("company", "company"),
+        ("email", "email"),
+        ("type", "delegateType"),
+    ] {
+        if let Some(text) = form.filled(field) {
+            person.properties.insert(property.to_owned(), text.into());
+        }
+    }
+    let registered = request
+        .write_prepared(move |tx, ctx| {
+            check_name(&person.properties)?;
+            let (delegate, check_in) = match person.register(tx, ctx)? {
+                Registered::Created(delegate, check_in) => (delegate, check_in),
+                Registered::Replayed(..) => return Err(Error::defect("a desk sends no nonce")),
+                Registered::Refused(refusal) => return Err(refusal),
+            };
+            let finding = Finding::Done(check_in.map_or(0, |id| id.0));
+            Verdict::new(finding, "Registered and checked in").of(tx, Some(delegate.0))
+        })
+        .await;
+    match registered {
+        Ok(verdict) if request.is_part() => answer_with(&request, desk, verdict).await,
+        Ok(verdict) => page(&request, desk, Some(verdict), None).await,
+        Err(cause) => {
+            let failure = crate::admin::form::told(cause)?;
+            let settings = request.console.settings();
+            let form = request.form.clone();
+            let mut panel = request
+                .read(move |connection| Panel::of(connection, &settings, &form))
+                .await?;
+            panel.failure = Some(answer::sentence(&failure));
+            page(&request, desk, None, Some(panel)).await
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The evacuation list: everybody inside, ticked as they are seen outside, on any number of screens at once.
+
+use crate::admin::prelude::*;
+use crate::{
+    domain::interactions::evacuation::{self, Evacuation, Person},
+    types::{DelegateId, DeviceId, spreadsheet::csv_bytes},
+};
+
+pub(super) fn routes() -> Vec<Route> {
+    Routes::access(VIEWER)
+        .get("/console/evacuation/:id", show)
+        .get("/console/evacuation/:id/csv", csv)
+        .then(OPERATOR)
+        .action("/console/evacuation", start)
+        .post("/console/evacuation/:id/safe", mark)
+        .action("/console/evacuation/:id/end", end)
+        .all()
+}
+
+#[derive(Template)]
+#[template(path = "evacuation.html")]
+struct Page {
+    layout: Layout,
+    evacuation: Evacuation,
+    name: String,
+    people: Vec<Person>,
+    /// By place in place of by name.
+    is_by_place: bool,
+}
+
+impl Page {
+    fn read(connection: &Connection, layout: Layout, id: i64, is_by_place: bool) -> Result<Self> {
+        let evacuation = evacuation::find(connection, id)?;
+        let mut people = evacuation::people(connection, &evacuation)?;
+        if is_by_place {
+            people.sort_by(|one, other| one.place.cmp(&other.place));
+        }
+        Ok(Self {
+            name: evacuation.name(connection)?,
+            layout,
+            evacuation,
+            people,
+            is_by_place,
+        })
+    }
+
+    /// How many were seen outside.
+    fn safe(&self) -> i64 {
+        let safe = self.people.iter().filter(|person| person.safe.is_some());
+        i64::try_from(safe.count()).unwrap_or(i64::MAX)
+    }
+
+    fn all(&self) -> i64 {
+        i64::try_from(self.people.len()).unwrap_or(i64::MAX)
+    }
+
+    fn path(&self) -> String {
+        let order = if self.is_by_place { "?by=place" } else { "" };
+        format!("{}{order}", path(self.evacuation.id))
+    }
+}
+
+fn path(id: i64) -> String {
+    format!("/console/evacuation/{id}")
+}
+
+async fn show(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let is_by_place = request.query.text("by") == "place";
+    let read =
+        move |connection: &Connection, layout| Page::read(connection, layout, id, is_by_place);
+    request.page("Evacuation", Area::Dashboard, read).await
+}
+
+/// Begins the evacuation of a place, or of the whole venue, or goes to the one that runs.
+fn start(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let place = action.form.number("place")?.map(DeviceId);
+    let id = evacuation::start(tx, ctx, place)?;
+    Ok(Done::new(
+        "Evacuation started. Nobody is ticked yet.",
+        path(id),
+    ))
+}
+
+fn end(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    evacuation::end(tx, ctx, action.id)?;
+    Ok(Done::new("Evacuation ended", path(action.id)))
+}
+
+async fn mark(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let delegate = request.form.number("delegate")?.unwrap_or_default();
+    let safe = request.form.text("safe") == "1";
+    let is_by_place = request.form.text("by") == "place";
+    request
+        .write(move |tx, ctx| evacuation::mark(tx, ctx, id, DelegateId(delegate), safe))
+        .await?;
+    if request.is_part() {
+        let layout = request.layout("Evacuation", Some(Area::Dashboard));
+        let page = request.read(move |connection| Page::read(connection, layout, id, is_by_place));
+        return answer::page(&page.await?);
+    }
+    let order = if is_by_place { "?by=place" } else { "" };
+    Ok(answer::go(&format!(
+        "{}{order}#person-{delegate}",
+        path(id)
+    )))
+}
+
+async fn csv(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let layout = request.layout("", None);
+    let page = request
+        .read(move |connection| Page::read(connection, layout, id, false))
+        .await?;
+    let rows = page.people.iter().map(|person| {
+        let time = |at: &Timestamp| page.layout.time(at);
+        let (safe, by) = match &person.safe {
+            Some((at, by)) => (time(at), by.clone()),
+            None => (String::new(), String::new()),
+        };
+        [
+            person.name.clone(),
+            person.phone.clone(),
+            person.company.clone(),
+            person.place.clone(),
+            person.since.as_ref().map(time).unwrap_or_default(),
+            safe,
+            by,
+        ]
+    });
+    let head = ["Name", "Phone", "Company", "Place", "Since", "Safe", "By"];
+    let out = csv_bytes(Some(&head), rows)?;
+    Ok(answer::download(
+        "evacuation.csv",
+        "text/csv; charset=utf-8",
+        out,
+    ))
+}

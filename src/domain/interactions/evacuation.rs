@@ -1,0 +1,217 @@
+//! Evacuations: everybody who is inside a place or the whole venue, ticked as they are seen outside. The list follows
+//! who is inside; a tick stays, whoever made it on whichever screen, and is no check-out.
+
+use super::{inside, presence::ANYWHERE};
+use crate::{
+    core::{
+        Context,
+        audit::{self, Change, actor_name},
+    },
+    db::Tx,
+    domain::{delegates::NAME, devices},
+    types::{
+        DelegateId, DeviceId, Timestamp,
+        error::{Error, Kind, Result},
+    },
+};
+use rusqlite::{Connection, OptionalExtension, Row};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+
+#[derive(Debug, Clone)]
+pub struct Evacuation {
+    pub id: i64,
+    /// The place; none for the whole venue.
+    pub place: Option<DeviceId>,
+    pub started_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+}
+
+impl Evacuation {
+    const COLUMNS: &str = "id, device_id, started_at, ended_at FROM evacuations";
+
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get(0)?,
+            place: row.get(1)?,
+            started_at: row.get(2)?,
+            ended_at: row.get(3)?,
+        })
+    }
+
+    /// The name of what is evacuated.
+    pub fn name(&self, connection: &Connection) -> Result<String> {
+        match self.place {
+            Some(place) => devices::called(connection, place),
+            None => Ok("the whole venue".to_owned()),
+        }
+    }
+}
+
+/// Somebody on the list of an evacuation.
+#[derive(Debug, Clone)]
+pub struct Person {
+    pub id: i64,
+    pub name: String,
+    pub phone: String,
+    pub company: String,
+    /// Where they checked in last; empty where they have left since.
+    pub place: String,
+    pub since: Option<Timestamp>,
+    /// When somebody saw them outside, and who.
+    pub safe: Option<(Timestamp, String)>,
+}
+
+/// An evacuation.
+///
+/// # Errors
+/// [`Kind::NoSuchPath`] where there is none of this id.
+pub fn find(connection: &Connection, id: i64) -> Result<Evacuation> {
+    let sql = format!("SELECT {} WHERE id = ?1", Evacuation::COLUMNS);
+    let found = connection
+        .prepare_cached(&sql)?
+        .query_row([id], Evacuation::read);
+    found
+        .optional()?
+        .ok_or_else(|| Error::new(Kind::NoSuchPath, format!("there is no evacuation {id}")))
+}
+
+/// The evacuations that have not ended, the newest first.
+pub fn running(connection: &Connection) -> Result<Vec<Evacuation>> {
+    let sql = format!(
+        "SELECT {} WHERE ended_at IS NULL ORDER BY id DESC",
+        Evacuation::COLUMNS
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let running = statement.query_map([], Evacuation::read)?;
+    Ok(running.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Begins an evacuation with nobody ticked; its id, or that of the one of this place that has not ended.
+pub fn start(tx: &Tx<'_>, ctx: &Context, place: Option<DeviceId>) -> Result<i64> {
+    let same = running(tx)?.into_iter().find(|one| one.place == place);
+    if let Some(same) = same {
+        return Ok(same.id);
+    }
+    tx.prepare_cached(
+        "INSERT INTO evacuations (device_id, started_at, actor) VALUES (?1, ?2, ?3)",
+    )?
+    .execute((place, tx.now(), &ctx.actor))?;
+    let id = tx.last_insert_rowid();
+    note(tx, ctx, "create", id, json!({"device": place}))?;
+    Ok(id)
+}
+
+/// Ends an evacuation; its list stays as it is.
+pub fn end(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
+    let ended = tx
+        .prepare_cached("UPDATE evacuations SET ended_at = ?2 WHERE id = ?1 AND ended_at IS NULL")?
+        .execute((id, tx.now()))?;
+    if ended > 0 {
+        let safe: i64 = tx
+            .prepare_cached("SELECT count(*) FROM evacuation_safe WHERE evacuation_id = ?1")?
+            .query_row([id], |row| row.get(0))?;
+        note(tx, ctx, "update", id, json!({"ended": true, "safe": safe}))?;
+    }
+    Ok(())
+}
+
+fn note(tx: &Tx<'_>, ctx: &Context, action: &'static str, id: i64, after: Value) -> Result<()> {
+    audit::append(
+        tx,
+        ctx,
+        &Change {
+            action,
+            record_type: "evacuation",
+            record_id: Some(id),
+            before: None,
+            after: Some(after),
+        },
+    )
+}
+
+/// Ticks somebody as safe, or takes the tick back. A second tick changes nothing.
+pub fn mark(tx: &Tx<'_>, ctx: &Context, id: i64, delegate: DelegateId, safe: bool) -> Result<()> {
+    find(tx, id)?;
+    if safe {
+        tx.prepare_cached(
+            "INSERT INTO evacuation_safe (evacuation_id, delegate_id, at, actor)
+             SELECT ?1, id, ?3, ?4 FROM delegates WHERE id = ?2 ON CONFLICT DO NOTHING",
+        )?
+        .execute((id, delegate, tx.now(), &ctx.actor))?;
+    } else {
+        tx.prepare_cached(
+            "DELETE FROM evacuation_safe WHERE evacuation_id = ?1 AND delegate_id = ?2",
+        )?
+        .execute((id, delegate))?;
+    }
+    Ok(())
+}
+
+/// Everybody who is inside, and everybody who was ticked, by name.
+pub fn people(connection: &Connection, evacuation: &Evacuation) -> Result<Vec<Person>> {
+    let place = evacuation.place.unwrap_or(ANYWHERE);
+    let inside = match evacuation.ended_at {
+        None => inside::people(connection, place, None, usize::MAX)?,
+        Some(_) => Vec::new(),
+    };
+    let mut safe = safe(connection, evacuation.id)?;
+    let mut names: HashMap<DeviceId, String> = HashMap::new();
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {NAME}, coalesce(p.phone, ''), coalesce(p.company, '') FROM delegates p WHERE p.id = ?1"
+    ))?;
+    let mut person = |id: DelegateId, at: Option<(DeviceId, Timestamp)>| -> Result<Person> {
+        let place = match at {
+            None => String::new(),
+            Some((device, _)) => {
+                if !names.contains_key(&device) {
+                    names.insert(device, devices::called(connection, device)?);
+                }
+                names[&device].clone()
+            }
+        };
+        Ok(statement.query_row([id], |row| {
+            Ok(Person {
+                id: id.0,
+                name: row.get(0)?,
+                phone: row.get(1)?,
+                company: row.get(2)?,
+                place,
+                since: at.map(|(_, since)| since),
+                safe: safe.remove(&id),
+            })
+        })?)
+    };
+    let mut people = Vec::with_capacity(inside.len());
+    let mut listed = HashSet::new();
+    for one in &inside {
+        listed.insert(one.delegate);
+        people.push(person(one.delegate, Some((one.device, one.since)))?);
+    }
+    let left: Vec<_> = self::safe(connection, evacuation.id)?.into_keys().collect();
+    for delegate in left.into_iter().filter(|id| !listed.contains(id)) {
+        people.push(person(delegate, None)?);
+    }
+    people.sort_by_cached_key(|person| person.name.to_lowercase());
+    Ok(people)
+}
+
+/// Who was ticked, when and by whom.
+fn safe(connection: &Connection, id: i64) -> Result<HashMap<DelegateId, (Timestamp, String)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT delegate_id, at, actor FROM evacuation_safe WHERE evacuation_id = ?1",
+    )?;
+    let rows = statement.query_map([id], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?))
+    })?;
+    let mut actors: HashMap<String, String> = HashMap::new();
+    let mut safe = HashMap::new();
+    for row in rows {
+        let (delegate, at, actor) = row?;
+        if !actors.contains_key(&actor) {
+            actors.insert(actor.clone(), actor_name(connection, &actor)?);
+        }
+        safe.insert(delegate, (at, actors[&actor].clone()));
+    }
+    Ok(safe)
+}

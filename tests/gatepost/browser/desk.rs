@@ -1,0 +1,108 @@
+//! The desk as its user runs it: thirty people with their codes or names and Enter, and not one key or click besides.
+
+use super::{become_administrator, examine::Examiner, open, open_first_run, window::Browser};
+use crate::faults::process::{Served, gatepost};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// Thirty people: odd ones are scanned, even ones are typed.
+fn people() -> Vec<(String, String)> {
+    let person = |number: usize| {
+        (
+            format!("Guest{number:02} Person"),
+            format!("TICKET-{number:02}"),
+        )
+    };
+    (1..=30).map(person).collect()
+}
+
+fn open_desk() -> (tempfile::TempDir, Served, Browser) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("event.db");
+    let served = Served::start(&file);
+    let browser = open(&served);
+    open_first_run(&browser, &served);
+    become_administrator(&browser);
+    let mut list = "First name,Last name,Barcode\n".to_owned();
+    for (name, code) in people() {
+        let (first, last) = name.split_once(' ').expect("two names");
+        writeln!(list, "{first},{last},{code}").expect("text");
+    }
+    let path = folder.path().join("list.csv");
+    std::fs::write(&path, list).expect("a list");
+    let imported = gatepost(
+        &file,
+        &["import", "delegates", path.to_str().expect("a path")],
+    );
+    assert!(imported.status.success(), "{imported:?}");
+    browser.press("Desk");
+    browser.arrives_at("/console/desk");
+    (folder, served, browser)
+}
+
+/// Types into whatever has the focus.
+fn type_text(browser: &Browser, text: &str) {
+    browser.call("Input.insertText", &json!({"text": text}));
+}
+
+/// The name in the verdict.
+fn verdict(browser: &Browser) -> Value {
+    let script = "return [document.querySelector('.verdict-word')?.innerText,
+        document.querySelector('.verdict-name')?.innerText, document.activeElement?.id, document.activeElement?.value]";
+    browser.run(script, &[])
+}
+
+#[test]
+fn thirty_people_take_a_code_or_a_name_and_enter_each() {
+    let (_folder, _served, browser) = open_desk();
+    browser.run("globalThis.isSamePage = true", &[]);
+    for (number, (name, code)) in people().into_iter().enumerate() {
+        if number % 2 == 0 {
+            type_text(&browser, &code);
+        } else {
+            type_text(&browser, &name);
+        }
+        browser.key("Enter", 0);
+        let expected = json!(["Checked in", name, "desk-field", ""]);
+        browser.until(&format!("{name} is checked in"), || {
+            verdict(&browser) == expected
+        });
+    }
+    assert_eq!(
+        browser.run("return globalThis.isSamePage === true", &[]),
+        json!(true)
+    );
+    // The last one again, and undone by one click.
+    browser.press("Undo");
+    browser.tells("Check-in undone");
+    let faults = Examiner::installed().faults(&browser, "desk");
+    assert!(faults.is_empty(), "{faults:?}");
+}
+
+#[test]
+fn a_name_of_several_is_chosen_and_an_unknown_one_walks_in() {
+    let (_folder, _served, browser) = open_desk();
+    type_text(&browser, "Guest");
+    browser.until("people are offered", || {
+        browser.has("#desk-list [role=option][value]")
+    });
+    // Enter takes the one that is marked.
+    let marked =
+        "return document.querySelector('#desk-list [aria-selected=true] strong')?.innerText";
+    let first = browser.run(marked, &[]);
+    browser.key("Enter", 0);
+    browser.until("the marked one is checked in", || {
+        verdict(&browser)[0] == json!("Checked in") && verdict(&browser)[1] == first
+    });
+    type_text(&browser, "Zoë Unheard");
+    browser.until("a walk-in is offered", || {
+        browser.has("#desk-list a[href*=walkin]")
+    });
+    browser.key("Enter", 0);
+    browser.until("the panel is there", || browser.has("#walk-in"));
+    browser.press("Register and check in");
+    browser.tells("Registered and checked in");
+    assert_eq!(verdict(&browser)[1], json!("Zoë Unheard"));
+    let faults = Examiner::installed().faults(&browser, "desk with a verdict");
+    assert!(faults.is_empty(), "{faults:?}");
+}

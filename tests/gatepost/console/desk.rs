@@ -1,0 +1,279 @@
+//! The desk: scan or type, and everything that a steward may have to solve.
+
+use super::{Crew, Page};
+use crate::harness::{Caller, Server};
+use gatepost::identity::ConsoleRole;
+use reqwest::Method;
+use serde_json::json;
+
+/// A hall that anybody enters once, and a workshop for whoever is registered.
+struct Venue {
+    hall: String,
+    workshop: String,
+}
+
+fn venue(gate: &Caller) -> Venue {
+    let access = |rules| json!({"Access": rules});
+    let hall =
+        json!({"name": "Hall", "deviceType": "room", "data": access(json!({"entry": "single"}))});
+    let workshop = json!({"name": "Workshop", "deviceType": "room", "data": access(json!({"ruleSet": "simple"}))});
+    for (first, last, code) in [
+        ("Ada", "Lovelace", "ADA-1"),
+        ("Grace", "Hopper", "GRA-1"),
+        ("Jürgen", "Müller", "MUE-1"),
+        ("Beate", "Müller", "MUE-2"),
+    ] {
+        gate.delegate(&json!({"firstName": first, "lastName": last, "barcode": code, "delegateType": "Visitor"}));
+    }
+    Venue {
+        hall: gate.device(&hall).to_string(),
+        workshop: gate.device(&workshop).to_string(),
+    }
+}
+
+impl Crew {
+    fn at_desk(&self, what: &str, place: &str, fields: &[(&str, &str)]) -> Page {
+        let fields: Vec<_> = [("place", place)].iter().chain(fields).copied().collect();
+        self.post(&format!("/console/desk/{what}"), &fields)
+    }
+
+    /// The last ten, without the verdict.
+    fn last_ten(&self) -> String {
+        let html = self.get("/console/desk?place=1").shown();
+        html.split("Last ten").nth(1).expect("a list").to_owned()
+    }
+}
+
+/// The value of the field of this name in the first form of this action.
+fn value<'a>(html: &'a str, action: &str, name: &str) -> &'a str {
+    let form = html.split(&format!("action=\"{action}\"")).nth(1);
+    let field = form.and_then(|form| form.split(&format!("name=\"{name}\" value=\"")).nth(1));
+    field
+        .and_then(|rest| rest.split('"').next())
+        .expect("a field")
+}
+
+#[test]
+fn somebody_is_checked_in_by_code_and_by_name() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let gate = server.caller_with_all();
+    let venue = venue(&gate);
+    let html = crew
+        .get(&format!("/console/desk?place={}", venue.hall))
+        .shown();
+    assert!(
+        html.contains("Checking in at <strong>Hall</strong>"),
+        "{html}"
+    );
+    for (typed, name) in [("ADA-1", "Ada Lovelace"), ("grace hop", "Grace Hopper")] {
+        let html = crew
+            .at_desk("check-in", &venue.hall, &[("q", typed)])
+            .shown();
+        assert!(html.contains("Checked in") && html.contains(name), "{html}");
+        assert!(html.contains("class=\"verdict good\""), "{html}");
+    }
+    let inside = "SELECT inside FROM occupancy WHERE device_id = (SELECT id FROM devices WHERE name = 'Hall')";
+    assert_eq!(server.value::<i64>(inside), 2);
+    // Who is meant is asked where more than one may be.
+    let html = crew
+        .at_desk("check-in", &venue.hall, &[("q", "müller")])
+        .shown();
+    assert!(html.contains("2 people match"), "{html}");
+    assert_eq!(server.value::<i64>(inside), 2);
+    let beate = html
+        .split("Beate")
+        .next()
+        .and_then(|before| before.rsplit("name=\"delegate\" value=\"").next());
+    let beate = beate
+        .and_then(|rest| rest.split('"').next())
+        .expect("an option");
+    let html = crew
+        .at_desk(
+            "check-in",
+            &venue.hall,
+            &[("q", "müller"), ("delegate", beate)],
+        )
+        .shown();
+    assert!(
+        html.contains("Beate Müller") && html.contains("Checked in"),
+        "{html}"
+    );
+    let html = crew
+        .at_desk("check-in", &venue.hall, &[("way", "out"), ("q", "MUE-2")])
+        .shown();
+    assert!(html.contains("Checked out"), "{html}");
+    let ten = crew.last_ten();
+    assert!(
+        ten.find("Beate").expect("Beate") < ten.find("Ada").expect("Ada"),
+        "{ten}"
+    );
+}
+
+#[test]
+fn a_refusal_names_its_rule_and_what_solves_it() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let gate = server.caller_with_all();
+    let venue = venue(&gate);
+    let refused = crew.at_desk("check-in", &venue.workshop, &[("q", "ADA-1")]);
+    refused.refused(422, "Not registered for Workshop");
+    for text in [
+        "Registered attendees only",
+        "at <a href=\"/console/devices/",
+        "Register and check in",
+        "Admit once",
+    ] {
+        assert!(refused.html.contains(text), "{text}: {}", refused.html);
+    }
+    let ada = value(&refused.html, "/console/desk/register", "delegate").to_owned();
+    let html = crew
+        .at_desk("register", &venue.workshop, &[("delegate", &ada)])
+        .shown();
+    assert!(html.contains("Registered and checked in"), "{html}");
+    // Once in, a ticket does not enter again, unless somebody says why.
+    crew.at_desk("check-in", &venue.hall, &[("q", "ADA-1")])
+        .shown();
+    let refused = crew.at_desk("check-in", &venue.hall, &[("q", "ADA-1")]);
+    refused.refused(422, "Already used at Hall");
+    assert!(
+        refused.html.contains("One entry per ticket"),
+        "{}",
+        refused.html
+    );
+    crew.at_desk("admit", &venue.hall, &[("delegate", &ada)])
+        .refused(400, "Reason");
+    let html = crew
+        .at_desk(
+            "admit",
+            &venue.hall,
+            &[("delegate", &ada), ("reason", "Lost the wristband")],
+        )
+        .shown();
+    assert!(html.contains("Admitted against the rules"), "{html}");
+    let reason = "SELECT json_extract(data, '$.reason') FROM interactions WHERE interaction_type = 'check-in-override'";
+    assert_eq!(server.value::<String>(reason), "Lost the wristband");
+    assert!(
+        crew.last_ten().contains("Already used at Hall")
+            || crew.last_ten().contains("already used at Hall")
+    );
+}
+
+#[test]
+fn an_unknown_code_is_refused_or_waits_for_its_import() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let gate = server.caller_with_all();
+    let venue = venue(&gate);
+    let refused = crew.at_desk("check-in", &venue.hall, &[("q", "NEW-77")]);
+    refused.refused(422, "NEW-77");
+    assert!(refused.html.contains("Walk-in") && refused.html.contains("wait for import"));
+    let html = crew
+        .at_desk("wait", &venue.hall, &[("code", "NEW-77")])
+        .shown();
+    assert!(html.contains("waiting for the import"), "{html}");
+    gate.delegate(&json!({"firstName": "Late", "barcode": "NEW-77"}));
+    let stored = "SELECT count(*) FROM interactions i JOIN delegates p ON p.id = i.first_delegate_id WHERE p.barcode = 'NEW-77'";
+    assert_eq!(server.value::<i64>(stored), 1);
+    crew.at_desk("check-in", &venue.hall, &[("q", "nobody like that")])
+        .refused(422, "Nobody matches");
+    // A name is no code: no refusal is kept for it.
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM refusals"), 1);
+}
+
+#[test]
+fn a_passage_is_taken_back_where_it_is_shown() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let gate = server.caller_with_all();
+    let venue = venue(&gate);
+    let html = crew
+        .at_desk("check-in", &venue.hall, &[("q", "ADA-1")])
+        .shown();
+    let id = value(&html, "/console/desk/undo", "interaction").to_owned();
+    let html = crew
+        .at_desk("undo", &venue.hall, &[("interaction", &id)])
+        .shown();
+    assert!(
+        html.contains("Check-in undone") && html.contains("Ada Lovelace"),
+        "{html}"
+    );
+    assert!(crew.last_ten().contains("undone by"), "{}", crew.last_ten());
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 0);
+    let html = crew
+        .at_desk("undo", &venue.hall, &[("interaction", &id)])
+        .shown();
+    assert!(html.contains("taken back already"), "{html}");
+    crew.at_desk("check-in", &venue.hall, &[("q", "ADA-1")])
+        .shown();
+}
+
+#[test]
+fn a_walk_in_is_registered_with_a_code_and_checked_in() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let gate = server.caller_with_all();
+    let venue = venue(&gate);
+    let html = crew
+        .get(&format!(
+            "/console/desk?place={}&walkin=1&q=Marta+Kessler",
+            venue.workshop
+        ))
+        .shown();
+    assert!(
+        html.contains("value=\"Marta\"") && html.contains("value=\"Kessler\""),
+        "{html}"
+    );
+    let similar = crew
+        .get("/console/desk/duplicates?firstName=Ada&lastName=Lovelace")
+        .shown();
+    assert!(
+        similar.contains("Looks like <strong>Ada Lovelace"),
+        "{similar}"
+    );
+    let person = [
+        ("firstName", "Marta"),
+        ("lastName", "Kessler"),
+        ("type", "Press"),
+    ];
+    let html = crew.at_desk("walk-in", &venue.workshop, &person).shown();
+    assert!(
+        html.contains("Registered and checked in") && html.contains("Marta Kessler"),
+        "{html}"
+    );
+    let made = "SELECT count(*) FROM delegates WHERE last_name = 'Kessler' AND length(barcode) > 10 AND delegate_type = 'Press'";
+    assert_eq!(server.value::<i64>(made), 1);
+    crew.at_desk("walk-in", &venue.workshop, &[("company", "Nobody's")])
+        .refused(422, "name");
+    let taken = [("lastName", "Again"), ("code", "ADA-1")];
+    crew.at_desk("walk-in", &venue.workshop, &taken)
+        .refused(422, "ADA-1");
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 5);
+}
+
+#[test]
+fn the_desk_is_for_operators_and_remembers_its_place() {
+    let server = Server::start();
+    let gate = server.caller_with_all();
+    let venue = venue(&gate);
+    let viewer = server.crew(ConsoleRole::Viewer);
+    viewer.get("/console/desk").refused(403, "operator");
+    let crew = server.crew(ConsoleRole::Operator);
+    let path = format!("/console/desk?place={}", venue.workshop);
+    let response = crew.request(Method::GET, &path).send().expect("an answer");
+    let cookies = response.headers().get_all("set-cookie").iter();
+    let cookies: Vec<_> = cookies
+        .map(|cookie| cookie.to_str().expect("text").to_owned())
+        .collect();
+    let desk = cookies
+        .iter()
+        .find(|cookie| cookie.starts_with("desk="))
+        .expect("a cookie");
+    assert!(
+        desk.contains("HttpOnly") && desk.contains("Path=/console/desk"),
+        "{desk}"
+    );
+    // A place that is gone is asked for again.
+    let html = crew.get("/console/desk?place=99999").shown();
+    assert!(html.contains("Choose the place"), "{html}");
+}

@@ -1,0 +1,123 @@
+//! The evacuation list: everybody inside, ticked on any screen, and begun empty each time.
+
+use super::Crew;
+use crate::harness::{Caller, Server};
+use gatepost::identity::ConsoleRole;
+use serde_json::json;
+
+fn fill(gate: &Caller) -> i64 {
+    let hall = gate.device(&json!({"name": "Hall", "code": "hall"}));
+    gate.device(&json!({"name": "Stage", "code": "stage", "parent": "code:hall"}));
+    gate.device(&json!({"name": "Foyer", "code": "foyer"}));
+    for (name, place) in [
+        ("Ada", "hall"),
+        ("Béa", "stage"),
+        ("Cy", "foyer"),
+        ("Dee", "hall"),
+    ] {
+        gate.delegate(&json!({"firstName": name, "barcode": name, "phone": "+49 170 5550100"}));
+        let body =
+            json!({"delegate": format!("barcode:{name}"), "device": format!("code:{place}")});
+        gate.interact("check-in", &body);
+    }
+    gate.interact(
+        "check-out",
+        &json!({"delegate": "barcode:Dee", "device": "code:hall"}),
+    );
+    hall
+}
+
+impl Crew {
+    fn evacuate(&self, place: &str) -> String {
+        self.post("/console/evacuation", &[("place", place)])
+            .taken()
+    }
+}
+
+/// The names on the list, in their order.
+fn names(html: &str) -> Vec<&str> {
+    let rows = html.split("<tr id=\"person-").skip(1);
+    rows.map(|row| {
+        let after = row.split("class=\"name\"").nth(1).expect("a name");
+        after.split(['>', '<']).nth(1).expect("a name")
+    })
+    .collect()
+}
+
+#[test]
+fn everybody_inside_is_listed_and_ticked_once_for_all_screens() {
+    let server = Server::start();
+    let gate = server.caller_with_all();
+    let hall = fill(&gate).to_string();
+    let (one, other) = (
+        server.crew(ConsoleRole::Operator),
+        server.crew_once(ConsoleRole::Operator),
+    );
+    let path = one.evacuate("");
+    let html = one.get(&path).shown();
+    assert_eq!(names(&html), ["Ada", "Béa", "Cy"]);
+    assert!(
+        html.contains("tel:+49 170 5550100") && html.contains("of 3 safe"),
+        "{html}"
+    );
+    assert_eq!(one.evacuate(""), path, "the one that runs");
+    let of_hall = one.evacuate(&hall);
+    assert_eq!(names(&one.get(&of_hall).shown()), ["Ada", "Béa"]);
+    // Who was ticked stays on the list when they leave by a gate; a tick is no check-out.
+    let safe = [("delegate", "1"), ("safe", "1")];
+    other.post(&format!("{path}/safe"), &safe).taken();
+    other.post(&format!("{path}/safe"), &safe).taken();
+    let inside = "SELECT inside FROM occupancy WHERE device_id = 0";
+    assert_eq!(server.value::<i64>(inside), 3);
+    gate.interact(
+        "check-out",
+        &json!({"delegate": "barcode:Ada", "device": "code:hall"}),
+    );
+    let html = one.get(&path).shown();
+    assert!(
+        html.contains("<strong>1</strong> <span>of 3 safe</span>"),
+        "{html}"
+    );
+    assert!(html.contains("by operator@example.com"), "{html}");
+    other
+        .post(&format!("{path}/safe"), &[("delegate", "1"), ("safe", "0")])
+        .taken();
+    assert_eq!(names(&one.get(&path).shown()), ["Béa", "Cy"]);
+    let csv = one.get(&format!("{path}/csv")).shown();
+    assert!(
+        csv.contains("Name,Phone,Company,Place,Since,Safe,By") && csv.contains("Béa"),
+        "{csv}"
+    );
+    let by_place = one.get(&format!("{path}?by=place")).shown();
+    assert_eq!(names(&by_place), ["Cy", "Béa"]);
+    one.post(&format!("{path}/end"), &[]).taken();
+    let next = one.evacuate("");
+    assert_ne!(next, path);
+    assert!(
+        one.get(&next)
+            .shown()
+            .contains("<strong>0</strong> <span>of 2 safe</span>")
+    );
+}
+
+#[test]
+fn a_viewer_looks_on_and_nobody_erased_stays() {
+    let server = Server::start();
+    let gate = server.caller_with_all();
+    fill(&gate);
+    let crew = server.crew(ConsoleRole::Administrator);
+    let viewer = server.crew(ConsoleRole::Viewer);
+    let path = crew.evacuate("");
+    assert!(!viewer.get(&path).shown().contains("as safe"));
+    viewer
+        .post("/console/evacuation", &[])
+        .refused(403, "operator");
+    crew.post(&format!("{path}/safe"), &[("delegate", "1"), ("safe", "1")])
+        .taken();
+    crew.post("/console/delegates/1/erase", &[("confirm", "1")])
+        .is(303);
+    assert_eq!(
+        server.value::<i64>("SELECT count(*) FROM evacuation_safe"),
+        0
+    );
+}
