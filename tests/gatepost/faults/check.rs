@@ -352,7 +352,8 @@ fn the_index_for_searching_is_mended_without_a_server() {
             |row| row.get(0),
         )
         .expect("a barcode");
-    let query = format!("barcode : \"{}\"", barcode[..3].to_lowercase());
+    let indexed = gatepost::db::search_index::indexed("barcode", &barcode);
+    let query = format!("barcode : \"{}\"", &indexed[..3]);
     let found: i64 = file
         .query_row(
             "SELECT count(*) FROM delegates_search WHERE delegates_search MATCH ?1",

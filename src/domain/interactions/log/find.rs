@@ -191,15 +191,12 @@ impl Finder {
             }
         }
         if !self.words.is_empty() {
-            let is_theirs = match &self.delegates {
-                Some(delegates) => {
-                    let delegates = condition.bind(serde_json::json!(delegates).to_string());
-                    format!("delegate_id IN (SELECT value FROM json_each({delegates}))")
-                }
-                None => {
-                    let about = self.about(&mut condition);
-                    format!("EXISTS (SELECT 1 FROM delegates p WHERE p.id = delegate_id{about})")
-                }
+            let is_theirs = if let Some(delegates) = &self.delegates {
+                let delegates = condition.bind(serde_json::json!(delegates).to_string());
+                format!("delegate_id IN (SELECT value FROM json_each({delegates}))")
+            } else {
+                let about = self.about(&mut condition);
+                format!("EXISTS (SELECT 1 FROM delegates p WHERE p.id = delegate_id{about})")
             };
             // An unknown code is in the refusal alone.
             let mut scanned = String::from("1");
