@@ -33,6 +33,6 @@ BEGIN
 END;
 
 -- Of a place with doors: what happens there counts. Not where somebody changed it.
-UPDATE reports SET query = replace(query, 'first_device_id = :device)', ':device IN (first_device_id, place_id))')
+UPDATE reports SET query = replace(query, 'first_device_id = :device)', 'CAST(:device AS INTEGER) IN (first_device_id, place_id))')
 WHERE dashboard = 'event' AND id = 'check-ins'
     AND number NOT IN (SELECT record_id FROM audit WHERE record_type = 'report' AND record_id IS NOT NULL);

@@ -28,7 +28,7 @@ FROM (
     SELECT unixepoch(recorded_at) / 900 AS quarter, first_delegate_id
     FROM interactions
     WHERE interaction_type IN (''check-in'', ''check-in-override'')
-      AND (:device IS NULL OR :device IN (first_device_id, place_id))
+      AND (:device IS NULL OR CAST(:device AS INTEGER) IN (first_device_id, place_id))
 )
 GROUP BY quarter
 ORDER BY quarter',
