@@ -29,7 +29,6 @@ pub(super) struct Candidate {
 #[derive(Template)]
 #[template(path = "desk/find.html")]
 struct Found {
-    layout: Layout,
     desk: Desk,
     typed: String,
     people: Vec<Candidate>,
@@ -43,7 +42,6 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         .read(move |connection| candidates(connection, &words, &zone))
         .await?;
     answer::page(&Found {
-        layout: request.layout("", Some(Area::Desk)),
         desk: Desk::of(&request),
         typed,
         people,
