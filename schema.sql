@@ -396,8 +396,9 @@ CREATE INDEX delegates_alive ON delegates (id, deleted_at) WHERE deleted_at IS N
 -- 'automations', the newest interaction that automations have seen; 'moves', which grows when a place with
 -- people inside is moved, deleted or restored, or a device becomes a door or is none any more, and 'moves_counted', up
 -- to which of them those inside were counted anew; 'day_begins' and 'day_ends', the day that daily entry goes by
--- (src/domain/interactions/days.rs); 'file', by which a file and its copies are known from others, and 'in use', a number of whoever
--- has the file open to write, which the lock file has, too (src/db/usage.rs).
+-- (src/domain/interactions/days.rs); 'file', by which a file and its copies are known from others, and 'in use', a
+-- number of whoever has the file open to write, which the lock file has, too (src/db/usage.rs); 'file interaction' and
+-- 'file change', which the file has at least without its log (src/db/moments.rs).
 CREATE TABLE counters (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL

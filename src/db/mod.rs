@@ -13,6 +13,7 @@ pub mod integrity;
 mod job;
 mod live_log;
 pub mod migrate;
+mod moments;
 mod on_disk;
 pub mod open;
 pub mod salvage;

@@ -62,9 +62,7 @@ impl OnDisk {
     /// Whether the file is as far as that; yes where it does not say.
     pub fn has(&self, position: Position) -> bool {
         match self.sequences {
-            Sequences::Known(found) => {
-                found.interaction >= position.interaction && found.change >= position.change
-            }
+            Sequences::Known(found) => found.reaches(position),
             Sequences::Elsewhere | Sequences::Damaged => true,
         }
     }

@@ -1,7 +1,7 @@
 //! Looks at a file before a byte of it is written: is it ours, whole, and of a version we know?
 
 use super::{
-    APPLICATION_ID, migrate,
+    APPLICATION_ID, migrate, moments,
     second_path::{self, Claim},
 };
 use crate::types::{
@@ -95,6 +95,9 @@ pub fn look(path: &Path) -> Result<Found> {
             migrate::CURRENT
         )));
     }
+    if log {
+        moments::refuse_other(path)?;
+    }
     // An interrupted change is undone by SQLite when the file is opened; until then it looks torn.
     if interrupted.is_none() {
         if !log {
@@ -164,6 +167,13 @@ pub fn unchanged(path: &Path) -> rusqlite::Result<Connection> {
     } else {
         open_immutable(path)
     }?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    Ok(connection)
+}
+
+/// A connection that reads what the file has without its log.
+pub(super) fn alone(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = open_immutable(path)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     Ok(connection)
 }

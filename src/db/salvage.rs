@@ -11,7 +11,7 @@
 //! damage, a checkpoint got further than what can be kept, and nothing is salvaged.
 
 use super::{
-    ServeLock,
+    ServeLock, moments,
     open::{self, beside, folder_of, is_served, refused},
     usage,
     wal::{self, Damaged, FRAME_HEADER_BYTES, Found, HEADER_BYTES},
@@ -83,9 +83,10 @@ pub fn examine(database: &Path) -> Result<Option<Damage>> {
     Ok(Plan::make(database)?.map(|plan| plan.damage))
 }
 
-/// Whether the log is damaged, salvageable or not; for whoever is alone with the file.
+/// Whether the log is damaged, salvageable or not, or of another moment than the file; for whoever is alone with the
+/// file.
 pub fn is_damaged(database: &Path, _: &ServeLock) -> bool {
-    !matches!(Plan::make(database), Ok(None))
+    !matches!(Plan::make(database), Ok(None)) || moments::refuse_other(database).is_err()
 }
 
 /// Refuses a file whose log is damaged: SQLite would cut the log off.

@@ -7,6 +7,7 @@ use crate::types::{
 };
 use rusqlite::Connection;
 use std::{
+    ffi::OsStr,
     fs, io,
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -54,9 +55,11 @@ pub(super) fn make(connection: &Connection, path: &Path, version: i64) -> Result
     check_room(path).map_err(|cause| failed(&cause))?;
     // A name that is known for a copy with people in it, should the process be killed.
     let prefix = beside(path, &format!(".v{version}."));
+    let prefix = prefix.file_name().unwrap_or_default();
+    remove_partial(folder_of(path), prefix);
     let partial = tempfile::Builder::new()
-        .prefix(prefix.file_name().unwrap_or_default())
-        .suffix(".part.bak")
+        .prefix(prefix)
+        .suffix(PARTIAL)
         .tempfile_in(folder_of(path))
         .map_err(|cause| failed(&cause.kind()))?;
     let written = write(connection, path, partial.path())
@@ -69,6 +72,23 @@ pub(super) fn make(connection: &Connection, path: &Path, version: i64) -> Result
 
 /// What errors of SQLite begin with.
 const NOT_DONE: &str = "the store could not do it: ";
+
+/// What the name of a copy ends with that is being made.
+const PARTIAL: &str = ".part.bak";
+
+/// Removes what processes left that were killed while they made a copy.
+fn remove_partial(folder: &Path, prefix: &OsStr) {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in names {
+        let name = entry.file_name();
+        let middle = name.to_str().zip(prefix.to_str());
+        let middle = middle.and_then(|(name, prefix)| name.strip_prefix(prefix));
+        // SQLite's own journal of the copy is beside it.
+        if middle.is_some_and(|middle| middle.trim_end_matches("-journal").ends_with(PARTIAL)) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
 
 /// The file is copied once and its log grows to as much again at most.
 fn check_room(path: &Path) -> Result<()> {
@@ -235,6 +255,10 @@ mod tests {
     fn a_copy_of_an_upgrade_that_failed_is_used_again() {
         let (folder, path) = older();
         let connection = Connection::open(&path).unwrap();
+        // Killed while it made one: the name is not the copy's.
+        for left in [".v26.x1.part.bak", ".v26.x1.part.bak-journal"] {
+            fs::write(beside(&path, left), "torn").unwrap();
+        }
         make(&connection, &path, 26).unwrap();
         make(&connection, &path, 26).unwrap();
         drop(connection);

@@ -16,7 +16,10 @@ use super::{
     open::{self, beside, is_served},
     salvage,
 };
-use crate::types::error::{Error, Result};
+use crate::types::{
+    error::{Error, Result},
+    os::WRITES_LOCKED_FILES,
+};
 use rusqlite::{Connection, OptionalExtension};
 use std::{
     fs::File,
@@ -58,6 +61,11 @@ impl Position {
         }
         Ok(found)
     }
+
+    /// Whether this is as far as that.
+    pub fn reaches(self, other: Self) -> bool {
+        self.interaction >= other.interaction && self.change >= other.change
+    }
 }
 
 /// What a lock file says.
@@ -78,11 +86,16 @@ pub struct State {
 const POSITION_AT: u64 = 3 * LINE_BYTES as u64;
 const LINE_BYTES: usize = 48;
 
+/// The file with the state: the lock file, or one of its own where the lock keeps writers out.
+fn state_file(database: &Path) -> PathBuf {
+    beside(database, if WRITES_LOCKED_FILES { ".lock" } else { ".use" })
+}
+
 impl State {
     /// What stands beside a database file; nothing where nothing that this version knows does.
     pub fn read(database: &Path) -> Option<Self> {
         let mut text = String::new();
-        let file = File::open(beside(database, ".lock")).ok()?;
+        let file = File::open(state_file(database)).ok()?;
         file.take(1 << 20).read_to_string(&mut text).ok()?;
         let mut lines = text.lines();
         let mut value = |name: &str| Some(lines.next()?.strip_prefix(name)?.trim().to_owned());
@@ -259,7 +272,7 @@ impl Usage {
         if let Err(cause) = &written {
             tracing::warn!(
                 "{}: {cause}; should the file's log be lost, nobody will be told",
-                beside(&database, ".lock").display()
+                state_file(&database).display()
             );
         }
         let own = Own {
@@ -325,7 +338,7 @@ impl Usage {
     pub fn taken(&self) -> Option<PathBuf> {
         let own = self.own.as_ref().filter(|own| own.serving)?;
         let number = State::read(&self.database)?.number;
-        (number != 0 && number != own.number).then(|| beside(&self.database, ".lock"))
+        (number != 0 && number != own.number).then(|| state_file(&self.database))
     }
 
     /// Puts the log aside, which is not of the file that stands in the database's place; a sentence about it.
@@ -402,7 +415,7 @@ fn write_lock(database: &Path, state: &State) -> std::io::Result<File> {
         .truncate(false)
         .read(true)
         .write(true)
-        .open(beside(database, ".lock"))?;
+        .open(state_file(database))?;
     let written = state.written();
     lock.write_all(written.as_bytes())?;
     lock.set_len(written.len() as u64)?;
@@ -412,7 +425,7 @@ fn write_lock(database: &Path, state: &State) -> std::io::Result<File> {
 /// Forgets what stands beside a file that was replaced on purpose.
 pub fn forget(database: &Path) {
     // Where there is none, there is nothing to forget.
-    if let Ok(lock) = File::options().write(true).open(beside(database, ".lock")) {
+    if let Ok(lock) = File::options().write(true).open(state_file(database)) {
         let _ = lock.set_len(0);
     }
 }
@@ -458,7 +471,7 @@ mod tests {
         write_lock(&database, &state).unwrap();
         assert_eq!(State::read(&database), Some(state));
         // What an earlier version left says nothing.
-        std::fs::write(beside(&database, ".lock"), "serving\n").unwrap();
+        std::fs::write(state_file(&database), "serving\n").unwrap();
         assert_eq!(State::read(&database), None);
     }
 
@@ -521,6 +534,6 @@ mod tests {
         let mut state = State::read(&database).unwrap();
         state.number += 1;
         write_lock(&database, &state).unwrap();
-        assert_eq!(store.usage().taken(), Some(beside(&database, ".lock")));
+        assert_eq!(store.usage().taken(), Some(state_file(&database)));
     }
 }

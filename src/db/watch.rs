@@ -126,6 +126,12 @@ impl Watch {
         content.committed = position;
     }
 
+    /// Whether the file has all of the log now.
+    pub(super) fn is_log_copied(&self) -> bool {
+        let index = self.log.as_ref().and_then(Log::index);
+        index.is_some_and(|index| index.is_copied())
+    }
+
     /// Copies the log into the file by `copy`, and notes if that went into another file.
     pub(super) fn copying<T>(&self, copy: impl FnOnce() -> T) -> T {
         let witness = self.log.as_ref().and_then(|log| self.witness(log));

@@ -16,7 +16,7 @@ use super::{
     checkpoint::{self, Checkpointer},
     error,
     job::{ATTACHED, Job, JobFailure, JobOf, Outcome, Place, Priority, SavepointMode, Work},
-    search_index,
+    moments, search_index,
     stats::{Queued, Stats},
     tx::{BEGIN, Group, Tx, execute, savepoint, undone},
     usage::{Position, Usage},
@@ -151,6 +151,9 @@ struct Loop {
     is_index_lost: Cell<bool>,
     /// None while it is not known.
     data_version: Option<i64>,
+    /// How far the file is by the last commit that this one knows of, and how far it is without its log, as noted.
+    committed: Cell<Position>,
+    noted: Cell<Position>,
 }
 
 /// What was taken from the queue and not run yet.
@@ -193,6 +196,8 @@ impl Loop {
     ) -> Self {
         Self {
             data_version: data_version(&connection).ok(),
+            committed: Cell::new(Position::read(&connection).unwrap_or_default()),
+            noted: Cell::default(),
             connection,
             checkpointer,
             epoch,
@@ -516,7 +521,17 @@ impl Loop {
         self.group.count_people(&self.connection)?;
         self.group.ids.keep(&self.connection)?;
         let position = Position::read(&self.connection)?;
+        let before = self.committed.get();
+        // This may begin the log anew.
+        let notes = position != before && before != self.noted.get() && self.watch.is_log_copied();
+        if notes {
+            moments::note(&self.connection, before)?;
+        }
         execute(&self.connection, "COMMIT")?;
+        self.committed.set(position);
+        if notes {
+            self.noted.set(before);
+        }
         // What went into a file that nobody finds again is not answered as done.
         if self.looked_at.get().elapsed() >= LOOK_EVERY {
             self.in_place()?;

@@ -12,6 +12,8 @@ pub use system::{
     changed_at, identity, interrupted, names, private, raise_file_limit, read_at, readable,
 };
 
+/// Whether a file that is locked may be written to by another handle.
+pub const WRITES_LOCKED_FILES: bool = cfg!(unix);
 /// Whether a file that is open may be deleted.
 pub const DELETES_OPEN_FILES: bool = cfg!(unix);
 /// Whether a socket that listens on every IPv6 address takes IPv4, too.

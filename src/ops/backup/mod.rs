@@ -247,7 +247,15 @@ fn check_target(db: &Path, target: &Path, force: bool) -> Result<()> {
     };
     let real = fs::canonicalize(db).map_err(|cause| refused(db, cause))?;
     let wanted = place(target).map_err(|cause| refused(target, format!("its folder: {cause}")))?;
-    let ours = ["", "-wal", "-shm", "-journal", ".lock", ".backup.lock"];
+    let ours = [
+        "",
+        "-wal",
+        "-shm",
+        "-journal",
+        ".lock",
+        ".use",
+        ".backup.lock",
+    ];
     let of_file = |path: &Path| ours.map(|suffix| open::beside(path, suffix));
     let wanted = wanted.ok_or_else(|| refused(target, "is not the name of a file"))?;
     if of_file(&real).contains(&wanted) || fs::canonicalize(target).is_ok_and(|found| found == real)

@@ -21,6 +21,7 @@ const LINES_MAX: usize = 20;
 const RESTORE: &str = "stop the server, and put the last backup in the file's place with `gatepost restore`, which sets the file aside; see \"Backup and restore\" in the handbook, page \"Operate\"";
 const OTHER: &str = "nothing is wrong with the file itself: look whether --db names the right one, or use the version of the program that it belongs to";
 const REINDEX: &str = "no record is lost: stop the server, make a backup copy of the file with its -wal, and run REINDEX on it with the sqlite3 tool";
+const ROWS: &str = "the index knows rows that are not in the table: they may be lost. Stop the server, keep a copy of the file with its -wal, and restore the last backup, or compare the last check-ins with what the gates know; then run REINDEX on the file with the sqlite3 tool";
 const TELL: &str = "no command mends this by itself; keep a copy of the file, and look at the rows named here, or restore the last backup";
 pub(super) const REPAIR: &str = "run `gatepost check --repair`, also while the server runs: it follows from the rest, which is sound";
 pub(super) const REPAIR_INDEX: &str =
@@ -153,9 +154,19 @@ fn look_inside(
 fn look_at_pages(connection: &Connection, report: &mut Report) -> Result<()> {
     let mut statement = connection.prepare(&format!("PRAGMA integrity_check({LINES_MAX})"))?;
     let mut rows = statement.query([])?;
+    let mut lines = Vec::new();
     while let Some(row) = rows.next()? {
-        let line: String = row.get(0)?;
-        let of_index = line.contains("missing from index") || line.contains("entries in index");
+        lines.push(row.get::<_, String>(0)?);
+    }
+    // On damaged pages no rows can be counted, and worse is told already.
+    lines.extend(integrity::all_partial_indexes(connection).unwrap_or_default());
+    let lacking: Vec<String> = (lines.iter())
+        .filter_map(|line| line.split_once("missing from index "))
+        .map(|(_, index)| format!("entries in index {index}"))
+        .collect();
+    for line in lines {
+        let lacks_entries = lacking.iter().any(|index| line.contains(index));
+        let of_index = line.contains("missing from index") || lacks_entries;
         let of_value = line.contains("value in");
         match line.as_str() {
             "ok" => {}
@@ -164,6 +175,7 @@ fn look_at_pages(connection: &Connection, report: &mut Report) -> Result<()> {
                 report.add(line, REPAIR_INDEX);
             }
             _ if of_index => report.add(line, REINDEX),
+            _ if line.contains("entries in index") => report.add(line, ROWS),
             _ if of_value => report.add(line, TELL),
             _ => report.add(line, RESTORE),
         }

@@ -246,6 +246,30 @@ fn a_damaged_or_foreign_file_is_told_and_left_as_it_is() {
             .is_some_and(|told| told.contains("REINDEX")),
         "{printed}"
     );
+    // A partial index that knows rows which the table does not have, as in a mixture of two moments.
+    let db = folder.path().join("mixture.db");
+    fs::write(&db, &good).expect("written");
+    for step in [
+        "UPDATE delegates SET owner_id = id WHERE id = (SELECT min(id) FROM delegates)",
+        "CREATE TABLE kept AS SELECT * FROM sqlite_schema WHERE name = 'delegates_owner';
+         DELETE FROM sqlite_schema WHERE name = 'delegates_owner'",
+        "UPDATE delegates SET owner_id = NULL",
+        "INSERT INTO sqlite_schema SELECT * FROM kept",
+        "DROP TABLE kept",
+    ] {
+        let file = Connection::open(&db).expect("the file");
+        file.execute_batch(&format!("PRAGMA writable_schema = 1; {step}"))
+            .expect(step);
+    }
+    let printed = check(&db, &[]);
+    let first = &printed["findings"][0];
+    assert!(
+        first["what"]
+            .to_string()
+            .contains("entries in index delegates_owner")
+            && first["advice"].to_string().contains("may be lost"),
+        "{printed}"
+    );
 }
 
 #[test]

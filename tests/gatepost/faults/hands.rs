@@ -17,7 +17,7 @@ use std::{
 
 /// A page of the log with its header.
 const FRAME: u64 = 24 + 2048;
-const COPIED: &str = "was copied while it was in use, without its log";
+pub const COPIED: &str = "was copied while it was in use, without its log";
 
 fn check_in(wire: &mut Wire, site: &Site) -> Answer {
     let body = json!({"delegate": site.delegates[0], "device": site.devices[0]});
@@ -43,7 +43,7 @@ fn checkpoint(db: &Path) {
 }
 
 /// Whether the file has all of its log, as the log's index says.
-fn is_copied(db: &Path) -> bool {
+pub fn is_copied(db: &Path) -> bool {
     let index = fs::read(beside(db, "-shm")).expect("an index");
     index[16..20] == index[96..100]
 }
@@ -293,6 +293,68 @@ fn a_file_that_is_overwritten_while_the_server_copies_its_log_is_whole_or_refuse
             assert_eq!(interactions(&db), before + 6, "{round}");
         }
     }
+}
+
+/// Copies a file and its log, as somebody would who knows that both are needed.
+fn copy_with_log(site: &Site, name: &str) -> PathBuf {
+    let copy = copy_alone(site, name);
+    fs::copy(beside(&site.db, "-wal"), beside(&copy, "-wal")).expect("copied");
+    copy
+}
+
+#[test]
+fn a_file_and_a_log_of_different_moments_do_not_start() {
+    let site = Site::prepare();
+    let backup = site.folder.path().join("backup.db");
+    let output = backup.to_str().expect("a name");
+    told(&site.db, &["backup", "--json", "--output", output]);
+    let mut served = Served::start(&site.db);
+    record(&served, &site, 5);
+    let older = copy_with_log(&site, "older");
+    for _ in 0..2 {
+        until("the log is copied", || is_copied(&site.db));
+        record(&served, &site, 5);
+    }
+    let newer = copy_with_log(&site, "newer");
+    served.kill();
+    for (file, log, words) in [
+        (&older, &newer, "is older than its log"),
+        (&newer, &older, "-wal is older than"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mixed = folder.path().join("mixed.db");
+        fs::copy(file, &mixed).expect("copied");
+        fs::copy(beside(log, "-wal"), beside(&mixed, "-wal")).expect("copied");
+        let before = [fs::read(&mixed), fs::read(beside(&mixed, "-wal"))].map(Result::unwrap);
+        assert!(findings(&mixed).contains(words), "{}", findings(&mixed));
+        for command in [
+            &["serve", "--listen", "127.0.0.1:0", "--no-mdns"][..],
+            &["client", "list"],
+            &["compact"],
+            &["export", "interactions", "--format", "csv"],
+        ] {
+            let refused = gatepost(&mixed, command);
+            let told = String::from_utf8_lossy(&refused.stderr);
+            assert!(
+                !refused.status.success() && told.contains(words),
+                "{command:?}: {told}"
+            );
+        }
+        let after = [fs::read(&mixed), fs::read(beside(&mixed, "-wal"))].map(Result::unwrap);
+        assert!(before == after, "{words}");
+        // A backup takes its place, and what was there goes aside as it is.
+        let restored = gatepost(&mixed, &["restore", output]);
+        assert!(restored.status.success(), "{restored:?}");
+        assert_eq!(findings(&mixed), "");
+        let names = fs::read_dir(folder.path()).expect("a folder");
+        let logs = names.filter_map(|entry| fs::read(entry.expect("a file").path()).ok());
+        assert!(logs.into_iter().any(|log| log == before[1]), "{words}");
+    }
+    for whole in [&older, &newer] {
+        Served::start(whole).stop();
+        assert_eq!(findings(whole), "");
+    }
+    assert_eq!(interactions(&newer), 15);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 
 use super::{
     evidence,
-    process::{Served, Site},
+    hands::{COPIED, is_copied},
+    process::{Served, Site, findings, until},
 };
 use crate::{
     console::{Crew, between, commanded},
@@ -86,7 +87,13 @@ fn a_return_that_is_killed_has_happened_or_has_not() {
     let takes = begun.elapsed();
     let (leads, names, mut returns) = content(&site);
     assert_eq!((leads, &names, returns), (0, &at_snapshot, 1));
+    // The file is in use as before, and a copy of it without its log says so.
+    until("the log is copied", || is_copied(&site.db));
+    let copy = site.folder.path().join("copy.db");
+    std::fs::copy(&site.db, &copy).expect("copied");
+    assert!(findings(&copy).contains(COPIED), "{}", findings(&copy));
     served.stop();
+    assert!(!findings(&site.db).contains("are missing"));
     let mut seen = [false, false];
     for round in 0..ROUNDS {
         let mut served = Served::start(&site.db);
@@ -115,6 +122,9 @@ fn a_return_that_is_killed_has_happened_or_has_not() {
         });
         let file = Connection::open(&site.db).expect("the file");
         assert_eq!(evidence::troubles(&file), Vec::<String>::new());
+        drop(file);
+        let found = findings(&site.db);
+        assert!(!found.contains("are missing"), "{after:?}: {found}");
     }
     assert!(seen[0], "it was never killed in time");
 }
