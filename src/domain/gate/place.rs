@@ -71,13 +71,16 @@ pub fn shown(
     let rules = rules(connection, &device_cache, place, &settings.access)?;
     let mut shown = Vec::new();
     for (room, capacity) in rooms(connection, &device_cache, place, rules.as_ref())? {
-        shown.push(json!({
+        let mut one = json!({
             "id": room,
             "name": device_cache.get(connection, room)?.place.name,
             "capacity": capacity,
             "inside": counters::people(connection, room)?,
-            "daily": device_cache.is_daily(connection, room)?,
-        }));
+        });
+        if device_cache.is_daily(connection, room)? {
+            one["daily"] = true.into();
+        }
+        shown.push(one);
     }
     let has_places_below: bool = connection
         .prepare_cached(
