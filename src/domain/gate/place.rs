@@ -144,13 +144,16 @@ fn rooms_shown(
 ) -> Result<Vec<Value>> {
     let mut shown = Vec::new();
     for (room, capacity) in rooms(connection, device_cache, place, rules)? {
-        shown.push(json!({
+        let mut one = json!({
             "id": room,
             "name": device_cache.get(connection, room)?.place.name,
             "capacity": capacity,
             "inside": counters::people(connection, room)?,
-            "daily": device_cache.is_daily(connection, room)?,
-        }));
+        });
+        if device_cache.is_daily(connection, room)? {
+            one["daily"] = true.into();
+        }
+        shown.push(one);
     }
     Ok(shown)
 }

@@ -29,7 +29,10 @@ pub fn begin(tx: &Tx<'_>, day: Day) -> Result<()> {
     }
     counters::set(tx, BEGINS, day.begins.0)?;
     counters::set(tx, ENDS, day.ends.0)?;
-    if before.is_some_and(|before| before.begins < day.begins) {
+    let Some(before) = before else {
+        return Ok(());
+    };
+    if before.begins < day.begins {
         empty_daily(tx)?;
     }
     counters::have_people_counted(tx)
