@@ -11,12 +11,13 @@ use crate::{
 use gatepost::{
     db::{Durability, Store},
     domain::delegates::{People, people},
+    types::text::bytes,
 };
 use std::{
     fmt::Write,
     path::{Path, PathBuf},
     process::Command,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 #[derive(clap::Args, Clone)]
@@ -64,12 +65,11 @@ pub fn search(options: &Options) -> Result<()> {
             .into_owned()
             .into());
     }
-    let bytes = std::fs::metadata(&db)?.len();
     print(format!(
-        "import of {} attendees: {:.1} s, file {:.1} MiB",
+        "import of {} attendees: {:.1} s, file {}",
         options.others + 50,
         begun.elapsed().as_secs_f64(),
-        bytes as f64 / 1_048_576.0
+        bytes(std::fs::metadata(&db)?.len())
     ))?;
     if options.import_only {
         return Ok(());
@@ -88,7 +88,7 @@ fn look(db: &Path, rounds: u32) -> Result<()> {
     let mut slowest = Vec::new();
     let mut right = 0;
     for (text, code) in typed.iter().copied().chain(OTHERS.map(|text| (text, ""))) {
-        let mut worst = std::time::Duration::ZERO;
+        let mut worst = Duration::ZERO;
         for round in 0..rounds {
             let begun = Instant::now();
             let first: Option<String> = store.look_up(|connection| {

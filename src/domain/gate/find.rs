@@ -34,7 +34,7 @@ pub enum Claim {
     /// The holder of this ticket. Other codes are no proof: they may be running numbers.
     Ticket(DelegateSelector),
     Person {
-        /// The last or the whole name, as [`spelling`] has it.
+        /// The last or the whole name, in the spelling that names are compared in.
         name: String,
         email: String,
     },

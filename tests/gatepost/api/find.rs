@@ -3,6 +3,7 @@
 use super::gate::Venue;
 use crate::harness::{Caller, Server};
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 fn people(api: &Caller) -> [i64; 4] {
     [
@@ -99,8 +100,9 @@ fn whom_another_program_writes_is_found_as_well() {
     ));
     let found = |query: &str| ids(api.post("/delegate/find", &json!({"query": query})).list());
     // The server notices while nobody writes.
-    while found("zolw").is_empty() {
-        std::thread::sleep(std::time::Duration::from_millis(20));
+    let begun = Instant::now();
+    while found("zolw").is_empty() && begun.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(found("zolw"), [jurgen]);
     assert!(found("muller jurgen").is_empty());
