@@ -595,7 +595,7 @@ fn insert(
     let [first_delegate, second_delegate, third_delegate] = participants.delegates;
     let [first_device, second_device, third_device] = participants.devices;
     let id = tx.new_interaction_id()?;
-    let order_at = position(tx, draft, motion)?;
+    let order_at = position(tx, ctx, device_cache, draft, motion)?;
     let effect = device_cache.effect(tx, &draft.kind, first_device, second_delegate.is_some())?;
     tx.prepare_cached(
         "INSERT INTO interactions (id, interaction_type, first_delegate_id, second_delegate_id,
@@ -645,17 +645,30 @@ const LATE_MS: i64 = 120_000;
 /// The position of an interaction in the order of events (contract §6): at its arrival, whatever clocks
 /// were corrected in between, unless it tells of the past. A check-in that the rules judged as the
 /// delegate's latest passage is stored as that: at a gate whose clock is slow, one ticket would enter
-/// again and again before a check-out.
-fn position(tx: &Tx<'_>, draft: &Draft, motion: Option<&Motion>) -> Result<Timestamp> {
+/// again and again before a check-out. One of a day before, where stays end with the day, changes nothing today.
+fn position(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    device_cache: &DeviceCache,
+    draft: &Draft,
+    motion: Option<&Motion>,
+) -> Result<Timestamp> {
     let arrival = tx.arrival()?;
     let recorded_at = draft.recorded_at(tx.now());
     let position = if draft.admitted {
         recorded_at
     } else if recorded_at.0 < tx.now().0.saturating_sub(LATE_MS) {
-        let latest = motion
-            .filter(|motion| motion.change == PresenceChange::Enter)
-            .and_then(|motion| motion.history.latest_passage());
-        latest.map_or(recorded_at, |latest| latest.max(recorded_at))
+        let entering = motion.filter(|motion| motion.change == PresenceChange::Enter);
+        let latest = entering.and_then(|motion| motion.history.latest_passage());
+        match (entering, latest) {
+            (Some(motion), Some(latest))
+                if recorded_at >= ctx.settings.day(latest).begins
+                    || !device_cache.is_daily(tx, motion.place)? =>
+            {
+                latest.max(recorded_at)
+            }
+            _ => recorded_at,
+        }
     } else {
         arrival
     };
