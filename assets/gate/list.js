@@ -16,6 +16,7 @@ import { meant } from "./barcode.js";
  * @property {number} [lastOut]
  * @property {number} [entries]
  * @property {boolean} [inside]
+ * @property {boolean} [movedOn] checked in here and not out, and in another room since
  * @property {number[]} [rooms]
  * @property {string} [photo]
  * @property {number} [parent] the booking or group that they belong to
@@ -30,6 +31,12 @@ import { meant } from "./barcode.js";
  * @property {(import("./judge.js").Room & {id: number})[]} [rooms]
  * @property {number} [inside]
  * @property {boolean} [hasPlacesBelow] people inside may have checked in there
+ * @property {EverybodyOut[]} [everybodyOut]
+ *
+ * @typedef {object} EverybodyOut when everybody leaves the place or one above it
+ * @property {number[]} rooms that place, and those from there down to the gate's own
+ * @property {number[]} at Unix ms, in order
+ * @property {string[]} except types of attendees that stay
  *
  * @typedef {{passage: "in"|"out", at: number, delegate?: number, place: number}} Passed
  * @typedef {{action: string, type?: string, id?: number, data?: any}} FeedChange
@@ -68,11 +75,15 @@ export class List {
   /** Local ids. @type {Set<number>} */
   #walkIns = new Set();
   #arrivals = { arrived: 0, expected: 0, counted: 0 };
+  /** Who left by the gate's own clock: for which moments, and how many of each room. */
+  #leavers = { key: "", counts: /** @type {Map<number, number>} */ (new Map()) };
   #store;
+  #now;
 
-  /** @param {import("./store.js").Store} store */
-  constructor(store) {
+  /** @param {import("./store.js").Store} store @param {() => number} [now] the server's clock, Unix ms */
+  constructor(store, now = Date.now) {
     this.#store = store;
+    this.#now = now;
   }
 
   /** Reads what the store has. */
@@ -276,7 +287,31 @@ export class List {
    */
   withWaiting(person, waiting) {
     const own = waiting.filter((scan) => scan.delegate === person.id && scan.place === this.place?.id);
-    return own.reduce((state, scan) => this.#moved(state, scan), person);
+    const after = own.reduce((state, scan) => this.#moved(state, scan), this.#left(person, this.at));
+    const last = own.at(-1);
+    return last ? this.#left(after, last.at) : after;
+  }
+
+  /** The moments at which everybody left since, which the server has not told of. @param {number} since */
+  #moments(since) {
+    const rules = this.place?.everybodyOut;
+    if (!rules) return [];
+    const now = this.#now();
+    return rules.flatMap((rule) => {
+      const at = rule.at.findLast((moment) => moment > since && moment <= now);
+      return at === undefined ? [] : [{ ...rule, at }];
+    });
+  }
+
+  /** A person after the moments since. @param {Person} person @param {number} since @returns {Person} */
+  #left(person, since) {
+    const type = fold(person.category ?? "");
+    return this.#moments(since).reduce((state, { rooms, at, except }) => {
+      // Whoever is in another room is inside a place above, too.
+      const isInside = state.inside || (state.movedOn && rooms.length > 1);
+      if (!isInside || except.some((name) => fold(name) === type)) return state;
+      return { ...state, lastOut: at, inside: false, movedOn: false, rooms: (state.rooms ?? []).filter((id) => !rooms.includes(id)) };
+    }, person);
   }
 
   /** @param {Person} person @param {Passed} scan @returns {Person} */
@@ -284,7 +319,7 @@ export class List {
     const here = this.place?.id ?? 0;
     const rooms = person.rooms ?? [];
     if (scan.passage === "out") {
-      return { ...person, lastOut: scan.at, inside: false, rooms: rooms.filter((id) => id !== here) };
+      return { ...person, lastOut: scan.at, inside: false, movedOn: false, rooms: rooms.filter((id) => id !== here) };
     }
     const entered = [...new Set([...rooms, ...(this.place?.rooms ?? []).map((room) => room.id)])];
     return { ...person, lastIn: scan.at, entries: (person.entries ?? 0) + 1, inside: true, rooms: entered };
@@ -304,7 +339,7 @@ export class List {
       .map((room) => ({ ...room, inside: inside.get(room.id) ?? room.inside }));
     return {
       passage, place, rules: place.rules, at, rooms,
-      lastIn: now.lastIn, lastOut: now.lastOut, inside: now.inside ?? false,
+      lastIn: now.lastIn, lastOut: now.lastOut, inside: (now.inside || now.movedOn) ?? false,
       entries: now.entries ?? 0, joined: now.joined ?? false,
     };
   }
@@ -341,6 +376,7 @@ export class List {
   counts(waiting) {
     const counts = new Map((this.place?.rooms ?? []).map((room) => [room.id, room.inside]));
     counts.set(0, this.place?.inside ?? 0);
+    for (const [room, left] of this.#countLeavers()) counts.set(room, Math.max(0, (counts.get(room) ?? 0) - left));
     /** @type {Map<number, Passed[]>} */
     const moves = new Map();
     for (const scan of waiting) {
@@ -350,15 +386,32 @@ export class List {
       else moves.set(scan.delegate, [scan]);
     }
     for (const [id, own] of moves) {
-      const before = this.people.get(id);
-      if (!before) continue;
-      const after = this.withWaiting(before, own);
+      const known = this.people.get(id);
+      if (!known) continue;
+      const [before, after] = [this.#left(known, this.at), this.withWaiting(known, own)];
       counts.set(0, (counts.get(0) ?? 0) + Number(after.inside ?? false) - Number(before.inside ?? false));
       for (const room of this.place?.rooms ?? []) {
         const change = Number(after.rooms?.includes(room.id) ?? false) - Number(before.rooms?.includes(room.id) ?? false);
         counts.set(room.id, (counts.get(room.id) ?? 0) + change);
       }
     }
+    return counts;
+  }
+
+  /** How many people left each room, key 0 the place itself, since the server told of it: counted once for each moment. */
+  #countLeavers() {
+    const moments = this.#moments(this.at);
+    const key = moments.length === 0 ? "" : `${this.at} ${moments.map(({ at }) => at)}`;
+    if (key === this.#leavers.key) return this.#leavers.counts;
+    const counts = new Map();
+    const leave = (/** @type {number} */ room) => counts.set(room, (counts.get(room) ?? 0) + 1);
+    for (const person of key === "" ? [] : this.people.values()) {
+      const after = this.#left(person, this.at);
+      if (after === person) continue;
+      leave(0);
+      for (const room of person.rooms ?? []) if (!after.rooms?.includes(room)) leave(room);
+    }
+    this.#leavers = { key, counts };
     return counts;
   }
 

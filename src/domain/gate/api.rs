@@ -177,9 +177,17 @@ impl GateApi {
         let mut meta = json!({"cursor": page.cursor.encoded(), "more": page.more});
         // A list that nobody looked at is no newer than it was.
         if is_read {
-            let place = |connection: &Connection| place::shown(connection, place, &settings.access);
+            let now = Timestamp::now();
+            let place = |connection: &Connection| {
+                let mut shown = place::shown(connection, place, &settings.access)?;
+                let coming = place::everybody_out(connection, place, &settings.zone, now)?;
+                if !coming.is_null() {
+                    shown["everybodyOut"] = coming;
+                }
+                Ok(shown)
+            };
             meta["place"] = self.app.store.look_up(place)?;
-            meta["serverTime"] = Timestamp::now().0.into();
+            meta["serverTime"] = now.0.into();
         }
         Ok(Answer::with_meta(&page.data(), &meta.to_string()))
     }

@@ -148,7 +148,13 @@ impl GateList {
             put("entries", json!(entries));
         }
         let inside = history.inside(connection, &device_cache)?;
-        put("inside", json!(inside.binary_search(&place).is_ok()));
+        let is_inside = inside.binary_search(&place).is_ok();
+        put("inside", json!(is_inside));
+        if !is_inside {
+            // A gate may check them out all the same.
+            let moved_on = history.is_not_left(connection, &device_cache, place)?;
+            put("movedOn", json!(moved_on));
+        }
         if !inside.is_empty() {
             let rules = place::rules(connection, &device_cache, place, &self.default)?;
             let rooms = place::rooms(connection, &device_cache, place, rules.as_ref())?;
@@ -164,9 +170,9 @@ impl GateList {
         Ok(Some(shown))
     }
 
-    /// Whether a change of a device may change who is registered: the place or one above it moved, was
-    /// deleted or restored.
-    fn may_change_registrations(
+    /// Whether a change of a device may change who is registered or inside: the place or one above it moved,
+    /// was deleted or restored, or people are in one room at a time from then on, or no more.
+    fn may_change_people(
         &self,
         connection: &Connection,
         device: i64,
@@ -178,7 +184,8 @@ impl GateList {
             let moved = connection
                 .prepare_cached(
                     "SELECT 1 FROM audit WHERE id = ?1
-                     AND (json_type(after, '$.parent') IS NOT NULL OR json_type(before, '$.parent') IS NOT NULL)",
+                     AND (json_type(after, '$.parent') IS NOT NULL OR json_type(before, '$.parent') IS NOT NULL
+                          OR before ->> '$.data.Access.oneAtATime' IS NOT after ->> '$.data.Access.oneAtATime')",
                 )?
                 .exists([change])?;
             return Ok(moved);
@@ -243,7 +250,7 @@ impl FeedView for GateList {
             }
             ("interaction", _) if what == action::UNDO => ChangeEffect::All,
             ("device" | "event", Some(id))
-                if self.may_change_registrations(connection, id, changed.id, what)? =>
+                if self.may_change_people(connection, id, changed.id, what)? =>
             {
                 ChangeEffect::All
             }

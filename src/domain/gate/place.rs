@@ -3,9 +3,12 @@
 use crate::{
     core::rules::AccessRules,
     db::counters,
-    domain::interactions::judge::{self, DeviceCache},
+    domain::interactions::{
+        everybody_out,
+        judge::{self, DeviceCache},
+    },
     types::{
-        DeviceId, Timestamp,
+        DeviceId, Timestamp, Zone,
         error::{Kind, Result},
     },
 };
@@ -46,6 +49,27 @@ pub fn rooms(
         }
     }
     Ok(rooms)
+}
+
+/// The moments at which everybody leaves a place, or one above it, as the API shows them to a gate; `null`
+/// where there are none.
+pub fn everybody_out(
+    connection: &Connection,
+    place: DeviceId,
+    zone: &Zone,
+    now: Timestamp,
+) -> Result<Value> {
+    let coming = everybody_out::coming(connection, &DeviceCache::default(), place, zone, now)?;
+    let shown = coming.iter().map(|coming| {
+        let at: Vec<i64> = coming.at.iter().map(|at| at.0).collect();
+        json!({"rooms": coming.rooms, "at": at, "except": coming.except})
+    });
+    let shown: Vec<Value> = shown.collect();
+    Ok(if shown.is_empty() {
+        Value::Null
+    } else {
+        shown.into()
+    })
 }
 
 /// A place as the API shows it to a gate.

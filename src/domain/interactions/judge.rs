@@ -4,6 +4,7 @@
 //! of: gate notes, and people who were uninvited by another.
 
 use super::{
+    everybody_out,
     presence::{self, History, PresenceChange},
     types,
 };
@@ -95,7 +96,7 @@ pub fn judge(
         rules: rules.as_ref(),
         state: &state,
         recorded_at: &|last| presence::recorded_at(connection, last),
-        inside: question.inside.binary_search(&question.device).is_ok(),
+        inside: may_leave(connection, device_cache, question)?,
         entries,
         joined,
         rooms: &rooms,
@@ -133,6 +134,29 @@ fn readable(known: &CachedDevice) -> Result<&AccessRules> {
             rules::unreadable(&known.place.name),
         )
     })
+}
+
+/// Whether the delegate is inside a device, as a check-out there sees it: who entered another room since, or
+/// had to leave with everybody after it happened, may still be checked out of this one.
+fn may_leave(
+    connection: &Connection,
+    device_cache: &DeviceCache,
+    question: &Question<'_>,
+) -> Result<bool> {
+    let device = question.device;
+    let is_inside = question.inside.binary_search(&device).is_ok();
+    Ok(is_inside
+        || question.passage == Passage::Out
+            && (question
+                .history
+                .is_not_left(connection, device_cache, device)?
+                || everybody_out::left_later(
+                    connection,
+                    device_cache,
+                    question.delegate,
+                    device,
+                    question.at,
+                )?))
 }
 
 /// The device and the places above it that have a capacity and that the delegate is not inside of yet.

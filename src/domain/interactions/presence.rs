@@ -4,7 +4,10 @@
 //! how many are inside is kept beside it (`occupancy`), counted up and down.
 //!
 //! Somebody is inside a device from a check-in there, or at anything below it, until a check-out there
-//! or at anything above it (contract §6).
+//! or at anything above it, or until they enter another room where one counts at a time
+//! (`one_at_a_time`; contract §6).
+
+mod one_at_a_time;
 
 use super::{judge::DeviceCache, types};
 use crate::{
@@ -166,9 +169,36 @@ impl History {
         Ok(state)
     }
 
-    /// Devices at which the delegate checked in and which they did not leave since, and since when. A
-    /// deleted device holds nobody.
+    /// Devices that hold the delegate, by a check-in at each, and since when.
     pub fn entered(
+        &self,
+        connection: &Connection,
+        device_cache: &DeviceCache,
+    ) -> Result<Vec<(DeviceId, Position)>> {
+        let mut entered = self.not_left(connection, device_cache)?;
+        self.leave_other_rooms(connection, device_cache, &mut entered)?;
+        Ok(entered)
+    }
+
+    /// Whether the delegate checked in at a device, or at anything below it, and did not check out
+    /// since; they may have entered another room.
+    pub fn is_not_left(
+        &self,
+        connection: &Connection,
+        device_cache: &DeviceCache,
+        device: DeviceId,
+    ) -> Result<bool> {
+        for (at, _) in self.not_left(connection, device_cache)? {
+            if device_cache.path(connection, at)?.contains(&device) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Devices at which the delegate checked in and did not check out since, and since when. A deleted
+    /// device holds nobody.
+    fn not_left(
         &self,
         connection: &Connection,
         device_cache: &DeviceCache,
