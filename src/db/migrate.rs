@@ -55,6 +55,7 @@ const STEPS: &[M<'static>] = &[
         include_str!("migrations/reports_readers.sql")
     )),
     M::up(include_str!("migrations/0029_doors.sql")),
+    M::up(include_str!("migrations/0031_everybody_out.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.
