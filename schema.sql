@@ -394,11 +394,12 @@ CREATE INDEX delegates_alive ON delegates (id, deleted_at) WHERE deleted_at IS N
 
 -- Numbers that outlive a restart: 'order', the position that was given last in the order of events;
 -- 'automations', the newest interaction that automations have seen; 'moves', which grows when a place with
--- people inside is moved, deleted or restored, or a device becomes a door or is none any more, and 'moves_counted', up
--- to which of them those inside were counted anew; 'day_begins' and 'day_ends', the day that daily entry goes by
--- (src/domain/interactions/days.rs); 'file', by which a file and its copies are known from others, and 'in use', a
--- number of whoever has the file open to write, which the lock file has, too (src/db/usage.rs); 'file interaction' and
--- 'file change', which the file has at least without its log (src/db/moments.rs).
+-- people inside is moved, deleted or restored, or its `oneAtATime` changes, or a device becomes a door or is none any
+-- more, and 'moves_counted', up to which of them those inside were counted anew; 'day_begins' and 'day_ends', the day
+-- that daily entry goes by (src/domain/interactions/days.rs); 'file', by which a file and its copies are known from
+-- others, and 'in use', a number of whoever has the file open to write, which the lock file has, too
+-- (src/db/usage.rs); 'file interaction' and 'file change', which the file has at least without its log
+-- (src/db/moments.rs).
 CREATE TABLE counters (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
@@ -412,6 +413,41 @@ WHEN (old.parent_id IS NOT new.parent_id OR (old.deleted_at IS NULL) IS NOT (new
     AND ('door' IN (old.device_type, new.device_type) OR EXISTS (SELECT 1 FROM occupancy WHERE device_id = new.id))
 BEGIN
     INSERT INTO counters (name, value) VALUES ('moves', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1;
+END;
+
+CREATE TRIGGER devices_one_at_a_time AFTER UPDATE OF data ON devices
+WHEN iif(json_valid(old.data), old.data ->> '$.Access.oneAtATime', NULL)
+    IS NOT iif(json_valid(new.data), new.data ->> '$.Access.oneAtATime', NULL)
+    AND EXISTS (SELECT 1 FROM occupancy WHERE device_id = new.id)
+BEGIN
+    INSERT INTO counters (name, value) VALUES ('moves', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1;
+END;
+
+-- Places with `everybodyOutAt`, and how far it was carried out (src/domain/interactions/everybody_out).
+CREATE TABLE everybody_out (
+    device_id  INTEGER PRIMARY KEY REFERENCES devices (id) ON DELETE CASCADE,
+    -- The moment comes each day from then on.
+    since      INTEGER NOT NULL,
+    -- At every moment up to then everybody left.
+    handled_to INTEGER NOT NULL,
+    -- The time zone in which it was so; NULL before the first look.
+    zone       TEXT
+) STRICT;
+
+CREATE TRIGGER devices_everybody_out_made AFTER INSERT ON devices
+WHEN iif(json_valid(new.data), new.data ->> '$.Access.everybodyOutAt', NULL) IS NOT NULL
+BEGIN
+    INSERT INTO everybody_out (device_id, since, handled_to) VALUES (new.id, new.updated_at, new.updated_at);
+END;
+-- Another time, and a place that was restored, begin anew.
+CREATE TRIGGER devices_everybody_out_changed AFTER UPDATE OF data, deleted_at ON devices
+WHEN iif(json_valid(old.data) AND old.deleted_at IS NULL, old.data ->> '$.Access.everybodyOutAt', NULL)
+    IS NOT iif(json_valid(new.data) AND new.deleted_at IS NULL, new.data ->> '$.Access.everybodyOutAt', NULL)
+BEGIN
+    DELETE FROM everybody_out WHERE device_id = new.id;
+    INSERT INTO everybody_out (device_id, since, handled_to)
+    SELECT new.id, new.updated_at, new.updated_at
+    WHERE iif(json_valid(new.data) AND new.deleted_at IS NULL, new.data ->> '$.Access.everybodyOutAt', NULL) IS NOT NULL;
 END;
 
 -- Finds any three letters in a row of a delegate's folded texts (src/types/fold.rs); what it finds is compared again

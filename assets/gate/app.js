@@ -36,7 +36,7 @@ const WORKER_RETRY_MS = 5_000;
 const settings = { mode: "in", theme: "auto", sound: true, vibration: true };
 const store = await Store.open();
 const server = new Server();
-const list = new List(store);
+const list = new List(store, () => server.now());
 const queue = new Queue(store);
 /** @type {Sync} */
 const sync = new Sync(server, list, queue, store, {

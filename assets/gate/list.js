@@ -22,6 +22,7 @@ import { find, indexed } from "./find.js";
  * @property {boolean} [inside]
  * @property {number} [since] when they came in, where stays end with the day
  * @property {boolean} [insideBefore] until a day began
+ * @property {boolean} [movedOn] checked in here and not out, and in another room since
  * @property {number[]} [rooms]
  * @property {string} [photo]
  * @property {number} [parent] the booking or group that they belong to
@@ -42,6 +43,12 @@ import { find, indexed } from "./find.js";
  * @property {number[]} [days] when days begin, Unix ms
  * @property {number} [countedAt] when this gate counted those inside last
  * @property {boolean} [hasPlacesBelow] people inside may have checked in there
+ * @property {EverybodyOut[]} [everybodyOut]
+ *
+ * @typedef {object} EverybodyOut when everybody leaves the place or one above it
+ * @property {number[]} rooms that place, and those from there down to the gate's own
+ * @property {number[]} at Unix ms, in order
+ * @property {string[]} except types of attendees that stay
  *
  * @typedef {{passage: "in"|"out", at: number, delegate?: number, place: number}} Passed
  * @typedef {{action: string, type?: string, id?: number, data?: any}} FeedChange
@@ -88,11 +95,15 @@ export class List {
   /** Local ids. @type {Set<number>} */
   #walkIns = new Set();
   #arrivals = { arrived: 0, expected: 0, counted: 0 };
+  /** Who left by the gate's own clock: for which moments, and how many of each room. */
+  #leavers = { key: "", counts: /** @type {Map<number, number>} */ (new Map()) };
   #store;
+  #now;
 
-  /** @param {import("./store.js").Store} store */
-  constructor(store) {
+  /** @param {import("./store.js").Store} store @param {() => number} [now] the server's clock, Unix ms */
+  constructor(store, now = Date.now) {
     this.#store = store;
+    this.#now = now;
   }
 
   /** Reads what the store has. */
@@ -264,7 +275,7 @@ export class List {
   }
 
   /** A person as the day leaves them: where stays end with it, nobody is inside from before. @param {Person} person @param {number} [at] */
-  #today(person, at = Date.now()) {
+  #today(person, at = this.#now()) {
     const { place } = this;
     if (!place?.daily || !person.inside || (person.since ?? person.lastIn ?? Infinity) >= dayBegan(place.days, at)) return person;
     const rooms = person.rooms?.filter((id) => !place.rooms?.some((room) => room.id === id && room.daily));
@@ -300,9 +311,16 @@ export class List {
    * A person as the scans that wait for upload leave them.
    * @param {Person} person @param {Passed[]} waiting in the order in which they were made @param {number} [at]
    */
-  withWaiting(person, waiting, at = Date.now()) {
+  withWaiting(person, waiting, at = this.#now()) {
     const own = waiting.filter((scan) => scan.delegate === person.id && this.#countsHere(scan));
-    return this.#today(own.reduce((state, scan) => this.#moved(state, scan), person), at);
+    const after = own.reduce((state, scan) => this.#moved(state, scan), this.#untilNow(person));
+    const last = own.at(-1);
+    return this.#today(last ? this.#left(after, last.at) : after, at);
+  }
+
+  /** A person as the moments since the server's last answer leave them; whom a day before it ended, those leave alone. @param {Person} person */
+  #untilNow(person) {
+    return this.#left(this.#today(person, this.at), this.at);
   }
 
   /** The place where people are counted: at a door, that of the door. */
@@ -320,12 +338,35 @@ export class List {
     return this.place?.doors?.find((door) => door.id === id);
   }
 
+  /** The moments at which everybody left since, which the server has not told of. @param {number} since */
+  #moments(since) {
+    const rules = this.place?.everybodyOut;
+    if (!rules) return [];
+    const now = this.#now();
+    return rules.flatMap((rule) => {
+      const at = rule.at.findLast((moment) => moment > since && moment <= now);
+      return at === undefined ? [] : [{ ...rule, at }];
+    });
+  }
+
+  /** A person after the moments since. @param {Person} person @param {number} since @returns {Person} */
+  #left(person, since) {
+    const type = fold(person.category ?? "");
+    return this.#moments(since).reduce((state, { rooms, at, except }) => {
+      // Whoever is in another room is inside a place above, too.
+      const isInside = state.inside || (state.movedOn && rooms.length > 1);
+      if (!isInside || except.some((name) => fold(name) === type)) return state;
+      return { ...state, lastOut: at, inside: false, movedOn: false, rooms: (state.rooms ?? []).filter((id) => !rooms.includes(id)) };
+    }, person);
+  }
+
   /** @param {Person} person @param {Passed} scan @returns {Person} */
   #moved(person, scan) {
     const here = this.#here;
     const rooms = person.rooms ?? [];
     if (scan.passage === "out") {
-      return { ...person, lastOut: scan.at, inside: false, insideBefore: false, rooms: rooms.filter((id) => id !== here) };
+      const left = rooms.filter((id) => id !== here);
+      return { ...person, lastOut: scan.at, inside: false, insideBefore: false, movedOn: false, rooms: left };
     }
     const isSameDay = person.lastIn !== undefined && person.lastIn >= dayBegan(this.place?.days, scan.at);
     const dayEntries = isSameDay ? (person.dayEntries ?? 0) + 1 : 1;
@@ -352,7 +393,8 @@ export class List {
     return {
       passage, place: doorOf ? { ...place, name: doorOf.name } : place, rules: place.rules, at, rooms,
       door: door && { place: { ...door, name }, rules: door.rules },
-      lastIn: now.lastIn, lastDoor: now.lastDoor, lastOut: now.lastOut, inside: Boolean(now.inside || now.insideBefore),
+      lastIn: now.lastIn, lastDoor: now.lastDoor, lastOut: now.lastOut,
+      inside: Boolean(now.inside || now.insideBefore || now.movedOn),
       entries: now.entries ?? 0, dayEntries: now.dayEntries, joined: now.joined ?? false,
       type: now.category, days: place.days, zone,
     };
@@ -389,12 +431,13 @@ export class List {
   }
 
   /** People inside of each room, scans that wait included; key 0 is the place itself. @param {Passed[]} waiting @param {number} [at] */
-  counts(waiting, at = Date.now()) {
+  counts(waiting, at = this.#now()) {
     const { place } = this;
     // What was counted on a day before holds no longer where stays end with the day.
     const isOver = Math.max(this.at, place?.countedAt ?? 0) < dayBegan(place?.days, at);
     const counts = new Map((place?.rooms ?? []).map((room) => [room.id, isOver && room.daily ? 0 : room.inside]));
     counts.set(0, isOver && place?.daily ? 0 : (place?.inside ?? 0));
+    for (const [room, left] of this.#countLeavers()) counts.set(room, Math.max(0, (counts.get(room) ?? 0) - left));
     /** @type {Map<number, Passed[]>} */
     const moves = new Map();
     for (const scan of waiting) {
@@ -406,14 +449,31 @@ export class List {
     for (const [id, own] of moves) {
       const known = this.people.get(id);
       if (!known) continue;
-      const before = this.#today(known, at);
-      const after = this.withWaiting(known, own, at);
+      const [before, after] = [this.#today(this.#untilNow(known), at), this.withWaiting(known, own, at)];
       counts.set(0, (counts.get(0) ?? 0) + Number(after.inside ?? false) - Number(before.inside ?? false));
       for (const room of this.place?.rooms ?? []) {
         const change = Number(after.rooms?.includes(room.id) ?? false) - Number(before.rooms?.includes(room.id) ?? false);
         counts.set(room.id, (counts.get(room.id) ?? 0) + change);
       }
     }
+    return counts;
+  }
+
+  /** How many people left each room, key 0 the place itself, since the server told of it: counted once for each moment. */
+  #countLeavers() {
+    const moments = this.#moments(this.at);
+    const key = moments.length === 0 ? "" : `${this.at} ${moments.map(({ at }) => at)}`;
+    if (key === this.#leavers.key) return this.#leavers.counts;
+    const counts = new Map();
+    const leave = (/** @type {number} */ room) => counts.set(room, (counts.get(room) ?? 0) + 1);
+    for (const person of key === "" ? [] : this.people.values()) {
+      const before = this.#today(person, this.at);
+      const after = this.#left(before, this.at);
+      if (after === before) continue;
+      leave(0);
+      for (const room of before.rooms ?? []) if (!after.rooms?.includes(room)) leave(room);
+    }
+    this.#leavers = { key, counts };
     return counts;
   }
 
@@ -432,6 +492,6 @@ export class List {
     const counts = this.counts(scans);
     const place = /** @type {Place} */ (this.place);
     const rooms = place.rooms?.map((room) => ({ ...room, inside: counts.get(room.id) ?? room.inside }));
-    this.place = { ...place, rooms, inside: counts.get(0), countedAt: Date.now() };
+    this.place = { ...place, rooms, inside: counts.get(0), countedAt: this.#now() };
   }
 }

@@ -55,8 +55,9 @@ const STEPS: &[M<'static>] = &[
         include_str!("migrations/reports_readers.sql")
     )),
     M::up(include_str!("migrations/0029_doors.sql")),
-    M::up(include_str!("migrations/0032_folded_search.sql")),
-    M::up(include_str!("migrations/0033_desk.sql")),
+    M::up(include_str!("migrations/0030_everybody_out.sql")),
+    M::up(include_str!("migrations/0031_folded_search.sql")),
+    M::up(include_str!("migrations/0032_desk.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.

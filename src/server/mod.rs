@@ -37,7 +37,7 @@ use crate::{
         apps,
         discovery::Listening,
         feed,
-        interactions::recount,
+        interactions::{everybody_out, recount},
         messages::{self, Messages},
         webhooks::Webhooks,
     },
@@ -114,6 +114,9 @@ pub async fn run(
     if let Err(cause) = recount::where_due(&app.store).await {
         tracing::warn!("counting who is inside where: {cause}");
     }
+    if let Err(cause) = everybody_out::follow::where_due(&app.store, &app.settings()).await {
+        tracing::warn!("checking out everybody where they had to leave: {cause}");
+    }
     let kinds: Vec<Arc<dyn Kind>> = vec![
         Arc::new(Webhooks::new(app.clone())),
         Arc::new(Messages::new(app.clone())),
@@ -152,6 +155,7 @@ pub async fn run(
         () = console.readers.run() => {}
         () = schedule::follow(&app) => {}
         () = recount::follow(&app.store) => {}
+        () = everybody_out::follow::follow(&app) => {}
         () = outbox.run() => {}
         () = messages.run() => {}
     }

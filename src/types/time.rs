@@ -271,6 +271,12 @@ impl Zone {
         span.map_or(0, |span| span.get_days().into())
     }
 
+    /// The first instant after `at` at which the time of day is `time`, see [`Zone::instant`].
+    pub fn next(&self, time: TimeOfDay, at: Timestamp) -> Option<Timestamp> {
+        let next = self.day_from(time, at).ends;
+        (next < Day::ALWAYS.ends).then_some(next)
+    }
+
     /// `09:02`, with the day where it is not that of `now`: what a steward tells a guest.
     pub fn spoken(&self, at: Timestamp, now: Timestamp) -> String {
         let (Some(at), Some(now)) = (self.local(at), self.local(now)) else {
@@ -466,6 +472,28 @@ mod tests {
             "26-11-21 22:00",
         ] {
             assert_eq!(LocalMinute::read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_of_day_comes_once_a_day() {
+        let zone = Zone::named("Europe/Berlin").unwrap();
+        let read = |text: &str| zone.read("t", &json!(text)).unwrap();
+        let half_past_two = TimeOfDay::new(2, 30).unwrap();
+        for (after, next) in [
+            ("2026-11-21T02:29:59+01:00", "2026-11-21T02:30:00+01:00"),
+            ("2026-11-21T02:30:00+01:00", "2026-11-22T02:30:00+01:00"),
+            ("2026-11-21T23:59:59+01:00", "2026-11-22T02:30:00+01:00"),
+            // The clocks go forward from 02:00: half past two is missing and counts at half past three.
+            ("2026-03-28T02:30:00+01:00", "2026-03-29T03:30:00+02:00"),
+            ("2026-03-29T03:30:00+02:00", "2026-03-30T02:30:00+02:00"),
+            // The clocks go back from 03:00: it comes twice and counts at its first.
+            ("2026-10-24T02:30:00+02:00", "2026-10-25T02:30:00+02:00"),
+            ("2026-10-25T02:30:00+02:00", "2026-10-26T02:30:00+01:00"),
+        ] {
+            let found = zone.next(half_past_two, read(after)).unwrap();
+            assert_eq!(zone.iso(found), next, "after {after}");
+            assert_eq!(zone.day_from(half_past_two, found).begins, found);
         }
     }
 

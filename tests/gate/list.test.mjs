@@ -243,3 +243,44 @@ test("a door narrows what its place allows", async () => {
   assert.deepEqual([key, params.place], ["notAvailable", "Hall, North"]);
   assert.equal(judge(list.facts({ ...list.find("T-1"), inside: true }, "out", 200, [])).code, 0);
 });
+
+test("everybody leaves at the moment though the server is away, and crew stays", async () => {
+  let now = 1000;
+  const store = await Store.open(`list-${(names += 1)}`);
+  const list = new List(store, () => now);
+  const place = { ...PLACE, inside: 3, rooms: [{ ...PLACE.rooms[0], inside: 3 }, { ...PLACE.rooms[1], inside: 4 }] };
+  const everybodyOut = [{ rooms: [10], at: [1500, 2500], except: ["CREW"] }];
+  const inside = { lastIn: 900, inside: true, rooms: [10, 2], entries: 1 };
+  const all = [person(1, "Ada", inside), person(2, "Bob", inside), person(3, "Cem", { ...inside, category: "Crew" }), person(4, "Dee")];
+  await list.apply(all, { cursor: "a", serverTime: 950, place: { ...place, everybodyOut } });
+  const [ada, crew, dee] = ["T-1", "T-3", "T-4"].map((code) => list.find(code));
+  const waiting = [{ passage: "in", at: 1400, delegate: 4, place: 10 }];
+  assert.equal(judge(list.facts(ada, "in", now, waiting)).code, 740);
+  assert.deepEqual([...list.counts(waiting).values()], [4, 5, 4]);
+  now = 1500;
+  assert.equal(judge(list.facts(ada, "in", now, waiting)).code, 0);
+  assert.equal(judge(list.facts(dee, "in", now, waiting)).code, 0);
+  assert.equal(judge(list.facts(crew, "in", now, waiting)).code, 740);
+  assert.deepEqual([...list.counts(waiting).values()], [1, 5, 1]);
+  const again = { passage: "in", at: 1600, delegate: 1, place: 10 };
+  now = 1700;
+  assert.equal(judge(list.facts(ada, "in", now, [...waiting, again])).code, 740);
+  assert.deepEqual([...list.counts([...waiting, again]).values()], [2, 5, 2]);
+  // What the server tells after the moment holds, such as somebody whom it let stay.
+  await list.apply([person(1, "Ada", inside)], { cursor: "b", serverTime: 1650, place: { ...place, inside: 2, everybodyOut } });
+  assert.equal(judge(list.facts(list.find("T-1"), "in", now, [])).code, 740);
+  assert.equal(list.counts([]).get(0), 2);
+  now = 2500;
+  assert.equal(judge(list.facts(list.find("T-1"), "in", now, [])).code, 0);
+});
+
+test("who moved on to another room may still be checked out", async () => {
+  const { list } = await fresh();
+  await list.apply([person(1, "Ada", { lastIn: 100, movedOn: true, entries: 1 })], { cursor: "a", serverTime: 150, place: PLACE });
+  const ada = list.find("T-1");
+  assert.equal(judge(list.facts(ada, "out", 200, [])).code, 0);
+  assert.equal(judge(list.facts(ada, "in", 200, [])).code, 740);
+  const out = { passage: "out", at: 200, delegate: 1, place: 10 };
+  assert.equal(judge(list.facts(ada, "out", 250, [out])).code, 745);
+  assert.equal(list.counts([out]).get(0), 1);
+});

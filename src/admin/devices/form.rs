@@ -31,7 +31,7 @@ pub const ACCESS: &str = "Access";
 /// The heading of the rules of entry.
 const RULES: &str = "Entry rules";
 /// The rules of entry that have a field.
-const FIELDS: [&str; 9] = [
+const FIELDS: [&str; 12] = [
     "ruleSet",
     "entry",
     "maxCheckIns",
@@ -41,6 +41,9 @@ const FIELDS: [&str; 9] = [
     "closesAfter",
     "types",
     "typeTimes",
+    "everybodyOutAt",
+    EXCEPT,
+    ONE_AT_A_TIME,
 ];
 /// Those that a door may set.
 const OF_DOORS: [&str; 5] = [
@@ -50,6 +53,8 @@ const OF_DOORS: [&str; 5] = [
     "types",
     "typeTimes",
 ];
+const EXCEPT: &str = "everybodyOutExcept";
+const ONE_AT_A_TIME: &str = "oneAtATime";
 /// Devices that are offered as a parent.
 const OFFERED: usize = 20;
 
@@ -153,7 +158,7 @@ impl Editor for Devices {
         draft.name.clone()
     }
 
-    fn groups(connection: &Connection, _: Option<&i64>, draft: &Draft) -> engine::Groups {
+    fn groups(connection: &Connection, id: Option<&i64>, draft: &Draft) -> engine::Groups {
         let values = &draft.values;
         let fields = |wanted: fn(&Field) -> bool| -> Vec<Input> {
             let fields = form_fields().filter(move |field| wanted(field));
@@ -182,7 +187,13 @@ impl Editor for Devices {
         if values.get("deviceType") == EVENT {
             groups.push(Group::new("Event manager", manager));
         }
-        let mut rules = rules_group(&settings::load(connection)?.access, draft);
+        let defaults = settings::load(connection)?.access;
+        let mut rules = rules_group(&defaults, draft);
+        rules.inputs.extend(everybody_out_inputs());
+        let has_rooms = id.is_some_and(|id| devices::has_open_rooms(connection, *id, &defaults));
+        if has_rooms || draft.rules.contains_key(ONE_AT_A_TIME) {
+            rules.inputs.push(one_at_a_time_input());
+        }
         if draft.unreadable.is_none() && is_door(connection, draft)? {
             // One that is set has to be emptied.
             let is_set = |input: &Input| draft.rules.contains_key(&*input.name);
@@ -214,10 +225,17 @@ impl Editor for Devices {
             values.set(name, form.text(name));
         }
         let rules = groups.iter().filter(|group| group.heading == RULES);
+        let mut rules = engine::read(rules.flat_map(|group| &group.inputs), form)?;
+        // As if they had never been set.
+        for (name, none) in [(EXCEPT, json!([])), (ONE_AT_A_TIME, json!(false))] {
+            if rules.get(name) == Some(&none) {
+                rules.remove(name);
+            }
+        }
         Ok(Draft {
             name: values.get("name").to_owned(),
             unreadable: None,
-            rules: entry_types::stored(engine::read(rules.flat_map(|group| &group.inputs), form)?),
+            rules: entry_types::stored(rules),
             values,
         })
     }
@@ -350,6 +368,25 @@ fn rules_group(defaults: &AccessRules, draft: &Draft) -> Group {
              replaces what is stored: {stored}"
         )),
     }
+}
+
+fn everybody_out_inputs() -> [Input; 2] {
+    [
+        Input::line("time", "everybodyOutAt", "Everybody leaves at").help(
+            "At this time of each day, whoever is inside, here or at a place below, is checked out. Leave empty \
+             to check out nobody.",
+        ),
+        Input::words(EXCEPT, "Except attendees of the type")
+            .placeholder("crew, exhibitor")
+            .help("Types separated by commas."),
+    ]
+}
+
+fn one_at_a_time_input() -> Input {
+    Input::flag(ONE_AT_A_TIME, "One room at a time").help(
+        "Whoever checks in at one of the places below counts as inside of that one alone. Nobody has to check out \
+         when they move on.",
+    )
 }
 
 /// What was changed: of the device, and of the event that it is.

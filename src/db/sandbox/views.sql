@@ -49,6 +49,27 @@ SELECT delegate_id, place_id AS device_id, check_ins,
                          (SELECT max(i.id) FROM file.interactions AS i INDEXED BY interactions_first_delegate
                  WHERE i.first_delegate_id = delegate_id AND i.effect = 0 AND i.moment = in_at
                        AND i.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id))))
+           -- So did who entered another room since, where people are in one at a time. Most venues have no such place.
+           AND NOT iif((SELECT count(*) FROM devices AS narrow
+                        WHERE iif(json_valid(narrow.data), narrow.data ->> '$.Access.oneAtATime', 0)) = 0, 0, EXISTS (
+               WITH RECURSIVE own (id, child) AS (
+                   SELECT d.parent_id, d.id FROM devices AS d WHERE d.id = p.place_id
+                   UNION SELECT d.parent_id, d.id FROM own JOIN devices AS d ON d.id = own.id)
+               SELECT 1 FROM (
+                   SELECT coalesce((SELECT doors.place_id FROM doors WHERE doors.id = o.first_device_id), o.first_device_id) AS place
+                   FROM file.interactions AS o INDEXED BY interactions_first_delegate
+                   WHERE o.first_delegate_id = delegate_id AND o.effect = 0
+                         AND o.moment >= in_at AND (o.moment > in_at OR o.id > (
+                             SELECT max(i.id) FROM file.interactions AS i INDEXED BY interactions_first_delegate
+                             WHERE i.first_delegate_id = delegate_id AND i.effect = 0 AND i.moment = in_at
+                                   AND i.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id)))) AS later
+               WHERE EXISTS (
+                   WITH RECURSIVE other (id, child) AS (
+                       SELECT d.parent_id, d.id FROM devices AS d WHERE d.id = later.place
+                       UNION SELECT d.parent_id, d.id FROM other JOIN devices AS d ON d.id = other.id)
+                   SELECT 1 FROM own JOIN other ON other.id = own.id AND other.child <> own.child
+                   JOIN devices AS narrow ON narrow.id = own.id
+                   WHERE iif(json_valid(narrow.data), narrow.data ->> '$.Access.oneAtATime', 0))))
            AS inside,
        join_at IS NOT NULL AND CASE
            WHEN leave_at IS NULL OR join_at > leave_at THEN 1
@@ -114,6 +135,8 @@ FROM (
                ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS ends
     FROM file.interactions
     WHERE interaction_type IN ('entered', 'exited', 'check-in', 'check-in-override', 'check-out')
+          -- Nobody knows when those left whom the server checked out when everybody had to.
+          AND NOT (interaction_type = 'check-out' AND data IS '{"reason":"everybodyOutAt"}')
           -- Sorting them all costs less than looking each up in the order of the index, which + keeps SQLite from.
           AND +first_delegate_id IS NOT NULL AND +first_device_id IS NOT NULL
 )

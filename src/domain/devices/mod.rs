@@ -16,6 +16,7 @@ pub use names::{
     APP_TYPES, NAME, Offer, PlaceCodes, called, closed_by_upgrade, find_typed, forget_closed,
     matching, name_of, offers, offers_of, places, with_code,
 };
+pub use tree::has_open_rooms;
 
 use crate::{
     core::{

@@ -2,7 +2,7 @@
 
 use crate::{
     core::rules::{AccessRules, Entry, Per, RuleSet, TypeList, TypeTimes},
-    types::{Timestamp, Zone, text::number},
+    types::{TimeOfDay, Timestamp, Zone, text::number},
 };
 
 /// How check-ins are counted, to choose from.
@@ -47,7 +47,25 @@ pub fn in_words(
     if let Some(after) = rules.closes_after {
         say(closes(after, times.1, zone), own.closes_after.is_some());
     }
+    if let Some(time) = rules.everybody_out_at {
+        say(
+            everybody_out(time, rules.everybody_out_except.as_ref()),
+            true,
+        );
+    }
+    if rules.one_at_a_time == Some(true) {
+        let text = "One room at a time: a check-in at one place below ends the stay in the others.";
+        say(text.to_owned(), true);
+    }
     said
+}
+
+fn everybody_out(time: TimeOfDay, except: Option<&TypeList>) -> String {
+    let names: Vec<_> = except.into_iter().flat_map(TypeList::names).collect();
+    match names.as_slice() {
+        [] => format!("Everybody leaves at {time}."),
+        names => format!("Everybody leaves at {time}, except {}.", names.join(", ")),
+    }
 }
 
 /// Who may enter at all.
@@ -206,6 +224,32 @@ mod tests {
                 "Crew: 22:00 to 02:00 only.",
             ]
         );
+    }
+
+    #[test]
+    fn rules_for_those_inside_are_said_last() {
+        let zone = Zone::default();
+        let last = |own: Value| {
+            let said = in_words(&rules(&own), &AccessRules::default(), (None, None), &zone);
+            said.into_iter()
+                .skip(2)
+                .map(|said| said.text)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            last(json!({"everybodyOutAt": "23:00", "oneAtATime": true})),
+            [
+                "Everybody leaves at 23:00.",
+                "One room at a time: a check-in at one place below ends the stay in the others.",
+            ]
+        );
+        assert_eq!(
+            last(
+                json!({"everybodyOutAt": "23:00", "everybodyOutExcept": ["crew", "press"], "oneAtATime": false})
+            ),
+            ["Everybody leaves at 23:00, except crew, press."]
+        );
+        assert_eq!(last(json!({"everybodyOutExcept": ["crew"]})), [""; 0]);
     }
 
     #[test]

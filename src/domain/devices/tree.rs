@@ -2,6 +2,7 @@
 
 use super::{NAME, record::time_frame};
 use crate::{
+    core::rules::{AccessRules, Entry},
     domain::apps::state::heard_of,
     identity::App,
     types::{DeviceId, Timestamp, Zone, error::Result, text},
@@ -11,6 +12,8 @@ use std::collections::BTreeSet;
 
 /// Devices of one parent on a page.
 pub const PAGE: i64 = 100;
+/// Rooms whose rules are looked at.
+const ROOMS_MAX: i64 = 1_000;
 /// What a search shows on a page.
 pub const FOUND: i64 = 50;
 
@@ -58,6 +61,27 @@ pub struct Level {
     pub nodes: Vec<Node>,
     /// How many there are on all pages.
     pub total: i64,
+}
+
+/// Whether rooms or sessions belong to a device, and people may come and go at all of them as often as they like.
+pub fn has_open_rooms(connection: &Connection, device: i64, defaults: &AccessRules) -> bool {
+    let rules = || -> Result<Vec<Option<AccessRules>>> {
+        let mut statement = connection.prepare_cached(
+            "SELECT data FROM devices
+             WHERE parent_id = ?1 AND deleted_at IS NULL AND device_type IN ('room', 'session') LIMIT ?2",
+        )?;
+        let rules = statement.query_map((device, ROOMS_MAX), |row| {
+            Ok(AccessRules::of_stored(row.get_ref(0)?.as_str_or_null()?))
+        })?;
+        Ok(rules.collect::<rusqlite::Result<_>>()?)
+    };
+    let is_open = |own: &Option<AccessRules>| {
+        let rules = own.clone().map(|own| own.or(defaults));
+        rules.is_some_and(|rules| {
+            matches!(rules.entry, None | Some(Entry::Multiple)) && rules.max_check_ins.is_none()
+        })
+    };
+    rules().is_ok_and(|rules| !rules.is_empty() && rules.iter().all(is_open))
 }
 
 /// The types in use.

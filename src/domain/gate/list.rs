@@ -168,16 +168,15 @@ impl GateList {
             let day = self
                 .settings
                 .day(presence::happened_at(connection, last_in)?);
-            let of_day = presence::entries_on(connection, &doors, delegate, place, day, REPEAT_MAX)?;
+            let of_day =
+                presence::entries_on(connection, &doors, delegate, place, day, REPEAT_MAX)?;
             put("dayEntries", json!(of_day.1));
         }
         let inside = history.inside(connection, &device_cache)?;
         let is_inside = inside.binary_search(&place).is_ok();
         put("inside", json!(is_inside));
-        if device_cache.is_daily(connection, place)? {
-            let stay = (place, is_inside);
-            Self::put_day(connection, &device_cache, &history, stay, &mut put)?;
-        }
+        let stay = (place, is_inside);
+        Self::put_stay(connection, &device_cache, &history, stay, &mut put)?;
         if !inside.is_empty() {
             let rules = rules()?;
             let rooms = place::rooms(connection, &device_cache, place, rules.as_ref())?;
@@ -193,32 +192,44 @@ impl GateList {
         Ok(Some(shown))
     }
 
-    /// Puts since when a delegate is inside, so that a gate knows whom the next day ends; and who was
-    /// inside until one did.
-    fn put_day(
+    /// Puts since when a delegate is inside, where the next day ends that; and for whoever a gate may check out all the
+    /// same why they are not: a day began since, or they are in another room.
+    fn put_stay(
         connection: &Connection,
         device_cache: &DeviceCache,
         history: &History,
         (place, is_inside): (DeviceId, bool),
         put: &mut impl FnMut(&str, Value),
     ) -> Result<()> {
-        if !is_inside {
-            let before = history.is_inside_ever(connection, device_cache, place)?;
-            put("insideBefore", json!(before));
+        if is_inside {
+            let mut since = None;
+            if device_cache.is_daily(connection, place)? {
+                let entered = history.entered(connection, device_cache)?;
+                for (_, entered) in device_cache.within(connection, entered, place)? {
+                    since = since.max(Some(presence::happened_at(connection, entered)?));
+                }
+            }
+            put("since", json!(since.map(|since| since.0)));
             return Ok(());
         }
-        let mut since = None;
-        for (at, entered) in history.entered(connection, device_cache)? {
-            if device_cache.path(connection, at)?.contains(&place) {
-                since = since.max(Some(presence::happened_at(connection, entered)?));
+        let not_left = history.not_left(connection, device_cache)?;
+        let mut why = None;
+        for (at, entered) in device_cache.within(connection, not_left, place)? {
+            if !device_cache.is_over(connection, at, entered)? {
+                why = Some("movedOn");
+            } else if why.is_none() {
+                why = Some("insideBefore");
             }
         }
-        put("since", json!(since.map(|since| since.0)));
+        if let Some(why) = why {
+            put(why, json!(true));
+        }
         Ok(())
     }
 
     /// Whether a change of a device may change who is registered, or inside: the place or one above it moved, was
-    /// deleted or restored, or has other rules, or a device became a door or is none any more.
+    /// deleted or restored, or has other rules, a device became a door or is none any more, or people are in one
+    /// room at a time from then on, or no more.
     fn may_change_all(
         &self,
         connection: &Connection,
@@ -241,7 +252,8 @@ impl GateList {
                 .prepare_cached(
                     "SELECT 1 FROM audit WHERE id = ?1
                      AND (json_type(after, '$.parent') IS NOT NULL OR json_type(before, '$.parent') IS NOT NULL
-                          OR json_type(after, '$.deviceType') IS NOT NULL OR json_type(before, '$.deviceType') IS NOT NULL)",
+                          OR json_type(after, '$.deviceType') IS NOT NULL OR json_type(before, '$.deviceType') IS NOT NULL
+                          OR before ->> '$.data.Access.oneAtATime' IS NOT after ->> '$.data.Access.oneAtATime')",
                 )?
                 .exists([change])?;
             return Ok(moved);

@@ -8,10 +8,13 @@ use crate::{
     db::counters,
     domain::{
         devices::doors::Doors,
-        interactions::judge::{self, DeviceCache},
+        interactions::{
+            everybody_out,
+            judge::{self, DeviceCache},
+        },
     },
     types::{
-        Day, DeviceId, Timestamp,
+        Day, DeviceId, Timestamp, Zone,
         error::{Kind, Result},
     },
 };
@@ -79,6 +82,22 @@ fn days(settings: &Settings, now: Timestamp) -> Vec<i64> {
     days.take(DAYS + 1).map(|day| day.begins.0).collect()
 }
 
+/// The moments at which everybody leaves a place, or one above it, as the API shows them to a gate.
+fn everybody_out(
+    connection: &Connection,
+    device_cache: &DeviceCache,
+    place: DeviceId,
+    zone: &Zone,
+    now: Timestamp,
+) -> Result<Vec<Value>> {
+    let coming = everybody_out::coming(connection, device_cache, place, zone, now)?;
+    let shown = coming.iter().map(|coming| {
+        let at: Vec<i64> = coming.at.iter().map(|at| at.0).collect();
+        json!({"rooms": coming.rooms, "at": at, "except": coming.except})
+    });
+    Ok(shown.collect())
+}
+
 /// A place as the API shows it to a gate. A gate at a door judges by the rules and the presence of the place of the door,
 /// then by what the door sets.
 pub fn shown(
@@ -105,6 +124,10 @@ pub fn shown(
         "hasPlacesBelow": has_places_below(connection, &doors, place)?,
     });
     add_times(&mut shown, &known.place);
+    let leaving = everybody_out(connection, &device_cache, place, &settings.zone, now)?;
+    if !leaving.is_empty() {
+        shown["everybodyOut"] = leaving.into();
+    }
     let mut named = Vec::new();
     for door in doors.with_doors(place).skip(1) {
         let name = &device_cache.get(connection, door)?.place.name;

@@ -25,7 +25,7 @@ impl Described for GateDelegate {
     const NAME: &'static str = "GateDelegate";
 
     fn schema() -> MetaSchema {
-        free_object("An attendee as a gate shows them; only properties that have a value appear. The first of `codes` is the barcode, unless `noTicket` says that they have none.").with_example(json!({
+        free_object("An attendee as a gate shows them; only properties that have a value appear. The first of `codes` is the barcode, unless `noTicket` says that they have none. `movedOn`: they checked in and not out, and are in another room since (`oneAtATime`).").with_example(json!({
             "id": 17, "name": "Ada Lovelace", "category": "vip", "company": "Analytical Engines", "parent": 12, "codes": ["T-1"], "joined": true,
             "note": {"level": "info", "note": "Speaker"}, "lastIn": 1_795_248_120_000_i64, "entries": 1,
             "inside": true
@@ -236,7 +236,10 @@ impl Described for GateChanges {
                 (
                     "place",
                     inline(free_object(
-                        "The place with its rules and how many people are inside.",
+                        "The place with its rules and how many people are inside. `everybodyOut`: for the place and \
+                         those above it that everybody leaves at a time of the day, the next such moments (`at`, Unix \
+                         milliseconds), the places that they leave by it (`rooms`), and the types of attendees \
+                         that stay (`except`).",
                     )),
                 ),
             ],

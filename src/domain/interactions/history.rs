@@ -1,6 +1,7 @@
 //! What one delegate did, and where an interaction came from, as people read it.
 
 use super::{
+    everybody_out,
     judge::DeviceCache,
     presence::{self, PresenceChange},
 };
@@ -62,15 +63,20 @@ pub fn of_delegate(
                 places.push((device, devices::called(connection, DeviceId(device))?));
             }
         }
+        let data: Option<String> = row.get(12)?;
+        let mut by = sender_name(connection, row.get(9)?, row.get(10)?)?;
+        if by.is_empty() && data.as_deref() == Some(everybody_out::DATA) {
+            everybody_out::SENDER.clone_into(&mut by);
+        }
         found.push(Happening {
             id: row.get(0)?,
             kind: row.get(1)?,
             at: row.get(2)?,
             places,
             others,
-            by: sender_name(connection, row.get(9)?, row.get(10)?)?,
+            by,
             admitted: row.get(11)?,
-            data: row.get(12)?,
+            data,
         });
     }
     Ok(found)

@@ -4,7 +4,7 @@
 //! of: gate notes, and people who were uninvited by another.
 
 use super::{
-    days,
+    days, everybody_out,
     presence::{self, History, PresenceChange},
     types,
 };
@@ -119,11 +119,7 @@ pub fn judge(
             };
             Ok((at, door))
         },
-        inside: if needed.is_daily() && !entering {
-            history.is_inside_ever(connection, device_cache, place)?
-        } else {
-            question.inside.binary_search(&place).is_ok()
-        },
+        inside: may_leave(connection, device_cache, question, place)?,
         entries,
         last_in_of_day,
         is_today: day.is_none_or(|day| day.contains(question.now)),
@@ -192,6 +188,28 @@ fn readable(known: &CachedDevice) -> Result<&AccessRules> {
             rules::unreadable(&known.place.name),
         )
     })
+}
+
+/// Whether the delegate is inside a place, as a check-out there sees it: who was there as a day began, entered
+/// another room since, or had to leave with everybody after it happened, may still be checked out of this one.
+fn may_leave(
+    connection: &Connection,
+    device_cache: &DeviceCache,
+    question: &Question<'_>,
+    place: DeviceId,
+) -> Result<bool> {
+    let (delegate, history) = (question.delegate, question.history);
+    let is_inside = question.inside.binary_search(&place).is_ok();
+    Ok(is_inside
+        || question.passage == Passage::Out
+            && (history.is_not_left(connection, device_cache, place)?
+                || everybody_out::left_later(
+                    connection,
+                    device_cache,
+                    delegate,
+                    place,
+                    question.at,
+                )?))
 }
 
 /// The place and the places above it that have a capacity and that the delegate is not inside of yet.
@@ -375,6 +393,22 @@ impl DeviceCache {
         let path: Rc<[DeviceId]> = path.into();
         insert(&mut self.paths.borrow_mut(), device, Rc::clone(&path));
         Ok(path)
+    }
+
+    /// Those of the stays that are at a device or below it.
+    pub fn within(
+        &self,
+        connection: &Connection,
+        stays: Vec<(DeviceId, Position)>,
+        device: DeviceId,
+    ) -> Result<Vec<(DeviceId, Position)>> {
+        let mut within = Vec::new();
+        for (at, since) in stays {
+            if self.path(connection, at)?.contains(&device) {
+                within.push((at, since));
+            }
+        }
+        Ok(within)
     }
 
     /// What an interaction of a type does to presence at its first device.

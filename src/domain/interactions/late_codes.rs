@@ -4,14 +4,15 @@
 
 use super::{
     draft::Draft,
-    nonces,
+    everybody_out, nonces,
+    presence::PresenceChange,
     record::{Outcome, ResolvedParticipants, record},
     refusals,
     rows::Interaction,
     types,
 };
 use crate::{
-    core::Context,
+    core::{Context, rules::Position},
     db::Tx,
     domain::delegates,
     types::{
@@ -104,6 +105,12 @@ fn read(connection: &Connection, sql: &str, params: impl Params) -> Result<Vec<L
 }
 
 impl LateCode {
+    /// Whether this is the check-out of everybody: the check-in, once it is recorded, gets its own.
+    fn is_of_server(&self) -> bool {
+        (self.client, self.user) == (None, None)
+            && self.data.as_deref() == Some(everybody_out::DATA)
+    }
+
     /// A scan, where somebody has its code.
     fn read(connection: &Connection, row: &Row<'_>) -> Result<Option<Self>> {
         let (kind, code): (String, String) = (row.get(1)?, row.get(2)?);
@@ -142,6 +149,9 @@ pub fn record_all(tx: &Tx<'_>, ctx: &Context, late: &[LateCode]) -> Result<usize
         let Some(taken) = refusals::take_out(tx, scan.refusal)? else {
             continue;
         };
+        if scan.is_of_server() {
+            continue;
+        }
         let draft = Draft {
             kind: scan.kind.clone(),
             delegates: [Some(DelegateSelector::Id(scan.delegate)), None, None],
@@ -202,5 +212,27 @@ pub fn keep(
     if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client) {
         nonces::use_up(tx, client, nonce, fingerprint, -id)?;
     }
+    if let (Some(code), Some(device), Some(PresenceChange::Enter)) = (
+        &draft.delegates[0],
+        found.devices[0],
+        types::passage_effect(&draft.kind),
+    ) {
+        let at = draft.recorded_at(tx.now()).min(tx.now());
+        everybody_out::settle_late_code(tx, ctx, code, device, Position { at, id })?;
+    }
     refusals::waiting(tx, id)?.ok_or_else(|| Error::defect("a scan that waits is gone"))
+}
+
+/// The codes of which admitted scans wait, each once.
+pub fn waiting(connection: &Connection) -> Result<Vec<DelegateSelector>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT min(delegate) FROM refusals INDEXED BY refusals_admitted WHERE admitted = 1
+         GROUP BY substr(delegate, instr(delegate, ':') + 1)",
+    )?;
+    let codes = statement.query_map([], |row| row.get::<_, String>(0))?;
+    let codes = codes.collect::<rusqlite::Result<Vec<_>>>()?;
+    codes
+        .iter()
+        .map(|code| DelegateSelector::parse(code))
+        .collect()
 }

@@ -8,6 +8,7 @@
 //! - `record`: the use case: replay, judge, store, all in one transaction
 //! - `presence`: what a delegate did at devices, as rules need it; `inside`: the people inside one;
 //!   `recount`: corrects their counts
+//! - `everybody_out`: check-outs of everybody inside a place, at a time of the day
 //! - `batch`: many at once, in slices
 //! - `answers`: outcomes as status and JSON; `schemas`: their shapes in the API's document
 //! - `history`: what one delegate did, for people to read
@@ -24,6 +25,7 @@ pub mod days;
 pub mod desk;
 pub mod draft;
 pub mod evacuation;
+pub mod everybody_out;
 pub mod forms;
 pub mod history;
 pub mod inside;

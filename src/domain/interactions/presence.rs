@@ -4,7 +4,10 @@
 //! how many are inside is kept beside it (`occupancy`), counted up and down.
 //!
 //! Somebody is inside a device from a check-in there, or at anything below it, until a check-out there
-//! or at anything above it (contract §6).
+//! or at anything above it, or until they enter another room where one counts at a time
+//! (`one_at_a_time`; contract §6).
+
+mod one_at_a_time;
 
 use super::{judge::DeviceCache, types};
 use crate::{
@@ -177,39 +180,40 @@ impl History {
         Ok(state)
     }
 
-    /// Devices at which the delegate checked in and which they did not leave since, and since when. A
-    /// deleted device holds nobody, and a daily one nobody from a day before.
+    /// Devices that hold the delegate, by a check-in at each, and since when: a daily one holds nobody from a
+    /// day before.
     pub fn entered(
         &self,
         connection: &Connection,
         device_cache: &DeviceCache,
     ) -> Result<Vec<(DeviceId, Position)>> {
         let mut entered = Vec::new();
-        for (device, since) in self.entered_ever(connection, device_cache)? {
+        for (device, since) in self.not_left(connection, device_cache)? {
             if !device_cache.is_over(connection, device, since)? {
                 entered.push((device, since));
             }
         }
+        self.leave_other_rooms(connection, device_cache, &mut entered)?;
         Ok(entered)
     }
 
-    /// Whether the delegate is inside a device, whatever day they came.
-    pub fn is_inside_ever(
+    /// Whether the delegate checked in at a device, or at anything below it, and did not check out
+    /// since, on whatever day; they may have entered another room.
+    pub fn is_not_left(
         &self,
         connection: &Connection,
         device_cache: &DeviceCache,
         device: DeviceId,
     ) -> Result<bool> {
-        for (at, _) in self.entered_ever(connection, device_cache)? {
-            if device_cache.path(connection, at)?.contains(&device) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let not_left = self.not_left(connection, device_cache)?;
+        Ok(!device_cache
+            .within(connection, not_left, device)?
+            .is_empty())
     }
 
-    /// As [`History::entered`], whatever day they came.
-    pub fn entered_ever(
+    /// Devices at which the delegate checked in and did not check out since, on whatever day, and since
+    /// when. A deleted device holds nobody.
+    pub fn not_left(
         &self,
         connection: &Connection,
         device_cache: &DeviceCache,

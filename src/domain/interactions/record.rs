@@ -4,6 +4,7 @@
 
 use super::{
     draft::{Draft, Participants},
+    everybody_out,
     judge::{DeviceCache, Question, judge},
     late_codes, nonces,
     presence::{self, History, PresenceChange, Repeat},
@@ -162,6 +163,8 @@ fn settle(
         assessment.motion.as_ref(),
     )?;
     device_cache.recorded(inserted.effect);
+    let passed = assessment.motion.as_ref();
+    let passed = passed.map(|motion| (motion.delegate, motion.device));
     if let Some(motion) = assessment.motion {
         motion.count(tx, &device_cache, &inserted)?;
     }
@@ -169,13 +172,21 @@ fn settle(
         tx.count_check_in();
     }
     let Inserted {
-        id, interaction, ..
+        id,
+        order_at,
+        effect,
+        interaction,
     } = inserted;
     if let Some(refusal) = &assessment.conflict {
         refusals::keep_conflict(tx, id, refusal)?;
     }
     if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client) {
         nonces::use_up(tx, client, nonce, fingerprint, id)?;
+    }
+    if let (Some(PresenceChange::Enter), Some((delegate, device))) = (effect, passed) {
+        let entered = Position { at: order_at, id };
+        let zone = &ctx.settings.zone;
+        everybody_out::settle_late(tx, zone, &device_cache, delegate, device, entered)?;
     }
     types::follow_up(tx, ctx, &interaction)?;
     Ok((Outcome::Created(interaction), assessment.repeat))

@@ -3,7 +3,7 @@
 //! interaction had never been.
 
 use super::{
-    nonces,
+    everybody_out, nonces,
     presence::Before,
     rows::{self, Interaction},
     types,
@@ -27,12 +27,15 @@ use std::collections::BTreeSet;
 /// When a deleted interaction was created, to the millisecond, among what the audit keeps of its origin.
 pub const CREATED_AT_MS: &str = "createdAtMs";
 
-/// Deletes an interaction.
+/// Deletes an interaction, and the check-out of everybody that came with it.
 ///
 /// # Errors
 /// [`Kind::InteractionNotFound`].
 pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
     let interaction = rows::find(tx, id)?.ok_or_else(|| missing(&id))?;
+    if let Some(check_out) = everybody_out::recorded_with(tx, id)? {
+        remove(tx, ctx, check_out)?;
+    }
     let origin: Option<(Option<i64>, Option<i64>, bool)> = tx
         .query_row(
             "SELECT client_id, user_id, admitted FROM interactions WHERE id = ?1",

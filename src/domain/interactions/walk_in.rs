@@ -2,6 +2,7 @@
 
 use super::{
     confine::UNDO_MS,
+    everybody_out,
     types::{CHECK_IN, JOIN},
 };
 use crate::{
@@ -23,7 +24,7 @@ pub fn made_with(tx: &Tx<'_>, ctx: &Context, check_in: i64) -> Result<Option<Del
                       WHERE record_type = 'delegate' AND record_id = p.id) = 'create ' || ?5
                  AND NOT EXISTS (
                      SELECT 1 FROM interactions o WHERE o.first_delegate_id = p.id AND o.id <> i.id
-                         AND NOT (o.interaction_type = ?6 AND o.created_at = i.created_at))
+                         AND NOT (o.created_at = i.created_at AND (o.interaction_type = ?6 OR o.data IS ?7)))
                  AND NOT EXISTS (
                      SELECT 1 FROM interactions WHERE second_delegate_id = p.id
                      UNION ALL SELECT 1 FROM interactions WHERE third_delegate_id = p.id
@@ -41,7 +42,8 @@ pub fn made_with(tx: &Tx<'_>, ctx: &Context, check_in: i64) -> Result<Option<Del
                 ctx.client,
                 tx.now().0 - UNDO_MS,
                 ctx.actor,
-                JOIN.name
+                JOIN.name,
+                everybody_out::DATA
             ],
             |row| row.get(0),
         )

@@ -1,8 +1,8 @@
 //! Reads new interactions from the change feed for the automations. Whoever
 //! stores an interaction does not wait for it.
 //!
-//! Nothing is sent for imported interactions, for those deleted before their turn, or
-//! for those that arrive late. The cursor is stored in the transaction of the
+//! Nothing is sent for imported interactions, for those deleted before their turn,
+//! for those that arrive late, or for check-outs of everybody at once. The cursor is stored in the transaction of the
 //! messages: a crash neither loses a message nor sends one twice. The end of a rehearsal
 //! does not move it back.
 
@@ -16,6 +16,7 @@ use super::{
 use crate::{
     core::{changes, settings::Settings},
     db::{Tx, counters, newest_interaction},
+    domain::interactions::everybody_out,
     identity::App,
     types::{
         DelegateId, Timestamp, Zone,
@@ -236,18 +237,22 @@ fn find(connection: &Connection, automations: &[Automation], seen: i64) -> Resul
     Ok(span)
 }
 
-/// When an interaction happened, and its data; none of one that was imported.
+/// When an interaction happened, and its data; none of one that was imported, or recorded because everybody
+/// had to leave.
 fn details(connection: &Connection, id: i64) -> Result<Option<(Timestamp, Option<String>)>> {
     Ok(connection
         .prepare_cached(
             "SELECT i.recorded_at, iif(json_valid(i.data), i.data, NULL) FROM interactions i
-             WHERE i.id = ?1
+             WHERE i.id = ?1 AND NOT (i.interaction_type = 'check-out' AND i.client_id IS NULL
+                 AND i.user_id IS NULL AND i.data IS ?2)
              AND NOT EXISTS (SELECT 1 FROM batch_rows r JOIN batches b ON b.id = r.batch_id
                  WHERE r.record_id = i.id AND b.kind = 'interactions')
              AND NOT EXISTS (SELECT 1 FROM batch_rows r
                  WHERE r.record_id IN (i.first_delegate_id, i.id - 1) AND r.interaction_id = i.id)",
         )?
-        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+        .query_row((id, everybody_out::DATA), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
         .optional()?)
 }
 

@@ -24,6 +24,7 @@ mod held;
 mod interactions;
 mod kept;
 mod late;
+mod leaving;
 mod limits;
 mod lists;
 mod myself;

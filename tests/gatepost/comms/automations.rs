@@ -259,3 +259,31 @@ fn automations_are_made_switched_and_removed_in_the_console() {
     let audited = post.server.count("audit WHERE record_type = 'automation'");
     assert_eq!(audited, 4);
 }
+
+#[test]
+fn check_outs_of_everybody_send_nothing() {
+    let post = Post::open();
+    post.template(
+        &json!({"type": "sms", "slug": "bye", "content": "Bye {{ delegate.firstName }}"}),
+    );
+    automate(
+        &post,
+        &json!({"name": "b", "interactionType": "check-out", "type": "sms", "template": "bye"}),
+    );
+    let api = post.server.caller_with_all();
+    let moment = (jiff::Timestamp::now().as_second() - 300) / 60 * 60;
+    let time = jiff::Timestamp::from_second(moment)
+        .expect("a time")
+        .strftime("%H:%M")
+        .to_string();
+    let hall = api.device(&json!({"name": "Hall", "data": {"Access": {"everybodyOutAt": time}}}));
+    post.server
+        .sql("UPDATE everybody_out SET since = since - 172800000");
+    let late = json!({"firstDelegate": post.ada, "firstDevice": hall, "recordedAt": moment - 60, "admitted": true});
+    api.interact("check-in", &late).is(201);
+    let left = "SELECT count(*) FROM interactions WHERE interaction_type = 'check-out'";
+    assert_eq!(post.server.value::<i64>(left), 1);
+    assert_eq!(texts(&post), Vec::<String>::new());
+    api.scan("check-out", post.ada, hall).is(201);
+    assert_eq!(texts(&post).len(), 1);
+}

@@ -170,6 +170,62 @@ fn a_search_finds_by_name_code_and_type_in_any_script() {
 }
 
 #[test]
+fn the_form_has_rules_for_those_inside_where_they_make_sense() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let api = server.caller_with_all();
+    let hall = api.device(&json!({"name": "Hall", "code": "hall", "publicId": "hall"}));
+    let offers = || {
+        let page = crew.get(&format!("/console/devices/{hall}/edit")).shown();
+        assert!(page.contains("name=\"everybodyOutAt\""), "{page}");
+        page.contains("name=\"oneAtATime\"")
+    };
+    assert!(!offers(), "no rooms");
+    let room = json!({"name": "Room", "code": "room", "deviceType": "room", "parent": hall});
+    api.device(&room);
+    assert!(offers());
+    for access in [
+        json!({"entry": "single"}),
+        json!({"entry": null, "maxCheckIns": 2}),
+    ] {
+        api.patched("/device/code:room", &json!({"data": {"Access": access}}));
+        assert!(!offers(), "{access}");
+    }
+    api.patched("/device/code:room", &json!({"data": null}));
+    let whole = [
+        ("name", "Hall"),
+        ("code", "hall"),
+        ("publicId", "hall"),
+        ("available", "1"),
+    ];
+    let save = |rules: &[(&'static str, &'static str)]| {
+        crew.edit(hall, &[&whole, rules].concat()).taken();
+        api.get(&format!("/device/id:{hall}")).data()["data"]["Access"].clone()
+    };
+    assert_eq!(
+        save(&[
+            ("everybodyOutAt", "23:00"),
+            ("everybodyOutExcept", "crew, Press"),
+            ("oneAtATime", "1")
+        ]),
+        json!({"everybodyOutAt": "23:00", "everybodyOutExcept": ["crew", "Press"], "oneAtATime": true})
+    );
+    let page = crew.get(&format!("/console/devices/{hall}")).shown();
+    assert!(
+        page.contains("Everybody leaves at 23:00, except crew, Press."),
+        "{page}"
+    );
+    assert_eq!(
+        save(&[("everybodyOutAt", "23:00")]),
+        json!({"everybodyOutAt": "23:00"})
+    );
+    assert!(save(&[]).as_object().is_none_or(serde_json::Map::is_empty));
+    let wrong = [&whole[..], &[("everybodyOutAt", "24:00")]].concat();
+    crew.edit(hall, &wrong)
+        .refused(422, "Must be a time such as 22:00");
+}
+
+#[test]
 fn the_access_form_writes_what_the_api_shows_and_gates_obey() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);

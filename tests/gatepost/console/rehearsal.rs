@@ -2,6 +2,7 @@
 //! on the way.
 
 use super::{Crew, settings::hidden};
+use crate::faults::process::until;
 use crate::harness::{Caller, Server, has};
 use gatepost::{
     identity::{Role, clients},
@@ -124,6 +125,36 @@ fn every_table_has_a_restore_policy() {
         there, listed,
         "a new table goes back or stays: see rehearsal::RESTORED and KEPT"
     );
+}
+
+#[test]
+fn who_left_with_everybody_in_a_rehearsal_is_back() {
+    let (server, crew) = Server::with_administrator();
+    let api = server.caller_with_all();
+    let moment = (jiff::Timestamp::now().as_second() - 300) / 60 * 60;
+    let at = |seconds: i64| {
+        let time = jiff::Timestamp::from_second(moment + seconds).expect("a time");
+        json!({"data": {"Access": {"everybodyOutAt": time.strftime("%H:%M").to_string()}}})
+    };
+    let hall = api.device(&json!({"name": "Hall", "code": "hall"}));
+    api.patched("/device/code:hall", &at(6 * 3600));
+    let ada = api.delegate(&json!({"barcode": "A"}));
+    let scan = json!({"firstDelegate": ada, "firstDevice": hall, "recordedAt": moment - 60, "admitted": true});
+    api.interact("check-in", &scan).is(201);
+    let rule = || server.text("SELECT device_id || ' ' || since FROM everybody_out");
+    let inside = || server.value::<i64>("SELECT sum(inside) FROM occupancy WHERE device_id > 0");
+    let before = rule();
+    take_snapshot(&crew);
+    api.patched("/device/code:hall", &at(0));
+    server.sql(
+        "UPDATE everybody_out SET since = since - 172800000, handled_to = handled_to - 7200000",
+    );
+    until("everybody left", || inside() == 0);
+    go_back(&crew);
+    until("people are counted anew", || inside() == 1);
+    assert_eq!(rule(), before);
+    assert_eq!(server.count("interactions"), 1);
+    server.done(&["check"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Interactions and refusals as lines: what they are of, by name.
 
 use crate::{
-    domain::{delegates::NAME as WHO, devices::NAME as PLACE},
+    domain::{delegates::NAME as WHO, devices::NAME as PLACE, interactions::everybody_out},
     types::{Timestamp, error::Result},
 };
 use rusqlite::{Connection, Row};
@@ -90,15 +90,21 @@ impl Line {
     }
 }
 
-/// A client `c` or a user `u`.
-const SENDER: &str = "coalesce(u.email, c.name, '')";
+/// A client `c` or a user `u`, or the server, of a row with these data.
+fn sender_of(row: &str) -> String {
+    format!(
+        "coalesce(u.email, c.name, iif({row}.data IS '{}', '{}', ''))",
+        everybody_out::DATA,
+        everybody_out::SENDER
+    )
+}
 
 /// Interactions by their ids, the newest first.
 pub fn interactions(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
             "SELECT i.id, i.created_at, i.recorded_at, i.interaction_type, coalesce({WHO}, ''), p.id,
-                 coalesce({PLACE}, ''), d.id, q.message, q.code, '', {SENDER},
+                 coalesce({PLACE}, ''), d.id, q.message, q.code, '', {},
                  trim(coalesce(o.first_name, '') || ' ' || coalesce(o.last_name, '')), FALSE
              FROM json_each(?1) wanted CROSS JOIN interactions i ON i.id = wanted.value
              LEFT JOIN delegates p ON p.id = i.first_delegate_id
@@ -107,7 +113,8 @@ pub fn interactions(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
              LEFT JOIN conflicts q ON q.interaction_id = i.id
              LEFT JOIN clients c ON c.id = i.client_id
              LEFT JOIN users u ON u.id = i.user_id
-             GROUP BY i.id ORDER BY i.id DESC"
+             GROUP BY i.id ORDER BY i.id DESC",
+            sender_of("i")
         )
     });
     read(connection, &SQL, ids, Key::Interaction)
@@ -118,13 +125,14 @@ pub fn refusals(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
             "SELECT r.id, r.at, r.recorded_at, r.interaction_type, coalesce({WHO}, r.delegate, 'Walk-in'), p.id,
-                 coalesce({PLACE}, r.device, ''), d.id, r.message, r.code, coalesce(r.delegate, ''), {SENDER}, '', r.admitted
+                 coalesce({PLACE}, r.device, ''), d.id, r.message, r.code, coalesce(r.delegate, ''), {}, '', r.admitted
              FROM json_each(?1) wanted CROSS JOIN refusals r ON r.id = wanted.value
              LEFT JOIN delegates p ON p.id = r.delegate_id
              LEFT JOIN devices d ON d.id = r.device_id
              LEFT JOIN clients c ON c.id = r.client_id
              LEFT JOIN users u ON u.id = r.user_id
-             ORDER BY r.id DESC"
+             ORDER BY r.id DESC",
+            sender_of("r")
         )
     });
     read(connection, &SQL, ids, Key::Refusal)

@@ -17,7 +17,7 @@ use rusqlite::{Connection, params_from_iter, types::Value};
 #[rustfmt::skip]
 pub const RESTORED: &[&str] = &[
     "settings", "statements", "reports", "sections", "logo", "regions", "region_versions",
-    "app_config_draft", "delegates", "devices", "shared_values", "interactions", "conflicts",
+    "app_config_draft", "delegates", "devices", "everybody_out", "shared_values", "interactions", "conflicts",
     "refusals", "occupancy", "batches", "batch_rows", "message_templates", "automations",
     "messages", "blocked_codes", "gate_notes", "transactions", "transaction_bodies",
     "transaction_payments", "transaction_items", "transaction_delegates", "inconsistencies", "unknown_tags",

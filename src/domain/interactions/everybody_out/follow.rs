@@ -1,0 +1,170 @@
+//! Has everybody leave once the moment has come: in slices between which gates get their turn. Who left is
+//! inside no more, so that what was cut off in the middle goes on where it was.
+
+use super::{DeviceCache, History, Rule, check_out, check_out_code};
+use crate::{
+    core::{Context, settings::Settings},
+    db::{Store, Tx},
+    domain::interactions::{inside, late_codes},
+    identity::App,
+    types::{DelegateId, DelegateSelector, DeviceId, Timestamp, Zone, error::Result},
+};
+use rusqlite::Connection;
+use std::{sync::Arc, time::Duration};
+
+/// How often is looked whether a moment has come.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// People who are read at once.
+const PAGE: usize = 500;
+/// People who are checked out in one transaction of a few milliseconds.
+const SLICE: usize = 100;
+
+/// Carries out every moment as it comes, until it is dropped.
+pub async fn follow(app: &App) {
+    loop {
+        if let Err(cause) = where_due(&app.store, &app.settings()).await {
+            tracing::warn!("checking out everybody where they have to leave: {cause}");
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Carries out the moments that have come: at the start, before anything else is written, those of the time in
+/// which no server ran.
+pub async fn where_due(store: &Store, settings: &Arc<Settings>) -> Result<()> {
+    let zone = settings.zone.iana_name().to_owned();
+    let now = Timestamp::now();
+    if store.look_up(|connection| is_out_of_step(connection, &zone, now))? {
+        store.write(move |tx| fall_into_step(tx, &zone)).await?;
+    }
+    for place in store.look_up(|connection| due(connection, &settings.zone, now))? {
+        empty(store, settings, place, now).await?;
+    }
+    Ok(())
+}
+
+/// Whether moments would come by another time zone, or by a clock that was ahead.
+fn is_out_of_step(connection: &Connection, zone: &str, now: Timestamp) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT 1 FROM everybody_out WHERE zone IS NOT ?1 OR max(since, handled_to) > ?2",
+        )?
+        .exists((zone, now))?)
+}
+
+/// In another zone the moments are others: they begin anew. A clock that was ahead for a while must not keep
+/// everybody inside.
+fn fall_into_step(tx: &Tx<'_>, zone: &str) -> Result<()> {
+    tx.execute(
+        "UPDATE everybody_out SET since = iif(coalesce(zone, ?1) = ?1, min(since, ?2), ?2),
+             handled_to = iif(coalesce(zone, ?1) = ?1, min(handled_to, ?2), ?2), zone = ?1",
+        (zone, tx.now()),
+    )?;
+    Ok(())
+}
+
+/// The places at which a moment has come.
+fn due(connection: &Connection, zone: &Zone, now: Timestamp) -> Result<Vec<DeviceId>> {
+    let mut statement = connection.prepare_cached("SELECT device_id FROM everybody_out")?;
+    let places = statement.query_map([], |row| row.get(0))?;
+    let places: Vec<DeviceId> = places.collect::<rusqlite::Result<_>>()?;
+    let device_cache = DeviceCache::default();
+    let mut due = Vec::new();
+    for place in places {
+        let rule = Rule::of(connection, &device_cache, place)?;
+        let moment = rule.and_then(|rule| rule.moment(zone, rule.handled_to, now));
+        if moment.is_some() {
+            due.push(place);
+        }
+    }
+    Ok(due)
+}
+
+/// Has everybody leave a place.
+async fn empty(
+    store: &Store,
+    settings: &Arc<Settings>,
+    place: DeviceId,
+    now: Timestamp,
+) -> Result<()> {
+    let mut before = None;
+    loop {
+        let page = move |connection: &Connection| inside::people(connection, place, before, PAGE);
+        let page = store.read(page).await?;
+        for slice in page.chunks(SLICE) {
+            let people: Vec<_> = slice.iter().map(|person| person.delegate).collect();
+            let zone = settings.zone.clone();
+            let slice = move |tx: &Tx<'_>| leave(tx, &zone, place, now, &people);
+            store.write_bulk_repeatable(slice).await?;
+        }
+        let Some(last) = page.last().filter(|_| page.len() == PAGE) else {
+            break;
+        };
+        before = Some(last.interaction);
+    }
+    let codes = store.read(late_codes::waiting).await?;
+    for slice in codes.chunks(SLICE) {
+        let (codes, settings) = (slice.to_vec(), Arc::clone(settings));
+        let slice = move |tx: &Tx<'_>| leave_by_code(tx, &settings, place, now, &codes);
+        store.write_bulk_repeatable(slice).await?;
+    }
+    store.write(move |tx| keep(tx, place, now)).await
+}
+
+/// Remembers that everybody left at every moment so far, unless the rule changed meanwhile.
+fn keep(tx: &Tx<'_>, place: DeviceId, now: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE everybody_out SET handled_to = ?2 WHERE device_id = ?1 AND handled_to < ?2",
+        (place, now),
+    )?;
+    Ok(())
+}
+
+/// Checks out those of the delegates who are inside by an entry before a moment that has come.
+fn leave(
+    tx: &Tx<'_>,
+    zone: &Zone,
+    place: DeviceId,
+    now: Timestamp,
+    delegates: &[DelegateId],
+) -> Result<()> {
+    let device_cache = tx.cache::<DeviceCache>();
+    let Some(rule) = Rule::of(tx, &device_cache, place)? else {
+        return Ok(());
+    };
+    for delegate in delegates {
+        if rule.spares(tx, *delegate)? {
+            continue;
+        }
+        let history = History::of(tx, &device_cache, *delegate)?;
+        if let Some(moment) = rule.due(tx, &device_cache, &history, zone, now)? {
+            check_out(tx, &device_cache, history, *delegate, place, moment)?;
+        }
+    }
+    Ok(())
+}
+
+/// As [`leave`], for whoever has a code that is unknown.
+fn leave_by_code(
+    tx: &Tx<'_>,
+    settings: &Arc<Settings>,
+    place: DeviceId,
+    now: Timestamp,
+    codes: &[DelegateSelector],
+) -> Result<()> {
+    let device_cache = tx.cache::<DeviceCache>();
+    let Some(rule) = Rule::of(tx, &device_cache, place)? else {
+        return Ok(());
+    };
+    let ctx = Context::of_command("api", Arc::clone(settings));
+    for code in codes {
+        let history = History::of_code(tx, &device_cache, code.code().unwrap_or_default())?;
+        if let Some(moment) = rule.due(tx, &device_cache, &history, &settings.zone, now)? {
+            check_out_code(tx, &ctx, code, place, moment)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
