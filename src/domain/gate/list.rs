@@ -168,7 +168,8 @@ impl GateList {
             let day = self
                 .settings
                 .day(presence::happened_at(connection, last_in)?);
-            let of_day = presence::entries_on(connection, &doors, delegate, place, day, REPEAT_MAX)?;
+            let of_day =
+                presence::entries_on(connection, &doors, delegate, place, day, REPEAT_MAX)?;
             put("dayEntries", json!(of_day.1));
         }
         let inside = history.inside(connection, &device_cache)?;
