@@ -15,6 +15,7 @@ use crate::{
         apps::state::{self, Running},
         delegates, devices,
         interactions::{
+            evacuation,
             inside::{self, Occupied},
             log::lines::{Line, newest_conflicts, newest_refusals},
             presence::ANYWHERE,
@@ -45,6 +46,8 @@ pub(super) fn routes() -> Vec<Route> {
 struct Page {
     layout: Layout,
     now: Now,
+    /// Evacuations that run: their numbers and the names of their places.
+    evacuations: Vec<(i64, String)>,
     /// Places that an upgrade closed to those who are not registered.
     closed: Vec<(i64, String)>,
     /// Incidents with the file, until somebody acknowledges them.
@@ -234,6 +237,14 @@ fn steps(connection: &Connection) -> Result<Vec<Step>> {
     ])
 }
 
+/// The evacuations that run, with the names of their places.
+fn evacuations(connection: &Connection) -> Result<Vec<(i64, String)>> {
+    let running = evacuation::running(connection)?.into_iter();
+    running
+        .map(|one| Ok((one.id, one.name(connection)?)))
+        .collect()
+}
+
 async fn show(request: RequestContext) -> Result<Response> {
     let counts = request.console.live.check_ins();
     let console = Arc::clone(&request.console);
@@ -244,6 +255,7 @@ async fn show(request: RequestContext) -> Result<Response> {
         Ok(Page {
             now: Now::read(&console, &layout, &counts, connection)?,
             layout,
+            evacuations: evacuations(connection)?,
             closed: devices::closed_by_upgrade(connection)?,
             shown_until: notices.last().map_or(0, |(at, _)| at.0),
             notices,

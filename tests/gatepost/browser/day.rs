@@ -16,6 +16,7 @@ pub const PASSING: [&str; 5] = [
 /// Spends it, in a browser where an administrator is signed in; files go into a folder.
 pub fn spend(browser: &Browser, served: &Served, folder: &Path) {
     connect(browser, served);
+    evacuate(browser);
     publish(browser);
     write_region(browser);
     settle(browser);
@@ -24,6 +25,15 @@ pub fn spend(browser: &Browser, served: &Served, folder: &Path) {
     subscribe(browser);
     write(browser);
     upload_bad_rows(browser, folder);
+}
+
+/// An evacuation that runs.
+fn evacuate(browser: &Browser) {
+    browser.go("/console");
+    browser.run("window.confirm = () => true", &[]);
+    browser.press("More");
+    browser.press("Evacuation list");
+    browser.tells("Evacuation of the whole venue");
 }
 
 /// A UHF reader that does not answer, attendees with tag numbers, and a tag that is followed.

@@ -35,8 +35,7 @@ fn open_desk() -> (tempfile::TempDir, Served, Browser) {
         &["import", "delegates", path.to_str().expect("a path")],
     );
     assert!(imported.status.success(), "{imported:?}");
-    browser.press("Desk");
-    browser.arrives_at("/console/desk");
+    browser.go("/console/desk");
     (folder, served, browser)
 }
 
