@@ -37,7 +37,7 @@ SELECT delegate_id, place_id AS device_id, check_ins,
                  WHERE o.first_delegate_id = delegate_id AND o.effect = 1 AND o.moment = in_at
                        AND o.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id))
            -- Who left a place above left this one, too.
-           END AND NOT day_ended(device_id, in_at) AND NOT EXISTS (
+           END AND NOT day_ended(p.place_id, in_at) AND NOT EXISTS (
                WITH RECURSIVE above (id) AS (
                    SELECT d.parent_id FROM devices AS d WHERE d.id = p.place_id
                    UNION SELECT d.parent_id FROM above JOIN devices AS d ON d.id = above.id)

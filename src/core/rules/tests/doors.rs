@@ -1,6 +1,6 @@
 //! The law at doors: what a door sets narrows the rules of its place, and refusals name both.
 
-use super::{minute, rules_json};
+use super::minute;
 use crate::{
     core::rules::{
         AccessRules, CheckInFacts, Door, Entry, Passage, Place, Position, PresenceState, RuleSet,
@@ -91,6 +91,9 @@ fn verdict(
         last_passage: &|last| Ok((last.at, at_door.clone())),
         inside: last.is_some(),
         entries: u32::from(last.is_some()) * 2,
+        last_in_of_day: None,
+        is_today: true,
+        attendee_type: None,
         joined,
         rooms: &[],
         at: minute(at),
@@ -116,13 +119,13 @@ pub(super) fn law() -> Value {
         }
         let of_door = &door.place;
         json!({
-            "rules": rules_json(rules),
+            "rules": rules.to_gate(&Zone::default()),
             "door": {
                 "place": {
                     "name": of_door.name, "available": of_door.available,
                     "startAt": of_door.start_at.map(|at| at.0), "endAt": of_door.end_at.map(|at| at.0),
                 },
-                "rules": door.rules.as_ref().map(AccessRules::to_json),
+                "rules": door.rules.as_ref().map(|rules| rules.to_gate(&Zone::default())),
             },
             "verdicts": verdicts,
         })
