@@ -274,6 +274,23 @@ test("everybody leaves at the moment though the server is away, and crew stays",
   assert.equal(judge(list.facts(list.find("T-1"), "in", now, [])).code, 0);
 });
 
+test("who was inside until a day began leaves nobody's count when everybody leaves", async () => {
+  let now = 3100;
+  const list = new List(await Store.open(`list-${(names += 1)}`), () => now);
+  const stay = { inside: true, rooms: [10], entries: 1 };
+  const all = [person(1, "Ada", { ...stay, lastIn: 900, since: 900 }), person(2, "Bob", { ...stay, lastIn: 3050, since: 3050 })];
+  const rooms = [{ ...PLACE.rooms[0], capacity: 9, inside: 3, daily: true }];
+  const everybodyOut = [{ rooms: [10], at: [3500], except: [] }];
+  const place = { ...PLACE, rules: { entry: "daily" }, rooms, inside: 3, daily: true, days: [500, 3000], everybodyOut };
+  await list.apply(all, { cursor: "a", serverTime: 3100, place });
+  now = 3600;
+  // Ada is in no count since the day began, and Bob is one.
+  assert.deepEqual([...list.counts([]).values()], [2, 2]);
+  assert.equal(judge(list.facts(list.find("T-1"), "out", now, [])).code, 0);
+  assert.equal(judge(list.facts(list.find("T-2"), "out", now, [])).code, 745);
+  assert.equal(judge(list.facts(list.find("T-2"), "in", now, [])).code, 0);
+});
+
 test("who moved on to another room may still be checked out", async () => {
   const { list } = await fresh();
   await list.apply([person(1, "Ada", { lastIn: 100, movedOn: true, entries: 1 })], { cursor: "a", serverTime: 150, place: PLACE });
