@@ -82,3 +82,6 @@ export function split(text) {
   const folded = fold(text);
   return folded ? folded.split(" ") : [];
 }
+
+/** The form in which types are compared: unlike names, `VIP+` is another than `VIP`. @param {string} text */
+export const foldType = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("ß", "ss").trim();

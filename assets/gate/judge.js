@@ -1,6 +1,7 @@
 // May this person pass here now? The rules of `src/core/rules/passage.rs`, for a gate that cannot
 // reach the server. Pure: facts in, a verdict out. `tests/gate/judge.json` holds both to one law.
 
+import { foldType } from "./fold.js";
 import { dayBegan } from "./list.js";
 import { t } from "./texts.js";
 
@@ -96,9 +97,6 @@ function judgeCheckIn(facts) {
   if (full) return refuse(744, "full", { place: full.name, inside: full.inside, capacity: full.capacity });
   return PASSES;
 }
-
-/** The form in which types are compared: unlike names, `VIP+` is another than `VIP`. @param {string} text */
-export const foldType = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("ß", "ss").trim();
 
 /** @param {Facts} facts @param {Rules} rules @returns {Verdict|undefined} */
 function judgeTime(facts, rules) {

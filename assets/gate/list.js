@@ -3,6 +3,7 @@
 
 import { meant } from "./barcode.js";
 import { find, indexed } from "./find.js";
+import { foldType } from "./fold.js";
 
 /**
  * @typedef {object} Person
@@ -351,11 +352,11 @@ export class List {
 
   /** A person after the moments since. @param {Person} person @param {number} since @returns {Person} */
   #left(person, since) {
-    const type = fold(person.category ?? "");
+    const type = foldType(person.category ?? "");
     return this.#moments(since).reduce((state, { rooms, at, except }) => {
       // Whoever is in another room is inside a place above, too.
       const isInside = state.inside || (state.movedOn && rooms.length > 1);
-      if (!isInside || except.some((name) => fold(name) === type)) return state;
+      if (!isInside || except.some((name) => foldType(name) === type)) return state;
       return { ...state, lastOut: at, inside: false, movedOn: false, rooms: (state.rooms ?? []).filter((id) => !rooms.includes(id)) };
     }, person);
   }

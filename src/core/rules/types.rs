@@ -16,7 +16,7 @@ const LIST_MAX: usize = 200;
 const TYPE_MAX_CHARS: usize = 255;
 
 /// The form in which types are compared: in lower case and without accents, as `foldType` of
-/// `assets/gate/judge.js` gives it.
+/// `assets/gate/fold.js` gives it.
 pub fn folded(name: &str) -> String {
     let letters = name.trim().chars().flat_map(char::to_lowercase);
     let letters = DecomposingNormalizerBorrowed::new_nfd().normalize_iter(letters);
