@@ -20,7 +20,7 @@ SELECT id, interaction_type, first_delegate_id, second_delegate_id, third_delega
        first_device_id, second_device_id, third_device_id, data, admitted,
        datetime(recorded_at / 1000, 'unixepoch') AS recorded_at,
        datetime(created_at / 1000, 'unixepoch') AS created_at,
-       coalesce((SELECT place_id FROM doors WHERE doors.id = first_device_id), first_device_id) AS place_id
+       CAST(coalesce((SELECT place_id FROM doors WHERE doors.id = first_device_id), first_device_id) AS INTEGER) AS place_id
 FROM file.interactions;
 
 -- One pass over the index of what first delegates did tells when; what they did at a door, they did at its place. Only
@@ -97,7 +97,7 @@ SELECT delegate_id, place_id AS device_id, check_ins,
        datetime(out_at / 1000, 'unixepoch') AS last_out_at,
        place_id
 FROM (
-    SELECT delegate_id, coalesce(doors.place_id, device_id) AS place_id, sum(check_ins) AS check_ins,
+    SELECT delegate_id, CAST(coalesce(doors.place_id, device_id) AS INTEGER) AS place_id, sum(check_ins) AS check_ins,
            max(in_at) AS in_at, max(out_at) AS out_at, max(join_at) AS join_at, max(leave_at) AS leave_at
     FROM (
         SELECT first_delegate_id AS delegate_id, first_device_id AS device_id,
@@ -124,12 +124,12 @@ SELECT delegate_id, place_id AS device_id, iif(interaction_type = 'entered', 're
        place_id
 FROM (
     SELECT first_delegate_id AS delegate_id, interaction_type, recorded_at AS at,
-           coalesce((SELECT doors.place_id FROM doors WHERE doors.id = first_device_id), first_device_id) AS place_id,
+           CAST(coalesce((SELECT doors.place_id FROM doors WHERE doors.id = first_device_id), first_device_id) AS INTEGER) AS place_id,
            -- 0: it begins none.
            stay_end(
                (SELECT stay_places(id, parent_id, coalesce(device_type = 'session', 0),
                                    iif(device_type = 'session', unixepoch(end_at) * 1000, NULL)) FROM devices),
-               recorded_at, coalesce((SELECT doors.place_id FROM doors WHERE doors.id = first_device_id), first_device_id),
+               recorded_at, CAST(coalesce((SELECT doors.place_id FROM doors WHERE doors.id = first_device_id), first_device_id) AS INTEGER),
                interaction_type) OVER (
                PARTITION BY first_delegate_id ORDER BY recorded_at, id
                ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS ends

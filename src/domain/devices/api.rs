@@ -33,6 +33,10 @@ impl Described for AccessRules {
     fn schema() -> MetaSchema {
         access_rules(false)
     }
+
+    fn register_parts(registry: &mut Registry) {
+        TypeTime::register(registry);
+    }
 }
 
 /// The rules as they are sent: `null` removes one.
@@ -43,6 +47,29 @@ impl Described for AccessRulesInput {
 
     fn schema() -> MetaSchema {
         access_rules(true)
+    }
+
+    fn register_parts(registry: &mut Registry) {
+        TypeTime::register(registry);
+    }
+}
+
+/// When types of delegates may enter.
+struct TypeTime;
+
+impl Described for TypeTime {
+    const NAME: &'static str = "TypeTime";
+
+    fn schema() -> MetaSchema {
+        from_json(&json!({
+            "type": "object", "required": ["types", "from", "until"],
+            "description": "A time in which types of delegates may enter.",
+            "properties": {
+                "types": {"type": "array", "items": {"type": "string"}},
+                "from": {"type": "string", "description": "`hh:mm` of every day, or `yyyy-mm-dd hh:mm`."},
+                "until": {"type": "string", "description": "In the same form; exclusive."},
+            },
+        }))
     }
 }
 
@@ -82,11 +109,7 @@ fn access_rules(nullable: bool) -> MetaSchema {
             "typeTimes": {
                 "type": "array", "nullable": nullable,
                 "description": "When types of delegates may enter; other types are not narrowed.",
-                "items": {"type": "object", "required": ["types", "from", "until"], "properties": {
-                    "types": {"type": "array", "items": {"type": "string"}},
-                    "from": {"type": "string", "description": "`hh:mm` of every day, or `yyyy-mm-dd hh:mm`."},
-                    "until": {"type": "string", "description": "In the same form; exclusive."},
-                }},
+                "items": {"$ref": TypeTime::NAME},
             },
             "everybodyOutAt": {
                 "type": "string", "nullable": nullable, "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$",

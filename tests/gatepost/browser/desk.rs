@@ -99,7 +99,7 @@ fn a_name_of_several_is_chosen_and_an_unknown_one_walks_in() {
     });
     browser.key("Enter", 0);
     browser.until("the panel is there", || browser.has("#walk-in"));
-    browser.press("Register and check in");
+    browser.click("#walk-in button[type=submit]");
     browser.tells("Registered and checked in");
     assert_eq!(verdict(&browser)[1], json!("Zoë Unheard"));
     let faults = Examiner::installed().faults(&browser, "desk with a verdict");

@@ -22,7 +22,7 @@ fn built_in() -> Vec<(&'static str, &'static str)> {
         ("feature", "ping-info"),
         ("rank", "event"),
         ("rank", "location, room"),
-        ("rank", "session"),
+        ("rank", "session, door"),
         ("rank", ""),
         ("allowRejected", "no"),
         ("delegateType", ""),

@@ -39,10 +39,11 @@ fn words_in(bytes: &[u8], person: &Person) -> Vec<String> {
         .collect()
 }
 
-/// What the file shows to whoever reads it: every value of every table but the search index.
+/// What the file shows to whoever reads it: every value of every table but the search index, which keeps no values.
 fn shown(path: &Path) -> Vec<u8> {
     let connection = rusqlite::Connection::open(path).expect("the file");
-    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'delegates_search_%'";
+    let tables =
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'delegates_search%'";
     let mut tables = connection.prepare(tables).expect("tables");
     let names = tables.query_map([], |row| row.get(0)).expect("tables");
     let names: Vec<String> = names.map(|name| name.expect("a name")).collect();
