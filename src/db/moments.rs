@@ -133,6 +133,10 @@ mod tests {
     fn a_file_and_a_log_of_different_moments_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let (database, _lock, store) = serve(folder.path());
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method alone is for one lifetime only"
+        )]
         let record = || store.write_blocking(|tx| tx.new_interaction_id());
         let moments: Vec<_> = (0..4)
             .map(|number| {

@@ -71,17 +71,16 @@ pub(super) fn judge(
     {
         return Ok(());
     }
-    let told = match next_opening(&hours, facts) {
-        Some(opens) => format!("{place} opens for {own} at {opens}"),
-        None => {
-            let ends = hours.iter().filter_map(|hours| match hours {
-                Hours::Daily(..) => None,
-                Hours::Once(_, until) => facts.zone.instant(*until),
-            });
-            let last = ends.max().unwrap_or(facts.at);
-            let since = facts.zone.spoken(last, facts.now);
-            format!("{place} has been closed for {own} since {since}")
-        }
+    let told = if let Some(opens) = next_opening(&hours, facts) {
+        format!("{place} opens for {own} at {opens}")
+    } else {
+        let ends = hours.iter().filter_map(|hours| match hours {
+            Hours::Daily(..) => None,
+            Hours::Once(_, until) => facts.zone.instant(*until),
+        });
+        let last = ends.max().unwrap_or(facts.at);
+        let since = facts.zone.spoken(last, facts.now);
+        format!("{place} has been closed for {own} since {since}")
     };
     refuse(Refusal::OutsideWindow, told)
 }

@@ -16,7 +16,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::{Value, json};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, hash_map::Entry};
 
 #[derive(Debug, Clone)]
 pub struct Evacuation {
@@ -164,10 +164,11 @@ pub fn people(connection: &Connection, evacuation: &Evacuation) -> Result<Vec<Pe
         let place = match at {
             None => String::new(),
             Some((device, _)) => {
-                if !names.contains_key(&device) {
-                    names.insert(device, devices::called(connection, device)?);
-                }
-                names[&device].clone()
+                let name = match names.entry(device) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(unknown) => unknown.insert(devices::called(connection, device)?),
+                };
+                name.clone()
             }
         };
         Ok(statement.query_row([id], |row| {
@@ -208,10 +209,14 @@ fn safe(connection: &Connection, id: i64) -> Result<HashMap<DelegateId, (Timesta
     let mut safe = HashMap::new();
     for row in rows {
         let (delegate, at, actor) = row?;
-        if !actors.contains_key(&actor) {
-            actors.insert(actor.clone(), actor_name(connection, &actor)?);
-        }
-        safe.insert(delegate, (at, actors[&actor].clone()));
+        let name = match actors.entry(actor) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let name = actor_name(connection, unknown.key())?;
+                unknown.insert(name)
+            }
+        };
+        safe.insert(delegate, (at, name.clone()));
     }
     Ok(safe)
 }

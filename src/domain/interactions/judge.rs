@@ -305,7 +305,8 @@ pub struct DeviceCache {
     paths: RefCell<HashMap<DeviceId, Rc<[DeviceId]>>>,
     /// By the app and the place.
     may_use: RefCell<HashMap<(Option<DeviceId>, DeviceId), bool>>,
-    /// Which day the file goes by.
+    /// The day that the file goes by, which may have none; `None` until it was looked up.
+    #[expect(clippy::option_option, reason = "one is of the file, one of the cache")]
     day: Cell<Option<Option<Day>>>,
     /// Whether places that say nothing else have daily entry.
     default_daily: Cell<Option<bool>>,

@@ -55,7 +55,8 @@ impl Venue {
             "SELECT (SELECT value / 60000 % 1440 FROM counters WHERE name = 'day_begins') = {}
                 AND (SELECT value FROM counters WHERE name = 'moves') IS
                     (SELECT value FROM counters WHERE name = 'moves_counted')",
-            starts[..2].parse::<i64>().unwrap() * 60 + starts[3..].parse::<i64>().unwrap(),
+            starts[..2].parse::<i64>().expect("a number") * 60
+                + starts[3..].parse::<i64>().expect("a number"),
         );
         let is_counted = || self.server.value::<Option<bool>>(&counted) == Some(true);
         until("the day to begin", is_counted);

@@ -192,7 +192,7 @@ fn a_draft_reaches_apps_when_it_is_published_and_not_before() {
     assert_eq!(settings["columns"], 3);
     assert_eq!(
         settings["deviceHierarchy"],
-        json!([["event"], ["location", "room"], ["session"]])
+        json!([["event"], ["location", "room"], ["session", "door"]])
     );
     assert_eq!(pinged(&phone, 2)["configConfirmed"], true);
     let page = crew.get(&format!("/console/devices/{device}")).shown();
