@@ -326,7 +326,7 @@ fn a_form_that_is_sent_as_it_was_shown_changes_nothing() {
 }
 
 #[test]
-fn days_and_types_are_fields_and_rules_without_one_stay() {
+fn days_and_types_are_fields_of_the_form() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);
     let api = server.caller_with_all();
@@ -350,7 +350,11 @@ fn days_and_types_are_fields_and_rules_without_one_stay() {
             ("publicId", "p"),
             ("available", "1"),
         ];
-        let rules = [("entry", "daily"), ("maxCheckIns", "2")];
+        let rules = [
+            ("entry", "daily"),
+            ("maxCheckIns", "2"),
+            ("everybodyOutAt", "23:00"),
+        ];
         let parent: &'static str = format!("Hall (#{hall})").leak();
         let all = [&fixed[..], &rules[..], &[("parent", parent)], more];
         crew.edit(lounge, &all.concat())
