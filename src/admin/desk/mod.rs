@@ -182,7 +182,7 @@ async fn page(
 
 async fn side(request: &RequestContext, desk: Desk, verdict: Option<Verdict>) -> Result<Side> {
     let user = request.current_user()?.user;
-    let since = Timestamp(Timestamp::now().0 - RECENT_MS);
+    let since = since();
     let recent = request
         .read(move |connection| desk::recent(connection, user, since, RECENT))
         .await?;
@@ -200,6 +200,11 @@ async fn answer_with(request: &RequestContext, desk: Desk, verdict: Verdict) -> 
         return answer::page(&side(request, desk, Some(verdict)).await?);
     }
     page(request, desk, Some(verdict), None).await
+}
+
+/// The moment from which the desk lists passages and takes them back.
+fn since() -> Timestamp {
+    Timestamp(Timestamp::now().0 - RECENT_MS)
 }
 
 /// Has the browser remember the place.

@@ -3,6 +3,7 @@
 use super::{
     Desk, answer_with,
     find::candidates,
+    since,
     verdict::{Finding, Verdict, remark},
 };
 use crate::admin::prelude::*;
@@ -10,10 +11,10 @@ use crate::{
     domain::{
         delegates,
         interactions::{
+            desk,
             draft::Draft,
             record::{self, record},
             refusing_rule::refusing_rule,
-            remove, rows,
             types::{InteractionType, JOIN, OVERRIDE},
         },
     },
@@ -254,16 +255,11 @@ impl Passage {
 
 /// Takes back a passage that this desk's user recorded.
 pub(super) async fn undo(request: RequestContext) -> Result<Response> {
-    let desk = Desk::of(&request);
+    let here = Desk::of(&request);
     let id = request.form.number("interaction")?.unwrap_or_default();
+    let since = since();
     let done = request.write(move |tx, ctx| {
-        let taken = rows::find(tx, id)?.ok_or_else(|| {
-            Error::new(
-                Kind::InteractionNotFound,
-                "this passage was taken back already",
-            )
-        })?;
-        remove::remove(tx, ctx, id)?;
+        let taken = desk::undo(tx, ctx, id, since)?;
         let delegate = taken.delegates[0].map(|delegate| delegate.0);
         let word = match &*taken.kind {
             "check-out" => "Check-out undone",
@@ -273,9 +269,9 @@ pub(super) async fn undo(request: RequestContext) -> Result<Response> {
     });
     let verdict = match done.await {
         Err(gone) if gone.kind == Kind::InteractionNotFound => {
-            Verdict::new(Finding::Told, answer::sentence(&gone.message))
+            Verdict::new(Finding::Told, "This passage was taken back already.")
         }
         done => done?,
     };
-    answer_with(&request, desk, verdict).await
+    answer_with(&request, here, verdict).await
 }

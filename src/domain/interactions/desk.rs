@@ -1,13 +1,21 @@
 //! The desk's own view of what happened: the newest passages that one user recorded, refusals and undone ones
 //! among them.
 
-use super::types::{CHECK_IN, CHECK_OUT, OVERRIDE};
-use crate::{
-    core::audit,
-    domain::{delegates, devices::NAME},
-    types::{Timestamp, UserId, error::Result},
+use super::{
+    remove,
+    rows::{self, Interaction},
+    types::{self, CHECK_IN, CHECK_OUT, OVERRIDE},
 };
-use rusqlite::{Connection, params};
+use crate::{
+    core::{Context, audit},
+    db::Tx,
+    domain::{delegates, devices::NAME},
+    types::{
+        Timestamp, UserId,
+        error::{Error, Kind, Result},
+    },
+};
+use rusqlite::{Connection, Row, params};
 use std::cmp::Reverse;
 
 /// A passage at the desk.
@@ -24,6 +32,20 @@ pub struct DeskRow {
     pub result: DeskResult,
 }
 
+impl DeskRow {
+    /// Reads the first five columns of each of the lists here.
+    fn read(row: &Row<'_>, result: DeskResult) -> rusqlite::Result<Self> {
+        Ok(Self {
+            at: row.get(0)?,
+            delegate: row.get(1)?,
+            name: row.get(2)?,
+            delegate_type: row.get(3)?,
+            place: row.get(4)?,
+            result,
+        })
+    }
+}
+
 /// The outcome of a passage at the desk.
 #[derive(Debug, Clone)]
 pub enum DeskResult {
@@ -31,7 +53,7 @@ pub enum DeskResult {
     Recorded { interaction: i64, kind: String },
     /// Refused, with the reason.
     Refused(String),
-    /// Recorded, and taken back by this user since.
+    /// Recorded, and taken back since, by whom.
     Undone { by: String },
 }
 
@@ -48,6 +70,28 @@ pub fn recent(
     rows.sort_by_key(|row| Reverse(row.at));
     rows.truncate(limit);
     Ok(rows)
+}
+
+/// Takes back a passage that a user recorded since a moment, and gives it as it was.
+///
+/// # Errors
+/// [`Kind::Forbidden`] for any other interaction; [`Kind::InteractionNotFound`].
+pub fn undo(tx: &Tx<'_>, ctx: &Context, id: i64, since: Timestamp) -> Result<Interaction> {
+    let taken = rows::find(tx, id)?.ok_or_else(|| remove::missing(&id))?;
+    let is_own = tx
+        .prepare_cached(
+            "SELECT 1 FROM interactions
+             WHERE id = ?1 AND user_id = ?2 AND admitted = 0 AND created_at >= ?3",
+        )?
+        .exists(params![id, ctx.user, since])?;
+    if !is_own || types::passage_effect(&taken.kind).is_none() {
+        return Err(Error::new(
+            Kind::Forbidden,
+            "the desk takes back only what you recorded there today",
+        ));
+    }
+    remove::remove(tx, ctx, id)?;
+    Ok(taken)
 }
 
 fn recorded(
@@ -68,17 +112,11 @@ fn recorded(
     let rows = statement.query_map(
         params![user, since, limit, kinds[0], kinds[1], kinds[2]],
         |row| {
-            Ok(DeskRow {
-                at: row.get(0)?,
-                delegate: row.get(1)?,
-                name: row.get(2)?,
-                delegate_type: row.get(3)?,
-                place: row.get(4)?,
-                result: DeskResult::Recorded {
-                    interaction: row.get(5)?,
-                    kind: row.get(6)?,
-                },
-            })
+            let result = DeskResult::Recorded {
+                interaction: row.get(5)?,
+                kind: row.get(6)?,
+            };
+            DeskRow::read(row, result)
         },
     )?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -99,14 +137,7 @@ fn refused(
         delegates::NAME
     ))?;
     let rows = statement.query_map(params![user, since, limit], |row| {
-        Ok(DeskRow {
-            at: row.get(0)?,
-            delegate: row.get(1)?,
-            name: row.get(2)?,
-            delegate_type: row.get(3)?,
-            place: row.get(4)?,
-            result: DeskResult::Refused(row.get(5)?),
-        })
+        DeskRow::read(row, DeskResult::Refused(row.get(5)?))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
@@ -128,23 +159,14 @@ fn undone(
         delegates::NAME
     ))?;
     let rows = statement.query_map(params![user, since, limit], |row| {
-        Ok((
-            DeskRow {
-                at: row.get(0)?,
-                delegate: row.get(1)?,
-                name: row.get(2)?,
-                delegate_type: row.get(3)?,
-                place: row.get(4)?,
-                result: DeskResult::Undone { by: String::new() },
-            },
-            row.get::<_, String>(5)?,
-        ))
+        let undone = DeskResult::Undone { by: row.get(5)? };
+        DeskRow::read(row, undone)
     })?;
-    let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter();
-    let named = |(row, actor): (DeskRow, String)| {
-        let by = audit::actor_name(connection, &actor)?;
-        let result = DeskResult::Undone { by };
-        Ok(DeskRow { result, ..row })
-    };
-    rows.map(named).collect()
+    let mut rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    for row in &mut rows {
+        if let DeskResult::Undone { by } = &mut row.result {
+            *by = audit::actor_name(connection, by)?;
+        }
+    }
+    Ok(rows)
 }

@@ -208,6 +208,28 @@ fn a_passage_is_taken_back_where_it_is_shown() {
         .shown();
 }
 
+/// An operator deletes nothing else by it: that is for administrators.
+#[test]
+fn the_undo_takes_back_nothing_of_others() {
+    let server = Server::start();
+    let gate = server.caller_with_all();
+    let venue = venue(&gate);
+    let crew = server.crew(ConsoleRole::Operator);
+    gate.interact(
+        "check-in",
+        &json!({"delegate": "barcode:ADA-1", "device": venue.hall.parse::<i64>().expect("an id")}),
+    );
+    let other = server.crew(ConsoleRole::Administrator);
+    other
+        .at_desk("check-in", &venue.hall, &[("q", "GRA-1")])
+        .shown();
+    for id in ["1", "2"] {
+        crew.at_desk("undo", &venue.hall, &[("interaction", id)])
+            .refused(403, "only what you recorded");
+    }
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 2);
+}
+
 #[test]
 fn a_walk_in_is_registered_with_a_code_and_checked_in() {
     let server = Server::start();
