@@ -58,7 +58,7 @@
     }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && typing === field) { event.preventDefault(); choose(step); }
-    if (event.key === "Enter" && typing === field && !event.defaultPrevented) { event.preventDefault(); chosen()?.click(); }
+    if (event.key === "Enter" && typing === field && !event.defaultPrevented) { event.preventDefault(); if (chosen()) chosen().click(); else form.requestSubmit(); }
     if (event.key === "Enter") burst = "";
     if (event.key === "F2") { event.preventDefault(); document.querySelector(".desk-place > summary").click(); }
     if (event.key === "F4") { event.preventDefault(); document.querySelector("[data-key=F4]")?.click(); }

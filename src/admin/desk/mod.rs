@@ -147,12 +147,12 @@ async fn page(
     let side = side(request, desk.clone(), verdict).await?;
     let wants_panel = panel.is_some() || request.query.ticked("walkin");
     let typed = request.query.text("q").to_owned();
-    let (chosen, settings) = (desk.place, request.console.settings());
+    let chosen = desk.place;
     let work = move |connection: &Connection| {
         let (choices, has_more) = choices(connection, chosen)?;
         let name = chosen.map(|place| devices::name_of(connection, place));
         let panel = match panel {
-            None if wants_panel => Some(walk_in::Panel::new(connection, &settings, &typed)?),
+            None if wants_panel => Some(walk_in::Panel::new(connection, &typed)?),
             panel => panel,
         };
         Ok((choices, has_more, name.transpose()?.flatten(), panel))

@@ -8,12 +8,9 @@ use super::{
     verdict::{Finding, Verdict},
 };
 use crate::admin::prelude::*;
-use crate::{
-    core::settings::Settings,
-    domain::{
-        delegates,
-        gate::walk_in::{Newcomer, Outcome as Registered, check_name},
-    },
+use crate::domain::{
+    delegates,
+    gate::walk_in::{Newcomer, Outcome as Registered, check_name},
 };
 
 use serde_json::Map;
@@ -36,11 +33,11 @@ pub(super) struct Panel {
 
 impl Panel {
     /// An empty panel, for what was typed into the desk's field: a name, or a code that nobody has.
-    pub fn new(connection: &Connection, settings: &Settings, typed: &str) -> Result<Self> {
+    pub fn new(connection: &Connection, typed: &str) -> Result<Self> {
         let is_code = super::pass::is_code(typed);
         let name = if is_code { "" } else { typed };
         let (first, last) = name.rsplit_once(' ').unwrap_or((name, ""));
-        let mut panel = Self::of(connection, settings, &Fields::default())?;
+        let mut panel = Self::of(connection, &Fields::default())?;
         (panel.first_name, panel.last_name) = (first.trim().to_owned(), last.trim().to_owned());
         panel.code = if is_code {
             typed.to_owned()
@@ -50,10 +47,9 @@ impl Panel {
         Ok(panel)
     }
 
-    fn of(connection: &Connection, _settings: &Settings, form: &Fields) -> Result<Self> {
+    fn of(connection: &Connection, form: &Fields) -> Result<Self> {
         let text = |name| form.text(name).to_owned();
-        let mut names = delegates::types(connection)?;
-        names.truncate(TYPES_MAX);
+        let names = delegates::common_types(connection, TYPES_MAX)?;
         let chosen = form.text("type");
         let types = names.iter().enumerate();
         let types = types.map(|(at, name)| {
@@ -144,10 +140,9 @@ pub(super) async fn register(request: RequestContext) -> Result<Response> {
         Ok(verdict) => page(&request, desk, Some(verdict), None).await,
         Err(cause) => {
             let failure = crate::admin::form::told(cause)?;
-            let settings = request.console.settings();
             let form = request.form.clone();
             let mut panel = request
-                .read(move |connection| Panel::of(connection, &settings, &form))
+                .read(move |connection| Panel::of(connection, &form))
                 .await?;
             panel.failure = Some(answer::sentence(&failure));
             page(&request, desk, None, Some(panel)).await

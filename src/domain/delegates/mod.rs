@@ -162,6 +162,17 @@ pub fn types(connection: &Connection) -> Result<Vec<String>> {
     Ok(types.collect::<rusqlite::Result<_>>()?)
 }
 
+/// The types there are, the commonest first.
+pub fn common_types(connection: &Connection, limit: usize) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT delegate_type FROM delegates
+         WHERE delegate_type <> '' AND deleted_at IS NULL
+         GROUP BY delegate_type ORDER BY count(*) DESC, delegate_type LIMIT ?1",
+    )?;
+    let types = statement.query_map([limit], |row| row.get(0))?;
+    Ok(types.collect::<rusqlite::Result<_>>()?)
+}
+
 /// How many delegates there are.
 pub fn count(connection: &Connection) -> Result<u64> {
     let sql = "SELECT count(*) FROM delegates WHERE deleted_at IS NULL";

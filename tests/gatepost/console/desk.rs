@@ -236,6 +236,7 @@ fn a_walk_in_is_registered_with_a_code_and_checked_in() {
     let crew = server.crew(ConsoleRole::Operator);
     let gate = server.caller_with_all();
     let venue = venue(&gate);
+    gate.delegate(&json!({"firstName": "Ann", "delegateType": "Crew", "barcode": "ANN-1"}));
     let html = crew
         .get(&format!(
             "/console/desk?place={}&walkin=1&q=Marta+Kessler",
@@ -246,6 +247,14 @@ fn a_walk_in_is_registered_with_a_code_and_checked_in() {
         html.contains("value=\"Marta\"") && html.contains("value=\"Kessler\""),
         "{html}"
     );
+    // The commonest type is chosen, and a code that nobody has never opens the panel by Enter.
+    assert!(html.contains("value=\"Visitor\" checked"), "{html}");
+    let find = |typed: &str| {
+        let path = format!("/console/desk/find?place={}&q={typed}", venue.workshop);
+        crew.get(&path).shown()
+    };
+    assert!(find("Marta").contains("aria-selected=\"true\""));
+    assert!(!find("NEW-77").contains("aria-selected=\"true\""));
     let similar = crew
         .get("/console/desk/duplicates?firstName=Ada&lastName=Lovelace")
         .shown();
@@ -270,7 +279,7 @@ fn a_walk_in_is_registered_with_a_code_and_checked_in() {
     let taken = [("lastName", "Again"), ("code", "ADA-1")];
     crew.at_desk("walk-in", &venue.workshop, &taken)
         .refused(422, "ADA-1");
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 5);
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 6);
 }
 
 #[test]
