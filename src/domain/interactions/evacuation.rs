@@ -156,6 +156,7 @@ pub fn people(connection: &Connection, evacuation: &Evacuation) -> Result<Vec<Pe
         Some(_) => Vec::new(),
     };
     let mut safe = safe(connection, evacuation.id)?;
+    let ticked: Vec<DelegateId> = safe.keys().copied().collect();
     let mut names: HashMap<DeviceId, String> = HashMap::new();
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {NAME}, coalesce(p.phone, ''), coalesce(p.company, '') FROM delegates p WHERE p.id = ?1"
@@ -189,8 +190,7 @@ pub fn people(connection: &Connection, evacuation: &Evacuation) -> Result<Vec<Pe
         listed.insert(one.delegate);
         people.push(person(one.delegate, Some((one.device, one.since)))?);
     }
-    let left: Vec<_> = self::safe(connection, evacuation.id)?.into_keys().collect();
-    for delegate in left.into_iter().filter(|id| !listed.contains(id)) {
+    for delegate in ticked.into_iter().filter(|id| !listed.contains(id)) {
         people.push(person(delegate, None)?);
     }
     people.sort_by_cached_key(|person| person.name.to_lowercase());
