@@ -33,7 +33,8 @@ function foldWith(text, apostrophe) {
   let plain = text.replaceAll("`", "'");
   if (!ASCII.test(text)) {
     plain = "";
-    for (const letter of text.replace(APOSTROPHES, "'").normalize("NFKC")) {
+    // Before, as an accent alone would become a space; after, as one sign becomes another of the apostrophes.
+    for (const letter of text.replace(APOSTROPHES, "'").normalize("NFKC").replace(APOSTROPHES, "'")) {
       if (letter < "\u0080") plain += letter;
       else if (CJK.test(letter)) plain += LETTER.test(letter) ? ` ${letter} ` : " ";
       else for (const part of letter.normalize("NFKD")) for (const small of part.toLowerCase()) plain += spelt(small);
@@ -65,7 +66,7 @@ export const alternative = (folded) => folded.replace(/a[ae]+|[ou]e+|dj+/g, (let
 export function forms(text) {
   const words = split(text);
   const found = [...words];
-  if (/['’‘‛ʼʻʹ′`´]/u.test(text)) found.push(...foldWith(text, " ").split(" ").filter(Boolean));
+  if (!ASCII.test(text) || /['`]/.test(text)) found.push(...foldWith(text, " ").split(" ").filter(Boolean));
   if (words.length <= JOINED_WORDS_MAX) {
     for (let length = 2; length <= JOINED_MAX; length += 1) {
       for (let at = 0; at + length <= words.length; at += 1) {

@@ -39,7 +39,9 @@ fn fold_with(text: &str, apostrophes_separate: bool) -> String {
     }
     let composed = ComposingNormalizerBorrowed::new_nfkc();
     let decomposed = DecomposingNormalizerBorrowed::new_nfkd();
-    for letter in composed.normalize_iter(text.chars().map(plain_apostrophe)) {
+    // Before, as an accent alone would become a space; after, as one sign becomes another of the apostrophes.
+    let plain = composed.normalize_iter(text.chars().map(plain_apostrophe));
+    for letter in plain.map(plain_apostrophe) {
         if letter.is_ascii() {
             put_ascii(&mut words, letter);
         } else if is_cjk(letter) {
@@ -174,7 +176,7 @@ pub fn forms(text: &str) -> Vec<String> {
     let folded = fold(text);
     let words: Vec<&str> = folded.split(' ').filter(|word| !word.is_empty()).collect();
     let mut forms: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-    if text.chars().any(|letter| plain_apostrophe(letter) == '\'') {
+    if !text.is_ascii() || text.contains(['\'', '`']) {
         let parts = fold_with(text, true);
         let parts = parts.split(' ').filter(|part| !part.is_empty());
         forms.extend(parts.map(ToOwned::to_owned));
@@ -269,6 +271,16 @@ mod tests {
             ("none", ""),
         ] {
             assert_eq!(phone(text), digits, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_letter_is_folded_once_and_for_all() {
+        for letter in '\0'..=char::MAX {
+            for text in [letter.to_string(), format!("a{letter}b")] {
+                let folded = fold(&text);
+                assert_eq!(fold(&folded), folded, "{letter:?} {text}");
+            }
         }
     }
 
