@@ -111,11 +111,9 @@ pub async fn run(
         plain: exchange(plain),
         tls: tls.clone(),
     };
+    everybody_out::follow::where_due(&app).await;
     if let Err(cause) = recount::where_due(&app.store).await {
         tracing::warn!("counting who is inside where: {cause}");
-    }
-    if let Err(cause) = everybody_out::follow::where_due(&app.store, &app.settings()).await {
-        tracing::warn!("checking out everybody where they had to leave: {cause}");
     }
     let kinds: Vec<Arc<dyn Kind>> = vec![
         Arc::new(Webhooks::new(app.clone())),
@@ -154,7 +152,7 @@ pub async fn run(
         () = console.discovery.upkeep() => {}
         () = console.readers.run() => {}
         () = schedule::follow(&app) => {}
-        () = recount::follow(&app.store) => {}
+        () = recount::follow(&app) => {}
         () = everybody_out::follow::follow(&app) => {}
         () = outbox.run() => {}
         () = messages.run() => {}

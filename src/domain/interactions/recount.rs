@@ -1,9 +1,10 @@
 //! Holds the counts of those inside against the interactions that they follow from, and mends what
 //! differs.
 
-use super::{days, judge::DeviceCache, presence};
+use super::{days, everybody_out, judge::DeviceCache, presence};
 use crate::{
     db::{Store, Tx, counters},
+    identity::App,
     types::{Day, DeviceId, Timestamp, error::Result},
 };
 use rusqlite::Connection;
@@ -59,13 +60,15 @@ const PART: u32 = 2;
 
 /// Counts anew who is inside where whenever devices were moved or a day begins, beside gates that go
 /// on, until it is dropped.
-pub async fn follow(store: &Store) {
+pub async fn follow(app: &App) {
+    let store = &app.store;
     let mut known: Option<(u64, Day)> = None;
     loop {
         let begun = Instant::now();
         let (epoch, now) = (store.epoch(), Timestamp::now());
         let is_known = |(of, day): (u64, Day)| of == epoch && day.contains(now);
         if !known.is_some_and(is_known) {
+            everybody_out::follow::where_due(app).await;
             match days::turn(store, now).await {
                 Ok(day) => known = Some((epoch, day)),
                 Err(cause) => tracing::warn!("beginning the day: {cause}"),

@@ -183,6 +183,34 @@ fn a_day_that_began_while_the_server_was_off_has_begun_at_the_start() {
     venue.at("check-in", ada, 0).refused(412, 744, "");
 }
 
+/// A day ends daily stays without a check-out, so what everybody has to leave at comes first.
+#[test]
+fn everybody_left_in_the_evening_before_the_day_began_while_the_server_was_off() {
+    let mut venue = Venue::new(&json!({"entry": "daily", "everybodyOutAt": clock(HOUR)}));
+    let access = json!({"Access": {"entry": "single"}});
+    let session = venue
+        .api
+        .device(&json!({"name": "Talk", "parent": venue.hall, "data": access}));
+    let ada = venue.api.delegate(&json!({}));
+    let enters = |venue: &Venue, seconds_ago: i64| {
+        let scan = json!({"delegate": ada, "device": session, "recordedAt": now() - seconds_ago});
+        venue.api.interact("check-in", &scan)
+    };
+    enters(&venue, HOUR * 3 / 2).is(201);
+    venue.server.restart_after(|server| {
+        let starts = json!(clock(HOUR / 2));
+        server.sql(&format!(
+            "UPDATE settings SET value = '{starts}' WHERE name = 'dayStartsAt';
+             UPDATE everybody_out SET since = since - 7200000, handled_to = handled_to - 7200000"
+        ));
+    });
+    venue.api = venue.server.caller_with_all();
+    let check_outs = "SELECT count(*) FROM interactions WHERE interaction_type = 'check-out'";
+    assert_eq!(venue.server.value::<i64>(check_outs), 1);
+    assert_eq!(venue.inside(), [0; 3]);
+    enters(&venue, 0).is(201);
+}
+
 #[test]
 fn somebody_from_the_day_before_may_leave() {
     let venue = Venue::new(&json!({"entry": "daily"}));

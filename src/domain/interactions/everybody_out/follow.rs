@@ -22,16 +22,20 @@ const SLICE: usize = 100;
 /// Carries out every moment as it comes, until it is dropped.
 pub async fn follow(app: &App) {
     loop {
-        if let Err(cause) = where_due(&app.store, &app.settings()).await {
-            tracing::warn!("checking out everybody where they have to leave: {cause}");
-        }
+        where_due(app).await;
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
 /// Carries out the moments that have come: at the start, before anything else is written, those of the time in
-/// which no server ran.
-pub async fn where_due(store: &Store, settings: &Arc<Settings>) -> Result<()> {
+/// which no server ran; and before each day, which ends daily stays without a check-out.
+pub async fn where_due(app: &App) {
+    if let Err(cause) = carry_out(&app.store, &app.settings()).await {
+        tracing::warn!("checking out everybody where they have to leave: {cause}");
+    }
+}
+
+async fn carry_out(store: &Store, settings: &Arc<Settings>) -> Result<()> {
     let zone = settings.zone.iana_name().to_owned();
     let now = Timestamp::now();
     if store.look_up(|connection| is_out_of_step(connection, &zone, now))? {
