@@ -4,7 +4,7 @@
 //! # Layout
 //! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files; `hostile`
 //! burdens the server with bad connections; `limits`, `figures`, `paced`, `growth`, `data`, `console`,
-//! `pings`, `waiting`, `peers` and `readers` are the longer runs that start the server themselves; `names` finds people.
+//! `pings`, `waiting`, `peers`, `rules` and `readers` are the longer runs that start the server themselves; `names` finds people.
 
 mod chores;
 mod client;
@@ -28,6 +28,7 @@ mod pings;
 mod prepare;
 mod readers;
 mod report;
+mod rules;
 mod run;
 mod schedule;
 mod searches;
@@ -62,6 +63,7 @@ The handbook's figures (starts the server itself):
   cargo run --release --example load -- pings --output pings.txt
   cargo run --release --example load -- waiting --output waiting.txt
   cargo run --release --example load -- peers --output peers.txt
+  cargo run --release --example load -- rules
   cargo run --release --example load -- readers --output readers.txt
   cargo run --release --example load -- walks --output walks.txt
   cargo run --release --example load -- search";
@@ -130,6 +132,8 @@ enum What {
     Waiting(waiting::Options),
     /// Check-ins against the inserts of PocketBase, in pairs
     Peers(peers::Options),
+    /// Check-ins at doors with rules against check-ins at places without, in pairs
+    Rules(rules::Options),
     /// Check-ins beside UHF readers, with people who walk from hall to hall
     Readers(readers::Options),
     /// Finding attendees by what people type, and an import of 100,000
@@ -251,6 +255,7 @@ async fn perform(what: What) -> Result<bool> {
         What::Pings(options) => pings::figures(&options).await.map(|()| true),
         What::Waiting(options) => waiting::figures(&options).await.map(|()| true),
         What::Peers(options) => peers::figures(&options).await.map(|()| true),
+        What::Rules(options) => rules::figures(&options).await.map(|()| true),
         What::Readers(options) => readers::figures(&options).await,
         What::Search(options) => names::search(&options).map(|()| true),
         What::Walks(options) => readers::accuracy(&options),
