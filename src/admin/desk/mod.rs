@@ -148,11 +148,14 @@ async fn page(
     let wants_panel = panel.is_some() || request.query.ticked("walkin");
     let typed = request.query.text("q").to_owned();
     let chosen = desk.place;
+    let settings = request.console.settings();
     let work = move |connection: &Connection| {
         let (choices, has_more) = choices(connection, chosen)?;
         let name = chosen.map(|place| devices::name_of(connection, place));
         let panel = match panel {
-            None if wants_panel => Some(walk_in::Panel::new(connection, &typed)?),
+            None if wants_panel => {
+                Some(walk_in::Panel::new(connection, &settings.walk_in, &typed)?)
+            }
             panel => panel,
         };
         Ok((choices, has_more, name.transpose()?.flatten(), panel))

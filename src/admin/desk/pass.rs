@@ -5,11 +5,13 @@ use super::{
     find::candidates,
     since,
     verdict::{Finding, Verdict, remark},
+    walk_in::refunded,
 };
 use crate::admin::prelude::*;
 use crate::{
     domain::{
         delegates,
+        gate::walk_in::take_back,
         interactions::{
             desk,
             draft::Draft,
@@ -258,8 +260,15 @@ pub(super) async fn undo(request: RequestContext) -> Result<Response> {
     let here = Desk::of(&request);
     let id = request.form.number("interaction")?.unwrap_or_default();
     let since = since();
+    let prices = request.console.settings();
     let done = request.write(move |tx, ctx| {
         let taken = desk::undo(tx, ctx, id, since)?;
+        if let Some(taken_back) = take_back(tx, ctx, &taken)? {
+            let mut verdict = Verdict::new(Finding::Told, "Walk-in undone");
+            let refund = taken_back.refund.as_ref();
+            verdict.remark = refund.map(|refund| refunded(refund, &prices.walk_in));
+            return Ok(verdict);
+        }
         let delegate = taken.delegates[0].map(|delegate| delegate.0);
         let word = match &*taken.kind {
             "check-out" => "Check-out undone",

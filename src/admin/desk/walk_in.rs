@@ -8,9 +8,14 @@ use super::{
     verdict::{Finding, Verdict},
 };
 use crate::admin::prelude::*;
-use crate::domain::{
-    delegates,
-    gate::walk_in::{Newcomer, Outcome as Registered, check_name},
+use crate::{
+    admin::sales,
+    core::{rules::folded, settings::WalkInPrices},
+    domain::{
+        delegates,
+        gate::walk_in::{Newcomer, Outcome as Registered, check_name},
+        sales::till::Refund,
+    },
 };
 
 use serde_json::Map;
@@ -19,6 +24,8 @@ use serde_json::Map;
 const DUPLICATES_SHOWN: usize = 3;
 /// Types that are offered as tiles.
 const TYPES_MAX: usize = 12;
+/// Ways to pay.
+const METHODS: [(&str, &str); 3] = [("cash", "Cash"), ("card", "Card"), ("invoice", "Invoice")];
 
 /// The panel, with what was typed.
 pub(super) struct Panel {
@@ -27,17 +34,26 @@ pub(super) struct Panel {
     pub company: String,
     pub email: String,
     pub code: String,
-    pub types: Vec<Choice>,
+    pub types: Vec<TypeTile>,
+    /// Ways to pay, where a type has a price.
+    pub methods: Vec<Choice>,
     pub failure: Option<String>,
+}
+
+/// A type to choose.
+pub(super) struct TypeTile {
+    pub choice: Choice,
+    /// What it costs, with the currency.
+    pub price: Option<String>,
 }
 
 impl Panel {
     /// An empty panel, for what was typed into the desk's field: a name, or a code that nobody has.
-    pub fn new(connection: &Connection, typed: &str) -> Result<Self> {
+    pub fn new(connection: &Connection, prices: &WalkInPrices, typed: &str) -> Result<Self> {
         let is_code = super::pass::is_code(typed);
         let name = if is_code { "" } else { typed };
         let (first, last) = name.rsplit_once(' ').unwrap_or((name, ""));
-        let mut panel = Self::of(connection, &Fields::default())?;
+        let mut panel = Self::of(connection, prices, &Fields::default())?;
         (panel.first_name, panel.last_name) = (first.trim().to_owned(), last.trim().to_owned());
         panel.code = if is_code {
             typed.to_owned()
@@ -47,19 +63,36 @@ impl Panel {
         Ok(panel)
     }
 
-    fn of(connection: &Connection, form: &Fields) -> Result<Self> {
+    fn of(connection: &Connection, prices: &WalkInPrices, form: &Fields) -> Result<Self> {
         let text = |name| form.text(name).to_owned();
-        let names = delegates::common_types(connection, TYPES_MAX)?;
+        let mut names: Vec<String> = prices
+            .types
+            .iter()
+            .map(|price| price.delegate_type.clone())
+            .collect();
+        for name in delegates::common_types(connection, TYPES_MAX)? {
+            if !names.iter().any(|known| folded(known) == folded(&name)) {
+                names.push(name);
+            }
+        }
+        names.truncate(TYPES_MAX.max(prices.types.len()));
         let chosen = form.text("type");
         let types = names.iter().enumerate();
         let types = types.map(|(at, name)| {
             let is_chosen = if chosen.is_empty() {
                 at == 0
             } else {
-                name == chosen
+                folded(name) == folded(chosen)
             };
-            Choice::new(name, name, is_chosen)
+            let price = prices.of(name);
+            TypeTile {
+                choice: Choice::new(name, name, is_chosen),
+                price: price.map(|price| priced(price.cents, prices)),
+            }
         });
+        let method = form.filled("method").unwrap_or(METHODS[0].0);
+        let methods = METHODS.iter().filter(|_| !prices.types.is_empty());
+        let methods = methods.map(|(name, label)| Choice::new(*name, *label, *name == method));
         Ok(Self {
             first_name: text("firstName"),
             last_name: text("lastName"),
@@ -67,8 +100,24 @@ impl Panel {
             email: text("email"),
             code: text("code"),
             types: types.collect(),
+            methods: methods.collect(),
             failure: None,
         })
+    }
+}
+
+/// `45.00 EUR`.
+fn priced(cents: i64, prices: &WalkInPrices) -> String {
+    format!("{} {}", sales::money(&cents), prices.currency)
+}
+
+/// What to give back for a walk-in that was taken back.
+pub(super) fn refunded(refund: &Refund, prices: &WalkInPrices) -> String {
+    let amount = priced(refund.cents, prices);
+    match &*refund.method {
+        "invoice" => format!("{amount} on the invoice are refunded."),
+        "card" => format!("Give back {amount} to the card."),
+        _ => format!("Give back {amount}."),
     }
 }
 
@@ -111,6 +160,7 @@ pub(super) async fn register(request: RequestContext) -> Result<Response> {
         recorded_at: None,
         nonce: None,
         admitted: false,
+        payment: None,
     };
     for (field, property) in [
         ("firstName", "firstName"),
@@ -123,6 +173,11 @@ pub(super) async fn register(request: RequestContext) -> Result<Response> {
             person.properties.insert(property.to_owned(), text.into());
         }
     }
+    let settings = request.console.settings();
+    let price = settings.walk_in.of(form.text("type"));
+    let method = form.filled("method").unwrap_or_default().to_owned();
+    let paid = price.map(|price| format!("{}, {}", priced(price.cents, &settings.walk_in), method));
+    person.payment = price.map(|price| (price.clone(), method));
     let registered = request
         .write_prepared(move |tx, ctx| {
             check_name(&person.properties)?;
@@ -132,7 +187,9 @@ pub(super) async fn register(request: RequestContext) -> Result<Response> {
                 Registered::Refused(refusal) => return Err(refusal),
             };
             let finding = Finding::Done(check_in.map_or(0, |id| id.0));
-            Verdict::new(finding, "Registered and checked in").of(tx, Some(delegate.0))
+            let mut verdict = Verdict::new(finding, "Registered and checked in");
+            verdict.remark = paid.as_ref().map(|paid| format!("Paid {paid}."));
+            verdict.of(tx, Some(delegate.0))
         })
         .await;
     match registered {
@@ -142,7 +199,7 @@ pub(super) async fn register(request: RequestContext) -> Result<Response> {
             let failure = crate::admin::form::told(cause)?;
             let form = request.form.clone();
             let mut panel = request
-                .read(move |connection| Panel::of(connection, &form))
+                .read(move |connection| Panel::of(connection, &settings.walk_in, &form))
                 .await?;
             panel.failure = Some(answer::sentence(&failure));
             page(&request, desk, None, Some(panel)).await

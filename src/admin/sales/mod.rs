@@ -34,7 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// `1,234.50`.
-fn money(cents: &i64) -> String {
+pub(super) fn money(cents: &i64) -> String {
     let units = i64::try_from(cents.unsigned_abs() / 100).unwrap_or(i64::MAX);
     let sign = if *cents < 0 { "-" } else { "" };
     format!(

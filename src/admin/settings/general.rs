@@ -1,6 +1,6 @@
 //! Name, time zone, address and origins; beside them the logo, the default entry rules, and facts.
 
-use super::layout;
+use super::{layout, walk_ins};
 use crate::admin::prelude::*;
 use crate::{
     admin::{engine::SettingsForm, entry_types},
@@ -23,6 +23,7 @@ pub(super) fn routes() -> Routes {
         .post("/console/settings/interaction-types", |request| {
             save(request, 5)
         })
+        .post("/console/settings/walk-ins", |request| save(request, 6))
         .post("/console/settings/logo", put_logo)
         .action("/console/settings/logo/remove", |tx, ctx, _| {
             logo::remove(tx, ctx)?;
@@ -123,7 +124,7 @@ const ENTRIES: [(&str, &str); 4] = [
     ("daily", "Again only after checking out, or on another day"),
 ];
 
-static FORMS: [SettingsForm; 6] = [
+static FORMS: [SettingsForm; 7] = [
     SettingsForm {
         heading: "The instance",
         path: HERE,
@@ -192,6 +193,16 @@ static FORMS: [SettingsForm; 6] = [
                  records types of its own.",
             )]
         },
+        ..SettingsForm::EMPTY
+    },
+    SettingsForm {
+        heading: "Walk-ins at the desk",
+        path: "/console/settings/walk-ins",
+        part_of: Some("walkIn"),
+        inputs: walk_ins::inputs,
+        shown: walk_ins::shown,
+        stored: walk_ins::stored,
+        saved: "Saved. The desk asks for these prices from now on.",
         ..SettingsForm::EMPTY
     },
 ];

@@ -6,6 +6,7 @@ mod rehearsal;
 mod schedule;
 mod sections;
 mod statements;
+mod walk_ins;
 
 use crate::admin::prelude::*;
 

@@ -7,8 +7,10 @@ pub mod gate_message;
 pub mod logo;
 pub mod notices;
 pub mod values;
+mod walk_in;
 
 pub use values::{Communications, OneTimePasswords};
+pub use walk_in::{WalkInPrice, WalkInPrices};
 
 use crate::{
     core::{Context, outgoing::Reach, presence::PresenceSettings, rules::AccessRules},
@@ -83,6 +85,8 @@ pub struct Settings {
     pub presence: PresenceSettings,
     /// Addresses of readers that the file had before addresses of readers were judged, by the readers' ids.
     pub earlier_readers: BTreeMap<i64, String>,
+    /// `walkIn`: what walk-ins pay at the desk; nothing unless set.
+    pub walk_in: WalkInPrices,
     /// When the doors were opened; `None` during rehearsal.
     pub doors_opened_at: Option<Timestamp>,
 }
@@ -143,6 +147,7 @@ impl Settings {
         "changeFeed",
         "interactionTypes",
         "presence",
+        "walkIn",
     ];
 
     /// The instance's name.
@@ -205,6 +210,7 @@ impl Settings {
                 self.known_types_only = flag(name, "knownOnly", value)?;
             }
             "presence" => self.presence = PresenceSettings::parse("presence", value)?,
+            "walkIn" => self.walk_in = WalkInPrices::parse(value)?,
             EARLIER_READERS => {
                 self.earlier_readers = serde_json::from_value(value.clone()).unwrap_or_default();
             }

@@ -3,7 +3,7 @@
 
 use super::{codes, place};
 use crate::{
-    core::{Context, records::write},
+    core::{Context, records::write, settings::WalkInPrice},
     db::Tx,
     domain::{
         apps::GateSettings,
@@ -13,8 +13,10 @@ use crate::{
             nonces,
             record::{self, ResolvedParticipants, record},
             refusals,
+            rows::Interaction,
             types::{CHECK_IN, JOIN},
         },
+        sales::till::{self, Refund},
     },
     types::{
         DelegateCode, DelegateId, DelegateSelector, DeviceId, DeviceSelector, InteractionId,
@@ -60,6 +62,8 @@ pub struct Newcomer {
     pub nonce: Option<(String, [u8; 16])>,
     /// The gate let them in while it was offline.
     pub admitted: bool,
+    /// What they pay, and how.
+    pub payment: Option<(WalkInPrice, String)>,
 }
 
 /// A walk-in at a gate, checked as far as that goes without the store.
@@ -134,6 +138,7 @@ impl WalkIn {
                 recorded_at,
                 nonce: Some(nonce.clone()),
                 admitted,
+                payment: None,
             },
             nonce,
             allowed,
@@ -203,16 +208,23 @@ impl Newcomer {
     }
 
     fn create(&self, tx: &Tx<'_>, ctx: &Context) -> Result<Outcome> {
-        let code = match &self.code {
-            Some(code) => {
-                blocked::check_free(tx, "code", code)?;
-                code.clone()
+        if let Some(code) = &self.code {
+            blocked::check_free(tx, "code", code)?;
+        }
+        let delegate = match &self.payment {
+            None => {
+                let code = self.code.clone().map_or_else(|| codes::make(1), Ok)?;
+                let mut body = self.properties.clone();
+                body.insert(DelegateCode::Barcode.name().to_owned(), code.into());
+                DelegateId(write::create(tx, ctx, &RESOURCE, body)?)
             }
-            None => codes::make(1)?,
+            Some((price, method)) => {
+                let code = self.code.as_deref();
+                let delegate = till::sell(tx, ctx, self.place, price, method, code)?;
+                write::patch(tx, ctx, &RESOURCE, delegate.0, self.properties.clone())?;
+                delegate
+            }
         };
-        let mut body = self.properties.clone();
-        body.insert(DelegateCode::Barcode.name().to_owned(), code.into());
-        let delegate = DelegateId(write::create(tx, ctx, &RESOURCE, body)?);
         if place::needs_join(tx, self.place, &ctx.settings.access)? {
             record(tx, ctx, &self.draft(JOIN.name, Some(delegate)))?;
         }
@@ -237,6 +249,32 @@ impl Newcomer {
             ..Draft::default()
         }
     }
+}
+
+/// A walk-in that was taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenBack {
+    pub refund: Option<Refund>,
+}
+
+/// Takes a walk-in back whose check-in was taken back: deletes the attendee whom it created, softly, and refunds
+/// what was paid. None where the check-in was no walk-in's, or the attendee was somewhere since.
+pub fn take_back(tx: &Tx<'_>, ctx: &Context, check_in: &Interaction) -> Result<Option<TakenBack>> {
+    let Some(delegate) = check_in.delegates[0].filter(|_| check_in.kind == CHECK_IN.name) else {
+        return Ok(None);
+    };
+    let is_newcomer = tx
+        .prepare_cached(
+            "SELECT 1 FROM delegates WHERE id = ?1 AND created_at = ?2 AND deleted_at IS NULL AND NOT EXISTS
+                 (SELECT 1 FROM interactions WHERE first_delegate_id = ?1 AND created_at > ?2)",
+        )?
+        .exists((delegate, check_in.created_at))?;
+    if !is_newcomer {
+        return Ok(None);
+    }
+    let refund = till::refund(tx, ctx, delegate)?;
+    write::delete(tx, ctx, &RESOURCE, delegate.0)?;
+    Ok(Some(TakenBack { refund }))
 }
 
 /// Checks that somebody has a name.

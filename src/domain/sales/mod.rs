@@ -4,7 +4,7 @@
 //! - `sale`: reads a body, as far as possible; pure
 //! - `load`: stores its rows; `tickets`: makes its delegates, in slices
 //! - `inconsistencies`: lists, settles and reopens them; `find`, `receipt`: purchases in the console;
-//!   `sums`, `adding`: totals; `stored`: a purchase for the change feed
+//!   `till`: purchases at the desk of the console; `sums`, `adding`: totals; `stored`: a purchase for the change feed
 //! - `erase`: takes a person out of purchases for good; `person`, `contacts`: finds the person in texts
 
 mod adding;
@@ -20,6 +20,7 @@ mod sale;
 pub mod stored;
 pub(crate) mod sums;
 mod tickets;
+pub mod till;
 
 pub use contacts::Contacts;
 pub use load::{Received, receive};

@@ -1,6 +1,6 @@
 //! One purchase in the console: items, payments, tickets, and the bodies that the till sent.
 
-use super::{find::AT, sums::method};
+use super::{find::AT, sums::method, till::REFUND};
 use crate::{
     domain::{delegates::NAME as WHO, devices::NAME},
     types::{
@@ -36,6 +36,8 @@ pub struct Sale {
     pub received_at: Timestamp,
     pub sender: Option<String>,
     pub erased_at: Option<Timestamp>,
+    /// The purchase that gave the money back.
+    pub refund: Option<i64>,
 }
 
 pub struct Item {
@@ -93,7 +95,8 @@ pub fn sale(connection: &Connection, id: i64) -> Result<Sale> {
     connection
         .prepare_cached(&format!(
             "SELECT t.id, t.code, d.id, {NAME}, t.total_amount, t.notes, t.recorded_by,
-                 {AT}, t.bought_at IS NULL, t.created_at, {SENDER}, t.erased_at
+                 {AT}, t.bought_at IS NULL, t.created_at, {SENDER}, t.erased_at,
+                 (SELECT id FROM transactions WHERE code = t.code || '{REFUND}')
              FROM transactions t LEFT JOIN devices d ON d.id = t.context_id
              LEFT JOIN clients c ON c.id = t.client_id LEFT JOIN users u ON u.id = t.user_id
              WHERE t.id = ?1"
@@ -116,6 +119,7 @@ pub fn sale(connection: &Connection, id: i64) -> Result<Sale> {
                 received_at: row.get(9)?,
                 sender: row.get(10)?,
                 erased_at: row.get(11)?,
+                refund: row.get(12)?,
             })
         })
         .optional()?

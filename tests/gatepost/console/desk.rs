@@ -282,6 +282,80 @@ fn a_walk_in_is_registered_with_a_code_and_checked_in() {
     assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 6);
 }
 
+/// Sums are right and nothing is deleted: the refund is a purchase of its own.
+#[test]
+fn a_walk_in_pays_and_is_refunded_when_it_is_undone() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let gate = server.caller_with_all();
+    let venue = venue(&gate);
+    let ticket =
+        gate.device(&json!({"name": "Day ticket", "code": "day", "deviceType": "product"}));
+    server.settings(&json!({"walkIn": {"currency": "EUR", "types": [
+        {"type": "Day guest", "product": "code:day", "cents": 4550},
+    ]}}));
+    let panel = format!("/console/desk?place={}&walkin=1", venue.workshop);
+    let html = crew.get(&panel).shown();
+    assert!(
+        html.contains("45.50 EUR") && html.contains("Invoice"),
+        "{html}"
+    );
+    let person = |method: &'static str| {
+        [
+            ("lastName", "Kessler"),
+            ("type", "day guest"),
+            ("method", method),
+        ]
+    };
+    crew.at_desk("walk-in", &venue.workshop, &person("cheque"))
+        .refused(422, "Method: must be one of cash, card, invoice");
+    assert_eq!(server.count("transactions"), 0);
+    let html = crew
+        .at_desk("walk-in", &venue.workshop, &person("card"))
+        .shown();
+    assert!(html.contains("Paid 45.50 EUR, card"), "{html}");
+    let bought = "SELECT count(*) FROM delegates p JOIN transaction_delegates d ON d.delegate_id = p.id
+        WHERE p.last_name = 'Kessler' AND p.barcode = d.barcode AND p.delegate_type = 'day guest'
+            AND (SELECT count(*) FROM interactions i WHERE i.first_delegate_id = p.id AND i.first_device_id = ";
+    assert_eq!(server.value::<i64>(&format!("{bought}{ticket}) = 1")), 1);
+    assert_eq!(server.count("inconsistencies"), 0);
+    let id = value(&html, "/console/desk/undo", "interaction").to_owned();
+    let undo = [("interaction", id.as_str())];
+    let html = crew.at_desk("undo", &venue.workshop, &undo).shown();
+    assert!(
+        html.contains("Walk-in undone") && html.contains("Give back 45.50 EUR to the card."),
+        "{html}"
+    );
+    let told = crew.at_desk("undo", &venue.workshop, &undo).shown();
+    assert!(told.contains("taken back already"), "{told}");
+    let gone = "SELECT count(*) FROM delegates WHERE last_name = 'Kessler' AND deleted_at IS NULL";
+    assert_eq!(server.value::<i64>(gone), 0);
+    let paid = "SELECT group_concat(method || ' ' || net, ', ') FROM transaction_payments";
+    assert_eq!(server.text(paid), "card 4550, card -4550");
+    assert_eq!(server.count("inconsistencies"), 0);
+    let receipt = crew.get("/console/sales/1").shown();
+    assert!(
+        receipt.contains("href=\"/console/sales/2\">refunded"),
+        "{receipt}"
+    );
+    // Whoever was somewhere since stays.
+    let html = crew
+        .at_desk("walk-in", &venue.workshop, &person("cash"))
+        .shown();
+    let id = value(&html, "/console/desk/undo", "interaction").to_owned();
+    let guest: i64 = server.value("SELECT max(id) FROM delegates");
+    gate.scan("check-in", guest, venue.hall.parse::<i64>().expect("an id"))
+        .is(201);
+    let html = crew
+        .at_desk("undo", &venue.workshop, &[("interaction", id.as_str())])
+        .shown();
+    assert!(html.contains("Check-in undone"), "{html}");
+    assert_eq!(
+        (server.value::<i64>(gone), server.count("transactions")),
+        (1, 3)
+    );
+}
+
 #[test]
 fn the_desk_is_for_operators_and_remembers_its_place() {
     let server = Server::start();
