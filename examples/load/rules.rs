@@ -99,7 +99,7 @@ async fn start(options: &Options, name: &str, with_rules: bool) -> Result<(Serve
 /// Gives every place rules and a door, at which the gates are from then on.
 fn set_rules(db: &Path) -> Result<()> {
     let connection = Connection::open(db)?;
-    let times = |name: &str| json!({"types": [name], "from": "00:00", "until": "00:00"});
+    let times = |name: &str| json!({"types": [name], "from": "00:00", "until": "23:59"});
     let types = ["Visitor", "Speaker", "Crew"];
     let access = json!({"Access": {
         "ruleSet": "simple", "entry": "daily", "types": types, "typeTimes": types.map(times),

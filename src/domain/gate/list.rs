@@ -157,7 +157,8 @@ impl GateList {
                     .map_or(last_in, |out| last_in.max(out));
                 put("lastOut", json!(last_out.0));
             }
-            let entries = presence::entries(connection, &doors, delegate, place, REPEAT_MAX)?;
+            let entries =
+                presence::entries(connection, &doors, &history, delegate, place, REPEAT_MAX)?;
             put("entries", json!(entries));
         }
         let default = &self.settings.access;
@@ -168,8 +169,9 @@ impl GateList {
             let day = self
                 .settings
                 .day(presence::happened_at(connection, last_in)?);
-            let of_day =
-                presence::entries_on(connection, &doors, delegate, place, day, REPEAT_MAX)?;
+            let of_day = presence::entries_on(
+                connection, &doors, &history, delegate, place, day, REPEAT_MAX,
+            )?;
             put("dayEntries", json!(of_day.1));
         }
         let inside = history.inside(connection, &device_cache)?;

@@ -142,17 +142,17 @@ fn entries(
     state: &PresenceState,
     day: Option<Day>,
 ) -> Result<(Option<Position>, u32)> {
-    let delegate = question.delegate;
+    let (delegate, history) = (question.delegate, question.history);
     let most = rules.max_check_ins.unwrap_or(0);
     let (last_of_day, of_day) = match (day, state.last_in) {
         (Some(day), Some(last)) if last.at >= day.begins => {
-            presence::entries_on(connection, doors, delegate, place, day, most)?
+            presence::entries_on(connection, doors, history, delegate, place, day, most)?
         }
         _ => (None, 0),
     };
     let entries = match rules.per {
         Some(Per::Day) => of_day,
-        None if most > 0 => presence::entries(connection, doors, delegate, place, most)?,
+        None if most > 0 => presence::entries(connection, doors, history, delegate, place, most)?,
         None => 0,
     };
     Ok((last_of_day, entries))

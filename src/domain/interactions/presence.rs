@@ -78,7 +78,11 @@ const STEPS_MAX: usize = 4;
 
 /// What one delegate last did at each place, its doors included, and with it where they are inside.
 #[derive(Debug, Clone, Default)]
-pub struct History(Vec<(DeviceId, PresenceState)>);
+pub struct History {
+    places: Vec<(DeviceId, PresenceState)>,
+    /// The places and doors of the check-ins that were read.
+    entrances: Vec<DeviceId>,
+}
 
 impl History {
     /// Reads what a delegate did, from the index alone.
@@ -101,7 +105,7 @@ impl History {
             if last != Some((device, effect)) {
                 (last, steps) = (Some((device, effect)), 0);
                 if let Some(change) = effect.and_then(PresenceChange::of_number) {
-                    history.record(doors.place_of(DeviceId(device)), change, moment(row)?);
+                    history.read(&doors, DeviceId(device), change, moment(row)?);
                 }
             } else if steps < STEPS_MAX {
                 steps += 1;
@@ -136,31 +140,51 @@ impl History {
         let mut history = Self::default();
         while let Some(row) = rows.next()? {
             if let Some(change) = types::passage_effect(&row.get::<_, String>(3)?) {
-                history.record(doors.place_of(row.get(2)?), change, moment(row)?);
+                history.read(&doors, row.get(2)?, change, moment(row)?);
             }
         }
         Ok(history)
     }
 
+    fn read(&mut self, doors: &Doors, device: DeviceId, change: PresenceChange, moment: Position) {
+        if change == PresenceChange::Enter && !self.entrances.contains(&device) {
+            self.entrances.push(device);
+        }
+        self.record(doors.place_of(device), change, moment);
+    }
+
+    /// A place and its doors, as far as the delegate checked in there.
+    fn entrances<'a>(
+        &'a self,
+        doors: &'a Doors,
+        place: DeviceId,
+    ) -> impl Iterator<Item = DeviceId> + 'a {
+        let is_known = |device: &DeviceId| self.entrances.contains(device);
+        doors.with_doors(place).filter(is_known)
+    }
+
     /// Adds something the delegate did at a place; what happens at a door counts as at its place.
     pub fn record(&mut self, device: DeviceId, change: PresenceChange, moment: Position) {
-        let at = self.0.iter().rposition(|(at, _)| *at == device);
+        let at = self.places.iter().rposition(|(at, _)| *at == device);
         let at = at.unwrap_or_else(|| {
-            self.0.push((device, PresenceState::default()));
-            self.0.len() - 1
+            self.places.push((device, PresenceState::default()));
+            self.places.len() - 1
         });
-        self.0[at].1 = change.after(self.0[at].1, moment);
+        self.places[at].1 = change.after(self.places[at].1, moment);
     }
 
     /// What the delegate last did at a place itself, by whatever door.
     pub fn at(&self, device: DeviceId) -> PresenceState {
-        let found = self.0.iter().find(|(at, _)| *at == device);
+        let found = self.places.iter().find(|(at, _)| *at == device);
         found.map_or_else(PresenceState::default, |(_, state)| *state)
     }
 
     /// The position of the last check-in or check-out anywhere.
     pub fn latest_passage(&self) -> Option<Timestamp> {
-        let passages = self.0.iter().map(|(_, at)| at.last_in.max(at.last_out));
+        let passages = self
+            .places
+            .iter()
+            .map(|(_, at)| at.last_in.max(at.last_out));
         passages.max().flatten().map(|moment| moment.at)
     }
 
@@ -219,7 +243,7 @@ impl History {
         device_cache: &DeviceCache,
     ) -> Result<Vec<(DeviceId, Position)>> {
         let mut entered = Vec::new();
-        for (device, own) in &self.0 {
+        for (device, own) in &self.places {
             if !own.is_inside() || !device_cache.get(connection, *device)?.alive {
                 continue;
             }
@@ -258,6 +282,7 @@ pub const ANYWHERE: DeviceId = DeviceId(0);
 pub fn entries(
     connection: &Connection,
     doors: &Doors,
+    history: &History,
     delegate: DelegateId,
     place: DeviceId,
     most: u32,
@@ -268,7 +293,7 @@ pub fn entries(
              WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND effect = ?3 LIMIT ?4)",
     )?;
     let mut count = 0;
-    for device in doors.with_doors(place) {
+    for device in history.entrances(doors, place) {
         let bound = (delegate, device, PresenceChange::Enter, most - count);
         count += statement.query_row(bound, |row| row.get::<_, u32>(0))?;
     }
@@ -281,6 +306,7 @@ pub fn entries(
 pub fn entries_on(
     connection: &Connection,
     doors: &Doors,
+    history: &History,
     delegate: DelegateId,
     place: DeviceId,
     day: Day,
@@ -293,7 +319,7 @@ pub fn entries_on(
          ORDER BY moment DESC, id DESC LIMIT ?6",
     )?;
     let (mut last, mut count) = (None, 0);
-    for device in doors.with_doors(place) {
+    for device in history.entrances(doors, place) {
         let bound = (
             delegate,
             device,
@@ -351,7 +377,7 @@ pub fn repeat(
          ORDER BY moment, id LIMIT 1",
     )?;
     let mut first: Option<(Position, Timestamp)> = None;
-    for device in doors.with_doors(place) {
+    for device in history.entrances(doors, place) {
         let found = statement
             .query_row((delegate, device, PresenceChange::Enter), |row| {
                 Ok((moment(row)?, row.get(2)?))
@@ -363,7 +389,7 @@ pub fn repeat(
         return Ok(None);
     };
     Ok(Some(Repeat {
-        count: entries(connection, doors, delegate, place, REPEAT_MAX)?,
+        count: entries(connection, doors, history, delegate, place, REPEAT_MAX)?,
         first_at,
     }))
 }
@@ -478,7 +504,7 @@ pub fn each_history(
         if let (Some((_, history)), Some(change)) =
             (&mut current, PresenceChange::of_number(row.get(4)?))
         {
-            history.record(doors.place_of(row.get(3)?), change, moment(row)?);
+            history.read(&doors, row.get(3)?, change, moment(row)?);
         }
     }
     current.map_or(Ok(()), |(of, history)| found(of, &history))

@@ -24,7 +24,7 @@ impl History {
         let entries = || {
             let last =
                 |(device, state): &(DeviceId, PresenceState)| Some((*device, state.last_in?));
-            self.0.iter().filter_map(last)
+            self.places.iter().filter_map(last)
         };
         if entered.is_empty() || entries().nth(1).is_none() {
             return Ok(());

@@ -255,8 +255,8 @@ proptest! {
                     && entered(&all, delegate, below).is_some());
                 prop_assert_eq!(history.is_not_left(&file, &device_cache, place).unwrap(), may_leave);
                 let since = since.filter(|since| !is_elsewhere(&all, delegate, device, *since, &narrow));
-                prop_assert_eq!(entries(&file, &doors, who, place, 99).unwrap(), expected.entries);
-                prop_assert_eq!(entries(&file, &doors, who, place, 2).unwrap(), expected.entries.min(2));
+                prop_assert_eq!(entries(&file, &doors, &history, who, place, 99).unwrap(), expected.entries);
+                prop_assert_eq!(entries(&file, &doors, &history, who, place, 2).unwrap(), expected.entries.min(2));
                 prop_assert_eq!(is_joined(&file, &doors, who, place, &found).unwrap(), is_in);
                 for (column, value) in [
                     ("inside", i64::from(since.is_some())),
