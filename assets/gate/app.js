@@ -15,7 +15,6 @@ import { drawScan, isAllowed } from "./scanscreen.js";
 import { SearchDialog } from "./search.js";
 import { Server } from "./server.js";
 import { Shift } from "./shift.js";
-import { randomHex } from "./secrets.js";
 import * as sound from "./sound.js";
 import { Store } from "./store.js";
 import { askOverride, canOverride, openWithPin } from "./supervisor.js";
@@ -120,8 +119,7 @@ async function keepAll() {
 
 /** @param {string} [note] */
 async function onboard(note = queue.waiting.length ? t("setup.kept", { count: queue.waiting.length }) : "") {
-  const name = settings.name ?? `G-${randomHex(2).toUpperCase()}`;
-  const given = await setUp(server, store, { name, note });
+  const given = await setUp(server, store, { name: settings.name, note });
   settings.name = given.name;
   server.use({ clientId: given.clientId, clientSecret: given.clientSecret });
   await store.set("credentials", server.credentials);

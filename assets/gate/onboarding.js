@@ -12,14 +12,14 @@ const POLL_MS = 2000;
 /**
  * Shows the screen until the gate has credentials.
  * @param {import("./server.js").Server} server @param {import("./store.js").Store} store
- * @param {{name?: string, note?: string}} hints
+ * @param {{name?: string, note?: string}} hints `name`: that of the last setup, as a suggestion
  * @returns {Promise<{clientId: string, clientSecret: string, name: string}>}
  */
 export async function setUp(server, store, hints) {
   showScreen("setup");
   note(hints.note ?? "");
   const field = /** @type {HTMLInputElement} */ (byId("setup-name"));
-  field.value ||= hints.name ?? "";
+  field.placeholder = hints.name ?? t("setup.name.example");
   /** @type {AccessRequest|undefined} */
   let request = await store.get("request");
   for (;;) {
