@@ -28,6 +28,8 @@ import { Wedge } from "./wedge.js";
 /** Without a touch, a key or a scan for so long, nobody is at the gate. */
 const IDLE_MS = 60_000;
 const WORKER_RETRY_MS = 5_000;
+/** Longer codes are no ticket's. */
+const CODE_MAX = 255;
 
 /** @typedef {import("./gate.js").Outcome} Outcome */
 
@@ -60,7 +62,11 @@ const badges = new BadgeDialog(server, list, () => sync.gate, (shown) => verdict
 const bookings = new BookingDialog({ list, queue, gate, shift, settings });
 const walkIns = new WalkInDialog(register);
 const message = new MessageNotice(settings, saveSettings);
-const search = new SearchDialog(server, list, () => settings.place?.id, { choose: (person) => scanned({ person }), more: searchActions });
+const search = new SearchDialog(server, list, () => settings.place?.id, {
+  choose: (person) => scanned({ person }),
+  more: searchActions,
+  walkIn: () => (sync.gate?.walkIn ? openWalkIn : undefined),
+});
 const pinCheck = { server, expected: () => sync.gate.supervisorPin };
 let scanCount = 0;
 let shownScan = 0;
@@ -260,6 +266,7 @@ function settle(outcome, number, startedAt) {
   shown.booking = bookings.sizeOf(person);
   if (person && shown.booking > 1) shown.onBooking = () => bookings.open(person, scan.passage);
   if (badges.isAllowed && outcome.code !== 1301 && !scan.walkIn && (person?.id ?? 1) > 0) shown.onBadge = () => replaceBadge({ name: shown.name, person, code: scan.code });
+  if (outcome.shown.why === "unknown" && scan.code !== undefined) offerHelp(shown, scan.code);
   shift.add(outcome);
   if (number > shownScan) {
     shownScan = number;
@@ -275,28 +282,40 @@ async function override(outcome, reason) {
   settle(await gate.override(outcome, reason), number, performance.now());
 }
 
-/** @param {import("./queue.js").WalkIn} person */
-async function register(person) {
+/** What may be done about a code that nobody has: it is kept on the way. @param {import("./verdict.js").Shown} shown @param {string} code */
+function offerHelp(shown, code) {
+  const kept = code.length <= CODE_MAX ? code : undefined;
+  if (isAllowed(sync.gate, "delegate-search")) shown.onSearch = () => search.open(kept);
+  if (sync.gate?.walkIn) shown.onWalkIn = () => openWalkIn(kept);
+}
+
+/** @param {string} [code] that somebody came with */
+function openWalkIn(code) {
+  walkIns.open(sync.gate?.walkIn?.types ?? [], code);
+}
+
+/** @param {import("./queue.js").WalkIn} person @param {string} [code] */
+async function register(person, code) {
   const startedAt = performance.now();
   const number = (scanCount += 1);
-  const outcome = await gate.walkIn(person);
+  const outcome = await gate.walkIn(person, code);
   settle(outcome, number, startedAt);
   return outcome.passed;
 }
 
-/** @param {import("./badge.js").Who} who */
-function replaceBadge(who) {
-  if (server.online) badges.open(who);
+/** @param {import("./badge.js").Who} who @param {string} [code] of the new badge */
+function replaceBadge(who, code) {
+  if (server.online) badges.open(who, code);
   else toast(t("badge.offline"));
 }
 
-/** What else may be done with a search hit. @param {import("./list.js").Person} person @returns {[text: string, run: () => void][]} */
-function searchActions(person) {
+/** What else may be done with a search hit. @param {import("./list.js").Person} person @param {string} [code] that they came with @returns {[text: string, run: () => void][]} */
+function searchActions(person, code) {
   /** @type {[string, () => void][]} */
   const actions = [];
   const count = bookings.sizeOf(person);
   if (count > 1) actions.push([t("verdict.booking", { count }), () => bookings.open(person, settings.mode === "out" ? "out" : "in")]);
-  if (badges.isAllowed && person.id > 0) actions.push([t("verdict.badge.button"), () => replaceBadge({ name: person.name, person })]);
+  if (badges.isAllowed && person.id > 0) actions.push([t("verdict.badge.button"), () => replaceBadge({ name: person.name, person }, code)]);
   return actions;
 }
 
@@ -497,7 +516,7 @@ function wire() {
   on("open-menu", openMenu);
   on("open-type", () => openType(""));
   on("open-search", () => search.open());
-  on("open-walkin", () => walkIns.open(sync.gate?.walkIn?.types ?? []));
+  on("open-walkin", () => openWalkIn());
   on("camera", () => turnCamera(!scanner.isOn));
   on("undo", undo);
   on("place-name", changePlace);

@@ -35,10 +35,10 @@ export class BadgeDialog {
     return Boolean(gate?.replaceBadge && gate.supervisorPin);
   }
 
-  /** @param {Who} who */
-  open(who) {
+  /** @param {Who} who @param {string} [code] of the new badge */
+  open(who, code = "") {
     this.#who = who;
-    this.#code.value = "";
+    this.#code.value = code;
     this.#reason.value = t("badge.reason.lost");
     setText(byId("badge-who"), t("badge.who", { name: who.name ?? who.code ?? "" }));
     openWithPin("badge", { server: this.server, expected: () => this.gate().supervisorPin }, (pin) => this.#replace(pin));

@@ -1,9 +1,10 @@
 // One scan from code to verdict: the server judges, or the list where the server does not answer in
 // time. What the screen shows of it is a `Shown`; nothing here touches the page.
 
-import { judgeOffline, spokenTime, word } from "./judge.js";
+import { judge, judgeOffline, spokenTime, word } from "./judge.js";
 import { age } from "./dom.js";
 import { body, interactionOf, isRefusal, isStored, pathOf, undoPath, walkInPerson } from "./queue.js";
+import { whyOf } from "./refusal.js";
 import { t } from "./texts.js";
 
 const VERDICT_MS = 1500;
@@ -17,6 +18,7 @@ const TWICE_MS = 4000;
  * @typedef {import("./queue.js").WalkIn} WalkIn
  * @typedef {{scan: Scan, person?: Person, shown: Shown, passed: boolean, id?: number, code?: number}} Outcome
  *   `id` of the interaction, `code` of the refusal
+ * @typedef {{code: number, message: string, key?: string}} Refusal `key` of the text of this gate's own verdict
  */
 
 export class Gate {
@@ -72,13 +74,14 @@ export class Gate {
   /**
    * Registers somebody who has no ticket and checks them in. `shown.badge` is their new code; absent where the
    * server makes it later.
-   * @param {WalkIn} person a first or a last name is needed @returns {Promise<Outcome>}
+   * @param {WalkIn} person a first or a last name is needed @param {string} [code] on a badge that they have, in place of a new one
+   * @returns {Promise<Outcome>}
    */
-  async walkIn({ firstName, lastName, email, delegateType }) {
+  async walkIn({ firstName, lastName, email, delegateType }, code) {
     const given = Object.entries({ firstName, lastName, email, delegateType }).map(([key, text]) => [key, text?.trim()]);
     const walkIn = Object.fromEntries(given.filter(([, text]) => text));
     /** @type {Omit<Scan, "nonce"|"seq">} */
-    const made = { passage: "in", walkIn, ...this.#hereAndNow() };
+    const made = { passage: "in", walkIn, ...(code === undefined ? {} : { code, hasBadge: true }), ...this.#hereAndNow() };
     return this.#decide(made, walkInPerson(made));
   }
 
@@ -116,7 +119,8 @@ export class Gate {
     }
     if (!isRefusal(answer.status)) return this.#decideAlone(made, person, scan);
     await this.queue.remove([scan]);
-    return this.#refused(scan, person, answer.error?.message ?? `HTTP ${answer.status}`, answer.meta.note, answer.error?.internalCode ?? 0);
+    const code = answer.error?.internalCode ?? 0;
+    return this.#refused(scan, person, { code, key: this.#keyOf(scan, person, code), message: answer.error?.message ?? `HTTP ${answer.status}` }, answer.meta.note);
   }
 
   /**
@@ -129,7 +133,7 @@ export class Gate {
     if (refusal !== undefined) {
       if (asked) await this.queue.undo(asked);
       const scan = asked ?? { ...made, nonce: "", seq: 0 };
-      return this.#refused(scan, person, refusal.message, person?.note, refusal.code, this.#listNotes());
+      return this.#refused(scan, person, refusal, person?.note, this.#listNotes());
     }
     const decision = { admitted: true, due: true };
     const scan = asked ?? (await this.queue.add({ ...made, ...decision }));
@@ -138,7 +142,7 @@ export class Gate {
     return this.#passed(scan, scan.walkIn ? walkInPerson(scan) : person, { note: person?.note, repeat }, list.complete ? this.#listNotes() : [t("verdict.offline.incomplete")]);
   }
 
-  /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person @returns {{code: number, message: string}|undefined} */
+  /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person @returns {Refusal|undefined} */
   #refusalByList(made, person) {
     const { list, server } = this;
     if (!list.place) return { code: 1, message: t("verdict.noList") };
@@ -148,9 +152,21 @@ export class Gate {
       return { code: 1301, message };
     }
     if (made.override) return undefined;
-    const known = list.people.get(person.id) ?? person;
-    const verdict = judgeOffline(this.sync.gate?.policy ?? "admit", list.facts(known, made.passage, made.at, this.queue.passed, this.zone));
-    return verdict.code === 0 ? undefined : { code: verdict.code, message: word(verdict, this.zone, server.now()) };
+    const verdict = judgeOffline(this.sync.gate?.policy ?? "admit", this.#facts(made, person));
+    return verdict.code === 0 ? undefined : { code: verdict.code, key: verdict.key, message: word(verdict, this.zone, server.now()) };
+  }
+
+  /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person} person */
+  #facts(made, person) {
+    const { list } = this;
+    return list.facts(list.people.get(person.id) ?? person, made.passage, made.at, this.queue.passed, this.zone);
+  }
+
+  /** The key of this gate's own verdict, where it agrees with a refusal of the server. @param {Scan} scan @param {Person|undefined} person @param {number} code */
+  #keyOf(scan, person, code) {
+    if (!person || !this.list.place) return undefined;
+    const verdict = judge(this.#facts(scan, person));
+    return verdict.code === code ? verdict.key : undefined;
   }
 
   #listNotes() {
@@ -168,7 +184,7 @@ export class Gate {
     const { note, repeat } = meta;
     const lines = [...more];
     const badge = scan.walkIn && person?.codes?.[0];
-    if (scan.walkIn) lines.unshift(t(badge ? "verdict.walkin" : "verdict.walkin.nocode"));
+    if (scan.walkIn) lines.unshift(t(scan.hasBadge ? "verdict.walkin.kept" : badge ? "verdict.walkin" : "verdict.walkin.nocode"));
     const wasInside = !isOut && !scan.walkIn && person?.inside && person.lastIn !== undefined;
     if (!scan.walkIn && !isOut && !repeat && !scan.override && !wasInside) lines.unshift(t("verdict.first"));
     if (scan.override) lines.unshift(t("verdict.override"));
@@ -192,13 +208,14 @@ export class Gate {
   }
 
   /**
-   * @param {Scan} scan @param {Person|undefined} person @param {string} message
-   * @param {Shown["note"]} note @param {number} code @param {string[]} [more] @returns {Outcome}
+   * @param {Scan} scan @param {Person|undefined} person @param {Refusal} refusal
+   * @param {Shown["note"]} note @param {string[]} [more] @returns {Outcome}
    */
-  #refused(scan, person, message, note, code, more = []) {
+  #refused(scan, person, { code, key, message }, note, more = []) {
     const { name, category, photo } = person ?? {};
+    const why = whyOf(code, { key, isBlocked: this.list.blockedReason(scan.code ?? "") !== undefined });
     /** @type {Shown} */
-    const shown = { kind: "stop", word: t("verdict.stop"), name: name ?? (code === 1301 ? undefined : short(scan.code)), category, photo, reason: message, note, more };
+    const shown = { kind: "stop", why, word: t(`why.${why}`), name: name ?? (code === 1301 ? undefined : short(scan.code)), category, photo, reason: message, note, more };
     return { scan, person, shown, passed: false, code };
   }
 

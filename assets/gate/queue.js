@@ -22,6 +22,7 @@ const CODES = 50;
  * @property {string} [code] as scanned
  * @property {number} [delegate] the attendee, where the list knows them; below zero for a walk-in that the server does not have
  * @property {WalkIn} [walkIn] registers this person, with `code` as their ticket
+ * @property {boolean} [hasBadge] a walk-in came with this code: none is taken from the reserved ones
  * @property {"in"|"out"} passage
  * @property {number} at Unix ms by the server's clock
  * @property {number} place
@@ -117,6 +118,7 @@ export class Queue {
   async #addWalkIn(scan) {
     scan.delegate = -scan.seq;
     const isKept = await this.#store.change("codes", ["meta", "queue"], (codes = []) => {
+      if (scan.hasBadge) return [["queue", "put", scan]];
       if (codes.length > 0) scan.code = codes[0];
       return [["meta", "put", ["codes", codes.slice(1)]], ["queue", "put", scan]];
     });
@@ -124,7 +126,7 @@ export class Queue {
       this.#scans.set(scan.nonce, scan);
       this.#announce();
     } else {
-      delete scan.code;
+      if (!scan.hasBadge) delete scan.code;
       await this.update(scan, {});
     }
   }
