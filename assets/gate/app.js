@@ -19,7 +19,7 @@ import * as sound from "./sound.js";
 import { Store } from "./store.js";
 import { askOverride, canOverride, openWithPin } from "./supervisor.js";
 import { Sync } from "./sync.js";
-import { fillTexts, t } from "./texts.js";
+import { fillTexts, setLanguage, t } from "./texts.js";
 import { confirmThen, showUploads } from "./uploads.js";
 import { VerdictScreen } from "./verdict.js";
 import { WalkInDialog } from "./walkin.js";
@@ -34,7 +34,7 @@ const CODE_MAX = 255;
 /** @typedef {import("./gate.js").Outcome} Outcome */
 
 /** @type {any} */
-const settings = { mode: "in", theme: "auto", sound: true, vibration: true };
+const settings = { mode: "in", theme: "auto", language: "auto", sound: true, vibration: true };
 const store = await Store.open();
 const server = new Server();
 const list = new List(store, () => server.now());
@@ -75,6 +75,7 @@ let battery = /** @type {{level: number}|undefined} */ (undefined);
 
 async function start() {
   Object.assign(settings, await store.get("settings"));
+  applyLanguage();
   applyTheme();
   server.offsetMs = (await store.get("offset")) ?? 0;
   server.use(await store.get("credentials"));
@@ -442,6 +443,11 @@ function saveSettings() {
   return store.set("settings", settings);
 }
 
+function applyLanguage() {
+  setLanguage(settings.language);
+  fillTexts(document);
+}
+
 function applyTheme() {
   document.documentElement.dataset.theme = settings.theme;
 }
@@ -468,7 +474,7 @@ function bind(name, then = () => {}) {
 
 function openMenu() {
   for (const name of ["sound", "vibration"]) /** @type {HTMLInputElement} */ (byId(name)).checked = settings[name];
-  /** @type {HTMLSelectElement} */ (byId("theme")).value = settings.theme;
+  for (const name of ["theme", "language"]) /** @type {HTMLSelectElement} */ (byId(name)).value = settings[name];
   byId("menu-kiosk").hidden = !sync.gate?.kiosk;
   /** @type {HTMLDialogElement} */ (byId("menu-dialog")).showModal();
 }
@@ -542,6 +548,10 @@ function wire() {
   bind("sound");
   bind("vibration");
   bind("theme", applyTheme);
+  bind("language", () => {
+    applyLanguage();
+    draw();
+  });
   byId("type-form").addEventListener("submit", () => {
     const code = /** @type {HTMLInputElement} */ (byId("type-code")).value.trim();
     if (code) scanned({ code });
@@ -558,7 +568,6 @@ function wire() {
   }
 }
 
-fillTexts(document);
 wire();
 followBack();
 await start();

@@ -5,7 +5,7 @@ import { judge, judgeOffline, spokenTime, word } from "./judge.js";
 import { age } from "./dom.js";
 import { body, interactionOf, isRefusal, isStored, pathOf, undoPath, walkInPerson } from "./queue.js";
 import { whyOf } from "./refusal.js";
-import { t } from "./texts.js";
+import { answerOf, blockedReason, language, t } from "./texts.js";
 
 const VERDICT_MS = 1500;
 /** A code that is read twice in a row must not let somebody in and out again. */
@@ -18,7 +18,7 @@ const TWICE_MS = 4000;
  * @typedef {import("./queue.js").WalkIn} WalkIn
  * @typedef {{scan: Scan, person?: Person, shown: Shown, passed: boolean, id?: number, code?: number}} Outcome
  *   `id` of the interaction, `code` of the refusal
- * @typedef {{code: number, message: string, key?: string}} Refusal `key` of the text of this gate's own verdict
+ * @typedef {{code: number, message: string, key?: string, more?: string[]}} Refusal `key` of the text of this gate's own verdict
  */
 
 export class Gate {
@@ -119,8 +119,7 @@ export class Gate {
     }
     if (!isRefusal(answer.status)) return this.#decideAlone(made, person, scan);
     await this.queue.remove([scan]);
-    const code = answer.error?.internalCode ?? 0;
-    return this.#refused(scan, person, { code, key: this.#keyOf(scan, person, code), message: answer.error?.message ?? `HTTP ${answer.status}` }, answer.meta.note);
+    return this.#refused(scan, person, this.#refusalByServer(scan, person, answer), answer.meta.note);
   }
 
   /**
@@ -146,11 +145,7 @@ export class Gate {
   #refusalByList(made, person) {
     const { list, server } = this;
     if (!list.place) return { code: 1, message: t("verdict.noList") };
-    if (!person) {
-      const reason = list.blockedReason(made.code ?? "");
-      const message = reason === undefined ? t("verdict.unknown", { code: short(made.code ?? "") }) : t("verdict.blocked", { reason });
-      return { code: 1301, message };
-    }
+    if (!person) return this.#unknown(made.code);
     if (made.override) return undefined;
     const verdict = judgeOffline(this.sync.gate?.policy ?? "admit", this.#facts(made, person));
     return verdict.code === 0 ? undefined : { code: verdict.code, key: verdict.key, message: word(verdict, this.zone, server.now()) };
@@ -162,11 +157,27 @@ export class Gate {
     return list.facts(list.people.get(person.id) ?? person, made.passage, made.at, this.queue.passed, this.zone);
   }
 
-  /** The key of this gate's own verdict, where it agrees with a refusal of the server. @param {Scan} scan @param {Person|undefined} person @param {number} code */
-  #keyOf(scan, person, code) {
-    if (!person || !this.list.place) return undefined;
-    const verdict = judge(this.#facts(scan, person));
-    return verdict.code === code ? verdict.key : undefined;
+  /** @param {string} [code] that nobody has, or that is blocked @returns {Refusal} */
+  #unknown(code = "") {
+    const reason = this.list.blockedReason(code);
+    const message = reason === undefined ? t("verdict.unknown", { code: short(code) }) : t("verdict.blocked", { reason: blockedReason(reason) });
+    return { code: 1301, message };
+  }
+
+  /**
+   * In English in the server's words. In another language this gate's own verdict says the same where it agrees; where
+   * it does not, there is a text for the code, and the server's words stand below it.
+   * @param {Scan} scan @param {Person|undefined} person @param {import("./server.js").Answer} answer @returns {Refusal}
+   */
+  #refusalByServer(scan, person, { status, error }) {
+    const code = error?.internalCode ?? 0;
+    const message = answerOf(error, `HTTP ${status}`);
+    if (code === 1301 && language() !== "en") return this.#unknown(scan.code);
+    const verdict = person && this.list.place ? judge(this.#facts(scan, person)) : undefined;
+    const isSame = verdict?.code === code;
+    if (language() === "en") return { code, key: isSame ? verdict.key : undefined, message };
+    if (isSame) return { code, key: verdict.key, message: word(verdict, this.zone, this.server.now()) };
+    return { code, message, more: error && error.message !== message ? [error.message] : [] };
   }
 
   #listNotes() {
@@ -211,11 +222,11 @@ export class Gate {
    * @param {Scan} scan @param {Person|undefined} person @param {Refusal} refusal
    * @param {Shown["note"]} note @param {string[]} [more] @returns {Outcome}
    */
-  #refused(scan, person, { code, key, message }, note, more = []) {
+  #refused(scan, person, { code, key, message, more: own = [] }, note, more = []) {
     const { name, category, photo } = person ?? {};
     const why = whyOf(code, { key, isBlocked: this.list.blockedReason(scan.code ?? "") !== undefined });
     /** @type {Shown} */
-    const shown = { kind: "stop", why, word: t(`why.${why}`), name: name ?? (code === 1301 ? undefined : short(scan.code)), category, photo, reason: message, note, more };
+    const shown = { kind: "stop", why, word: t(`why.${why}`), name: name ?? (code === 1301 ? undefined : short(scan.code)), category, photo, reason: message, note, more: [...own, ...more] };
     return { scan, person, shown, passed: false, code };
   }
 
@@ -248,7 +259,7 @@ export class Gate {
     else {
       try {
         const answer = await this.server.request("DELETE", undoPath(last.scan, last.id), { timeoutMs: 4000 });
-        if (answer.status !== 204) return { message: t("undo.failed", { message: answer.error?.message ?? String(answer.status) }), isDone: false };
+        if (answer.status !== 204) return { message: t("undo.failed", { message: answerOf(answer.error, String(answer.status)) }), isDone: false };
       } catch {
         return { message: t("undo.offline"), isDone: false };
       }

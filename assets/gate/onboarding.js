@@ -2,7 +2,7 @@
 
 import { byId, setText, showScreen } from "./dom.js";
 import { checkDigits, randomHex } from "./secrets.js";
-import { t } from "./texts.js";
+import { answerOf, t } from "./texts.js";
 import { Busy, Unreachable } from "./server.js";
 
 const POLL_MS = 2000;
@@ -74,7 +74,7 @@ async function waitForAdministrator(server, { code, secret }) {
       if (clientId && clientSecret) return { clientId, clientSecret, name: code };
       if (answer.error?.internalCode === 1001) note(t("setup.closed"));
       else if (answer.error?.internalCode === 1002) return again(t("setup.taken", { code }));
-      else if (answer.error) return again(t("setup.refused", { message: answer.error.message }));
+      else if (answer.error) return again(t("setup.refused", { message: answerOf(answer.error) }));
       else if (clearedStatus === "dismissed") return again(t("setup.dismissed"));
       else if (clearedStatus === "added") return again(t("setup.fetched"));
       else note("");

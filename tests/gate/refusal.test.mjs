@@ -9,7 +9,7 @@ import { List } from "../../assets/gate/list.js";
 import { Queue } from "../../assets/gate/queue.js";
 import { symbolOf, whyOf } from "../../assets/gate/refusal.js";
 import { Store } from "../../assets/gate/store.js";
-import { hasText, t } from "../../assets/gate/texts.js";
+import { LANGUAGES, hasText, setLanguage, t } from "../../assets/gate/texts.js";
 
 const read = (name) => readFileSync(new URL(`../../assets/gate/${name}`, import.meta.url), "utf8");
 const NOW = Date.UTC(2026, 10, 21, 9, 0);
@@ -65,6 +65,26 @@ test("what the server refuses has the same kind, in detail where the list agrees
   // The list does not know yet why.
   assert.deepEqual([await why(742), await why(740), await why(1202)], ["time", "used", "other"]);
   assert.deepEqual([await why(1301, "NEW"), await why(1301, "LOST")], ["unknown", "blocked"]);
+});
+
+test("in German the server's refusals are told in German, by the list or by the code", async (context) => {
+  setLanguage("de");
+  context.after(() => setLanguage("en"));
+  const told = async (why, code, scanned = "T-1") => {
+    const { word, reason, more } = (await (await gate(context, CASES[why], refusal(code, "in its words"))).pass({ code: scanned })).shown;
+    return [word, reason, more];
+  };
+  assert.deepEqual(await told("used", 740), ["Schon benutzt", "Schon benutzt: Hall, um 08:00", []]);
+  assert.deepEqual(await told("early", 742), ["Noch nicht", "Hall öffnet um 09:50", []]);
+  assert.deepEqual(await told("full", 744), ["Voll", "Hall ist voll: 1 von 1 drinnen", []]);
+  // The list knows no reason yet.
+  assert.deepEqual(await told("", 740), ["Schon benutzt", LANGUAGES.de["code.740"], ["in its words"]]);
+  assert.deepEqual(await told("", 1301, "NEW"), ["Code unbekannt", "Diesen Code hat niemand: NEW", []]);
+  assert.deepEqual(await told("", 1301, "LOST"), ["Gesperrt", "Dieses Badge ist gesperrt: als verloren gemeldet", []]);
+  assert.deepEqual(await told("", 1599), ["Nicht möglich", "in its words", []]);
+  const used = { ...CASES.used, person: { inside: true, lastIn: NOW - 24 * HOUR, entries: 1 } };
+  const alone = await (await gate(context, used)).pass({ code: "T-1" });
+  assert.equal(alone.shown.reason, "Schon benutzt: Hall, um 09:00 am 20.11.");
 });
 
 test("each kind has a word, and a symbol and a colour that no other outcome has", () => {
