@@ -3,6 +3,7 @@
 import { BadgeDialog } from "./badge.js";
 import { BookingDialog } from "./booking.js";
 import { byId, fill, make, setText, showScreen, toast } from "./dom.js";
+import { Evacuation } from "./evacuation.js";
 import { Gate } from "./gate.js";
 import { Kiosk } from "./kiosk.js";
 import { List } from "./list.js";
@@ -81,7 +82,7 @@ async function start() {
   server.use(await store.get("credentials"));
   sync.gate = await store.get("gate");
   wedge.settings = settings.wedge;
-  await Promise.all([list.load(), queue.load(), shift.load(server.now())]);
+  await Promise.all([list.load(), queue.load(), shift.load(server.now()), evacuation.load()]);
   // Requests of this page before its reload are not known any more.
   for (const scan of queue.waiting) queue.markSent(scan);
   server.onChange = () => {
@@ -222,6 +223,7 @@ async function forget() {
   for (const id of ["recent", "failed"]) fill(byId(id), [], () => make("li"));
   await shift.clear();
   await list.clear();
+  await evacuation.clear();
   await store.write([["meta", "delete", "credentials"], ["meta", "delete", "gate"], ["meta", "delete", "codes"]]);
   await saveSettings();
 }
@@ -241,6 +243,7 @@ async function revoked() {
 function read(code) {
   usedAt = performance.now();
   if (kiosk.isOn) return kiosk.scanned(code);
+  if (evacuation.isShown) return evacuation.scanned(code);
   if (document.body.dataset.screen !== "scan") return;
   const dialog = document.querySelector("dialog[open]");
   if (!dialog || dialog.id === "type-dialog") scanned({ code });
@@ -395,6 +398,7 @@ function draw() {
   else if (screen === "kiosk") kiosk.draw();
   else if (kiosk.isWanted && isFree()) kiosk.enter();
   else if (screen === "scan") drawScan(parts, now);
+  evacuation.draw();
   // The crew's words are not for attendees.
   message.show(kiosk.isOn ? undefined : sync.gate?.message, gate.zone, now);
   if (server.online && sync.version) useWorker(sync.version);
@@ -402,6 +406,7 @@ function draw() {
 }
 
 const parts = { server, list, queue, store, sync, gate, scanner, wedge, verdicts, settings, shift, saveSettings, tryCamera: () => turnCamera(true) };
+const evacuation = new Evacuation(parts);
 const kiosk = new Kiosk({ ...parts, onLeave: scanScreen });
 
 /** The version that this page runs: the folder that it came from. */
@@ -434,7 +439,7 @@ function useWorker(version) {
 /** Nothing waits for upload, and nobody is at the gate: a reload costs nothing. */
 function isIdle() {
   const { screen } = document.body.dataset;
-  const isFree = screen === "kiosk" ? kiosk.isAtStart : screen !== "setup" && screen !== "places" && byId("verdict").hidden;
+  const isFree = screen === "kiosk" ? kiosk.isAtStart : screen !== "setup" && screen !== "places" && screen !== "evacuation" && byId("verdict").hidden;
   const isUsed = performance.now() - usedAt < IDLE_MS || document.querySelector("dialog[open]");
   return isFree && !isUsed && server.online && queue.waiting.length === 0 && !store.problem;
 }
@@ -508,7 +513,7 @@ function followBack() {
     if (history.state || kiosk.isOn || walkIns.isBusy) return;
     closeDialogs();
     verdicts.close();
-    if (screen === "readiness" || screen === "uploads") scanScreen();
+    if (screen === "readiness" || screen === "uploads" || screen === "evacuation") scanScreen();
     else if (screen === "places" && !byId("places-back").hidden) byId("places-back").click();
   });
 }
@@ -528,6 +533,9 @@ function wire() {
   on("place-name", changePlace);
   on("status-queue", () => { showScreen("uploads"); draw(); });
   on("menu-readiness", readiness);
+  on("menu-evacuation", () => evacuation.open());
+  on("evacuation-open", () => evacuation.open());
+  on("evacuation-close", scanScreen);
   on("menu-uploads", () => { showScreen("uploads"); draw(); });
   on("menu-place", changePlace);
   on("menu-kiosk", () => kiosk.enter());

@@ -48,5 +48,6 @@ export function answerOf(error, otherwise = "") {
 export function fillTexts(root) {
   for (const element of root.querySelectorAll("[data-text]")) element.textContent = t(element.getAttribute("data-text") ?? "");
   for (const element of root.querySelectorAll("[data-label]")) element.setAttribute("aria-label", t(element.getAttribute("data-label") ?? ""));
+  for (const element of root.querySelectorAll("[data-hint]")) element.setAttribute("placeholder", t(element.getAttribute("data-hint") ?? ""));
   for (const element of root.querySelectorAll("[data-alt]")) element.setAttribute("alt", t(element.getAttribute("data-alt") ?? ""));
 }

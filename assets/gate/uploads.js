@@ -22,7 +22,7 @@ export function showUploads(queue, list, zone, now) {
     return make(
       "li", {},
       make("span", { class: "is-bad" }, icon("cross")),
-      make("strong", {}, `${spokenTime(scan.at, zone, now)} · ${name ?? scan.code ?? scan.delegate}`),
+      make("strong", {}, `${spokenTime(scan.at, zone, now)} · ${name ?? scan.code ?? scan.delegate ?? t("evacuation.title")}`),
       make("p", {}, t("uploads.reason", { code, message: answerOf({ internalCode: code, message }) })),
       make("div", { class: "actions" }, make("button", { class: "plain", onclick: () => queue.retry(scan) }, t("uploads.retry")), discard),
     );

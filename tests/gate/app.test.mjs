@@ -23,7 +23,7 @@ test("SHA-256 and the digits are those of the console", () => {
 });
 
 test("every text that is asked for exists", () => {
-  const asked = [...read("index.html").matchAll(/data-(?:text|label|alt)="([^"]+)"/g)].map(([, key]) => key);
+  const asked = [...read("index.html").matchAll(/data-(?:text|label|alt|hint)="([^"]+)"/g)].map(([, key]) => key);
   for (const name of own) asked.push(...[...read(name).matchAll(/\bt\([^)"]*"([a-z]+(?:\.[\w.]+)?)"/g)].map(([, key]) => key));
   assert.deepEqual(asked.filter((key) => !hasText(key)), []);
   assert.equal(t("status.queue", { count: 3 }), "3 to upload");

@@ -5,11 +5,14 @@ mod access;
 mod camera;
 mod codes;
 mod day;
+mod evacuation;
+mod german;
 mod kiosk;
 mod network;
 mod people;
 mod storage;
 pub mod venue;
+mod verdicts;
 
 use super::{become_administrator, open_first_run, window::Browser};
 use crate::faults::process::{Served, gatepost, until};
