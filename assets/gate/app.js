@@ -3,6 +3,7 @@
 import { BadgeDialog } from "./badge.js";
 import { BookingDialog } from "./booking.js";
 import { byId, fill, make, setText, showScreen, toast } from "./dom.js";
+import { Evacuation } from "./evacuation.js";
 import { Gate } from "./gate.js";
 import { Kiosk } from "./kiosk.js";
 import { List } from "./list.js";
@@ -15,12 +16,11 @@ import { drawScan, isAllowed } from "./scanscreen.js";
 import { SearchDialog } from "./search.js";
 import { Server } from "./server.js";
 import { Shift } from "./shift.js";
-import { randomHex } from "./secrets.js";
 import * as sound from "./sound.js";
 import { Store } from "./store.js";
 import { askOverride, canOverride, openWithPin } from "./supervisor.js";
 import { Sync } from "./sync.js";
-import { fillTexts, t } from "./texts.js";
+import { fillTexts, setLanguage, t } from "./texts.js";
 import { confirmThen, showUploads } from "./uploads.js";
 import { VerdictScreen } from "./verdict.js";
 import { WalkInDialog } from "./walkin.js";
@@ -29,11 +29,13 @@ import { Wedge } from "./wedge.js";
 /** Without a touch, a key or a scan for so long, nobody is at the gate. */
 const IDLE_MS = 60_000;
 const WORKER_RETRY_MS = 5_000;
+/** Longer codes are no ticket's. */
+const CODE_MAX = 255;
 
 /** @typedef {import("./gate.js").Outcome} Outcome */
 
 /** @type {any} */
-const settings = { mode: "in", theme: "auto", sound: true, vibration: true };
+const settings = { mode: "in", theme: "auto", language: "auto", sound: true, vibration: true };
 const store = await Store.open();
 const server = new Server();
 const list = new List(store, () => server.now());
@@ -61,7 +63,11 @@ const badges = new BadgeDialog(server, list, () => sync.gate, (shown) => verdict
 const bookings = new BookingDialog({ list, queue, gate, shift, settings });
 const walkIns = new WalkInDialog(register);
 const message = new MessageNotice(settings, saveSettings);
-const search = new SearchDialog(server, list, () => settings.place?.id, { choose: (person) => scanned({ person }), more: searchActions });
+const search = new SearchDialog(server, list, () => settings.place?.id, {
+  choose: (person) => scanned({ person }),
+  more: searchActions,
+  walkIn: () => (sync.gate?.walkIn ? openWalkIn : undefined),
+});
 const pinCheck = { server, expected: () => sync.gate.supervisorPin };
 let scanCount = 0;
 let shownScan = 0;
@@ -70,12 +76,13 @@ let battery = /** @type {{level: number}|undefined} */ (undefined);
 
 async function start() {
   Object.assign(settings, await store.get("settings"));
+  applyLanguage();
   applyTheme();
   server.offsetMs = (await store.get("offset")) ?? 0;
   server.use(await store.get("credentials"));
   sync.gate = await store.get("gate");
   wedge.settings = settings.wedge;
-  await Promise.all([list.load(), queue.load(), shift.load(server.now())]);
+  await Promise.all([list.load(), queue.load(), shift.load(server.now()), evacuation.load()]);
   // Requests of this page before its reload are not known any more.
   for (const scan of queue.waiting) queue.markSent(scan);
   server.onChange = () => {
@@ -120,8 +127,7 @@ async function keepAll() {
 
 /** @param {string} [note] */
 async function onboard(note = queue.waiting.length ? t("setup.kept", { count: queue.waiting.length }) : "") {
-  const name = settings.name ?? `G-${randomHex(2).toUpperCase()}`;
-  const given = await setUp(server, store, { name, note });
+  const given = await setUp(server, store, { name: settings.name, note });
   settings.name = given.name;
   server.use({ clientId: given.clientId, clientSecret: given.clientSecret });
   await store.set("credentials", server.credentials);
@@ -217,6 +223,7 @@ async function forget() {
   for (const id of ["recent", "failed"]) fill(byId(id), [], () => make("li"));
   await shift.clear();
   await list.clear();
+  await evacuation.clear();
   await store.write([["meta", "delete", "credentials"], ["meta", "delete", "gate"], ["meta", "delete", "codes"]]);
   await saveSettings();
 }
@@ -236,6 +243,7 @@ async function revoked() {
 function read(code) {
   usedAt = performance.now();
   if (kiosk.isOn) return kiosk.scanned(code);
+  if (evacuation.isShown) return evacuation.scanned(code);
   if (document.body.dataset.screen !== "scan") return;
   const dialog = document.querySelector("dialog[open]");
   if (!dialog || dialog.id === "type-dialog") scanned({ code });
@@ -262,6 +270,7 @@ function settle(outcome, number, startedAt) {
   shown.booking = bookings.sizeOf(person);
   if (person && shown.booking > 1) shown.onBooking = () => bookings.open(person, scan.passage);
   if (badges.isAllowed && outcome.code !== 1301 && !scan.walkIn && (person?.id ?? 1) > 0) shown.onBadge = () => replaceBadge({ name: shown.name, person, code: scan.code });
+  if (outcome.shown.why === "unknown" && scan.code !== undefined) offerHelp(shown, scan.code);
   shift.add(outcome);
   if (number > shownScan) {
     shownScan = number;
@@ -277,28 +286,40 @@ async function override(outcome, reason) {
   settle(await gate.override(outcome, reason), number, performance.now());
 }
 
-/** @param {import("./queue.js").WalkIn} person */
-async function register(person) {
+/** What may be done about a code that nobody has: it is kept on the way. @param {import("./verdict.js").Shown} shown @param {string} code */
+function offerHelp(shown, code) {
+  const kept = code.length <= CODE_MAX ? code : undefined;
+  if (isAllowed(sync.gate, "delegate-search")) shown.onSearch = () => search.open(kept);
+  if (sync.gate?.walkIn) shown.onWalkIn = () => openWalkIn(kept);
+}
+
+/** @param {string} [code] that somebody came with */
+function openWalkIn(code) {
+  walkIns.open(sync.gate?.walkIn?.types ?? [], code);
+}
+
+/** @param {import("./queue.js").WalkIn} person @param {string} [code] */
+async function register(person, code) {
   const startedAt = performance.now();
   const number = (scanCount += 1);
-  const outcome = await gate.walkIn(person);
+  const outcome = await gate.walkIn(person, code);
   settle(outcome, number, startedAt);
   return outcome.passed;
 }
 
-/** @param {import("./badge.js").Who} who */
-function replaceBadge(who) {
-  if (server.online) badges.open(who);
+/** @param {import("./badge.js").Who} who @param {string} [code] of the new badge */
+function replaceBadge(who, code) {
+  if (server.online) badges.open(who, code);
   else toast(t("badge.offline"));
 }
 
-/** What else may be done with a search hit. @param {import("./list.js").Person} person @returns {[text: string, run: () => void][]} */
-function searchActions(person) {
+/** What else may be done with a search hit. @param {import("./list.js").Person} person @param {string} [code] that they came with @returns {[text: string, run: () => void][]} */
+function searchActions(person, code) {
   /** @type {[string, () => void][]} */
   const actions = [];
   const count = bookings.sizeOf(person);
   if (count > 1) actions.push([t("verdict.booking", { count }), () => bookings.open(person, settings.mode === "out" ? "out" : "in")]);
-  if (badges.isAllowed && person.id > 0) actions.push([t("verdict.badge.button"), () => replaceBadge({ name: person.name, person })]);
+  if (badges.isAllowed && person.id > 0) actions.push([t("verdict.badge.button"), () => replaceBadge({ name: person.name, person }, code)]);
   return actions;
 }
 
@@ -377,6 +398,7 @@ function draw() {
   else if (screen === "kiosk") kiosk.draw();
   else if (kiosk.isWanted && isFree()) kiosk.enter();
   else if (screen === "scan") drawScan(parts, now);
+  evacuation.draw();
   // The crew's words are not for attendees.
   message.show(kiosk.isOn ? undefined : sync.gate?.message, gate.zone, now);
   if (server.online && sync.version) useWorker(sync.version);
@@ -384,6 +406,7 @@ function draw() {
 }
 
 const parts = { server, list, queue, store, sync, gate, scanner, wedge, verdicts, settings, shift, saveSettings, tryCamera: () => turnCamera(true) };
+const evacuation = new Evacuation(parts);
 const kiosk = new Kiosk({ ...parts, onLeave: scanScreen });
 
 /** The version that this page runs: the folder that it came from. */
@@ -416,13 +439,18 @@ function useWorker(version) {
 /** Nothing waits for upload, and nobody is at the gate: a reload costs nothing. */
 function isIdle() {
   const { screen } = document.body.dataset;
-  const isFree = screen === "kiosk" ? kiosk.isAtStart : screen !== "setup" && screen !== "places" && byId("verdict").hidden;
+  const isFree = screen === "kiosk" ? kiosk.isAtStart : screen !== "setup" && screen !== "places" && screen !== "evacuation" && byId("verdict").hidden;
   const isUsed = performance.now() - usedAt < IDLE_MS || document.querySelector("dialog[open]");
   return isFree && !isUsed && server.online && queue.waiting.length === 0 && !store.problem;
 }
 
 function saveSettings() {
   return store.set("settings", settings);
+}
+
+function applyLanguage() {
+  setLanguage(settings.language);
+  fillTexts(document);
 }
 
 function applyTheme() {
@@ -451,7 +479,7 @@ function bind(name, then = () => {}) {
 
 function openMenu() {
   for (const name of ["sound", "vibration"]) /** @type {HTMLInputElement} */ (byId(name)).checked = settings[name];
-  /** @type {HTMLSelectElement} */ (byId("theme")).value = settings.theme;
+  for (const name of ["theme", "language"]) /** @type {HTMLSelectElement} */ (byId(name)).value = settings[name];
   byId("menu-kiosk").hidden = !sync.gate?.kiosk;
   /** @type {HTMLDialogElement} */ (byId("menu-dialog")).showModal();
 }
@@ -485,7 +513,7 @@ function followBack() {
     if (history.state || kiosk.isOn || walkIns.isBusy) return;
     closeDialogs();
     verdicts.close();
-    if (screen === "readiness" || screen === "uploads") scanScreen();
+    if (screen === "readiness" || screen === "uploads" || screen === "evacuation") scanScreen();
     else if (screen === "places" && !byId("places-back").hidden) byId("places-back").click();
   });
 }
@@ -499,12 +527,15 @@ function wire() {
   on("open-menu", openMenu);
   on("open-type", () => openType(""));
   on("open-search", () => search.open());
-  on("open-walkin", () => walkIns.open(sync.gate?.walkIn?.types ?? []));
+  on("open-walkin", () => openWalkIn());
   on("camera", () => turnCamera(!scanner.isOn));
   on("undo", undo);
   on("place-name", changePlace);
   on("status-queue", () => { showScreen("uploads"); draw(); });
   on("menu-readiness", readiness);
+  on("menu-evacuation", () => evacuation.open());
+  on("evacuation-open", () => evacuation.open());
+  on("evacuation-close", scanScreen);
   on("menu-uploads", () => { showScreen("uploads"); draw(); });
   on("menu-place", changePlace);
   on("menu-kiosk", () => kiosk.enter());
@@ -525,6 +556,10 @@ function wire() {
   bind("sound");
   bind("vibration");
   bind("theme", applyTheme);
+  bind("language", () => {
+    applyLanguage();
+    draw();
+  });
   byId("type-form").addEventListener("submit", () => {
     const code = /** @type {HTMLInputElement} */ (byId("type-code")).value.trim();
     if (code) scanned({ code });
@@ -541,7 +576,6 @@ function wire() {
   }
 }
 
-fillTexts(document);
 wire();
 followBack();
 await start();

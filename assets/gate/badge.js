@@ -2,7 +2,7 @@
 
 import { byId, setText } from "./dom.js";
 import { openWithPin } from "./supervisor.js";
-import { t } from "./texts.js";
+import { answerOf, blockedReason, t } from "./texts.js";
 
 /**
  * @typedef {import("./list.js").Person} Person
@@ -10,6 +10,8 @@ import { t } from "./texts.js";
  */
 
 const CODE_USED = 1105;
+/** The server knows this reason. */
+const LOST = "reported lost";
 
 export class BadgeDialog {
   #dialog = /** @type {HTMLDialogElement} */ (byId("badge-dialog"));
@@ -35,11 +37,11 @@ export class BadgeDialog {
     return Boolean(gate?.replaceBadge && gate.supervisorPin);
   }
 
-  /** @param {Who} who */
-  open(who) {
+  /** @param {Who} who @param {string} [code] of the new badge */
+  open(who, code = "") {
     this.#who = who;
-    this.#code.value = "";
-    this.#reason.value = t("badge.reason.lost");
+    this.#code.value = code;
+    this.#reason.value = blockedReason(LOST);
     setText(byId("badge-who"), t("badge.who", { name: who.name ?? who.code ?? "" }));
     openWithPin("badge", { server: this.server, expected: () => this.gate().supervisorPin }, (pin) => this.#replace(pin));
     this.#code.focus();
@@ -67,7 +69,9 @@ export class BadgeDialog {
     const { person, code: known } = this.#who;
     const code = this.list.read(this.#code.value.trim());
     if (code && this.#isOld(code)) return t("badge.same");
-    const body = { delegate: person?.id ?? `scan:${known}`, reason: this.#reason.value.trim(), pin, ...(code ? { code } : {}) };
+    const typed = this.#reason.value.trim();
+    const reason = typed === blockedReason(LOST) ? LOST : typed;
+    const body = { delegate: person?.id ?? `scan:${known}`, reason, pin, ...(code ? { code } : {}) };
     let answer;
     try {
       answer = await this.server.request("POST", "/gate/badge", { body, timeoutMs: 5000 });
@@ -78,7 +82,7 @@ export class BadgeDialog {
     // An answer that was lost: the feed has brought the new code meanwhile.
     const owner = code ? this.list.find(code) : undefined;
     if (answer.error?.internalCode === CODE_USED && owner && owner.id === person?.id) return this.#replaced(owner);
-    return t("badge.failed", { message: answer.error?.message ?? String(answer.status) });
+    return t("badge.failed", { message: answerOf(answer.error, String(answer.status)) });
   }
 
   /** @param {Person} person */

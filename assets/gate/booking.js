@@ -3,6 +3,7 @@
 import { byId, icon, make, setText } from "./dom.js";
 import { spokenTime } from "./judge.js";
 import { play } from "./sound.js";
+import { symbolOf } from "./refusal.js";
 import { t } from "./texts.js";
 
 /**
@@ -129,14 +130,13 @@ export class BookingDialog {
   }
 }
 
-const SYMBOLS = { good: "tick", out: "leave", look: "look", stop: "cross" };
 const LEVELS = { good: "good", out: "good", look: "warn", stop: "bad" };
 
 /** What happened to one person. @param {Outcome} outcome */
 function result({ shown }) {
   const why = [shown.word, shown.reason, shown.note?.note].filter(Boolean).join(" · ");
   return [
-    make("span", { class: `is-${LEVELS[shown.kind]}` }, icon(SYMBOLS[shown.kind])),
+    make("span", { class: `is-${LEVELS[shown.kind]}` }, icon(symbolOf(shown))),
     make("strong", {}, shown.name ?? ""),
     make("p", {}, why),
   ];

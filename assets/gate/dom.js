@@ -38,7 +38,7 @@ export function icon(name, className = "icon") {
   return svg;
 }
 
-const SCREENS = ["setup", "places", "scan", "kiosk", "readiness", "uploads"];
+const SCREENS = ["setup", "places", "scan", "kiosk", "readiness", "uploads", "evacuation"];
 
 /** Shows one screen and moves the focus to its heading. @param {string} name */
 export function showScreen(name) {

@@ -1,10 +1,11 @@
 // One scan from code to verdict: the server judges, or the list where the server does not answer in
 // time. What the screen shows of it is a `Shown`; nothing here touches the page.
 
-import { judgeOffline, spokenTime, word } from "./judge.js";
+import { judge, judgeOffline, spokenTime, word } from "./judge.js";
 import { age } from "./dom.js";
 import { body, interactionOf, isRefusal, isStored, pathOf, undoPath, walkInPerson } from "./queue.js";
-import { t } from "./texts.js";
+import { whyOf } from "./refusal.js";
+import { answerOf, blockedReason, language, t } from "./texts.js";
 
 const VERDICT_MS = 1500;
 /** A code that is read twice in a row must not let somebody in and out again. */
@@ -17,6 +18,7 @@ const TWICE_MS = 4000;
  * @typedef {import("./queue.js").WalkIn} WalkIn
  * @typedef {{scan: Scan, person?: Person, shown: Shown, passed: boolean, id?: number, code?: number}} Outcome
  *   `id` of the interaction, `code` of the refusal
+ * @typedef {{code: number, message: string, key?: string, more?: string[]}} Refusal `key` of the text of this gate's own verdict
  */
 
 export class Gate {
@@ -72,13 +74,14 @@ export class Gate {
   /**
    * Registers somebody who has no ticket and checks them in. `shown.badge` is their new code; absent where the
    * server makes it later.
-   * @param {WalkIn} person a first or a last name is needed @returns {Promise<Outcome>}
+   * @param {WalkIn} person a first or a last name is needed @param {string} [code] on a badge that they have, in place of a new one
+   * @returns {Promise<Outcome>}
    */
-  async walkIn({ firstName, lastName, email, delegateType }) {
+  async walkIn({ firstName, lastName, email, delegateType }, code) {
     const given = Object.entries({ firstName, lastName, email, delegateType }).map(([key, text]) => [key, text?.trim()]);
     const walkIn = Object.fromEntries(given.filter(([, text]) => text));
     /** @type {Omit<Scan, "nonce"|"seq">} */
-    const made = { passage: "in", walkIn, ...this.#hereAndNow() };
+    const made = { passage: "in", walkIn, ...(code === undefined ? {} : { code, hasBadge: true }), ...this.#hereAndNow() };
     return this.#decide(made, walkInPerson(made));
   }
 
@@ -116,7 +119,7 @@ export class Gate {
     }
     if (!isRefusal(answer.status)) return this.#decideAlone(made, person, scan);
     await this.queue.remove([scan]);
-    return this.#refused(scan, person, answer.error?.message ?? `HTTP ${answer.status}`, answer.meta.note, answer.error?.internalCode ?? 0);
+    return this.#refused(scan, person, this.#refusalByServer(scan, person, answer), answer.meta.note);
   }
 
   /**
@@ -129,7 +132,7 @@ export class Gate {
     if (refusal !== undefined) {
       if (asked) await this.queue.undo(asked);
       const scan = asked ?? { ...made, nonce: "", seq: 0 };
-      return this.#refused(scan, person, refusal.message, person?.note, refusal.code, this.#listNotes());
+      return this.#refused(scan, person, refusal, person?.note, this.#listNotes());
     }
     const decision = { admitted: true, due: true };
     const scan = asked ?? (await this.queue.add({ ...made, ...decision }));
@@ -138,19 +141,43 @@ export class Gate {
     return this.#passed(scan, scan.walkIn ? walkInPerson(scan) : person, { note: person?.note, repeat }, list.complete ? this.#listNotes() : [t("verdict.offline.incomplete")]);
   }
 
-  /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person @returns {{code: number, message: string}|undefined} */
+  /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person @returns {Refusal|undefined} */
   #refusalByList(made, person) {
     const { list, server } = this;
     if (!list.place) return { code: 1, message: t("verdict.noList") };
-    if (!person) {
-      const reason = list.blockedReason(made.code ?? "");
-      const message = reason === undefined ? t("verdict.unknown", { code: short(made.code ?? "") }) : t("verdict.blocked", { reason });
-      return { code: 1301, message };
-    }
+    if (!person) return this.#unknown(made.code);
     if (made.override) return undefined;
-    const known = list.people.get(person.id) ?? person;
-    const verdict = judgeOffline(this.sync.gate?.policy ?? "admit", list.facts(known, made.passage, made.at, this.queue.passed, this.zone));
-    return verdict.code === 0 ? undefined : { code: verdict.code, message: word(verdict, this.zone, server.now()) };
+    const verdict = judgeOffline(this.sync.gate?.policy ?? "admit", this.#facts(made, person));
+    return verdict.code === 0 ? undefined : { code: verdict.code, key: verdict.key, message: word(verdict, this.zone, server.now()) };
+  }
+
+  /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person} person */
+  #facts(made, person) {
+    const { list } = this;
+    return list.facts(list.people.get(person.id) ?? person, made.passage, made.at, this.queue.passed, this.zone);
+  }
+
+  /** @param {string} [code] that nobody has, or that is blocked @returns {Refusal} */
+  #unknown(code = "") {
+    const reason = this.list.blockedReason(code);
+    const message = reason === undefined ? t("verdict.unknown", { code: short(code) }) : t("verdict.blocked", { reason: blockedReason(reason) });
+    return { code: 1301, message };
+  }
+
+  /**
+   * In English in the server's words. In another language this gate's own verdict says the same where it agrees; where
+   * it does not, there is a text for the code, and the server's words stand below it.
+   * @param {Scan} scan @param {Person|undefined} person @param {import("./server.js").Answer} answer @returns {Refusal}
+   */
+  #refusalByServer(scan, person, { status, error }) {
+    const code = error?.internalCode ?? 0;
+    const message = answerOf(error, `HTTP ${status}`);
+    if (code === 1301 && language() !== "en") return this.#unknown(scan.code);
+    const verdict = person && this.list.place ? judge(this.#facts(scan, person)) : undefined;
+    const isSame = verdict?.code === code;
+    if (language() === "en") return { code, key: isSame ? verdict.key : undefined, message };
+    if (isSame) return { code, key: verdict.key, message: word(verdict, this.zone, this.server.now()) };
+    return { code, message, more: error && error.message !== message ? [error.message] : [] };
   }
 
   #listNotes() {
@@ -168,7 +195,7 @@ export class Gate {
     const { note, repeat } = meta;
     const lines = [...more];
     const badge = scan.walkIn && person?.codes?.[0];
-    if (scan.walkIn) lines.unshift(t(badge ? "verdict.walkin" : "verdict.walkin.nocode"));
+    if (scan.walkIn) lines.unshift(t(scan.hasBadge ? "verdict.walkin.kept" : badge ? "verdict.walkin" : "verdict.walkin.nocode"));
     const wasInside = !isOut && !scan.walkIn && person?.inside && person.lastIn !== undefined;
     if (!scan.walkIn && !isOut && !repeat && !scan.override && !wasInside) lines.unshift(t("verdict.first"));
     if (scan.override) lines.unshift(t("verdict.override"));
@@ -192,13 +219,14 @@ export class Gate {
   }
 
   /**
-   * @param {Scan} scan @param {Person|undefined} person @param {string} message
-   * @param {Shown["note"]} note @param {number} code @param {string[]} [more] @returns {Outcome}
+   * @param {Scan} scan @param {Person|undefined} person @param {Refusal} refusal
+   * @param {Shown["note"]} note @param {string[]} [more] @returns {Outcome}
    */
-  #refused(scan, person, message, note, code, more = []) {
+  #refused(scan, person, { code, key, message, more: own = [] }, note, more = []) {
     const { name, category, photo } = person ?? {};
+    const why = whyOf(code, { key, isBlocked: this.list.blockedReason(scan.code ?? "") !== undefined });
     /** @type {Shown} */
-    const shown = { kind: "stop", word: t("verdict.stop"), name: name ?? (code === 1301 ? undefined : short(scan.code)), category, photo, reason: message, note, more };
+    const shown = { kind: "stop", why, word: t(`why.${why}`), name: name ?? (code === 1301 ? undefined : short(scan.code)), category, photo, reason: message, note, more: [...own, ...more] };
     return { scan, person, shown, passed: false, code };
   }
 
@@ -231,7 +259,7 @@ export class Gate {
     else {
       try {
         const answer = await this.server.request("DELETE", undoPath(last.scan, last.id), { timeoutMs: 4000 });
-        if (answer.status !== 204) return { message: t("undo.failed", { message: answer.error?.message ?? String(answer.status) }), isDone: false };
+        if (answer.status !== 204) return { message: t("undo.failed", { message: answerOf(answer.error, String(answer.status)) }), isDone: false };
       } catch {
         return { message: t("undo.offline"), isDone: false };
       }

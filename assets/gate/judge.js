@@ -3,7 +3,7 @@
 
 import { foldType } from "./fold.js";
 import { dayBegan } from "./list.js";
-import { t } from "./texts.js";
+import { language, t } from "./texts.js";
 
 /**
  * @typedef {object} Rules
@@ -149,23 +149,30 @@ function judgeCheckOut(facts) {
 const isInside = (facts) => facts.lastIn !== undefined && facts.lastIn > (facts.lastOut ?? -Infinity);
 
 /**
- * What a steward tells the guest, in the server's words.
+ * What a steward tells the guest; in English in the server's words.
  * @param {Verdict} verdict @param {string} zone IANA name @param {number} now Unix ms
  */
 export function word(verdict, zone, now) {
   const { at, door } = verdict.params;
   const time = typeof at === "number" ? spokenTime(at, zone, now) : at;
   // The date is told where it is another one, though the event's day be the same.
-  const isAnotherDate = verdict.key === "alreadyUsedToday" && String(time).includes(" on ");
+  const isAnotherDate = verdict.key === "alreadyUsedToday" && typeof at === "number" && !isSameDate(at, now, zone);
   const key = isAnotherDate ? "alreadyUsed" : verdict.key;
-  return t(`refusal.${key}`, { ...verdict.params, at: time, last: door ? `${door} at ${time}` : time });
+  return t(`refusal.${key}`, { ...verdict.params, at: time, last: door ? t("time.door", { door, time }) : time });
 }
 
-/** `09:02`, with the day where it is not that of `now`. @param {number} at @param {string} zone @param {number} now */
+/** `09:02`, with the day where it is not that of `now`; in English as the server tells it. @param {number} at @param {string} zone @param {number} now */
 export function spokenTime(at, zone, now) {
   const [day, time] = local(at, zone);
-  return day === local(now, zone)[0] ? time : `${time} on ${day}`;
+  if (isSameDate(at, now, zone)) return time;
+  return t("time.other", { time, day: language() === "en" ? day : dayMonth(at, zone) });
 }
+
+/** @param {number} at @param {number} now @param {string} zone */
+const isSameDate = (at, now, zone) => local(at, zone)[0] === local(now, zone)[0];
+
+/** `20.11.`, as the language has it. @param {number} at @param {string} zone */
+const dayMonth = (at, zone) => new Intl.DateTimeFormat(language(), { day: "numeric", month: "numeric", timeZone: zone }).format(at);
 
 /** @type {Map<string, Intl.DateTimeFormat>} */
 const formats = new Map();

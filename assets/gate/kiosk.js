@@ -8,7 +8,7 @@ import { cameraProblem } from "./scanner.js";
 import { Busy } from "./server.js";
 import { play } from "./sound.js";
 import { openWithPin } from "./supervisor.js";
-import { t } from "./texts.js";
+import { language as crewLanguage, t } from "./texts.js";
 import { grouped } from "./verdict.js";
 
 const FIND_MS = 4000;
@@ -39,7 +39,7 @@ const input = (id) => /** @type {HTMLInputElement} */ (byId(id));
 const dialog = (id) => /** @type {HTMLDialogElement} */ (byId(id));
 
 export class Kiosk {
-  #state = fresh("en");
+  #state = fresh(crewLanguage());
   #touchedAt = 0;
   #isBusy = false;
   /** Counts fresh starts: what was asked before the last one is not shown. */
@@ -100,6 +100,12 @@ export class Kiosk {
     return known.length ? known : ["en"];
   }
 
+  /** The first of those that are set; where all are offered, that of the browser or the menu. */
+  get #first() {
+    const languages = this.#languages;
+    return String(languages) === String(Object.keys(TEXTS)) ? crewLanguage() : languages[0];
+  }
+
   /** Without a list or a server, or where its policy admits nobody offline. */
   get #isClosed() {
     const { list, server, sync } = this.parts;
@@ -124,7 +130,7 @@ export class Kiosk {
     this.#startOver();
     scanner.stop();
     scanner.video = /** @type {HTMLVideoElement} */ (byId("video"));
-    document.documentElement.lang = "en";
+    document.documentElement.lang = crewLanguage();
   }
 
   #leave() {
@@ -134,7 +140,7 @@ export class Kiosk {
 
   #startOver() {
     this.#run += 1;
-    this.#state = fresh(this.#languages[0]);
+    this.#state = fresh(this.#first);
     this.#touchedAt = performance.now();
     this.parts.gate.last = undefined;
     dialog("kiosk-idle").close();
@@ -334,7 +340,7 @@ export class Kiosk {
   #watchIdle() {
     if (this.#isBusy) return;
     const { action, left } = whenIdle(this.#state, performance.now() - this.#touchedAt, this.#settings?.idleSeconds ?? 45);
-    const isUsed = this.#state.step !== "start" || this.#state.language !== this.#languages[0] || dialog("kiosk-exit-dialog").open;
+    const isUsed = this.#state.step !== "start" || this.#state.language !== this.#first || dialog("kiosk-exit-dialog").open;
     if (action === "reset" && isUsed) this.#startOver();
     if (action === "ask") {
       setText(byId("kiosk-idle-left"), say(this.#state.language, { key: "idle.left", count: left }));
@@ -380,6 +386,7 @@ export class Kiosk {
     this.#renderStart();
     this.#renderPerson();
     this.#renderLanguages();
+    byId("kiosk-staff").lang = byId("kiosk-exit-dialog").lang = crewLanguage();
     setText(byId("kiosk-staff"), this.#troubles().join(" · "));
   }
 

@@ -21,7 +21,8 @@ import { foldType } from "./fold.js";
  * @property {number} [entries]
  * @property {number} [dayEntries] those of the day of the last one
  * @property {boolean} [inside]
- * @property {number} [since] when they came in, where stays end with the day
+ * @property {number} [since] when they came in
+ * @property {string} [at] the place below that they are inside, if they are not at this one
  * @property {boolean} [insideBefore] until a day began
  * @property {boolean} [movedOn] checked in here and not out, and in another room since
  * @property {number[]} [rooms]
@@ -308,6 +309,23 @@ export class List {
     return best.map((person) => this.#today(person));
   }
 
+  /** Everybody who is inside the place or below it, scans that wait included. @param {Passed[]} waiting */
+  inside(waiting) {
+    const moved = new Set(waiting.map(({ delegate }) => delegate));
+    const people = [];
+    for (const known of this.people.values()) {
+      if (!known.inside && !moved.has(known.id)) continue;
+      const person = this.withWaiting(known, moved.has(known.id) ? waiting : []);
+      if (person.inside) people.push(person);
+    }
+    return people;
+  }
+
+  /** What somebody is found by, folded, each word after a space. @param {number} id */
+  textOf(id) {
+    return this.#texts.get(id) ?? "";
+  }
+
   /**
    * A person as the scans that wait for upload leave them.
    * @param {Person} person @param {Passed[]} waiting in the order in which they were made @param {number} [at]
@@ -374,7 +392,7 @@ export class List {
     const entered = [...new Set([...rooms, ...(this.place?.rooms ?? []).map((room) => room.id)])];
     const lastDoor = this.#doorOf(scan.place)?.name;
     const count = (person.entries ?? 0) + 1;
-    return { ...person, lastIn: scan.at, lastDoor, since: scan.at, entries: count, dayEntries, inside: true, rooms: entered };
+    return { ...person, lastIn: scan.at, lastDoor, since: scan.at, at: undefined, entries: count, dayEntries, inside: true, rooms: entered };
   }
 
   /**

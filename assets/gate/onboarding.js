@@ -2,7 +2,7 @@
 
 import { byId, setText, showScreen } from "./dom.js";
 import { checkDigits, randomHex } from "./secrets.js";
-import { t } from "./texts.js";
+import { answerOf, t } from "./texts.js";
 import { Busy, Unreachable } from "./server.js";
 
 const POLL_MS = 2000;
@@ -12,14 +12,14 @@ const POLL_MS = 2000;
 /**
  * Shows the screen until the gate has credentials.
  * @param {import("./server.js").Server} server @param {import("./store.js").Store} store
- * @param {{name?: string, note?: string}} hints
+ * @param {{name?: string, note?: string}} hints `name`: that of the last setup, as a suggestion
  * @returns {Promise<{clientId: string, clientSecret: string, name: string}>}
  */
 export async function setUp(server, store, hints) {
   showScreen("setup");
   note(hints.note ?? "");
   const field = /** @type {HTMLInputElement} */ (byId("setup-name"));
-  field.value ||= hints.name ?? "";
+  field.placeholder = hints.name ?? t("setup.name.example");
   /** @type {AccessRequest|undefined} */
   let request = await store.get("request");
   for (;;) {
@@ -74,7 +74,7 @@ async function waitForAdministrator(server, { code, secret }) {
       if (clientId && clientSecret) return { clientId, clientSecret, name: code };
       if (answer.error?.internalCode === 1001) note(t("setup.closed"));
       else if (answer.error?.internalCode === 1002) return again(t("setup.taken", { code }));
-      else if (answer.error) return again(t("setup.refused", { message: answer.error.message }));
+      else if (answer.error) return again(t("setup.refused", { message: answerOf(answer.error) }));
       else if (clearedStatus === "dismissed") return again(t("setup.dismissed"));
       else if (clearedStatus === "added") return again(t("setup.fetched"));
       else note("");

@@ -22,6 +22,7 @@ const CODES = 50;
  * @property {string} [code] as scanned
  * @property {number} [delegate] the attendee, where the list knows them; below zero for a walk-in that the server does not have
  * @property {WalkIn} [walkIn] registers this person, with `code` as their ticket
+ * @property {boolean} [hasBadge] a walk-in came with this code: none is taken from the reserved ones
  * @property {"in"|"out"} passage
  * @property {number} at Unix ms by the server's clock
  * @property {number} place
@@ -29,6 +30,7 @@ const CODES = 50;
  * @property {string} [reason] why
  * @property {boolean} [admitted] this gate decided and let the person pass
  * @property {boolean} [due] the gate has decided; until then its own request may be under way
+ * @property {"safe"|"unsafe"|"start"} [tick] no passage, but a tick of an evacuation list, its end, or its beginning
  * @property {boolean} [undone] to be taken back as soon as the server has it
  * @property {{status: number, code: number, message: string}} [failed] the server refused to store it
  */
@@ -47,6 +49,8 @@ export class Queue {
   /** When walk-ins that got no answer are due again, by nonce. @type {Map<string, number>} */
   #again = new Map();
   onChange = () => {};
+  /** The server has these ticks. @type {(ticks: Scan[]) => Promise<any>} */
+  onTicked = async () => {};
 
   /** @param {import("./store.js").Store} store */
   constructor(store) {
@@ -117,6 +121,7 @@ export class Queue {
   async #addWalkIn(scan) {
     scan.delegate = -scan.seq;
     const isKept = await this.#store.change("codes", ["meta", "queue"], (codes = []) => {
+      if (scan.hasBadge) return [["queue", "put", scan]];
       if (codes.length > 0) scan.code = codes[0];
       return [["meta", "put", ["codes", codes.slice(1)]], ["queue", "put", scan]];
     });
@@ -124,7 +129,7 @@ export class Queue {
       this.#scans.set(scan.nonce, scan);
       this.#announce();
     } else {
-      delete scan.code;
+      if (!scan.hasBadge) delete scan.code;
       await this.update(scan, {});
     }
   }
@@ -252,10 +257,11 @@ export class Queue {
     await this.load();
     // What a walk-in meets, the scans behind it need not.
     await this.#uploadWalkIns(server, onStored).catch(() => {});
+    await this.#uploadTicks(server).catch(() => {});
     let size = BATCH;
     const busy = new Set();
     for (;;) {
-      const scans = this.waiting.filter((scan) => !scan.walkIn && isDue(scan) && !this.#isHeld(scan) && !busy.has(scan.nonce)).slice(0, size);
+      const scans = this.waiting.filter((scan) => !scan.walkIn && !scan.tick && isDue(scan) && !this.#isHeld(scan) && !busy.has(scan.nonce)).slice(0, size);
       if (scans.length === 0) return;
       scans.forEach((scan) => this.markSent(scan));
       const interactions = Object.fromEntries(scans.map((scan) => [scan.nonce, body(scan)]));
@@ -283,6 +289,22 @@ export class Queue {
       this.#again.set(scan.nonce, Date.now() + AGAIN_MS);
       this.markSent(scan);
       await this.#settle(server, scan, await server.request("POST", pathOf(scan), { body: body(scan) }), onStored);
+    }
+  }
+
+  /** Ticks of evacuations in their order: the server takes them as often as they come. @param {import("./server.js").Server} server */
+  async #uploadTicks(server) {
+    for (;;) {
+      const due = this.waiting.filter((scan) => scan.tick && isDue(scan) && !this.#isHeld(scan));
+      const ticks = due.filter(({ place }) => place === due[0].place).slice(0, BATCH);
+      if (ticks.length === 0) return;
+      const answer = await server.request("POST", "/gate/evacuation", { body: tickBody(ticks), timeoutMs: 20_000 });
+      if (answer.status === 204) {
+        await this.onTicked(ticks);
+        await this.remove(ticks);
+      } else if (isRefusal(answer.status)) {
+        for (const tick of ticks) await this.update(tick, { failed: failure(answer) });
+      } else return;
     }
   }
 
@@ -356,6 +378,12 @@ export function body(scan) {
   const delegate = code === undefined ? scan.delegate : `scan:${code}`;
   return { interactionType: typeOf(scan), delegate, device: place, ...(reason ? { data: { reason } } : {}), ...made };
 }
+
+/** @param {Scan[]} ticks of one place */
+const tickBody = (ticks) => ({
+  place: ticks[0].place,
+  ticks: ticks.map(({ tick, delegate, at }) => ({ recordedAt: Math.floor(at / 1000), ...(tick === "start" ? {} : { delegate, safe: tick === "safe" }) })),
+});
 
 /** Stored now (without an id where nobody has the code yet), before, or (1109) before with the gate's own decision not yet in it. @param {import("./server.js").Answer} answer */
 export const isStored = ({ status, error }) => status === 200 || status === 201 || error?.internalCode === 1109;

@@ -2,6 +2,7 @@
 
 import { age, byId, fill, icon, make, setText } from "./dom.js";
 import { spokenTime } from "./judge.js";
+import { symbolOf } from "./refusal.js";
 import { t } from "./texts.js";
 import { grouped } from "./verdict.js";
 
@@ -43,9 +44,9 @@ export function drawScan(parts, now) {
     ...(arrivals ? [[arrivals.arrived, t("numbers.arrived.of", { expected: arrivals.expected })]] : []),
     [shift.mine.size, t("numbers.mine")],
   ], ([number, text]) => make("li", {}, make("strong", {}, String(number)), make("span", {}, String(text))));
-  fill(byId("recent"), shift.recent.map(({ shown, at }) => [shown.kind, shown.name ?? shown.reason ?? "", shown.badge && grouped(shown.badge), spokenTime(at, gate.zone, now), shown.word]), ([kind, name, badge, time, word]) => make(
+  fill(byId("recent"), shift.recent.map(({ shown, at }) => [shown.kind, symbolOf(shown), shown.name ?? shown.reason ?? "", shown.badge && grouped(shown.badge), spokenTime(at, gate.zone, now), shown.word]), ([kind, symbol, name, badge, time, word]) => make(
     "li", {},
-    make("span", { class: `is-${kind === "stop" ? "bad" : kind === "look" ? "warn" : "good"}` }, icon(kind === "stop" ? "cross" : kind === "look" ? "look" : kind === "out" ? "leave" : "tick")),
+    make("span", { class: `is-${kind === "stop" ? "bad" : kind === "look" ? "warn" : "good"}` }, icon(symbol ?? "")),
     make("span", { class: "unseen" }, String(word)), make("span", { class: "who" }, make("span", { class: "cut" }, name), badge && make("code", {}, badge)), make("time", {}, String(time)),
   ));
   byId("open-walkin").hidden = !sync.gate?.walkIn;

@@ -16,11 +16,14 @@ export class SearchDialog {
   #answered = "";
   /** @type {Person[]} */
   #hits = [];
+  /** Nobody's code, which whoever is looked for came with. @type {string|undefined} */
+  #code;
 
   /**
    * @param {import("./server.js").Server} server @param {import("./list.js").List} list
    * @param {() => number|undefined} place
-   * @param {{choose: (person: Person) => void, more: (person: Person) => [text: string, run: () => void][]}} actions
+   * @param {{choose: (person: Person) => void, more: (person: Person, code?: string) => [text: string, run: () => void][], walkIn: () => ((code?: string) => void)|undefined}} actions
+   *   `walkIn` answers what registers somebody, where this gate may
    */
   constructor(server, list, place, actions) {
     this.server = server;
@@ -32,14 +35,20 @@ export class SearchDialog {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.#search(), PAUSE_MS);
     });
+    byId("search-walkin").addEventListener("click", () => this.#leave(() => this.actions.walkIn()?.(this.#code)));
     byId("search-form").addEventListener("submit", (event) => {
       event.preventDefault();
       this.#take();
     });
   }
 
-  open() {
+  /** @param {string} [code] an unknown one */
+  open(code) {
     this.clear();
+    this.#code = code;
+    byId("search-code").hidden = code === undefined;
+    setText(byId("search-code"), code === undefined ? "" : t("search.code", { code }));
+    byId("search-walkin").hidden = !this.actions.walkIn();
     setText(byId("search-note"), t("search.few"));
     /** @type {HTMLDialogElement} */ (byId("search-dialog")).showModal();
     this.field.focus();
@@ -50,6 +59,8 @@ export class SearchDialog {
     this.#asked += 1;
     clearTimeout(this.#timer);
     this.field.value = "";
+    this.#code = undefined;
+    setText(byId("search-code"), "");
     this.#show("", [], "");
   }
 
@@ -95,7 +106,7 @@ export class SearchDialog {
     setText(byId("search-note"), note);
     byId("hits").replaceChildren(...hits.map((person) => {
       const about = [person.company, person.category, t(person.inside ? "search.inside" : "search.outside")].filter(Boolean).join(" · ");
-      const more = this.actions.more(person).map(([text, run]) => make("button", { type: "button", class: "plain", onclick: () => this.#leave(run) }, text));
+      const more = this.actions.more(person, this.#code).map(([text, run]) => make("button", { type: "button", class: "plain", onclick: () => this.#leave(run) }, text));
       const choose = make("button", { type: "button", onclick: () => this.actions.choose(person) }, person.name ?? String(person.id), make("small", {}, about));
       return make("li", {}, choose, more.length > 0 && make("div", { class: "actions" }, ...more));
     }));

@@ -68,4 +68,4 @@ export class Shift {
 const key = (scan) => scan.delegate ?? scan.code;
 
 /** Without what only the open page can do. @param {import("./verdict.js").Shown} shown @returns {import("./verdict.js").Shown} */
-const plain = ({ kind, word, name, reason, badge }) => ({ kind, word, name, reason, badge });
+const plain = ({ kind, why, word, name, reason, badge }) => ({ kind, why, word, name, reason, badge });

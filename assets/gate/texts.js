@@ -1,315 +1,53 @@
-// Every text of the app, by key. `{name}` stands for a parameter; `key.one` is for a `count` of which the language
-// speaks so (`Intl.PluralRules`). A language is one more object.
+// Every text of the app for the crew, by key, in the language of the browser or of the menu: one object each. `{name}`
+// stands for a parameter; `key.one` is for a `count` of which the language speaks so (`Intl.PluralRules`). What
+// attendees read at a kiosk is in kiosk-texts.js.
 
-/** @type {Record<string, string>} */
-const en = {
-  "app.name": "Gatepost gate",
-  "app.starting": "Starting …",
+import { de } from "./texts-de.js";
+import { en } from "./texts-en.js";
 
-  "setup.title": "Set up this gate",
-  "setup.intro": "Give the gate a name. An administrator then adds it in the console.",
-  "setup.name": "Name of this gate",
-  "setup.name.help": "2 to 20 letters and digits, such as A1 or north-2.",
-  "setup.start": "Ask for access",
-  "setup.wait": "Waiting for the console",
-  "setup.step1": "Open the console, then Discovery.",
-  "setup.step2": "Find the gate {code} with these digits:",
-  "setup.step3": "Choose Add. This page goes on by itself.",
-  "setup.closed": "The Discovery page is closed. Open it in the console: this gate asks again by itself.",
-  "setup.offline": "The server does not answer. This gate asks again by itself.",
-  "setup.busy": "The server is busy. This gate asks again by itself.",
-  "setup.taken": "The name {code} is already used. Choose another one.",
-  "setup.dismissed": "The request was dismissed in the console. Choose a name and ask again.",
-  "setup.refused": "The server refused the request: {message}",
-  "setup.fetched": "The credentials were already handed out or have expired. Choose a new name and ask again.",
-  "setup.denied": "The server does not accept this gate any more. Ask for access again.",
-  "setup.cancel": "Start over",
-  "setup.kept": "Scans of the last setup that wait for upload: {count}.",
-  "setup.revoked": "Access was revoked in the console. The list and the settings were deleted from this device. Scans kept for upload, without names: {count}.",
-  "setup.revoked.walkins": "Of them walk-ins, with name and e-mail until they are uploaded: {count}.",
+/** @type {Record<string, Record<string, string>>} */
+export const LANGUAGES = { en, de };
 
-  "place.title": "Choose the place",
-  "place.intro": "Scans count at the place that you choose.",
-  "place.none": "No place is set for this gate. Choose its places in the console under Gates.",
-  "place.loading": "Loading the places …",
-  "place.back": "Back",
+let current = "en";
+let plurals = new Intl.PluralRules(current);
 
-  "status.online": "Online",
-  "status.offline": "Offline",
-  "status.denied": "Access refused",
-  "status.list": "List {age}",
-  "status.list.none": "No list",
-  "status.list.loading": "List: {count} loaded",
-  "status.queue": "{count} to upload",
-  "status.failed": "{count} to check",
-  "status.unsaved": "Scans are not stored on this device ({problem}). They are lost if this page closes before they are uploaded.",
-  "status.hold": "Offline: nobody enters until the server is back.",
-  "status.denied.more": "The server does not accept this gate any more. Scans are kept. Set the gate up again in the menu.",
-  "status.problem": "The list could not be loaded: {message}",
-  "console.place": "The console moved this gate to {name}.",
-  "console.place.gone": "The console does not allow {name} at this gate any more. Choose another place.",
-  "console.policy": "The console changed what happens offline: {policy}.",
-  "console.in": "The console switched check-out off: this gate checks in.",
-  "policy.admit": "the list and the rules decide",
-  "policy.joined-only": "only registered attendees enter",
-  "policy.hold": "nobody enters",
-  "message.time": "Message at {at}",
-  "message.dismiss": "Dismiss",
-  "age.live": "live",
-  "age.seconds": "{count} s old",
-  "age.minutes": "{count} min old",
-  "age.hours": "{count} h old",
+/** Takes the language that is chosen, or the first of the browser's that there is. @param {string} [chosen] */
+export function setLanguage(chosen) {
+  const wished = [chosen, ...(globalThis.navigator?.languages ?? [])].map((name) => name?.split("-")[0] ?? "");
+  current = wished.find((name) => name in LANGUAGES) ?? "en";
+  plurals = new Intl.PluralRules(current);
+  if (globalThis.document) document.documentElement.lang = current;
+}
 
-  "scan.ready": "Ready to scan",
-  "scan.ready.camera": "Hold the code in front of the camera",
-  "scan.ready.keys": "Scan, or type a code",
-  "scan.mode": "Direction",
-  "scan.in": "In",
-  "scan.out": "Out",
-  "scan.both": "In and out",
-  "scan.type": "Type code",
-  "scan.search": "Search",
-  "scan.walkin": "Walk-in",
-  "scan.camera": "Camera",
-  "scan.torch": "Light",
-  "scan.switch": "Other camera",
-  "scan.undo": "Undo last",
-  "scan.undo.name": "Undo {name}",
-  "scan.menu": "Menu",
-  "scan.recent": "Last scans",
-  "scan.ignored": "Scan ignored. Close this window to scan.",
-  "scan.place": "Place: {name}. Change",
+/** The language of the crew. */
+export const language = () => current;
 
-  "numbers.inside": "inside",
-  "numbers.inside.of": "of {capacity} inside",
-  "numbers.arrived.of": "of {expected} arrived",
-  "numbers.mine": "by this gate",
-
-  "verdict.in": "Welcome",
-  "verdict.out": "Goodbye",
-  "verdict.look": "Let in – look",
-  "verdict.look.out": "Goodbye – look",
-  "verdict.stop": "Stop",
-  "verdict.undone": "Undone",
-  "verdict.override": "Let in by the supervisor",
-  "verdict.first": "First entry",
-  "verdict.repeat": "Entry number {count}. First at {at}",
-  "verdict.repeat.many": "Entry number {count} or later. First at {at}",
-  "verdict.again": "Already inside since {at}",
-  "verdict.byList": "Decided by this gate’s list, {age}",
-  "verdict.offline": "Offline. Decided by this gate’s list, {age}",
-  "verdict.offline.incomplete": "The list of this gate is not complete.",
-  "verdict.stop.note": "Checked in, but the note says stop.",
-  "verdict.unknown": "unknown code {code}",
-  "verdict.blocked": "this badge was blocked: {reason}",
-  "verdict.noList": "offline, and this gate has no list yet",
-  "verdict.undo": "Undo",
-  "verdict.override.button": "Let in anyway",
-  "verdict.next": "Next",
-  "verdict.booking": "Whole booking ({count})",
-  "verdict.badge.button": "Replace badge",
-  "verdict.walkin": "Registered. Write the code on the badge.",
-  "verdict.walkin.nocode": "Registered. The code follows when the gate is online: find it by name.",
-  "verdict.photo": "Photo of {name}",
-
-  "refusal.passes": "",
-  "refusal.rulesUnreadable": "the rules of {place} cannot be read; an administrator must mend data.Access",
-  "refusal.notAvailable": "{place} is not available",
-  "refusal.opensAt": "{place} opens at {at}",
-  "refusal.closedSince": "{place} has been closed since {at}",
-  "refusal.notRegistered": "not registered for {place}",
-  "refusal.alreadyUsed": "already used at {place} at {at}",
-  "refusal.alreadyUsedToday": "already used at {place} today at {at}",
-  "refusal.nobodyMay": "{place} lets nobody check in",
-  "refusal.checkedIn.one": "already checked in once at {place}, the most allowed; last at {last}",
-  "refusal.checkedIn": "already checked in {count} times at {place}, the most allowed; last at {last}",
-  "refusal.checkedInToday.one": "already checked in once at {place}, the most allowed in a day; last at {last}",
-  "refusal.checkedInToday": "already checked in {count} times at {place}, the most allowed in a day; last at {last}",
-  "refusal.full": "{place} is full: {inside} of {capacity} inside",
-  "refusal.notCheckedIn": "not checked in at {place}, so there is nothing to check out of",
-  "refusal.wrongType": "{place} is not open to attendees of type {type}",
-  "refusal.needsType": "{place} is not open to attendees without a type",
-  "refusal.typeOpensAt": "{place} opens for {type} at {at}",
-  "refusal.typeClosedSince": "{place} has been closed for {type} since {at}",
-  "refusal.offlineHold": "offline: nobody enters until the server is back",
-  "refusal.offlineJoinedOnly": "offline: only attendees who are registered for {place}",
-
-  "type.title": "Type a code",
-  "type.label": "Code",
-  "type.go": "Check code",
-  "search.title": "Search attendees",
-  "search.label": "Name, company or code; online also e-mail or phone",
-  "search.none": "No matches",
-  "search.few": "Type at least three letters.",
-  "search.offline": "Offline: matches come from this gate’s list.",
-  "search.inside": "inside",
-  "search.outside": "not inside",
-  "close": "Close",
-  "cancel": "Cancel",
-
-  "override.title": "Let in anyway",
-  "override.who": "For {name}",
-  "override.reason": "Reason",
-  "override.pin": "Supervisor PIN",
-  "override.go": "Let in",
-  "pin.wrong": "The PIN is wrong.",
-  "pin.locked": "Too many wrong PINs. Try again in {count} s.",
-
-  "walkin.title": "Walk-in",
-  "walkin.first": "First name",
-  "walkin.last": "Last name",
-  "walkin.type": "Type",
-  "walkin.email": "E-mail (optional)",
-  "walkin.name": "Enter a first or a last name.",
-  "walkin.go": "Register",
-  "walkin.running": "Registering …",
-
-  "badge.title": "Replace badge",
-  "badge.who": "For {name}. The old badge stops working.",
-  "badge.code": "New code (scan or type)",
-  "badge.help": "Leave empty: the server makes one.",
-  "badge.reason.lost": "reported lost",
-  "badge.go": "Replace badge",
-  "badge.offline": "Replacing a badge needs the server. Try again when the gate is online.",
-  "badge.same": "The person already has this code. Scan the new badge.",
-  "badge.failed": "Badge not replaced: {message}",
-  "badge.done": "Badge replaced",
-  "badge.done.old": "The old badge no longer works.",
-
-  "booking.title": "Whole booking",
-  "booking.of.one": "{name}: {count} person",
-  "booking.of": "{name}: {count} people",
-  "booking.expected": "not here yet",
-  "booking.left": "left at {at}",
-  "booking.in": "Check in {count}",
-  "booking.out": "Check out {count}",
-  "booking.all": "Select all",
-  "booking.none": "Select none",
-  "booking.running": "{count} of {total} …",
-  "booking.done.in": "Checked in: {count} of {total}",
-  "booking.done.out": "Checked out: {count} of {total}",
-
-  "undo.done": "Undone: {name}",
-  "undo.failed": "Undo failed: {message}",
-  "undo.offline": "Undo failed: the server does not answer. Try again when the gate is online.",
-
-  "uploads.title": "Uploads",
-  "uploads.conflicts": "Where the rules would have refused somebody whom this gate let in while it was offline, the console lists a conflict.",
-  "uploads.waiting": "Scans and walk-ins that wait for upload: {count}. The oldest is from {at}.",
-  "uploads.empty": "Nothing waits for upload.",
-  "uploads.failed": "What the server did not store",
-  "uploads.failed.help": "The server answered why. Try again after the cause is removed, or discard it.",
-  "uploads.reason": "Error {code}: {message}",
-  "uploads.retry": "Try again",
-  "uploads.discard": "Discard",
-  "uploads.discard.sure": "Discard permanently",
-  "uploads.now": "Upload now",
-
-  "menu.title": "Menu",
-  "menu.readiness": "Readiness",
-  "menu.place": "Change place",
-  "menu.kiosk": "Start the kiosk",
-  "menu.theme": "Display",
-  "menu.theme.auto": "As the device",
-  "menu.theme.light": "Light",
-  "menu.theme.dark": "Dark",
-  "menu.theme.sun": "Sun (high contrast)",
-  "menu.sound": "Sound",
-  "menu.vibration": "Vibration",
-  "menu.reset": "Set up again",
-  "menu.reset.with": "The list and the access are deleted from this device. Scans are kept ({count}).",
-  "menu.reset.sure": "Delete list and access, keep scans ({count})",
-  "menu.reload": "Reload",
-
-  "kiosk.exit.title": "End the kiosk",
-  "kiosk.exit.none": "No supervisor PIN is set. End the kiosk in the console, under App configuration.",
-  "kiosk.exit.go": "End the kiosk",
-  "kiosk.storage": "Scans are not stored on this device ({problem})",
-
-  "camera.insecure": "The camera needs a secure connection (HTTPS).",
-  "camera.none": "This browser has no camera.",
-  "camera.refused": "The camera was refused. Allow it in the browser’s settings for this page.",
-  "camera.failed": "The camera does not work: {message}",
-
-  "ready.title": "Readiness",
-  "ready.yes": "Ready",
-  "ready.todo.one": "Ready, with {count} hint",
-  "ready.todo": "Ready, with {count} hints",
-  "ready.no": "Not ready: {count} to do",
-  "ready.continue": "Start scanning",
-  "ready.server": "Server",
-  "ready.server.yes": "Connected to {name}.",
-  "ready.server.no": "The server does not answer. Check the Wi-Fi. The gate works with its list meanwhile.",
-  "ready.list": "List of attendees",
-  "ready.list.yes.one": "Complete: {count} attendee, {age}.",
-  "ready.list.yes": "Complete: {count} attendees, {age}.",
-  "ready.list.loading.one": "Loading: {count} attendee so far. Wait until the list is complete.",
-  "ready.list.loading": "Loading: {count} attendees so far. Wait until the list is complete.",
-  "ready.list.no": "No list. Connect the gate to the server.",
-  "ready.clock": "Clock",
-  "ready.clock.yes": "Differs from the server by {seconds} s.",
-  "ready.clock.off": "Differs from the server by {seconds} s. Scans are corrected. Set the clock of this device to automatic.",
-  "ready.camera": "Camera",
-  "ready.camera.yes": "Works.",
-  "ready.camera.try": "Not tried yet.",
-  "ready.camera.button": "Try camera",
-  "ready.wedge": "Hand scanner",
-  "ready.wedge.yes": "Works. End key: {suffix}. Keyboard layout: {layout}.",
-  "ready.wedge.same": "as this device",
-  "ready.wedge.mapped": "differs, corrected",
-  "ready.wedge.none": "none",
-  "ready.scan.no": "Neither camera nor scanner is tested yet. Try the one that you use.",
-  "ready.wedge.try": "If you use a USB or Bluetooth scanner: scan the test code.",
-  "ready.wedge.button": "Test scanner",
-  "ready.wedge.title": "Test the hand scanner",
-  "ready.wedge.scan": "Scan this code with the scanner.",
-  "ready.wedge.alt": "Test code (QR)",
-  "ready.wedge.bad": "The scanner typed {count} of {wanted} characters correctly. Set its keyboard layout to that of this device and try again.",
-  "ready.wedge.slow": "Set the scanner to end each code with Enter.",
-  "ready.sound": "Sound",
-  "ready.sound.yes": "On. Play the test sound to check the volume.",
-  "ready.sound.off": "Off in the menu.",
-  "ready.sound.no": "Blocked until you touch the screen.",
-  "ready.sound.button": "Play test sound",
-  "ready.codes": "Codes for walk-ins",
-  "ready.codes.yes": "Reserved for walk-ins while offline: {count}.",
-  "ready.codes.no": "None reserved yet. Connect the gate to the server.",
-  "ready.battery": "Battery",
-  "ready.battery.yes": "{percent} %, {state}.",
-  "ready.battery.low": "{percent} %. Plug the device in.",
-  "ready.battery.unknown": "This browser does not show it. Check that the device is charged.",
-  "ready.battery.charging": "charging",
-  "ready.battery.draining": "not charging",
-  "ready.secure": "Secure connection",
-  "ready.secure.yes": "Yes.",
-  "ready.secure.no": "No: the camera does not work, and the gate cannot start while it is offline. Open it over HTTPS.",
-  "ready.secure.link": "How to",
-  "ready.storage": "Storage",
-  "ready.storage.yes": "Scans are stored permanently.",
-  "ready.storage.maybe": "Scans are stored. The browser may delete them after days without use: add this page to the home screen.",
-  "ready.storage.no": "Scans are lost if this page closes: {problem}. Leave private browsing, or free space on the device.",
-  "ready.offline": "Start without the server",
-  "ready.offline.yes": "Possible, version {version}.",
-  "ready.offline.no": "Not possible yet. Keep this page open while offline.",
-  "ready.speed": "Scan to verdict",
-  "ready.speed.yes": "{ms} ms for 95 of 100 of the last {count} scans.",
-};
-
-const plurals = new Intl.PluralRules("en");
-
-/** @param {string} key @param {Record<string, string|number>} [params] */
+/** @param {string} key @param {Record<string, string|number|undefined>} [params] */
 export function t(key, params = {}) {
-  const form = typeof params.count === "number" ? en[`${key}.${plurals.select(params.count)}`] : undefined;
-  const text = form ?? en[key] ?? key;
+  const texts = LANGUAGES[current];
+  const form = typeof params.count === "number" ? texts[`${key}.${plurals.select(params.count)}`] : undefined;
+  const text = form ?? texts[key] ?? key;
   return text.replace(/\{(\w+)\}/g, (_, name) => String(params[name] ?? ""));
 }
 
-/** Whether a text exists; for tests. @param {string} key */
+/** Whether a text exists. @param {string} key */
 export const hasText = (key) => key in en;
+
+/** The crew chose from a few reasons why a badge is blocked, or wrote one. @param {string} reason */
+export const blockedReason = (reason) => (hasText(`blocked.${reason}`) ? t(`blocked.${reason}`) : reason);
+
+/** What the server answered, in the crew's language where there is a text for its code. @param {{internalCode?: number, message?: string}|undefined} error @param {string} [otherwise] */
+export function answerOf(error, otherwise = "") {
+  const key = `code.${error?.internalCode}`;
+  // The server's own sentence says more.
+  const isBetter = current !== "en" || !error?.message;
+  return isBetter && hasText(key) ? t(key) : (error?.message ?? otherwise);
+}
 
 /** Fills the elements of the page that name their text. @param {ParentNode} root */
 export function fillTexts(root) {
   for (const element of root.querySelectorAll("[data-text]")) element.textContent = t(element.getAttribute("data-text") ?? "");
   for (const element of root.querySelectorAll("[data-label]")) element.setAttribute("aria-label", t(element.getAttribute("data-label") ?? ""));
+  for (const element of root.querySelectorAll("[data-hint]")) element.setAttribute("placeholder", t(element.getAttribute("data-hint") ?? ""));
   for (const element of root.querySelectorAll("[data-alt]")) element.setAttribute("alt", t(element.getAttribute("data-alt") ?? ""));
 }

@@ -3,7 +3,7 @@
 import { byId, fill, icon, make, setText } from "./dom.js";
 import { spokenTime } from "./judge.js";
 import { walkInPerson } from "./queue.js";
-import { t } from "./texts.js";
+import { answerOf, t } from "./texts.js";
 
 /**
  * @param {import("./queue.js").Queue} queue @param {import("./list.js").List} list
@@ -22,8 +22,8 @@ export function showUploads(queue, list, zone, now) {
     return make(
       "li", {},
       make("span", { class: "is-bad" }, icon("cross")),
-      make("strong", {}, `${spokenTime(scan.at, zone, now)} · ${name ?? scan.code ?? scan.delegate}`),
-      make("p", {}, t("uploads.reason", { code, message })),
+      make("strong", {}, `${spokenTime(scan.at, zone, now)} · ${name ?? scan.code ?? scan.delegate ?? t("evacuation.title")}`),
+      make("p", {}, t("uploads.reason", { code, message: answerOf({ internalCode: code, message }) })),
       make("div", { class: "actions" }, make("button", { class: "plain", onclick: () => queue.retry(scan) }, t("uploads.retry")), discard),
     );
   });

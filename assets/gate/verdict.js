@@ -1,18 +1,23 @@
 // The verdict over the whole screen: colour, symbol and word, then who and why.
 
 import { byId, icon, make, setText } from "./dom.js";
+import { symbolOf } from "./refusal.js";
 import { t } from "./texts.js";
 import { play } from "./sound.js";
 
 const STAY_MS = { good: 2500, out: 2500, look: 5000, stop: 9000 };
 /** Time enough to choose the whole booking. */
 const BOOKING_MS = 6000;
-const SYMBOL = { good: "tick", out: "leave", look: "look", stop: "cross" };
+/** Time enough to choose what is done about an unknown code. */
+const UNKNOWN_MS = 20_000;
+/** A scanner may end a code by two keys: the second one must not close the verdict of the first. */
+const KEY_MS = 400;
 
 /**
  * @typedef {object} Shown
  * @property {"good"|"out"|"look"|"stop"} kind
  * @property {string} word
+ * @property {import("./refusal.js").Why} [why] the kind of a refusal
  * @property {string} [name]
  * @property {string} [category]
  * @property {string} [reason]
@@ -25,6 +30,8 @@ const SYMBOL = { good: "tick", out: "leave", look: "look", stop: "cross" };
  * @property {() => void} [onOverride]
  * @property {() => void} [onBooking]
  * @property {() => void} [onBadge]
+ * @property {() => void} [onSearch]
+ * @property {() => void} [onWalkIn]
  */
 
 export class VerdictScreen {
@@ -32,6 +39,7 @@ export class VerdictScreen {
   #timer;
   /** @type {Shown|undefined} */
   #shown;
+  #shownAt = 0;
   /** Times from scan to verdict, in ms, the last ones. @type {number[]} */
   times = [];
 
@@ -44,7 +52,9 @@ export class VerdictScreen {
     byId("verdict-override").addEventListener("click", () => this.#act(this.#shown?.onOverride));
     byId("verdict-booking").addEventListener("click", () => this.#act(this.#shown?.onBooking));
     byId("verdict-badge").addEventListener("click", () => this.#act(this.#shown?.onBadge));
-    addEventListener("keydown", (event) => event.key === "Escape" && this.close());
+    byId("verdict-search").addEventListener("click", () => this.#act(this.#shown?.onSearch));
+    byId("verdict-walkin").addEventListener("click", () => this.#act(this.#shown?.onWalkIn));
+    addEventListener("keydown", (event) => this.#key(event));
   }
 
   /** Shows a verdict in place of the last one. @param {Shown} shown @param {number} [startedAt] performance.now() of the scan */
@@ -52,8 +62,10 @@ export class VerdictScreen {
     this.#shown = shown;
     const screen = byId("verdict");
     screen.className = `verdict ${shown.kind}`;
+    screen.dataset.why = shown.why ?? "";
     byId("verdict-body").replaceChildren(
-      icon(SYMBOL[shown.kind], "symbol"),
+      icon(symbolOf(shown), "symbol"),
+      ...line("stop-word", shown.why && t("verdict.stop")),
       make("p", { class: "word" }, shown.word),
       ...(shown.photo ? [photo(shown.photo, shown.name ?? "")] : []),
       ...line("name", shown.name),
@@ -68,12 +80,15 @@ export class VerdictScreen {
     byId("verdict-booking").hidden = !shown.onBooking;
     setText(byId("verdict-booking"), t("verdict.booking", { count: shown.booking ?? 0 }));
     byId("verdict-badge").hidden = !shown.onBadge;
+    byId("verdict-search").hidden = !shown.onSearch;
+    byId("verdict-walkin").hidden = !shown.onWalkIn;
     screen.hidden = false;
     byId("scan").inert = true;
-    play(shown.kind, this.settings());
+    play(shown.why ?? shown.kind, this.settings());
+    this.#shownAt = performance.now();
     clearTimeout(this.#timer);
     // Somebody has to copy a new code: it stays until the next scan or a touch.
-    if (!shown.badge) this.#timer = setTimeout(() => this.#closeWhenLeft(), shown.onBooking ? Math.max(STAY_MS[shown.kind], BOOKING_MS) : STAY_MS[shown.kind]);
+    if (!shown.badge) this.#timer = setTimeout(() => this.#closeWhenLeft(), stayMs(shown));
     if (startedAt !== undefined) requestAnimationFrame(() => this.#measure(performance.now() - startedAt));
   }
 
@@ -81,6 +96,16 @@ export class VerdictScreen {
   #measure(ms) {
     this.times.push(ms);
     if (this.times.length > 500) this.times.shift();
+  }
+
+  /** Next without a look at the screen; a button that has the focus does what it says. @param {KeyboardEvent} event */
+  #key(event) {
+    if (byId("verdict").hidden || document.querySelector("dialog[open]")) return;
+    if (event.key === "Escape") return this.close();
+    const isNext = event.key === "Enter" || event.key === " ";
+    if (!isNext || event.repeat || event.target instanceof HTMLButtonElement || performance.now() - this.#shownAt < KEY_MS) return;
+    event.preventDefault();
+    this.close();
   }
 
   /** Nobody's button goes away under the finger. */
@@ -102,6 +127,11 @@ export class VerdictScreen {
     byId("scan").inert = false;
     this.#shown = undefined;
   }
+}
+
+/** @param {Shown} shown */
+function stayMs({ kind, onBooking, onSearch, onWalkIn }) {
+  return Math.max(STAY_MS[kind], onBooking ? BOOKING_MS : 0, onSearch || onWalkIn ? UNKNOWN_MS : 0);
 }
 
 /** @param {string} name @param {string|undefined} text */

@@ -10,8 +10,10 @@ const FIELDS = { firstName: "walkin-first", lastName: "walkin-last", email: "wal
 export class WalkInDialog {
   /** There is no answer yet. */
   isBusy = false;
+  /** What was scanned, to be the code of the person. @type {string|undefined} */
+  #code;
 
-  /** @param {(person: WalkIn) => Promise<boolean>} onRegister answers whether the person is registered */
+  /** @param {(person: WalkIn, code?: string) => Promise<boolean>} onRegister answers whether the person is registered */
   constructor(onRegister) {
     this.onRegister = onRegister;
     byId("walkin-form").addEventListener("submit", (event) => {
@@ -23,8 +25,11 @@ export class WalkInDialog {
     for (const id of [FIELDS.firstName, FIELDS.lastName]) byId(id).addEventListener("input", () => this.#wantName());
   }
 
-  /** What was typed before stays, unless it was cancelled. @param {string[]} types of attendees to choose from */
-  open(types) {
+  /** What was typed before stays, unless it was cancelled. @param {string[]} types of attendees to choose from @param {string} [code] that they came with */
+  open(types, code) {
+    this.#code = code;
+    byId("walkin-code").hidden = code === undefined;
+    setText(byId("walkin-code"), code === undefined ? "" : t("walkin.code", { code }));
     const select = /** @type {HTMLSelectElement} */ (byId(FIELDS.delegateType));
     const chosen = select.value;
     select.replaceChildren(...types.map((type) => make("option", { value: type }, type)));
@@ -45,7 +50,7 @@ export class WalkInDialog {
     if (this.isBusy) return;
     const person = Object.fromEntries(Object.entries(FIELDS).map(([key, id]) => [key, field(id).value.trim()]));
     this.#setBusy(true);
-    const isRegistered = await this.onRegister(person).finally(() => this.#setBusy(false));
+    const isRegistered = await this.onRegister(person, this.#code).finally(() => this.#setBusy(false));
     if (isRegistered) this.#forget();
     /** @type {HTMLDialogElement} */ (byId("walkin-dialog")).close();
   }
@@ -58,6 +63,7 @@ export class WalkInDialog {
   }
 
   #forget() {
+    this.#code = undefined;
     for (const id of [FIELDS.firstName, FIELDS.lastName, FIELDS.email]) field(id).value = "";
   }
 }

@@ -5,7 +5,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { checkDigits } from "../../assets/gate/secrets.js";
-import { hasText, t } from "../../assets/gate/texts.js";
+import { LANGUAGES, answerOf, hasText, setLanguage, t } from "../../assets/gate/texts.js";
 import { sha256 } from "../../assets/gate/vendor/noble-hashes-2.4.0.js";
 import { TEST_CODE, layoutOf, translate } from "../../assets/gate/wedge.js";
 
@@ -23,10 +23,47 @@ test("SHA-256 and the digits are those of the console", () => {
 });
 
 test("every text that is asked for exists", () => {
-  const asked = [...read("index.html").matchAll(/data-(?:text|label|alt)="([^"]+)"/g)].map(([, key]) => key);
+  const asked = [...read("index.html").matchAll(/data-(?:text|label|alt|hint)="([^"]+)"/g)].map(([, key]) => key);
   for (const name of own) asked.push(...[...read(name).matchAll(/\bt\([^)"]*"([a-z]+(?:\.[\w.]+)?)"/g)].map(([, key]) => key));
   assert.deepEqual(asked.filter((key) => !hasText(key)), []);
   assert.equal(t("status.queue", { count: 3 }), "3 to upload");
+});
+
+test("both languages have every text, with the same parameters", () => {
+  const { en, de } = LANGUAGES;
+  const shape = (texts) => Object.entries(texts).map(([key, text]) => [key, text.match(/\{\w+\}/g)?.sort()]).sort();
+  assert.deepEqual(shape(de), shape(en));
+  for (const [language, texts] of Object.entries(LANGUAGES)) {
+    for (const [key, text] of Object.entries(texts)) assert.ok(text.trim() || key === "refusal.passes", `${language}: ${key}`);
+  }
+  // Whoever is spoken to is spoken to as a guest is.
+  assert.doesNotMatch(Object.values(de).join(" "), /\b(du|dein|deine|dir|dich)\b/i);
+});
+
+test("every text is asked for", () => {
+  const sources = ["index.html", ...own.filter((name) => !name.includes("texts"))].map(read).join("\n");
+  const built = /^(why|refusal|code|blocked|policy|ready|camera|age|time)\.|^setup\.name\.example$/;
+  const unused = Object.keys(LANGUAGES.en).filter((key) => !built.test(key) && !sources.includes(`"${key.replace(/\.one$/, "")}"`));
+  assert.deepEqual(unused, []);
+});
+
+test("the language is that of the menu, or the browser's first that there is", (context) => {
+  const before = Object.getOwnPropertyDescriptor(globalThis, "navigator");
+  context.after(() => {
+    Object.defineProperty(globalThis, "navigator", before ?? { value: undefined, configurable: true });
+    setLanguage("en");
+  });
+  const spoken = (languages, chosen) => {
+    Object.defineProperty(globalThis, "navigator", { value: { languages }, configurable: true });
+    setLanguage(chosen);
+    return t("verdict.next");
+  };
+  assert.deepEqual([spoken(["de-AT", "en"]), spoken(["fr", "de"], "auto"), spoken(["fr"]), spoken(["de"], "en"), spoken([], "de")], ["Weiter", "Weiter", "Next", "Next", "Weiter"]);
+  assert.equal(answerOf({ internalCode: 1105, message: "code: taken" }), LANGUAGES.de["code.1105"]);
+  assert.equal(answerOf({ internalCode: 4711, message: "code: taken" }), "code: taken");
+  assert.equal(t("ready.todo", { count: 1 }), "Bereit, mit 1 Hinweis");
+  setLanguage("en");
+  assert.equal(answerOf({ internalCode: 1105, message: "code: taken" }), "code: taken");
 });
 
 test("one of something is not spoken of as many", () => {

@@ -301,3 +301,15 @@ test("who moved on to another room may still be checked out", async () => {
   assert.equal(judge(list.facts(ada, "out", 250, [out])).code, 745);
   assert.equal(list.counts([out]).get(0), 1);
 });
+
+test("who is inside is known with scans that wait: people at places below, and without those who left", async () => {
+  const { list } = await fresh();
+  const inside = { inside: true, lastIn: 1, since: 1 };
+  await list.apply([person(1, "Ada", inside), person(2, "Béa Müller", { ...inside, at: "Stage" }), person(3, "Cy"), person(4, "Dee", inside)], { cursor: "a", serverTime: 9, place: PLACE });
+  const scan = (passage, delegate) => ({ passage, delegate, at: 20, place: 10 });
+  const waiting = [scan("out", 4), scan("in", 3), scan("in", 2)];
+  assert.deepEqual(list.inside([]).map(({ id, at }) => [id, at]), [[1, undefined], [2, "Stage"], [4, undefined]]);
+  // At the gate they came back from the place below.
+  assert.deepEqual(list.inside(waiting).map(({ id, at, since }) => [id, at, since]), [[1, undefined, 1], [2, undefined, 20], [3, undefined, 20]]);
+  assert.ok(list.textOf(2).includes(" muller") && list.textOf(99) === "");
+});

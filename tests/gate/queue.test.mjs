@@ -262,3 +262,37 @@ test("the body is what the API takes", () => {
   assert.deepEqual([interactionType, delegate], ["check-out", 1]);
   assert.deepEqual(body({ ...scan, override: true, admitted: undefined, reason: "speaker" }).data, { reason: "speaker" });
 });
+
+test("ticks of an evacuation are sent in their order, in one call, and hold up no scan", async (t) => {
+  const { queue } = await fresh(t);
+  const calls = [];
+  let answer = { status: 204, meta: {} };
+  const scans = server();
+  const peer = { ...scans, request: async (method, path, options) => (path === "/gate/evacuation" ? (calls.push(options.body), answer) : scans.request(method, path, options)) };
+  const tick = (tick, delegate, more = {}) => queue.add({ passage: "in", tick, delegate, at: SCAN.at, place: 10, due: true, ...more });
+  const ticked = [];
+  queue.onTicked = async (ticks) => ticked.push(...ticks.map(({ delegate }) => delegate));
+  await tick("start");
+  await tick("safe", 1);
+  await queue.add(SCAN);
+  await tick("unsafe", 1);
+  await tick("safe", 2, { place: 11 });
+  await tick("safe", -5);
+  // Nobody whom the server does not have is ticked there before.
+  await queue.add({ ...SCAN, code: undefined, delegate: -5, walkIn: { firstName: "Ada" }, due: false });
+  assert.deepEqual(queue.passed.map(({ tick }) => tick).filter(Boolean), []);
+  const isWalkIn = queue.waiting.find(({ walkIn }) => walkIn);
+  await queue.update(isWalkIn, { delegate: -5 });
+  await queue.upload(peer, noop);
+  const recordedAt = Math.floor(SCAN.at / 1000);
+  assert.deepEqual(calls, [
+    { place: 10, ticks: [{ recordedAt }, { recordedAt, delegate: 1, safe: true }, { recordedAt, delegate: 1, safe: false }] },
+    { place: 11, ticks: [{ recordedAt, delegate: 2, safe: true }] },
+  ]);
+  assert.deepEqual([ticked, scans.stored.size, queue.waiting.length], [[undefined, 1, 1, 2], 1, 2]);
+  await queue.complete(isWalkIn, 77);
+  answer = { ...refused(403, 1202, "not its place"), error: { code: 403, internalCode: 1202, message: "not its place" } };
+  await queue.upload(peer, noop);
+  assert.deepEqual(calls.at(-1).ticks, [{ recordedAt, delegate: 77, safe: true }]);
+  assert.deepEqual(queue.failed.map(({ tick, failed }) => [tick, failed.code]), [["safe", 1202]]);
+});

@@ -94,6 +94,19 @@ test("online the server registers a walk-in at once, with a reserved code", asyn
   assert.deepEqual(peer.deleted, ["/interaction/id:501"]);
 });
 
+test("somebody who came with a code of nobody's keeps it, online and offline", async (t) => {
+  const { peer, store, queue, list, app, upload } = await gate(t);
+  const { shown } = await app.walkIn(ADA, "NEW-77");
+  assert.deepEqual([shown.badge, peer.people.get(1).codes, await store.get("codes")], ["NEW-77", ["NEW-77"], ["R-1", "R-2", "R-3"]]);
+  assert.match(shown.more.join(), /code that was scanned/);
+  peer.online = false;
+  await app.walkIn({ firstName: "Grace" }, "NEW-78");
+  assert.equal(list.find("NEW-78")?.name, "Grace");
+  peer.online = true;
+  await upload();
+  assert.deepEqual([peer.people.get(2).codes, queue.waiting.length, (await store.get("codes")).length], [["NEW-78"], 0, 3]);
+});
+
 test("the body is what the API takes", () => {
   const scan = { ...MADE, nonce: "n", seq: 1, delegate: -1, code: "R-1" };
   const sent = { place: 10, ...ADA, code: "R-1", recordedAt: 1_795_262_400, nonce: "n" };

@@ -3,11 +3,15 @@
 use super::{
     badge::{BadgeInput, LostBadge},
     codes::CodesInput,
+    evacuation::{self as evacuation_list, EvacuationInput, Part},
     files::VERSION,
     find::{Claim, FindInput},
     list::GateList,
     place,
-    schemas::{GateChanges, GateCodes, GateDelegate, GateDelegates, GateWalkIn, PinInput},
+    schemas::{
+        Gate, GateChanges, GateCodes, GateDelegate, GateDelegates, GateEvacuation, GateWalkIn,
+        PinInput,
+    },
     walk_in::{Outcome as Came, WalkIn, WalkInInput},
 };
 use crate::{
@@ -17,6 +21,7 @@ use crate::{
         delegates::{People, RESOURCE, people},
         devices::{self, Offer},
         feed::{Reader, held, whole},
+        interactions::{evacuation, judge::DeviceCache},
     },
     identity::{
         App, BearerToken, Granted, Principal,
@@ -24,16 +29,15 @@ use crate::{
         roles::UseGate,
     },
     types::{
-        ClientId, DelegateId, DeviceId, Timestamp,
+        ClientId, DelegateId, DeviceId, InteractionId, Timestamp,
         error::{Error, Kind, Result},
     },
     web::{
         Answer, Body, ClientAddress, Created, CreatedOnce, NoContent, Outcome, RequestId,
         envelope::envelope,
-        schema::{Described, Properties, free_object},
     },
 };
-use poem_openapi::{OpenApi, param::Query, registry::MetaSchema};
+use poem_openapi::{OpenApi, param::Query};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::{
@@ -69,17 +73,19 @@ impl GateApi {
     /// earlier version stored, the SHA-256 of the bytes of `salt` and the digits. Where there is a PIN, `replaceBadge`
     /// says that lost badges may be replaced here. `walkIn` is there where people may be registered, with the `types` to
     /// choose from; `kiosk` where attendees check themselves in. `message` is what the crew tells all
-    /// gates. Needs `ROLE_OAUTH2_GATE`.
+    /// gates; `evacuation` is there while one runs anywhere: `GET /gate/evacuation` says whether it is of a gate's place.
+    /// Needs `ROLE_OAUTH2_GATE`.
     #[oai(path = "/gate", method = "get", operation_id = "getGate")]
     async fn get(&self, caller: Granted<UseGate>) -> Outcome<Answer<Gate>> {
         let app = caller.device;
-        let (gate, offers, message) = self.app.store.look_up(|connection| {
+        let (gate, offers, message, running) = self.app.store.look_up(|connection| {
             let gate = GateSettings::read(connection, &self.published, app)?;
             let offers = gate.places(connection, || {
                 let newest = audit::newest(connection)?;
                 self.places.get(newest, || devices::places(connection))
             })?;
-            Ok((gate, offers, gate_message::current(connection)?))
+            let running = evacuation::running(connection)?.into_iter().next();
+            Ok((gate, offers, gate_message::current(connection)?, running))
         })?;
         let places: Vec<_> = offers
             .iter()
@@ -121,6 +127,9 @@ impl GateApi {
         }
         if let Some(message) = message {
             shown["message"] = json!({"text": message.text, "at": message.at});
+        }
+        if let Some(running) = running {
+            shown["evacuation"] = json!({"startedAt": running.started_at.0});
         }
         Ok(Answer::of(&shown.to_string()))
     }
@@ -308,6 +317,77 @@ impl GateApi {
         Ok(NoContent)
     }
 
+    /// List who is inside a place
+    ///
+    /// For an evacuation: everybody who is inside the place or anything below it, those who came last first, with name,
+    /// company, place and since when (Unix milliseconds), and never a phone number or an e-mail address. `safe` says who
+    /// was seen outside, when and by whom, on whichever screen, in the newest evacuation that runs at the place, at one
+    /// above it or in the whole venue; whoever was ticked and has left since is on the last page. Without an evacuation
+    /// nobody is ticked, and `meta.evacuation` is absent. Needs `ROLE_OAUTH2_GATE`, and a place of the gate's settings.
+    #[oai(
+        path = "/gate/evacuation",
+        method = "get",
+        operation_id = "getGateEvacuation"
+    )]
+    async fn evacuation(
+        &self,
+        caller: Granted<UseGate>,
+        /// The id of the place.
+        place: Query<i64>,
+        /// `meta.next` of the page before.
+        after: Query<Option<i64>>,
+        /// People on a page, 1 to 10,000; 2,000 without it.
+        limit: Query<Option<i64>>,
+        /// `safe`: only who was ticked, each with `id` and `safe`, all on one page.
+        only: Query<Option<String>>,
+    ) -> Outcome<Answer<GateEvacuation>> {
+        let limit = whole("limit", limit.0, 1, LIMIT_MAX)?.unwrap_or(LIMIT);
+        let part = match only.0.as_deref() {
+            None => Part::People(after.0.map(InteractionId), limit),
+            Some("safe") => Part::Safe,
+            Some(_) => return Err(Error::invalid("only: must be safe").into()),
+        };
+        let place = self.place(&caller, place.0)?;
+        let list = self.list(&caller, place);
+        let read =
+            move |connection: &Connection| evacuation_list::page(connection, &list, place, part);
+        let page = self.app.store.read(read).await?;
+        Ok(Answer::with_meta(
+            &page.people.to_string(),
+            &page.meta.to_string(),
+        ))
+    }
+
+    /// Tick people as safe
+    ///
+    /// Whoever was seen outside, at most 200; `"safe": false` takes a tick back. A tick is no check-out. It counts in
+    /// every evacuation of the place, of one above it or of the whole venue that ran at `recordedAt`, or began at most
+    /// half an hour later: a gate may send it when it is online again. Where none did, an evacuation of the place begins
+    /// then; a tick without `delegate` does nothing else. The same again changes nothing. Needs `ROLE_OAUTH2_GATE`, and a
+    /// place of the gate's settings.
+    #[oai(
+        path = "/gate/evacuation",
+        method = "post",
+        operation_id = "tickAtGate"
+    )]
+    async fn tick(
+        &self,
+        caller: Granted<UseGate>,
+        request_id: RequestId,
+        body: Body<EvacuationInput>,
+    ) -> Outcome<NoContent> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let input = body.parse()?;
+        let ticks = input.ticks(&ctx.settings.zone)?;
+        let device = self.place(&caller, input.place)?;
+        let write = self.app.store.write(move |tx| {
+            let place = DeviceCache::default().place_of(tx, device)?;
+            evacuation::tick(tx, &ctx, place, &ticks)
+        });
+        write.await?;
+        Ok(NoContent)
+    }
+
     /// Find attendees by their name and e-mail address
     ///
     /// For kiosks, where attendees look themselves up: whoever has exactly this e-mail address and this last
@@ -409,27 +489,5 @@ impl GateApi {
         };
         let show = |connection: &Connection| list.delegate(connection, delegate.0);
         self.app.store.look_up(show)
-    }
-}
-
-/// The settings of a gate.
-pub struct Gate;
-
-impl Described for Gate {
-    const NAME: &'static str = "Gate";
-
-    fn schema() -> MetaSchema {
-        let about = "The settings of a gate.";
-        free_object(about).with_example(json!({
-            "_type": "gate", "device": {"id": 12, "_type": "device"}, "instance": "Nordlicht 2026",
-            "timeZone": "Europe/Berlin", "serverTime": 1_795_248_120_000_i64, "place": {"id": 5, "_type": "device", "name": "Entrance"},
-            "places": [{"id": 5, "name": "Entrance", "type": "room"}], "policy": "admit", "configVersion": 3, "appVersion": "9f86d081884c7d65",
-            "features": ["check-in", "check-out", "delegate-search", "delegate-create"], "allowRejected": false,
-            "walkIn": {"types": ["Visitor", "Press"]}, "replaceBadge": true,
-            "supervisorPin": {
-                "salt": "5f1c", "hash": "9b71d224bd62f3785d96d46ad3ea3d73319bfbc2890caadae2dff72519673ca7", "iterations": 300_000
-            },
-            "message": {"text": "Doors open at 8:30", "at": 1_795_248_000_000_i64}
-        }))
     }
 }

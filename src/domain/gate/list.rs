@@ -88,6 +88,18 @@ impl GateList {
         visible.is_none_or(|names| names.iter().any(|name| name == property))
     }
 
+    /// The name and the company of a delegate; none once they are deleted.
+    pub fn named(
+        &self,
+        connection: &Connection,
+        id: DelegateId,
+    ) -> Result<Option<(String, Option<String>)>> {
+        Ok(connection
+            .prepare_cached(&self.person)?
+            .query_row([id], |row| Ok((row.get(0)?, row.get(3)?)))
+            .optional()?)
+    }
+
     /// A delegate as a gate shows and judges them; none once they are deleted.
     pub fn delegate(&self, connection: &Connection, id: i64) -> Result<Option<Value>> {
         let found = connection
@@ -194,8 +206,8 @@ impl GateList {
         Ok(Some(shown))
     }
 
-    /// Puts since when a delegate is inside, where the next day ends that; and for whoever a gate may check out all the
-    /// same why they are not: a day began since, or they are in another room.
+    /// Puts since when a delegate is inside, and at which place below; and for whoever a gate may check out all the same
+    /// why they are not: a day began since, or they are in another room.
     fn put_stay(
         connection: &Connection,
         device_cache: &DeviceCache,
@@ -204,14 +216,17 @@ impl GateList {
         put: &mut impl FnMut(&str, Value),
     ) -> Result<()> {
         if is_inside {
-            let mut since = None;
-            if device_cache.is_daily(connection, place)? {
-                let entered = history.entered(connection, device_cache)?;
-                for (_, entered) in device_cache.within(connection, entered, place)? {
-                    since = since.max(Some(presence::happened_at(connection, entered)?));
+            let mut last = None;
+            let entered = history.entered(connection, device_cache)?;
+            for (at, entered) in device_cache.within(connection, entered, place)? {
+                last = last.max(Some((presence::happened_at(connection, entered)?, at)));
+            }
+            if let Some((since, at)) = last {
+                put("since", json!(since.0));
+                if at != place {
+                    put("at", json!(device_cache.get(connection, at)?.place.name));
                 }
             }
-            put("since", json!(since.map(|since| since.0)));
             return Ok(());
         }
         let not_left = history.not_left(connection, device_cache)?;
@@ -272,7 +287,7 @@ impl FeedView for GateList {
     fn fingerprint(&self) -> [u8; 4] {
         let seen = self.visible.as_ref();
         let seen = seen.map_or_else(String::new, |names| format!(" {names:?}"));
-        fingerprint_of(&format!("gate 2 {}{seen}", self.place))
+        fingerprint_of(&format!("gate 3 {}{seen}", self.place))
     }
 
     fn record(

@@ -3,6 +3,7 @@
 use super::{
     badge::BadgeInput,
     codes::{CODES_MAX, CodesInput},
+    evacuation::{EvacuationInput, TICKS_MAX},
     find::FindInput,
     walk_in::WalkInInput,
 };
@@ -18,6 +19,28 @@ use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use serde::Deserialize;
 use serde_json::json;
 
+/// The settings of a gate.
+pub struct Gate;
+
+impl Described for Gate {
+    const NAME: &'static str = "Gate";
+
+    fn schema() -> MetaSchema {
+        let about = "The settings of a gate.";
+        free_object(about).with_example(json!({
+            "_type": "gate", "device": {"id": 12, "_type": "device"}, "instance": "Nordlicht 2026",
+            "timeZone": "Europe/Berlin", "serverTime": 1_795_248_120_000_i64, "place": {"id": 5, "_type": "device", "name": "Entrance"},
+            "places": [{"id": 5, "name": "Entrance", "type": "room"}], "policy": "admit", "configVersion": 3, "appVersion": "9f86d081884c7d65",
+            "features": ["check-in", "check-out", "delegate-search", "delegate-create"], "allowRejected": false,
+            "walkIn": {"types": ["Visitor", "Press"]}, "replaceBadge": true,
+            "supervisorPin": {
+                "salt": "5f1c", "hash": "9b71d224bd62f3785d96d46ad3ea3d73319bfbc2890caadae2dff72519673ca7", "iterations": 300_000
+            },
+            "message": {"text": "Doors open at 8:30", "at": 1_795_248_000_000_i64}
+        }))
+    }
+}
+
 /// An attendee as a gate shows them.
 pub struct GateDelegate;
 
@@ -25,7 +48,7 @@ impl Described for GateDelegate {
     const NAME: &'static str = "GateDelegate";
 
     fn schema() -> MetaSchema {
-        free_object("An attendee as a gate shows them; only properties that have a value appear. The first of `codes` is the barcode, unless `noTicket` says that they have none. `movedOn`: they checked in and not out, and are in another room since (`oneAtATime`).").with_example(json!({
+        free_object("An attendee as a gate shows them; only properties that have a value appear. The first of `codes` is the barcode, unless `noTicket` says that they have none. `movedOn`: they checked in and not out, and are in another room since (`oneAtATime`). Whoever is inside has `since`, and `at` where it is at a place below.").with_example(json!({
             "id": 17, "name": "Ada Lovelace", "category": "vip", "company": "Analytical Engines", "parent": 12, "codes": ["T-1"], "joined": true,
             "note": {"level": "info", "note": "Speaker"}, "lastIn": 1_795_248_120_000_i64, "entries": 1,
             "inside": true
@@ -189,6 +212,96 @@ impl Described for FindInput {
                 )),
             )
             .with_example(json!({"place": 5, "name": "Lovelace", "email": "ada@example.org"}))
+    }
+}
+
+/// Who is inside a place.
+pub struct GateEvacuation;
+
+impl Described for GateEvacuation {
+    const NAME: &'static str = "GateEvacuation";
+    const META: &'static str = "{\"evacuation\":{\"id\":3,\"startedAt\":1795248000000},\"safe\":1,\"serverTime\":1795248130000}";
+
+    fn schema() -> MetaSchema {
+        let person = object(
+            "Somebody on the list.",
+            &["id"],
+            vec![
+                ("id", inline(id("Of the attendee."))),
+                ("name", inline(text(""))),
+                ("company", inline(text(""))),
+                (
+                    "place",
+                    inline(text(
+                        "Where they checked in last; absent once they have left.",
+                    )),
+                ),
+                ("since", inline(integer("Unix milliseconds."))),
+                (
+                    "safe",
+                    inline(free_object(
+                        "When they were ticked (`at`, Unix milliseconds), and by whom (`by`).",
+                    )),
+                ),
+            ],
+        );
+        example(
+            array(inline(person), "Those who came last first."),
+            json!([{
+                "id": 17, "name": "Ada Lovelace", "company": "Analytical Engines", "place": "Stage",
+                "since": 1_795_240_000_000_i64, "safe": {"at": 1_795_248_120_000_i64, "by": "Gate B"},
+            }]),
+        )
+    }
+
+    fn meta() -> MetaSchemaRef {
+        inline(object(
+            "",
+            &[],
+            vec![
+                (
+                    "evacuation",
+                    inline(free_object(
+                        "The evacuation whose ticks hold here; absent without one.",
+                    )),
+                ),
+                (
+                    "next",
+                    inline(integer("Send it as `after`; absent on the last page.")),
+                ),
+                ("safe", inline(integer("How many are ticked."))),
+                ("serverTime", inline(integer("Unix milliseconds."))),
+            ],
+        ))
+    }
+}
+
+impl Described for EvacuationInput {
+    const NAME: &'static str = "GateEvacuationInput";
+
+    fn schema() -> MetaSchema {
+        let tick = plain("object", "")
+            .optional("delegate", nullable(id("Whom it is about.")))
+            .optional(
+                "safe",
+                nullable(plain(
+                    "boolean",
+                    "`false` takes the tick back; `true` without it.",
+                )),
+            )
+            .optional(
+                "recordedAt",
+                nullable(sent_time("When it was made; the server's time without it.")),
+            );
+        let mut ticks = array(inline(tick), "Ticks.");
+        ticks.min_items = Some(1);
+        ticks.max_items = Some(TICKS_MAX);
+        plain("object", "Who was seen outside.")
+            .required("place", id("The id of the place."))
+            .required("ticks", ticks)
+            .with_example(
+                json!({"place": 5, "ticks": [{"delegate": 17, "recordedAt": 1_795_248_120}]}),
+            )
     }
 }
 

@@ -1,7 +1,7 @@
 //! Evacuations: everybody who is inside a place or the whole venue, ticked as they are seen outside. The list follows
 //! who is inside; a tick stays, whoever made it on whichever screen, and is no check-out.
 
-use super::{inside, presence::ANYWHERE};
+use super::{inside, judge::DeviceCache, presence::ANYWHERE};
 use crate::{
     core::{
         Context,
@@ -37,6 +37,16 @@ impl Evacuation {
             started_at: row.get(2)?,
             ended_at: row.get(3)?,
         })
+    }
+
+    /// Whether it is of a place with this path to the top.
+    fn covers(&self, path: &[DeviceId]) -> bool {
+        self.place.is_none_or(|place| path.contains(&place))
+    }
+
+    /// Whether a tick of this time is for it.
+    fn ran_at(&self, at: Timestamp) -> bool {
+        self.started_at.0 - EARLY_MS <= at.0 && self.ended_at.is_none_or(|ended| at <= ended)
     }
 
     /// The name of what is evacuated.
@@ -87,16 +97,30 @@ pub fn running(connection: &Connection) -> Result<Vec<Evacuation>> {
     Ok(running.collect::<rusqlite::Result<_>>()?)
 }
 
+/// The evacuation whose ticks hold at a place: the newest that runs there, at a place above it or in the whole venue.
+pub fn running_at(connection: &Connection, place: DeviceId) -> Result<Option<Evacuation>> {
+    let running = running(connection)?;
+    if running.is_empty() {
+        return Ok(None);
+    }
+    let path = DeviceCache::default().path(connection, place)?;
+    Ok(running.into_iter().find(|one| one.covers(&path)))
+}
+
 /// Begins an evacuation with nobody ticked; its id, or that of the one of this place that has not ended.
 pub fn start(tx: &Tx<'_>, ctx: &Context, place: Option<DeviceId>) -> Result<i64> {
     let same = running(tx)?.into_iter().find(|one| one.place == place);
-    if let Some(same) = same {
-        return Ok(same.id);
+    match same {
+        Some(same) => Ok(same.id),
+        None => begin(tx, ctx, place, tx.now()),
     }
+}
+
+fn begin(tx: &Tx<'_>, ctx: &Context, place: Option<DeviceId>, at: Timestamp) -> Result<i64> {
     tx.prepare_cached(
         "INSERT INTO evacuations (device_id, started_at, actor) VALUES (?1, ?2, ?3)",
     )?
-    .execute((place, tx.now(), &ctx.actor))?;
+    .execute((place, at, &ctx.actor))?;
     let id = tx.last_insert_rowid();
     note(tx, ctx, "create", id, json!({"device": place}))?;
     Ok(id)
@@ -133,19 +157,76 @@ fn note(tx: &Tx<'_>, ctx: &Context, action: &'static str, id: i64, after: Value)
 /// Ticks somebody as safe, or takes the tick back. A second tick changes nothing.
 pub fn mark(tx: &Tx<'_>, ctx: &Context, id: i64, delegate: DelegateId, safe: bool) -> Result<()> {
     find(tx, id)?;
+    put(tx, ctx, id, delegate, (safe, tx.now()))
+}
+
+/// Puts a tick, or takes away one that was made before.
+fn put(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    id: i64,
+    delegate: DelegateId,
+    (safe, at): (bool, Timestamp),
+) -> Result<()> {
     if safe {
         tx.prepare_cached(
             "INSERT INTO evacuation_safe (evacuation_id, delegate_id, at, actor)
              SELECT ?1, id, ?3, ?4 FROM delegates WHERE id = ?2 ON CONFLICT DO NOTHING",
         )?
-        .execute((id, delegate, tx.now(), &ctx.actor))?;
+        .execute((id, delegate, at, &ctx.actor))?;
     } else {
         tx.prepare_cached(
-            "DELETE FROM evacuation_safe WHERE evacuation_id = ?1 AND delegate_id = ?2",
+            "DELETE FROM evacuation_safe WHERE evacuation_id = ?1 AND delegate_id = ?2 AND at <= ?3",
         )?
-        .execute((id, delegate))?;
+        .execute((id, delegate, at))?;
     }
     Ok(())
+}
+
+/// How long before the console began an evacuation a gate may have ticked somebody for it, in milliseconds.
+const EARLY_MS: i64 = 30 * 60 * 1000;
+
+/// What somebody did at a gate, which may have been offline.
+#[derive(Debug, Clone, Copy)]
+pub struct Tick {
+    pub at: Timestamp,
+    /// Whom it is about; none where the gate only begins an evacuation.
+    pub delegate: Option<DelegateId>,
+    pub safe: bool,
+}
+
+/// Ticks people at a place: in every evacuation of it, of a place above it or of the whole venue that ran at the time.
+/// Where none did, one of the place begins at that time. The same again changes nothing.
+pub fn tick(tx: &Tx<'_>, ctx: &Context, place: DeviceId, ticks: &[Tick]) -> Result<()> {
+    let path = DeviceCache::default().path(tx, place)?;
+    let first = ticks.iter().map(|tick| tick.at).min();
+    let mut known = since(tx, first.unwrap_or_else(|| tx.now()))?;
+    known.retain(|one| one.covers(&path));
+    for tick in ticks {
+        let at = tick.at.min(tx.now());
+        if !known.iter().any(|one| one.ran_at(at)) {
+            let id = begin(tx, ctx, Some(place), at)?;
+            known.push(find(tx, id)?);
+        }
+        let Some(delegate) = tick.delegate else {
+            continue;
+        };
+        for one in known.iter().filter(|one| one.ran_at(at)) {
+            put(tx, ctx, one.id, delegate, (tick.safe, at))?;
+        }
+    }
+    Ok(())
+}
+
+/// The evacuations that had not ended at a time.
+fn since(connection: &Connection, at: Timestamp) -> Result<Vec<Evacuation>> {
+    let sql = format!(
+        "SELECT {} WHERE ended_at IS NULL OR ended_at >= ?1",
+        Evacuation::COLUMNS
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map([at], Evacuation::read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Everybody who is inside, and everybody who was ticked, by name.
@@ -198,7 +279,7 @@ pub fn people(connection: &Connection, evacuation: &Evacuation) -> Result<Vec<Pe
 }
 
 /// Who was ticked, when and by whom.
-fn safe(connection: &Connection, id: i64) -> Result<HashMap<DelegateId, (Timestamp, String)>> {
+pub fn safe(connection: &Connection, id: i64) -> Result<HashMap<DelegateId, (Timestamp, String)>> {
     let mut statement = connection.prepare_cached(
         "SELECT delegate_id, at, actor FROM evacuation_safe WHERE evacuation_id = ?1",
     )?;

@@ -108,6 +108,7 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             "/otp/send",
             "/delegate/send-comm",
             "/gate/codes",
+            "/gate/evacuation",
             "/gate/find",
             "/delegate/find",
         ]

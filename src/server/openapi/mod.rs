@@ -226,7 +226,9 @@ fn describe_parameters(path: &str, operation: &mut Value) {
 /// What a parameter's schema does not say by its type.
 fn limits(path: &str, parameter: &str) -> &'static [(&'static str, i64)] {
     match parameter {
-        "limit" if path == "/changes" => &[("minimum", 1), ("maximum", 10_000)],
+        "limit" if path == "/changes" || path.starts_with("/gate/") => {
+            &[("minimum", 1), ("maximum", 10_000)]
+        }
         "wait" => &[("minimum", 0), ("maximum", 60)],
         "limit" => &[("minimum", 1), ("maximum", 50_000)],
         "offset" => &[("minimum", 0)],
@@ -242,6 +244,8 @@ fn parameter_example(path: &str, parameter: &str) -> Value {
     match (parameter, of) {
         ("limit", _) => json!(100),
         ("offset", _) => json!(200),
+        ("after", "gate") => json!(812),
+        ("only", _) => json!("safe"),
         ("after" | "before", _) => json!("WzQxLDIwMF0"),
         ("place", _) => json!(5),
         ("q", _) => json!("ada"),

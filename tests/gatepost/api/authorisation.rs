@@ -104,6 +104,8 @@ const TABLE: &[(&str, Access)] = &[
     ("replaceBadge", Roles(&[Gate])),
     ("checkPin", Roles(&[Gate])),
     ("findAtGate", Roles(&[Gate])),
+    ("getGateEvacuation", Roles(&[Gate])),
+    ("tickAtGate", Roles(&[Gate])),
     ("sendReads", Roles(&[ReaderWrite, InteractionWrite])),
     ("sendImpinjEvents", Roles(&[ReaderWrite, InteractionWrite])),
     ("sendZebraEvents", Roles(&[ReaderWrite, InteractionWrite])),
@@ -157,6 +159,11 @@ impl Operation {
             .replace("/gate/search", "/gate/search?place=1&q=ada")
             // A stream would not end; an unusable cursor is looked at after the caller.
             .replace("/stream", "/stream?since=0");
+        let path = if self.id == "getGateEvacuation" {
+            format!("{path}?place=1")
+        } else {
+            path
+        };
         assert!(!path.contains('{'), "a value for {path}");
         let request = server.request(self.method.clone(), &format!("/api/v5{path}"));
         if self.described["requestBody"].is_object() {

@@ -18,6 +18,7 @@ mod find;
 mod flags;
 mod forms;
 mod gate;
+mod gate_evacuation;
 mod gate_people;
 mod gate_places;
 mod held;

@@ -5,11 +5,14 @@ mod access;
 mod camera;
 mod codes;
 mod day;
+mod evacuation;
+mod german;
 mod kiosk;
 mod network;
 mod people;
 mod storage;
 pub mod venue;
+mod verdicts;
 
 use super::{become_administrator, open_first_run, window::Browser};
 use crate::faults::process::{Served, gatepost, until};
@@ -62,6 +65,10 @@ fn import(db: &Path, people: usize) {
 /// Adds a gate in the console by its digits, and brings it to the screen where people scan.
 fn add(gate: &Browser, console: &Browser, people: usize) {
     console.go("/console/discovery");
+    gate.until("the app has begun", || gate.has("#setup:not([hidden])"));
+    let name = "return document.getElementById('setup-name').value";
+    assert_eq!(gate.run(name, &[]), json!(""));
+    gate.fill_in("#setup-name", "G-north");
     gate.until("it shows its digits", || {
         let script = "const form = document.getElementById('setup-form');
             if (!form.hidden && form.onsubmit) form.requestSubmit();

@@ -174,7 +174,7 @@ fn a_new_version_waits_for_the_queue_and_loses_nothing() {
     update(
         &venue,
         &network,
-        "texts.js",
+        "texts-en.js",
         "Ready to scan",
         "Ready as version two",
     );

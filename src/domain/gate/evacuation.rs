@@ -1,0 +1,196 @@
+//! The evacuation list at a gate: names and places of whoever is inside its place or below, with the ticks of all
+//! screens. No phone number or e-mail address leaves the server by it.
+
+use super::list::GateList;
+use crate::{
+    domain::{
+        devices,
+        interactions::{
+            evacuation::{self, Tick},
+            inside::{self, Inside},
+            judge::DeviceCache,
+            presence::History,
+        },
+    },
+    types::{
+        DelegateId, DeviceId, InteractionId, Timestamp, Zone,
+        error::{Error, Result},
+    },
+};
+use rusqlite::Connection;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+
+/// Ticks in one request.
+pub const TICKS_MAX: usize = 200;
+
+/// The body of a request with ticks.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvacuationInput {
+    pub place: i64,
+    ticks: Vec<TickInput>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct TickInput {
+    delegate: Option<i64>,
+    safe: Option<bool>,
+    recorded_at: Option<Value>,
+}
+
+impl EvacuationInput {
+    /// The ticks, the oldest first.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`] for none and for more than [`TICKS_MAX`], and for an unusable time.
+    pub fn ticks(&self, zone: &Zone) -> Result<Vec<Tick>> {
+        if self.ticks.is_empty() || self.ticks.len() > TICKS_MAX {
+            return Err(Error::invalid(format!("ticks: must be 1 to {TICKS_MAX}")));
+        }
+        let read = |tick: &TickInput| {
+            let sent = tick.recorded_at.as_ref().filter(|sent| !sent.is_null());
+            let at = sent.map(|sent| zone.read("recordedAt", sent)).transpose()?;
+            Ok(Tick {
+                at: at.unwrap_or_else(Timestamp::now),
+                delegate: tick.delegate.map(DelegateId),
+                safe: tick.safe.unwrap_or(true),
+            })
+        };
+        let mut ticks: Vec<Tick> = self.ticks.iter().map(read).collect::<Result<_>>()?;
+        ticks.sort_by_key(|tick| tick.at);
+        Ok(ticks)
+    }
+}
+
+/// A page of the list, as the API shows it.
+pub struct Page {
+    pub people: Value,
+    pub meta: Value,
+}
+
+/// What of the list is asked for.
+#[derive(Debug, Clone, Copy)]
+pub enum Part {
+    /// Those who came before a check-in, the last ones first, at most so many.
+    People(Option<InteractionId>, usize),
+    /// The ticks, without names.
+    Safe,
+}
+
+/// A page of the list of a place, or at a door of its place. Whoever was ticked and has left since stands at its end.
+pub fn page(
+    connection: &Connection,
+    list: &GateList,
+    device: DeviceId,
+    part: Part,
+) -> Result<Page> {
+    let place = DeviceCache::default().place_of(connection, device)?;
+    let running = evacuation::running_at(connection, place)?;
+    let mut safe: BTreeMap<DelegateId, Value> = BTreeMap::new();
+    if let Some(running) = &running {
+        for (delegate, (at, by)) in evacuation::safe(connection, running.id)? {
+            safe.insert(delegate, json!({"at": at.0, "by": by}));
+        }
+    }
+    let mut meta = json!({"serverTime": Timestamp::now().0, "safe": safe.len()});
+    if let Some(running) = &running {
+        meta["evacuation"] = json!({"id": running.id, "startedAt": running.started_at.0});
+    }
+    let people: Vec<Value> = match part {
+        Part::Safe => {
+            let ticks = safe.into_iter();
+            let ticks = ticks.map(|(delegate, safe)| json!({"id": delegate, "safe": safe}));
+            ticks.collect()
+        }
+        Part::People(before, limit) => {
+            let inside = inside::people(connection, place, before, limit)?;
+            let last = inside.last().filter(|_| inside.len() == limit);
+            if let Some(last) = last {
+                meta["next"] = json!(last.interaction);
+            }
+            let is_last = last.is_none();
+            let mut people = Vec::with_capacity(inside.len());
+            let mut names = Names::new(connection, list, &safe);
+            for one in &inside {
+                people.extend(names.person(one.delegate, Some(one))?);
+            }
+            if is_last {
+                for delegate in left(connection, place, safe.keys().copied())? {
+                    people.extend(names.person(delegate, None)?);
+                }
+            }
+            people
+        }
+    };
+    Ok(Page {
+        people: Value::Array(people),
+        meta,
+    })
+}
+
+/// Those who are not inside a place.
+fn left(
+    connection: &Connection,
+    place: DeviceId,
+    delegates: impl Iterator<Item = DelegateId>,
+) -> Result<Vec<DelegateId>> {
+    let device_cache = DeviceCache::default();
+    let mut left = Vec::new();
+    for delegate in delegates {
+        let history = History::of(connection, &device_cache, delegate)?;
+        let inside = history.inside(connection, &device_cache)?;
+        if inside.binary_search(&place).is_err() {
+            left.push(delegate);
+        }
+    }
+    Ok(left)
+}
+
+/// Makes people of ids; each place is named once.
+struct Names<'a> {
+    connection: &'a Connection,
+    list: &'a GateList,
+    safe: &'a BTreeMap<DelegateId, Value>,
+    places: HashMap<DeviceId, String>,
+}
+
+impl<'a> Names<'a> {
+    fn new(
+        connection: &'a Connection,
+        list: &'a GateList,
+        safe: &'a BTreeMap<DelegateId, Value>,
+    ) -> Self {
+        Self {
+            connection,
+            list,
+            safe,
+            places: HashMap::new(),
+        }
+    }
+
+    /// Somebody by name, and where they are; none once they are deleted.
+    fn person(&mut self, id: DelegateId, at: Option<&Inside>) -> Result<Option<Value>> {
+        let Some((name, company)) = self.list.named(self.connection, id)? else {
+            return Ok(None);
+        };
+        let mut person = json!({"id": id, "name": name});
+        if let Some(company) = company.filter(|company| !company.is_empty()) {
+            person["company"] = company.into();
+        }
+        if let Some(at) = at {
+            if !self.places.contains_key(&at.device) {
+                let name = devices::called(self.connection, at.device)?;
+                self.places.insert(at.device, name);
+            }
+            person["place"] = json!(self.places[&at.device]);
+            person["since"] = at.since.0.into();
+        }
+        if let Some(safe) = self.safe.get(&id) {
+            person["safe"] = safe.clone();
+        }
+        Ok(Some(person))
+    }
+}

@@ -1,0 +1,105 @@
+// Refusals of different kinds differ in symbol, word and sound, whoever decided them.
+
+import "fake-indexeddb/auto";
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { Gate } from "../../assets/gate/gate.js";
+import { List } from "../../assets/gate/list.js";
+import { Queue } from "../../assets/gate/queue.js";
+import { symbolOf, whyOf } from "../../assets/gate/refusal.js";
+import { Store } from "../../assets/gate/store.js";
+import { LANGUAGES, hasText, setLanguage, t } from "../../assets/gate/texts.js";
+
+const read = (name) => readFileSync(new URL(`../../assets/gate/${name}`, import.meta.url), "utf8");
+const NOW = Date.UTC(2026, 10, 21, 9, 0);
+let names = 0;
+
+/** A gate at a place with these rules; with `answer` the server refuses so, without it is offline. */
+async function gate(t, place = {}, answer = undefined) {
+  const store = await Store.open(`refusal-${(names += 1)}`);
+  const server = { online: Boolean(answer), now: () => NOW, request: async () => answer };
+  const list = new List(store, () => NOW);
+  const queue = new Queue(store);
+  t.after(() => queue.close());
+  const data = { name: "Ada Lovelace", codes: ["T-1"], category: "Visitor", ...place.person };
+  await list.apply([
+    { action: "upsert", type: "delegate", id: 1, data },
+    { action: "upsert", type: "blocked-code", id: 2, data: { code: "LOST", reason: "reported lost" } },
+  ], { cursor: "a", serverTime: NOW, place: { id: 10, name: "Hall", available: true, rules: {}, rooms: [], ...place.here } });
+  return new Gate(server, list, queue, { gate: { policy: place.policy ?? "admit", timeZone: "UTC" } }, { mode: place.mode ?? "in", place: { id: 10, name: "Hall" } });
+}
+
+const refusal = (internalCode, message = "no") => ({ status: internalCode === 1301 ? 404 : 412, data: {}, meta: {}, error: { code: 412, internalCode, message } });
+
+const HOUR = 3_600_000;
+const CASES = {
+  used: { here: { rules: { entry: "single" } }, person: { inside: true, lastIn: NOW - HOUR, entries: 1 } },
+  registration: { here: { rules: { ruleSet: "simple" } } },
+  early: { here: { startAt: NOW + HOUR, rules: { opensBefore: 10 } } },
+  late: { here: { endAt: NOW - HOUR, rules: { closesAfter: 10 } } },
+  full: { here: { rooms: [{ id: 10, name: "Hall", capacity: 1, inside: 1 }] } },
+  type: { here: { rules: { types: ["Crew"] } } },
+  closed: { here: { available: false } },
+  absent: { mode: "out", here: { rules: { entry: "single" } } },
+  offline: { policy: "hold" },
+};
+
+test("what the gate decides alone has its kind", async (t) => {
+  for (const [why, place] of Object.entries(CASES)) {
+    const { shown } = await (await gate(t, place)).pass({ code: "T-1" });
+    assert.deepEqual([shown.kind, shown.why], ["stop", why]);
+  }
+  const app = await gate(t);
+  assert.deepEqual((await app.pass({ code: "NEW" })).shown.why, "unknown");
+  assert.deepEqual((await app.pass({ code: "LOST" })).shown.why, "blocked");
+});
+
+test("what the server refuses has the same kind, in detail where the list agrees", async (t) => {
+  const codes = { used: 740, registration: 741, early: 742, late: 742, closed: 743, full: 744, absent: 745, type: 746 };
+  for (const [why, code] of Object.entries(codes)) {
+    const { shown } = await (await gate(t, CASES[why], refusal(code, "in its words"))).pass({ code: "T-1" });
+    assert.deepEqual([shown.why, shown.reason], [why, "in its words"]);
+  }
+  const why = async (code, scanned = "T-1") => (await (await gate(t, {}, refusal(code))).pass({ code: scanned })).shown.why;
+  // The list does not know yet why.
+  assert.deepEqual([await why(742), await why(740), await why(1202)], ["time", "used", "other"]);
+  assert.deepEqual([await why(1301, "NEW"), await why(1301, "LOST")], ["unknown", "blocked"]);
+});
+
+test("in German the server's refusals are told in German, by the list or by the code", async (context) => {
+  setLanguage("de");
+  context.after(() => setLanguage("en"));
+  const told = async (why, code, scanned = "T-1") => {
+    const { word, reason, more } = (await (await gate(context, CASES[why], refusal(code, "in its words"))).pass({ code: scanned })).shown;
+    return [word, reason, more];
+  };
+  assert.deepEqual(await told("used", 740), ["Schon benutzt", "Schon benutzt: Hall, um 08:00", []]);
+  assert.deepEqual(await told("early", 742), ["Noch nicht", "Hall öffnet um 09:50", []]);
+  assert.deepEqual(await told("full", 744), ["Voll", "Hall ist voll: 1 von 1 drinnen", []]);
+  // The list knows no reason yet.
+  assert.deepEqual(await told("", 740), ["Schon benutzt", LANGUAGES.de["code.740"], ["in its words"]]);
+  assert.deepEqual(await told("", 1301, "NEW"), ["Code unbekannt", "Diesen Code hat niemand: NEW", []]);
+  assert.deepEqual(await told("", 1301, "LOST"), ["Gesperrt", "Dieses Badge ist gesperrt: als verloren gemeldet", []]);
+  assert.deepEqual(await told("", 1599), ["Nicht möglich", "in its words", []]);
+  const used = { ...CASES.used, person: { inside: true, lastIn: NOW - 24 * HOUR, entries: 1 } };
+  const alone = await (await gate(context, used)).pass({ code: "T-1" });
+  assert.equal(alone.shown.reason, "Schon benutzt: Hall, um 09:00 am 20.11.");
+});
+
+test("each kind has a word, and a symbol and a colour that no other outcome has", () => {
+  const whys = ["used", "unknown", "blocked", "full", "early", "late", "time", "type", "registration", "closed", "absent", "offline", "other"];
+  assert.deepEqual([...new Set(whys)].filter((why) => !hasText(`why.${why}`)), []);
+  assert.equal(new Set(whys.map((why) => t(`why.${why}`))).size, whys.length);
+  const symbols = whys.map((why) => symbolOf({ kind: "stop", why }));
+  const page = read("index.html");
+  for (const symbol of symbols) assert.ok(page.includes(`<symbol id="${symbol}"`), symbol);
+  // Of the clock there are three words.
+  assert.equal(new Set(symbols).size, whys.length - 2);
+  for (const kind of ["good", "out", "look"]) assert.ok(!symbols.includes(symbolOf({ kind })), kind);
+  const sounds = read("sound.js");
+  for (const kind of ["used", "unknown", "blocked", "full", "time", "place", "stop"]) {
+    assert.equal(sounds.match(new RegExp(`\\b${kind}: \\[`, "g"))?.length, 2, kind);
+  }
+  assert.equal(whyOf(740, { key: "nobodyMay" }), "closed");
+});
