@@ -37,8 +37,21 @@ function note(text) {
   setText(byId("setup-note"), text);
 }
 
+/** The pairing code in an address that the picture of a place leads to, once. @returns {string|null} */
+function pairingCode() {
+  const code = new URLSearchParams(location.hash.slice(1)).get("pair");
+  if (code) history.replaceState(null, "", location.pathname + location.search);
+  return code;
+}
+
 /** @param {import("./store.js").Store} store @returns {Promise<AccessRequest>} */
-function askName(store) {
+async function askName(store) {
+  const paired = pairingCode();
+  if (paired) {
+    const request = { code: paired, secret: randomHex(16) };
+    await store.set("request", request);
+    return request;
+  }
   byId("setup-form").hidden = false;
   byId("setup-wait").hidden = true;
   return new Promise((resolve) => {

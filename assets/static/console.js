@@ -43,6 +43,21 @@
     }
   });
 
+  // What renews itself moves nothing under the pointer, the focus or an open menu: then its values change and no more.
+  let movedAt = -Infinity;
+  addEventListener("pointermove", (event) => { movedAt = event.timeStamp; });
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { target, requestConfig, xhr } = event.detail;
+    if (!target.matches?.("[data-quiet]") || requestConfig.elt !== target) return;
+    const isPointed = target.matches(":hover") && performance.now() - movedAt < 10_000;
+    if (target.dataset.quiet !== "always" && !isPointed && !find(":focus, details[open], [data-hold]", target)) return;
+    event.detail.shouldSwap = false;
+    for (const value of all("[data-now]", new DOMParser().parseFromString(xhr.responseText, "text/html"))) {
+      const shown = document.getElementById(value.id);
+      if (shown && shown.innerHTML !== value.innerHTML) shown.innerHTML = value.innerHTML;
+    }
+  });
+
   // Requests of a page that renews itself end in time, and addresses of lists name only what is set.
   document.addEventListener("htmx:configRequest", (event) => {
     const { elt, formData } = event.detail;
@@ -158,6 +173,8 @@
       typed = key;
       if (key === "/") { event.preventDefault(); openPalette(); }
       if (key === "?") openKeys();
+      const button = find(`main [data-press="${key}"]`);
+      if (button) due = setTimeout(() => button.click(), QUIET_MS);
     } else {
       typed = "";
     }

@@ -97,7 +97,7 @@ impl PlacePart {
             Err(trouble) => (Vec::new(), Some(explained(trouble))),
         };
         Self {
-            chosen: place(request, &places).cloned(),
+            chosen: choose(request, &places).cloned(),
             own_ca: request.console.reach.own_ca,
             places,
             trouble,
@@ -139,7 +139,7 @@ fn chosen(request: &RequestContext) -> &str {
 }
 
 /// The address that was chosen, or the first where it is gone: the machine may be on another network.
-fn place<'a>(request: &RequestContext, places: &'a [Place]) -> Option<&'a Place> {
+pub(super) fn choose<'a>(request: &RequestContext, places: &'a [Place]) -> Option<&'a Place> {
     let at = chosen(request);
     places
         .iter()
@@ -147,7 +147,7 @@ fn place<'a>(request: &RequestContext, places: &'a [Place]) -> Option<&'a Place>
         .or_else(|| places.first())
 }
 
-fn explained(trouble: Trouble) -> &'static str {
+pub(super) fn explained(trouble: Trouble) -> &'static str {
     match trouble {
         Trouble::ListensOnLoopback => {
             "The server listens on this machine only, where no phone can reach it. Start it with --listen 0.0.0.0:8080."
@@ -215,7 +215,7 @@ async fn close(request: RequestContext) -> Result<Response> {
 async fn qr(request: RequestContext) -> Result<Response> {
     let gone = || Error::new(Kind::NoSuchPath, "there is no such address any more");
     let places = request.console.discovery.places().map_err(|_| gone())?;
-    let place = place(&request, &places).ok_or_else(gone)?;
+    let place = choose(&request, &places).ok_or_else(gone)?;
     answer::qr(&place.request_uri())
 }
 

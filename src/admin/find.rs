@@ -39,7 +39,7 @@ const ACTIONS: [Offered; 9] = [
     (
         "New place",
         "add room session create",
-        "/console/devices/new",
+        "/console/devices?new=1",
         "plus",
         Operator,
     ),

@@ -251,6 +251,12 @@ impl Layout {
         Some(format!("/logo?v={}", since.0))
     }
 
+    /// When the page was made.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
     /// `09:02`, in the instance's zone.
     #[must_use]
     pub fn clock_now(&self) -> String {
@@ -289,6 +295,12 @@ impl Layout {
     #[must_use]
     pub fn is_settings(&self) -> bool {
         self.is(&Area::Settings)
+    }
+
+    /// Tells whether the page is of the places.
+    #[must_use]
+    pub fn is_places(&self) -> bool {
+        self.is(&Area::Devices)
     }
 
     /// Whether the page is of one's own sign-in.

@@ -1,62 +1,31 @@
 //! The form of a device or an event.
 
-use super::TYPES;
+use super::{TYPES, parent, rules};
 use crate::admin::prelude::*;
 use crate::{
     admin::{
         engine::{Document, RecordDraft},
-        entry_types, route,
+        route,
     },
     core::{
         records::{Field, Kind, write},
-        rules::{AccessRules, Entry, RuleSet},
         settings,
     },
     domain::{
         devices::{
-            self, EVENT, MANAGER, Offer,
+            self, EVENT, MANAGER,
             doors::{DOOR, is_place_of_doors},
             record::{Record, form_fields},
-            rule_texts,
         },
         events,
     },
-    types::{error, json, text},
+    types::{error, json},
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// The section of a document that has the rules of entry.
 pub const ACCESS: &str = "Access";
-/// The heading of the rules of entry.
-const RULES: &str = "Entry rules";
-/// The rules of entry that have a field.
-const FIELDS: [&str; 12] = [
-    "ruleSet",
-    "entry",
-    "maxCheckIns",
-    "per",
-    "capacity",
-    "opensBefore",
-    "closesAfter",
-    "types",
-    "typeTimes",
-    "everybodyOutAt",
-    EXCEPT,
-    ONE_AT_A_TIME,
-];
-/// Those that a door may set.
-const OF_DOORS: [&str; 5] = [
-    "ruleSet",
-    "opensBefore",
-    "closesAfter",
-    "types",
-    "typeTimes",
-];
-const EXCEPT: &str = "everybodyOutExcept";
-const ONE_AT_A_TIME: &str = "oneAtATime";
-/// Devices that are offered as a parent.
-const OFFERED: usize = 20;
 
 pub(super) fn routes() -> Vec<Route> {
     engine::routes::<Devices>(
@@ -103,7 +72,7 @@ impl Editor for Devices {
         if let Some(id) = query.number("parent")? {
             let parent = Record::find(connection, id)?;
             if parent.deleted_at.is_none() {
-                draft.values.set("parent", &shown(id, &parent.name));
+                draft.values.set("parent", &parent::shown(id, &parent.name));
             }
         }
         Ok(Some(draft))
@@ -144,7 +113,7 @@ impl Editor for Devices {
         values.set("deviceType", record.kind());
         values.set("available", if record.available { "1" } else { "" });
         if let Some(parent) = record.parent.as_ref().filter(|parent| !parent.deleted) {
-            values.set("parent", &shown(parent.id, &parent.name));
+            values.set("parent", &parent::shown(parent.id, &parent.name));
         }
         let document = record.document();
         values.document = Document::new(&document, ACCESS);
@@ -172,7 +141,7 @@ impl Editor for Devices {
                 .explained(TYPES)
                 .help("Choose one, or write another word."),
         );
-        about.insert(3, parent_input(values.get("parent")));
+        about.insert(3, parent::input(values.get("parent")));
         about.push(
             Input::flag("available", "In use")
                 .on(!values.get("available").is_empty())
@@ -187,26 +156,15 @@ impl Editor for Devices {
         if values.get("deviceType") == EVENT {
             groups.push(Group::new("Event manager", manager));
         }
-        let defaults = settings::load(connection)?.access;
-        let mut rules = rules_group(&defaults, draft);
-        rules.inputs.extend(everybody_out_inputs());
-        let has_rooms = id.is_some_and(|id| devices::has_open_rooms(connection, *id, &defaults));
-        if has_rooms || draft.rules.contains_key(ONE_AT_A_TIME) {
-            rules.inputs.push(one_at_a_time_input());
-        }
-        if draft.unreadable.is_none() && is_door(connection, draft)? {
-            // One that is set has to be emptied.
-            let is_set = |input: &Input| draft.rules.contains_key(&*input.name);
-            rules
-                .inputs
-                .retain(|input| OF_DOORS.contains(&&*input.name) || is_set(input));
-            rules = rules.help(
-                "The rules of the place that it belongs to hold at this door. What you set here must pass, too; single \
-                 entry, check-ins and people inside are counted at the place.",
-            );
-        }
-        let shown = entry_types::shown(draft.rules.clone());
-        groups.extend(engine::filled(vec![rules], &shown)?);
+        groups.push(rules::group(
+            connection,
+            &rules::Of {
+                id: id.copied(),
+                is_door: is_door(connection, draft)?,
+                set: &draft.rules,
+                unreadable: draft.unreadable.as_deref(),
+            },
+        )?);
         groups.push(
             Group::new("Codes", fields(|field| field.kind == Kind::Code))
                 .help("Each code is unique among all devices."),
@@ -224,18 +182,10 @@ impl Editor for Devices {
         for name in ["deviceType", "parent", "available"] {
             values.set(name, form.text(name));
         }
-        let rules = groups.iter().filter(|group| group.heading == RULES);
-        let mut rules = engine::read(rules.flat_map(|group| &group.inputs), form)?;
-        // As if they had never been set.
-        for (name, none) in [(EXCEPT, json!([])), (ONE_AT_A_TIME, json!(false))] {
-            if rules.get(name) == Some(&none) {
-                rules.remove(name);
-            }
-        }
         Ok(Draft {
             name: values.get("name").to_owned(),
             unreadable: None,
-            rules: entry_types::stored(rules),
+            rules: rules::typed(groups, form)?,
             values,
         })
     }
@@ -270,7 +220,7 @@ fn is_door(connection: &Connection, draft: &Draft) -> Result<bool> {
         return Ok(false);
     }
     // What means no device is told when it is saved.
-    let Ok(above) = parent(connection, above) else {
+    let Ok(above) = parent::find(connection, above) else {
         return Ok(false);
     };
     let kind = Record::find(connection, above)?.kind().to_owned();
@@ -298,97 +248,6 @@ pub fn unreadable(record: &Record) -> Option<String> {
     }
 }
 
-/// The fields of the rules of entry, each with what holds where the device has no rule of its own.
-fn rules_group(defaults: &AccessRules, draft: &Draft) -> Group {
-    let radios = |name, label, default: &str, own: &[(&'static str, &'static str)]| {
-        let default = format!("As in the settings: {}", default.trim_end_matches('.'));
-        let own = own.iter().map(|(value, text)| (*value, (*text).to_owned()));
-        Input::radios(name, label, std::iter::once(("", default)).chain(own))
-    };
-    let number = |name, label, meaning: &str, default: Option<u32>| {
-        let default = default.map_or_else(|| "no limit".to_owned(), |number| number.to_string());
-        let help = format!("{meaning} Leave empty to use the settings: {default}.");
-        Input::number(name, label, 0, u32::MAX.into()).help(help)
-    };
-    let rule_sets = [("open", RuleSet::Open), ("simple", RuleSet::Simple)];
-    let rule_sets = rule_sets.map(|(value, rule)| (value, rule_texts::who(Some(rule))));
-    let entries = [
-        ("multiple", Entry::Multiple),
-        ("single", Entry::Single),
-        ("daily", Entry::Daily),
-    ];
-    let entries = entries.map(|(value, entry)| (value, rule_texts::entry(Some(entry))));
-    let mut inputs = vec![
-        radios(
-            "ruleSet",
-            "Who",
-            rule_texts::who(defaults.rule_set),
-            &rule_sets,
-        ),
-        radios(
-            "entry",
-            "How often",
-            rule_texts::entry(defaults.entry),
-            &entries,
-        ),
-        number(
-            "maxCheckIns",
-            "Check-ins per person, at most",
-            "Including overrides.",
-            defaults.max_check_ins,
-        ),
-        Input::select("per", "These check-ins are counted", rule_texts::PER),
-        number(
-            "capacity",
-            "People inside, at most",
-            "Later arrivals wait until somebody is checked out.",
-            defaults.capacity,
-        ),
-        number(
-            "opensBefore",
-            "Opens, minutes before the start",
-            "0 opens at the start.",
-            defaults.opens_before,
-        ),
-        number(
-            "closesAfter",
-            "Closes, minutes after the end",
-            "0 closes at the end.",
-            defaults.closes_after,
-        ),
-    ];
-    inputs.extend(entry_types::inputs(
-        "As at the nearest place above that says it, or in the settings",
-    ));
-    let group = Group::new(RULES, inputs);
-    match &draft.unreadable {
-        None => group,
-        Some(stored) => group.help(format!(
-            "The rules stored here cannot be read, so every check-in is refused. Choose who may enter; saving \
-             replaces what is stored: {stored}"
-        )),
-    }
-}
-
-fn everybody_out_inputs() -> [Input; 2] {
-    [
-        Input::line("time", "everybodyOutAt", "Everybody leaves at").help(
-            "At this time of each day, whoever is inside, here or at a place below, is checked out. Leave empty \
-             to check out nobody.",
-        ),
-        Input::words(EXCEPT, "Except attendees of the type")
-            .placeholder("crew, exhibitor")
-            .help("Types separated by commas."),
-    ]
-}
-
-fn one_at_a_time_input() -> Input {
-    Input::flag(ONE_AT_A_TIME, "One room at a time").help(
-        "Whoever checks in at one of the places below counts as inside of that one alone. Nobody has to check out \
-         when they move on.",
-    )
-}
-
 /// What was changed: of the device, and of the event that it is.
 fn changes(
     connection: &Connection,
@@ -409,7 +268,7 @@ fn changes(
     if typed.differs(before, "parent") {
         let parent = match typed.get("parent") {
             "" => Value::Null,
-            name => parent(connection, name)?.into(),
+            name => parent::find(connection, name)?.into(),
         };
         body.insert("parent".into(), parent);
     }
@@ -421,14 +280,10 @@ fn changes(
         ));
     }
     let unreadable = record.is_some_and(|record| record.rules().is_none());
-    let mut rules = draft.rules.clone();
-    // Rules that have no field yet stay as they are.
-    if let Some(Value::Object(stored)) = stored.get(ACCESS).filter(|_| !unreadable) {
-        let kept = stored
-            .iter()
-            .filter(|(name, _)| !FIELDS.contains(&name.as_str()));
-        rules.extend(kept.map(|(name, value)| (name.clone(), value.clone())));
-    }
+    let rules = match stored.get(ACCESS).filter(|_| !unreadable) {
+        Some(stored) => rules::with_others(draft.rules.clone(), stored),
+        None => draft.rules.clone(),
+    };
     if !rules.is_empty() || stored.get(ACCESS) == Some(&json!({})) {
         data.insert(ACCESS.to_owned(), rules.into());
     }
@@ -438,54 +293,4 @@ fn changes(
         body.insert("data".into(), patch);
     }
     Ok((body, of_event))
-}
-
-/// A device as the field for a parent shows it.
-fn shown(id: i64, name: &str) -> String {
-    format!("{name} (#{id})")
-}
-
-fn parent_input(value: &str) -> Input {
-    Input::text("parent", "Belongs to")
-        .value(value)
-        .offered([value])
-        .help("Type a part of its name, or its code. Leave empty for top level.")
-        .attribute("hx-get", "/console/devices/parents")
-        .attribute("hx-trigger", "focus once, input changed delay:150ms")
-        .attribute("hx-target", "#parent-offered")
-}
-
-/// The device that was typed: `Hall (#7)`, a number, a code or a name.
-fn parent(connection: &Connection, typed: &str) -> Result<i64> {
-    let id = typed
-        .strip_suffix(')')
-        .and_then(|text| text.rsplit_once("(#"))
-        .map_or(typed, |(_, id)| id)
-        .trim_start_matches('#');
-    let named = devices::find_typed(connection, id, typed)?;
-    let typed = text::shortened(typed);
-    match named.as_slice() {
-        [id] => Ok(*id),
-        [] => Err(Error::invalid(format!(
-            "parent: there is no device \"{typed}\"; type a part of its name and choose one"
-        ))),
-        _ => Err(Error::invalid(format!(
-            "parent: there are several devices \"{typed}\"; choose one from the list, or type its code"
-        ))),
-    }
-}
-
-#[derive(Template)]
-#[template(path = "devices/parents.html")]
-struct Parents {
-    offers: Vec<Offer>,
-}
-
-/// The devices that the typed text may mean, as options.
-pub(super) async fn parents(request: RequestContext) -> Result<Response> {
-    let typed = text::fold(request.query.text("parent"));
-    let offers = request
-        .read(move |connection| devices::matching(connection, &typed, OFFERED))
-        .await?;
-    answer::page(&Parents { offers })
 }

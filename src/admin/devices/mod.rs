@@ -1,11 +1,15 @@
 //! Devices and events: the tree, a page each, and the form with the rules of entry.
 
+mod entry;
 mod form;
 mod into_doors;
+mod new;
+mod pair;
+mod parent;
+mod row;
+mod rules;
 mod show;
 mod tree;
-
-pub use tree::opened;
 
 use crate::admin::prelude::*;
 use crate::domain::devices::EVENT;
@@ -45,9 +49,11 @@ const TYPES: &[(&str, &str)] = &[
 pub(super) fn routes() -> Vec<Route> {
     Routes::access(VIEWER)
         .get("/console/devices", tree::show)
-        .get("/console/devices/:id/branch", tree::branch)
+        .get("/console/devices/entry", entry::show)
         .then(OPERATOR)
-        .get("/console/devices/parents", form::parents)
+        .post("/console/devices/:id/entry", entry::save)
+        .post("/console/devices", new::create)
+        .get("/console/devices/parents", parent::offers)
         .then(VIEWER)
         .get("/console/devices/:id", show::show)
         .get("/console/devices/:id/inside", show::inside)
@@ -55,6 +61,11 @@ pub(super) fn routes() -> Vec<Route> {
         .then(OPERATOR)
         .get("/console/devices/:id/doors", into_doors::show)
         .post("/console/devices/:id/doors", into_doors::apply)
+        .post("/console/devices/:id/door", new::add_door)
+        .get("/console/devices/:id/pair", pair::show)
+        .get("/console/devices/:id/pair.svg", pair::qr)
+        .action("/console/devices/:id/capacity", row::set_capacity)
+        .action("/console/devices/:id/available", row::set_available)
         .action("/console/devices/:id/delete", show::delete)
         .action("/console/devices/:id/restore", show::restore)
         .then(ADMINISTRATOR)

@@ -1,11 +1,11 @@
 //! The page of a device: who may enter, who is inside, what belongs to it, its app; and the changes that
 //! are no form.
 
-use super::form;
+use super::{form, row::Row, tree};
 use crate::admin::prelude::*;
 use crate::{
     admin::engine::Document,
-    core::{audit::HistoryOf, records::Kind, rules::AccessRules},
+    core::{audit::HistoryOf, reader, records::Kind, rules::AccessRules},
     db::counters,
     domain::{
         apps::{
@@ -19,7 +19,6 @@ use crate::{
             into_doors,
             record::{Record, form_fields},
             rule_texts::{RuleText, in_words},
-            tree::{self, Node},
         },
         history::{self, Change},
         interactions::{
@@ -36,6 +35,7 @@ use crate::{
     types::{ClientId, DeviceId, InteractionId, error},
 };
 use serde_json::json;
+use std::sync::Arc;
 
 /// People and changes that the page of a device shows.
 const SHOWN: usize = 10;
@@ -59,7 +59,7 @@ struct Page {
     limits_all_days: bool,
     inside: i64,
     people: Vec<Person>,
-    children: Vec<Node>,
+    children: Vec<Row>,
     children_all: i64,
     /// How many are registered, and whether all were counted.
     registered: (i64, bool),
@@ -109,6 +109,13 @@ impl Page {
         devices::APP_TYPES.contains(&self.record.kind())
     }
 
+    /// Whether doors may be added: to places that people go into.
+    fn may_have_doors(&self) -> bool {
+        let kind = self.record.kind();
+        let is_place = !self.is_an_app() && ![reader::DEVICE_TYPE, "product"].contains(&kind);
+        is_place && self.record.deleted_at.is_none() && doors::is_place_of_doors(Some(kind))
+    }
+
     fn runs_an_app(&self) -> bool {
         self.is_an_app() || self.state.is_some() || !self.clients.is_empty()
     }
@@ -131,7 +138,7 @@ fn inherited(
 pub async fn show(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let settings = request.console.settings();
-    let app = request.console.app().clone();
+    let console = Arc::clone(&request.console);
     let read = move |connection: &Connection, mut layout: Layout| {
         let record = Record::find(connection, id)?;
         layout.title.clone_from(&record.name);
@@ -147,7 +154,7 @@ pub async fn show(request: RequestContext) -> Result<Response> {
         let mut rules = texts.unwrap_or_default();
         // What it does not set is for its place to say.
         rules.retain(|rule| rule.own || door_of.is_none());
-        let children = tree::level(connection, Some(id), 1, &app)?;
+        let (children, children_all) = tree::below(connection, &console, device)?;
         let about = super::TYPES.iter().find(|(known, _)| *known == kind);
         Ok(Page {
             about: about.map_or("", |(_, about)| about),
@@ -164,10 +171,10 @@ pub async fn show(request: RequestContext) -> Result<Response> {
             document: Document::new(&record.document(), form::ACCESS),
             inside: counters::people(connection, device)?,
             people: people(connection, device, None, SHOWN)?,
-            children: children.nodes,
-            children_all: children.total,
+            children,
+            children_all,
             registered: presence::count_joined(connection, device)?,
-            state: state(connection, &app, device)?,
+            state: state(connection, console.app(), device)?,
             clients: clients::of_device(connection, device)?,
             changes: changes(connection, device, None, SHOWN)?.0,
             kept_by: match record.deleted_at {

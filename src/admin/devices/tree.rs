@@ -1,39 +1,150 @@
-//! The tree of devices, loaded branch by branch, and the search.
+//! The places as a table: below each other, those that the address opens, or what a search finds; their counts are
+//! renewed where they stand.
 
-use super::TYPES;
+use super::{TYPES, new::NewPlace, row::Row};
 use crate::admin::prelude::*;
 use crate::{
-    domain::devices::{
-        EVENT,
-        record::Record,
-        tree::{self, Level, Node, Wanted},
+    admin::Console,
+    db::counters,
+    domain::{
+        devices::{
+            self, EVENT,
+            record::Record,
+            tree::{self, Level, Wanted},
+        },
+        gate::fleet,
+        interactions::presence::ANYWHERE,
     },
-    identity::App,
+    types::DeviceId,
+};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
 };
 
-/// Branches with no more than this are shown open.
+/// Branches at the top with no more than this are shown open.
 const OPEN_MAX: i64 = 40;
-/// Branches that a page shows open.
+/// Branches that are open by themselves.
 const OPEN_BRANCHES: usize = 5;
+/// Lines of a page, with all that is open.
+const LINES_MAX: usize = 500;
 
-/// A page of devices.
-struct Branch {
-    nodes: Vec<Node>,
-    total: i64,
-    page: i64,
-    /// Links to the pages beside it.
-    before: Option<String>,
-    after: Option<String>,
+/// The branches that are open.
+enum Open {
+    /// Events and what else is at the top, and those on the way to a place.
+    Some(BTreeSet<i64>),
+    All,
+    These(BTreeSet<i64>),
 }
 
-impl Branch {
-    fn new(level: Level, page: i64, size: i64, link: impl Fn(i64) -> String) -> Self {
-        Self {
-            nodes: level.nodes,
-            total: level.total,
-            page,
-            before: (page > 1).then(|| link(page - 1)),
-            after: (page * size < level.total).then(|| link(page + 1)),
+impl Open {
+    fn of(connection: &Connection, query: &Fields) -> Result<Self> {
+        let ids = |text: &str| text.split(',').filter_map(|id| id.parse().ok()).collect();
+        Ok(
+            match (query.sent("open"), query.number("in").ok().flatten()) {
+                (Some("all"), _) => Self::All,
+                (Some(open), _) => Self::These(ids(open)),
+                (None, Some(place)) => Self::Some(tree::with_above(connection, place)?),
+                (None, None) => Self::Some(BTreeSet::new()),
+            },
+        )
+    }
+}
+
+/// What else is at a place: gates and readers, and how many of them have no contact.
+#[derive(Default)]
+pub(super) struct Equipment {
+    gates: usize,
+    readers: usize,
+    silent: usize,
+}
+
+impl Equipment {
+    /// `2 gates, 1 offline`.
+    pub fn told(&self) -> String {
+        let counted = |count: usize, one: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            count => Some(format!("{count} {one}s")),
+        };
+        let silent = (self.silent > 0).then(|| format!("{} offline", self.silent));
+        let parts = [
+            counted(self.gates, "gate"),
+            counted(self.readers, "reader"),
+            silent,
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    pub fn is_silent(&self) -> bool {
+        self.silent > 0
+    }
+
+    pub fn of(connection: &Connection, console: &Console) -> Result<HashMap<i64, Self>> {
+        let mut at: HashMap<i64, Self> = HashMap::new();
+        for (place, gates) in fleet::at_places(connection, console.app(), Timestamp::now())? {
+            let here = at.entry(place.0).or_default();
+            here.gates = gates.len();
+            here.silent = gates.iter().filter(|gate| gate.is_silent()).count();
+        }
+        for reader in console.readers.shown() {
+            let antennas = reader.config.setup.antennas.iter();
+            let watched = antennas.filter_map(|one| reader.config.watched(one.antenna));
+            let places: BTreeSet<i64> = watched.map(|watched| watched.place).collect();
+            for place in places {
+                let here = at.entry(place).or_default();
+                here.readers += 1;
+                here.silent += usize::from(reader.state.is_down());
+            }
+        }
+        Ok(at)
+    }
+}
+
+/// Collects the lines of a page.
+struct Lines<'a> {
+    connection: &'a Connection,
+    console: &'a Console,
+    open: Open,
+    equipment: HashMap<i64, Equipment>,
+    rows: Vec<Row>,
+    opened: BTreeSet<i64>,
+}
+
+impl Lines<'_> {
+    fn add(&mut self, level: Level, depth: usize, parent: Option<i64>) -> Result<()> {
+        let total = usize::try_from(level.total).unwrap_or_default();
+        let left = total.saturating_sub(level.nodes.len());
+        for node in level.nodes {
+            if self.rows.len() >= LINES_MAX {
+                return Ok(());
+            }
+            let (id, is_open) = (node.id, node.children > 0 && self.opens(&node, depth));
+            let equipment = self.equipment.remove(&id).unwrap_or_default();
+            let mut row = Row::of(node, depth, equipment);
+            row.is_open = is_open;
+            self.rows.push(row);
+            if is_open {
+                self.opened.insert(id);
+                let app = self.console.app();
+                let below = tree::level(self.connection, Some(id), 1, false, app)?;
+                self.add(below, depth + 1, Some(id))?;
+            }
+        }
+        if let (true, Some(parent), Some(last)) = (left > 0, parent, self.rows.last_mut()) {
+            last.more = Some((parent, total));
+        }
+        Ok(())
+    }
+
+    fn opens(&self, node: &tree::Node, depth: usize) -> bool {
+        match &self.open {
+            Open::All => true,
+            Open::These(ids) => ids.contains(&node.id),
+            Open::Some(ids) => {
+                let is_small = node.children <= OPEN_MAX && self.opened.len() < OPEN_BRANCHES;
+                ids.contains(&node.id) || (is_small && (depth == 0 || node.kind == EVENT))
+            }
         }
     }
 }
@@ -43,10 +154,18 @@ fn wanted(query: &Fields) -> Wanted {
     Wanted {
         text: query.text("q").to_owned(),
         kind: query.text("type").to_owned(),
-        deleted: query.text("show") == "deleted",
+        show: query.text("show").to_owned(),
         page: page.clamp(1, 1_000_000),
     }
 }
+
+/// Views of the list: what they show, and what they are called.
+const VIEWS: [(&str, &str); 4] = [
+    ("", "All"),
+    ("filling", "Filling up"),
+    ("now", "On now"),
+    ("deleted", "Deleted"),
+];
 
 #[derive(Template)]
 #[template(path = "devices/list.html")]
@@ -54,82 +173,130 @@ struct Page {
     layout: Layout,
     list: List,
     wanted: Wanted,
-    /// The device that the branch belongs to.
+    /// The place whose places are shown.
     of: Option<Record>,
-    branch: Branch,
+    rows: Vec<Row>,
+    /// The branches that are open.
+    opened: BTreeSet<i64>,
+    total: i64,
+    /// Links to the pages beside it.
+    before: Option<String>,
+    after: Option<String>,
+    /// All places, and those that are full or nearly so.
+    places: (i64, i64),
+    people: i64,
+    /// The line for a new place, where it stands open.
+    new_place: Option<NewPlace>,
+    /// The address of this page, which renews it.
+    address: String,
 }
 
-#[derive(Template)]
-#[template(path = "devices/branch.html")]
-struct Part<'a> {
-    layout: &'a Layout,
-    nodes: &'a [Node],
-}
+impl Page {
+    /// The address with a branch opened or closed.
+    fn toggled(&self, id: &i64) -> String {
+        let mut open = self.opened.clone();
+        if !open.remove(id) {
+            open.insert(*id);
+        }
+        let open: Vec<_> = open.iter().map(ToString::to_string).collect();
+        let of = self.of.as_ref();
+        let of = of.map_or_else(String::new, |of| format!("parent={}&", of.id));
+        format!("/console/devices?{of}open={}", open.join(","))
+    }
 
-#[derive(Template)]
-#[template(path = "devices/branch_page.html")]
-struct BranchPage<'a> {
-    layout: &'a Layout,
-    branch: &'a Branch,
-    of: i64,
+    fn is_asked(&self) -> bool {
+        self.new_place.as_ref().is_some_and(|place| place.is_asked)
+    }
+
+    fn is_tree(&self) -> bool {
+        !self.list.is_filtered()
+    }
 }
 
 pub async fn show(request: RequestContext) -> Result<Response> {
-    let wanted = wanted(&request.query);
-    let parent = request.query.number("parent")?;
-    let app = request.console.app().clone();
+    answer::page(&page(&request, None).await?)
+}
+
+/// The page with a place that could not be created, as it was typed.
+pub(super) async fn again(request: RequestContext, cause: &Error) -> Result<Response> {
+    let fault = answer::sentence(&cause.message);
+    answer::form_again(&page(&request, Some(fault)).await?)
+}
+
+async fn page(request: &RequestContext, failure: Option<String>) -> Result<Page> {
+    let (query, target) = (request.query.clone(), request.target());
+    let parent = query.number("parent")?;
+    let wanted = wanted(&query);
     let kinds = request.look_up(kinds)?.into_iter();
     let kinds = kinds.map(|kind| (kind.clone(), kind));
+    let all = (String::new(), "All types".to_owned());
     let inputs = vec![
         Input::line("search", "q", "Find by name or code"),
-        Input::select(
-            "type",
-            "Type",
-            [(String::new(), "All types".to_owned())]
-                .into_iter()
-                .chain(kinds),
-        ),
-        Input::select("show", "Show", [("", "Current"), ("deleted", "Deleted")]),
+        Input::select("type", "Type", std::iter::once(all).chain(kinds)),
+        Input::hidden("show", &wanted.show),
     ];
-    let list = List::new(&request, inputs, "page");
-    let read = move |connection: &Connection, layout| {
-        let of = parent.map(|id| Record::find(connection, id)).transpose()?;
-        let branch = if list.is_filtered() {
-            let level = tree::search(connection, &wanted, &app)?;
-            let link = |page: i64| list.after(&page.to_string());
-            Branch::new(level, wanted.page, tree::FOUND, link)
+    let list = List::new(request, inputs, "page");
+    let layout = request.layout("Places", Some(Area::Devices));
+    let sent = match failure {
+        Some(_) => request.form.clone(),
+        None => query.clone(),
+    };
+    let is_asked = failure.is_some() || query.ticked("new");
+    let may_stay_open = parent.is_none() && !list.is_filtered() && !layout.shell().is_event_day();
+    let console = Arc::clone(&request.console);
+    let read = move |connection: &Connection| {
+        let is_open = may_stay_open && devices::is_any_event(connection)?;
+        let new_place = if layout.operates() && (is_asked || is_open) {
+            let mut place = NewPlace::read(connection, &sent, is_asked)?;
+            place.failure = failure;
+            Some(place)
         } else {
-            branch_of(connection, parent, wanted.page, &app)?
+            None
+        };
+        let of = parent.map(|id| Record::find(connection, id)).transpose()?;
+        let (app, page) = (console.app(), wanted.page);
+        let (level, size) = if list.is_filtered() {
+            (tree::search(connection, &wanted, app)?, tree::FOUND)
+        } else {
+            let level = tree::level(connection, parent, page, false, app)?;
+            (level, tree::PAGE)
+        };
+        let total = level.total;
+        let mut lines = Lines {
+            connection,
+            console: &console,
+            open: if list.is_filtered() {
+                Open::These(BTreeSet::new())
+            } else {
+                Open::of(connection, &query)?
+            },
+            equipment: Equipment::of(connection, &console)?,
+            rows: Vec::new(),
+            opened: BTreeSet::new(),
+        };
+        lines.add(level, 0, None)?;
+        let (rows, opened) = (lines.rows, lines.opened);
+        let link = |page: i64| match parent {
+            Some(id) if !list.is_filtered() => format!("/console/devices?parent={id}&page={page}"),
+            _ => list.after(&page.to_string()),
         };
         Ok(Page {
+            before: (page > 1).then(|| link(page - 1)),
+            after: (page * size < total).then(|| link(page + 1)),
+            places: tree::count(connection)?,
+            people: counters::people(connection, ANYWHERE)?,
             layout,
             list,
             wanted,
             of,
-            branch,
+            rows,
+            opened,
+            total,
+            new_place,
+            address: target,
         })
     };
-    request.page("Places", Area::Devices, read).await
-}
-
-/// The children of a device, for a tree that is open in the browser.
-pub async fn branch(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    if !request.is_part() {
-        return Ok(answer::go(&format!("/console/devices?parent={id}")));
-    }
-    let app = request.console.app().clone();
-    let branch = request
-        .read(move |connection| {
-            Record::find(connection, id)?;
-            branch_of(connection, Some(id), 1, &app)
-        })
-        .await?;
-    answer::page(&BranchPage {
-        layout: &request.layout("", Some(Area::Devices)),
-        branch: &branch,
-        of: id,
-    })
+    request.read(read).await
 }
 
 /// Types that are offered: those in use, and the known ones.
@@ -139,28 +306,17 @@ fn kinds(connection: &Connection) -> Result<Vec<String>> {
     Ok(kinds.into_iter().collect())
 }
 
-/// The devices of a parent, or at the top level; those whose parent was deleted are at the top as well.
-fn branch_of(connection: &Connection, parent: Option<i64>, page: i64, app: &App) -> Result<Branch> {
-    let mut level = tree::level(connection, parent, page, app)?;
-    let opened = level
-        .nodes
-        .iter_mut()
-        .filter(|node| node.children > 0 && node.children <= OPEN_MAX)
-        .filter(|node| node.kind == EVENT || parent.is_none())
-        .take(OPEN_BRANCHES);
-    for node in opened {
-        node.open = Some(tree::level(connection, Some(node.id), 1, app)?.nodes);
-    }
-    Ok(Branch::new(level, page, tree::PAGE, |page| match parent {
-        Some(id) => format!("/console/devices?parent={id}&page={page}"),
-        None => format!("/console/devices?page={page}"),
-    }))
-}
-
-/// The children of a device as HTML, where its branch is open.
-pub fn opened(node: &Node, layout: &Layout) -> Result<String> {
-    let Some(nodes) = &node.open else {
-        return Ok(String::new());
-    };
-    Part { layout, nodes }.render().map_err(Error::defect)
+/// The places and devices directly below a place, as lines.
+pub(super) fn below(
+    connection: &Connection,
+    console: &Console,
+    place: DeviceId,
+) -> Result<(Vec<Row>, i64)> {
+    let level = tree::level(connection, Some(place.0), 1, true, console.app())?;
+    let mut equipment = Equipment::of(connection, console)?;
+    let rows = level.nodes.into_iter().map(|node| {
+        let here = equipment.remove(&node.id).unwrap_or_default();
+        Row::of(node, 0, here)
+    });
+    Ok((rows.collect(), level.total))
 }

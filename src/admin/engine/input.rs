@@ -482,7 +482,7 @@ impl Input {
     }
 
     /// Puts what was sent in place of what it holds.
-    pub(super) fn refill(&mut self, sent: &Fields) {
+    pub(in crate::admin) fn refill(&mut self, sent: &Fields) {
         let name = &*self.name;
         match self.control {
             _ if self.is_secret => {}

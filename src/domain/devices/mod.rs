@@ -4,6 +4,7 @@
 pub mod api;
 pub mod deleted;
 pub mod doors;
+pub mod entry;
 mod fields;
 pub mod into_doors;
 mod names;
@@ -14,7 +15,7 @@ pub(crate) mod tree;
 pub use fields::{FIELDS, MANAGER};
 pub use names::{
     APP_TYPES, NAME, Offer, PlaceCodes, called, closed_by_upgrade, find_typed, forget_closed,
-    matching, name_of, offers, offers_of, places, with_code,
+    holders, matching, name_of, newest_event, offers, offers_of, places, with_code,
 };
 pub use tree::has_open_rooms;
 

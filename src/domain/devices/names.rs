@@ -227,3 +227,28 @@ pub fn closed_by_upgrade(connection: &Connection) -> Result<Vec<(i64, String)>> 
 pub fn forget_closed(tx: &Tx<'_>) -> Result<usize> {
     Ok(tx.execute("DELETE FROM closed_by_upgrade", [])?)
 }
+
+/// Places that others may be in, at the most.
+const HOLDERS_MAX: i64 = 200;
+
+/// Places that others may be in, events first: neither sessions nor doors, stands, products or devices. One of them
+/// always is `chosen`, if it is there.
+pub fn holders(connection: &Connection, chosen: Option<i64>) -> Result<Vec<Offer>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT d.id, d.code, {NAME} AS called, coalesce(d.device_type, '') FROM devices d
+         WHERE d.deleted_at IS NULL AND (d.id = ?1 OR coalesce(d.device_type, '') NOT IN
+               ('session', 'door', 'entrance', 'sponsor', 'product', 'bookable', 'rfidreader', 'regoapp', 'mobileapp'))
+         ORDER BY d.id IS NOT ?1, d.device_type IS NOT 'event', called COLLATE NOCASE, d.id LIMIT ?2"
+    ))?;
+    let holders = statement.query_map((chosen, HOLDERS_MAX), Offer::read)?;
+    Ok(holders.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The event that was made last.
+pub fn newest_event(connection: &Connection) -> Result<Option<i64>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT max(id) FROM devices WHERE device_type = 'event' AND deleted_at IS NULL",
+        )?
+        .query_row([], |row| row.get(0))?)
+}

@@ -60,6 +60,58 @@ pub fn in_words(
     said
 }
 
+/// Types that a word about a rule names.
+const TYPES_NAMED: usize = 2;
+
+/// The rules that a place sets itself, in a few words each.
+pub fn tags(own: &AccessRules) -> Vec<String> {
+    let mut tags = Vec::new();
+    match own.rule_set {
+        Some(RuleSet::Open) => tags.push("Open to all".to_owned()),
+        Some(RuleSet::Simple) => tags.push("Registered only".to_owned()),
+        None => {}
+    }
+    if let Some(types) = &own.types {
+        let names: Vec<_> = types.names().take(TYPES_NAMED).collect();
+        tags.push(match types.names().len() {
+            0 => "Nobody".to_owned(),
+            all if all > TYPES_NAMED => format!("{} +{}", names.join(", "), all - TYPES_NAMED),
+            _ => names.join(", "),
+        });
+    }
+    if own
+        .type_times
+        .as_ref()
+        .is_some_and(|times| !times.entries().is_empty())
+    {
+        tags.push("Times by type".to_owned());
+    }
+    match own.entry {
+        Some(Entry::Single) => tags.push("One entry per ticket".to_owned()),
+        Some(Entry::Daily) => tags.push("Once a day".to_owned()),
+        Some(Entry::Multiple) => tags.push("Come and go".to_owned()),
+        None => {}
+    }
+    match (own.max_check_ins, own.per) {
+        (Some(most), Some(Per::Day)) => tags.push(format!("{most} × a day")),
+        (Some(most), None) => tags.push(format!("{most} ×")),
+        (None, _) => {}
+    }
+    if let Some(before) = own.opens_before {
+        tags.push(format!("Open {before} min before"));
+    }
+    if let Some(after) = own.closes_after {
+        tags.push(format!("Until {after} min after"));
+    }
+    if let Some(time) = own.everybody_out_at {
+        tags.push(format!("Out at {time}"));
+    }
+    if own.one_at_a_time == Some(true) {
+        tags.push("One room at a time".to_owned());
+    }
+    tags
+}
+
 fn everybody_out(time: TimeOfDay, except: Option<&TypeList>) -> String {
     let names: Vec<_> = except.into_iter().flat_map(TypeList::names).collect();
     match names.as_slice() {
@@ -250,6 +302,25 @@ mod tests {
             ["Everybody leaves at 23:00, except crew, press."]
         );
         assert_eq!(last(json!({"everybodyOutExcept": ["crew"]})), [""; 0]);
+    }
+
+    #[test]
+    fn what_a_place_sets_itself_is_told_in_few_words() {
+        let told = |own: Value| tags(&rules(&own)).join("; ");
+        assert_eq!(told(json!({"capacity": 5})), "");
+        assert_eq!(
+            told(
+                json!({"ruleSet": "simple", "entry": "daily", "types": ["VIP", "Speaker", "Crew"], "typeTimes": [],
+                "maxCheckIns": 2, "per": "day"})
+            ),
+            "Registered only; VIP, Speaker +1; Once a day; 2 × a day"
+        );
+        assert_eq!(
+            told(
+                json!({"ruleSet": "open", "types": [], "opensBefore": 30, "everybodyOutAt": "23:00"})
+            ),
+            "Open to all; Nobody; Open 30 min before; Out at 23:00"
+        );
     }
 
     #[test]

@@ -29,6 +29,10 @@ pub struct Node {
     pub code: String,
     /// When it is, in words.
     pub when: String,
+    /// The same as short as a column has room for.
+    pub when_short: String,
+    /// The rules that it sets; `None` where they cannot be read.
+    pub rules: Option<AccessRules>,
     /// Whether it is in use.
     pub available: bool,
     /// People inside.
@@ -40,13 +44,15 @@ pub struct Node {
     /// What it belongs to: id and name.
     pub parent: Option<(i64, String)>,
     pub deleted_at: Option<Timestamp>,
-    /// How many devices belong to it.
+    /// How many places belong to it.
     pub children: i64,
-    /// Its children, where they are shown at once.
-    pub open: Option<Vec<Node>>,
 }
 
 impl Node {
+    pub fn capacity(&self) -> Option<i64> {
+        Some(self.rules.as_ref()?.capacity?.into())
+    }
+
     /// The node with what is known of its app now.
     fn heard_of(mut self, app: &App) -> Self {
         (self.seen_at, self.online) = heard_of(app, DeviceId(self.id), self.seen_at);
@@ -96,16 +102,27 @@ pub fn types(connection: &Connection) -> Result<BTreeSet<String>> {
 const COLUMNS: &str =
     "d.id, coalesce(d.device_type, ''), d.code, d.start_at, d.end_at, d.available, d.deleted_at,
      (SELECT o.inside FROM occupancy o WHERE o.device_id = d.id),
-     (SELECT s.seen_at FROM device_states s WHERE s.device_id = d.id)";
+     d.data, (SELECT s.seen_at FROM device_states s WHERE s.device_id = d.id)";
+
+/// What is true of a device `c` that people go to, rather than carry about or hang up.
+const IS_PLACE: &str = "coalesce(c.device_type, '') NOT IN ('regoapp', 'mobileapp', 'rfidreader')";
+/// The capacity of a device `d`, where it sets one.
+const CAPACITY: &str = "iif(json_valid(d.data), json_extract(d.data, '$.Access.capacity'), NULL)";
+/// Whether a place `d` is full, or nearly so.
+const IS_FILLING: &str = "(SELECT o.inside FROM occupancy o WHERE o.device_id = d.id) * 10 >= 9 * ";
 
 fn node(row: &Row<'_>, zone: &Zone) -> rusqlite::Result<Node> {
     let parent: Option<i64> = row.get("parent_id")?;
     let parent_name: Option<String> = row.get("parent_name")?;
+    let (start, end) = (row.get(3)?, row.get(4)?);
+    let data = row.get_ref(8)?.as_str_or_null();
     Ok(Node {
+        when_short: short_frame(start, end, zone),
+        rules: data.ok().and_then(AccessRules::of_stored),
         id: row.get(0)?,
         kind: row.get(1)?,
         code: row.get(2)?,
-        when: time_frame(row.get(3)?, row.get(4)?, zone),
+        when: time_frame(start, end, zone),
         available: row.get(5)?,
         deleted_at: row.get(6)?,
         inside: row.get::<_, Option<i64>>(7)?.unwrap_or_default(),
@@ -114,8 +131,29 @@ fn node(row: &Row<'_>, zone: &Zone) -> rusqlite::Result<Node> {
         name: row.get("called")?,
         parent: parent.zip(parent_name),
         children: row.get("children")?,
-        open: None,
     })
+}
+
+/// `09:30–10:15` today, otherwise with the day (`11-22 09:30–10:15`), or the days alone where they differ.
+fn short_frame(start: Option<Timestamp>, end: Option<Timestamp>, zone: &Zone) -> String {
+    let plain = |at: Timestamp| {
+        let plain = zone.plain(at);
+        let (day, time) = plain.split_once(' ').unwrap_or_default();
+        let day = day.split_once('-').map_or(day, |(_, day)| day).to_owned();
+        (day, time.chars().take(5).collect::<String>())
+    };
+    let (today, _) = plain(Timestamp::now());
+    let with_day = |(day, time): &(String, String)| match *day == today {
+        true => time.clone(),
+        false => format!("{day} {time}"),
+    };
+    match (start.map(plain), end.map(plain)) {
+        (None, None) => String::new(),
+        (Some(start), None) => format!("from {}", with_day(&start)),
+        (None, Some(end)) => format!("until {}", with_day(&end)),
+        (Some(start), Some(end)) if start.0 == end.0 => format!("{}–{}", with_day(&start), end.1),
+        (Some(start), Some(end)) => format!("{}–{}", start.0, end.0),
+    }
 }
 
 /// What is true of the devices of `:parent`.
@@ -124,13 +162,22 @@ const OF_PARENT: &str = "d.parent_id = :parent AND d.deleted_at IS NULL";
 const ON_TOP: &str = "d.deleted_at IS NULL AND :parent IS NULL AND (d.parent_id IS NULL
      OR EXISTS (SELECT 1 FROM devices p WHERE p.id = d.parent_id AND p.deleted_at IS NOT NULL))";
 
-/// Living devices of a parent, or those on top, a page of them.
-pub fn level(connection: &Connection, parent: Option<i64>, page: i64, app: &App) -> Result<Level> {
+/// Living places of a parent, or those on top, a page of them; `with_devices` those that are no places, too.
+pub fn level(
+    connection: &Connection,
+    parent: Option<i64>,
+    page: i64,
+    with_devices: bool,
+    app: &App,
+) -> Result<Level> {
     let zone = app.settings().zone.clone();
     let wanted = if parent.is_some() { OF_PARENT } else { ON_TOP };
+    let is_place = if with_devices { "TRUE" } else { IS_PLACE };
+    let wanted = format!("{wanted} AND {}", is_place.replace("c.", "d."));
     let sql = format!(
         "SELECT {COLUMNS} AS seen_at, {NAME} AS called, NULL AS parent_id, NULL AS parent_name,
-                (SELECT count(*) FROM devices c WHERE c.parent_id = d.id AND c.deleted_at IS NULL) AS children
+                (SELECT count(*) FROM devices c
+                 WHERE c.parent_id = d.id AND c.deleted_at IS NULL AND {is_place}) AS children
          FROM devices d WHERE {wanted}
          ORDER BY d.device_type IS NOT 'event', coalesce(d.start_at, 0), called COLLATE NOCASE, d.id
          LIMIT :limit OFFSET :offset"
@@ -146,6 +193,36 @@ pub fn level(connection: &Connection, parent: Option<i64>, page: i64, app: &App)
         .prepare_cached(&format!("SELECT count(*) FROM devices d WHERE {wanted}"))?
         .query_row(named_params! {":parent": parent}, |row| row.get(0))?;
     Ok(Level { nodes, total })
+}
+
+/// A place and those that it is in.
+pub fn with_above(connection: &Connection, place: i64) -> Result<BTreeSet<i64>> {
+    let mut statement = connection.prepare_cached(
+        "WITH RECURSIVE above (id) AS (
+             SELECT ?1 UNION SELECT d.parent_id FROM above JOIN devices d ON d.id = above.id
+             WHERE d.parent_id IS NOT NULL LIMIT 64)
+         SELECT id FROM above",
+    )?;
+    let ids = statement.query_map([place], |row| row.get(0))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
+/// How many places there are, and how many of them are full or nearly so.
+pub fn count(connection: &Connection) -> Result<(i64, i64)> {
+    let places = format!(
+        "SELECT count(*) FROM devices d WHERE d.deleted_at IS NULL AND {}",
+        IS_PLACE.replace("c.", "d.")
+    );
+    let filling = format!(
+        "SELECT count(*) FROM occupancy x JOIN devices d ON d.id = x.device_id
+         WHERE x.inside > 0 AND d.deleted_at IS NULL AND {IS_FILLING}{CAPACITY}"
+    );
+    let count = |sql: &str| {
+        connection
+            .prepare_cached(sql)?
+            .query_row([], |row| row.get(0))
+    };
+    Ok((count(&places)?, count(&filling)?))
 }
 
 /// Columns that a search looks into.
@@ -166,8 +243,8 @@ pub struct Wanted {
     pub text: String,
     /// The type; empty for any.
     pub kind: String,
-    /// Those that were deleted.
-    pub deleted: bool,
+    /// `deleted`, `filling` (full or nearly so), `now` (in its times), or empty for all that are not deleted.
+    pub show: String,
     /// The page, from 1.
     pub page: i64,
 }
@@ -179,7 +256,9 @@ pub fn search(connection: &Connection, asked: &Wanted, app: &App) -> Result<Leve
         .map(|column| format!("text_contains(d.{column}, :text)"))
         .collect();
     let wanted = format!(
-        "(d.deleted_at IS NOT NULL) = :deleted AND (:kind = '' OR d.device_type = :kind)
+        "(d.deleted_at IS NOT NULL) = (:show = 'deleted') AND (:kind = '' OR d.device_type = :kind)
+         AND (:show <> 'filling' OR {IS_FILLING}{CAPACITY})
+         AND (:show <> 'now' OR (d.start_at <= :now AND d.end_at > :now))
          AND (:text = '' OR {} OR CAST(d.id AS TEXT) = :text)",
         found.join(" OR ")
     );
@@ -191,12 +270,12 @@ pub fn search(connection: &Connection, asked: &Wanted, app: &App) -> Result<Leve
          LIMIT :limit OFFSET :offset"
     );
     let zone = app.settings().zone.clone();
-    let folded = text::fold(&asked.text);
+    let (folded, now) = (text::fold(&asked.text), Timestamp::now());
     let nodes = connection
         .prepare_cached(&sql)?
         .query_map(
             named_params! {
-                ":deleted": asked.deleted, ":kind": asked.kind, ":text": folded,
+                ":show": asked.show, ":kind": asked.kind, ":text": folded, ":now": now,
                 ":limit": FOUND, ":offset": (asked.page - 1) * FOUND,
             },
             |row| Ok(node(row, &zone)?.heard_of(app)),
@@ -205,7 +284,7 @@ pub fn search(connection: &Connection, asked: &Wanted, app: &App) -> Result<Leve
     let total: i64 = connection
         .prepare_cached(&format!("SELECT count(*) FROM devices d WHERE {wanted}"))?
         .query_row(
-            named_params! {":deleted": asked.deleted, ":kind": asked.kind, ":text": folded},
+            named_params! {":show": asked.show, ":kind": asked.kind, ":text": folded, ":now": now},
             |row| row.get(0),
         )?;
     Ok(Level { nodes, total })

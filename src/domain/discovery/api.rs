@@ -163,6 +163,10 @@ impl DiscoveryApi {
     /// or its client was revoked. The body has at most 4 KiB. At most 200 requests wait, 10 from one address; a hundred wrong
     /// secrets from one address, or ten for one code, close it for the rest of the minute (1203).
     ///
+    /// A `code` that the console made at a place (*Pair a gate*), with `preferredType` `gate`, needs neither the
+    /// Discovery page nor somebody who adds it: the app is the gate of that place at once. It is good for one request
+    /// and ten minutes.
+    ///
     /// Once the request is added, the answers have `deviceId`, `clientId` and `clientSecret` for ten
     /// minutes, and never again.
     ///

@@ -2,7 +2,7 @@
 //! §7).
 
 use super::{
-    DAY_MS, Discovery,
+    DAY_MS, Discovery, Pairing, clear,
     credentials::{Salt, client_secret},
 };
 use crate::{
@@ -81,13 +81,17 @@ impl Ask {
     fn digest(&self) -> Digest {
         secret::digest(self.secret.as_bytes())
     }
+
+    fn is_gate(&self) -> bool {
+        self.preferred_type.as_deref() == Some("gate")
+    }
 }
 
 impl Discovery {
     /// Records an app's request, or finds the one that it made before; whether it is new.
     ///
     /// # Errors
-    /// [`Kind::DiscoveryClosed`] for a new one while the window is closed, [`Kind::RequestCodeTaken`]
+    /// [`Kind::DiscoveryClosed`] for a new one without a pairing code while the window is closed, [`Kind::RequestCodeTaken`]
     /// for the code of another one, [`Kind::TooManyAttempts`] for one too many that waits or for
     /// guesses at secrets, [`Kind::Invalid`].
     pub async fn ask(&self, ask: Ask) -> Result<(bool, Record)> {
@@ -98,7 +102,8 @@ impl Discovery {
         let account = Account::known(Endpoint::DeviceRequest, &code);
         let throttle = &self.app.throttle;
         throttle.check(account, address, now)?;
-        let open = self.window.left(now).is_some();
+        let pairing = self.pairings.find(&code, now).filter(|_| ask.is_gate());
+        let open = self.window.left(now).is_some() || pairing.is_some();
         let store = &self.app.store;
         let known = store.look_up(|connection| known(connection, &ask, Timestamp::now()))?;
         let outcome = match known {
@@ -109,8 +114,18 @@ impl Discovery {
                 Err(closed())
             }
             Known::Free if !open => Err(closed()),
-            _ => store.write(move |tx| settle(tx, &ask, open)).await,
+            _ => {
+                let paired = pairing.clone();
+                store
+                    .write(move |tx| settle(tx, &ask, open, paired.as_ref()))
+                    .await
+            }
         };
+        if let (Some(pairing), Ok((true, record))) = (pairing, &outcome)
+            && let Some(credentials) = &record.credentials
+        {
+            self.pairings.used(&pairing.code, credentials.device);
+        }
         match &outcome {
             Ok(_) => throttle.succeeded(account, address),
             Err(error) if error.kind == Kind::RequestCodeTaken => {
@@ -258,8 +273,9 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
     })
 }
 
-/// What has to be written: a new request, or the secret that the app is about to be shown.
-fn settle(tx: &Tx<'_>, ask: &Ask, open: bool) -> Result<(bool, Record)> {
+/// What has to be written: a new request, or the secret that the app is about to be shown. One with a pairing code is
+/// added at once.
+fn settle(tx: &Tx<'_>, ask: &Ask, open: bool, pairing: Option<&Pairing>) -> Result<(bool, Record)> {
     match known(tx, ask, tx.now())? {
         Known::Same(row) => {
             if let (true, Some(client), Some(shown)) =
@@ -277,7 +293,15 @@ fn settle(tx: &Tx<'_>, ask: &Ask, open: bool) -> Result<(bool, Record)> {
                 text::shortened(&ask.code)
             ),
         )),
-        Known::Free => Ok((true, insert(tx, ask)?)),
+        Known::Free => {
+            let record = insert(tx, ask)?;
+            let Some(pairing) = pairing else {
+                return Ok((true, record));
+            };
+            clear::pair(tx, pairing, record.id, &ask.code)?;
+            let (_, record) = settle(tx, ask, open, None)?;
+            Ok((true, record))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! An administrator decides upon a request: Add, Dismiss, and give the credentials out again (spec:
 //! States and transitions; contract §7). Of two who decide at once the second is refused.
 
-use super::{DAY_MS, SHOWN_MS, credentials::fresh_salt};
+use super::{DAY_MS, Pairing, SHOWN_MS, credentials::fresh_salt};
 use crate::{
     core::{
         Context,
@@ -9,7 +9,10 @@ use crate::{
         records::write,
     },
     db::Tx,
-    domain::devices,
+    domain::{
+        apps::{Settings, configuration},
+        devices::{self, record::Record},
+    },
     identity::{
         Role, Roles,
         clients::{self, NewClient},
@@ -78,6 +81,43 @@ pub fn add(tx: &Tx<'_>, ctx: &Context, id: i64, delegate_write: bool) -> Result<
     let after = json!({"code": code, "device": device, "clientId": made.client_id});
     append(tx, ctx, "add", id, after)?;
     Ok(Some(made.client_id))
+}
+
+/// Adds a request with a pairing code: the app becomes a gate of the code's place, and is called like it.
+///
+/// # Errors
+/// [`Kind::DeviceNotFound`] when the place is gone.
+pub(super) fn pair(tx: &Tx<'_>, pairing: &Pairing, id: i64, code: &str) -> Result<()> {
+    let ctx = &pairing.ctx;
+    let place = Record::find(tx, pairing.place.0)?;
+    if place.deleted_at.is_some() {
+        return Err(devices::RESOURCE.missing(&pairing.place));
+    }
+    add(tx, ctx, id, false)?;
+    let device: i64 = tx
+        .prepare_cached("SELECT device_id FROM device_requests WHERE id = ?1")?
+        .query_row([id], |row| row.get(0))?;
+    let name = Map::from_iter([("name".to_owned(), json!(free_name(tx, &place.name)?))]);
+    write::patch(tx, ctx, &devices::RESOURCE, device, name)?;
+    let at = format!("code:{}", place.text("code"));
+    let settings = Settings::from_iter([("place".to_owned(), json!(at))]);
+    configuration::change_device(tx, ctx, code, &settings)?;
+    Ok(())
+}
+
+/// The name of a place for its gate, with a number where another gate has it.
+fn free_name(tx: &Tx<'_>, place: &str) -> Result<String> {
+    let mut taken = tx.prepare_cached(
+        "SELECT 1 FROM devices WHERE name = ?1 AND deleted_at IS NULL AND device_type IN ('regoapp', 'mobileapp')",
+    )?;
+    let mut name = place.to_owned();
+    for number in 2.. {
+        if !taken.exists([&name])? {
+            break;
+        }
+        name = format!("{place} {number}");
+    }
+    Ok(name)
 }
 
 /// What the app's client may do (contract §7).

@@ -5,6 +5,7 @@
 //!
 //! - `window`: how long apps may ask; `ask`: they ask; `clear`: somebody decides
 //! - `credentials`: how an app gets its client's secret, which is stored nowhere
+//! - `pairing`: codes that let one app in as a gate of a place
 //! - `list`: what the page shows; `places`: where an app can reach the server
 
 pub mod api;
@@ -12,9 +13,11 @@ pub mod ask;
 pub mod clear;
 pub mod credentials;
 pub mod list;
+pub mod pairing;
 pub mod places;
 pub mod window;
 
+pub use pairing::{Pairing, Pairings};
 pub use places::{Listening, Place, Trouble};
 pub use window::Window;
 
@@ -38,6 +41,7 @@ const FORGET_EVERY: Duration = Duration::from_secs(5);
 pub struct Discovery {
     app: App,
     pub window: Window,
+    pub pairings: Pairings,
     listening: OnceLock<Listening>,
 }
 
@@ -47,6 +51,7 @@ impl Discovery {
         Arc::new(Self {
             app,
             window: Window::default(),
+            pairings: Pairings::default(),
             listening: OnceLock::new(),
         })
     }

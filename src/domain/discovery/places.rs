@@ -37,6 +37,12 @@ impl Place {
         format!("{}/gate", self.base)
     }
 
+    /// Where a device becomes a gate by a pairing code. The code stays in the browser: it is sent as the name of the
+    /// gate.
+    pub fn pair_uri(&self, code: &str) -> String {
+        format!("{}/gate#pair={code}", self.base)
+    }
+
     /// Where a device that does not trust the server yet gets its CA: over plain HTTP.
     pub fn trust_uri(&self) -> String {
         let rest = self.base.split_once("://").map_or("", |(_, rest)| rest);

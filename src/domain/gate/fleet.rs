@@ -1,17 +1,20 @@
-//! Every gate and kiosk as the console watches them: what its app last said of itself, what it recorded, and
+//! Every gate, kiosk and other app as the console watches them: what it last said of itself, what it recorded, and
 //! what is wrong.
 
 use crate::{
     domain::{
-        apps::{Kiosk, OfflinePolicy, Settings, configuration, place_of},
-        devices::{NAME, called},
+        apps::{Document, Kiosk, OfflinePolicy, Settings, configuration, place_of, presence},
+        devices::{NAME, PlaceCodes, called},
     },
     identity::{App, Role},
-    types::{DeviceId, Timestamp, error::Result},
+    types::{
+        DeviceId, Timestamp,
+        error::{Error, Result},
+    },
 };
 use rusqlite::{Connection, Row};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::{cmp::Reverse, collections::HashMap};
 
 /// A gate asks every few seconds. Silent for longer than this, it is offline.
 const ONLINE_MS: i64 = 2 * MINUTE_MS;
@@ -28,14 +31,18 @@ const EMPTY_PERCENT: i64 = 10;
 /// The newest interactions, among which the last one of each gate is looked for: there is no index by client.
 const RECENT: i64 = 20_000;
 
-/// A gate.
+/// A gate, or another app.
 pub struct Gate {
     pub device: DeviceId,
     pub code: String,
     pub name: String,
+    /// An app with other roles is none: it has no place, no queue and no list.
+    pub is_gate: bool,
     pub is_kiosk: bool,
     /// Where it works: the place that its app names, otherwise the one that is set.
     pub place: Option<(DeviceId, String)>,
+    /// The place that is set for it alone, where it works at another one.
+    pub set_place: Option<String>,
     pub seen_at: Option<Timestamp>,
     pub is_online: bool,
     pub report: Report,
@@ -46,6 +53,18 @@ pub struct Gate {
     /// Its own settings, not those of all apps.
     pub own: Settings,
     pub policy: OfflinePolicy,
+    /// All settings that hold for it.
+    pub settings: Settings,
+    /// Whether its place was deleted, or is none any more.
+    has_lost_place: bool,
+}
+
+impl Gate {
+    /// Whether somebody has to look after a problem now. Other apps may be silent for as long as they like.
+    #[must_use]
+    pub fn is_bad(&self, problem: Problem) -> bool {
+        problem.is_bad() && (self.is_gate || !matches!(problem, Problem::Offline(_)))
+    }
 }
 
 /// What an app says of itself with each ping.
@@ -76,7 +95,9 @@ pub enum Problem {
     NoList,
     OldList(Timestamp),
     NoPlace,
+    LostPlace,
     LowBattery(i64),
+    OtherPlace,
     Clock(i64),
     Hidden,
     OtherSettings(i64),
@@ -93,9 +114,11 @@ impl Problem {
             | Self::Waiting(..)
             | Self::NoList
             | Self::OldList(_)
-            | Self::NoPlace => true,
+            | Self::NoPlace
+            | Self::LostPlace => true,
             Self::LowBattery(percent) => percent <= EMPTY_PERCENT,
             Self::NeverSeen
+            | Self::OtherPlace
             | Self::Clock(_)
             | Self::Hidden
             | Self::OtherSettings(_)
@@ -138,8 +161,8 @@ fn whole(ms: f64) -> i64 {
     ms as i64
 }
 
-/// The condition for a device `d` that is a gate; `?1` is the role of gates.
-const IS_GATE: &str = "d.deleted_at IS NULL AND EXISTS (
+/// The condition for a device `d` whose app is a gate; `?1` is the role of gates.
+const IS_GATE: &str = "EXISTS (
     SELECT 1 FROM clients c, json_each(c.roles) role
     WHERE c.device_id = d.id AND c.revoked_at IS NULL AND role.value = ?1)";
 
@@ -155,7 +178,8 @@ pub struct Contact {
 /// Counts gates by whether they have contact: [`gates`] without all else.
 pub fn contact(connection: &Connection, app: &App, now: Timestamp) -> Result<Contact> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT d.id, s.seen_at FROM devices d LEFT JOIN device_states s ON s.device_id = d.id WHERE {IS_GATE}"
+        "SELECT d.id, s.seen_at FROM devices d LEFT JOIN device_states s ON s.device_id = d.id
+         WHERE d.deleted_at IS NULL AND {IS_GATE}"
     ))?;
     let mut rows = statement.query([Role::Gate.name()])?;
     let mut contact = Contact::default();
@@ -175,26 +199,58 @@ fn is_online(seen_at: Timestamp, now: Timestamp) -> bool {
     (now.0 - seen_at.0).abs() <= ONLINE_MS
 }
 
-/// Every device whose client has the role of gates and is not revoked: those in need first, then by name.
+/// A gate at its place.
+#[derive(Debug, Clone)]
+pub struct AtPlace {
+    pub device: DeviceId,
+    pub name: String,
+    pub seen_at: Option<Timestamp>,
+    pub is_online: bool,
+}
+
+impl AtPlace {
+    /// Whether it was heard of before, and is not now.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        self.seen_at.is_some() && !self.is_online
+    }
+}
+
+/// The gates of each place.
+pub fn at_places(
+    connection: &Connection,
+    app: &App,
+    now: Timestamp,
+) -> Result<HashMap<DeviceId, Vec<AtPlace>>> {
+    let mut at: HashMap<_, Vec<AtPlace>> = HashMap::new();
+    for gate in known(connection, app, &configuration::published(connection)?, now)? {
+        if let (true, Some((place, _))) = (gate.is_gate, gate.place) {
+            at.entry(place).or_default().push(AtPlace {
+                device: gate.device,
+                name: gate.name,
+                seen_at: gate.seen_at,
+                is_online: gate.is_online,
+            });
+        }
+    }
+    Ok(at)
+}
+
+/// Every device whose client is not revoked, readers excepted: those in need first, of these the ones that hold scans
+/// back, then by name.
 pub fn gates(connection: &Connection, app: &App, now: Timestamp) -> Result<Vec<Gate>> {
     let published = configuration::published(connection)?;
     let scans = last_scans(connection)?;
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT d.id, d.code, {NAME}, d.device_type, s.seen_at, s.ping, s.clock_skew_ms, s.config_version
-         FROM devices d LEFT JOIN device_states s ON s.device_id = d.id WHERE {IS_GATE}"
-    ))?;
-    let mut rows = statement.query([Role::Gate.name()])?;
-    let mut gates = Vec::new();
-    while let Some(row) = rows.next()? {
-        let mut gate = read(connection, app, row, &published.document, now)?;
+    let mut gates = known(connection, app, &published, now)?;
+    for gate in &mut gates {
         gate.last_scan = scans.get(&gate.device).copied();
-        gate.problems = problems(&gate, &published, now);
-        gates.push(gate);
+        gate.problems = problems(gate, &published, now);
     }
     gates.sort_by_cached_key(|gate| {
-        let worst = gate.problems.first().map(|problem| problem.is_bad());
+        let worst = gate.problems.first().map(|problem| gate.is_bad(*problem));
         (
-            std::cmp::Reverse(worst),
+            Reverse(worst),
+            Reverse(worst == Some(true) && gate.report.queue > 0),
             gate.name.to_lowercase(),
             gate.device.0,
         )
@@ -202,37 +258,71 @@ pub fn gates(connection: &Connection, app: &App, now: Timestamp) -> Result<Vec<G
     Ok(gates)
 }
 
+/// As [`gates`], in no order and without what is wrong.
+fn known(
+    connection: &Connection,
+    app: &App,
+    published: &configuration::Published,
+    now: Timestamp,
+) -> Result<Vec<Gate>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT d.id, d.code, {NAME}, d.device_type, s.seen_at, s.ping, s.clock_skew_ms, s.config_version, {IS_GATE}
+         FROM devices d LEFT JOIN device_states s ON s.device_id = d.id
+         WHERE d.deleted_at IS NULL AND d.device_type IS NOT 'rfidreader'
+             AND EXISTS (SELECT 1 FROM clients c WHERE c.device_id = d.id AND c.revoked_at IS NULL)"
+    ))?;
+    let mut rows = statement.query([Role::Gate.name()])?;
+    let mut gates = Vec::new();
+    while let Some(row) = rows.next()? {
+        gates.push(read(connection, app, row, &published.document, now)?);
+    }
+    Ok(gates)
+}
+
 fn read(
     connection: &Connection,
     app: &App,
     row: &Row<'_>,
-    document: &crate::domain::apps::Document,
+    document: &Document,
     now: Timestamp,
 ) -> Result<Gate> {
     let (device, code) = (DeviceId(row.get(0)?), row.get::<_, String>(1)?);
     let kind: Option<String> = row.get(3)?;
+    let is_gate: bool = row.get(8)?;
     let settings = document.effective(kind.as_deref(), &code);
+    let own = document.by_device.get(&code).cloned().unwrap_or_default();
     let ping: Option<String> = row.get(5)?;
     let report = Report::read(ping.as_deref(), row.get(6)?, row.get(7)?);
-    let place = match report.place {
-        Some(place) => Some(place),
-        None => place_of(connection, &settings)?,
-    };
-    let place =
-        place.map(|place| Ok::<_, crate::types::error::Error>((place, called(connection, place)?)));
+    let set = place_of(connection, &settings)?.filter(|_| is_gate);
+    let place = report.place.or(set);
+    let name = |place| called(connection, place);
+    let is_own = own.get("place").is_some_and(|place| !place.is_null());
+    let set_place = set.filter(|set| is_own && report.place.is_some_and(|at| at != *set));
     let seen_at = app.last_seen.last(device).or(row.get(4)?);
     Ok(Gate {
         device,
         name: row.get(2)?,
-        is_kiosk: Kiosk::of(&settings).is_some(),
-        place: place.transpose()?,
+        is_gate,
+        is_kiosk: is_gate && Kiosk::of(&settings).is_some(),
+        has_lost_place: match report.place {
+            Some(place) => is_gate && PlaceCodes::find(connection, place)?.is_none(),
+            None => false,
+        },
+        place: place
+            .map(|at| Ok::<_, Error>((at, name(at)?)))
+            .transpose()?,
+        set_place: set_place.map(name).transpose()?,
         seen_at,
-        is_online: seen_at.is_some_and(|at| is_online(at, now)),
+        is_online: match seen_at {
+            Some(at) if is_gate => is_online(at, now),
+            seen_at => presence::is_online(seen_at, now),
+        },
         report,
         last_scan: None,
         problems: Vec::new(),
-        own: document.by_device.get(&code).cloned().unwrap_or_default(),
+        own,
         policy: OfflinePolicy::of(&settings),
+        settings,
         code,
     })
 }
@@ -256,16 +346,32 @@ fn problems(gate: &Gate, published: &configuration::Published, now: Timestamp) -
         report.failed_uploads > 0,
         Problem::FailedUploads(report.failed_uploads),
     );
-    let is_stuck = report.oldest_scan.is_none_or(|at| older(at, WAITING_MS));
-    add(
-        report.queue > 0 && (is_stuck || !gate.is_online),
-        Problem::Waiting(report.queue, report.oldest_scan),
-    );
-    match report.list_at {
-        Some(at) => add(older(at, LIST_MS), Problem::OldList(at)),
-        None => add(gate.is_online && gate.place.is_some(), Problem::NoList),
+    let is_due = published
+        .published_at
+        .is_none_or(|at| older(at, SETTINGS_MS));
+    if gate.is_gate {
+        let is_stuck = report.oldest_scan.is_none_or(|at| older(at, WAITING_MS));
+        add(
+            report.queue > 0 && (is_stuck || !gate.is_online),
+            Problem::Waiting(report.queue, report.oldest_scan),
+        );
+        match report.list_at {
+            Some(at) => add(older(at, LIST_MS), Problem::OldList(at)),
+            None => add(gate.is_online && gate.place.is_some(), Problem::NoList),
+        }
+        add(gate.place.is_none(), Problem::NoPlace);
+        add(gate.has_lost_place, Problem::LostPlace);
+        add(
+            gate.is_online && is_due && gate.set_place.is_some(),
+            Problem::OtherPlace,
+        );
+        add(gate.is_online && report.is_hidden, Problem::Hidden);
+        let version = report.version.as_deref();
+        add(
+            version.is_some_and(|version| version != *super::files::VERSION),
+            Problem::OtherVersion,
+        );
     }
-    add(gate.place.is_none(), Problem::NoPlace);
     let battery = report.battery.filter(|percent| *percent <= LOW_PERCENT);
     add(
         battery.is_some(),
@@ -275,10 +381,6 @@ fn problems(gate: &Gate, published: &configuration::Published, now: Timestamp) -
         .clock_offset_ms
         .filter(|offset| offset.abs() >= CLOCK_MS);
     add(offset.is_some(), Problem::Clock(offset.unwrap_or_default()));
-    add(gate.is_online && report.is_hidden, Problem::Hidden);
-    let is_due = published
-        .published_at
-        .is_none_or(|at| older(at, SETTINGS_MS));
     let has_other = report
         .config_version
         .is_some_and(|version| version != published.version);
@@ -286,12 +388,7 @@ fn problems(gate: &Gate, published: &configuration::Published, now: Timestamp) -
         gate.is_online && is_due && has_other,
         Problem::OtherSettings(published.version),
     );
-    let version = report.version.as_deref();
-    add(
-        version.is_some_and(|version| version != *super::files::VERSION),
-        Problem::OtherVersion,
-    );
-    problems.sort_by_key(|problem| !problem.is_bad());
+    problems.sort_by_key(|problem| !gate.is_bad(*problem));
     problems
 }
 

@@ -15,6 +15,7 @@ mod handbook;
 mod links;
 mod pages;
 mod pictures;
+mod places;
 mod readers;
 mod reference;
 mod shell;

@@ -7,7 +7,6 @@ use gatepost::{
     identity::{ConsoleRole, Role, clients},
     types::DeviceId,
 };
-use reqwest::Method;
 use serde_json::json;
 
 /// The id of the device whose page a form led to.
@@ -111,7 +110,7 @@ fn an_event_and_a_session_under_it_are_made_and_stand_in_the_tree() {
 }
 
 #[test]
-fn a_large_branch_is_loaded_when_it_is_opened() {
+fn a_large_branch_is_closed_until_the_address_opens_it() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Viewer);
     let api = server.caller_with_all();
@@ -122,24 +121,14 @@ fn a_large_branch_is_loaded_when_it_is_opened() {
         api.device(&json!({"name": format!("Desk {at:03}"), "parent": parent}));
     }
     let tree = crew.get("/console/devices").shown();
-    assert!(tree.contains(&format!("hx-get=\"/console/devices/{event}/branch\"")));
-    assert!(tree.contains(&format!("/console/devices?parent={event}")));
-    assert!(!tree.contains("Desk 001"));
-    let branch = |id: i64| {
-        let request = crew
-            .request(Method::GET, &format!("/console/devices/{id}/branch"))
-            .header("HX-Request", "true");
-        super::page(request).shown()
-    };
-    let opened = branch(event);
-    assert!(opened.contains("Desk 001") && opened.contains("Hall"));
-    assert!(!opened.contains("<html") && !opened.contains("Desk 061"));
-    assert!(branch(room).contains("Desk 104"));
-    // Without scripts the branch has a page.
-    let plain = crew.get(&format!("/console/devices/{event}/branch"));
-    let path = plain.taken();
-    assert!(crew.get(&path).shown().contains("Desk 001"));
-    crew.get("/console/devices/4711/branch").taken();
+    assert!(tree.contains(&format!("href=\"/console/devices?open={event}\"")));
+    assert!(tree.contains("aria-expanded=\"false\"") && !tree.contains("Desk 001"));
+    // The address says what is open, so that no script is needed.
+    let opened = crew.get(&format!("/console/devices?open={event}")).shown();
+    assert!(opened.contains("Desk 001") && opened.contains("Hall") && !opened.contains("Desk 080"));
+    assert!(opened.contains(&format!("href=\"/console/devices?open={event},{room}\"")));
+    let all = crew.get("/console/devices?open=all").shown();
+    assert!(all.contains("Desk 001") && all.contains("Desk 080"));
     crew.get("/console/devices?parent=4711")
         .refused(404, "no device 4711");
 }

@@ -1,5 +1,6 @@
 //! Gates in the console: what is wrong at which, their place and policy, and the message to all of them.
 
+use super::field;
 use crate::harness::{Caller, Server, has, lacks, reply};
 use gatepost::{
     identity::{Role, clients::NewClient},
@@ -31,10 +32,13 @@ fn tell(gate: &Caller, status: &Value) {
     gate.post("/device/ping", &ping).data();
 }
 
-/// The row of a gate.
+/// The row of a gate, among those that need somebody or those that work.
 fn row(page: &str, device: i64) -> &str {
-    let after = page.split(&format!("<tr id=\"gate-{device}\">")).nth(1);
-    let row = after.and_then(|rest| rest.split("</tr>").next());
+    let after = page.split(&format!("id=\"gate-{device}\"")).nth(1);
+    let row = after.and_then(|rest| {
+        let ends = ["</li>", "</tr>"].map(|end| rest.find(end));
+        rest.get(..ends.into_iter().flatten().min()?)
+    });
     row.unwrap_or_else(|| panic!("no gate {device} in {page}"))
 }
 
@@ -100,35 +104,47 @@ fn every_gate_is_shown_with_what_is_wrong_and_those_in_need_first() {
         row(&page, a),
         [
             "Great Hall",
-            "online",
+            " s ago</span>",
             "87 %",
-            "right",
-            "Last scan\"><time>",
+            "data-now>0 s</span>",
+            &*format!("id=\"scan-{a}\" data-now><time>"),
         ],
     );
-    lacks(row(&page, a), "Problems of");
+    lacks(row(&page, a), "What to do");
     has(
         row(&page, b),
         [
-            "12 scans waiting since ",
+            "12 scans wait since ",
             "3 uploads failed",
             "List 3 h old",
-            "Clock 20 min off",
-            "20 min behind",
+            "Clock 20 min slow",
             "Battery 8 %",
             "App not on the screen",
             "App not up to date",
-            "version <code>",
             "Settings of version 1",
-            "none lately",
+            "The server refused them.",
         ],
     );
-    lacks(row(&page, b), ["Offline", "No place"]);
+    lacks(row(&page, b), ["No contact", "No place"]);
     has(row(&page, c), "Not connected yet");
-    has(row(&page, d), "Offline since ");
+    has(
+        row(&page, d),
+        [
+            "No contact since ",
+            "It admits by its list of",
+            "nothing is lost",
+        ],
+    );
     // What it said last was right when it said it.
     lacks(row(&page, d), "List ");
-    has(&page, "<span class=\"count\">4, 2 with problems</span>");
+    has(
+        &page,
+        [
+            "Needs attention <span class=\"badge bad\">3</span>",
+            "Working <span class=\"badge\">1</span>",
+            "2 of 4 gates in contact",
+        ],
+    );
     let order = [b, d, c, a].map(|gate| page.find(&format!("id=\"gate-{gate}\"")));
     assert!(order.is_sorted(), "{order:?}");
     has(
@@ -172,7 +188,8 @@ fn a_place_that_is_set_here_reaches_the_gate_at_once_and_no_draft_with_it() {
     other.post(edit, &typed).taken();
 
     let settings = format!("{PAGE}/{device}/settings");
-    let form = crew.page(&format!("{PAGE}?change={device}"));
+    let open = format!("{PAGE}?change={device}");
+    let form = crew.page(&open);
     has(
         &form,
         [
@@ -180,17 +197,19 @@ fn a_place_that_is_set_here_reaches_the_gate_at_once_and_no_draft_with_it() {
             "value=\"code:attic\"",
             "Registered attendees only",
             "Apply now",
+            // The list stays as it is while somebody chooses.
+            "data-hold",
         ],
     );
-    // The page stands still while somebody chooses.
-    lacks(&form, "hx-trigger=\"every 4s\"");
-    has(crew.page(PAGE), "hx-trigger=\"every 4s\"");
+    lacks(crew.page(PAGE), "data-hold");
+    let begun = field(&form, "seen").to_owned();
     let chosen = [
-        ("seen", " "),
+        ("seen", &*begun),
         ("place", "code:attic"),
         ("policy", "joined-only"),
     ];
-    assert_eq!(crew.post(&settings, &chosen).taken(), PAGE);
+    let done = crew.post(&settings, &chosen).taken();
+    assert_eq!(done, format!("{open}#gate-{device}"));
     assert_eq!(
         (&at()["place"]["id"], &at()["policy"]),
         (&json!(attic), &json!("joined-only"))
@@ -224,12 +243,13 @@ fn a_place_that_is_set_here_reaches_the_gate_at_once_and_no_draft_with_it() {
 
     // Whoever saw what is no longer so changes nothing.
     crew.post(&settings, &chosen)
-        .refused(409, "else changed Alpha");
-    let seen = ("seen", "code:attic joined-only");
+        .refused(422, "else changed Alpha");
+    let seen = field(&crew.page(&open), "seen").to_owned();
+    let seen = ("seen", &*seen);
     crew.post(&settings, &[seen, ("policy", "everybody")])
-        .refused(400, "offlinePolicy");
+        .refused(422, "offlinePolicy");
     crew.post(&settings, &[seen, ("place", "attic")])
-        .refused(400, "place");
+        .refused(422, "place");
     crew.post(&settings, &[seen]).taken();
     assert_eq!(
         (&at()["place"]["id"], &at()["policy"]),
@@ -237,6 +257,107 @@ fn a_place_that_is_set_here_reaches_the_gate_at_once_and_no_draft_with_it() {
     );
     crew.post(&format!("{PAGE}/999999/settings"), &[seen])
         .is(404);
+}
+
+#[test]
+fn a_gate_becomes_a_kiosk_where_it_stands() {
+    let server = Server::start();
+    let crew = server.operator();
+    let (app, device) = gate(&server, "Alpha");
+    let open = format!("{PAGE}?change={device}");
+    let switch = |fields: &[(&str, &str)]| {
+        let seen = field(&crew.page(&open), "seen").to_owned();
+        let fields = [&[("seen", &*seen)], fields].concat();
+        crew.post(&format!("{PAGE}/{device}/settings"), &fields)
+            .taken();
+        let gate = app.get("/gate").data().clone();
+        (gate["kiosk"].clone(), gate["walkIn"].clone())
+    };
+    let (kiosk, walk_in) = switch(&[("kiosk", "1")]);
+    assert_eq!(kiosk["walkIn"], false);
+    assert!(walk_in.is_null());
+    assert_eq!(
+        switch(&[("kiosk", "1"), ("walkIns", "1")]).0["walkIn"],
+        true
+    );
+    has(row(&crew.page(PAGE), device), "<span class=\"soft\">kiosk");
+    assert_eq!(switch(&[("kiosk", "1")]).0["walkIn"], false);
+    assert!(switch(&[]).0.is_null());
+    // A PIN of its own, which nobody can read again.
+    let pin = |fields: &[(&str, &str)]| crew.post(&format!("{PAGE}/{device}/pin"), fields);
+    pin(&[("pin", "12")]).refused(422, "6 to 8 digits");
+    pin(&[("pin", "471100")]).taken();
+    let page = crew.page(&open);
+    has(&page, ["has a PIN of its own", "Remove PIN"]);
+    lacks(&page, "471100");
+    assert!(app.get("/gate").data()["supervisorPin"]["hash"].is_string());
+    pin(&[("do", "remove")]).taken();
+    has(crew.page(&open), "No PIN is set");
+    let viewer = server.viewer();
+    for path in ["settings", "pin"] {
+        viewer
+            .post(&format!("{PAGE}/{device}/{path}"), &[])
+            .refused(403, "needs the role operator");
+    }
+}
+
+#[test]
+fn other_apps_are_here_as_well_and_may_be_silent() {
+    let server = Server::start();
+    let crew = server.operator();
+    let api = server.caller_with_all();
+    let app = |name: &str, seen_ms: i64, ping: &Value| {
+        let device = api.device(&json!({"name": name, "deviceType": "mobileapp"}));
+        server.new_client(NewClient {
+            roles: [Role::InteractionWrite].into_iter().collect(),
+            device: Some(DeviceId(device)),
+            ..NewClient::named(name)
+        });
+        server.sql(&format!(
+            "INSERT INTO device_states (device_id, seen_at, ping) VALUES ({device}, {}, '{ping}')",
+            Timestamp::now().0 - seen_ms
+        ));
+        device
+    };
+    let fine = app("Leads", 600_000, &json!({"battery": 80}));
+    let silent = app("Tills", 3_600_000, &json!({}));
+    let empty = app("Scans", 0, &json!({"battery": 5, "failedUploads": 2}));
+    let page = crew.page(PAGE);
+    has(row(&page, fine), ["10 min ago", "80 %", ">app</span>"]);
+    has(
+        row(&page, empty),
+        ["2 uploads failed, Battery 5 %", "class=\"urgent\""],
+    );
+    has(
+        row(&page, silent),
+        ["No contact since", "class=\"urgent soon\""],
+    );
+    lacks(row(&page, silent), ["No place", "Set up"]);
+    has(&page, "2 of 3 other apps in contact");
+}
+
+#[test]
+fn a_gate_at_another_place_than_is_set_for_it_says_so() {
+    let server = Server::start();
+    let crew = server.operator();
+    let all = server.caller_with_all();
+    let hall = all.device(&json!({"name": "Hall", "code": "hall"}));
+    let attic = all.device(&json!({"name": "Attic", "code": "attic"}));
+    server.publish(&json!({"byDevice": {"alpha": {"place": "code:hall"}}}));
+    server.sql("UPDATE app_config SET published_at = published_at - 600000");
+    let (app, device) = gate(&server, "Alpha");
+    let at = |place: i64| {
+        let ping = json!({"place": place, "listAt": Timestamp::now().0, "configVersion": 2});
+        tell(&app, &ping);
+        row(&crew.page(PAGE), device).to_owned()
+    };
+    lacks(at(hall), "Not at the place");
+    has(
+        at(attic),
+        ["Not at the place set for it", "Hall is set for it"],
+    );
+    all.delete(&format!("/device/id:{attic}"));
+    has(at(attic), ["Its place is gone", "class=\"urgent\""]);
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod gates;
 mod guard;
 mod imports;
 mod interactions;
+mod places;
 mod readers;
 pub mod rehearsal;
 mod sales;
