@@ -187,7 +187,8 @@ fn span(ms: i64) -> String {
     }
 }
 
-fn describe(problem: Problem, layout: &Layout) -> String {
+/// Says what is wrong with a gate.
+pub(super) fn describe(problem: Problem, layout: &Layout) -> String {
     match problem {
         Problem::NeverSeen => "Not connected yet".to_owned(),
         Problem::Offline(since) => format!("Offline since {}", layout.clock(&since)),

@@ -177,8 +177,17 @@ fn is_online(seen_at: Timestamp, now: Timestamp) -> bool {
 
 /// Every device whose client has the role of gates and is not revoked: those in need first, then by name.
 pub fn gates(connection: &Connection, app: &App, now: Timestamp) -> Result<Vec<Gate>> {
-    let published = configuration::published(connection)?;
     let scans = last_scans(connection)?;
+    let mut gates = watched(connection, app, now)?;
+    for gate in &mut gates {
+        gate.last_scan = scans.get(&gate.device).copied();
+    }
+    Ok(gates)
+}
+
+/// As [`gates`], without their last scans, which have to be looked for.
+pub fn watched(connection: &Connection, app: &App, now: Timestamp) -> Result<Vec<Gate>> {
+    let published = configuration::published(connection)?;
     let mut statement = connection.prepare_cached(&format!(
         "SELECT d.id, d.code, {NAME}, d.device_type, s.seen_at, s.ping, s.clock_skew_ms, s.config_version
          FROM devices d LEFT JOIN device_states s ON s.device_id = d.id WHERE {IS_GATE}"
@@ -187,7 +196,6 @@ pub fn gates(connection: &Connection, app: &App, now: Timestamp) -> Result<Vec<G
     let mut gates = Vec::new();
     while let Some(row) = rows.next()? {
         let mut gate = read(connection, app, row, &published.document, now)?;
-        gate.last_scan = scans.get(&gate.device).copied();
         gate.problems = problems(&gate, &published, now);
         gates.push(gate);
     }
