@@ -700,6 +700,14 @@ CREATE TABLE console_sessions (
 ) STRICT;
 CREATE INDEX console_sessions_user ON console_sessions (user_id);
 
+-- The link that opens the wall display: SHA-256 of its secret, when it was made and by whom.
+CREATE TABLE wall_link (
+    id      INTEGER PRIMARY KEY CHECK (id = 1),
+    hash    BLOB NOT NULL,
+    made_at INTEGER NOT NULL,
+    actor   TEXT NOT NULL
+) STRICT;
+
 -- Apps that ask to be let in while discovery is open. A code is free again when its request is
 -- dismissed, a day old, or its client revoked.
 CREATE TABLE device_requests (

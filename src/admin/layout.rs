@@ -347,6 +347,12 @@ impl Layout {
         self.zone.plain(*at)
     }
 
+    /// `09:02` today, otherwise with its date.
+    #[must_use]
+    pub fn minute(&self, at: &Timestamp) -> String {
+        self.zone.spoken(*at, self.now)
+    }
+
     /// `09:02:00` today, otherwise with its date.
     #[must_use]
     pub fn clock(&self, at: &Timestamp) -> String {

@@ -3,14 +3,18 @@
 
 use super::{Console, CurrentUser};
 use crate::{
-    domain::interactions::history,
-    identity::{App, sessions},
-    types::Timestamp,
+    domain::interactions::{
+        arrivals::{Arrivals, Arrived},
+        history,
+    },
+    identity::{App, sessions, wall_link},
+    types::{Timestamp, error::Result, secret::Digest},
 };
+use rusqlite::Connection;
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::sync::watch;
 
@@ -18,7 +22,9 @@ use tokio::sync::watch;
 pub const TICK: Duration = Duration::from_millis(500);
 /// The longest: refusals, batteries and times are not in the change feed.
 const QUIET: Duration = Duration::from_secs(1);
-/// Minutes that the chart of check-ins shows.
+/// How often who has come is looked at while nobody asks.
+const FOLLOW_EVERY: Duration = Duration::from_secs(10);
+/// Minutes that check-ins are counted for.
 pub const MINUTES: usize = 60;
 const MINUTE_MS: i64 = 60_000;
 
@@ -28,6 +34,7 @@ pub struct Live {
     /// `None` when the server stops.
     beat: watch::Sender<Option<u64>>,
     minutes: Mutex<Minutes>,
+    arrivals: Arc<Arrivals>,
 }
 
 /// Check-ins by minute.
@@ -44,15 +51,22 @@ impl Live {
             app,
             beat: watch::Sender::new(Some(0)),
             minutes: Mutex::default(),
+            arrivals: Arc::default(),
         }
     }
 
     /// Runs until the server stops.
     pub async fn run(&self) {
         self.backfill().await;
+        self.follow_arrivals().await;
+        let mut followed = Instant::now();
         loop {
             tokio::time::sleep(TICK).await;
             self.count();
+            if followed.elapsed() > FOLLOW_EVERY {
+                self.follow_arrivals().await;
+                followed = Instant::now();
+            }
             if self.beat.receiver_count() == 0 {
                 continue;
             }
@@ -102,6 +116,22 @@ impl Live {
             .collect()
     }
 
+    /// How many of how many have come by now.
+    pub(super) fn arrived(&self, connection: &Connection, now: Timestamp) -> Result<Arrived> {
+        self.arrivals.follow(connection, self.app.settings().day(now))?;
+        Ok(self.arrivals.now())
+    }
+
+    /// Keeps who has come ready, so that nobody waits for a count of everybody.
+    async fn follow_arrivals(&self) {
+        let arrivals = Arc::clone(&self.arrivals);
+        let day = self.app.settings().day(Timestamp::now());
+        let follow = move |connection: &Connection| arrivals.follow(connection, day);
+        if let Err(cause) = self.app.store.read(follow).await {
+            tracing::warn!("who has arrived: {cause}");
+        }
+    }
+
     /// What was checked in before this start.
     async fn backfill(&self) {
         let found = self.app.store.read(|connection| {
@@ -124,25 +154,39 @@ impl Live {
 pub struct Beats {
     beats: watch::Receiver<Option<u64>>,
     console: Arc<Console>,
-    current_user: CurrentUser,
+    viewer: Viewer,
+}
+
+/// Who looks at a stream.
+pub(super) enum Viewer {
+    User(CurrentUser),
+    /// A screen with the link of the wall display, which has this hash.
+    Screen(Digest),
+}
+
+impl Viewer {
+    /// Tells whether the viewer may still look.
+    fn lasts(&self, connection: &Connection) -> Result<bool> {
+        match self {
+            Self::User(me) => sessions::lasts(connection, me.session, me.user, me.role),
+            Self::Screen(hash) => wall_link::lasts(connection, hash),
+        }
+    }
 }
 
 impl Beats {
-    pub(super) fn of(console: &Arc<Console>, current_user: &CurrentUser) -> Self {
+    pub(super) fn of(console: &Arc<Console>, viewer: Viewer) -> Self {
         Self {
             beats: console.live.beats(),
             console: Arc::clone(console),
-            current_user: current_user.clone(),
+            viewer,
         }
     }
 
     /// The next beat; `None` when the stream is to end.
     pub async fn next(&mut self) -> Option<u64> {
         self.beats.changed().await.ok()?;
-        let goes_on = self.console.store.look_up(|connection| {
-            let me = &self.current_user;
-            sessions::lasts(connection, me.session, me.user, me.role)
-        });
+        let goes_on = self.console.store.look_up(|connection| self.viewer.lasts(connection));
         // A store that is busy ends nobody's session.
         if let Ok(false) = goes_on {
             return None;

@@ -72,7 +72,7 @@ pub use setup::Setup;
 use crate::{
     core::keyed::Key,
     domain::{discovery::Discovery, readers::Readers},
-    identity::{App, ConsoleRole, second_factor::Shared, sign_in::Waiting},
+    identity::{App, second_factor::Shared, sign_in::Waiting},
     ops::import::uploads::UploadStore,
     types::error::Result,
 };
@@ -109,7 +109,11 @@ pub struct Console {
     /// Lists that are imported.
     pub imports: Arc<UploadStore>,
     /// The dashboard's parts, for each role.
-    dashboard: [live::Shared<String>; ConsoleRole::ALL.len()],
+    dashboard: dashboard::Made,
+    /// The wall display.
+    wall: live::Shared<String>,
+    /// Secrets of links to the wall display that were just made.
+    wall_made: kept::Kept<String>,
     /// The name of the session's cookie.
     cookie: OnceLock<String>,
     flashes: Mutex<answer::Flashes>,
@@ -131,6 +135,8 @@ impl Console {
             discovery: Discovery::new(app.clone()),
             readers: Readers::new(app.clone()),
             dashboard: Default::default(),
+            wall: live::Shared::default(),
+            wall_made: kept::Kept::default(),
             setup: Setup::default(),
             imports: Arc::new(UploadStore::new(app.store.path())),
             app,

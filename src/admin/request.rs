@@ -1,11 +1,15 @@
 //! What a page is given: the request, who made it, and what it says, with the few ways of reading
 //! it that pages need.
 
-use super::{Console, live::Beats, upload::Upload};
+use super::{
+    Console,
+    live::{Beats, Viewer},
+    upload::Upload,
+};
 use crate::admin::prelude::*;
 use crate::{
     identity::ConsoleRole,
-    types::{UserId, text::whole},
+    types::{UserId, secret::Digest, text::whole},
     web::{
         ClientAddress, RequestId, RequestTrace,
         body::{
@@ -45,6 +49,8 @@ pub struct RequestContext {
     pub console: Arc<Console>,
     /// Who is signed in; always somebody where the route names a role.
     pub current_user: Option<CurrentUser>,
+    /// The proof of a screen that the link of the wall display opened.
+    pub(super) screen: Option<Digest>,
     /// The query string.
     pub query: Fields,
     /// What the form says.
@@ -60,6 +66,7 @@ impl RequestContext {
         Self {
             console,
             current_user: None,
+            screen: None,
             query: Fields::read(request.uri().query().unwrap_or_default().as_bytes()),
             form: Fields::default(),
             request,
@@ -292,7 +299,11 @@ impl RequestContext {
 
     /// What a stream of this visit waits for.
     pub fn beats(&self) -> Result<Beats> {
-        Ok(Beats::of(&self.console, self.current_user()?))
+        let viewer = match self.screen {
+            Some(hash) => Viewer::Screen(hash),
+            None => Viewer::User(self.current_user()?.clone()),
+        };
+        Ok(Beats::of(&self.console, viewer))
     }
 
     /// Tells the user, on the next page, that something is done.

@@ -1,7 +1,7 @@
 //! Which paths the console has and who may go there. Whoever may not is kept out here, before a
 //! page sees the request: by sign-in, role, CSRF token and origin.
 
-use super::{Console, host, session};
+use super::{Console, dashboard, host, session};
 use crate::admin::prelude::*;
 use crate::{
     identity::ConsoleRole,
@@ -22,6 +22,8 @@ pub enum Access {
     Anyone,
     /// Who is signed in with this role or a higher one.
     Role(ConsoleRole),
+    /// Who is signed in, and screens that the link of the wall display opened.
+    Wall,
 }
 
 /// A page, or something that a page does.
@@ -245,7 +247,15 @@ impl Guarded {
         }
         let signed_in = session::of(request)?;
         match (self.route.access, signed_in) {
-            (Access::Anyone, signed_in) => request.current_user = signed_in,
+            (Access::Anyone, signed_in) | (Access::Wall, signed_in @ Some(_)) => {
+                request.current_user = signed_in;
+            }
+            (Access::Wall, None) => {
+                request.screen = dashboard::wall::screen(request)?;
+                if request.screen.is_none() {
+                    return Ok(Some(answer::to_sign_in(request)));
+                }
+            }
             (Access::Role(_), None) => return Ok(Some(answer::to_sign_in(request))),
             (Access::Role(role), Some(current_user)) if current_user.role >= role => {
                 request.current_user = Some(current_user);

@@ -2,7 +2,7 @@
 
 use super::{answer, context, open, progress::Progress};
 use crate::{
-    ops::demo::{self, Made, Operator},
+    ops::demo::{self, MORNING_S, Made, Moment, Operator},
     types::{
         Timestamp,
         error::{Error, Result},
@@ -13,7 +13,7 @@ use serde_json::json;
 use std::{path::Path, time::Instant};
 
 /// Fill an empty file with an invented event of two days: 2,000 delegates, 40 sessions, 20,000
-/// interactions. It is noon of its first day.
+/// interactions. Its first talk begins in 25 minutes; with a date it is noon of that day.
 ///
 /// One seed and date always make the same records: names, codes, times, all but when they were
 /// written, and passwords.
@@ -26,7 +26,7 @@ pub struct Args {
     /// Makes another event of the same kind.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// The event's first day, yyyy-mm-dd; today without it.
+    /// The event's first day, yyyy-mm-dd, at noon; without it the event began this morning, whatever time it is.
     #[arg(long, value_name = "DATE")]
     date: Option<Date>,
 }
@@ -36,28 +36,39 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let begun = Instant::now();
     let store = open(db)?;
     let ctx = context(&store, "admin")?;
-    let now = ctx.settings.zone.plain(Timestamp::now());
-    let today = now.split(' ').next().unwrap_or_default();
-    let today = today.parse().map_err(Error::defect)?;
-    let date = args.date.unwrap_or(today);
+    let zone = ctx.settings.zone.clone();
+    let moment = match args.date {
+        Some(date) => {
+            let midnight = json!(format!("{date} 00:00:00"));
+            Moment::noon(zone.read("the first day", &midnight)?)
+        }
+        None => Moment::morning(Timestamp::now()),
+    };
+    let morning = Timestamp(moment.first_day.0 + MORNING_S * 1000);
+    let date = zone.day(morning).0;
     let made = Progress::during("Making up an event", || {
-        demo::fill(&store, ctx, args.seed, date)
+        demo::fill(&store, ctx, args.seed, moment)
     })?;
     let seconds = begun.elapsed().as_secs_f64();
     let mut value = serde_json::to_value(&made).map_err(Error::defect)?;
     value["seed"] = args.seed.into();
-    value["firstDay"] = date.to_string().into();
+    value["firstDay"] = date.clone().into();
     value["seconds"] = seconds.into();
     value["gate"] = json!(
         made.gate
             .as_ref()
             .map(|gate| json!({"clientId": gate.client_id, "clientSecret": gate.client_secret}))
     );
-    answer(json, &value, &to_text(args.seed, date, &made, seconds, db))
+    answer(json, &value, &to_text(args, &date, &made, seconds, db))
 }
 
-fn to_text(seed: u64, date: Date, made: &Made, seconds: f64, db: &Path) -> String {
-    let db = db.display();
+fn to_text(args: &Args, date: &str, made: &Made, seconds: f64, db: &Path) -> String {
+    let (db, seed) = (db.display(), args.seed);
+    let when = if args.date.is_some() {
+        "It is noon of the first day."
+    } else {
+        "The first talk begins in 25 minutes."
+    };
     let gate = made.gate.as_ref().map_or_else(String::new, |gate| {
         format!("{} {}", gate.client_id, gate.client_secret)
     });
@@ -76,7 +87,7 @@ fn to_text(seed: u64, date: Date, made: &Made, seconds: f64, db: &Path) -> Strin
     format!(
         "\
 Made an event of two days, from {date} on, in {db} (seed {seed}, {seconds:.1} s).
-It is noon of the first day.
+{when}
   1 event (id {event}), {rooms} rooms, {sessions} sessions, {sponsors} sponsors
   {delegates} delegates, one of them with the barcode {barcode}
   {interactions} interactions, {refused} that the rules refused, {conflicts} conflicts with offline gates

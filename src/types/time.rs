@@ -290,6 +290,12 @@ impl Zone {
         }
     }
 
+    /// `Thursday, 24 September`.
+    pub fn day_in_words(&self, at: Timestamp) -> String {
+        self.local(at)
+            .map_or_else(String::new, |at| at.strftime("%A, %-d %B").to_string())
+    }
+
     /// Reads Unix seconds, ISO 8601, or `yyyy-mm-dd hh:mm:ss` (the last two without an offset are
     /// in this zone).
     ///

@@ -225,7 +225,7 @@ fn remember(response: &mut Response, desk: &Desk) -> Result<()> {
 /// The places that the menu offers: the chosen one, those with most people inside, then the others.
 fn choices(connection: &Connection, chosen: Option<DeviceId>) -> Result<(Vec<PlaceChoice>, bool)> {
     let places = devices::places(connection)?;
-    let occupied = inside::fullest(connection, PLACES_MAX)?;
+    let occupied = inside::busiest(connection, PLACES_MAX)?;
     let mut choices: Vec<_> = places
         .into_iter()
         .map(|place| {

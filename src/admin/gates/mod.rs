@@ -2,7 +2,7 @@
 //! settings of one, and a message to all gates.
 
 mod setup;
-mod words;
+pub(super) mod words;
 
 use crate::admin::prelude::*;
 use crate::{

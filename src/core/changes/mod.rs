@@ -365,6 +365,12 @@ fn recorded(row: &Row<'_>) -> rusqlite::Result<(Timestamp, Recorded)> {
     Ok((row.get(1)?, recorded))
 }
 
+/// Reads up to `limit` changes of records after one, without new interactions.
+pub fn changed_after(connection: &Connection, after: i64, limit: usize) -> Result<Vec<Changed>> {
+    let found = changed(connection, after, limit)?.into_iter();
+    Ok(found.map(|(_, _, changed)| changed).collect())
+}
+
 fn changed(connection: &Connection, after: i64, limit: usize) -> Result<Vec<Placed>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, at, coalesce(interaction_id, 0), action, record_type, record_id, into_id FROM (

@@ -11,6 +11,7 @@ mod names;
 pub(crate) mod record;
 pub mod rule_texts;
 pub(crate) mod tree;
+pub mod upcoming;
 
 pub use fields::{FIELDS, MANAGER};
 pub use names::{

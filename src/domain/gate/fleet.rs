@@ -239,11 +239,19 @@ pub fn at_places(
 /// Every device whose client is not revoked, readers excepted: those in need first, of these the ones that hold scans
 /// back, then by name.
 pub fn gates(connection: &Connection, app: &App, now: Timestamp) -> Result<Vec<Gate>> {
-    let published = configuration::published(connection)?;
     let scans = last_scans(connection)?;
-    let mut gates = known(connection, app, &published, now)?;
+    let mut gates = watched(connection, app, now)?;
     for gate in &mut gates {
         gate.last_scan = scans.get(&gate.device).copied();
+    }
+    Ok(gates)
+}
+
+/// As [`gates`], without their last scans, which have to be looked for.
+pub fn watched(connection: &Connection, app: &App, now: Timestamp) -> Result<Vec<Gate>> {
+    let published = configuration::published(connection)?;
+    let mut gates = known(connection, app, &published, now)?;
+    for gate in &mut gates {
         gate.problems = problems(gate, &published, now);
     }
     gates.sort_by_cached_key(|gate| {
@@ -258,7 +266,7 @@ pub fn gates(connection: &Connection, app: &App, now: Timestamp) -> Result<Vec<G
     Ok(gates)
 }
 
-/// As [`gates`], in no order and without what is wrong.
+/// As [`watched`], in no order and without what is wrong.
 fn known(
     connection: &Connection,
     app: &App,

@@ -153,12 +153,13 @@ pub fn whereabouts(
 /// Interactions that are looked through for the newest check-ins.
 const NEWEST: i64 = 100_000;
 
-/// Check-ins since a moment: minutes since the epoch, and how many came in.
+/// Check-ins since a moment: minutes since the epoch, and how many came in. Those that came in late count when they
+/// happened.
 pub fn entries_by_minute(connection: &Connection, since: Timestamp) -> Result<Vec<(i64, u64)>> {
     let mut statement = connection.prepare_cached(
-        "SELECT created_at / 60000, count(*) FROM interactions
+        "SELECT moment / 60000, count(*) FROM interactions
          WHERE id > (SELECT coalesce(max(id), 0) - ?1 FROM interactions)
-         AND effect = ?2 AND created_at > ?3 GROUP BY 1 ORDER BY 1",
+         AND effect = ?2 AND moment > ?3 GROUP BY 1 ORDER BY 1",
     )?;
     let minutes = statement.query_map((NEWEST, PresenceChange::Enter, since), |row| {
         Ok((row.get(0)?, row.get(1)?))

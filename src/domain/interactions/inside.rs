@@ -67,22 +67,64 @@ pub struct Occupied {
     pub inside: i64,
     /// How many may be.
     pub capacity: Option<i64>,
+    /// Its time is over.
+    pub is_over: bool,
+}
+
+impl Occupied {
+    /// How many more may come in, where that is limited.
+    #[must_use]
+    pub fn left(&self) -> Option<i64> {
+        self.capacity.map(|capacity| (capacity - self.inside).max(0))
+    }
+
+    /// Tells whether nobody else may come in.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.left() == Some(0)
+    }
+
+    /// Tells whether a tenth of the capacity is left at most.
+    #[must_use]
+    pub fn is_nearly_full(&self) -> bool {
+        self.capacity.is_some_and(|capacity| self.inside * 10 >= capacity * 9)
+    }
 }
 
 /// The devices with the most people inside.
-pub fn fullest(connection: &Connection, limit: usize) -> Result<Vec<Occupied>> {
+pub fn busiest(connection: &Connection, limit: usize) -> Result<Vec<Occupied>> {
+    occupied(connection, "TRUE", "o.inside DESC", Timestamp::now(), limit)
+}
+
+/// The devices with people inside: the fullest of those with a capacity first, then those with the most
+/// people. Events are left out, unless they have a capacity.
+pub fn fullest(connection: &Connection, now: Timestamp, limit: usize) -> Result<Vec<Occupied>> {
+    let is_meant = "d.device_type IS NOT 'event' OR capacity IS NOT NULL";
+    let order = "iif(typeof(capacity) = 'integer', o.inside * 1000 / max(capacity, 1), -1) DESC, o.inside DESC";
+    occupied(connection, is_meant, order, now, limit)
+}
+
+fn occupied(
+    connection: &Connection,
+    is_meant: &str,
+    order: &str,
+    now: Timestamp,
+    limit: usize,
+) -> Result<Vec<Occupied>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT d.id, {NAME}, o.inside,
-             iif(json_valid(d.data), json_extract(d.data, '$.Access.capacity'), NULL)
+             iif(json_valid(d.data), json_extract(d.data, '$.Access.capacity'), NULL) AS capacity,
+             coalesce(d.end_at < ?2, FALSE)
          FROM occupancy o JOIN devices d ON d.id = o.device_id
-         WHERE o.inside > 0 AND d.deleted_at IS NULL ORDER BY o.inside DESC, d.id LIMIT ?1"
+         WHERE o.inside > 0 AND d.deleted_at IS NULL AND ({is_meant}) ORDER BY {order}, d.id LIMIT ?1"
     ))?;
-    let devices = statement.query_map([limit], |row| {
+    let devices = statement.query_map((limit, now), |row| {
         Ok(Occupied {
             id: row.get(0)?,
             name: row.get(1)?,
             inside: row.get(2)?,
             capacity: row.get(3).unwrap_or_default(),
+            is_over: row.get(4)?,
         })
     })?;
     Ok(devices.collect::<rusqlite::Result<_>>()?)

@@ -19,6 +19,7 @@
 
 mod answers;
 pub mod api;
+pub mod arrivals;
 pub mod batch;
 mod confine;
 pub mod days;

@@ -10,7 +10,7 @@ use crate::{
     db::Tx,
     domain::devices::NAME,
     types::{
-        ClientId, DelegateSelector, Timestamp,
+        ClientId, DelegateSelector, DeviceId, Timestamp,
         error::{Error, Kind, Result},
     },
 };
@@ -157,6 +157,26 @@ pub fn keep_conflict(tx: &Tx<'_>, interaction: i64, refusal: &Error) -> Result<(
         refusal.message
     ])?;
     Ok(())
+}
+
+/// Refusals that are counted at the most.
+const COUNTED_MAX: i64 = 1_000;
+
+/// Counts the refusals at a device since a time, among the last [`COUNTED_MAX`] of all.
+pub fn count_since(connection: &Connection, device: DeviceId, since: Timestamp) -> Result<i64> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT count(*) FROM (SELECT device_id FROM refusals WHERE at >= ?1 ORDER BY at DESC LIMIT ?3)
+             WHERE device_id = ?2",
+        )?
+        .query_row((since, device, COUNTED_MAX), |row| row.get(0))?)
+}
+
+/// Counts the scans that wait for somebody who has their code.
+pub fn count_waiting(connection: &Connection) -> Result<i64> {
+    Ok(connection
+        .prepare_cached("SELECT count(*) FROM refusals WHERE admitted = 1")?
+        .query_row([], |row| row.get(0))?)
 }
 
 /// A refusal of a delegate.

@@ -2,7 +2,7 @@
 //! what they would be after a real event.
 
 use super::{
-    INTERACTIONS, Plan, Random, people::Part, programme::EVENT, sales::Sale, story::Happening,
+    INTERACTIONS, MORNING_S, Moment, Plan, Random, people::Part, programme::EVENT, sales::Sale, story::Happening,
 };
 use crate::{
     core::{
@@ -28,12 +28,11 @@ use crate::{
     },
     ops::import::slices::{self, Steps},
     types::{
-        DeviceId,
+        DeviceId, Timestamp,
         error::{Error, Result},
         secret,
     },
 };
-use jiff::civil::Date;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -79,10 +78,10 @@ pub struct Operator {
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`] when the file is not empty, and what keeps the store from
 /// writing: the file then holds a part.
-pub fn fill(store: &Store, ctx: Context, seed: u64, first_day: Date) -> Result<Made> {
-    let midnight = json!(format!("{first_day} 00:00:00"));
-    let midnight = ctx.settings.zone.read("the first day", &midnight)?;
-    let plan = Plan::new(seed, midnight, first_day.year());
+pub fn fill(store: &Store, ctx: Context, seed: u64, moment: Moment) -> Result<Made> {
+    let begins = ctx.settings.zone.plain(Timestamp(moment.first_day.0 + 1000 * MORNING_S));
+    let year = begins.get(..4).and_then(|year| year.parse().ok());
+    let plan = Plan::new(seed, moment.first_day, year.unwrap_or_default(), moment.now_s);
     let mut visitors = plan
         .people
         .iter()

@@ -1,5 +1,5 @@
 //! An invented event: two days, its rooms, sessions and sponsors, the people who came and what they
-//! did there until noon of the first day. One seed and date always make the same event; only secrets
+//! did there until noon of the first day, or until shortly before the first talk. One seed and date always make the same event; only secrets
 //! are others each time, and the times at which the records are written are those of the clock.
 //!
 //! - `texts`: what everything is called; `people`: the delegates
@@ -23,6 +23,39 @@ const DELEGATES: usize = 2_000;
 /// How many interactions there are.
 const INTERACTIONS: usize = 20_000;
 
+/// Five past nine: many have come, and the first talk is yet to begin.
+pub const MORNING_S: i64 = 9 * story::HOUR_S + 5 * 60;
+
+/// When a demo begins, and what time it is there.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment {
+    /// The begin of the first day.
+    pub first_day: Timestamp,
+    /// Seconds since then.
+    now_s: i64,
+}
+
+impl Moment {
+    /// Noon of a day.
+    #[must_use]
+    pub fn noon(first_day: Timestamp) -> Self {
+        Self {
+            first_day,
+            now_s: story::NOON_S,
+        }
+    }
+
+    /// [`MORNING_S`] is now, whatever clocks say.
+    #[must_use]
+    pub fn morning(now: Timestamp) -> Self {
+        let five_minutes = 5 * 60_000;
+        Self {
+            first_day: Timestamp(now.0 - now.0.rem_euclid(five_minutes) - MORNING_S * 1000),
+            now_s: MORNING_S,
+        }
+    }
+}
+
 /// Everything that a seed makes, before any of it is written.
 struct Plan {
     programme: programme::Programme,
@@ -38,8 +71,8 @@ struct Plan {
 }
 
 impl Plan {
-    /// `first_day` is when the event's first day begins, in that year.
-    fn new(seed: u64, first_day: Timestamp, year: i16) -> Self {
+    /// `first_day` is when the event's first day begins, in that year; it is `now_s` after that.
+    fn new(seed: u64, first_day: Timestamp, year: i16, now_s: i64) -> Self {
         let mut random = Random::new(seed);
         let mut programme = programme::Programme::new(&mut random, first_day, year);
         let people = people::invent(&mut random, DELEGATES);
@@ -57,6 +90,7 @@ impl Plan {
             people: &people,
             bought: bought.collect(),
             happenings: Vec::new(),
+            now_s,
         };
         let (story, seen) = story.invent();
         Self {

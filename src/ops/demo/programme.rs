@@ -19,6 +19,8 @@ pub const EVENT: usize = 0;
 pub const EXPO_HALL: usize = FIRST_ROOM + 7;
 
 const FIRST_ROOM: usize = EVENT + 1;
+/// How many may be in the Expo Hall.
+const EXPO_HALL_CAPACITY: usize = 600;
 
 pub struct Session {
     /// Its place in the list of devices.
@@ -58,6 +60,9 @@ impl Programme {
             let mut body = json!({"name": room.name, "slug": room.slug, "deviceType": "room"});
             if let Some(seats) = room.seats {
                 body["data"] = json!({"Data": {"Seats": seats}});
+            }
+            if room.slug == "expo-hall" {
+                body["data"] = json!({"Access": {"capacity": EXPO_HALL_CAPACITY}});
             }
             programme.add(random, EVENT, body);
         }

@@ -5,7 +5,7 @@ use super::{
     Random,
     people::{Part, Person},
     programme::Programme,
-    story::{DAY_S, HOUR_S, NOW_S},
+    story::{DAY_S, HOUR_S, NOON_S},
     texts::TEXTS,
 };
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ fn pass_sale(random: &mut Random, number: usize, group: &[Person]) -> Value {
 /// Sales at the shop, in the order of time. Its tills make the mistakes that tills make.
 pub fn shop(random: &mut Random) -> Vec<Sale> {
     let mut times: Vec<i64> = (0..SHOP_SALES)
-        .map(|_| random.between(8 * HOUR_S, NOW_S))
+        .map(|_| random.between(8 * HOUR_S, NOON_S))
         .collect();
     times.sort_unstable();
     let sale = |(number, at_s): (usize, i64)| {

@@ -1,5 +1,5 @@
 //! What the delegates did: tickets before the event, the rush at the door, sessions, stands and
-//! handshakes. It is noon of the first day. Times are seconds after the begin of that day.
+//! handshakes, until noon of the first day or an earlier time. Times are seconds after the begin of that day.
 
 use super::{
     INTERACTIONS, Random,
@@ -12,8 +12,10 @@ use std::collections::{HashMap, HashSet};
 
 pub const DAY_S: i64 = DAY_MIN * 60;
 pub const HOUR_S: i64 = 3_600;
-/// Now: noon of the first day.
-pub const NOW_S: i64 = 12 * HOUR_S;
+/// The end of the story: noon of the first day.
+pub const NOON_S: i64 = 12 * HOUR_S;
+/// When the first talk begins.
+const KEYNOTE_S: i64 = 9 * HOUR_S + 30 * 60;
 /// Talks that visitors note down beforehand.
 const NOTED_TALKS: usize = 650;
 /// Leads that sponsors take, some of them later today.
@@ -22,6 +24,8 @@ const LEADS: usize = 600;
 const PAIRS: usize = 160;
 /// Of a hundred who are free, how many go to a talk of each slot.
 const INTEREST_PERCENT: [usize; 6] = [45, 30, 28, 28, 20, 28];
+/// Of a hundred visitors who come early, how many have a coffee.
+const COFFEE_PERCENT: usize = 34;
 /// How many come to a talk where nobody counts.
 const CROWD: usize = 100;
 /// Of a hundred check-ins where one may enter once, how many are tried a second time.
@@ -63,6 +67,8 @@ pub struct Story<'a> {
     pub bought: HashMap<usize, i64>,
     /// What happened so far, in no order.
     pub happenings: Vec<Happening>,
+    /// When it is.
+    pub now_s: i64,
 }
 
 impl Story<'_> {
@@ -72,11 +78,12 @@ impl Story<'_> {
         let joined_s = self.join();
         let booked = self.book(&joined_s);
         let mut visitors = self.arrive();
+        self.wait(&visitors);
         self.attend(&mut visitors, &booked);
         self.take_leads(&visitors);
         self.connect(&visitors);
         let mut happenings = std::mem::take(&mut self.happenings);
-        happenings.retain(|happening| happening.at_s <= NOW_S);
+        happenings.retain(|happening| happening.at_s <= self.now_s);
         happenings.sort_by_key(|happening| happening.at_s);
         self.be_seen(&visitors);
         (happenings, self.happenings)
@@ -170,7 +177,7 @@ impl Story<'_> {
                 continue;
             }
             let from_s = minute * 60 + self.random.between(0, 59);
-            if from_s + 120 <= NOW_S {
+            if from_s + 120 <= NOON_S {
                 self.add(from_s, CHECK_IN.name, person, EVENT);
                 let free_s = from_s + 120;
                 visitors.push(Visitor {
@@ -181,6 +188,23 @@ impl Story<'_> {
             }
         }
         visitors
+    }
+
+    /// Exhibitors go to their stands, and some who come early have a coffee in the Expo Hall until the first talk.
+    fn wait(&mut self, visitors: &[Visitor]) {
+        for visitor in visitors {
+            let in_s = visitor.free_s + self.random.between(60, 420);
+            let out_s = KEYNOTE_S - self.random.between(2, 17) * 60;
+            let stays = match self.people[visitor.person].part {
+                Part::Exhibitor(_) => true,
+                Part::Visitor if self.random.chance(COFFEE_PERCENT) && in_s < out_s => false,
+                _ => continue,
+            };
+            self.add(in_s, CHECK_IN.name, visitor.person, EXPO_HALL);
+            if !stays {
+                self.add(out_s, CHECK_OUT.name, visitor.person, EXPO_HALL);
+            }
+        }
     }
 
     /// Everybody who is there and free spends the slots of the first day that began by now: nobody in
@@ -198,7 +222,7 @@ impl Story<'_> {
                 continue;
             };
             let start_s = programme.sessions[*first].start_min * 60;
-            if start_s > NOW_S {
+            if start_s > NOON_S {
                 return;
             }
             let mut order: Vec<usize> = (0..visitors.len()).collect();
@@ -288,7 +312,7 @@ impl Story<'_> {
         for _ in 0..LEADS {
             let (seller, sponsor) = *self.random.pick(&staff);
             let guest = *self.random.pick(&guests);
-            let at_s = self.random.between(9 * HOUR_S, NOW_S).max(guest.free_s);
+            let at_s = self.random.between(9 * HOUR_S, NOON_S).max(guest.free_s);
             let data = self.lead_form(guest.person);
             let lead = self.add(at_s, LEAD.name, seller, self.programme.sponsor(sponsor));
             lead.second = Some(guest.person);
@@ -330,7 +354,7 @@ impl Story<'_> {
             if one == other || !pairs.insert((one.min(other), one.max(other))) {
                 continue;
             }
-            let at_s = self.random.between(9 * HOUR_S, NOW_S);
+            let at_s = self.random.between(9 * HOUR_S, NOON_S);
             let later_s = at_s + self.random.between(20, HOUR_S);
             let asks = [(at_s, one, other), (later_s, other, one)];
             for (at_s, first, second) in asks.into_iter().take(1 + self.random.below(2)) {
@@ -343,9 +367,10 @@ impl Story<'_> {
 
     /// Readers at the stands see people.
     fn be_seen(&mut self, visitors: &[Visitor]) {
+        let there: Vec<&Visitor> = visitors.iter().filter(|one| one.from_s < self.now_s).collect();
         for _ in 0..INTERACTIONS {
-            let visitor = self.random.pick(visitors);
-            let at_s = self.random.between(visitor.from_s, NOW_S);
+            let visitor = *self.random.pick(&there);
+            let at_s = self.random.between(visitor.from_s, self.now_s);
             let stand = self.random.below(SPONSORS + 3);
             let device = if stand < SPONSORS {
                 self.programme.sponsor(stand)
@@ -359,21 +384,31 @@ impl Story<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{INTERACTIONS, NOW_S};
+    use super::{EVENT, INTERACTIONS, NOON_S};
     use crate::{ops::demo::Plan, types::Timestamp};
 
     #[test]
     fn one_seed_always_tells_the_same_story() {
-        let [one, same, other] = [1, 1, 2].map(|seed| Plan::new(seed, Timestamp(0), 2026));
+        let [one, same, other] = [1, 1, 2].map(|seed| Plan::new(seed, Timestamp(0), 2026, NOON_S));
         assert_eq!(one.story, same.story);
         assert_ne!(one.story, other.story);
         assert_eq!(one.people[0].body, same.people[0].body);
     }
 
     #[test]
+    fn before_the_first_talk_some_have_come_and_none_has_left() {
+        let plan = Plan::new(1, Timestamp(0), 2026, super::super::MORNING_S);
+        let arrived = plan.story.iter().filter(|one| one.device == Some(EVENT));
+        let arrived = arrived.filter(|one| one.kind == "check-in").count();
+        assert!((900..1_500).contains(&arrived), "{arrived}");
+        let early = plan.story.iter().chain(&plan.seen);
+        assert!(early.map(|one| one.at_s).all(|at_s| at_s <= super::super::MORNING_S));
+    }
+
+    #[test]
     fn every_story_has_room_for_everything() {
         for seed in 0..10 {
-            let plan = Plan::new(seed, Timestamp(0), 2026);
+            let plan = Plan::new(seed, Timestamp(0), 2026, NOON_S);
             let count = |kind| plan.story.iter().filter(|one| one.kind == kind).count();
             assert!(
                 plan.story.len() < INTERACTIONS - 1_000,
@@ -387,7 +422,7 @@ mod tests {
             assert!(plan.story.is_sorted_by_key(|one| one.at_s));
             let all = plan.story.iter().chain(&plan.seen);
             let last = all.map(|one| one.at_s).max();
-            assert!(last.is_some_and(|last| last <= NOW_S));
+            assert!(last.is_some_and(|last| last <= NOON_S));
         }
     }
 }

@@ -4,8 +4,9 @@ use super::{app::App, window::Browser};
 use crate::faults::process::Served;
 use std::path::Path;
 
-/// Parts of pages that are asked for while work goes on, which may be over at once.
-pub const PASSING: [&str; 5] = [
+/// Parts of pages that are asked for while work goes on, which may be over at once, and what a secret opens.
+pub const PASSING: [&str; 6] = [
+    "/console/wall/enter",
     "/console/desk/find",
     "/console/desk/duplicates",
     "/console/import/:id/progress",

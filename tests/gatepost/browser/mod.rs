@@ -5,6 +5,7 @@
 
 mod app;
 mod chromium;
+mod dashboard;
 mod day;
 mod desk;
 mod examine;

@@ -3,6 +3,7 @@
 
 mod access;
 mod account;
+mod arrived;
 mod audit;
 mod backups;
 mod configuration;

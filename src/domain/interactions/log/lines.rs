@@ -146,6 +146,23 @@ fn read(connection: &Connection, sql: &str, ids: &[i64], key: fn(i64) -> Key) ->
     Ok(lines.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Interactions that are looked through for those who go in and out.
+const NEWEST: i64 = 1_000;
+
+/// Who went in or out last, or was refused: the newest first.
+pub fn newest_passages(connection: &Connection, limit: usize) -> Result<Vec<Line>> {
+    let sql = format!(
+        "SELECT id FROM interactions
+         WHERE id > (SELECT coalesce(max(id), 0) - {NEWEST} FROM interactions) AND effect <= 1
+         ORDER BY id DESC LIMIT ?1"
+    );
+    let mut lines = interactions(connection, &ids(connection, &sql, limit)?)?;
+    lines.extend(newest_refusals(connection, limit)?);
+    lines.sort_by_key(|line| std::cmp::Reverse(line.at));
+    lines.truncate(limit);
+    Ok(lines)
+}
+
 pub fn newest_refusals(connection: &Connection, limit: usize) -> Result<Vec<Line>> {
     let ids = ids(
         connection,

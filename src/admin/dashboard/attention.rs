@@ -1,0 +1,403 @@
+//! What needs somebody, the most urgent first: each with its reason, and one thing to do about it.
+
+use crate::admin::prelude::*;
+use crate::{
+    admin::{
+        Console,
+        deliveries::problems,
+        gates::words,
+        layout::{bytes, number},
+    },
+    core::settings::notices,
+    db::integrity::Condition,
+    domain::{
+        apps::state,
+        devices,
+        gate::fleet::{self, Gate, Problem},
+        interactions::{
+            inside::Occupied,
+            log::{conflicts_since, lines::newest_conflicts},
+            refusals,
+        },
+        sales::inconsistencies,
+    },
+    identity::{App, ConsoleRole},
+    ops::backup::ledger::{self, Purpose},
+    types::DeviceId,
+};
+
+/// Gates with the same trouble that are told one by one.
+const GATES_MAX: usize = 3;
+/// A gate that is silent for longer is not in use any more.
+const FORGOTTEN_MS: i64 = 12 * 3_600_000;
+/// Refusals at a full place are told as far back as this.
+const LATELY_MS: i64 = 5 * 60_000;
+const DISK_LOW_BYTES: u64 = 1 << 30;
+
+/// How much time there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    Now,
+    Soon,
+    Later,
+}
+
+/// Something that needs somebody.
+pub struct Item {
+    /// Stays the same while it is listed.
+    pub key: String,
+    pub urgency: Urgency,
+    pub icon: &'static str,
+    /// What it is about.
+    pub subject: String,
+    /// What is wrong with it; follows the subject.
+    pub text: String,
+    /// What to know beside that.
+    pub help: String,
+    pub action: Option<Press>,
+}
+
+/// The one thing to do.
+pub struct Press {
+    pub label: &'static str,
+    pub path: String,
+    /// Until when what was shown is settled: a form in place of a link.
+    pub until: Option<i64>,
+    role: ConsoleRole,
+}
+
+impl Item {
+    /// The class of its row.
+    #[must_use]
+    pub fn class(&self) -> &'static str {
+        match self.urgency {
+            Urgency::Now => "urgent",
+            Urgency::Soon => "urgent soon",
+            Urgency::Later => "urgent later",
+        }
+    }
+
+    /// The tone of its symbol.
+    #[must_use]
+    pub fn tone(&self) -> &'static str {
+        match self.urgency {
+            Urgency::Now => "bad",
+            Urgency::Soon => "warn",
+            Urgency::Later => "",
+        }
+    }
+
+    fn new(key: impl Into<String>, urgency: Urgency, icon: &'static str, subject: impl Into<String>) -> Self {
+        Self {
+            key: key.into(),
+            urgency,
+            icon,
+            subject: subject.into(),
+            text: String::new(),
+            help: String::new(),
+            action: None,
+        }
+    }
+
+    fn text(mut self, text: impl Into<String>) -> Self {
+        self.text = text.into();
+        self
+    }
+
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = help.into();
+        self
+    }
+
+    fn go(mut self, role: ConsoleRole, label: &'static str, path: impl Into<String>) -> Self {
+        self.action = Some(Press {
+            label,
+            path: path.into(),
+            until: None,
+            role,
+        });
+        self
+    }
+
+    fn settle(mut self, label: &'static str, path: &str, until: i64) -> Self {
+        self = self.go(ConsoleRole::Administrator, label, path);
+        if let Some(press) = &mut self.action {
+            press.until = Some(until);
+        }
+        self
+    }
+}
+
+/// Lists what needs somebody; actions that the user may not take are left out.
+pub fn list(
+    console: &Console,
+    layout: &Layout,
+    connection: &Connection,
+    inside: &[Occupied],
+    now: Timestamp,
+) -> Result<Vec<Item>> {
+    let app = console.app();
+    let mut items = file(app);
+    items.extend(notices(layout, connection)?);
+    items.extend(disk(app));
+    let mut gates = fleet::watched(connection, app, now)?;
+    gates.retain(|gate| gate.is_gate);
+    items.extend(of_gates(&gates, layout, now));
+    items.extend(of_apps(connection, &gates, now)?);
+    for (name, reason) in console.readers.down() {
+        let reader = Item::new(format!("reader-{name}"), Urgency::Now, "offline", name);
+        items.push(reader.text("is down").help(reason).go(ConsoleRole::Operator, "Show readers", "/console/readers"));
+    }
+    items.extend(full(connection, inside, now)?);
+    items.extend(scans(app, connection, now)?);
+    for problem in problems(connection, layout)? {
+        let failing = Item::new(format!("to-{}", problem.destination), Urgency::Soon, "deliveries", problem.label);
+        items.push(failing.text("cannot be delivered").help(problem.text).go(
+            ConsoleRole::Operator,
+            "Show deliveries",
+            "/console/deliveries",
+        ));
+    }
+    items.extend(backups(app, layout, connection, now)?);
+    items.extend(records(connection)?);
+    items.sort_by_key(|item| item.urgency);
+    for item in &mut items {
+        item.action = item.action.take().filter(|press| layout.has(press.role));
+    }
+    Ok(items)
+}
+
+/// Faults of the file.
+fn file(app: &App) -> Vec<Item> {
+    let item = |key: &str, subject: &str, help: String| Item::new(key, Urgency::Now, "stop", subject).help(help);
+    let lost = app.store.lost().map(|path| {
+        let help = format!(
+            "{} was removed, renamed, replaced, overwritten or cut short. Check-ins are refused. Stop the server, put the file back or restore a backup, and start it again.",
+            path.display()
+        );
+        item("lost", "Nothing is stored any more", help)
+    });
+    let damaged = match app.store.integrity().condition() {
+        Condition::Damaged(_, lines) => Some(lines.join("; ")),
+        Condition::Sound(_) | Condition::Unchecked => app
+            .store
+            .stats()
+            .has_damage()
+            .then(|| "it could not be read or written".to_owned()),
+    };
+    let damaged = damaged.map(|why| {
+        let help = format!("{}. Run gatepost check, which says what to do, and keep the last sound backup.", answer::capital(&why));
+        item("damaged", "The database file is damaged", help)
+    });
+    let unmarked = (!app.store.usage().is_marked()).then(|| {
+        let help = "Until it ends, a copy of the file would not tell that it lacks its log: copy it with gatepost backup only.";
+        item("unmarked", "Another program reads an older state of the database file", help.to_owned())
+    });
+    lost.into_iter().chain(damaged).chain(unmarked).collect()
+}
+
+/// Incidents with the file that nobody acknowledged, and places that an upgrade closed to those who are not registered.
+fn notices(layout: &Layout, connection: &Connection) -> Result<Vec<Item>> {
+    let notices = notices::list(connection)?.into_iter().map(|notice| {
+        let at = layout.time(&Timestamp(notice.at));
+        Item::new(format!("notice-{}", notice.at), Urgency::Now, "stop", at)
+            .help(notice.what)
+            .settle("Acknowledge", "/console/dashboard/acknowledge", notice.at)
+    });
+    let mut items: Vec<Item> = notices.collect();
+    let closed = devices::closed_by_upgrade(connection)?;
+    if !closed.is_empty() {
+        let names: Vec<_> = closed.iter().map(|(_, name)| name.as_str()).collect();
+        let help = format!(
+            "{}. A place above them does. To admit everybody as before, set the rule set of the place to Everybody with a known code.",
+            names.join(", ")
+        );
+        let item = Item::new("closed", Urgency::Soon, "places", places(closed.len()));
+        items.push(
+            item.text("admit registered attendees only, since the upgrade")
+                .help(help)
+                .settle("Dismiss", "/console/dashboard/closed", 0),
+        );
+    }
+    Ok(items)
+}
+
+fn places(count: usize) -> String {
+    if count == 1 { "1 place".to_owned() } else { format!("{count} places") }
+}
+
+fn disk(app: &App) -> Option<Item> {
+    let free = super::disk_free(app)?;
+    (free < DISK_LOW_BYTES).then(|| {
+        Item::new("disk", Urgency::Now, "warn", "The disk")
+            .text(format!("is nearly full: {} free", bytes(free)))
+            .help("Below 128 MiB the server is not ready. Remove what is not needed.")
+    })
+}
+
+/// Gates with trouble; many with the same in one line.
+fn of_gates(gates: &[Gate], layout: &Layout, now: Timestamp) -> Vec<Item> {
+    let is_used = |gate: &&Gate| gate.seen_at.is_some_and(|at| now.0 - at.0 < FORGOTTEN_MS);
+    let (silent, others): (Vec<&Gate>, Vec<&Gate>) = gates.iter().filter(is_used).partition(|gate| !gate.is_online);
+    let mut items = Vec::new();
+    if silent.len() > GATES_MAX {
+        let names: Vec<_> = silent.iter().take(GATES_MAX).map(|gate| gate.name.as_str()).collect();
+        let waiting: i64 = silent.iter().map(|gate| gate.report.queue).sum();
+        let mut help = format!("{} and {} more.", names.join(", "), silent.len() - GATES_MAX);
+        if waiting > 0 {
+            help = format!("{help} {} scans wait on them.", number(waiting));
+        }
+        items.push(
+            Item::new("gates", Urgency::Now, "offline", format!("{} gates", silent.len()))
+                .text("have no contact")
+                .help(help)
+                .go(ConsoleRole::Operator, "Show gates", "/console/gates"),
+        );
+    } else {
+        items.extend(silent.iter().filter_map(|gate| trouble(gate, layout)));
+    }
+    items.extend(others.iter().filter_map(|gate| trouble(gate, layout)));
+    items
+}
+
+/// What is wrong with a gate, if somebody has to look after it.
+fn trouble(gate: &Gate, layout: &Layout) -> Option<Item> {
+    let matters = |problem: &&Problem| {
+        problem.is_bad() || matches!(problem, Problem::LowBattery(_) | Problem::Clock(_))
+    };
+    let mut problems = gate.problems.iter().filter(matters);
+    let worst = *problems.next()?;
+    let others: Vec<_> = problems.map(|problem| words::problem(*problem, layout)).collect();
+    let (icon, text) = match worst {
+        Problem::Offline(since) => ("offline", format!("has no contact since {}", layout.clock(&since))),
+        Problem::LowBattery(percent) => ("battery", format!("has {percent} % battery")),
+        other => ("warn", format!("needs a look: {}", uncapital(&words::problem(other, layout)))),
+    };
+    let urgency = if worst.is_bad() { Urgency::Now } else { Urgency::Soon };
+    let item = Item::new(format!("gate-{}", gate.device), urgency, icon, &gate.name);
+    let path = format!("/console/gates#gate-{}", gate.device);
+    Some(item.text(text).help(others.join(" · ")).go(ConsoleRole::Operator, "Show gate", path))
+}
+
+fn uncapital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_lowercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
+/// Apps other than gates whose battery is nearly empty.
+fn of_apps(connection: &Connection, gates: &[Gate], now: Timestamp) -> Result<Vec<Item>> {
+    let is_gate = |app: &state::Running| gates.iter().any(|gate| gate.device.0 == app.id);
+    let low = state::running(connection, now)?.into_iter();
+    let low = low.filter(|app| app.online && app.low() && !is_gate(app));
+    let item = |app: state::Running| {
+        let text = format!("has {} % battery", app.battery.unwrap_or_default());
+        let path = format!("/console/devices/{}", app.id);
+        Item::new(format!("app-{}", app.id), Urgency::Soon, "battery", app.name)
+            .text(text)
+            .go(ConsoleRole::Viewer, "Show device", path)
+    };
+    Ok(low.map(item).collect())
+}
+
+/// Places that take nobody more.
+fn full(connection: &Connection, inside: &[Occupied], now: Timestamp) -> Result<Vec<Item>> {
+    let mut items = Vec::new();
+    for place in inside.iter().filter(|place| !place.is_over && place.is_nearly_full()) {
+        let capacity = place.capacity.unwrap_or_default();
+        let edit = format!("/console/devices/{}/edit", place.id);
+        let of = format!("{} of {}", number(place.inside), number(capacity));
+        let item = if place.is_full() {
+            let since = Timestamp(now.0 - LATELY_MS);
+            let refused = refusals::count_since(connection, DeviceId(place.id), since)?;
+            let item = Item::new(format!("full-{}", place.id), Urgency::Now, "stop", &place.name);
+            let item = item.text(format!("is full: {of}"));
+            if refused > 0 {
+                item.help(format!("{} refused in the last 5 minutes", number(refused)))
+            } else {
+                item
+            }
+        } else {
+            let left = number(place.left().unwrap_or_default());
+            let item = Item::new(format!("full-{}", place.id), Urgency::Soon, "places", &place.name);
+            item.text(format!("is nearly full: {left} left, {of}"))
+        };
+        items.push(item.go(ConsoleRole::Operator, "Change capacity", edit));
+    }
+    Ok(items)
+}
+
+/// Scans that somebody has to decide about.
+fn scans(app: &App, connection: &Connection, now: Timestamp) -> Result<Vec<Item>> {
+    let mut items = Vec::new();
+    let waiting = refusals::count_waiting(connection)?;
+    if waiting > 0 {
+        let scans = if waiting == 1 { "1 scan".to_owned() } else { format!("{} scans", number(waiting)) };
+        items.push(
+            Item::new("waiting", Urgency::Soon, "import", scans)
+                .text("of unknown codes, let in")
+                .help("They are recorded as soon as a list brings attendees with these codes.")
+                .go(ConsoleRole::Operator, "Import a list", "/console/import"),
+        );
+    }
+    let conflicts = conflicts_since(connection, app.settings().zone.midnight(now))?;
+    if conflicts > 0 {
+        let newest = newest_conflicts(connection, 1)?;
+        let help = newest.first().map_or_else(String::new, |line| {
+            let why = line.message.as_deref().map(answer::capital).unwrap_or_default();
+            format!("{} at {}: {why}", line.delegate, line.device)
+        });
+        let subject = if conflicts == 1 { "1 conflict".to_owned() } else { format!("{} conflicts", number(conflicts)) };
+        items.push(
+            Item::new("conflicts", Urgency::Later, "merge", subject)
+                .text("today: a gate admitted whom the rules refuse")
+                .help(help)
+                .go(ConsoleRole::Viewer, "Review", "/console/interactions/conflicts"),
+        );
+    }
+    Ok(items)
+}
+
+/// Backups that failed, or are missing.
+fn backups(app: &App, layout: &Layout, connection: &Connection, now: Timestamp) -> Result<Option<Item>> {
+    const PAGE: &str = "/console/settings/backups";
+    let Some(plan) = &app.settings().backups else {
+        return Ok(None);
+    };
+    let item = |text: String| {
+        let item = Item::new("backup", Urgency::Soon, "backups", "The scheduled backup");
+        item.text(text).go(ConsoleRole::Administrator, "Show backups", PAGE)
+    };
+    let last = ledger::last(connection, Purpose::Scheduled)?;
+    if let Some(why) = last.as_ref().and_then(|last| last.failure.clone()) {
+        return Ok(Some(item("failed".to_owned()).help(why)));
+    }
+    // Late by as much as the time between two.
+    let late_ms = 2 * i64::from(plan.every_minutes) * 60_000;
+    let made = last.filter(|last| now.0 - last.started_at.0 > late_ms);
+    Ok(made.map(|last| item(format!("is late: the last one is of {}", layout.clock(&last.started_at)))))
+}
+
+/// Records that do not add up.
+fn records(connection: &Connection) -> Result<Option<Item>> {
+    let open = inconsistencies::waiting(connection)?;
+    Ok((open > 0).then(|| {
+        let subject = if open == 1 { "1 purchase".to_owned() } else { format!("{} inconsistencies", number(open)) };
+        let text = if open == 1 { "does not add up" } else { "in purchases" };
+        Item::new("sales", Urgency::Later, "sales", subject)
+            .text(text)
+            .go(ConsoleRole::Viewer, "Review", "/console/sales/inconsistencies")
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urgency_is_the_order() {
+        let mut order = [Urgency::Later, Urgency::Now, Urgency::Soon];
+        order.sort();
+        assert_eq!(order, [Urgency::Now, Urgency::Soon, Urgency::Later]);
+    }
+}
