@@ -4,7 +4,7 @@ use super::engine::Input;
 use serde_json::{Map, Value, json};
 
 /// Which types may enter: not a rule of its own, but how the two beside it are told apart.
-const WHICH: &str = "whichTypes";
+pub const WHICH: &str = "whichTypes";
 const TYPES: &str = "types";
 const TIMES: &str = "typeTimes";
 

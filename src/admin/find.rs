@@ -1,13 +1,14 @@
 //! The palette: attendees, places, pages and actions by a few letters. As a part it is what the dialog of every
 //! page shows, as a page the same for browsers without scripts.
 
-use super::layout::Entry;
+use super::{desk, layout::Entry};
 use crate::admin::prelude::*;
 use crate::{
     core::search::Part,
     domain::{
         delegates::find::{Wanted, find},
         devices,
+        interactions::judge::DeviceCache,
     },
     identity::ConsoleRole::{self, Administrator, Operator, Viewer},
     types::text::fold,
@@ -165,14 +166,20 @@ fn records(connection: &Connection, q: &str, zone: &Zone) -> Result<Hits> {
         key: "",
     });
     let is_other = |href: &str| holder.as_ref().is_none_or(|holder| holder.href != href);
-    let people = found.lines.into_iter().map(|line| Hit {
-        icon: "person",
-        name: line.name,
-        about: line.company.or(line.email).unwrap_or_default(),
-        href: format!("/console/delegates/{}", line.id),
-        key: "",
-    });
-    let people: Vec<Hit> = people.filter(|hit| is_other(&hit.href)).collect();
+    let device_cache = DeviceCache::default();
+    let mut people = Vec::new();
+    for line in found.lines.into_iter().take(HITS) {
+        let (_, _, state) = desk::state(connection, &device_cache, line.id, zone)?;
+        let about = [line.company.or(line.email), line.kind, Some(state)];
+        people.push(Hit {
+            icon: "person",
+            name: line.name,
+            about: about.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            href: format!("/console/delegates/{}", line.id),
+            key: "",
+        });
+    }
+    people.retain(|hit| is_other(&hit.href));
     let people = holder.into_iter().chain(people).take(HITS).collect();
     let places = devices::matching(connection, &fold(q), HITS)?;
     let places = places.into_iter().map(|place| Hit {

@@ -47,10 +47,15 @@ impl Chart {
     pub fn new(by_minute: &BTreeMap<i64, i64>, zone: &Zone, now: Timestamp) -> Self {
         let minute = now.0.div_euclid(MINUTE_MS);
         let from = begins(by_minute, minute);
-        let apart = if minute - from > 2 * 60 { 2 * LABEL } else { LABEL };
+        let apart = if minute - from > 2 * 60 {
+            2 * LABEL
+        } else {
+            LABEL
+        };
         let from = from - from.rem_euclid(apart);
         let until = minute - minute.rem_euclid(apart) + apart;
-        let time = |minute: i64| zone.spoken(Timestamp(minute * MINUTE_MS), Timestamp(minute * MINUTE_MS));
+        let time =
+            |minute: i64| zone.spoken(Timestamp(minute * MINUTE_MS), Timestamp(minute * MINUTE_MS));
         let count = |first: i64, until: i64| -> i64 {
             // A clock that was put back leaves arrivals in the future: they are the latest.
             let until = if until > minute { i64::MAX } else { until };
@@ -125,12 +130,18 @@ mod tests {
     #[test]
     fn bars_begin_with_the_first_arrival_and_end_now() {
         // At 09:07; the first one came at 07:33.
-        let chart = chart(&[(7 * 60 + 33, 2), (8 * 60 + 41, 104), (9 * 60 + 6, 3)], 9 * 60 + 7);
+        let chart = chart(
+            &[(7 * 60 + 33, 2), (8 * 60 + 41, 104), (9 * 60 + 6, 3)],
+            9 * 60 + 7,
+        );
         assert_eq!(chart.labels.first().map(String::as_str), Some("07:30"));
         assert_eq!(chart.labels.last().map(String::as_str), Some("09:15"));
         assert_eq!(chart.bars.last().map(|bar| &*bar.from), Some("09:05"));
         assert_eq!(chart.bars.iter().map(|bar| bar.count).sum::<i64>(), 109);
-        assert_eq!((chart.lately, chart.peak), (3, Some((104, "08:40".to_owned()))));
+        assert_eq!(
+            (chart.lately, chart.peak),
+            (3, Some((104, "08:40".to_owned())))
+        );
         let rules: Vec<i64> = chart.rules.iter().map(|(value, _)| *value).collect();
         assert_eq!(rules, [120, 80, 40, 0]);
         assert_eq!(chart.rules.last().map(|(_, y)| *y), Some(HEIGHT));
@@ -147,7 +158,13 @@ mod tests {
 
     #[test]
     fn scales_are_round() {
-        for (most, expected) in [(0, (3, 1)), (5, (5, 1)), (7, (8, 2)), (104, (120, 40)), (999, (1_000, 200))] {
+        for (most, expected) in [
+            (0, (3, 1)),
+            (5, (5, 1)),
+            (7, (8, 2)),
+            (104, (120, 40)),
+            (999, (1_000, 200)),
+        ] {
             assert_eq!(scale(most), expected, "{most}");
         }
     }

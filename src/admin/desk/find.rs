@@ -60,11 +60,10 @@ pub(super) fn candidates(
     let device_cache = DeviceCache::default();
     let candidate = |line: overview::Line| {
         let is_blocked = line.barcode.is_none() && !blocked::of(connection, line.id)?.is_empty();
-        let delegate = DelegateId(line.id);
         let state = if is_blocked {
             ("block", "bad", "Ticket blocked".to_owned())
         } else {
-            state(whereabouts(connection, &device_cache, delegate)?, zone)
+            state(connection, &device_cache, line.id, zone)?
         };
         Ok(Candidate {
             id: line.id,
@@ -77,9 +76,16 @@ pub(super) fn candidates(
     lines.into_iter().map(candidate).collect()
 }
 
-fn state(found: Whereabouts, zone: &Zone) -> (&'static str, &'static str, String) {
+/// The symbol, the class and the words for where somebody is.
+pub(in crate::admin) fn state(
+    connection: &Connection,
+    device_cache: &DeviceCache,
+    delegate: i64,
+    zone: &Zone,
+) -> Result<(&'static str, &'static str, String)> {
     let now = Timestamp::now();
-    match found {
+    let found = whereabouts(connection, device_cache, DelegateId(delegate))?;
+    Ok(match found {
         Whereabouts::NotArrived => ("ring", "", "Not arrived".to_owned()),
         Whereabouts::Inside(since) => (
             "inside",
@@ -87,5 +93,5 @@ fn state(found: Whereabouts, zone: &Zone) -> (&'static str, &'static str, String
             format!("Inside since {}", zone.spoken(since, now)),
         ),
         Whereabouts::Left(at) => ("out", "", format!("Left at {}", zone.spoken(at, now))),
-    }
+    })
 }

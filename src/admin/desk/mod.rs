@@ -18,6 +18,7 @@ use crate::{
     },
     types::{DeviceId, error::Refusal},
 };
+pub(in crate::admin) use find::state;
 use poem::http::{HeaderValue, header};
 use verdict::{Finding, Verdict};
 

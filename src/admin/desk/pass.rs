@@ -249,7 +249,7 @@ impl Passage {
         };
         let outcome = Finding::Refused {
             refusal: Some(reason),
-            rule: Some(refusing_rule(tx, ctx, place, reason)?),
+            rule: Some(refusing_rule(tx, ctx, place, known, reason)?),
         };
         Verdict::new(outcome, word).of(tx, known.map(|known| known.0))
     }

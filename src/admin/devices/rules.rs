@@ -29,8 +29,9 @@ const FIELDS: [&str; 12] = [
     ONE_AT_A_TIME,
 ];
 /// Those that a door may set.
-const OF_DOORS: [&str; 5] = [
+const OF_DOORS: [&str; 6] = [
     "ruleSet",
+    entry_types::WHICH,
     "opensBefore",
     "closesAfter",
     "types",
@@ -178,9 +179,7 @@ fn everybody_out_inputs() -> [Input; 2] {
             "At this time of each day, whoever is inside, here or at a place below, is checked out. Leave empty \
              to check out nobody.",
         ),
-        Input::words(EXCEPT, "Except attendees of the type")
-            .placeholder("crew, exhibitor")
-            .help("Types separated by commas."),
+        Input::lines(EXCEPT, "Except attendees of the type", 2).help("One type a line, such as Crew."),
     ]
 }
 

@@ -59,9 +59,9 @@ pub(super) fn stored(mut fields: Map<String, Value>) -> Map<String, Value> {
 }
 
 fn price(line: &str) -> Value {
-    let parts = line.rsplit_once(" for ").and_then(|(left, product)| {
-        let (name, amount) = left.rsplit_once(':')?;
-        Some((name.trim(), cents(amount)?, product.trim()))
+    let parts = line.match_indices(':').find_map(|(at, _)| {
+        let (amount, product) = line[at + 1..].split_once(" for ")?;
+        Some((line[..at].trim(), cents(amount)?, product.trim()))
     });
     let (name, cents, product) = parts.unwrap_or((line, 0, ""));
     json!({"type": name, "product": product, "cents": cents})

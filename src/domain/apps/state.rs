@@ -189,7 +189,6 @@ fn battery(connection: &Connection, device: DeviceId) -> Result<Vec<Bar>> {
 pub struct Running {
     pub id: i64,
     pub name: String,
-    pub seen_at: Timestamp,
     pub online: bool,
     pub battery: Option<i64>,
 }
@@ -209,12 +208,10 @@ pub fn running(connection: &Connection, now: Timestamp) -> Result<Vec<Running>> 
          ORDER BY s.seen_at > ?1, coalesce(json_extract(s.ping, '$.battery'), 101), d.id"
     ))?;
     let rows = statement.query_map([now.0 - presence::ONLINE_MS], |row| {
-        let seen_at: Timestamp = row.get(2)?;
         Ok(Running {
             id: row.get(0)?,
             name: row.get(1)?,
-            seen_at,
-            online: presence::is_online(Some(seen_at), now),
+            online: presence::is_online(Some(row.get(2)?), now),
             battery: row.get(3).unwrap_or_default(),
         })
     })?;

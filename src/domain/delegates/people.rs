@@ -52,6 +52,8 @@ pub struct Found {
     pub ids: Vec<i64>,
     /// There may be more.
     pub more: bool,
+    /// The first has exactly this code.
+    pub is_code: bool,
 }
 
 impl People {
@@ -124,6 +126,12 @@ impl People {
         !self.is_whole
     }
 
+    /// Whether it looks like a whole e-mail address or a phone number.
+    #[must_use]
+    pub fn is_like_contact(&self) -> bool {
+        self.typed.contains('@') || !self.phones().is_empty()
+    }
+
     /// As a gate that is online may as well: by e-mail address and phone number.
     #[must_use]
     pub fn by_contact(mut self) -> Self {
@@ -189,8 +197,9 @@ pub fn find(connection: &Connection, people: &People, most: usize) -> Result<Fou
     hits.sort_unstable();
     let more = finder.is_capped || hits.len() > most;
     hits.truncate(most);
+    let is_code = hits.first().is_some_and(|(rank, _)| *rank == Rank::CODE);
     let ids = hits.into_iter().map(|(_, id)| id).collect();
-    Ok(Found { ids, more })
+    Ok(Found { ids, more, is_code })
 }
 
 struct Finder<'a> {

@@ -204,11 +204,14 @@ impl GateApi {
         let all = People::new(&q.0).seen_by(caller.visible_properties.as_deref());
         let people = all.clone().at_gate()?;
         let find = move |connection: &Connection| {
-            let found = people::find(connection, &people, HITS_MAX)?.ids;
-            if !found.is_empty() || !people.may_be_contact() {
-                return Ok(found);
+            let found = people::find(connection, &people, HITS_MAX)?;
+            let is_like_contact = all.is_like_contact() && !found.is_code;
+            if !people.may_be_contact() || (!found.ids.is_empty() && !is_like_contact) {
+                return Ok(found.ids);
             }
-            Ok(people::find(connection, &all.by_contact(), 1)?.ids)
+            let contact = people::find(connection, &all.by_contact(), 1)?.ids;
+            let others = found.ids.into_iter().filter(|id| !contact.contains(id));
+            Ok(contact.iter().copied().chain(others).collect())
         };
         Ok(self.found(self.list(&caller, place), find).await?)
     }

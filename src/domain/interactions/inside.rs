@@ -10,7 +10,7 @@ use crate::{
     types::{DelegateId, DeviceId, InteractionId, Timestamp, error::Result},
 };
 use rusqlite::Connection;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// Somebody who is inside.
 #[derive(Debug, Clone, Copy)]
@@ -35,10 +35,12 @@ pub fn people(
     let device_cache = DeviceCache::default();
     let below = occupied_below(connection, device)?;
     let doors = device_cache.doors(connection)?;
-    let entrances: Vec<_> = below
+    // Until all is counted anew, a device that became a door is counted as a place, too.
+    let entrances: BTreeSet<_> = below
         .iter()
         .flat_map(|place| doors.with_doors(*place))
         .collect();
+    let entrances = Vec::from_iter(entrances);
     let mut latest: HashMap<DelegateId, Option<Inside>> = HashMap::new();
     let mut entries = Entries::of(&entrances, before.map_or(i64::MAX, |before| before.0));
     let mut people = Vec::new();
@@ -75,7 +77,8 @@ impl Occupied {
     /// How many more may come in, where that is limited.
     #[must_use]
     pub fn left(&self) -> Option<i64> {
-        self.capacity.map(|capacity| (capacity - self.inside).max(0))
+        self.capacity
+            .map(|capacity| (capacity - self.inside).max(0))
     }
 
     /// Tells whether nobody else may come in.
@@ -87,7 +90,8 @@ impl Occupied {
     /// Tells whether a tenth of the capacity is left at most.
     #[must_use]
     pub fn is_nearly_full(&self) -> bool {
-        self.capacity.is_some_and(|capacity| self.inside * 10 >= capacity * 9)
+        self.capacity
+            .is_some_and(|capacity| self.inside * 10 >= capacity * 9)
     }
 }
 

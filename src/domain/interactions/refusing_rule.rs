@@ -4,12 +4,12 @@ use super::judge::{CachedDevice, DeviceCache};
 use crate::{
     core::{
         Context,
-        rules::{AccessRules, Entry, RuleSet},
+        rules::{AccessRules, Entry, RuleSet, folded},
     },
     db::Tx,
-    domain::devices,
+    domain::{delegates, devices},
     types::{
-        DeviceId,
+        DelegateId, DeviceId,
         error::{Refusal, Result},
     },
 };
@@ -27,9 +27,20 @@ pub fn refusing_rule(
     tx: &Tx<'_>,
     ctx: &Context,
     place: DeviceId,
+    delegate: Option<DelegateId>,
     refusal: Refusal,
 ) -> Result<RefusingRule> {
     let device_cache = DeviceCache::default();
+    let attendee_type = match (refusal, delegate) {
+        (Refusal::WrongType, Some(delegate)) => delegates::type_of(tx, delegate)?,
+        _ => None,
+    };
+    let attendee_type = attendee_type.as_deref().map(folded);
+    // A door's own list of types may have the one that the list of its place has not.
+    let lets_in = |rules: &AccessRules| {
+        let types = rules.types.as_ref().zip(attendee_type.as_ref());
+        types.is_some_and(|(types, name)| types.contains(name))
+    };
     let sets = |known: &CachedDevice, device: DeviceId| -> Result<Option<&'static str>> {
         if refusal == Refusal::NotAvailable && !known.place.available {
             return Ok(Some("Not available"));
@@ -44,7 +55,7 @@ pub fn refusing_rule(
             };
             return Ok(is_full.then_some("Capacity"));
         }
-        Ok(name(rules, refusal))
+        Ok(name(rules, refusal).filter(|_| !lets_in(rules)))
     };
     for device in device_cache.path(tx, place)?.iter() {
         if let Some(rule) = sets(&*device_cache.get(tx, *device)?, *device)? {
@@ -67,7 +78,11 @@ fn name(rules: &AccessRules, refusal: Refusal) -> Option<&'static str> {
         Refusal::NotJoined => {
             (rules.rule_set == Some(RuleSet::Simple)).then_some("Registered attendees only")
         }
-        Refusal::TooMany if rules.max_check_ins.is_some() => Some("Limit of check-ins"),
+        Refusal::TooMany if rules.max_check_ins.is_some() => match rules.entry {
+            Some(Entry::Single) => Some("One entry per ticket, and a limit of check-ins"),
+            Some(Entry::Daily) => Some("Once a day, and a limit of check-ins"),
+            _ => Some("Limit of check-ins"),
+        },
         Refusal::TooMany | Refusal::NotCheckedIn => match rules.entry {
             Some(Entry::Single) => Some("One entry per ticket"),
             Some(Entry::Daily) => Some("Once a day"),

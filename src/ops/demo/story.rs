@@ -367,7 +367,10 @@ impl Story<'_> {
 
     /// Readers at the stands see people.
     fn be_seen(&mut self, visitors: &[Visitor]) {
-        let there: Vec<&Visitor> = visitors.iter().filter(|one| one.from_s < self.now_s).collect();
+        let there: Vec<&Visitor> = visitors
+            .iter()
+            .filter(|one| one.from_s < self.now_s)
+            .collect();
         for _ in 0..INTERACTIONS {
             let visitor = *self.random.pick(&there);
             let at_s = self.random.between(visitor.from_s, self.now_s);
@@ -402,7 +405,11 @@ mod tests {
         let arrived = arrived.filter(|one| one.kind == "check-in").count();
         assert!((900..1_500).contains(&arrived), "{arrived}");
         let early = plan.story.iter().chain(&plan.seen);
-        assert!(early.map(|one| one.at_s).all(|at_s| at_s <= super::super::MORNING_S));
+        assert!(
+            early
+                .map(|one| one.at_s)
+                .all(|at_s| at_s <= super::super::MORNING_S)
+        );
     }
 
     #[test]

@@ -515,6 +515,17 @@ fn a_gate_searches_and_lists_at_its_own_places() {
     assert_eq!(found("nobody").data(), &json!([]));
     assert_eq!(found("lo").data(), &json!([]), "no whole name");
     found("l").refused(400, 1100, "3 letters");
+    // A whole address or number is somebody's before it is nearly another's name or code; a whole code comes first.
+    let marta = venue
+        .all
+        .delegate(&json!({"firstName": "Marta", "email": "marta.lang@firma.example", "phone": "+49 171 5558812"}));
+    let near = venue.all.delegate(&json!({
+        "firstName": "Martha", "lastName": "Lange", "company": "Firmen Example", "barcode": "01715558813",
+    }));
+    let first = |words: &str| found(words).data()[0]["id"].clone();
+    assert_eq!(first("marta.lang@firma.example"), marta);
+    assert_eq!(first("01715558812"), marta);
+    assert_eq!(first("01715558813"), near);
     gate.get(&format!("/gate/search?place={}&q=love", venue.other))
         .refused(403, 1202, "places");
     gate.get(&format!("/gate/snapshot?place={}", venue.other))

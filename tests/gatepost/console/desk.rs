@@ -282,6 +282,34 @@ fn a_walk_in_is_registered_with_a_code_and_checked_in() {
     assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 6);
 }
 
+/// A door that would let somebody in is not named for the refusal of its place.
+#[test]
+fn a_refusal_at_a_door_names_the_place_whose_rule_it_is() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let gate = server.caller_with_all();
+    let types = |types: &[&str]| json!({"Access": {"types": types}});
+    let hall =
+        gate.device(&json!({"name": "Hall", "deviceType": "room", "data": types(&["Crew"])}));
+    let door = gate.device(&json!({
+        "name": "North", "deviceType": "door", "parent": hall, "data": types(&["Visitor"]),
+    }));
+    gate.delegate(&json!({"barcode": "V-1", "delegateType": "visitor"}));
+    let html = crew
+        .at_desk("check-in", &door.to_string(), &[("q", "V-1")])
+        .shown();
+    let rule = html.split("Types of attendees").nth(1).expect("the rule");
+    let rule = rule.split("</").next().unwrap_or_default();
+    assert!(
+        rule.contains("Hall") || html.contains(&format!("/console/devices/{hall}")),
+        "{html}"
+    );
+    assert!(
+        !html.contains(&format!("/console/devices/{door}\"")),
+        "{html}"
+    );
+}
+
 /// Sums are right and nothing is deleted: the refund is a purchase of its own.
 #[test]
 fn a_walk_in_pays_and_is_refunded_when_it_is_undone() {

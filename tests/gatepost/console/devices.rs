@@ -194,14 +194,14 @@ fn the_form_has_rules_for_those_inside_where_they_make_sense() {
     assert_eq!(
         save(&[
             ("everybodyOutAt", "23:00"),
-            ("everybodyOutExcept", "crew, Press"),
+            ("everybodyOutExcept", "crew\nPress, radio"),
             ("oneAtATime", "1")
         ]),
-        json!({"everybodyOutAt": "23:00", "everybodyOutExcept": ["crew", "Press"], "oneAtATime": true})
+        json!({"everybodyOutAt": "23:00", "everybodyOutExcept": ["crew", "Press, radio"], "oneAtATime": true})
     );
     let page = crew.get(&format!("/console/devices/{hall}")).shown();
     assert!(
-        page.contains("Everybody leaves at 23:00, except crew, Press."),
+        page.contains("Everybody leaves at 23:00, except crew, Press, radio."),
         "{page}"
     );
     assert_eq!(
@@ -703,4 +703,33 @@ fn places_that_look_like_doors_become_doors_and_no_rule_is_lost() {
     );
     let page = crew.get(&format!("/console/devices/{north}")).html;
     assert!(page.contains("A door of <a"), "{page}");
+}
+
+/// A form that is saved as it was shown changes nothing, whatever the device sets.
+#[test]
+fn a_closed_door_stays_closed_when_its_form_is_saved() {
+    let server = Server::start();
+    let (crew, api) = (server.operator(), server.caller_with_all());
+    let hall = api.device(&json!({"name": "Hall", "deviceType": "room"}));
+    let access = json!({"types": []});
+    let door = api.device(&json!({
+        "name": "North", "code": "north", "publicId": "north", "deviceType": "door", "parent": hall,
+        "data": {"Access": access},
+    }));
+    let page = crew.get(&format!("/console/devices/{door}/edit")).shown();
+    let which = page.split("name=\"whichTypes\"").nth(1).expect("the field");
+    assert!(which.contains("value=\"listed\" selected"), "{which}");
+    let parent = format!("id:{hall}");
+    let fields = [
+        ("deviceType", "door"),
+        ("parent", parent.as_str()),
+        ("name", "North"),
+        ("code", "north"),
+        ("publicId", "north"),
+        ("available", "1"),
+        ("whichTypes", "listed"),
+    ];
+    crew.edit(door, &fields).taken();
+    let stored = api.get(&format!("/device/id:{door}"));
+    assert_eq!(stored.data()["data"]["Access"], access);
 }

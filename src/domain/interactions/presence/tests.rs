@@ -360,6 +360,28 @@ fn a_busy_devices_page_costs_as_much_as_it_has_interactions() {
     assert!(costs[1] < costs[0] * 5, "{costs:?}");
 }
 
+/// Until all is counted anew, people are counted at a device that became a door.
+#[test]
+fn nobody_is_listed_twice_where_a_place_became_a_door() {
+    let folder = tempfile::tempdir().unwrap();
+    let entered = Happened {
+        kind: "check-in",
+        first: Some(1),
+        second: None,
+        device: Some(6),
+        recorded_at: 1,
+        created_at: 1,
+        order_at: Some(1),
+    };
+    let file = file(&folder.path().join("became.db"), &[entered]);
+    file.execute_batch(
+        "INSERT OR REPLACE INTO occupancy (device_id, inside) VALUES (1, 1), (6, 1)",
+    )
+    .unwrap();
+    let people = inside::people(&file, DeviceId(1), None, 9).unwrap();
+    assert_eq!(people.len(), 1, "{people:?}");
+}
+
 /// Whoever is in the corner is in its session, in the hall, and in the venue, and nowhere else.
 #[test]
 fn who_enters_a_place_is_inside_everything_above_it() {
