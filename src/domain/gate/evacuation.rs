@@ -20,7 +20,7 @@ use crate::{
 use rusqlite::Connection;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 
 /// Ticks in one request.
 pub const TICKS_MAX: usize = 200;
@@ -181,11 +181,13 @@ impl<'a> Names<'a> {
             person["company"] = company.into();
         }
         if let Some(at) = at {
-            if !self.places.contains_key(&at.device) {
-                let name = devices::called(self.connection, at.device)?;
-                self.places.insert(at.device, name);
-            }
-            person["place"] = json!(self.places[&at.device]);
+            let place = match self.places.entry(at.device) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => {
+                    unknown.insert(devices::called(self.connection, at.device)?)
+                }
+            };
+            person["place"] = place.as_str().into();
             person["since"] = at.since.0.into();
         }
         if let Some(safe) = self.safe.get(&id) {

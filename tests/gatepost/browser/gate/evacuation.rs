@@ -3,7 +3,7 @@
 use super::{
     people::is_for_everybody,
     scan,
-    venue::{Venue, admits, hurry, is_offline, kept},
+    venue::{Venue, admits, hurry, is_offline, is_online, kept},
 };
 use crate::{browser::window::Browser, faults::proxy::Network};
 use serde_json::json;
@@ -26,6 +26,19 @@ fn rows(gate: &Browser) -> usize {
     usize::try_from(rows.as_u64().expect("a number")).expect("a few")
 }
 
+/// A gate at a place that has places below, with its whole list.
+fn open(venue: &Venue, origin: &str) -> Browser {
+    let gate = Browser::open(origin);
+    let (id, secret) = venue.credentials();
+    gate.go("/gate");
+    gate.until("the app has begun", || gate.has("#setup:not([hidden])"));
+    venue.give(&gate, &id, &secret);
+    gate.go("/gate");
+    is_online(&gate);
+    gate.until("the list is complete", || gate.has("#status-list.good"));
+    gate
+}
+
 #[test]
 fn the_evacuation_list_is_there_offline_and_ticks_are_shared() {
     let venue = Venue::new(4, json!({}));
@@ -36,14 +49,7 @@ fn the_evacuation_list_is_there_offline_and_ticks_are_shared() {
         json!({"phone": "+49 170 5550100", "email": "no1x@example.org", "company": "Engines"});
     venue.api.patch("/delegate/barcode:T-1", &change).is(200);
     let network = venue.network();
-    let gate = Browser::open(&network.origin());
-    let (id, secret) = venue.credentials();
-    gate.go("/gate");
-    gate.until("the app has begun", || gate.has("#setup:not([hidden])"));
-    venue.give(&gate, &id, &secret);
-    gate.go("/gate");
-    super::venue::is_online(&gate);
-    gate.until("the list is complete", || gate.has("#status-list.good"));
+    let gate = open(&venue, &network.origin());
     admits(&gate, &["T-1"]);
     gate.click("#verdict-next");
     // Somebody comes in by another gate, at a place below.
@@ -103,24 +109,29 @@ fn the_evacuation_list_is_there_offline_and_ticks_are_shared() {
             .count("interactions WHERE interaction_type = 'check-out'"),
         0
     );
+    shares_with_the_console(&venue, &gate, stage);
+}
+
+/// What the console ticks, and its end, come to the gate.
+fn shares_with_the_console(venue: &Venue, gate: &Browser, stage: i64) {
     // Ticked in the console.
     venue.server.sql(
         "INSERT INTO evacuation_safe (evacuation_id, delegate_id, at, actor) SELECT id, 2, started_at, 'cli' FROM evacuations",
     );
     gate.tells("2 inside, 2 safe");
     gate.tells("command line");
-    is_for_everybody(&gate, "evacuation list, ticked");
+    is_for_everybody(gate, "evacuation list, ticked");
     gate.click("#evacuation-close");
-    is_for_everybody(&gate, "evacuation at a gate");
+    is_for_everybody(gate, "evacuation at a gate");
     gate.click("#evacuation-open");
     // A–Z or by place, and a few letters of a name.
     gate.press("By place");
     gate.tells("Hall: 1, 1 safe");
     gate.tells("Stage: 1, 1 safe");
     gate.fill_in("#evacuation-search", "no2");
-    gate.until("one is found", || rows(&gate) == 1);
+    gate.until("one is found", || rows(gate) == 1);
     gate.fill_in("#evacuation-search", "");
-    gate.until("all are back", || rows(&gate) == 2);
+    gate.until("all are back", || rows(gate) == 2);
     // Who leaves by a gate stays ticked; the end empties the list.
     venue
         .api
@@ -136,7 +147,7 @@ fn the_evacuation_list_is_there_offline_and_ticks_are_shared() {
         .sql("UPDATE evacuations SET ended_at = started_at + 1");
     gate.tells("No evacuation is running.");
     gate.tells("1 inside");
-    gate.until("who left is gone", || rows(&gate) == 1);
+    gate.until("who left is gone", || rows(gate) == 1);
     gate.click("#evacuation-close");
     assert!(gate.has("body[data-screen=scan] #evacuation-notice[hidden]"));
 }

@@ -8,6 +8,14 @@ use super::{
 use crate::browser::window::Browser;
 use serde_json::json;
 
+/// Chooses the language in the menu.
+fn choose(gate: &Browser, language: &str) {
+    let script = "const field = document.getElementById('language');
+        field.value = arguments[0];
+        field.dispatchEvent(new Event('change'))";
+    gate.run(script, &[json!(language)]);
+}
+
 #[test]
 fn a_gate_speaks_the_language_of_the_browser_until_somebody_chooses() {
     let venue = Venue::new(2, json!({"entry": "single", "capacity": 1}));
@@ -48,12 +56,7 @@ fn a_gate_speaks_the_language_of_the_browser_until_somebody_chooses() {
     gate.click("#open-menu");
     gate.tells("Sprache · Language");
     is_for_everybody(&gate, "menu in German");
-    gate.run(
-        "const language = document.getElementById('language');
-         language.value = 'en';
-         language.dispatchEvent(new Event('change'));",
-        &[],
-    );
+    choose(&gate, "en");
     gate.tells("Readiness");
     gate.press("Readiness");
     gate.tells("Start scanning");
@@ -67,4 +70,12 @@ fn a_gate_speaks_the_language_of_the_browser_until_somebody_chooses() {
     );
     scan(&gate, "T-1");
     shows(&gate, &["Stop", "Already used", "already used at Hall at"]);
+    // A kiosk for which no languages are set begins in it; one press, and it speaks another.
+    choose(&gate, "auto");
+    gate.tells("Weiter");
+    venue.allow(json!({"kiosk": true}));
+    gate.reload();
+    gate.tells("Scannen Sie Ihr Ticket");
+    gate.press("English");
+    gate.tells("Scan your ticket");
 }
