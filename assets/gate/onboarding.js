@@ -44,14 +44,17 @@ function pairingCode() {
   return code;
 }
 
+/** Keeps a request before it is sent. @param {import("./store.js").Store} store @param {string} code @returns {Promise<AccessRequest>} */
+async function keep(store, code) {
+  const request = { code, secret: randomHex(16) };
+  await store.set("request", request);
+  return request;
+}
+
 /** @param {import("./store.js").Store} store @returns {Promise<AccessRequest>} */
-async function askName(store) {
+function askName(store) {
   const paired = pairingCode();
-  if (paired) {
-    const request = { code: paired, secret: randomHex(16) };
-    await store.set("request", request);
-    return request;
-  }
+  if (paired) return keep(store, paired);
   byId("setup-form").hidden = false;
   byId("setup-wait").hidden = true;
   return new Promise((resolve) => {

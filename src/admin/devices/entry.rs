@@ -251,7 +251,7 @@ pub(super) async fn save(request: RequestContext) -> Result<Response> {
     let fault = match work.await {
         Ok(()) => None,
         Err(cause) if is_theirs(&cause) && cause.kind != error::Kind::DeviceNotFound => {
-            Some(answer::sentence(&plain(&cause.message)))
+            Some(answer::sentence(super::plain(&cause.message)))
         }
         Err(cause) => return Err(cause),
     };
@@ -263,13 +263,6 @@ pub(super) async fn save(request: RequestContext) -> Result<Response> {
     }
     let is_fault = fault.is_some();
     answer::form_page(is_fault, &page(&request, &request.form, fault).await?)
-}
-
-/// A fault without the path of the rule.
-fn plain(message: &str) -> String {
-    let rest = message.strip_prefix("data.Access.");
-    let rest = rest.and_then(|rest| rest.split_once(": "));
-    rest.map_or(message, |(_, fault)| fault).to_owned()
 }
 
 #[cfg(test)]

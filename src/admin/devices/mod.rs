@@ -75,3 +75,10 @@ pub(super) fn routes() -> Vec<Route> {
         .with(form::routes())
         .all()
 }
+
+/// What is wrong with a rule, without its path in the document.
+fn plain(message: &str) -> &str {
+    let rest = message.strip_prefix("data.Access.");
+    let rest = rest.and_then(|rest| rest.split_once(": "));
+    rest.map_or(message, |(_, fault)| fault)
+}

@@ -32,7 +32,7 @@ const LINES_MAX: usize = 500;
 /// The branches that are open.
 enum Open {
     /// Events and what else is at the top, and those on the way to a place.
-    Some(BTreeSet<i64>),
+    Usual(BTreeSet<i64>),
     All,
     These(BTreeSet<i64>),
 }
@@ -44,8 +44,8 @@ impl Open {
             match (query.sent("open"), query.number("in").ok().flatten()) {
                 (Some("all"), _) => Self::All,
                 (Some(open), _) => Self::These(ids(open)),
-                (None, Some(place)) => Self::Some(tree::with_above(connection, place)?),
-                (None, None) => Self::Some(BTreeSet::new()),
+                (None, Some(place)) => Self::Usual(tree::with_above(connection, place)?),
+                (None, None) => Self::Usual(BTreeSet::new()),
             },
         )
     }
@@ -141,7 +141,7 @@ impl Lines<'_> {
         match &self.open {
             Open::All => true,
             Open::These(ids) => ids.contains(&node.id),
-            Open::Some(ids) => {
+            Open::Usual(ids) => {
                 let is_small = node.children <= OPEN_MAX && self.opened.len() < OPEN_BRANCHES;
                 ids.contains(&node.id) || (is_small && (depth == 0 || node.kind == EVENT))
             }
@@ -193,10 +193,10 @@ struct Page {
 
 impl Page {
     /// The address with a branch opened or closed.
-    fn toggled(&self, id: &i64) -> String {
+    fn toggled(&self, row: &Row) -> String {
         let mut open = self.opened.clone();
-        if !open.remove(id) {
-            open.insert(*id);
+        if !open.remove(&row.node.id) {
+            open.insert(row.node.id);
         }
         let open: Vec<_> = open.iter().map(ToString::to_string).collect();
         let of = self.of.as_ref();
@@ -219,7 +219,7 @@ pub async fn show(request: RequestContext) -> Result<Response> {
 
 /// The page with a place that could not be created, as it was typed.
 pub(super) async fn again(request: RequestContext, cause: &Error) -> Result<Response> {
-    let fault = answer::sentence(&cause.message);
+    let fault = answer::sentence(super::plain(&cause.message));
     answer::form_again(&page(&request, Some(fault)).await?)
 }
 

@@ -12,7 +12,7 @@ use crate::{
     },
     domain::{
         apps::{OfflinePolicy, parameters::POLICIES},
-        gate::fleet::{self, Gate},
+        gate::fleet::{self, Gate, Problem},
         readers::{service::Shown, state::Connection as Connected},
     },
     types::DeviceId,
@@ -98,7 +98,11 @@ struct Line {
 impl Line {
     fn of(gate: Gate, layout: &Layout) -> Self {
         let worst = gate.problems.first().copied();
-        let told = gate.problems.iter();
+        // Scans wait because there is no contact, as the advice says.
+        let is_cut_off = |one: &&Problem| {
+            matches!(worst, Some(Problem::Offline(_))) && matches!(one, Problem::Waiting(..))
+        };
+        let told = gate.problems.iter().filter(|one| !is_cut_off(one));
         let told: Vec<_> = told.map(|one| words::problem(*one, layout)).collect();
         Self {
             device: gate.device,
@@ -178,6 +182,12 @@ impl Line {
             policy: None,
             name: reader.config.name,
         }
+    }
+
+    /// When it was heard of last.
+    fn seen(&self) -> String {
+        self.seen_at
+            .map_or_else(|| "never".to_owned(), words::since)
     }
 
     /// The symbol of what it is.

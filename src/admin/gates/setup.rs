@@ -178,7 +178,12 @@ pub(super) async fn change(request: RequestContext) -> Result<Response> {
         let base = Scope::Device(code.to_owned()).base(tx, &document)?;
         let kind = Some(device.kind()).filter(|kind| !kind.is_empty());
         let changes = switched(&sent, &document.effective(kind, code), &base);
-        parameters::checked("settings", &changes, &ctx.settings.zone)?;
+        // What is taken away needs no check.
+        let set = changes.iter().filter(|(_, value)| !value.is_null());
+        let set: Settings = set
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        parameters::checked("settings", &set, &ctx.settings.zone)?;
         configuration::change_device(tx, ctx, code, &changes)?;
         Ok(device.name)
     });
@@ -190,9 +195,10 @@ pub(super) async fn change(request: RequestContext) -> Result<Response> {
 pub(super) async fn set_pin(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let is_removed = request.form.text("do") == "remove";
-    let typed = match request.form.text("pin") {
-        _ if is_removed => Value::Null,
-        typed => json!(typed),
+    let typed = if is_removed {
+        Value::Null
+    } else {
+        json!(request.form.text("pin"))
     };
     let name = |connection: &Connection| {
         let device = Record::find(connection, id)?;

@@ -26,7 +26,7 @@ pub fn span(ms: i64) -> String {
 }
 
 /// `12 s ago`; never in the future, whatever the clocks say.
-pub fn since(at: &Timestamp) -> String {
+pub fn since(at: Timestamp) -> String {
     format!("{} ago", span((Timestamp::now().0 - at.0).max(0)))
 }
 

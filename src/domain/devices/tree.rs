@@ -143,9 +143,12 @@ fn short_frame(start: Option<Timestamp>, end: Option<Timestamp>, zone: &Zone) ->
         (day, time.chars().take(5).collect::<String>())
     };
     let (today, _) = plain(Timestamp::now());
-    let with_day = |(day, time): &(String, String)| match *day == today {
-        true => time.clone(),
-        false => format!("{day} {time}"),
+    let with_day = |(day, time): &(String, String)| {
+        if *day == today {
+            time.clone()
+        } else {
+            format!("{day} {time}")
+        }
     };
     match (start.map(plain), end.map(plain)) {
         (None, None) => String::new(),

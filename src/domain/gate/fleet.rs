@@ -55,8 +55,8 @@ pub struct Gate {
     pub policy: OfflinePolicy,
     /// All settings that hold for it.
     pub settings: Settings,
-    /// Whether its place was deleted, or is none any more.
-    has_lost_place: bool,
+    /// Where it works, if that was deleted or is no place any more.
+    lost_place: Option<DeviceId>,
 }
 
 impl Gate {
@@ -312,9 +312,9 @@ fn read(
         name: row.get(2)?,
         is_gate,
         is_kiosk: is_gate && Kiosk::of(&settings).is_some(),
-        has_lost_place: match report.place {
-            Some(place) => is_gate && PlaceCodes::find(connection, place)?.is_none(),
-            None => false,
+        lost_place: match report.place.filter(|_| is_gate) {
+            Some(place) if PlaceCodes::find(connection, place)?.is_none() => Some(place),
+            _ => None,
         },
         place: place
             .map(|at| Ok::<_, Error>((at, name(at)?)))
@@ -368,7 +368,7 @@ fn problems(gate: &Gate, published: &configuration::Published, now: Timestamp) -
             None => add(gate.is_online && gate.place.is_some(), Problem::NoList),
         }
         add(gate.place.is_none(), Problem::NoPlace);
-        add(gate.has_lost_place, Problem::LostPlace);
+        add(gate.lost_place.is_some(), Problem::LostPlace);
         add(
             gate.is_online && is_due && gate.set_place.is_some(),
             Problem::OtherPlace,

