@@ -118,7 +118,8 @@ impl Live {
 
     /// How many of how many have come by now.
     pub(super) fn arrived(&self, connection: &Connection, now: Timestamp) -> Result<Arrived> {
-        self.arrivals.follow(connection, self.app.settings().day(now))?;
+        self.arrivals
+            .follow(connection, self.app.settings().day(now))?;
         Ok(self.arrivals.now())
     }
 
@@ -186,7 +187,10 @@ impl Beats {
     /// The next beat; `None` when the stream is to end.
     pub async fn next(&mut self) -> Option<u64> {
         self.beats.changed().await.ok()?;
-        let goes_on = self.console.store.look_up(|connection| self.viewer.lasts(connection));
+        let goes_on = self
+            .console
+            .store
+            .look_up(|connection| self.viewer.lasts(connection));
         // A store that is busy ends nobody's session.
         if let Ok(false) = goes_on {
             return None;

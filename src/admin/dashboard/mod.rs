@@ -51,7 +51,14 @@ const EVERY: u64 = 2;
 
 /// The parts of the page, each renewed by itself.
 const PARTS: [&str; 8] = [
-    "next", "begin", "arrived", "attention", "inside", "arrivals", "activity", "status",
+    "next",
+    "begin",
+    "arrived",
+    "attention",
+    "inside",
+    "arrivals",
+    "activity",
+    "status",
 ];
 
 /// What was made for each role.
@@ -224,7 +231,11 @@ fn describe_line(line: &Line) -> (String, &'static str, &'static str) {
     if line.is_refused() {
         return ("was refused".to_owned(), "block", "bad");
     }
-    let tone = if line.message.is_some() { "warn" } else { "good" };
+    let tone = if line.message.is_some() {
+        "warn"
+    } else {
+        "good"
+    };
     match &*line.kind {
         "check-in" => ("checked in".to_owned(), "in", tone),
         "check-out" => ("checked out".to_owned(), "out", ""),

@@ -84,8 +84,13 @@ async fn enter(request: RequestContext) -> Result<Response> {
         )
     })?;
     // Lax: whoever opens it from an e-mail gets in, too. It changes nothing and reads one page.
-    let secure = if request.console.reach.tls { "; Secure" } else { "" };
-    let cookie = format!("{name}={key}; Path={PAGE}; HttpOnly; SameSite=Lax; Max-Age={COOKIE_S}{secure}");
+    let secure = if request.console.reach.tls {
+        "; Secure"
+    } else {
+        ""
+    };
+    let cookie =
+        format!("{name}={key}; Path={PAGE}; HttpOnly; SameSite=Lax; Max-Age={COOKIE_S}{secure}");
     let mut response = answer::go(PAGE);
     response
         .headers_mut()
@@ -204,18 +209,28 @@ fn base(request: &RequestContext) -> String {
     if let Some(place) = places.into_iter().next() {
         return place.base;
     }
-    let scheme = if request.console.reach.tls { "https" } else { "http" };
+    let scheme = if request.console.reach.tls {
+        "https"
+    } else {
+        "http"
+    };
     let host = request.header(header::HOST.as_str()).unwrap_or_default();
     format!("{scheme}://{host}")
 }
 
 async fn make(request: RequestContext) -> Result<Response> {
     let secret = request.write(wall_link::make).await?;
-    request.console.wall_made.keep(request.current_user()?, secret);
+    request
+        .console
+        .wall_made
+        .keep(request.current_user()?, secret);
     request.done("Link created. Earlier links do not work any more.", LINK)
 }
 
 fn revoke(tx: &Tx<'_>, ctx: &Context, _: &Action) -> Result<Done> {
     wall_link::revoke(tx, ctx)?;
-    Ok(Done::new("Link revoked. Screens that it opened end within a second.", LINK))
+    Ok(Done::new(
+        "Link revoked. Screens that it opened end within a second.",
+        LINK,
+    ))
 }

@@ -189,7 +189,6 @@ fn battery(connection: &Connection, device: DeviceId) -> Result<Vec<Bar>> {
 pub struct Running {
     pub id: i64,
     pub name: String,
-    pub seen_at: Timestamp,
     pub online: bool,
     pub battery: Option<i64>,
 }
@@ -213,7 +212,6 @@ pub fn running(connection: &Connection, now: Timestamp) -> Result<Vec<Running>> 
         Ok(Running {
             id: row.get(0)?,
             name: row.get(1)?,
-            seen_at,
             online: presence::is_online(Some(seen_at), now),
             battery: row.get(3).unwrap_or_default(),
         })

@@ -123,7 +123,10 @@ impl State {
                 return self.count(connection, generation, newest, day);
             }
         }
-        self.followed = Some(Followed { to: newest, ..known });
+        self.followed = Some(Followed {
+            to: newest,
+            ..known
+        });
         Ok(())
     }
 
@@ -178,9 +181,10 @@ impl State {
                 "SELECT max(moment), min(iif(moment >= ?2, moment, NULL)) FROM interactions
                  WHERE first_delegate_id = ?1 AND effect = ?3",
             )?
-            .query_row(params![delegate, day.begins, PresenceChange::Enter], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })?;
+            .query_row(
+                params![delegate, day.begins, PresenceChange::Enter],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?;
         let kind = self.kind(kind.unwrap_or_default());
         let person = Person {
             kind,
@@ -211,8 +215,9 @@ impl State {
         let begun = Instant::now();
         self.people.clear();
         self.types = vec![String::new()];
-        let mut statement = connection
-            .prepare_cached("SELECT id FROM delegates INDEXED BY delegates_alive WHERE deleted_at IS NULL")?;
+        let mut statement = connection.prepare_cached(
+            "SELECT id FROM delegates INDEXED BY delegates_alive WHERE deleted_at IS NULL",
+        )?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let person = Person {
@@ -224,7 +229,8 @@ impl State {
             self.people.insert(row.get(0)?, person);
         }
         self.count_types(connection)?;
-        let mut statement = connection.prepare_cached("SELECT delegate_id FROM gate_notes WHERE level = ?1")?;
+        let mut statement =
+            connection.prepare_cached("SELECT delegate_id FROM gate_notes WHERE level = ?1")?;
         let mut rows = statement.query([Level::Stop.name()])?;
         while let Some(row) = rows.next()? {
             if let Some(person) = self.people.get_mut(&row.get(0)?) {
@@ -289,7 +295,10 @@ impl State {
             kind.arrived += i64::from(person.has_arrived);
             if let Some(today) = person.today {
                 arrived.today += 1;
-                *arrived.by_minute.entry(today.0.div_euclid(MINUTE_MS)).or_default() += 1;
+                *arrived
+                    .by_minute
+                    .entry(today.0.div_euclid(MINUTE_MS))
+                    .or_default() += 1;
             }
         }
         by_type.retain(|kind| kind.expected > 0);
@@ -363,8 +372,9 @@ fn entries(connection: &Connection, after: i64) -> Result<Vec<(DelegateId, Times
         "SELECT first_delegate_id, moment FROM interactions
          WHERE id > ?1 AND effect = ?2 AND first_delegate_id IS NOT NULL ORDER BY id LIMIT ?3",
     )?;
-    let entries = statement.query_map(params![after, PresenceChange::Enter, ENTRIES_MAX + 1], |row| {
-        Ok((row.get(0)?, row.get(1)?))
-    })?;
+    let entries = statement.query_map(
+        params![after, PresenceChange::Enter, ENTRIES_MAX + 1],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
     Ok(entries.collect::<rusqlite::Result<_>>()?)
 }

@@ -75,7 +75,8 @@ impl Occupied {
     /// How many more may come in, where that is limited.
     #[must_use]
     pub fn left(&self) -> Option<i64> {
-        self.capacity.map(|capacity| (capacity - self.inside).max(0))
+        self.capacity
+            .map(|capacity| (capacity - self.inside).max(0))
     }
 
     /// Tells whether nobody else may come in.
@@ -87,7 +88,8 @@ impl Occupied {
     /// Tells whether a tenth of the capacity is left at most.
     #[must_use]
     pub fn is_nearly_full(&self) -> bool {
-        self.capacity.is_some_and(|capacity| self.inside * 10 >= capacity * 9)
+        self.capacity
+            .is_some_and(|capacity| self.inside * 10 >= capacity * 9)
     }
 }
 

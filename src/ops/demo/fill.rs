@@ -2,7 +2,8 @@
 //! what they would be after a real event.
 
 use super::{
-    INTERACTIONS, MORNING_S, Moment, Plan, Random, people::Part, programme::EVENT, sales::Sale, story::Happening,
+    INTERACTIONS, MORNING_S, Moment, Plan, Random, people::Part, programme::EVENT, sales::Sale,
+    story::Happening,
 };
 use crate::{
     core::{
@@ -79,9 +80,17 @@ pub struct Operator {
 /// [`crate::types::error::Kind::Invalid`] when the file is not empty, and what keeps the store from
 /// writing: the file then holds a part.
 pub fn fill(store: &Store, ctx: Context, seed: u64, moment: Moment) -> Result<Made> {
-    let begins = ctx.settings.zone.plain(Timestamp(moment.first_day.0 + 1000 * MORNING_S));
+    let begins = ctx
+        .settings
+        .zone
+        .plain(Timestamp(moment.first_day.0 + 1000 * MORNING_S));
     let year = begins.get(..4).and_then(|year| year.parse().ok());
-    let plan = Plan::new(seed, moment.first_day, year.unwrap_or_default(), moment.now_s);
+    let plan = Plan::new(
+        seed,
+        moment.first_day,
+        year.unwrap_or_default(),
+        moment.now_s,
+    );
     let mut visitors = plan
         .people
         .iter()

@@ -1,7 +1,8 @@
 //! The dashboard and the wall display in a browser, while people come.
 
 use super::{
-    app::App, become_administrator, examine::Examiner, open, open_first_run, origin, window::Browser,
+    app::App, become_administrator, examine::Examiner, open, open_first_run, origin,
+    window::Browser,
 };
 use crate::faults::process::{Served, gatepost};
 use serde_json::json;
@@ -28,7 +29,8 @@ fn begin(folder: &Path) -> (Served, Browser, App) {
 
 /// Waits until a number is shown.
 fn shows(browser: &Browser, name: &str, wanted: i64) {
-    let script = "return Number(document.querySelector(`[data-live=${arguments[0]}]`)?.textContent)";
+    let script =
+        "return Number(document.querySelector(`[data-live=${arguments[0]}]`)?.textContent)";
     browser.until(&format!("{name} is {wanted}"), || {
         browser.run(script, &[json!(name)]) == json!(wanted)
     });
@@ -41,7 +43,10 @@ fn the_first_number_follows_a_check_in_and_the_chart_tells_it() {
     browser.go("/console");
     shows(&browser, "arrived", 0);
     shows(&browser, "expected", 60);
-    browser.run("globalThis.isSamePage = true; document.getElementById('arrivals-show').click()", &[]);
+    browser.run(
+        "globalThis.isSamePage = true; document.getElementById('arrivals-show').click()",
+        &[],
+    );
     app.check_in("TLH26-P77NDEDD").is(201);
     shows(&browser, "arrived", 1);
     shows(&browser, "people", 1);
@@ -62,10 +67,14 @@ fn the_first_number_follows_a_check_in_and_the_chart_tells_it() {
         return document.querySelector('.plot-value').textContent";
     browser.until("the value is told", || {
         let told = browser.run(script, &[]);
-        told.as_str().is_some_and(|told| told.ends_with(": 1 arrived"))
+        told.as_str()
+            .is_some_and(|told| told.ends_with(": 1 arrived"))
     });
     let examiner = Examiner::installed();
-    assert_eq!(examiner.faults(&browser, "the dashboard"), Vec::<String>::new());
+    assert_eq!(
+        examiner.faults(&browser, "the dashboard"),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -77,7 +86,10 @@ fn a_screen_shows_the_wall_by_its_link_and_nothing_else() {
     browser.press("Link for a wall display");
     browser.press("Create link");
     browser.tells("Copy it now");
-    let address = browser.run("return document.getElementById('wall-address').textContent", &[]);
+    let address = browser.run(
+        "return document.getElementById('wall-address').textContent",
+        &[],
+    );
     let address = address.as_str().expect("an address");
     let (_, path) = address.split_once("/console/").expect("a path");
     let screen = Browser::open(&origin(&served));
@@ -88,7 +100,13 @@ fn a_screen_shows_the_wall_by_its_link_and_nothing_else() {
     shows(&screen, "arrived", 1);
     let examiner = Examiner::installed();
     assert_eq!(examiner.faults(&screen, "the wall"), Vec::<String>::new());
-    assert_eq!(screen.run("return document.querySelectorAll('a, button, form').length", &[]), json!(0));
+    assert_eq!(
+        screen.run(
+            "return document.querySelectorAll('a, button, form').length",
+            &[]
+        ),
+        json!(0)
+    );
     for path in ["/console", "/console/delegates", "/console/desk"] {
         screen.go(path);
         screen.arrives_at("/console/sign-in");

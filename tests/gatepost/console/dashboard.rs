@@ -125,7 +125,8 @@ fn what_needs_somebody_is_told_by_urgency_with_one_thing_to_do() {
     for person in &people[..2] {
         api.scan("check-in", *person, hall).data();
     }
-    api.scan("check-in", people[2], hall).refused(412, 744, "full");
+    api.scan("check-in", people[2], hall)
+        .refused(412, 744, "full");
     let admitted = json!({
         "firstDelegate": "barcode:NEW-77", "firstDevice": hall, "admitted": true, "nonce": "n-1",
     });
@@ -145,11 +146,17 @@ fn what_needs_somebody_is_told_by_urgency_with_one_thing_to_do() {
     ];
     let mut rest = list;
     for part in order {
-        rest = rest.split_once(part).unwrap_or_else(|| panic!("no {part:?} in {rest} of {list}")).1;
+        rest = rest
+            .split_once(part)
+            .unwrap_or_else(|| panic!("no {part:?} in {rest} of {list}"))
+            .1;
     }
     has(list, "<span class=\"badge bad\">3</span>");
     // Who may not do something is not offered it.
-    lacks(attention(&server.viewer().page("/console")), ["/edit\"", "/console/import"]);
+    lacks(
+        attention(&server.viewer().page("/console")),
+        ["/edit\"", "/console/import"],
+    );
     // A place with room again needs nobody.
     server.sql(&format!("UPDATE devices SET data = NULL WHERE id = {hall}"));
     lacks(attention(&crew.page("/console")), "is full");
@@ -159,10 +166,14 @@ fn what_needs_somebody_is_told_by_urgency_with_one_thing_to_do() {
 fn the_fullest_place_comes_first() {
     let (server, api) = Server::with_api();
     let place = |name: &str, capacity: Option<i64>, people: usize| {
-        let data = capacity.map(|capacity| json!({"Access": {"capacity": capacity}}));
-        let device = api.device(&json!({"name": name, "data": data}));
+        let mut device = json!({"name": name});
+        if let Some(capacity) = capacity {
+            device["data"] = json!({"Access": {"capacity": capacity}});
+        }
+        let device = api.device(&device);
         for _ in 0..people {
-            api.scan("check-in", api.delegate(&json!({})), device).data();
+            api.scan("check-in", api.delegate(&json!({})), device)
+                .data();
         }
     };
     place("Foyer", None, 5);
@@ -173,8 +184,19 @@ fn the_fullest_place_comes_first() {
     let inside = html.split("id=\"inside\"").nth(1).expect("a list");
     let inside = inside.split("</section>").next().unwrap_or_default();
     let mut rest = inside;
-    for part in ["Workshop</a>", "Full", "Studio</a>", "1 left", "Hall</a>", "Foyer</a>", "no limit"] {
-        rest = rest.split_once(part).unwrap_or_else(|| panic!("no {part:?} in {inside}")).1;
+    for part in [
+        "Workshop</a>",
+        "Full",
+        "Studio</a>",
+        "1 left",
+        "Hall</a>",
+        "Foyer</a>",
+        "no limit",
+    ] {
+        rest = rest
+            .split_once(part)
+            .unwrap_or_else(|| panic!("no {part:?} in {inside}"))
+            .1;
     }
 }
 
@@ -194,16 +216,38 @@ fn a_silent_gate_and_a_low_battery_are_told() {
             "INSERT INTO device_states (device_id, seen_at, ping) VALUES ({device}, {seen_at}, '{ping}')"
         ));
     };
-    gate("South door", now - 600_000, json!({"queue": 14, "oldestScanAt": now - 600_000}));
-    gate("Desk 3", now, json!({"battery": 17, "listAt": now, "place": 1}));
+    gate(
+        "South door",
+        now - 600_000,
+        json!({"queue": 14, "oldestScanAt": now - 600_000}),
+    );
+    gate(
+        "Desk 3",
+        now,
+        json!({"battery": 17, "listAt": now, "place": 1}),
+    );
     gate("Store", now - 100 * 3_600_000, json!({}));
     let html = crew.page("/console");
     let list = attention(&html);
-    has(list, ["<strong>South door</strong> has no contact since", "14 scans waiting", "Show gate", "<strong>Desk 3</strong> has 17 % battery"]);
+    has(
+        list,
+        [
+            "<strong>South door</strong> has no contact since",
+            "14 scans waiting",
+            "Show gate",
+            "<strong>Desk 3</strong> has 17 % battery",
+        ],
+    );
     // What is silent for days is put away.
     lacks(list, "Store");
     for name in ["East", "West", "North"] {
         gate(name, now - 300_000, json!({"queue": 2}));
     }
-    has(attention(&crew.page("/console")), ["<strong>4 gates</strong> have no contact", "20 scans wait on them"]);
+    has(
+        attention(&crew.page("/console")),
+        [
+            "<strong>4 gates</strong> have no contact",
+            "20 scans wait on them",
+        ],
+    );
 }

@@ -1,19 +1,20 @@
-//! What needs somebody, the most urgent first: each with its reason, and one thing to do about it.
+//! What needs somebody, the most urgent first: each with its reason, and one thing to do about it. Gates and apps are
+//! in `gates`.
+
+mod gates;
 
 use crate::admin::prelude::*;
 use crate::{
     admin::{
         Console,
         deliveries::problems,
-        gates::describe,
         layout::{bytes, number},
     },
     core::settings::notices,
     db::integrity::Condition,
     domain::{
-        apps::state,
         devices,
-        gate::fleet::{self, Gate, Problem},
+        gate::fleet,
         interactions::{
             inside::Occupied,
             log::{conflicts_since, lines::newest_conflicts},
@@ -26,10 +27,6 @@ use crate::{
     types::DeviceId,
 };
 
-/// Gates with the same trouble that are told one by one.
-const GATES_MAX: usize = 3;
-/// A gate that is silent for longer is not in use any more.
-const FORGOTTEN_MS: i64 = 12 * 3_600_000;
 /// Refusals at a full place are told as far back as this.
 const LATELY_MS: i64 = 5 * 60_000;
 const DISK_LOW_BYTES: u64 = 1 << 30;
@@ -87,7 +84,12 @@ impl Item {
         }
     }
 
-    fn new(key: impl Into<String>, urgency: Urgency, icon: &'static str, subject: impl Into<String>) -> Self {
+    fn new(
+        key: impl Into<String>,
+        urgency: Urgency,
+        icon: &'static str,
+        subject: impl Into<String>,
+    ) -> Self {
         Self {
             key: key.into(),
             urgency,
@@ -140,17 +142,26 @@ pub fn list(
     let mut items = file(app);
     items.extend(notices(layout, connection)?);
     items.extend(disk(app));
-    let gates = fleet::watched(connection, app, now)?;
-    items.extend(of_gates(&gates, layout, now));
-    items.extend(of_apps(connection, &gates, now)?);
+    let watched = fleet::watched(connection, app, now)?;
+    items.extend(gates::of_gates(&watched, layout, now));
+    items.extend(gates::of_apps(connection, &watched, now)?);
     for (name, reason) in console.readers.down() {
         let reader = Item::new(format!("reader-{name}"), Urgency::Now, "offline", name);
-        items.push(reader.text("is down").help(reason).go(ConsoleRole::Operator, "Show readers", "/console/readers"));
+        items.push(reader.text("is down").help(reason).go(
+            ConsoleRole::Operator,
+            "Show readers",
+            "/console/readers",
+        ));
     }
     items.extend(full(connection, inside, now)?);
     items.extend(scans(app, connection, now)?);
     for problem in problems(connection, layout)? {
-        let failing = Item::new(format!("to-{}", problem.destination), Urgency::Soon, "deliveries", problem.label);
+        let failing = Item::new(
+            format!("to-{}", problem.destination),
+            Urgency::Soon,
+            "deliveries",
+            problem.label,
+        );
         items.push(failing.text("cannot be delivered").help(problem.text).go(
             ConsoleRole::Operator,
             "Show deliveries",
@@ -168,7 +179,9 @@ pub fn list(
 
 /// Faults of the file.
 fn file(app: &App) -> Vec<Item> {
-    let item = |key: &str, subject: &str, help: String| Item::new(key, Urgency::Now, "stop", subject).help(help);
+    let item = |key: &str, subject: &str, help: String| {
+        Item::new(key, Urgency::Now, "stop", subject).help(help)
+    };
     let lost = app.store.lost().map(|path| {
         let help = format!(
             "{} was removed, renamed, replaced, overwritten or cut short. Check-ins are refused. Stop the server, put the file back or restore a backup, and start it again.",
@@ -185,7 +198,10 @@ fn file(app: &App) -> Vec<Item> {
             .then(|| "it could not be read or written".to_owned()),
     };
     let damaged = damaged.map(|why| {
-        let help = format!("{}. Run gatepost check, which says what to do, and keep the last sound backup.", answer::capital(&why));
+        let help = format!(
+            "{}. Run gatepost check, which says what to do, and keep the last sound backup.",
+            answer::capital(&why)
+        );
         item("damaged", "The database file is damaged", help)
     });
     let unmarked = (!app.store.usage().is_marked()).then(|| {
@@ -222,7 +238,11 @@ fn notices(layout: &Layout, connection: &Connection) -> Result<Vec<Item>> {
 }
 
 fn places(count: usize) -> String {
-    if count == 1 { "1 place".to_owned() } else { format!("{count} places") }
+    if count == 1 {
+        "1 place".to_owned()
+    } else {
+        format!("{count} places")
+    }
 }
 
 fn disk(app: &App) -> Option<Item> {
@@ -234,82 +254,25 @@ fn disk(app: &App) -> Option<Item> {
     })
 }
 
-/// Gates with trouble; many with the same in one line.
-fn of_gates(gates: &[Gate], layout: &Layout, now: Timestamp) -> Vec<Item> {
-    let is_used = |gate: &&Gate| gate.seen_at.is_some_and(|at| now.0 - at.0 < FORGOTTEN_MS);
-    let (silent, others): (Vec<&Gate>, Vec<&Gate>) = gates.iter().filter(is_used).partition(|gate| !gate.is_online);
-    let mut items = Vec::new();
-    if silent.len() > GATES_MAX {
-        let names: Vec<_> = silent.iter().take(GATES_MAX).map(|gate| gate.name.as_str()).collect();
-        let waiting: i64 = silent.iter().map(|gate| gate.report.queue).sum();
-        let mut help = format!("{} and {} more.", names.join(", "), silent.len() - GATES_MAX);
-        if waiting > 0 {
-            help = format!("{help} {} scans wait on them.", number(waiting));
-        }
-        items.push(
-            Item::new("gates", Urgency::Now, "offline", format!("{} gates", silent.len()))
-                .text("have no contact")
-                .help(help)
-                .go(ConsoleRole::Operator, "Show gates", "/console/gates"),
-        );
-    } else {
-        items.extend(silent.iter().filter_map(|gate| trouble(gate, layout)));
-    }
-    items.extend(others.iter().filter_map(|gate| trouble(gate, layout)));
-    items
-}
-
-/// What is wrong with a gate, if somebody has to look after it.
-fn trouble(gate: &Gate, layout: &Layout) -> Option<Item> {
-    let matters = |problem: &&Problem| {
-        problem.is_bad() || matches!(problem, Problem::LowBattery(_) | Problem::Clock(_))
-    };
-    let mut problems = gate.problems.iter().filter(matters);
-    let worst = *problems.next()?;
-    let others: Vec<_> = problems.map(|problem| describe(*problem, layout)).collect();
-    let (icon, text) = match worst {
-        Problem::Offline(since) => ("offline", format!("has no contact since {}", layout.clock(&since))),
-        Problem::LowBattery(percent) => ("battery", format!("has {percent} % battery")),
-        other => ("warn", format!("needs a look: {}", uncapital(&describe(other, layout)))),
-    };
-    let urgency = if worst.is_bad() { Urgency::Now } else { Urgency::Soon };
-    let item = Item::new(format!("gate-{}", gate.device), urgency, icon, &gate.name);
-    let path = format!("/console/gates#gate-{}", gate.device);
-    Some(item.text(text).help(others.join(" · ")).go(ConsoleRole::Operator, "Show gate", path))
-}
-
-fn uncapital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_lowercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
-}
-
-/// Apps other than gates whose battery is nearly empty.
-fn of_apps(connection: &Connection, gates: &[Gate], now: Timestamp) -> Result<Vec<Item>> {
-    let is_gate = |app: &state::Running| gates.iter().any(|gate| gate.device.0 == app.id);
-    let low = state::running(connection, now)?.into_iter();
-    let low = low.filter(|app| app.online && app.low() && !is_gate(app));
-    let item = |app: state::Running| {
-        let text = format!("has {} % battery", app.battery.unwrap_or_default());
-        let path = format!("/console/devices/{}", app.id);
-        Item::new(format!("app-{}", app.id), Urgency::Soon, "battery", app.name)
-            .text(text)
-            .go(ConsoleRole::Viewer, "Show device", path)
-    };
-    Ok(low.map(item).collect())
-}
-
 /// Places that take nobody more.
 fn full(connection: &Connection, inside: &[Occupied], now: Timestamp) -> Result<Vec<Item>> {
     let mut items = Vec::new();
-    for place in inside.iter().filter(|place| !place.is_over && place.is_nearly_full()) {
+    for place in inside
+        .iter()
+        .filter(|place| !place.is_over && place.is_nearly_full())
+    {
         let capacity = place.capacity.unwrap_or_default();
         let edit = format!("/console/devices/{}/edit", place.id);
         let of = format!("{} of {}", number(place.inside), number(capacity));
         let item = if place.is_full() {
             let since = Timestamp(now.0 - LATELY_MS);
             let refused = refusals::count_since(connection, DeviceId(place.id), since)?;
-            let item = Item::new(format!("full-{}", place.id), Urgency::Now, "stop", &place.name);
+            let item = Item::new(
+                format!("full-{}", place.id),
+                Urgency::Now,
+                "stop",
+                &place.name,
+            );
             let item = item.text(format!("is full: {of}"));
             if refused > 0 {
                 item.help(format!("{} refused in the last 5 minutes", number(refused)))
@@ -318,7 +281,12 @@ fn full(connection: &Connection, inside: &[Occupied], now: Timestamp) -> Result<
             }
         } else {
             let left = number(place.left().unwrap_or_default());
-            let item = Item::new(format!("full-{}", place.id), Urgency::Soon, "places", &place.name);
+            let item = Item::new(
+                format!("full-{}", place.id),
+                Urgency::Soon,
+                "places",
+                &place.name,
+            );
             item.text(format!("is nearly full: {left} left, {of}"))
         };
         items.push(item.go(ConsoleRole::Operator, "Change capacity", edit));
@@ -331,7 +299,11 @@ fn scans(app: &App, connection: &Connection, now: Timestamp) -> Result<Vec<Item>
     let mut items = Vec::new();
     let waiting = refusals::count_waiting(connection)?;
     if waiting > 0 {
-        let scans = if waiting == 1 { "1 scan".to_owned() } else { format!("{} scans", number(waiting)) };
+        let scans = if waiting == 1 {
+            "1 scan".to_owned()
+        } else {
+            format!("{} scans", number(waiting))
+        };
         items.push(
             Item::new("waiting", Urgency::Soon, "import", scans)
                 .text("of unknown codes, let in")
@@ -343,29 +315,47 @@ fn scans(app: &App, connection: &Connection, now: Timestamp) -> Result<Vec<Item>
     if conflicts > 0 {
         let newest = newest_conflicts(connection, 1)?;
         let help = newest.first().map_or_else(String::new, |line| {
-            let why = line.message.as_deref().map(answer::capital).unwrap_or_default();
+            let why = line
+                .message
+                .as_deref()
+                .map(answer::capital)
+                .unwrap_or_default();
             format!("{} at {}: {why}", line.delegate, line.device)
         });
-        let subject = if conflicts == 1 { "1 conflict".to_owned() } else { format!("{} conflicts", number(conflicts)) };
+        let subject = if conflicts == 1 {
+            "1 conflict".to_owned()
+        } else {
+            format!("{} conflicts", number(conflicts))
+        };
         items.push(
             Item::new("conflicts", Urgency::Later, "merge", subject)
                 .text("today: a gate admitted whom the rules refuse")
                 .help(help)
-                .go(ConsoleRole::Viewer, "Review", "/console/interactions/conflicts"),
+                .go(
+                    ConsoleRole::Viewer,
+                    "Review",
+                    "/console/interactions/conflicts",
+                ),
         );
     }
     Ok(items)
 }
 
 /// Backups that failed, or are missing.
-fn backups(app: &App, layout: &Layout, connection: &Connection, now: Timestamp) -> Result<Option<Item>> {
+fn backups(
+    app: &App,
+    layout: &Layout,
+    connection: &Connection,
+    now: Timestamp,
+) -> Result<Option<Item>> {
     const PAGE: &str = "/console/settings/backups";
     let Some(plan) = &app.settings().backups else {
         return Ok(None);
     };
     let item = |text: String| {
         let item = Item::new("backup", Urgency::Soon, "backups", "The scheduled backup");
-        item.text(text).go(ConsoleRole::Administrator, "Show backups", PAGE)
+        item.text(text)
+            .go(ConsoleRole::Administrator, "Show backups", PAGE)
     };
     let last = ledger::last(connection, Purpose::Scheduled)?;
     if let Some(why) = last.as_ref().and_then(|last| last.failure.clone()) {
@@ -374,18 +364,30 @@ fn backups(app: &App, layout: &Layout, connection: &Connection, now: Timestamp) 
     // Late by as much as the time between two.
     let late_ms = 2 * i64::from(plan.every_minutes) * 60_000;
     let made = last.filter(|last| now.0 - last.started_at.0 > late_ms);
-    Ok(made.map(|last| item(format!("is late: the last one is of {}", layout.clock(&last.started_at)))))
+    Ok(made.map(|last| {
+        item(format!(
+            "is late: the last one is of {}",
+            layout.clock(&last.started_at)
+        ))
+    }))
 }
 
 /// Records that do not add up.
 fn records(connection: &Connection) -> Result<Option<Item>> {
     let open = inconsistencies::waiting(connection)?;
     Ok((open > 0).then(|| {
-        let subject = if open == 1 { "1 purchase".to_owned() } else { format!("{} inconsistencies", number(open)) };
-        let text = if open == 1 { "does not add up" } else { "in purchases" };
+        let (subject, text) = if open == 1 {
+            ("1 purchase".to_owned(), "does not add up")
+        } else {
+            (format!("{} purchases", number(open)), "do not add up")
+        };
         Item::new("sales", Urgency::Later, "sales", subject)
             .text(text)
-            .go(ConsoleRole::Viewer, "Review", "/console/sales/inconsistencies")
+            .go(
+                ConsoleRole::Viewer,
+                "Review",
+                "/console/sales/inconsistencies",
+            )
     }))
 }
 
