@@ -24,6 +24,9 @@
     return { fill: of(".bars rect", "fill"), line: of(".rule", "stroke"), soft: getComputedStyle(chart).color, now: of(".now", "stroke") };
   };
 
+  // Where labels would touch, every second one is left out.
+  const shown = (labels, width) => labels.map((label, at) => (width / labels.length < 52 && at % 2 ? "" : label));
+
   const options = (chart, numbers) => {
     const { fill, line, soft, now } = colours(chart);
     const font = `12px ${getComputedStyle(document.body).fontFamily}`;
@@ -37,7 +40,7 @@
       scales: { x: { time: false, range: () => [0, numbers.bars] }, y: { range: () => [0, numbers.top] } },
       series: [{}, { fill, stroke: fill, width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.8, 64], align: 1 }) }],
       axes: [
-        { ...axis, size: 24, gap: 4, grid: { show: false }, splits: () => numbers.labels.map((_, at) => at * numbers.every), values: () => numbers.labels },
+        { ...axis, size: 24, gap: 4, grid: { show: false }, splits: () => numbers.labels.map((_, at) => at * numbers.every), values: (plot) => shown(numbers.labels, plot.width) },
         { ...axis, size: 36, gap: 6, grid: { stroke: line, width: 1 }, splits: () => [...numbers.rules].reverse(), values: (_, splits) => splits.map((value) => value.toLocaleString("en")) },
       ],
       hooks: { setCursor: [tell], draw: [(plot) => mark(plot, now)] },
