@@ -15,7 +15,7 @@
     const top = Number(chart.querySelector(".y span").textContent.replace(/\D/g, ""));
     const rules = [...chart.querySelectorAll(".y span")].map((rule) => Number(rule.textContent.replace(/\D/g, "")));
     const labels = [...chart.querySelectorAll(".x span")].map((label) => label.textContent);
-    return { names, counts, bars, top, rules, labels, every: Number(chart.dataset.every) };
+    return { names, counts, bars, top, rules, labels, every: Number(chart.dataset.every), now: Number(chart.dataset.now) / 10 };
   };
 
   // The colours of the SVG, which follow the style sheet.
@@ -24,25 +24,38 @@
     return { fill: of(".bars rect", "fill"), line: of(".rule", "stroke"), soft: getComputedStyle(chart).color, now: of(".now", "stroke") };
   };
 
+  // Where labels would touch, every second one is left out.
+  const shown = (labels, width) => labels.map((label, at) => (width / labels.length < 52 && at % 2 ? "" : label));
+
   const options = (chart, numbers) => {
-    const { fill, line, soft } = colours(chart);
+    const { fill, line, soft, now } = colours(chart);
     const font = `12px ${getComputedStyle(document.body).fontFamily}`;
     const axis = { stroke: soft, font, ticks: { show: false } };
     return {
       width: chart.clientWidth || 300,
       height: chart.clientHeight || 170,
-      padding: [8, 16, 0, 0],
+      padding: [8, 20, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
       scales: { x: { time: false, range: () => [0, numbers.bars] }, y: { range: () => [0, numbers.top] } },
       series: [{}, { fill, stroke: fill, width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.8, 64], align: 1 }) }],
       axes: [
-        { ...axis, size: 24, gap: 4, grid: { show: false }, splits: () => numbers.labels.map((_, at) => at * numbers.every), values: () => numbers.labels },
+        { ...axis, size: 24, gap: 4, grid: { show: false }, splits: () => numbers.labels.map((_, at) => at * numbers.every), values: (plot) => shown(numbers.labels, plot.width) },
         { ...axis, size: 36, gap: 6, grid: { stroke: line, width: 1 }, splits: () => [...numbers.rules].reverse(), values: (_, splits) => splits.map((value) => value.toLocaleString("en")) },
       ],
-      hooks: { setCursor: [tell] },
+      hooks: { setCursor: [tell], draw: [(plot) => mark(plot, now)] },
     };
   };
+
+  // Marks where it is now.
+  function mark(plot, colour) {
+    const { ctx, bbox } = plot;
+    const at = Math.round(plot.valToPos(plot.numbers?.now ?? 0, "x", true));
+    ctx.save();
+    ctx.fillStyle = colour;
+    if (at > bbox.left) ctx.fillRect(at, bbox.top, devicePixelRatio, bbox.height);
+    ctx.restore();
+  }
 
   // Says what is under the pointer.
   function tell(plot) {
@@ -59,6 +72,7 @@
   const make = (chart, numbers) => {
     const plot = new uPlot(options(chart, numbers), data(numbers));
     plot.numbers = numbers;
+    plot.redraw();
     const line = document.createElement("p");
     line.className = "plot-value";
     plot.root.append(line);

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 /// Minutes of a bar.
 const BAR: i64 = 5;
-/// The labels of the axis are so many minutes apart, or twice as many.
+/// The labels of the axis are so many minutes apart.
 const LABEL: i64 = 15;
 /// The longest time that the chart shows, and the shortest, in minutes.
-const LONGEST: i64 = 3 * 60;
+const LONGEST: i64 = 2 * 60;
 const SHORTEST: i64 = 60;
 const MINUTE_MS: i64 = 60_000;
 /// Height of the chart, in its units; a bar is 10 wide with the space beside it.
@@ -38,7 +38,7 @@ pub struct Chart {
     pub now: i64,
     /// People who arrived within the last five minutes.
     pub lately: i64,
-    /// The bar with most people, if anybody came.
+    /// The most people within five minutes of the day, and when, if anybody came.
     pub peak: Option<(i64, String)>,
 }
 
@@ -47,13 +47,8 @@ impl Chart {
     pub fn new(by_minute: &BTreeMap<i64, i64>, zone: &Zone, now: Timestamp) -> Self {
         let minute = now.0.div_euclid(MINUTE_MS);
         let from = begins(by_minute, minute);
-        let apart = if minute - from > 2 * 60 {
-            2 * LABEL
-        } else {
-            LABEL
-        };
-        let from = from - from.rem_euclid(apart);
-        let until = minute - minute.rem_euclid(apart) + apart;
+        let from = from - from.rem_euclid(LABEL);
+        let until = minute - minute.rem_euclid(LABEL) + LABEL;
         let time =
             |minute: i64| zone.spoken(Timestamp(minute * MINUTE_MS), Timestamp(minute * MINUTE_MS));
         let count = |first: i64, until: i64| -> i64 {
@@ -80,18 +75,15 @@ impl Chart {
         }
         let steps = (0..=top / step).rev().map(|at| at * step);
         let rules = steps.map(|value| (value, HEIGHT - value * HEIGHT / top));
-        let labels = (from..=until).step_by(usize::try_from(apart).unwrap_or(1));
-        let peak = bars.iter().rev().max_by_key(|bar| bar.count);
+        let labels = (from..=until).step_by(usize::try_from(LABEL).unwrap_or(1));
         Self {
             rules: rules.collect(),
             labels: labels.map(time).collect(),
-            label_bars: apart / BAR,
+            label_bars: LABEL / BAR,
             width: (until - from) / BAR * 10,
             now: (minute - from + 1) * 10 / BAR,
             lately: count(minute - BAR + 1, minute + 1),
-            peak: peak
-                .filter(|peak| peak.count > 0)
-                .map(|peak| (peak.count, peak.from.clone())),
+            peak: peak(by_minute).map(|(count, first)| (count, time(first))),
             bars,
         }
     }
@@ -101,6 +93,16 @@ impl Chart {
 fn begins(by_minute: &BTreeMap<i64, i64>, minute: i64) -> i64 {
     let first = by_minute.keys().next().copied().unwrap_or(minute);
     first.clamp(minute - LONGEST, minute - SHORTEST)
+}
+
+/// The most people within five minutes, and the minute at which these begin; the first of several.
+fn peak(by_minute: &BTreeMap<i64, i64>) -> Option<(i64, i64)> {
+    let mut bars: BTreeMap<i64, i64> = BTreeMap::new();
+    for (minute, count) in by_minute {
+        *bars.entry(minute - minute.rem_euclid(BAR)).or_default() += count;
+    }
+    let most = bars.into_iter().rev().max_by_key(|(_, count)| *count);
+    most.map(|(first, count)| (count, first))
 }
 
 /// A round number that is not less than `most`, and a round step to it: three to five of them.
@@ -135,6 +137,7 @@ mod tests {
             9 * 60 + 7,
         );
         assert_eq!(chart.labels.first().map(String::as_str), Some("07:30"));
+        assert_eq!((chart.label_bars, chart.width), (3, 210));
         assert_eq!(chart.labels.last().map(String::as_str), Some("09:15"));
         assert_eq!(chart.bars.last().map(|bar| &*bar.from), Some("09:05"));
         assert_eq!(chart.bars.iter().map(|bar| bar.count).sum::<i64>(), 109);

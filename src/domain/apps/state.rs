@@ -208,10 +208,11 @@ pub fn running(connection: &Connection, now: Timestamp) -> Result<Vec<Running>> 
          ORDER BY s.seen_at > ?1, coalesce(json_extract(s.ping, '$.battery'), 101), d.id"
     ))?;
     let rows = statement.query_map([now.0 - presence::ONLINE_MS], |row| {
+        let seen_at: Timestamp = row.get(2)?;
         Ok(Running {
             id: row.get(0)?,
             name: row.get(1)?,
-            online: presence::is_online(Some(row.get(2)?), now),
+            online: presence::is_online(Some(seen_at), now),
             battery: row.get(3).unwrap_or_default(),
         })
     })?;

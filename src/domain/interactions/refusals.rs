@@ -166,8 +166,8 @@ const COUNTED_MAX: i64 = 1_000;
 pub fn count_since(connection: &Connection, device: DeviceId, since: Timestamp) -> Result<i64> {
     Ok(connection
         .prepare_cached(
-            "SELECT count(*) FROM (SELECT device_id FROM refusals WHERE at >= ?1 ORDER BY at DESC LIMIT ?3)
-             WHERE device_id = ?2",
+            "SELECT count(*) FROM (SELECT device_id, admitted FROM refusals WHERE at >= ?1 ORDER BY at DESC LIMIT ?3)
+             WHERE device_id = ?2 AND admitted = 0",
         )?
         .query_row((since, device, COUNTED_MAX), |row| row.get(0))?)
 }

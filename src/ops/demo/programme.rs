@@ -17,6 +17,8 @@ pub const DAY_MIN: i64 = 24 * 60;
 pub const EVENT: usize = 0;
 /// The place of the room in which the sponsors' stands are.
 pub const EXPO_HALL: usize = FIRST_ROOM + 7;
+/// The place of the room in which speakers wait.
+pub const LOUNGE: usize = FIRST_ROOM + 4;
 
 const FIRST_ROOM: usize = EVENT + 1;
 /// How many may be in the Expo Hall.

@@ -4,7 +4,7 @@
 use super::{
     INTERACTIONS, Random,
     people::{Part, Person},
-    programme::{DAY_MIN, EVENT, EXPO_HALL, Programme, SPONSORS},
+    programme::{DAY_MIN, EVENT, EXPO_HALL, LOUNGE, Programme, SPONSORS},
 };
 use crate::domain::interactions::types::{CHECK_IN, CHECK_OUT, CONNECT, JOIN, LEAD};
 use serde_json::{Value, json};
@@ -190,19 +190,23 @@ impl Story<'_> {
         visitors
     }
 
-    /// Exhibitors go to their stands, and some who come early have a coffee in the Expo Hall until the first talk.
+    /// Until the first talk exhibitors are at their stands, speakers in the Lounge, and some who come early have a coffee
+    /// in the Expo Hall.
     fn wait(&mut self, visitors: &[Visitor]) {
         for visitor in visitors {
             let in_s = visitor.free_s + self.random.between(60, 420);
             let out_s = KEYNOTE_S - self.random.between(2, 17) * 60;
-            let stays = match self.people[visitor.person].part {
-                Part::Exhibitor(_) => true,
-                Part::Visitor if self.random.chance(COFFEE_PERCENT) && in_s < out_s => false,
+            let (place, stays) = match self.people[visitor.person].part {
+                Part::Exhibitor(_) => (EXPO_HALL, true),
+                Part::Speaker if in_s < out_s => (LOUNGE, false),
+                Part::Visitor if self.random.chance(COFFEE_PERCENT) && in_s < out_s => {
+                    (EXPO_HALL, false)
+                }
                 _ => continue,
             };
-            self.add(in_s, CHECK_IN.name, visitor.person, EXPO_HALL);
+            self.add(in_s, CHECK_IN.name, visitor.person, place);
             if !stays {
-                self.add(out_s, CHECK_OUT.name, visitor.person, EXPO_HALL);
+                self.add(out_s, CHECK_OUT.name, visitor.person, place);
             }
         }
     }

@@ -166,8 +166,11 @@ fn what_needs_somebody_is_told_by_urgency_with_one_thing_to_do() {
 fn the_fullest_place_comes_first() {
     let (server, api) = Server::with_api();
     let place = |name: &str, capacity: Option<i64>, people: usize| {
-        let data = capacity.map(|capacity| json!({"Access": {"capacity": capacity}}));
-        let device = api.device(&json!({"name": name, "data": data}));
+        let mut device = json!({"name": name});
+        if let Some(capacity) = capacity {
+            device["data"] = json!({"Access": {"capacity": capacity}});
+        }
+        let device = api.device(&device);
         for _ in 0..people {
             api.scan("check-in", api.delegate(&json!({})), device)
                 .data();

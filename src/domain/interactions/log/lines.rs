@@ -147,7 +147,7 @@ fn read(connection: &Connection, sql: &str, ids: &[i64], key: fn(i64) -> Key) ->
 }
 
 /// Interactions that are looked through for those who go in and out.
-const NEWEST: i64 = 1_000;
+const NEWEST: i64 = 20_000;
 
 /// Who went in or out last, or was refused: the newest first.
 pub fn newest_passages(connection: &Connection, limit: usize) -> Result<Vec<Line>> {

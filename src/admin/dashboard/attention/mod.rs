@@ -1,19 +1,20 @@
-//! What needs somebody, the most urgent first: each with its reason, and one thing to do about it.
+//! What needs somebody, the most urgent first: each with its reason, and one thing to do about it. Gates and apps are
+//! in `gates`.
+
+mod gates;
 
 use crate::admin::prelude::*;
 use crate::{
     admin::{
         Console,
         deliveries::problems,
-        gates::words,
         layout::{bytes, number},
     },
     core::settings::notices,
     db::integrity::Condition,
     domain::{
-        apps::state,
         devices,
-        gate::fleet::{self, Gate, Problem},
+        gate::fleet,
         interactions::{
             inside::Occupied,
             log::{conflicts_since, lines::newest_conflicts},
@@ -26,10 +27,6 @@ use crate::{
     types::DeviceId,
 };
 
-/// Gates with the same trouble that are told one by one.
-const GATES_MAX: usize = 3;
-/// A gate that is silent for longer is not in use any more.
-const FORGOTTEN_MS: i64 = 12 * 3_600_000;
 /// Refusals at a full place are told as far back as this.
 const LATELY_MS: i64 = 5 * 60_000;
 const DISK_LOW_BYTES: u64 = 1 << 30;
@@ -145,10 +142,10 @@ pub fn list(
     let mut items = file(app);
     items.extend(notices(layout, connection)?);
     items.extend(disk(app));
-    let mut gates = fleet::watched(connection, app, now)?;
-    gates.retain(|gate| gate.is_gate);
-    items.extend(of_gates(&gates, layout, now));
-    items.extend(of_apps(connection, &gates, now)?);
+    let mut watched = fleet::watched(connection, app, now)?;
+    watched.retain(|gate| gate.is_gate);
+    items.extend(gates::of_gates(&watched, layout, now));
+    items.extend(gates::of_apps(connection, &watched, now)?);
     for (name, reason) in console.readers.down() {
         let reader = Item::new(format!("reader-{name}"), Urgency::Now, "offline", name);
         items.push(reader.text("is down").help(reason).go(
@@ -256,111 +253,6 @@ fn disk(app: &App) -> Option<Item> {
             .text(format!("is nearly full: {} free", bytes(free)))
             .help("Below 128 MiB the server is not ready. Remove what is not needed.")
     })
-}
-
-/// Gates with trouble; many with the same in one line.
-fn of_gates(gates: &[Gate], layout: &Layout, now: Timestamp) -> Vec<Item> {
-    let is_used = |gate: &&Gate| gate.seen_at.is_some_and(|at| now.0 - at.0 < FORGOTTEN_MS);
-    let (silent, others): (Vec<&Gate>, Vec<&Gate>) = gates
-        .iter()
-        .filter(is_used)
-        .partition(|gate| !gate.is_online);
-    let mut items = Vec::new();
-    if silent.len() > GATES_MAX {
-        let names: Vec<_> = silent
-            .iter()
-            .take(GATES_MAX)
-            .map(|gate| gate.name.as_str())
-            .collect();
-        let waiting: i64 = silent.iter().map(|gate| gate.report.queue).sum();
-        let mut help = format!(
-            "{} and {} more.",
-            names.join(", "),
-            silent.len() - GATES_MAX
-        );
-        if waiting > 0 {
-            help = format!("{help} {} scans wait on them.", number(waiting));
-        }
-        items.push(
-            Item::new(
-                "gates",
-                Urgency::Now,
-                "offline",
-                format!("{} gates", silent.len()),
-            )
-            .text("have no contact")
-            .help(help)
-            .go(ConsoleRole::Operator, "Show gates", "/console/gates"),
-        );
-    } else {
-        items.extend(silent.iter().filter_map(|gate| trouble(gate, layout)));
-    }
-    items.extend(others.iter().filter_map(|gate| trouble(gate, layout)));
-    items
-}
-
-/// What is wrong with a gate, if somebody has to look after it.
-fn trouble(gate: &Gate, layout: &Layout) -> Option<Item> {
-    let matters = |problem: &&Problem| {
-        problem.is_bad() || matches!(problem, Problem::LowBattery(_) | Problem::Clock(_))
-    };
-    let mut problems = gate.problems.iter().filter(matters);
-    let worst = *problems.next()?;
-    let others: Vec<_> = problems
-        .map(|problem| words::problem(*problem, layout))
-        .collect();
-    let (icon, text) = match worst {
-        Problem::Offline(since) => (
-            "offline",
-            format!("has no contact since {}", layout.clock(&since)),
-        ),
-        Problem::LowBattery(percent) => ("battery", format!("has {percent} % battery")),
-        other => (
-            "warn",
-            format!(
-                "needs a look: {}",
-                uncapital(&words::problem(other, layout))
-            ),
-        ),
-    };
-    let urgency = if worst.is_bad() {
-        Urgency::Now
-    } else {
-        Urgency::Soon
-    };
-    let item = Item::new(format!("gate-{}", gate.device), urgency, icon, &gate.name);
-    let path = format!("/console/gates#gate-{}", gate.device);
-    Some(
-        item.text(text)
-            .help(others.join(" · "))
-            .go(ConsoleRole::Operator, "Show gate", path),
-    )
-}
-
-fn uncapital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_lowercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
-}
-
-/// Apps other than gates whose battery is nearly empty.
-fn of_apps(connection: &Connection, gates: &[Gate], now: Timestamp) -> Result<Vec<Item>> {
-    let is_gate = |app: &state::Running| gates.iter().any(|gate| gate.device.0 == app.id);
-    let low = state::running(connection, now)?.into_iter();
-    let low = low.filter(|app| app.online && app.low() && !is_gate(app));
-    let item = |app: state::Running| {
-        let text = format!("has {} % battery", app.battery.unwrap_or_default());
-        let path = format!("/console/devices/{}", app.id);
-        Item::new(
-            format!("app-{}", app.id),
-            Urgency::Soon,
-            "battery",
-            app.name,
-        )
-        .text(text)
-        .go(ConsoleRole::Viewer, "Show device", path)
-    };
-    Ok(low.map(item).collect())
 }
 
 /// Places that take nobody more.
@@ -485,15 +377,10 @@ fn backups(
 fn records(connection: &Connection) -> Result<Option<Item>> {
     let open = inconsistencies::waiting(connection)?;
     Ok((open > 0).then(|| {
-        let subject = if open == 1 {
-            "1 purchase".to_owned()
+        let (subject, text) = if open == 1 {
+            ("1 purchase".to_owned(), "does not add up")
         } else {
-            format!("{} inconsistencies", number(open))
-        };
-        let text = if open == 1 {
-            "does not add up"
-        } else {
-            "in purchases"
+            (format!("{} purchases", number(open)), "do not add up")
         };
         Item::new("sales", Urgency::Later, "sales", subject)
             .text(text)
