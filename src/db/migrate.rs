@@ -58,6 +58,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0030_everybody_out.sql")),
     M::up(include_str!("migrations/0031_folded_search.sql")),
     M::up(include_str!("migrations/0032_desk.sql")),
+    M::up(include_str!("migrations/0035_activity.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.

@@ -3,7 +3,6 @@
 use super::{
     Desk, answer_with,
     find::candidates,
-    since,
     verdict::{Finding, Verdict, remark},
 };
 use crate::admin::prelude::*;
@@ -11,11 +10,11 @@ use crate::{
     domain::{
         delegates,
         interactions::{
-            desk,
             draft::Draft,
             record::{self, record},
             refusing_rule::refusing_rule,
             types::{InteractionType, JOIN, OVERRIDE},
+            undo,
         },
     },
     types::{DelegateId, DelegateSelector, DeviceId, DeviceSelector},
@@ -257,15 +256,25 @@ impl Passage {
 pub(super) async fn undo(request: RequestContext) -> Result<Response> {
     let here = Desk::of(&request);
     let id = request.form.number("interaction")?.unwrap_or_default();
-    let since = since();
+    let caller = request.caller()?;
     let done = request.write(move |tx, ctx| {
-        let taken = desk::undo(tx, ctx, id, since)?;
+        let taken = undo::undo(tx, ctx, caller, undo::Page::Desk, id)?;
         let delegate = taken.delegates[0].map(|delegate| delegate.0);
         let word = match &*taken.kind {
             "check-out" => "Check-out undone",
             _ => "Check-in undone",
         };
-        Verdict::new(Finding::Told, word).of(tx, delegate)
+        let mut verdict = Verdict::new(Finding::Told, word).of(tx, delegate)?;
+        if verdict
+            .person
+            .as_ref()
+            .is_some_and(|person| person.deleted_at.is_some())
+        {
+            "Walk-in undone".clone_into(&mut verdict.word);
+            let remark = "The attendee is deleted with it, and can be restored on their page.";
+            verdict.remark = Some(remark.to_owned());
+        }
+        Ok(verdict)
     });
     let verdict = match done.await {
         Err(gone) if gone.kind == Kind::InteractionNotFound => {

@@ -3,6 +3,7 @@
 
 mod access;
 mod account;
+mod activity;
 mod audit;
 mod backups;
 mod configuration;
