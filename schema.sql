@@ -154,6 +154,8 @@ CREATE INDEX interactions_kind ON interactions (lower(interaction_type));
 CREATE INDEX interactions_stretch ON interactions (recorded_at / 600000);
 -- The last passages that a user recorded at a desk; gates have none.
 CREATE INDEX interactions_user ON interactions (user_id) WHERE user_id IS NOT NULL AND admitted = 0;
+-- What came in more than a minute after it happened: activity lists it by then, and all others by id.
+CREATE INDEX interactions_late ON interactions (moment) WHERE created_at - moment > 60000;
 
 CREATE TRIGGER delegates_take_part BEFORE DELETE ON delegates
 WHEN EXISTS (SELECT 1 FROM interactions WHERE first_delegate_id = OLD.id)
@@ -277,6 +279,7 @@ CREATE TABLE refusals (
 CREATE INDEX refusals_at ON refusals (at);
 CREATE INDEX refusals_delegate ON refusals (delegate_id) WHERE delegate_id IS NOT NULL;
 CREATE INDEX refusals_user ON refusals (user_id) WHERE user_id IS NOT NULL;
+CREATE INDEX refusals_late ON refusals (recorded_at) WHERE at - recorded_at > 60000;
 CREATE INDEX refusals_admitted ON refusals (substr(delegate, instr(delegate, ':') + 1)) WHERE admitted = 1;
 
 -- Tags that readers saw and no attendee had, until one gets it as `uhfId`.
@@ -323,6 +326,11 @@ CREATE TABLE audit (
 CREATE INDEX audit_record ON audit (record_type, record_id);
 -- Interactions that were taken back, by the user who had recorded them.
 CREATE INDEX audit_undone ON audit (json_extract(before, '$.origin.user'))
+    WHERE action = 'delete' AND record_type = 'interaction';
+-- The same in their order, and by attendee.
+CREATE INDEX audit_undone_order ON audit (id)
+    WHERE action = 'delete' AND record_type = 'interaction';
+CREATE INDEX audit_undone_delegate ON audit (json_extract(before, '$.firstDelegate.id'))
     WHERE action = 'delete' AND record_type = 'interaction';
 -- Changes that neither the audit nor interactions tell: records that an import made or took back, purchases,
 -- blocked codes, what went with a person who was erased, and records that show something else because of
@@ -706,6 +714,16 @@ CREATE TABLE wall_link (
     hash    BLOB NOT NULL,
     made_at INTEGER NOT NULL,
     actor   TEXT NOT NULL
+) STRICT;
+
+-- Views of the list of attendees that users saved.
+CREATE TABLE console_views (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    name    TEXT NOT NULL,
+    -- The filters as the address of the list has them, without typed words: nothing of a person.
+    query   TEXT NOT NULL,
+    UNIQUE (user_id, name)
 ) STRICT;
 
 -- Apps that ask to be let in while discovery is open. A code is free again when its request is

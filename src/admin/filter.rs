@@ -16,8 +16,6 @@ pub struct Times {
     pub since: Option<Timestamp>,
     /// Before this time.
     pub until: Option<Timestamp>,
-    /// `since` and `until` as they were typed.
-    pub typed: [String; 2],
 }
 
 impl<'a> Asked<'a> {
@@ -65,7 +63,6 @@ impl<'a> Asked<'a> {
             since,
             // The field has minutes, and includes the last one.
             until: until.map(|until| Timestamp(until.0.saturating_add(60_000))),
-            typed: ["since", "until"].map(|name| self.text(name)),
         }
     }
 

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::admin::prelude::*;
 use crate::{
+    domain::interactions::undo::Caller,
     identity::ConsoleRole,
     types::{UserId, secret::Digest, text::whole},
     web::{
@@ -199,6 +200,15 @@ impl RequestContext {
         self.current_user
             .as_ref()
             .ok_or_else(|| Error::new(Kind::Forbidden, "this needs a sign-in"))
+    }
+
+    /// The user, as far as an undo asks for them.
+    pub fn caller(&self) -> Result<Caller> {
+        let current_user = self.current_user()?;
+        Ok(Caller {
+            user: current_user.user,
+            role: current_user.role,
+        })
     }
 
     /// The context of what the page changes.

@@ -20,6 +20,7 @@ pub mod sign_in;
 pub mod throttle;
 pub mod tokens;
 pub mod users;
+pub mod views;
 pub mod wall_link;
 
 pub use app::App;

@@ -1,14 +1,15 @@
 //! The list of attendees, with search, filters, an expression, and export.
 
+use super::views::Views;
 use crate::admin::prelude::*;
 use crate::{
     admin::{export as file, filter::query, layout::number},
     core::search::Part,
     domain::{
         delegates::{
+            counted_types,
             find::{Found, Wanted, find},
             overview::holder,
-            types,
         },
         interactions::inside::places,
     },
@@ -44,25 +45,25 @@ const EXAMPLES: [(&str, &str); 6] = [
     ),
 ];
 
-/// Views of the list, and the query strings of them.
-const VIEWS: [(&str, &str); 4] = [
-    ("All", ""),
-    ("Arrived", "?been=yes"),
-    ("Not arrived", "?been=no"),
-    ("Deleted", "?deleted=1"),
-];
-
 /// What is looked for, and the query string that asks for it.
-struct Filter {
-    wanted: Wanted,
-    query: String,
+pub(super) struct Filter {
+    pub wanted: Wanted,
+    pub query: String,
 }
 
 impl Filter {
-    fn read(typed: &Fields) -> Self {
+    /// Reads a query string.
+    pub fn of(query: &str) -> Self {
+        let fields = form_urlencoded::parse(query.as_bytes()).into_owned();
+        Self::read(&Fields(fields.collect()))
+    }
+
+    pub fn read(typed: &Fields) -> Self {
         let device = typed.number("device").ok().flatten();
         let text = |name| typed.text(name).to_owned();
-        let names = ["q", "type", "flag", "device", "been", "search", "deleted"];
+        let names = [
+            "q", "type", "flag", "device", "been", "only", "search", "deleted",
+        ];
         Self {
             query: query(&names.map(|name| (name, typed.text(name)))),
             wanted: Wanted {
@@ -77,6 +78,11 @@ impl Filter {
                     _ => "",
                 },
                 deleted: typed.ticked("deleted"),
+                only: match typed.text("only") {
+                    "blocked" => "blocked",
+                    "noted" => "noted",
+                    _ => "",
+                },
                 search: text("search"),
             },
         }
@@ -92,14 +98,15 @@ impl Filter {
         wanted.deleted || !wanted.flag.is_empty() || !wanted.search.is_empty()
     }
 
-    /// The view that shows the same; empty where none does.
-    fn view(&self) -> &'static str {
-        let own = format!("?{}", self.query);
-        let found = VIEWS.iter().find(|(_, query)| {
-            let query = if query.is_empty() { "?" } else { query };
-            query == own
-        });
-        found.map_or("", |(name, _)| name)
+    /// The query string of the filters alone.
+    pub fn query_without_words(&self) -> String {
+        let fields = form_urlencoded::parse(self.query.as_bytes());
+        let fields: Vec<_> = fields.filter(|(name, _)| name != "q").collect();
+        let fields: Vec<_> = fields
+            .iter()
+            .map(|(name, value)| (&**name, &**value))
+            .collect();
+        query(&fields)
     }
 }
 
@@ -108,7 +115,7 @@ impl Filter {
 struct Page {
     part: FoundPart,
     layout: Layout,
-    types: Vec<String>,
+    types: Vec<(String, i64)>,
     devices: Vec<(i64, String)>,
 }
 
@@ -117,11 +124,13 @@ struct Page {
 struct FoundPart {
     layout: Layout,
     filter: Filter,
+    views: Views,
     found: Found,
     /// What is wrong with the expression.
     fault: Option<String>,
     /// What stands around it comes with it.
     is_part: bool,
+    is_counted: bool,
 }
 
 fn example_path(search: &str) -> String {
@@ -144,19 +153,22 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     }
     let zone = request.console.settings().zone.clone();
     let (part, is_part) = (part(&request.query)?, request.is_part());
-    let wanted = filter.wanted.clone();
-    let (found, fault, types, devices) = request
+    let user = request.current_user()?.user;
+    let (found, fault, types, devices, filter, views) = request
         .read(move |connection| {
-            let (found, fault) = match find(connection, &wanted, &zone, part) {
+            let wanted = &filter.wanted;
+            let views = Views::read(connection, user, &filter)?;
+            let (found, fault) = match find(connection, wanted, &zone, part) {
                 Err(cause) if matches!(cause.kind, Kind::InvalidSearch | Kind::Unavailable) => {
                     (Found::default(), Some(cause.message))
                 }
                 found => (found?, None),
             };
             if is_part {
-                return Ok((found, fault, Vec::new(), Vec::new()));
+                return Ok((found, fault, Vec::new(), Vec::new(), filter, views));
             }
-            Ok((found, fault, types(connection)?, places(connection)?))
+            let types = counted_types(connection)?;
+            Ok((found, fault, types, places(connection)?, filter, views))
         })
         .await?;
     let is_wrong = fault.is_some();
@@ -164,9 +176,11 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let part = FoundPart {
         layout: layout(),
         filter,
+        views,
         found,
         fault,
         is_part,
+        is_counted: false,
     };
     if is_part {
         return answer::form_page(is_wrong, &part);

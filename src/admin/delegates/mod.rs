@@ -7,7 +7,9 @@ mod merge;
 mod passage;
 mod record;
 mod remove;
+mod timeline;
 mod value;
+mod views;
 
 use crate::admin::prelude::*;
 use crate::domain::delegates::{RESOURCE, name_of};
@@ -18,6 +20,9 @@ pub(super) fn routes() -> Vec<Route> {
         .get("/console/delegates", list::show)
         .get("/console/delegates/count", list::count)
         .get("/console/delegates/export", list::export)
+        .get("/console/delegates/views", views::show)
+        .post("/console/delegates/views", views::save)
+        .post("/console/delegates/views/:id/delete", views::remove)
         .get("/console/delegates/:id", record::show)
         .then(OPERATOR)
         .post("/console/delegates/:id/passage", passage::pass)

@@ -1,6 +1,9 @@
 //! The record of an attendee: everything that is known, and what is done by hand.
 
-use super::{flag_meaning, missing, name_of, text};
+use super::{
+    flag_meaning, missing, name_of, text,
+    timeline::{self, Row, Timeline},
+};
 use crate::admin::prelude::*;
 use crate::{
     core::{
@@ -16,10 +19,7 @@ use crate::{
         },
         devices::{self, Offer},
         history::{Change, changes},
-        interactions::{
-            history::{self, Happening},
-            refusals::{self, Refused},
-        },
+        interactions::{history, undo::Caller},
         sales,
     },
     types::{
@@ -31,7 +31,7 @@ use serde_json::{Map, Value};
 
 /// Properties that the head of the page shows.
 const IN_HEAD: [&str; 4] = ["firstName", "lastName", "delegateType", "rawFlags"];
-/// Interactions, refusals and changes on a page.
+/// Changes on a page.
 const PAGE: usize = 20;
 
 #[derive(Template)]
@@ -69,9 +69,7 @@ struct Person {
     blocked: Vec<(Blocked, String)>,
     inside: Vec<(i64, String, Timestamp)>,
     places: Vec<Offer>,
-    interactions: Vec<Happening>,
-    interactions_next: Option<i64>,
-    refusals: Vec<Refused>,
+    timeline: Timeline,
     changes: Vec<Change>,
     changes_next: Option<i64>,
     created_at: Timestamp,
@@ -116,12 +114,13 @@ pub(super) async fn without_place(request: &RequestContext, why: &str) -> Result
 async fn page(request: &RequestContext, refused: Option<JustRefused>) -> Result<Page> {
     let id = request.id("id")?;
     let zone = request.console.settings().zone.clone();
-    let before = request.query.number("before")?;
-    let changes_before = request.query.number("changes")?;
+    let [before, changes, undone] =
+        ["before", "changes", "undone"].map(|name| request.query.number(name));
+    let (asked_for, caller) = ([before?, changes?, undone?], request.caller()?);
     let asked = request.query.number("device").ok().flatten();
     let device = refused.as_ref().map(|refused| refused.device).or(asked);
     let person = request
-        .read(move |connection| Person::read(connection, id, &zone, before, changes_before))
+        .read(move |connection| Person::read(connection, id, &zone, asked_for, caller))
         .await?;
     let places = person.places.iter();
     let places = places
@@ -164,8 +163,8 @@ impl Person {
         connection: &Connection,
         id: i64,
         zone: &Zone,
-        before: Option<i64>,
-        changes_before: Option<i64>,
+        [before, changes_before, undone]: [Option<i64>; 3],
+        caller: Caller,
     ) -> Result<Self> {
         let record = properties(connection, id, zone)?;
         let (created_at, updated_at, deleted_at) = overview::stamps(connection, id)?;
@@ -183,12 +182,6 @@ impl Person {
         };
         let (about, codes) = (about.map(named), filled(Kind::Code).map(named));
         let flags = text(&record, "rawFlags").chars();
-        let mut interactions = history::of_delegate(connection, id, before, PAGE + 1)?;
-        let more = interactions.len() > PAGE;
-        interactions.truncate(PAGE);
-        for one in &mut interactions {
-            one.data = one.data.as_deref().map(pretty);
-        }
         let of = HistoryOf {
             types: [RESOURCE.name; 2],
             table: RESOURCE.table,
@@ -215,9 +208,7 @@ impl Person {
             blocked: blocked.collect::<Result<_>>()?,
             inside: history::inside(connection, DelegateId(id))?,
             places,
-            interactions_next: interactions.last().map(|last| last.id).filter(|_| more),
-            interactions,
-            refusals: refusals::of_delegate(connection, id, PAGE)?,
+            timeline: Timeline::read(connection, id, before, undone, caller, zone)?,
             changes,
             changes_next,
             created_at,

@@ -14,6 +14,7 @@ use crate::{
             desk::{self, DeskResult, DeskRow},
             inside,
             types::{CHECK_IN, CHECK_OUT, InteractionType},
+            undo::OWN_MS,
         },
     },
     types::{DeviceId, error::Refusal},
@@ -28,9 +29,8 @@ const COOKIE: &str = "desk";
 const REMEMBERED_SECONDS: i64 = 14 * 24 * 3600;
 /// Places that the menu names; the others are on a page of their own.
 const PLACES_MAX: usize = 12;
-/// Passages that the desk lists, and how far back.
+/// Passages that the desk lists.
 const RECENT: usize = 10;
-const RECENT_MS: i64 = 16 * 3_600_000;
 
 pub(super) fn routes() -> Vec<Route> {
     Routes::access(OPERATOR)
@@ -206,9 +206,9 @@ async fn answer_with(request: &RequestContext, desk: Desk, verdict: Verdict) -> 
     page(request, desk, Some(verdict), None).await
 }
 
-/// The moment from which the desk lists passages and takes them back.
+/// The moment from which the desk lists passages, as it takes them back.
 fn since() -> Timestamp {
-    Timestamp(Timestamp::now().0 - RECENT_MS)
+    Timestamp(Timestamp::now().0 - OWN_MS)
 }
 
 /// Has the browser remember the place.

@@ -3,7 +3,6 @@
 use super::{
     Desk, answer_with,
     find::candidates,
-    since,
     verdict::{Finding, Verdict, remark},
     walk_in::refunded,
 };
@@ -13,11 +12,11 @@ use crate::{
         delegates,
         gate::walk_in::take_back,
         interactions::{
-            desk,
             draft::Draft,
             record::{self, record},
             refusing_rule::refusing_rule,
             types::{InteractionType, JOIN, OVERRIDE},
+            undo,
         },
     },
     types::{DelegateId, DelegateSelector, DeviceId, DeviceSelector},
@@ -259,22 +258,24 @@ impl Passage {
 pub(super) async fn undo(request: RequestContext) -> Result<Response> {
     let here = Desk::of(&request);
     let id = request.form.number("interaction")?.unwrap_or_default();
-    let since = since();
+    let caller = request.caller()?;
     let prices = request.console.settings();
     let done = request.write(move |tx, ctx| {
-        let taken = desk::undo(tx, ctx, id, since)?;
-        if let Some(taken_back) = take_back(tx, ctx, &taken)? {
-            let mut verdict = Verdict::new(Finding::Told, "Walk-in undone");
-            let refund = taken_back.refund.as_ref();
-            verdict.remark = refund.map(|refund| refunded(refund, &prices.walk_in));
-            return Ok(verdict);
-        }
-        let delegate = taken.delegates[0].map(|delegate| delegate.0);
-        let word = match &*taken.kind {
+        let taken = take_back(tx, ctx, caller, undo::Page::Desk, id)?;
+        let word = match &*taken.interaction.kind {
+            _ if taken.is_walk_in => "Walk-in undone",
             "check-out" => "Check-out undone",
             _ => "Check-in undone",
         };
-        Verdict::new(Finding::Told, word).of(tx, delegate)
+        let delegate = taken.interaction.delegates[0].map(|delegate| delegate.0);
+        let mut verdict = Verdict::new(Finding::Told, word).of(tx, delegate)?;
+        if taken.is_walk_in {
+            let gone = "The attendee is deleted with it, and can be restored on their page.";
+            let refund = taken.refund.as_ref();
+            let refund = refund.map(|refund| format!("{} ", refunded(refund, &prices.walk_in)));
+            verdict.remark = Some(refund.unwrap_or_default() + gone);
+        }
+        Ok(verdict)
     });
     let verdict = match done.await {
         Err(gone) if gone.kind == Kind::InteractionNotFound => {

@@ -2,13 +2,16 @@
 
 use super::{Progress, batch_path, device_input, failure};
 use crate::{
-    admin::{Area, Layout, RequestContext, answer, engine::Input, layout::number},
+    admin::{
+        Area, Layout, RequestContext, answer, engine::Input, interactions::activity::counts,
+        layout::number,
+    },
     core::{Context, audit},
     db::Store,
     domain::{
         delegates::overview,
         devices::{self, Offer},
-        interactions::rows,
+        interactions::{log::Counts, rows},
     },
     ops::import::{
         Batch, Stop, What,
@@ -41,6 +44,7 @@ struct ListPage {
     layout: Layout,
     rows: Vec<BatchRow>,
     before: Option<i64>,
+    counts: Counts,
 }
 
 #[derive(Template)]
@@ -126,12 +130,12 @@ fn count(number: u64) -> i64 {
 pub(super) async fn list(request: RequestContext) -> Result<Response> {
     let before = request.query.number("before")?.unwrap_or(i64::MAX);
     let work = request.console.imports.work();
-    let mut rows = request
+    let ctx = request.context();
+    let (mut rows, counts) = request
         .read(move |connection| {
             let found = batches::older(connection, before, PAGE + 1)?.into_iter();
-            found
-                .map(|batch| BatchRow::read(connection, batch, work.as_ref()))
-                .collect::<Result<Vec<_>>>()
+            let rows = found.map(|batch| BatchRow::read(connection, batch, work.as_ref()));
+            Ok((rows.collect::<Result<Vec<_>>>()?, counts(connection, &ctx)?))
         })
         .await?;
     let more = rows.len() > PAGE as usize;
@@ -140,6 +144,7 @@ pub(super) async fn list(request: RequestContext) -> Result<Response> {
         layout: request.layout("Import history", Some(Area::Interactions)),
         before: rows.last().filter(|_| more).map(|last| last.batch.id),
         rows,
+        counts,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::admin::prelude::*;
 use crate::{
-    admin::filter::{Asked, Times, query},
+    admin::filter::{Asked, Times},
     domain::interactions::log::find::{Finder, Wanted},
 };
 
@@ -14,6 +14,12 @@ pub struct Filter {
     pub delegate: String,
     /// Only what was refused.
     pub refused: bool,
+    /// Only what was taken back.
+    pub undone: bool,
+    /// One kind of what machines repeat, each by itself.
+    pub many: String,
+    /// Each of those that machines repeat by itself, imported ones as well.
+    pub single: bool,
     /// A search of interactions as the API takes it.
     pub search: String,
     /// The code of a refusal.
@@ -31,6 +37,9 @@ impl Filter {
             device: asked.number("device"),
             delegate: asked.text("delegate"),
             refused: query.ticked("refused"),
+            undone: false,
+            many: asked.text("many"),
+            single: false,
             search: asked.text("search"),
             code: asked.number("code"),
             times: asked.times(),
@@ -38,35 +47,14 @@ impl Filter {
         (filter, asked.failure())
     }
 
-    pub fn is_device(&self, id: &i64) -> bool {
-        self.device == Some(*id)
-    }
-
-    /// Whether it matches everything.
-    pub fn is_any(&self) -> bool {
-        self.query().is_empty()
-    }
-
-    pub fn query(&self) -> String {
-        let device = self.device.map(|id| id.to_string()).unwrap_or_default();
-        let code = self.code.map(|code| code.to_string()).unwrap_or_default();
-        query(&[
-            ("type", &self.kind),
-            ("device", &device),
-            ("delegate", &self.delegate),
-            ("search", &self.search),
-            ("code", &code),
-            ("since", &self.times.typed[0]),
-            ("until", &self.times.typed[1]),
-            ("refused", if self.refused { "on" } else { "" }),
-        ])
-    }
-
     pub fn prepare(&self, connection: &Connection, zone: &Zone) -> Result<Finder> {
         let wanted = Wanted {
             kind: self.kind.clone(),
             device: self.device,
             refused: self.refused,
+            undone: self.undone,
+            many: self.many.clone(),
+            single: self.single || !self.many.is_empty(),
             code: self.code,
             since: self.times.since,
             until: self.times.until,

@@ -1,21 +1,26 @@
-//! The newest lines as they come in, for who looks at them.
+//! The newest entries as they come in, for who looks at them.
 
-use super::{filter::Filter, tail::is_about_search};
+use super::{activity::offer_undo, filter::Filter};
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
-    domain::interactions::log::{PAGE, Place, find, lines::Line, since},
+    domain::interactions::{
+        log::{Entry, heads::Position, since},
+        undo::Caller,
+    },
     types::{Zone, error::Result},
 };
 use askama::Template;
 use futures_util::stream;
 use poem::Response;
-use std::collections::VecDeque;
+
+/// Entries of one message; of more, the newest.
+const MOST: usize = 20;
 
 #[derive(Template)]
-#[template(path = "interactions/lines.html")]
+#[template(path = "interactions/rows.html")]
 struct Part<'a> {
     layout: &'a Layout,
-    lines: &'a [Line],
+    entries: Vec<Entry>,
 }
 
 /// What a stream has told.
@@ -23,26 +28,24 @@ struct Told {
     request: RequestContext,
     filter: Filter,
     zone: Zone,
-    lines: VecDeque<Line>,
-    /// What of both tables is told; none before the first look.
-    seen: Option<Place>,
-    /// What the page had when it was made.
-    after: Option<Place>,
+    caller: Caller,
+    /// All up to here was told.
+    seen: Position,
 }
 
-/// The newest page of lines whenever there is something new in it: a whole one each time, so that
-/// nothing stands twice after a reconnect.
+/// Each message has the entries that came in since the one before. After a reconnect some come again; the page
+/// knows them by their names.
 pub(super) async fn stream(request: RequestContext) -> Result<Response> {
     let zone = request.console.settings().zone.clone();
     let (filter, _) = Filter::read(&request.query, &zone);
     let beats = request.beats()?;
+    let after = request.query.filled("after").and_then(Position::parse);
     let told = Told {
-        after: request.query.filled("after").and_then(Place::parse),
+        seen: after.map_or_else(|| request.look_up(Position::newest), Ok)?,
+        caller: request.caller()?,
         request,
         filter,
         zone,
-        lines: VecDeque::new(),
-        seen: None,
     };
     Ok(answer::events(stream::unfold(
         (told, beats),
@@ -50,13 +53,12 @@ pub(super) async fn stream(request: RequestContext) -> Result<Response> {
             loop {
                 beats.next().await?;
                 match told.look().await {
-                    Ok(true) => {
-                        let text = told.rendered()?;
-                        return Some((("lines", text), (told, beats)));
+                    Ok(entries) if entries.is_empty() => {}
+                    Ok(entries) => {
+                        let text = told.rendered(entries)?;
+                        return Some((("rows", text), (told, beats)));
                     }
-                    Ok(false) => {}
-                    Err(cause) if is_about_search(&cause) => return None,
-                    Err(cause) => tracing::warn!("live interactions: {cause}"),
+                    Err(cause) => tracing::warn!("live activity: {cause}"),
                 }
             }
         },
@@ -64,41 +66,33 @@ pub(super) async fn stream(request: RequestContext) -> Result<Response> {
 }
 
 impl Told {
-    /// Looks for what is new; false when nothing is.
-    async fn look(&mut self) -> Result<bool> {
+    /// Looks for what is new.
+    async fn look(&mut self) -> Result<Vec<Entry>> {
         let store = &self.request.console.store;
-        let at = store.look_up(Place::newest)?;
-        if self.seen == Some(at) {
-            return Ok(false);
+        let at = store.look_up(Position::newest)?;
+        if self.seen == at {
+            return Ok(Vec::new());
         }
         let (filter, zone, seen) = (self.filter.clone(), self.zone.clone(), self.seen);
-        let new = store
+        let mut entries = store
             .read(move |connection| {
                 let finder = filter.prepare(connection, &zone)?;
-                match seen {
-                    Some(seen) => since(connection, &finder, seen, at),
-                    None => find(connection, &finder, at).map(|found| found.lines),
-                }
+                since(connection, &finder, seen, at, MOST, &zone)
             })
             .await?;
-        let first = self.seen.replace(at).is_none();
-        let any = !new.is_empty();
-        for line in new.into_iter().rev() {
-            self.lines.push_front(line);
-        }
-        self.lines.truncate(PAGE);
-        // What the page was made with need not be told again.
-        Ok(any && !(first && self.after == Some(at)))
+        self.seen = at;
+        offer_undo(&mut entries, self.caller);
+        Ok(entries)
     }
 
-    fn rendered(&mut self) -> Option<String> {
+    fn rendered(&self, entries: Vec<Entry>) -> Option<String> {
         let layout = self.request.layout("", Some(Area::Interactions));
         let part = Part {
             layout: &layout,
-            lines: self.lines.make_contiguous(),
+            entries,
         };
         part.render()
-            .inspect_err(|cause| tracing::error!("live interactions: {cause}"))
+            .inspect_err(|cause| tracing::error!("live activity: {cause}"))
             .ok()
     }
 }

@@ -7,6 +7,7 @@ use crate::domain::{
         history::{self, Sender},
         remove,
         rows::{self, Interaction},
+        undo::{self, Caller, may_undo},
     },
 };
 use serde_json::Value;
@@ -33,6 +34,7 @@ struct Page {
     data: Option<String>,
     /// The length of data that is too long to be shown.
     data_bytes: Option<i64>,
+    can_undo: bool,
 }
 
 struct Participant {
@@ -43,14 +45,15 @@ struct Participant {
 
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    let read = move |connection: &Connection, layout| Page::read(connection, layout, id);
+    let caller = request.caller()?;
+    let read = move |connection: &Connection, layout| Page::read(connection, layout, caller, id);
     request
         .page(&format!("Interaction {id}"), Area::Interactions, read)
         .await
 }
 
 impl Page {
-    fn read(connection: &Connection, layout: Layout, id: i64) -> Result<Self> {
+    fn read(connection: &Connection, layout: Layout, caller: Caller, id: i64) -> Result<Self> {
         let found = rows::find(connection, id)?.ok_or_else(|| {
             Error::new(
                 Kind::InteractionNotFound,
@@ -80,6 +83,9 @@ impl Page {
             answers,
             data_bytes: (length > DATA_MAX).then(|| i64::try_from(length).unwrap_or(i64::MAX)),
             data: text.filter(|_| length <= DATA_MAX),
+            can_undo: undo::recorded(connection, id)?.is_some_and(|recorded| {
+                may_undo(caller, undo::Page::Activity, &recorded, Timestamp::now())
+            }),
             kind: found.kind,
             recorded_at: found.recorded_at,
             created_at: found.created_at,

@@ -8,7 +8,7 @@ use crate::{
         devices,
         interactions::{
             late_codes,
-            log::{find_refusals, lines::Line},
+            log::{Counts, Entry, find_refusals, lines::Line},
         },
     },
     types::spreadsheet::csv_bytes,
@@ -37,13 +37,15 @@ pub const CODES: [(i64, &str); 8] = [
 struct Page {
     layout: Layout,
     list: List,
-    lines: Vec<Line>,
+    entries: Vec<Entry>,
     /// Scans of codes that attendees have by now.
     late: usize,
+    counts: Counts,
 }
 
 pub(super) async fn list(request: RequestContext) -> Result<Response> {
-    let zone = request.console.settings().zone.clone();
+    let ctx = request.context();
+    let zone = ctx.settings.zone.clone();
     let (filter, failure) = Filter::read(&request.query, &zone);
     let from = request.query.number("from").ok().flatten();
     let devices = request.look_up(devices::offers)?.into_iter();
@@ -68,8 +70,9 @@ pub(super) async fn list(request: RequestContext) -> Result<Response> {
         Ok(Page {
             layout,
             list,
-            lines,
+            entries: lines.into_iter().map(Entry::One).collect(),
             late: late_codes::find(connection)?.len(),
+            counts: super::activity::counts(connection, &ctx)?,
         })
     };
     let page = request.read(read).await?;
@@ -138,7 +141,8 @@ impl Rest {
     }
 }
 
-const COLUMNS: [&str; 11] = [
+/// Columns of exports of activity.
+pub(super) const COLUMNS: [&str; 11] = [
     "at",
     "recordedAt",
     "type",
@@ -152,7 +156,7 @@ const COLUMNS: [&str; 11] = [
     "sentBy",
 ];
 
-fn cells(line: Line, zone: &Zone) -> [String; COLUMNS.len()] {
+pub(super) fn cells(line: Line, zone: &Zone) -> [String; COLUMNS.len()] {
     let id = |id: Option<i64>| id.map(|id| id.to_string()).unwrap_or_default();
     [
         zone.plain(line.at),

@@ -11,10 +11,14 @@ use crate::{
         devices,
         interactions::{presence::PresenceChange, types},
     },
-    types::{DelegateCode, DeviceId, Zone, error::Result},
+    types::{
+        DelegateCode, DeviceId, Zone,
+        error::{Kind, Result},
+    },
 };
 use rusqlite::Connection;
 use serde_json::json;
+use std::time::Duration;
 
 /// Attendees on a page.
 const PAGE: usize = 50;
@@ -32,6 +36,8 @@ pub struct Wanted {
     /// Whether they checked in at the device or below, or anywhere: `yes`, `no` or empty.
     pub been: &'static str,
     pub deleted: bool,
+    /// Only those with a blocked ticket (`blocked`), or with a note for gates (`noted`); otherwise empty.
+    pub only: &'static str,
     /// An expression as the API takes it.
     pub search: String,
 }
@@ -44,6 +50,7 @@ impl Wanted {
         self.deleted
             || self.device.is_some()
             || !self.been.is_empty()
+            || !self.only.is_empty()
             || texts.iter().any(|text| !text.is_empty())
     }
 
@@ -66,6 +73,38 @@ impl Wanted {
             Some(found) => filters.among(&found.ids),
             None => filters,
         })
+    }
+
+    /// Counts all that is asked for; none where that takes longer.
+    pub fn count_within(
+        &self,
+        connection: &Connection,
+        zone: &Zone,
+        most: Duration,
+    ) -> Result<Option<i64>> {
+        if !self.is_narrow() {
+            return Ok(i64::try_from(count(connection)?).ok());
+        }
+        match self.search(connection, zone)?.ids(connection, most) {
+            Ok(ids) => Ok(i64::try_from(ids.len()).ok()),
+            Err(cause) if matches!(cause.kind, Kind::InvalidSearch | Kind::Unavailable) => Ok(None),
+            Err(cause) => Err(cause),
+        }
+    }
+
+    /// Those who are marked as asked for; none where nothing is asked.
+    fn marked(&self, connection: &Connection) -> Result<Option<Vec<i64>>> {
+        let sql = match self.only {
+            "blocked" => {
+                "SELECT DISTINCT b.delegate_id FROM blocked_codes b JOIN delegates p ON p.id = b.delegate_id
+                 WHERE p.barcode IS NULL"
+            }
+            "noted" => "SELECT delegate_id FROM gate_notes",
+            _ => return Ok(None),
+        };
+        let mut statement = connection.prepare_cached(sql)?;
+        let ids = statement.query_map([], |row| row.get(0))?;
+        Ok(Some(ids.collect::<rusqlite::Result<_>>()?))
     }
 
     /// All that is asked for but the words.
@@ -98,6 +137,9 @@ impl Wanted {
         }
         for filter in filters {
             search = search.and_search(Search::parse(&SEARCHED, &filter.to_string(), zone, None)?);
+        }
+        if let Some(ids) = self.marked(connection)? {
+            search = search.among(&ids);
         }
         Ok(match own {
             Some(own) => search.and_search(own),

@@ -173,6 +173,16 @@ pub fn common_types(connection: &Connection, limit: usize) -> Result<Vec<String>
     Ok(types.collect::<rusqlite::Result<_>>()?)
 }
 
+/// The types there are, by name, and how many attendees each has.
+pub fn counted_types(connection: &Connection) -> Result<Vec<(String, i64)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT delegate_type, count(*) FROM delegates
+         WHERE delegate_type <> '' AND deleted_at IS NULL GROUP BY delegate_type ORDER BY 1 LIMIT 100",
+    )?;
+    let types = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(types.collect::<rusqlite::Result<_>>()?)
+}
+
 /// How many delegates there are.
 pub fn count(connection: &Connection) -> Result<u64> {
     let sql = "SELECT count(*) FROM delegates WHERE deleted_at IS NULL";

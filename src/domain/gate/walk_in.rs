@@ -15,6 +15,7 @@ use crate::{
             refusals,
             rows::Interaction,
             types::{CHECK_IN, JOIN},
+            undo,
         },
         sales::till::{self, Refund},
     },
@@ -251,30 +252,35 @@ impl Newcomer {
     }
 }
 
-/// A walk-in that was taken back.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What was taken back.
+#[derive(Debug)]
 pub struct TakenBack {
+    /// As it was.
+    pub interaction: Interaction,
+    /// Whether it was a walk-in, whose attendee was deleted with it.
+    pub is_walk_in: bool,
+    /// What is given back to them.
     pub refund: Option<Refund>,
 }
 
-/// Takes a walk-in back whose check-in was taken back: deletes the attendee whom it created, softly, and refunds
-/// what was paid. None where the check-in was no walk-in's, or the attendee was somewhere since.
-pub fn take_back(tx: &Tx<'_>, ctx: &Context, check_in: &Interaction) -> Result<Option<TakenBack>> {
-    let Some(delegate) = check_in.delegates[0].filter(|_| check_in.kind == CHECK_IN.name) else {
-        return Ok(None);
-    };
-    let is_newcomer = tx
-        .prepare_cached(
-            "SELECT 1 FROM delegates WHERE id = ?1 AND created_at = ?2 AND deleted_at IS NULL AND NOT EXISTS
-                 (SELECT 1 FROM interactions WHERE first_delegate_id = ?1 AND created_at > ?2)",
-        )?
-        .exists((delegate, check_in.created_at))?;
-    if !is_newcomer {
-        return Ok(None);
-    }
-    let refund = till::refund(tx, ctx, delegate)?;
-    write::delete(tx, ctx, &RESOURCE, delegate.0)?;
-    Ok(Some(TakenBack { refund }))
+/// Takes back an interaction on a page of the console; of a walk-in that paid, the money is given back.
+///
+/// # Errors
+/// As [`undo::undo`].
+pub fn take_back(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    caller: undo::Caller,
+    page: undo::Page,
+    id: i64,
+) -> Result<TakenBack> {
+    let (interaction, newcomer) = undo::undo(tx, ctx, caller, page, id)?;
+    let refund = newcomer.map(|delegate| till::refund(tx, ctx, delegate));
+    Ok(TakenBack {
+        interaction,
+        is_walk_in: newcomer.is_some(),
+        refund: refund.transpose()?.flatten(),
+    })
 }
 
 /// Checks that somebody has a name.

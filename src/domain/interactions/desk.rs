@@ -1,19 +1,11 @@
 //! The desk's own view of what happened: the newest passages that one user recorded, refusals and undone ones
 //! among them.
 
-use super::{
-    remove,
-    rows::{self, Interaction},
-    types::{self, CHECK_IN, CHECK_OUT, OVERRIDE},
-};
+use super::types::{CHECK_IN, CHECK_OUT, OVERRIDE};
 use crate::{
-    core::{Context, audit},
-    db::Tx,
+    core::audit,
     domain::{delegates, devices::NAME},
-    types::{
-        Timestamp, UserId,
-        error::{Error, Kind, Result},
-    },
+    types::{Timestamp, UserId, error::Result},
 };
 use rusqlite::{Connection, Row, params};
 use std::cmp::Reverse;
@@ -70,28 +62,6 @@ pub fn recent(
     rows.sort_by_key(|row| Reverse(row.at));
     rows.truncate(limit);
     Ok(rows)
-}
-
-/// Takes back a passage that a user recorded since a moment, and gives it as it was.
-///
-/// # Errors
-/// [`Kind::Forbidden`] for any other interaction; [`Kind::InteractionNotFound`].
-pub fn undo(tx: &Tx<'_>, ctx: &Context, id: i64, since: Timestamp) -> Result<Interaction> {
-    let taken = rows::find(tx, id)?.ok_or_else(|| remove::missing(&id))?;
-    let is_own = tx
-        .prepare_cached(
-            "SELECT 1 FROM interactions
-             WHERE id = ?1 AND user_id = ?2 AND admitted = 0 AND created_at >= ?3",
-        )?
-        .exists(params![id, ctx.user, since])?;
-    if !is_own || types::passage_effect(&taken.kind).is_none() {
-        return Err(Error::new(
-            Kind::Forbidden,
-            "the desk takes back only what you recorded there today",
-        ));
-    }
-    remove::remove(tx, ctx, id)?;
-    Ok(taken)
 }
 
 fn recorded(

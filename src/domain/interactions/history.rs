@@ -4,6 +4,7 @@ use super::{
     everybody_out,
     judge::DeviceCache,
     presence::{self, PresenceChange},
+    undo::Recorded,
 };
 use crate::{
     domain::{delegates, devices},
@@ -16,9 +17,9 @@ use std::cmp::Reverse;
 #[derive(Debug, Clone)]
 pub struct Happening {
     pub id: i64,
-    /// Its type.
-    pub kind: String,
-    /// When it was recorded.
+    /// Its type, and who sent it when.
+    pub recorded: Recorded,
+    /// When it happened.
     pub at: Timestamp,
     /// The devices: id and name.
     pub places: Vec<(i64, String)>,
@@ -26,8 +27,6 @@ pub struct Happening {
     pub others: Vec<(i64, String)>,
     /// Who sent it.
     pub by: String,
-    /// Whether a gate decided while offline.
-    pub admitted: bool,
     /// Its data, as JSON.
     pub data: Option<String>,
 }
@@ -41,7 +40,7 @@ pub fn of_delegate(
 ) -> Result<Vec<Happening>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, interaction_type, recorded_at, first_delegate_id, second_delegate_id, third_delegate_id,
-             first_device_id, second_device_id, third_device_id, client_id, user_id, admitted, data
+             first_device_id, second_device_id, third_device_id, client_id, user_id, admitted, data, created_at
          FROM interactions
          WHERE (first_delegate_id = ?1 OR second_delegate_id = ?1 OR third_delegate_id = ?1) AND id < ?2
          ORDER BY id DESC LIMIT ?3",
@@ -70,12 +69,16 @@ pub fn of_delegate(
         }
         found.push(Happening {
             id: row.get(0)?,
-            kind: row.get(1)?,
+            recorded: Recorded {
+                kind: row.get(1)?,
+                user: row.get(10)?,
+                admitted: row.get(11)?,
+                created_at: row.get(13)?,
+            },
             at: row.get(2)?,
             places,
             others,
             by,
-            admitted: row.get(11)?,
             data,
         });
     }

@@ -11,6 +11,7 @@
 //! - `everybody_out`: check-outs of everybody inside a place, at a time of the day
 //! - `batch`: many at once, in slices
 //! - `answers`: outcomes as status and JSON; `schemas`: their shapes in the API's document
+//! - `undo`: who may take back what, on which page of the console
 //! - `history`: what one delegate did, for people to read
 //! - `log`: interactions and refusals as people look through them, the newest first
 //! - `late_codes`: scans of codes that an import brought later
@@ -48,4 +49,5 @@ pub mod spelling;
 #[cfg(test)]
 mod tests;
 pub mod types;
+pub mod undo;
 mod walk_in;

@@ -17,6 +17,10 @@ pub struct InteractionType {
     pub name: &'static str,
     /// As pages explain it.
     pub label: &'static str,
+    /// As activity tells it of the first delegate, and the word before the place.
+    pub told: (&'static str, &'static str),
+    /// As activity calls many of them, for a type that machines repeat.
+    pub repeated: Option<&'static str>,
     /// What it does to the first delegate's presence at the first device.
     pub presence_effect: Option<PresenceChange>,
     /// What it does in place of that where a second delegate takes part.
@@ -48,6 +52,8 @@ impl InteractionType {
         Self {
             name,
             label,
+            told: (name, "at"),
+            repeated: None,
             presence_effect: None,
             effect_with_second: None,
             effect_where_counted: None,
@@ -70,12 +76,14 @@ impl InteractionType {
 
 /// Goes in, if the rules allow.
 pub const CHECK_IN: InteractionType = InteractionType {
+    told: ("checked in", "at"),
     judged: Some(Passage::In),
     of_gates: true,
     ..InteractionType::with_effect("check-in", "Check-in", PresenceChange::Enter)
 };
 /// Goes in, whatever the rules say.
 pub const OVERRIDE: InteractionType = InteractionType {
+    told: ("admitted against the rules", "at"),
     of_gates: true,
     ..InteractionType::with_effect(
         "check-in-override",
@@ -85,38 +93,59 @@ pub const OVERRIDE: InteractionType = InteractionType {
 };
 /// Goes out.
 pub const CHECK_OUT: InteractionType = InteractionType {
+    told: ("checked out", "at"),
     judged: Some(Passage::Out),
     of_gates: true,
     ..InteractionType::with_effect("check-out", "Check-out", PresenceChange::Exit)
 };
 /// Is registered for a place.
 pub const JOIN: InteractionType = InteractionType {
+    told: ("registered", "for"),
     of_gates: true,
     ..InteractionType::with_effect("join", "Registration", PresenceChange::Join)
 };
 /// Owns a device, and may read it.
-pub const OWN: InteractionType = InteractionType::new("own", "Ownership");
+pub const OWN: InteractionType = InteractionType {
+    told: ("became the owner", "of"),
+    ..InteractionType::new("own", "Ownership")
+};
 /// Gives a contact.
-pub const LEAD: InteractionType = InteractionType::new("lead", "Lead");
+pub const LEAD: InteractionType = InteractionType {
+    told: ("gave a contact", "at"),
+    ..InteractionType::new("lead", "Lead")
+};
 /// Asks another for a connection.
 pub const CONNECT: InteractionType = InteractionType {
+    told: ("asked for a connection", "at"),
+    repeated: Some("requests for connections"),
     follow_up: Some(FollowUp::Connect),
     ..InteractionType::new("connect", "Connection request")
 };
+/// Many of what readers notice.
+const SIGHTINGS: &str = "sightings";
 /// A tag was read at a place.
-pub const SEEN: InteractionType = InteractionType::new("seen", "Seen by a reader");
+pub const SEEN: InteractionType = InteractionType {
+    told: ("seen", "at"),
+    repeated: Some(SIGHTINGS),
+    ..InteractionType::new("seen", "Seen by a reader")
+};
 /// Came into a place, by what readers noticed.
 pub const ENTERED: InteractionType = InteractionType {
+    told: ("came in", "at"),
+    repeated: Some(SIGHTINGS),
     effect_where_counted: Some(PresenceChange::Enter),
     ..InteractionType::new("entered", "Entered, noticed by a reader")
 };
 /// Left a place, by what readers noticed.
 pub const EXITED: InteractionType = InteractionType {
+    told: ("went out", "at"),
+    repeated: Some(SIGHTINGS),
     effect_where_counted: Some(PresenceChange::Exit),
     ..InteractionType::new("exited", "Exited, noticed by a reader")
 };
 /// Two who asked each other.
 pub const CONNECTED: InteractionType = InteractionType {
+    told: ("connected", "at"),
     postable: false,
     ..InteractionType::new("connected", "Connection, made by the server")
 };
@@ -127,20 +156,34 @@ pub static TYPES: [InteractionType; 17] = [
     OVERRIDE,
     CHECK_OUT,
     JOIN,
-    InteractionType::with_effect("booking", "Booking", PresenceChange::Join),
-    InteractionType::with_effect("cancel-booking", "Cancelled booking", PresenceChange::Leave),
     InteractionType {
+        told: ("booked", "at"),
+        ..InteractionType::with_effect("booking", "Booking", PresenceChange::Join)
+    },
+    InteractionType {
+        told: ("cancelled the booking", "at"),
+        ..InteractionType::with_effect("cancel-booking", "Cancelled booking", PresenceChange::Leave)
+    },
+    InteractionType {
+        told: ("no longer invited", "to"),
         effect_with_second: Some(PresenceChange::LeaveSecond),
         ..InteractionType::with_effect("uninvite", "Withdrawn invitation", PresenceChange::Leave)
     },
     OWN,
     LEAD,
     InteractionType {
+        told: ("sent feedback", "at"),
         follow_up: Some(FollowUp::FlagFeedback),
         ..InteractionType::new("feedback", "Feedback")
     },
-    InteractionType::new("order", "Order"),
-    InteractionType::new("order-cleared", "Order ready"),
+    InteractionType {
+        told: ("ordered", "at"),
+        ..InteractionType::new("order", "Order")
+    },
+    InteractionType {
+        told: ("can collect an order", "at"),
+        ..InteractionType::new("order-cleared", "Order ready")
+    },
     CONNECT,
     CONNECTED,
     SEEN,
@@ -195,6 +238,11 @@ pub fn passage_effect(name: &str) -> Option<PresenceChange> {
 /// The passage that the rules judge a type by.
 pub fn judged(name: &str) -> Option<Passage> {
     find(name)?.judged
+}
+
+/// What activity calls many of a type that machines repeat.
+pub fn repeated(name: &str) -> Option<&'static str> {
+    find(name)?.repeated
 }
 
 /// The names of the types of one effect on presence.

@@ -1,9 +1,9 @@
 //! The undo of a walk-in: the attendee goes with the check-in that came with them.
 
 use super::{
-    confine::UNDO_MS,
-    everybody_out,
+    confine, everybody_out,
     types::{CHECK_IN, JOIN},
+    undo,
 };
 use crate::{
     core::Context,
@@ -12,16 +12,19 @@ use crate::{
 };
 use rusqlite::OptionalExtension;
 
-/// The attendee whom this caller registered together with a check-in, in the last ten minutes; `None` as soon
+/// The attendee whom this caller registered together with a check-in, for as long as the caller may take that back; `None` as soon
 /// as anything else happened to them.
 pub fn made_with(tx: &Tx<'_>, ctx: &Context, check_in: i64) -> Result<Option<DelegateId>> {
     let made = tx
         .prepare_cached(
             "SELECT p.id FROM interactions i JOIN delegates p ON p.id = i.first_delegate_id
-             WHERE i.id = ?1 AND i.interaction_type = ?2 AND i.client_id = ?3 AND i.created_at >= ?4
+             WHERE i.id = ?1 AND i.interaction_type = ?2 AND i.client_id IS ?3
+                 AND (?3 IS NOT NULL OR i.user_id = ?8) AND i.created_at >= ?4
                  AND p.created_at = i.created_at AND p.deleted_at IS NULL
-                 AND (SELECT group_concat(action || ' ' || actor) FROM audit
-                      WHERE record_type = 'delegate' AND record_id = p.id) = 'create ' || ?5
+                 AND EXISTS (SELECT 1 FROM audit
+                     WHERE record_type = 'delegate' AND record_id = p.id AND action = 'create' AND actor = ?5)
+                 AND NOT EXISTS (SELECT 1 FROM audit
+                     WHERE record_type = 'delegate' AND record_id = p.id AND (actor <> ?5 OR at > i.created_at))
                  AND NOT EXISTS (
                      SELECT 1 FROM interactions o WHERE o.first_delegate_id = p.id AND o.id <> i.id
                          AND NOT (o.created_at = i.created_at AND (o.interaction_type = ?6 OR o.data IS ?7)))
@@ -31,7 +34,8 @@ pub fn made_with(tx: &Tx<'_>, ctx: &Context, check_in: i64) -> Result<Option<Del
                      UNION ALL SELECT 1 FROM delegates WHERE parent_id = p.id OR previous_id = p.id OR owner_id = p.id
                      UNION ALL SELECT 1 FROM blocked_codes WHERE delegate_id = p.id
                      UNION ALL SELECT 1 FROM gate_notes WHERE delegate_id = p.id
-                     UNION ALL SELECT 1 FROM transaction_delegates WHERE delegate_id = p.id
+                     UNION ALL SELECT 1 FROM transaction_delegates s JOIN transactions t ON t.id = s.transaction_id
+                         WHERE s.delegate_id = p.id AND (t.created_at <> i.created_at OR t.client_id IS NOT NULL)
                      UNION ALL SELECT 1 FROM messages WHERE delegate_id = p.id
                      UNION ALL SELECT 1 FROM users WHERE delegate_id = p.id)",
         )?
@@ -40,10 +44,11 @@ pub fn made_with(tx: &Tx<'_>, ctx: &Context, check_in: i64) -> Result<Option<Del
                 check_in,
                 CHECK_IN.name,
                 ctx.client,
-                tx.now().0 - UNDO_MS,
+                tx.now().0 - if ctx.client.is_some() { confine::UNDO_MS } else { undo::OWN_MS },
                 ctx.actor,
                 JOIN.name,
-                everybody_out::DATA
+                everybody_out::DATA,
+                ctx.user
             ],
             |row| row.get(0),
         )

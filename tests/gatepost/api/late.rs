@@ -259,7 +259,7 @@ fn an_admitted_scan_of_an_unknown_code_counts_and_is_recorded_once_somebody_has_
         .get("/console/interactions/refusals");
     assert!(
         page.shown()
-            .contains("unknown code LATE-1; the gate let the person in")
+            .contains("Unknown code LATE-1; the gate let the person in")
     );
     // The feed tells it as created.
     let cursor = venue.all.get("/changes?types=interaction").body["meta"]["cursor"].clone();

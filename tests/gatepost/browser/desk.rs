@@ -16,7 +16,7 @@ fn people() -> Vec<(String, String)> {
     (1..=30).map(person).collect()
 }
 
-fn open_desk() -> (tempfile::TempDir, Served, Browser) {
+pub fn open_desk() -> (tempfile::TempDir, Served, Browser) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("event.db");
     let served = Served::start(&file);
@@ -104,4 +104,31 @@ fn a_name_of_several_is_chosen_and_an_unknown_one_walks_in() {
     assert_eq!(verdict(&browser)[1], json!("Zoë Unheard"));
     let faults = Examiner::installed().faults(&browser, "desk with a verdict");
     assert!(faults.is_empty(), "{faults:?}");
+}
+
+#[test]
+fn keys_undo_the_last_choose_the_place_and_open_a_walk_in() {
+    let (_folder, _served, browser) = open_desk();
+    type_text(&browser, "TICKET-01");
+    browser.key("Enter", 0);
+    browser.tells("Checked in");
+    let word = || verdict(&browser)[0].clone();
+    // Not what is typed: that is the browser's own undo.
+    type_text(&browser, "Gu");
+    browser.key("z", 2);
+    assert_ne!(word(), json!("Check-in undone"));
+    browser.key("Escape", 0);
+    browser.key("z", 2);
+    browser.until("the last one is undone", || {
+        word() == json!("Check-in undone")
+    });
+    assert_eq!(verdict(&browser)[2], json!("desk-field"));
+    browser.key("F2", 0);
+    browser.until("the places are open", || browser.has(".desk-place[open]"));
+    browser.key("Escape", 0);
+    browser.until("they are closed", || !browser.has(".desk-place[open]"));
+    browser.key("F4", 0);
+    browser.until("the panel is there", || browser.has("#walk-in"));
+    let focused = browser.run("return document.activeElement.name", &[]);
+    assert_eq!(focused, json!("firstName"));
 }

@@ -3,6 +3,7 @@
 //!
 //! `GATEPOST_PICTURES=FOLDER` keeps the pictures of the handbook.
 
+mod activity;
 mod app;
 mod chromium;
 mod dashboard;

@@ -227,6 +227,9 @@ impl Browser {
         let (code, number, text) = match key {
             "Enter" => (key.to_owned(), 13, "\r"),
             "Tab" => (key.to_owned(), 9, ""),
+            "Escape" => (key.to_owned(), 27, ""),
+            "F2" => (key.to_owned(), 113, ""),
+            "F4" => (key.to_owned(), 115, ""),
             letter => (format!("Key{letter}"), letter.as_bytes()[0].into(), ""),
         };
         for kind in ["keyDown", "keyUp"] {

@@ -385,6 +385,49 @@ fn a_walk_in_pays_and_is_refunded_when_it_is_undone() {
 }
 
 #[test]
+fn a_walk_in_that_is_undone_takes_its_attendee_along_unless_more_happened() {
+    let server = Server::start();
+    let gate = server.caller_with_all();
+    let venue = venue(&gate);
+    let crew = server.crew(ConsoleRole::Operator);
+    let people: i64 = server.value("SELECT count(*) FROM delegates WHERE deleted_at IS NULL");
+    let left =
+        || server.value::<i64>("SELECT count(*) FROM delegates WHERE deleted_at IS NULL") - people;
+    let last = || {
+        server
+            .value::<i64>("SELECT max(id) FROM interactions WHERE interaction_type = 'check-in'")
+            .to_string()
+    };
+    let walk_in = |name: &str| {
+        let person = [("firstName", name), ("lastName", "Kessler")];
+        crew.at_desk("walk-in", &venue.hall, &person).shown();
+    };
+    walk_in("Marta");
+    assert_eq!(left(), 1);
+    let html = crew
+        .at_desk("undo", &venue.hall, &[("interaction", &last())])
+        .shown();
+    assert!(
+        html.contains("Walk-in undone") && html.contains("Marta Kessler"),
+        "{html}"
+    );
+    assert_eq!(left(), 0);
+    // Somebody who was sent elsewhere since stays.
+    walk_in("Nora");
+    let id: i64 = server.value("SELECT max(id) FROM delegates");
+    let check_in = last();
+    gate.interact(
+        "lead",
+        &json!({"delegate": id, "device": venue.hall.parse::<i64>().expect("an id")}),
+    );
+    let html = crew
+        .at_desk("undo", &venue.hall, &[("interaction", &check_in)])
+        .shown();
+    assert!(html.contains("Check-in undone"), "{html}");
+    assert_eq!(left(), 1);
+}
+
+#[test]
 fn the_desk_is_for_operators_and_remembers_its_place() {
     let server = Server::start();
     let gate = server.caller_with_all();

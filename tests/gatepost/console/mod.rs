@@ -3,6 +3,7 @@
 
 mod access;
 mod account;
+mod activity;
 mod arrived;
 mod audit;
 mod backups;

@@ -1,15 +1,16 @@
-//! Finding interactions and refusals within a stretch of ids.
+//! Finding interactions, refusals, what was taken back, and imports within a stretch of ids.
 
+use super::heads::{Head, Key};
 use crate::{
     core::search::{Conditions, Search},
     domain::{
         delegates::{People, people},
-        interactions::list::SEARCHED,
+        interactions::{everybody_out, list::SEARCHED, types::TYPES},
     },
     types::{Timestamp, Zone, error::Result, text::fold},
 };
-use rusqlite::{Connection, params_from_iter, types::Value};
-use std::{fmt::Write, ops::RangeInclusive};
+use rusqlite::{Connection, Row, params_from_iter, types::Value};
+use std::{fmt::Write, ops::RangeInclusive, sync::LazyLock};
 
 /// Delegates that a text may mean for their interactions to be found one by one.
 const DELEGATES_MAX: usize = 200;
@@ -24,6 +25,12 @@ pub struct Wanted {
     pub device: Option<i64>,
     /// Only what was refused.
     pub refused: bool,
+    /// Only what was taken back.
+    pub undone: bool,
+    /// One kind of what machines repeat, as it is called; empty for all.
+    pub many: String,
+    /// Each of those that machines repeat by itself.
+    pub single: bool,
     /// The code of a refusal.
     pub code: Option<i64>,
     /// Refusals from this time on.
@@ -31,6 +38,37 @@ pub struct Wanted {
     /// Refusals before this time.
     pub until: Option<Timestamp>,
 }
+
+/// Rows of kinds that machines repeat that one look takes in.
+pub const REPEATED_MAX: usize = 20_000;
+
+/// What many of a row of interactions are called; NULL where each is told by itself.
+static REPEATED: LazyLock<String> = LazyLock::new(|| {
+    let repeated = TYPES
+        .iter()
+        .filter_map(|one| Some((one.name, one.repeated?)));
+    let cases: Vec<String> = repeated
+        .map(|(name, many)| format!("WHEN '{name}' THEN '{many}'"))
+        .collect();
+    format!(
+        "coalesce(CASE interaction_type {} END, iif(client_id IS NULL AND user_id IS NULL AND data IS '{}', '{}', NULL))",
+        cases.join(" "),
+        everybody_out::DATA,
+        EVERYBODY_OUT
+    )
+});
+/// Check-outs of everybody out.
+pub const EVERYBODY_OUT: &str = "check-outs by everybody out";
+
+/// That a row of interactions is of no import: those are told as one.
+const NOT_IMPORTED: &str = "NOT (client_id IS NULL AND (
+    EXISTS (SELECT 1 FROM batch_rows r JOIN batches b ON b.id = r.batch_id
+        WHERE r.record_id = interactions.id AND b.kind = 'interactions')
+    OR EXISTS (SELECT 1 FROM batch_rows r JOIN batches b ON b.id = r.batch_id
+        WHERE r.record_id = first_delegate_id AND r.interaction_id = interactions.id AND b.kind = 'delegates')))";
+
+/// When an interaction came in soon after it happened, and when not.
+pub const ON_TIME: &str = "created_at - moment <= 60000";
 
 /// What a delegate is known by.
 fn known_by(alias: &str) -> String {
@@ -92,23 +130,36 @@ impl Finder {
         })
     }
 
-    /// Whether interactions are asked for at all.
+    /// Tells if interactions are asked for at all.
     pub fn wants_interactions(&self) -> bool {
-        !self.wanted.refused
+        !self.wanted.refused && !self.wanted.undone
     }
 
-    /// Whether refusals are asked for: a search knows interactions only.
+    /// Tells if refusals are asked for: a search knows interactions only.
     pub fn wants_refusals(&self) -> bool {
-        self.search.is_none()
+        self.search.is_none() && !self.wanted.undone && self.wanted.many.is_empty()
     }
 
-    /// Interactions of a stretch of ids, the newest first.
-    pub fn interactions(
-        &self,
-        connection: &Connection,
-        ids: RangeInclusive<i64>,
-        most: usize,
-    ) -> Result<Vec<i64>> {
+    /// Tells if what was taken back is asked for.
+    pub fn wants_undone(&self) -> bool {
+        self.search.is_none() && !self.wanted.refused && self.wanted.many.is_empty()
+    }
+
+    /// Tells if imports are asked for, each as one: where nothing narrows the list.
+    pub fn wants_imports(&self) -> bool {
+        self.wants_interactions() && self.is_wide() && !self.wanted.single
+    }
+
+    fn is_wide(&self) -> bool {
+        let wanted = &self.wanted;
+        self.search.is_none()
+            && self.words.is_empty()
+            && wanted.kind.is_empty()
+            && wanted.device.is_none()
+    }
+
+    /// The conditions on a row of interactions, but for its ids; with `ids`, indexes are asked within them.
+    fn conditions(&self, ids: Option<&RangeInclusive<i64>>) -> (Conditions, String) {
         let mut condition = Conditions::default();
         // Its parameters are numbered from 1.
         if let Some(search) = &self.search {
@@ -116,33 +167,38 @@ impl Finder {
             condition.parameters = compiled.parameters;
             condition.and(&format!("({})", compiled.sql));
         }
-        let low = condition.bind(*ids.start());
-        let high = condition.bind(*ids.end());
+        let within = ids.map_or_else(String::new, |ids| {
+            let low = condition.bind(*ids.start());
+            let high = condition.bind(*ids.end());
+            format!("id BETWEEN {low} AND {high}")
+        });
+        let also = if within.is_empty() {
+            String::new()
+        } else {
+            format!(" AND {within}")
+        };
         if !self.wanted.kind.is_empty() {
             let kind = condition.bind(self.wanted.kind.clone());
             condition.and(&format!("interaction_type = {kind}"));
         }
-        // By the indexes of the three places, each within the stretch.
+        // By the indexes of the three places, each within the stretch; a few rows are looked at one by one.
         let places = |who: &str, test: &str| {
-            ["first", "second", "third"]
-                .map(|place| {
-                    format!(
-                        "SELECT id FROM interactions WHERE {place}_{who}_id {test} AND id BETWEEN {low} AND {high}"
-                    )
-                })
-                .join(" UNION ALL ")
+            let each = ["first", "second", "third"].map(|place| format!("{place}_{who}_id {test}"));
+            if also.is_empty() {
+                return format!("({})", each.join(" OR "));
+            }
+            let found = each.map(|test| format!("SELECT id FROM interactions WHERE {test}{also}"));
+            format!("id IN ({})", found.join(" UNION ALL "))
         };
         if let Some(device) = self.wanted.device {
             let device = condition.bind(device);
-            let found = places("device", &format!("= {device}"));
-            condition.and(&format!("id IN ({found})"));
+            condition.and(&places("device", &format!("= {device}")));
         }
         match &self.delegates {
             Some(delegates) => {
                 let delegates = condition.bind(serde_json::json!(delegates).to_string());
                 let test = format!("IN (SELECT value FROM json_each({delegates}))");
-                let found = places("delegate", &test);
-                condition.and(&format!("id IN ({found})"));
+                condition.and(&places("delegate", &test));
             }
             None if !self.words.is_empty() => {
                 let about = self.about(&mut condition);
@@ -153,24 +209,141 @@ impl Finder {
             }
             None => {}
         }
-        let most = condition.bind(i64::try_from(most).unwrap_or(i64::MAX));
-        let sql = format!(
-            "SELECT id FROM interactions WHERE id BETWEEN {low} AND {high}{} ORDER BY id DESC LIMIT {most}",
-            condition.sql
-        );
-        found(connection, &sql, condition.parameters)
+        if !self.wanted.many.is_empty() {
+            let many = condition.bind(self.wanted.many.clone());
+            condition.and(&format!("{} = {many}", *REPEATED));
+        }
+        if self.wants_imports() {
+            condition.and(NOT_IMPORTED);
+        }
+        (condition, within)
     }
 
-    /// Refusals of a stretch of ids, the newest first.
-    pub fn refusals(
+    /// What many of a row are called, in SQL.
+    fn repeated(&self) -> &str {
+        if self.wanted.single || !self.wanted.kind.is_empty() {
+            "NULL"
+        } else {
+            &REPEATED
+        }
+    }
+
+    /// Interactions of a stretch of ids, the newest first; `most` of them beside those that machines repeat. `test`
+    /// is a further condition.
+    pub fn interactions(
         &self,
         connection: &Connection,
-        ids: RangeInclusive<i64>,
+        ids: &RangeInclusive<i64>,
+        test: &str,
         most: usize,
-    ) -> Result<Vec<i64>> {
+    ) -> Result<Vec<Head>> {
+        let (condition, within) = self.conditions(Some(ids));
+        let sql = format!(
+            "SELECT id, created_at, {}, first_device_id FROM interactions WHERE {within} AND {test}{} ORDER BY id DESC",
+            self.repeated(),
+            condition.sql
+        );
+        heads(connection, &sql, condition.parameters, most)
+    }
+
+    /// Those of a stretch of ids that machines repeated since a moment.
+    pub fn repeated_since(
+        &self,
+        connection: &Connection,
+        ids: &RangeInclusive<i64>,
+        since: i64,
+    ) -> Result<Vec<Head>> {
+        let test = format!("created_at >= {since} AND {} IS NOT NULL", *REPEATED);
+        self.interactions(connection, ids, &test, usize::MAX)
+    }
+
+    /// Those of some interactions that are asked for, with their positions in time. The limit keeps other indexes out of
+    /// the look-up of these few.
+    pub fn late_interactions(&self, connection: &Connection, ids: &[i64]) -> Result<Vec<Head>> {
+        let (mut condition, _) = self.conditions(None);
+        let ids = condition.bind(serde_json::json!(ids).to_string());
+        let sql = format!(
+            "SELECT id, moment, {}, first_device_id FROM (SELECT * FROM interactions WHERE id IN (SELECT value FROM json_each({ids})) LIMIT -1) AS interactions
+             WHERE TRUE{} ORDER BY moment DESC, id DESC",
+            self.repeated(),
+            condition.sql
+        );
+        heads(connection, &sql, condition.parameters, usize::MAX)
+    }
+
+    /// Interactions that were taken back, by the numbers of their changes, the newest first.
+    pub fn undone(
+        &self,
+        connection: &Connection,
+        ids: &RangeInclusive<i64>,
+        most: usize,
+    ) -> Result<Vec<Head>> {
         let mut condition = Conditions::default();
         let low = condition.bind(*ids.start());
         let high = condition.bind(*ids.end());
+        if !self.wanted.kind.is_empty() {
+            let kind = condition.bind(self.wanted.kind.clone());
+            condition.and(&format!("before ->> '$.interactionType' = {kind}"));
+        }
+        if let Some(device) = self.wanted.device {
+            let device = condition.bind(device);
+            condition.and(&format!("before ->> '$.firstDevice.id' = {device}"));
+        }
+        let who = "before ->> '$.firstDelegate.id'";
+        if let Some(delegates) = &self.delegates {
+            let delegates = condition.bind(serde_json::json!(delegates).to_string());
+            condition.and(&format!(
+                "{who} IN (SELECT value FROM json_each({delegates}))"
+            ));
+        } else if !self.words.is_empty() {
+            let about = self.about(&mut condition);
+            condition.and(&format!(
+                "EXISTS (SELECT 1 FROM delegates p WHERE p.id = {who}{about})"
+            ));
+        }
+        let most = condition.bind(i64::try_from(most).unwrap_or(i64::MAX));
+        let sql = format!(
+            "SELECT id, at FROM audit INDEXED BY audit_undone_order
+             WHERE action = 'delete' AND record_type = 'interaction' AND before IS NOT NULL
+                 AND id BETWEEN {low} AND {high}{} ORDER BY id DESC LIMIT {most}",
+            condition.sql
+        );
+        plain(connection, &sql, condition.parameters, Key::Undone)
+    }
+
+    /// Refusals of a stretch of ids, the newest first. `test` is a further condition.
+    pub fn refusals(
+        &self,
+        connection: &Connection,
+        ids: &RangeInclusive<i64>,
+        test: &str,
+        most: usize,
+    ) -> Result<Vec<Head>> {
+        let mut condition = self.refusal_conditions();
+        let low = condition.bind(*ids.start());
+        let high = condition.bind(*ids.end());
+        let most = condition.bind(i64::try_from(most).unwrap_or(i64::MAX));
+        let sql = format!(
+            "SELECT id, at FROM refusals WHERE id BETWEEN {low} AND {high} AND {test}{} ORDER BY id DESC LIMIT {most}",
+            condition.sql
+        );
+        plain(connection, &sql, condition.parameters, Key::Refusal)
+    }
+
+    /// Those of some refusals that are asked for, with their positions in time.
+    pub fn late_refusals(&self, connection: &Connection, ids: &[i64]) -> Result<Vec<Head>> {
+        let mut condition = self.refusal_conditions();
+        let ids = condition.bind(serde_json::json!(ids).to_string());
+        let sql = format!(
+            "SELECT id, recorded_at FROM (SELECT * FROM refusals WHERE id IN (SELECT value FROM json_each({ids})) LIMIT -1) AS refusals
+             WHERE TRUE{} ORDER BY recorded_at DESC, id DESC",
+            condition.sql
+        );
+        plain(connection, &sql, condition.parameters, Key::Refusal)
+    }
+
+    fn refusal_conditions(&self) -> Conditions {
+        let mut condition = Conditions::default();
         if !self.wanted.kind.is_empty() {
             let kind = condition.bind(self.wanted.kind.clone());
             condition.and(&format!("interaction_type = {kind}"));
@@ -206,12 +379,7 @@ impl Finder {
             }
             condition.and(&format!("({scanned} OR {is_theirs})"));
         }
-        let most = condition.bind(i64::try_from(most).unwrap_or(i64::MAX));
-        let sql = format!(
-            "SELECT id FROM refusals WHERE id BETWEEN {low} AND {high}{} ORDER BY id DESC LIMIT {most}",
-            condition.sql
-        );
-        found(connection, &sql, condition.parameters)
+        condition
     }
 
     /// The newest refusal that may be asked for, and the oldest: a time bounds them, though clocks
@@ -245,13 +413,53 @@ impl Finder {
     }
 }
 
-fn found(connection: &Connection, sql: &str, parameters: Vec<Value>) -> Result<Vec<i64>> {
+/// Reads rows of an id, a time, what many are called, and a device.
+fn heads(
+    connection: &Connection,
+    sql: &str,
+    parameters: Vec<Value>,
+    most: usize,
+) -> Result<Vec<Head>> {
     let mut statement = connection.prepare_cached(sql)?;
-    let ids = statement.query_map(params_from_iter(parameters), |row| row.get(0))?;
-    Ok(ids.collect::<rusqlite::Result<_>>()?)
+    let mut rows = statement.query(params_from_iter(parameters))?;
+    let (mut heads, mut singles) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        let repeated: Option<String> = row.get(2)?;
+        let head = Head {
+            key: Key::Interaction(row.get(0)?),
+            at: row.get(1)?,
+            repeated: repeated.and_then(|many| known(&many)),
+            device: row.get(3)?,
+        };
+        singles += usize::from(head.repeated.is_none());
+        heads.push(head);
+        if singles >= most || heads.len() >= REPEATED_MAX {
+            break;
+        }
+    }
+    Ok(heads)
 }
 
-/// The newest id of a table; 0 without any.
+/// The same text as the table of types has it.
+fn known(many: &str) -> Option<&'static str> {
+    let of_types = TYPES.iter().filter_map(|one| one.repeated);
+    of_types.chain([EVERYBODY_OUT]).find(|known| *known == many)
+}
+
+/// Reads rows of an id and a time.
+fn plain(
+    connection: &Connection,
+    sql: &str,
+    parameters: Vec<Value>,
+    key: fn(i64) -> Key,
+) -> Result<Vec<Head>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let read = |row: &Row<'_>| Ok(Head::single(key(row.get(0)?), row.get(1)?));
+    let found = statement.query_map(params_from_iter(parameters), read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The newest id of a table.
 pub fn newest(connection: &Connection, table: &'static str) -> Result<i64> {
     Ok(connection
         .prepare_cached(&format!("SELECT coalesce(max(id), 0) FROM {table}"))?

@@ -1,154 +1,258 @@
-//! Interactions and refusals as people look through them: both in one list, the newest first, all the
-//! way back. A table is read by id, range by range, each as long as the last ones were quick: what is rare
-//! may not be found in one go, and the next page continues from there.
+//! Activity: interactions, refusals, what was taken back and imports in one list, by when they happened, the newest
+//! first, all the way back. What machines repeat is folded into one entry, an import is one. A table is read by id,
+//! range by range, each as long as the last ones were quick: what is rare may not be found in one go, and the next
+//! page continues from there.
 //!
 //! - `find`: those of a range of ids
+//! - `heads`: their order
+//! - `look`: looking back for a bounded time
 //! - `lines`: their names
 
-use crate::types::{Timestamp, error::Result};
-use find::{Finder, newest};
-use lines::{Key, Line};
-use rusqlite::Connection;
-use std::{
-    ops::RangeInclusive,
-    time::{Duration, Instant},
+use crate::{
+    domain::devices,
+    types::{DeviceId, Timestamp, Zone, error::Result},
 };
+use find::Finder;
+use heads::{Head, Key, Position, Streams, imports_within};
+use lines::{Import, Line};
+use look::{deadline, look_back};
+use rusqlite::Connection;
+use std::collections::{BTreeSet, HashMap};
 
 pub mod find;
+pub mod heads;
 pub mod lines;
+mod look;
 
-/// Lines on a page.
+/// Entries on a page.
 pub const PAGE: usize = 50;
+/// What machines repeat is folded for so long.
+const FOLDED_MS: i64 = 300_000;
+/// Interactions that are looked through for the rest of an entry of many.
+const SEEN_AGAIN: i64 = 20_000;
+/// Devices that an entry of many names.
+const NAMED_MAX: usize = 2;
 
-/// A place in both tables: ids up to these come next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    pub interaction: i64,
-    pub refusal: i64,
+/// An entry of the list.
+#[derive(Debug, Clone)]
+pub enum Entry {
+    One(Line),
+    Many(Many),
+    Import(Import),
 }
 
-impl Place {
-    /// Reads `123-45`.
-    pub fn parse(text: &str) -> Option<Self> {
-        let (interaction, refusal) = text.split_once('-')?;
-        Some(Self {
-            interaction: interaction.parse().ok()?,
-            refusal: refusal.parse().ok()?,
-        })
-    }
-
-    pub fn newest(connection: &Connection) -> Result<Self> {
-        Ok(Self {
-            interaction: newest(connection, "interactions")?,
-            refusal: newest(connection, "refusals")?,
-        })
-    }
-
-    /// The place as [`Place::parse`] reads it.
-    pub fn shown(self) -> String {
-        format!("{}-{}", self.interaction, self.refusal)
+impl Entry {
+    /// The single line.
+    pub fn line_mut(&mut self) -> Option<&mut Line> {
+        match self {
+            Self::One(line) => Some(line),
+            _ => None,
+        }
     }
 }
 
-/// One of the two kinds of lines, as far as it was looked for.
+/// What machines repeated within some minutes.
+#[derive(Debug, Clone)]
+pub struct Many {
+    /// What they are called.
+    pub words: &'static str,
+    pub count: i64,
+    /// The newest interaction of them.
+    pub newest: i64,
+    pub first: Timestamp,
+    pub last: Timestamp,
+    devices: BTreeSet<i64>,
+    /// Where they were, by name.
+    pub places: String,
+}
+
+impl Many {
+    fn new(head: &Head, words: &'static str) -> Self {
+        Self {
+            words,
+            count: 0,
+            newest: head.key.id(),
+            first: Timestamp(head.at),
+            last: Timestamp(head.at),
+            devices: BTreeSet::new(),
+            places: String::new(),
+        }
+    }
+
+    fn add(&mut self, head: &Head) {
+        self.count += 1;
+        self.newest = self.newest.max(head.key.id());
+        self.first = self.first.min(Timestamp(head.at));
+        self.last = self.last.max(Timestamp(head.at));
+        self.devices.extend(head.device);
+    }
+
+    /// What the entry is called on the page: the same for all of these minutes.
+    pub fn name(&self) -> String {
+        let kind = self.words.split(' ').next_back().unwrap_or_default();
+        format!("m{}{kind}", self.last.0 / FOLDED_MS)
+    }
+
+    /// The position of the newest of them, for a list of them one by one.
+    pub fn position(&self) -> String {
+        Position::of_interactions(self.newest).shown()
+    }
+
+    fn name_places(&mut self, connection: &Connection) -> Result<()> {
+        let named = self.devices.iter().take(NAMED_MAX);
+        let named = named.map(|id| devices::called(connection, DeviceId(*id)));
+        self.places = named.collect::<Result<Vec<_>>>()?.join(", ");
+        if self.devices.len() > NAMED_MAX {
+            self.places += " and others";
+        }
+        Ok(())
+    }
+}
+
+/// A page of entries and where the next one begins.
 #[derive(Default)]
-struct Half {
-    lines: Vec<Line>,
-    /// Below this one was not looked.
-    reached: Option<i64>,
-    /// When the last that was looked at came in: older lines of the other kind have to wait.
-    floor: Option<i64>,
-}
-
-/// A page of lines and where the next one begins.
 pub struct Found {
-    pub lines: Vec<Line>,
+    pub entries: Vec<Entry>,
     /// Where the next page begins.
-    pub next: Option<Place>,
+    pub next: Option<Position>,
 }
 
-/// Looks for a page of lines from a place on.
-pub fn find(connection: &Connection, finder: &Finder, from: Place) -> Result<Found> {
-    let (mut interactions, mut refusals) = (Half::default(), Half::default());
-    if finder.wants_interactions() {
-        let found = look_back(from.interaction, PAGE, |ids, most| {
-            finder.interactions(connection, ids, most)
-        })?;
-        interactions = Half {
-            floor: floor(connection, found.reached, "interactions", "created_at")?,
-            lines: lines::interactions(connection, &found.ids)?,
-            reached: found.reached,
-        };
-    }
-    if finder.wants_refusals() {
-        let found = look_back(from.refusal, PAGE, |ids, most| {
-            finder.refusals(connection, ids, most)
-        })?;
-        refusals = Half {
-            floor: floor(connection, found.reached, "refusals", "at")?,
-            lines: lines::refusals(connection, &found.ids)?,
-            reached: found.reached,
-        };
-    }
-    Ok(merged(interactions, refusals, from))
+/// Entries by their keys, before they are named.
+#[derive(Default)]
+struct Chosen {
+    order: Vec<Result<Key, usize>>,
+    many: Vec<Many>,
+    /// Where those of some minutes stand among the entries of many.
+    folds: HashMap<(&'static str, i64), usize>,
 }
 
-/// When the first row from an id on came in.
-fn floor(
+impl Chosen {
+    /// Tells if it becomes an entry of its own.
+    fn is_new(&self, head: &Head) -> bool {
+        head.repeated
+            .is_none_or(|words| !self.folds.contains_key(&(words, head.at / FOLDED_MS)))
+    }
+
+    fn add(&mut self, head: &Head) {
+        let Some(words) = head.repeated else {
+            self.order.push(Ok(head.key));
+            return;
+        };
+        let at = *self
+            .folds
+            .entry((words, head.at / FOLDED_MS))
+            .or_insert_with(|| {
+                self.many.push(Many::new(head, words));
+                self.order.push(Err(self.many.len() - 1));
+                self.many.len() - 1
+            });
+        self.many[at].add(head);
+    }
+
+    fn named(mut self, connection: &Connection, zone: &Zone) -> Result<Vec<Entry>> {
+        // One alone is told by itself.
+        for slot in &mut self.order {
+            if let Err(at) = slot
+                && self.many[*at].count == 1
+            {
+                *slot = Ok(Key::Interaction(self.many[*at].newest));
+            }
+        }
+        let ids = |wanted: fn(i64) -> Key| -> Vec<i64> {
+            let keys = self.order.iter().filter_map(|slot| slot.as_ref().ok());
+            keys.filter(|key| wanted(key.id()) == **key)
+                .map(|key| key.id())
+                .collect()
+        };
+        let mut lines = lines::interactions(connection, &ids(Key::Interaction))?;
+        lines.extend(lines::refusals(connection, &ids(Key::Refusal))?);
+        lines.extend(lines::undone(connection, &ids(Key::Undone), zone)?);
+        let imports = lines::imports(connection, &ids(Key::Import))?;
+        let mut entries: HashMap<Key, Entry> = lines
+            .into_iter()
+            .map(|line| (line.key, Entry::One(line)))
+            .collect();
+        entries.extend(
+            imports
+                .into_iter()
+                .map(|one| (Key::Import(one.id), Entry::Import(one))),
+        );
+        for many in &mut self.many {
+            many.name_places(connection)?;
+        }
+        let mut many: Vec<_> = self.many.into_iter().map(Some).collect();
+        let entry = |slot| match slot {
+            Ok(key) => entries.remove(&key),
+            Err(at) => many.get_mut::<usize>(at)?.take().map(Entry::Many),
+        };
+        Ok(self.order.into_iter().filter_map(entry).collect())
+    }
+}
+
+/// Looks for so many entries from a position on.
+pub fn find(
     connection: &Connection,
-    reached: Option<i64>,
-    table: &str,
-    column: &str,
-) -> Result<Option<i64>> {
-    let Some(reached) = reached else {
-        return Ok(None);
-    };
-    let sql = format!("SELECT {column} FROM {table} WHERE id >= ?1 ORDER BY id LIMIT 1");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query([reached])?;
-    Ok(match rows.next()? {
-        Some(row) => Some(row.get(0)?),
-        None => None,
+    finder: &Finder,
+    from: Position,
+    most: usize,
+    zone: &Zone,
+) -> Result<Found> {
+    let mut streams = Streams::look(connection, finder, from, most)?;
+    let mut chosen = Chosen::default();
+    while streams
+        .peek()
+        .is_some_and(|head| chosen.order.len() < most || !chosen.is_new(head))
+    {
+        let Some(head) = streams.next() else { break };
+        chosen.add(&head);
+    }
+    Ok(Found {
+        entries: chosen.named(connection, zone)?,
+        next: streams.position(),
     })
 }
 
-fn merged(interactions: Half, refusals: Half, from: Place) -> Found {
-    let floor = interactions.floor.max(refusals.floor).unwrap_or(i64::MIN);
-    let counts = (interactions.lines.len(), refusals.lines.len());
-    let mut lines: Vec<Line> = interactions.lines;
-    lines.extend(refusals.lines);
-    // Stable: what came in at the same moment stays in the order of its kind.
-    lines.sort_by_key(|line| std::cmp::Reverse(line.at));
-    lines.retain(|line| line.at.0 >= floor);
-    lines.truncate(PAGE);
-    let (mut shown, mut next) = ((0, 0), from);
-    for line in &lines {
-        match line.key {
-            Key::Interaction(id) => {
-                shown.0 += 1;
-                next.interaction = next.interaction.min(id - 1);
-            }
-            Key::Refusal(id) => {
-                shown.1 += 1;
-                next.refusal = next.refusal.min(id - 1);
-            }
+/// What came in after a position, up to another: the newest of it, by when it happened. An entry of many has all of
+/// its minutes.
+pub fn since(
+    connection: &Connection,
+    finder: &Finder,
+    after: Position,
+    upto: Position,
+    most: usize,
+    zone: &Zone,
+) -> Result<Vec<Entry>> {
+    let mut heads = Vec::new();
+    let ids = after.interaction + 1..=upto.interaction;
+    if finder.wants_interactions() && !ids.is_empty() {
+        heads.extend(finder.interactions(connection, &ids, "TRUE", most)?);
+    }
+    let folded = heads.iter().filter(|head| head.repeated.is_some());
+    if let Some(first) = folded.map(|head| head.at).min() {
+        heads.retain(|head| head.repeated.is_none());
+        let ids = (upto.interaction - SEEN_AGAIN).max(1)..=upto.interaction;
+        heads.extend(finder.repeated_since(connection, &ids, first / FOLDED_MS * FOLDED_MS)?);
+    }
+    let ids = after.refusal + 1..=upto.refusal;
+    if finder.wants_refusals() && !ids.is_empty() {
+        heads.extend(finder.refusals(connection, &ids, "TRUE", most)?);
+    }
+    let ids = after.undone + 1..=upto.undone;
+    if finder.wants_undone() && !ids.is_empty() {
+        heads.extend(finder.undone(connection, &ids, most)?);
+    }
+    let ids = after.import + 1..=upto.import;
+    if finder.wants_imports() && !ids.is_empty() {
+        heads.extend(imports_within(connection, &ids, most)?);
+    }
+    heads.sort_by_key(|head| std::cmp::Reverse(head.at));
+    let mut chosen = Chosen::default();
+    for head in &heads {
+        if chosen.order.len() < most || !chosen.is_new(head) {
+            chosen.add(head);
         }
     }
-    // What was looked through and shown in full is left behind.
-    let behind = |shown: usize, count: usize, reached: Option<i64>, next: i64| {
-        if shown < count {
-            next
-        } else {
-            reached.map_or(0, |reached| next.min(reached - 1))
-        }
-    };
-    next.interaction = behind(shown.0, counts.0, interactions.reached, next.interaction);
-    next.refusal = behind(shown.1, counts.1, refusals.reached, next.refusal);
-    let more = next.interaction > 0 || next.refusal > 0;
-    Found {
-        lines,
-        next: more.then_some(next),
-    }
+    chosen.named(connection, zone)
 }
 
 /// Refusals up to an id, as many as are wanted.
@@ -160,77 +264,35 @@ pub fn find_refusals(
 ) -> Result<(Vec<Line>, Option<i64>)> {
     let (high, low) = finder.span_of_refusals(connection)?;
     let from = from.map_or(high, |from| from.min(high));
-    let found = look_back(from, most, |ids, most| {
+    let found = look_back(from, most, deadline(), |ids, most| {
         if *ids.end() < low {
             return Ok(Vec::new());
         }
-        finder.refusals(connection, ids, most)
+        finder.refusals(connection, ids, "TRUE", most)
     })?;
     let next = found.reached.map(|reached| reached - 1);
-    let lines = lines::refusals(connection, &found.ids)?;
+    let ids: Vec<i64> = found.heads.iter().map(|head| head.key.id()).collect();
+    let lines = lines::refusals(connection, &ids)?;
     Ok((lines, next.filter(|next| *next >= low)))
 }
 
-/// What came in after a place, up to another: the newest of it, the newest first.
-pub fn since(
-    connection: &Connection,
-    finder: &Finder,
-    after: Place,
-    upto: Place,
-) -> Result<Vec<Line>> {
-    let mut lines = Vec::new();
-    if finder.wants_interactions() && upto.interaction > after.interaction {
-        let ids = after.interaction + 1..=upto.interaction;
-        let ids = finder.interactions(connection, ids, PAGE)?;
-        lines.extend(lines::interactions(connection, &ids)?);
-    }
-    if finder.wants_refusals() && upto.refusal > after.refusal {
-        let ids = after.refusal + 1..=upto.refusal;
-        let ids = finder.refusals(connection, ids, PAGE)?;
-        lines.extend(lines::refusals(connection, &ids)?);
-    }
-    lines.sort_by_key(|line| std::cmp::Reverse(line.at));
-    lines.truncate(PAGE);
-    Ok(lines)
-}
-
-/// An admitted check-in that the rules would have refused.
-pub struct Conflict {
-    /// The interaction.
-    pub line: Line,
-    /// The code of the refusal that was not.
-    pub code: i64,
-    pub message: String,
-}
-
-/// Conflicts up to an id, and where the next page begins.
+/// Admitted check-ins that the rules would have refused, up to the id of a conflict, and where the next page begins.
 pub fn conflicts(
     connection: &Connection,
     from: Option<i64>,
     limit: usize,
-) -> Result<(Vec<Conflict>, Option<i64>)> {
+) -> Result<(Vec<Line>, Option<i64>)> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, interaction_id, code, message FROM conflicts WHERE id <= ?1 ORDER BY id DESC LIMIT ?2",
+        "SELECT id, interaction_id FROM conflicts WHERE id <= ?1 ORDER BY id DESC LIMIT ?2",
     )?;
     let rows = statement.query_map((from.unwrap_or(i64::MAX), limit + 1), |row| {
-        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        Ok((row.get(0)?, row.get(1)?))
     })?;
-    let mut rows = rows.collect::<rusqlite::Result<Vec<(i64, i64, i64, String)>>>()?;
+    let mut rows = rows.collect::<rusqlite::Result<Vec<(i64, i64)>>>()?;
     let next = rows.get(limit).map(|row| row.0);
     rows.truncate(limit);
     let ids: Vec<i64> = rows.iter().map(|row| row.1).collect();
-    let lines = lines::interactions(connection, &ids)?;
-    let of = |id: i64| lines.iter().find(|line| line.key == Key::Interaction(id));
-    let conflicts = rows
-        .into_iter()
-        .filter_map(|(_, interaction, code, message)| {
-            Some(Conflict {
-                line: of(interaction)?.clone(),
-                code,
-                message,
-            })
-        });
-    Ok((conflicts.collect(), next))
+    Ok((lines::interactions(connection, &ids)?, next))
 }
 
 /// Counts the conflicts from a time on, [`COUNTED_MAX`] at the most.
@@ -243,194 +305,47 @@ pub fn conflicts_since(connection: &Connection, since: Timestamp) -> Result<i64>
 }
 
 /// Conflicts that are counted.
-const COUNTED_MAX: i64 = 100;
+pub const COUNTED_MAX: i64 = 100;
 
-/// How long is looked in one go.
-const TIME: Duration = Duration::from_millis(60);
-/// How long one stretch may take, as far as it can be guessed.
-const STRETCH_TIME: Duration = Duration::from_millis(10);
-/// Ids of the first stretch.
-const STRETCH_FIRST: i64 = 2_000;
-/// The most ids of a stretch.
-const STRETCH_MAX: i64 = 200_000;
-
-#[derive(Debug, PartialEq, Eq)]
-struct FoundIds {
-    /// The ids, the newest first.
-    pub ids: Vec<i64>,
-    /// Below this one was not looked any more; none where there is nothing below.
-    pub reached: Option<i64>,
+/// How many entries of each view there are since a moment, each up to [`COUNTED_MAX`].
+pub struct Counts {
+    pub refused: i64,
+    pub conflicts: i64,
+    pub undone: i64,
 }
 
-/// Looks for `most` ids up to `from`; `find` gives those of a stretch, the newest first, as many as
-/// it is told at the most.
-fn look_back(
-    from: i64,
-    most: usize,
-    mut find: impl FnMut(RangeInclusive<i64>, usize) -> Result<Vec<i64>>,
-) -> Result<FoundIds> {
-    let end = Instant::now() + TIME;
-    let (mut high, mut stretch) = (from, STRETCH_FIRST);
-    let mut ids = Vec::new();
-    while high > 0 {
-        let low = (high - stretch + 1).max(1);
-        let begun = Instant::now();
-        ids.extend(find(low..=high, most - ids.len())?);
-        if ids.len() >= most {
-            let last = ids.last().copied();
-            return Ok(FoundIds { ids, reached: last });
-        }
-        high = low - 1;
-        if Instant::now() > end && high > 0 {
-            return Ok(FoundIds {
-                ids,
-                reached: Some(low),
-            });
-        }
-        let took = begun.elapsed();
-        stretch = if took < STRETCH_TIME / 4 {
-            stretch * 4
-        } else if took > STRETCH_TIME {
-            stretch / 2
-        } else {
-            stretch
-        }
-        .clamp(STRETCH_FIRST / 4, STRETCH_MAX);
-    }
-    Ok(FoundIds { ids, reached: None })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::types::Timestamp;
-
-    fn line(key: Key, at: i64) -> Line {
-        Line {
-            key,
-            at: Timestamp(at),
-            recorded_at: Timestamp(at),
-            kind: "check-in".into(),
-            delegate: String::new(),
-            delegate_id: None,
-            other: String::new(),
-            device: String::new(),
-            device_id: None,
-            message: None,
-            code: None,
-            scanned: String::new(),
-            sender: String::new(),
-            waits: false,
-        }
-    }
-
-    fn half(lines: Vec<Line>, reached: Option<i64>, floor: Option<i64>) -> Half {
-        Half {
-            lines,
-            reached,
-            floor,
-        }
-    }
-
-    const FROM: Place = Place {
-        interaction: 100,
-        refusal: 10,
-    };
-
-    #[test]
-    fn both_kinds_are_told_in_the_order_they_came_in() {
-        let found = merged(
-            half(
-                vec![
-                    line(Key::Interaction(100), 50),
-                    line(Key::Interaction(99), 10),
-                ],
-                None,
-                None,
+impl Counts {
+    /// The views with their paths, the titles of their pages, their names, counts and tones.
+    pub fn views(&self) -> [(&'static str, &'static str, &'static str, i64, &'static str); 3] {
+        [
+            ("refusals", "Refusals", "Refused", self.refused, "bad"),
+            (
+                "conflicts",
+                "Conflicts",
+                "Conflicts",
+                self.conflicts,
+                "warn",
             ),
-            half(vec![line(Key::Refusal(10), 20)], None, None),
-            FROM,
-        );
-        let order: Vec<_> = found.lines.iter().map(Line::name).collect();
-        assert_eq!(order, ["i100", "r10", "i99"]);
-        assert_eq!(found.next, None);
+            ("undone", "Undone", "Undone", self.undone, ""),
+        ]
     }
 
-    #[test]
-    fn one_kind_waits_for_where_the_other_was_not_looked_yet() {
-        let found = merged(
-            half(vec![line(Key::Interaction(90), 50)], Some(80), Some(40)),
-            half(
-                vec![line(Key::Refusal(10), 45), line(Key::Refusal(9), 30)],
-                None,
-                None,
-            ),
-            FROM,
-        );
-        let order: Vec<_> = found.lines.iter().map(Line::name).collect();
-        assert_eq!(order, ["i90", "r10"]);
-        let next = Place {
-            interaction: 79,
-            refusal: 9,
+    pub fn since(connection: &Connection, since: Timestamp) -> Result<Self> {
+        let count = |newest: &str| -> Result<i64> {
+            let sql = format!(
+                "SELECT count(*) FROM ({newest} ORDER BY id DESC LIMIT {COUNTED_MAX}) WHERE at >= ?1"
+            );
+            Ok(connection
+                .prepare_cached(&sql)?
+                .query_row([since], |row| row.get(0))?)
         };
-        assert_eq!(found.next, Some(next));
-        assert_eq!(Place::parse(&next.shown()), Some(next));
-    }
-
-    #[test]
-    fn a_look_in_vain_goes_on_below() {
-        let found = merged(
-            half(Vec::new(), Some(60), Some(7)),
-            half(Vec::new(), None, None),
-            FROM,
-        );
-        assert!(found.lines.is_empty());
-        let next = Place {
-            interaction: 59,
-            refusal: 0,
-        };
-        assert_eq!(found.next, Some(next));
-    }
-}
-
-#[cfg(test)]
-mod look_tests {
-    use super::*;
-
-    #[test]
-    fn every_id_is_looked_at_once() {
-        let mut seen = Vec::new();
-        let found = look_back(10_000, 5, |range, most| {
-            let ids: Vec<i64> = range
-                .rev()
-                .filter(|id| id % 4_000 == 1)
-                .take(most)
-                .collect();
-            seen.extend(ids.iter().copied());
-            Ok(ids)
-        });
-        let found = found.unwrap();
-        assert_eq!(found.ids, [8_001, 4_001, 1]);
-        assert_eq!(found.reached, None);
-        assert_eq!(seen, found.ids);
-    }
-
-    #[test]
-    fn a_full_page_tells_where_to_go_on() {
-        let all = |range: RangeInclusive<i64>, most| Ok(range.rev().take(most).collect());
-        let found = look_back(100, 3, all).unwrap();
-        assert_eq!(found.ids, [100, 99, 98]);
-        assert_eq!(found.reached, Some(98));
-    }
-
-    #[test]
-    fn what_takes_too_long_is_left_for_the_next_page() {
-        let found = look_back(1_000_000_000, 3, |_, _| {
-            std::thread::sleep(TIME * 2);
-            Ok(Vec::new())
-        });
-        let found = found.unwrap();
-        assert_eq!(found.ids, Vec::<i64>::new());
-        assert_eq!(found.reached, Some(1_000_000_000 - STRETCH_FIRST + 1));
+        Ok(Self {
+            refused: count("SELECT at FROM refusals")?,
+            conflicts: count("SELECT at FROM conflicts")?,
+            undone: count(
+                "SELECT at FROM audit INDEXED BY audit_undone_order
+                 WHERE action = 'delete' AND record_type = 'interaction'",
+            )?,
+        })
     }
 }

@@ -31,7 +31,8 @@ pub const RESTORED: &[&str] = &[
 pub const KEPT: &[&str] = &[
     "closed_by_upgrade", "erased_tickets", "app_config", "nonces", "erased_nonces", "keys",
     "erasures", "one_time_passwords", "idempotency_keys", "idempotency_parts", "audit", "changes", "backups",
-    "clients", "users", "tokens", "second_factors", "console_sessions", "wall_link", "tls_certificate",
+    "clients", "users", "tokens", "second_factors", "console_sessions", "console_views", "wall_link",
+    "tls_certificate",
     "device_requests", "device_states", "device_pings", "webhooks", "outbox",
     "outbox_destinations", "webhook_attempts", "gateways", "delegates_search", "delegates_search_pending",
     "counters",

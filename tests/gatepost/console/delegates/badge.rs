@@ -63,7 +63,7 @@ fn a_lost_badge_opens_no_gate_and_whoever_brings_it_is_told_why() {
         .refused(409, 1105, named);
     }
     let html = crew.page(&format!("/console/delegates/{ada}"));
-    has(&html, ["LOST-0001", "<h2 id=\"refusals\">"]);
+    has(&html, ["LOST-0001", "<p>Refused at"]);
     let found = crew.page("/console/delegates?q=LOST-0001");
     has(&found, "This badge was reported lost at");
 

@@ -6,6 +6,7 @@ mod form;
 mod gate;
 mod merge;
 mod search;
+mod views;
 
 use super::Crew;
 
