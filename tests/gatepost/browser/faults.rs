@@ -227,7 +227,10 @@ fn a_clock_that_jumps_shuts_nobody_out_and_loses_no_check_in() {
         another.is_added();
         assert_eq!(another.ping(0).status, 200);
         browser.to_tab(&dashboard);
-        browser.tells("online");
+        browser.until("the dashboard has contact", || {
+            let is_old = "return document.body.classList.contains('old')";
+            browser.run(is_old, &[]) == json!(false)
+        });
     }
 }
 

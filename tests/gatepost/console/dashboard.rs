@@ -159,7 +159,7 @@ fn what_needs_somebody_is_told_by_urgency_with_one_thing_to_do() {
     );
     // A place with room again needs nobody.
     server.sql(&format!("UPDATE devices SET data = NULL WHERE id = {hall}"));
-    lacks(attention(&crew.page("/console")), "is full");
+    lacks(attention(&crew.page("/console")), "do-full-");
 }
 
 #[test]
