@@ -95,7 +95,6 @@ impl Timeline {
                 (Some(words), Some(Row::Many { words: same, all })) if words == *same => {
                     last = Some((done.id, done.at));
                     all.push(done);
-                    continue;
                 }
                 _ if is_full => {
                     left += 1;

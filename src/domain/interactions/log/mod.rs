@@ -35,6 +35,10 @@ const NAMED_MAX: usize = 2;
 
 /// An entry of the list.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all of a page of fifty are single lines"
+)]
 pub enum Entry {
     One(Line),
     Many(Many),
