@@ -4,7 +4,7 @@
 use crate::admin::prelude::*;
 use crate::{
     admin::form::mark,
-    core::rules::{AccessRules, Hours, TypeTimes, folded},
+    core::rules::{AccessRules, Hours, TypeList, TypeTimes, folded},
     domain::{
         delegates,
         devices::{
@@ -89,7 +89,7 @@ fn columns(connection: &Connection, rows: &[EntryRow]) -> Result<Vec<Column>> {
         rules
             .types
             .iter()
-            .flat_map(|list| list.names())
+            .flat_map(TypeList::names)
             .for_each(&mut add);
         let times = rules.type_times.iter().flat_map(TypeTimes::entries);
         times

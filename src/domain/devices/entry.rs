@@ -122,10 +122,10 @@ pub fn row(connection: &Connection, id: DeviceId, default: &AccessRules) -> Resu
         next = known.parent;
         path.push(known);
     }
-    let above = path.iter().skip(1).rev();
-    let inherited = above.fold(Some(default.clone()), |inherited, one| {
-        below(one.own.as_ref(), inherited.as_ref())
-    });
+    let mut inherited = Some(default.clone());
+    for above in path.iter().skip(1).rev() {
+        inherited = below(above.own.as_ref(), inherited.as_ref());
+    }
     let place = path.into_iter().next();
     let place = place.ok_or_else(|| RESOURCE.missing(&id))?;
     Ok(place.with(0, inherited))
