@@ -71,6 +71,15 @@ export function dayBegan(days, at) {
   return began === days?.at(-1) ? began + Math.floor((at - began) / DAY_MS) * DAY_MS : began;
 }
 
+/**
+ * Whether the server told of a scan already: it has the same time, to the second as it was sent.
+ * @param {Person} person @param {Pick<Passed, "passage"|"at">} scan
+ */
+export function isTold({ lastIn, lastOut }, { passage, at }) {
+  const last = passage === "in" ? lastIn : lastOut;
+  return last === at || last === at - (at % 1000);
+}
+
 export class List {
   /** @type {Map<number, Person>} */
   people = new Map();
@@ -331,7 +340,9 @@ export class List {
    * @param {Person} person @param {Passed[]} waiting in the order in which they were made @param {number} [at]
    */
   withWaiting(person, waiting, at = this.#now()) {
-    const own = waiting.filter((scan) => scan.delegate === person.id && this.#countsHere(scan));
+    const all = waiting.filter((scan) => scan.delegate === person.id && this.#countsHere(scan));
+    // Those before the last that the server told of are in what it told.
+    const own = all.slice(all.findLastIndex((scan) => isTold(person, scan)) + 1);
     const after = own.reduce((state, scan) => this.#moved(state, scan), this.#untilNow(person));
     const last = own.at(-1);
     return this.#today(last ? this.#left(after, last.at) : after, at);
@@ -399,15 +410,17 @@ export class List {
    * The facts of a passage, scans that wait included.
    * @param {Person} person @param {"in"|"out"} passage @param {number} at @param {Passed[]} waiting
    * @param {string} [zone] IANA name
+   * @param {Person} [counted] as they are counted now, where they are judged as they were before
    * @returns {import("./judge.js").Facts}
    */
-  facts(person, passage, at, waiting, zone) {
+  facts(person, passage, at, waiting, zone, counted = person) {
     const place = /** @type {Place} */ (this.place);
     const now = this.withWaiting(person, waiting, at);
     const inside = this.counts(waiting, at);
+    const own = counted === person ? now : this.withWaiting(counted, waiting, at);
     const rooms = (place.rooms ?? [])
       .filter((room) => room.capacity !== undefined && !(now.rooms ?? []).includes(room.id))
-      .map((room) => ({ ...room, inside: inside.get(room.id) ?? room.inside }));
+      .map((room) => ({ ...room, inside: (inside.get(room.id) ?? room.inside) - Number(own.rooms?.includes(room.id) ?? false) }));
     const { doorOf, door, name } = place;
     return {
       passage, place: doorOf ? { ...place, name: doorOf.name } : place, rules: place.rules, at, rooms,
@@ -499,7 +512,8 @@ export class List {
   /** The server took a scan: it holds until the feed tells the same. @param {Passed} scan */
   async record(scan) {
     const before = scan.delegate === undefined ? undefined : this.people.get(scan.delegate);
-    if (!before || !this.#countsHere(scan)) return;
+    // Where the feed was faster, it is counted already.
+    if (!before || !this.#countsHere(scan) || isTold(before, scan)) return;
     const after = this.#moved(before, scan);
     this.#count([scan]);
     this.#put(after);
