@@ -25,7 +25,8 @@ import { foldType } from "./fold.js";
  * @property {string} [at] the place below that they are inside, if they are not at this one
  * @property {boolean} [insideBefore] until a day began
  * @property {boolean} [movedOn] checked in here and not out, and in another room since
- * @property {number[]} [rooms]
+ * @property {number[]} [rooms] those of the place's rooms that they are inside of
+ * @property {number[]} [elsewhere] those of `rooms` in which they stay, by a check-in elsewhere, when they leave the place
  * @property {string} [photo]
  * @property {number} [parent] the booking or group that they belong to
  *
@@ -289,8 +290,8 @@ export class List {
   #today(person, at = this.#now()) {
     const { place } = this;
     if (!place?.daily || !person.inside || (person.since ?? person.lastIn ?? Infinity) >= dayBegan(place.days, at)) return person;
-    const rooms = person.rooms?.filter((id) => !place.rooms?.some((room) => room.id === id && room.daily));
-    return { ...person, inside: false, insideBefore: true, rooms };
+    const isKept = (/** @type {number} */ id) => !place.rooms?.some((room) => room.id === id && room.daily);
+    return { ...person, inside: false, insideBefore: true, rooms: person.rooms?.filter(isKept), elsewhere: person.elsewhere?.filter(isKept) };
   }
 
   /** Why a code is blocked, if it is. @param {string} code */
@@ -386,21 +387,19 @@ export class List {
       // Whoever is in another room is inside a place above, too.
       const isInside = state.inside || (state.movedOn && rooms.length > 1);
       if (!isInside || except.some((name) => foldType(name) === type)) return state;
-      return { ...state, lastOut: at, inside: false, movedOn: false, rooms: (state.rooms ?? []).filter((id) => !rooms.includes(id)) };
+      const elsewhere = (state.elsewhere ?? []).filter((id) => !rooms.includes(id));
+      return { ...state, lastOut: at, inside: false, movedOn: false, rooms: elsewhere, elsewhere };
     }, person);
   }
 
   /** @param {Person} person @param {Passed} scan @returns {Person} */
   #moved(person, scan) {
-    const here = this.#here;
-    const rooms = person.rooms ?? [];
     if (scan.passage === "out") {
-      const left = rooms.filter((id) => id !== here);
-      return { ...person, lastOut: scan.at, inside: false, insideBefore: false, movedOn: false, rooms: left };
+      return { ...person, lastOut: scan.at, inside: false, insideBefore: false, movedOn: false, rooms: person.elsewhere ?? [] };
     }
     const isSameDay = person.lastIn !== undefined && person.lastIn >= dayBegan(this.place?.days, scan.at);
     const dayEntries = isSameDay ? (person.dayEntries ?? 0) + 1 : 1;
-    const entered = [...new Set([...rooms, ...(this.place?.rooms ?? []).map((room) => room.id)])];
+    const entered = [...new Set([...(person.rooms ?? []), ...(this.place?.rooms ?? []).map((room) => room.id)])];
     const lastDoor = this.#doorOf(scan.place)?.name;
     const count = (person.entries ?? 0) + 1;
     return { ...person, lastIn: scan.at, lastDoor, since: scan.at, at: undefined, entries: count, dayEntries, inside: true, rooms: entered };
