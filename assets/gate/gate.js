@@ -3,6 +3,7 @@
 
 import { judge, judgeOffline, spokenTime, word } from "./judge.js";
 import { age } from "./dom.js";
+import { isTold } from "./list.js";
 import { body, interactionOf, isRefusal, isStored, pathOf, undoPath, walkInPerson } from "./queue.js";
 import { whyOf } from "./refusal.js";
 import { answerOf, blockedReason, language, t } from "./texts.js";
@@ -100,13 +101,14 @@ export class Gate {
     // The server does not know a walk-in whom it does not have yet.
     const isLocal = made.delegate !== undefined && made.delegate < 0;
     if (!this.server.online || isLocal) return this.#decideAlone(made, person);
+    const known = person && (this.list.people.get(person.id) ?? person);
     const scan = await this.queue.add(made);
     this.queue.markSent(scan);
     let answer;
     try {
       answer = await this.server.request("POST", pathOf(scan), { body: body(scan), timeoutMs: VERDICT_MS });
     } catch {
-      return this.#decideAlone(made, person, scan);
+      return this.#decideAlone(made, person, { scan, known });
     }
     if (isStored(answer)) {
       const registered = scan.walkIn ? answer.data : undefined;
@@ -117,44 +119,50 @@ export class Gate {
       if (registered) scan.delegate = registered.id;
       return outcome;
     }
-    if (!isRefusal(answer.status)) return this.#decideAlone(made, person, scan);
+    if (!isRefusal(answer.status)) return this.#decideAlone(made, person, { scan, known });
     await this.queue.remove([scan]);
     return this.#refused(scan, person, this.#refusalByServer(scan, person, answer), answer.meta.note);
   }
 
   /**
-   * The list judges. `asked`: the server was asked and did not answer; it may have stored the scan.
-   * @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person @param {Scan} [asked]
+   * The list judges. `asked`: the server was asked and did not answer; it may have stored the scan. `known` is the person as
+   * the list had them before.
+   * @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person @param {{scan: Scan, known?: Person}} [asked]
    */
   async #decideAlone(made, person, asked) {
     const { list } = this;
-    const refusal = this.#refusalByList(made, person);
+    const refusal = this.#refusalByList(asked?.scan ?? made, person, asked?.known);
     if (refusal !== undefined) {
-      if (asked) await this.queue.undo(asked);
-      const scan = asked ?? { ...made, nonce: "", seq: 0 };
+      if (asked) await this.queue.undo(asked.scan);
+      const scan = asked?.scan ?? { ...made, nonce: "", seq: 0 };
       return this.#refused(scan, person, refusal, person?.note, this.#listNotes());
     }
     const decision = { admitted: true, due: true };
-    const scan = asked ?? (await this.queue.add({ ...made, ...decision }));
-    if (asked) await this.queue.update(asked, decision);
+    const scan = asked?.scan ?? (await this.queue.add({ ...made, ...decision }));
+    if (asked) await this.queue.update(scan, decision);
     const repeat = made.passage === "in" && person?.entries && person.lastIn !== undefined ? { count: person.entries, firstAt: undefined } : undefined;
     return this.#passed(scan, scan.walkIn ? walkInPerson(scan) : person, { note: person?.note, repeat }, list.complete ? this.#listNotes() : [t("verdict.offline.incomplete")]);
   }
 
-  /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person @returns {Refusal|undefined} */
-  #refusalByList(made, person) {
+  /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person @param {Person} [known] @returns {Refusal|undefined} */
+  #refusalByList(made, person, known) {
     const { list, server } = this;
     if (!list.place) return { code: 1, message: t("verdict.noList") };
     if (!person) return this.#unknown(made.code);
     if (made.override) return undefined;
-    const verdict = judgeOffline(this.sync.gate?.policy ?? "admit", this.#facts(made, person));
+    const verdict = judgeOffline(this.sync.gate?.policy ?? "admit", this.#facts(made, person, known));
     return verdict.code === 0 ? undefined : { code: verdict.code, key: verdict.key, message: word(verdict, this.zone, server.now()) };
   }
 
-  /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person} person */
-  #facts(made, person) {
+  /**
+   * What decides about a scan. The feed may have told of that very scan since the server was asked: then by the person
+   * as they were `known` before it.
+   * @param {Omit<Scan, "nonce"|"seq">} made @param {Person} person @param {Person} [known]
+   */
+  #facts(made, person, known = person) {
     const { list } = this;
-    return list.facts(list.people.get(person.id) ?? person, made.passage, made.at, this.queue.passed, this.zone);
+    const now = list.people.get(person.id) ?? (made.walkIn && list.find(made.code ?? "")) ?? known;
+    return list.facts(isTold(now, made) ? known : now, made.passage, made.at, this.queue.passed, this.zone, now);
   }
 
   /** @param {string} [code] that nobody has, or that is blocked @returns {Refusal} */

@@ -25,7 +25,8 @@ import { foldType } from "./fold.js";
  * @property {string} [at] the place below that they are inside, if they are not at this one
  * @property {boolean} [insideBefore] until a day began
  * @property {boolean} [movedOn] checked in here and not out, and in another room since
- * @property {number[]} [rooms]
+ * @property {number[]} [rooms] those of the place's rooms that they are inside of
+ * @property {number[]} [elsewhere] those of `rooms` in which they stay, by a check-in elsewhere, when they leave the place
  * @property {string} [photo]
  * @property {number} [parent] the booking or group that they belong to
  *
@@ -69,6 +70,15 @@ export function dayBegan(days, at) {
   const began = days?.findLast((day) => day <= at);
   if (began === undefined) return -Infinity;
   return began === days?.at(-1) ? began + Math.floor((at - began) / DAY_MS) * DAY_MS : began;
+}
+
+/**
+ * Whether the server told of a scan already: it has the same time, to the second as it was sent.
+ * @param {Person} person @param {Pick<Passed, "passage"|"at">} scan
+ */
+export function isTold({ lastIn, lastOut }, { passage, at }) {
+  const last = passage === "in" ? lastIn : lastOut;
+  return last === at || last === at - (at % 1000);
 }
 
 export class List {
@@ -280,8 +290,8 @@ export class List {
   #today(person, at = this.#now()) {
     const { place } = this;
     if (!place?.daily || !person.inside || (person.since ?? person.lastIn ?? Infinity) >= dayBegan(place.days, at)) return person;
-    const rooms = person.rooms?.filter((id) => !place.rooms?.some((room) => room.id === id && room.daily));
-    return { ...person, inside: false, insideBefore: true, rooms };
+    const isKept = (/** @type {number} */ id) => !place.rooms?.some((room) => room.id === id && room.daily);
+    return { ...person, inside: false, insideBefore: true, rooms: person.rooms?.filter(isKept), elsewhere: person.elsewhere?.filter(isKept) };
   }
 
   /** Why a code is blocked, if it is. @param {string} code */
@@ -331,7 +341,9 @@ export class List {
    * @param {Person} person @param {Passed[]} waiting in the order in which they were made @param {number} [at]
    */
   withWaiting(person, waiting, at = this.#now()) {
-    const own = waiting.filter((scan) => scan.delegate === person.id && this.#countsHere(scan));
+    const all = waiting.filter((scan) => scan.delegate === person.id && this.#countsHere(scan));
+    // Those before the last that the server told of are in what it told.
+    const own = all.slice(all.findLastIndex((scan) => isTold(person, scan)) + 1);
     const after = own.reduce((state, scan) => this.#moved(state, scan), this.#untilNow(person));
     const last = own.at(-1);
     return this.#today(last ? this.#left(after, last.at) : after, at);
@@ -375,21 +387,19 @@ export class List {
       // Whoever is in another room is inside a place above, too.
       const isInside = state.inside || (state.movedOn && rooms.length > 1);
       if (!isInside || except.some((name) => foldType(name) === type)) return state;
-      return { ...state, lastOut: at, inside: false, movedOn: false, rooms: (state.rooms ?? []).filter((id) => !rooms.includes(id)) };
+      const elsewhere = (state.elsewhere ?? []).filter((id) => !rooms.includes(id));
+      return { ...state, lastOut: at, inside: false, movedOn: false, rooms: elsewhere, elsewhere };
     }, person);
   }
 
   /** @param {Person} person @param {Passed} scan @returns {Person} */
   #moved(person, scan) {
-    const here = this.#here;
-    const rooms = person.rooms ?? [];
     if (scan.passage === "out") {
-      const left = rooms.filter((id) => id !== here);
-      return { ...person, lastOut: scan.at, inside: false, insideBefore: false, movedOn: false, rooms: left };
+      return { ...person, lastOut: scan.at, inside: false, insideBefore: false, movedOn: false, rooms: person.elsewhere ?? [] };
     }
     const isSameDay = person.lastIn !== undefined && person.lastIn >= dayBegan(this.place?.days, scan.at);
     const dayEntries = isSameDay ? (person.dayEntries ?? 0) + 1 : 1;
-    const entered = [...new Set([...rooms, ...(this.place?.rooms ?? []).map((room) => room.id)])];
+    const entered = [...new Set([...(person.rooms ?? []), ...(this.place?.rooms ?? []).map((room) => room.id)])];
     const lastDoor = this.#doorOf(scan.place)?.name;
     const count = (person.entries ?? 0) + 1;
     return { ...person, lastIn: scan.at, lastDoor, since: scan.at, at: undefined, entries: count, dayEntries, inside: true, rooms: entered };
@@ -399,15 +409,17 @@ export class List {
    * The facts of a passage, scans that wait included.
    * @param {Person} person @param {"in"|"out"} passage @param {number} at @param {Passed[]} waiting
    * @param {string} [zone] IANA name
+   * @param {Person} [counted] as they are counted now, where they are judged as they were before
    * @returns {import("./judge.js").Facts}
    */
-  facts(person, passage, at, waiting, zone) {
+  facts(person, passage, at, waiting, zone, counted = person) {
     const place = /** @type {Place} */ (this.place);
     const now = this.withWaiting(person, waiting, at);
     const inside = this.counts(waiting, at);
+    const own = counted === person ? now : this.withWaiting(counted, waiting, at);
     const rooms = (place.rooms ?? [])
       .filter((room) => room.capacity !== undefined && !(now.rooms ?? []).includes(room.id))
-      .map((room) => ({ ...room, inside: inside.get(room.id) ?? room.inside }));
+      .map((room) => ({ ...room, inside: (inside.get(room.id) ?? room.inside) - Number(own.rooms?.includes(room.id) ?? false) }));
     const { doorOf, door, name } = place;
     return {
       passage, place: doorOf ? { ...place, name: doorOf.name } : place, rules: place.rules, at, rooms,
@@ -499,7 +511,8 @@ export class List {
   /** The server took a scan: it holds until the feed tells the same. @param {Passed} scan */
   async record(scan) {
     const before = scan.delegate === undefined ? undefined : this.people.get(scan.delegate);
-    if (!before || !this.#countsHere(scan)) return;
+    // Where the feed was faster, it is counted already.
+    if (!before || !this.#countsHere(scan) || isTold(before, scan)) return;
     const after = this.#moved(before, scan);
     this.#count([scan]);
     this.#put(after);

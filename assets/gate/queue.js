@@ -261,7 +261,7 @@ export class Queue {
     let size = BATCH;
     const busy = new Set();
     for (;;) {
-      const scans = this.waiting.filter((scan) => !scan.walkIn && !scan.tick && isDue(scan) && !this.#isHeld(scan) && !busy.has(scan.nonce)).slice(0, size);
+      const scans = this.#next((scan) => !busy.has(scan.nonce)).slice(0, size);
       if (scans.length === 0) return;
       scans.forEach((scan) => this.markSent(scan));
       const interactions = Object.fromEntries(scans.map((scan) => [scan.nonce, body(scan)]));
@@ -280,6 +280,19 @@ export class Queue {
         await this.update(scans[0], { failed: failure(answer) });
       } else return;
     }
+  }
+
+  /**
+   * Scans that are due. Those that were taken back come first, and alone, so that nothing is judged by them; while one of
+   * them stays, later ones of the same person wait.
+   * @param {(scan: Scan) => boolean} isWanted
+   */
+  #next(isWanted) {
+    const takenBack = this.waiting.filter(({ undone }) => undone);
+    const isBehind = (/** @type {Scan} */ scan) => takenBack.some((other) => other.seq < scan.seq && isOfSamePerson(other, scan));
+    const due = this.waiting.filter((scan) => !scan.walkIn && !scan.tick && isDue(scan) && !this.#isHeld(scan) && isWanted(scan));
+    const undone = due.filter((scan) => scan.undone);
+    return undone.length > 0 ? undone : due.filter((scan) => !isBehind(scan));
   }
 
   /** Each in a call of its own, before the scans of the same people. @param {import("./server.js").Server} server @param {OnStored} onStored */
@@ -351,6 +364,9 @@ const nonceOf = ([, action, value]) => (action === "put" ? value.nonce : value);
 
 /** Known by an id of this device only. @param {Scan} scan */
 const isLocal = ({ delegate }) => delegate !== undefined && delegate < 0;
+
+/** @param {Scan} one @param {Scan} other */
+const isOfSamePerson = (one, other) => (one.delegate !== undefined && one.delegate === other.delegate) || (one.code !== undefined && one.code === other.code);
 
 /** Somebody who was registered here, as the list knows attendees. @param {Omit<Scan, "nonce"|"seq">} scan @returns {import("./list.js").Person} */
 export function walkInPerson({ walkIn = {}, delegate = 0, code }) {

@@ -134,8 +134,9 @@ pub fn is_cjk(letter: char) -> bool {
         | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Accents, vowel points and joiners, without which a name is the same.
-fn is_mark(letter: char) -> bool {
+/// Accents, vowel points and joiners, without which a name or a type is the same.
+#[must_use]
+pub fn is_mark(letter: char) -> bool {
     matches!(letter,
         '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}'
         | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{6d6}'..='\u{6ed}' | '\u{ad}' | '\u{200b}'..='\u{200f}'

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { alternative, fold, forms } from "../../assets/gate/fold.js";
+import { alternative, fold, foldType, forms } from "../../assets/gate/fold.js";
 
 const table = JSON.parse(readFileSync(new URL("./fold.json", import.meta.url), "utf8"));
 
@@ -18,4 +18,11 @@ test("names are folded as on the server, and once is enough", () => {
 test("alternative spellings and joined words are those of the server", () => {
   for (const [folded, other] of table.alternative) assert.equal(alternative(folded), other, folded);
   for (const [text, found] of table.forms) assert.deepEqual(forms(text), found, text);
+});
+
+test("types are folded as on the server", () => {
+  for (const [text, folded] of table.types) {
+    assert.equal(foldType(text), folded, text);
+    assert.equal(foldType(folded), folded, text);
+  }
 });

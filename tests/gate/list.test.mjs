@@ -80,8 +80,8 @@ test("scans that wait count in facts and numbers", async () => {
   const facts = list.facts(ada, "in", 150, [entered]);
   assert.deepEqual([facts.lastIn, facts.inside, facts.entries, facts.rooms], [100, true, 1, []]);
   assert.deepEqual([...list.counts([entered]).values()], [2, 5, 2]);
-  assert.deepEqual([...list.counts([entered, left]).values()], [1, 5, 1]);
-  assert.deepEqual(list.facts(bob, "in", 250, [left]).rooms.map(({ name }) => name), ["Gate B"]);
+  assert.deepEqual([...list.counts([entered, left]).values()], [1, 4, 1]);
+  assert.deepEqual(list.facts(bob, "in", 250, [left]).rooms.map(({ name }) => name), ["Gate B", "Hall"]);
   // The same person twice is one person.
   assert.deepEqual([...list.counts([entered, { ...entered, at: 120 }]).values()], [2, 5, 2]);
   await list.record(entered);
@@ -89,6 +89,24 @@ test("scans that wait count in facts and numbers", async () => {
   const { arrived, expected } = list.arrivals([]);
   assert.deepEqual([arrived, expected], [2, 2]);
   assert.deepEqual([...list.counts([]).values()], [2, 5, 2]);
+});
+
+test("who leaves a room leaves the places above it, unless they are there by another check-in", async () => {
+  const { list } = await fresh();
+  const place = { ...PLACE, rules: {}, inside: 2, rooms: [{ id: 2, name: "Event", capacity: 2, inside: 2 }] };
+  const stay = { inside: true, lastIn: 5, entries: 1, rooms: [2] };
+  const people = [person(1, "Ada", stay), person(2, "Bob", { ...stay, elsewhere: [2] }), person(3, "Cy")];
+  await list.apply(people, { cursor: "a", serverTime: 9, place });
+  const scan = (passage, delegate, at) => ({ passage, delegate, at, place: 10 });
+  const judged = (waiting) => judge(list.facts(list.find("T-3"), "in", 300, waiting)).code;
+  assert.deepEqual([judged([]), judged([scan("out", 2, 100)])], [744, 744]);
+  const left = [scan("out", 1, 100)];
+  assert.deepEqual([judged(left), list.counts(left).get(2)], [0, 1]);
+  const again = [...left, scan("in", 1, 150)];
+  assert.deepEqual([judged(again), list.counts(again).get(2)], [744, 2]);
+  assert.equal(judged([...again, scan("out", 1, 200)]), 0);
+  await list.record(left[0]);
+  assert.deepEqual([judged([]), list.place.rooms[0].inside], [0, 1]);
 });
 
 test("who arrived while the gate is offline is counted, once", async () => {
@@ -261,11 +279,11 @@ test("everybody leaves at the moment though the server is away, and crew stays",
   assert.equal(judge(list.facts(ada, "in", now, waiting)).code, 0);
   assert.equal(judge(list.facts(dee, "in", now, waiting)).code, 0);
   assert.equal(judge(list.facts(crew, "in", now, waiting)).code, 740);
-  assert.deepEqual([...list.counts(waiting).values()], [1, 5, 1]);
+  assert.deepEqual([...list.counts(waiting).values()], [1, 2, 1]);
   const again = { passage: "in", at: 1600, delegate: 1, place: 10 };
   now = 1700;
   assert.equal(judge(list.facts(ada, "in", now, [...waiting, again])).code, 740);
-  assert.deepEqual([...list.counts([...waiting, again]).values()], [2, 5, 2]);
+  assert.deepEqual([...list.counts([...waiting, again]).values()], [2, 3, 2]);
   // What the server tells after the moment holds, such as somebody whom it let stay.
   await list.apply([person(1, "Ada", inside)], { cursor: "b", serverTime: 1650, place: { ...place, inside: 2, everybodyOut } });
   assert.equal(judge(list.facts(list.find("T-1"), "in", now, [])).code, 740);

@@ -130,6 +130,50 @@ test("undo takes a scan back, at the server too if it may have it", async (t) =>
   assert.deepEqual([peer.deleted, queue.waiting.length], [["/interaction/id:1"], 0]);
 });
 
+test("a scan that was taken back is gone from the server before anything is judged after it", async (t) => {
+  const { queue } = await fresh(t);
+  const scan = (delegate, more) => queue.add({ ...SCAN, code: `T-${delegate}`, delegate, ...more });
+  await scan(1);
+  // It was sent while the network was gone: nobody knows whether it arrived.
+  const taken = await scan(20, { admitted: undefined });
+  queue.markSent(taken);
+  await queue.undo(taken);
+  await scan(20);
+  await scan(21);
+  // Never sent: nothing to take back.
+  await queue.undo(await scan(22));
+  const calls = [];
+  const peer = server();
+  let lost = 1;
+  const logged = {
+    async request(method, path, options) {
+      calls.push(method === "DELETE" ? "delete" : Object.values(options.body.interactions).map(({ delegate, admitted }) => `${delegate}${admitted ? "" : "?"}`).join(" "));
+      const answer = await peer.request(method, path, options);
+      if (method === "DELETE" && (lost -= 1) >= 0) throw new Error("lost");
+      return answer;
+    },
+  };
+  await assert.rejects(queue.upload(logged, noop));
+  assert.deepEqual([calls, queue.waiting.length], [["scan:T-20?", "delete"], 4]);
+  await queue.upload(logged, noop);
+  assert.deepEqual(calls.slice(2), ["scan:T-20?", "delete", "scan:T-1 scan:T-20 scan:T-21"]);
+  assert.equal(queue.waiting.length, 0);
+});
+
+test("while the server cannot take a scan back, later ones of the same person wait, and no others", async (t) => {
+  const { queue } = await fresh(t);
+  const taken = await queue.add({ ...SCAN, admitted: undefined });
+  queue.markSent(taken);
+  await queue.undo(taken);
+  await queue.add({ ...SCAN, code: undefined });
+  await queue.add({ ...SCAN, code: "T-2", delegate: 2 });
+  const peer = server({ item: ({ admitted }) => (admitted ? undefined : refused(503, 1108, "busy")) });
+  await queue.upload(peer, noop);
+  assert.deepEqual([[...peer.stored.values()].map(({ delegate }) => delegate), queue.waiting.length], [["scan:T-2"], 2]);
+  await queue.upload(server(), noop);
+  assert.equal(queue.waiting.length, 0);
+});
+
 test("a scan whose code nobody has yet is done, and is taken back by its nonce", async (t) => {
   const { queue } = await fresh(t);
   await queue.add(SCAN);

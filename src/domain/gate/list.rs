@@ -5,7 +5,7 @@ use crate::{
     core::{
         changes::{What, action},
         records::Kind,
-        rules::Per,
+        rules::{AccessRules, Per},
         settings::Settings,
     },
     domain::{
@@ -43,7 +43,8 @@ static PERSON: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// As [`PERSON`], of the properties that a client sees; the name is made of them alone.
+/// As [`PERSON`], of the properties that a client sees; the name is made of them alone. The type is read all the same:
+/// a place may ask for it ([`GateList::asks_for_type`]).
 fn person(visible: Option<&[String]>) -> Cow<'static, str> {
     let Some(visible) = visible else {
         return Cow::Borrowed(&PERSON);
@@ -51,11 +52,9 @@ fn person(visible: Option<&[String]>) -> Cow<'static, str> {
     let mut columns = String::from("id, deleted_at");
     for field in RESOURCE.fields {
         if !matches!(field.kind, Kind::Id | Kind::Type | Kind::Attached) {
-            let hidden = if visible.iter().any(|name| name == field.name) {
-                ""
-            } else {
-                "NULL AS "
-            };
+            let is_read =
+                field.name == "delegateType" || visible.iter().any(|name| name == field.name);
+            let hidden = if is_read { "" } else { "NULL AS " };
             let _ = write!(columns, ", {hidden}{}", field.column);
         }
     }
@@ -86,6 +85,19 @@ impl GateList {
     fn shows(&self, property: &str) -> bool {
         let visible = self.visible.as_deref();
         visible.is_none_or(|names| names.iter().any(|name| name == property))
+    }
+
+    /// Whether the type of an attendee decides at the place: who may enter, when, and who stays as everybody leaves.
+    fn asks_for_type(&self, connection: &Connection, device_cache: &DeviceCache) -> Result<bool> {
+        let asks =
+            |rules: &AccessRules| rules.states_types() || rules.everybody_out_except.is_some();
+        for device in device_cache.path(connection, self.place)?.iter() {
+            let known = device_cache.get(connection, *device)?;
+            if known.alive && known.rules.as_ref().is_some_and(asks) {
+                return Ok(true);
+            }
+        }
+        Ok(asks(&self.settings.access))
     }
 
     /// The name and the company of a delegate; none once they are deleted.
@@ -122,15 +134,18 @@ impl GateList {
         // The barcode is declared first.
         let has_ticket = codes.first().is_some_and(Option::is_some);
         let codes: Vec<_> = codes.into_iter().flatten().collect();
+        let device_cache = DeviceCache::default();
+        let is_type_told =
+            self.shows("delegateType") || self.asks_for_type(connection, &device_cache)?;
         let mut shown = json!({"id": id, "name": name, "codes": codes});
         let mut put = |name: &str, value: Value| {
-            let is_empty = value.is_null() || value == json!(false) || value == json!(0);
+            let is_empty = [Value::Null, json!(false), json!(0), json!([])].contains(&value);
             if !is_empty {
                 shown[name] = value;
             }
         };
         put("noTicket", json!(!has_ticket && !codes.is_empty()));
-        put("category", json!(category));
+        put("category", json!(category.filter(|_| is_type_told)));
         put(
             "company",
             json!(company.filter(|company| !company.is_empty())),
@@ -145,7 +160,6 @@ impl GateList {
             "note",
             json!(note::of(connection, delegate)?.map(|note| note.to_json())),
         );
-        let device_cache = DeviceCache::default();
         let doors = device_cache.doors(connection)?;
         let place = doors.place_of(self.place);
         let history = History::of(connection, &device_cache, delegate)?;
@@ -194,16 +208,33 @@ impl GateList {
         if !inside.is_empty() {
             let rules = rules()?;
             let rooms = place::rooms(connection, &device_cache, place, rules.as_ref())?;
-            let rooms: Vec<_> = rooms
-                .into_iter()
-                .map(|(room, _)| room)
-                .filter(|room| inside.binary_search(room).is_ok())
-                .collect();
+            let mut rooms: Vec<_> = rooms.into_iter().map(|(room, _)| room).collect();
+            rooms.retain(|room| inside.binary_search(room).is_ok());
+            put("rooms", json!(rooms));
             if !rooms.is_empty() {
-                put("rooms", json!(rooms));
+                let elsewhere = Self::elsewhere(connection, &device_cache, &history, place)?;
+                rooms.retain(|room| elsewhere.contains(room));
+                put("elsewhere", json!(rooms));
             }
         }
         Ok(Some(shown))
+    }
+
+    /// Every device that a delegate stays inside of when they leave a place: where a check-in elsewhere holds them.
+    fn elsewhere(
+        connection: &Connection,
+        device_cache: &DeviceCache,
+        history: &History,
+        place: DeviceId,
+    ) -> Result<Vec<DeviceId>> {
+        let mut elsewhere = Vec::new();
+        for (at, _) in history.entered(connection, device_cache)? {
+            let path = device_cache.path(connection, at)?;
+            if !path.contains(&place) {
+                elsewhere.extend_from_slice(&path);
+            }
+        }
+        Ok(elsewhere)
     }
 
     /// Puts since when a delegate is inside, and at which place below; and for whoever a gate may check out all the same
@@ -287,7 +318,7 @@ impl FeedView for GateList {
     fn fingerprint(&self) -> [u8; 4] {
         let seen = self.visible.as_ref();
         let seen = seen.map_or_else(String::new, |names| format!(" {names:?}"));
-        fingerprint_of(&format!("gate 3 {}{seen}", self.place))
+        fingerprint_of(&format!("gate 4 {}{seen}", self.place))
     }
 
     fn record(

@@ -48,7 +48,7 @@ impl Described for GateDelegate {
     const NAME: &'static str = "GateDelegate";
 
     fn schema() -> MetaSchema {
-        free_object("An attendee as a gate shows them; only properties that have a value appear. The first of `codes` is the barcode, unless `noTicket` says that they have none. `movedOn`: they checked in and not out, and are in another room since (`oneAtATime`). Whoever is inside has `since`, and `at` where it is at a place below.").with_example(json!({
+        free_object("An attendee as a gate shows them; only properties that have a value appear. The first of `codes` is the barcode, unless `noTicket` says that they have none. `movedOn`: they checked in and not out, and are in another room since (`oneAtATime`). Whoever is inside has `since`, and `at` where it is at a place below. `rooms`: the places with a `capacity` that they are inside of; `elsewhere`: those of them in which they stay when they leave the place.").with_example(json!({
             "id": 17, "name": "Ada Lovelace", "category": "vip", "company": "Analytical Engines", "parent": 12, "codes": ["T-1"], "joined": true,
             "note": {"level": "info", "note": "Speaker"}, "lastIn": 1_795_248_120_000_i64, "entries": 1,
             "inside": true

@@ -101,3 +101,82 @@ fn a_gate_that_may_choose_is_offered_every_place() {
     gate.scan("check-in", ada, "code:place-2099")
         .refused(403, 1202, "gate's places");
 }
+
+/// An attendee of the list of a place, as a gate there has them.
+fn known(gate: &Caller, place: i64, id: i64) -> Value {
+    let snapshot = gate.get(&format!("/gate/snapshot?place={place}"));
+    let found = snapshot.list().iter().find(|change| change["id"] == id);
+    found.expect("the attendee")["data"].clone()
+}
+
+#[test]
+fn a_gate_knows_who_stays_in_the_places_above_when_they_leave() {
+    let (_server, all) = Server::with_api();
+    let capacity = |capacity: i64| json!({"Access": {"capacity": capacity}});
+    let event = all.device(&json!({"name": "Event", "data": capacity(9)}));
+    let below = |name: &str, parent: i64, data: Value| {
+        all.device(&json!({"name": name, "deviceType": "room", "parent": parent, "data": data}))
+    };
+    let hall = below("Hall", event, capacity(9));
+    let door = all.device(&json!({"name": "North", "deviceType": "door", "parent": hall}));
+    let session = below("Session", hall, json!({}));
+    let tent = below("Tent", event, json!({}));
+    for (places, elsewhere) in [
+        (&[door][..], Value::Null),
+        (&[session, hall], Value::Null),
+        (&[event, hall], json!([event])),
+        (&[tent, session], json!([event])),
+        (&[tent], json!([event])),
+    ] {
+        let ada = all.delegate(&json!({"firstName": "Ada"}));
+        for place in places {
+            all.scan("check-in", ada, *place).is(201);
+        }
+        let told = known(&all, door, ada);
+        assert_eq!(told["elsewhere"], elsewhere, "{places:?}: {told}");
+        all.scan("check-out", ada, door).is(201);
+        assert_eq!(known(&all, door, ada)["rooms"], elsewhere, "{places:?}");
+    }
+}
+
+#[test]
+fn a_gate_whose_client_does_not_see_types_has_them_where_they_decide() {
+    let (server, all) = Server::with_api();
+    let hall = all.device(&json!({"name": "Hall", "code": "hall"}));
+    let door = all.device(&json!({"name": "North", "deviceType": "door", "parent": hall}));
+    let ada = all.delegate(&json!({"firstName": "Ada", "delegateType": "Crew"}));
+    let app = all.device(&json!({"deviceType": "regoapp"}));
+    let (id, secret) = server.new_client(NewClient {
+        roles: [Role::Gate].into_iter().collect(),
+        device: Some(DeviceId(app)),
+        visible_properties: Some(vec!["firstName".into(), "barcode".into()]),
+        ..NewClient::named("narrow gate")
+    });
+    let gate = server.caller_of(&id, &secret);
+    let told = |expected: Value| {
+        for place in [hall, door] {
+            let ada = known(&gate, place, ada);
+            assert_eq!(ada["category"], expected, "{ada}");
+        }
+    };
+    told(Value::Null);
+    for access in [
+        json!({"types": ["crew"]}),
+        json!({"typeTimes": [{"types": ["crew"], "from": "08:00", "until": "09:00"}]}),
+        json!({"everybodyOutAt": "23:00", "everybodyOutExcept": ["crew"]}),
+    ] {
+        let set = |access: &Value| {
+            let change = json!({"data": {"Access": access}});
+            all.patched(&format!("/device/id:{hall}"), &change);
+        };
+        set(&access);
+        told(json!("Crew"));
+        set(&Value::Null);
+        told(Value::Null);
+    }
+    // What the door alone asks for, a gate at the hall does not need.
+    let types = json!({"data": {"Access": {"types": ["crew"]}}});
+    all.patched(&format!("/device/id:{door}"), &types);
+    let categories = [hall, door].map(|place| known(&gate, place, ada)["category"].clone());
+    assert_eq!(categories, [Value::Null, json!("Crew")]);
+}
