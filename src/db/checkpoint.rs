@@ -315,7 +315,8 @@ mod tests {
             .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x)")
             .unwrap();
         let file: &'static File = Box::leak(Box::new(File::open(&path).unwrap()));
-        let watch = Arc::new(Watch::begin(&path, file, 1));
+        let roots = crate::db::on_disk::Roots::read(&writer).unwrap();
+        let watch = Arc::new(Watch::begin(&path, file, roots));
         let checkpointer = Checkpointer::start(&path, file, watch).unwrap();
         checkpointer
             .shared

@@ -26,6 +26,8 @@ pub(super) struct Log {
 #[derive(Debug, Default)]
 struct Last {
     index: Option<Index>,
+    /// The pages that the index named for the last frames.
+    pages: Vec<u8>,
     /// The length below which the database file does not fall, unless another process makes it smaller.
     database_bytes: u64,
 }
@@ -94,6 +96,24 @@ impl Index {
         wal::FRAME_HEADER_BYTES as u64 + self.page_bytes()
     }
 
+    /// Where the index names the pages of the last frames, and in how many bytes: some of those that are in one
+    /// part of it.
+    fn pages_at(&self) -> (u64, usize) {
+        const PART: u64 = 32_768;
+        const HEADER: u64 = 136;
+        const PAGES: u64 = 4_096;
+        const SHOWN_MAX: u64 = 64;
+        // The header is in the place of the first ones.
+        let last = self.frames() + HEADER / 4 - 1;
+        let first = if last < PAGES { HEADER / 4 } else { 0 };
+        let shown = (last % PAGES + 1 - first).min(SHOWN_MAX);
+        let end = last / PAGES * PART + (last % PAGES + 1) * 4;
+        (
+            end - shown * 4,
+            usize::try_from(shown * 4).unwrap_or_default(),
+        )
+    }
+
     /// Where a frame begins, counted from 0.
     fn frame_at(&self, frame: u64) -> u64 {
         wal::HEADER_BYTES as u64 + frame * self.frame_bytes()
@@ -155,26 +175,51 @@ impl Log {
         length < pages * self.frame_bytes()
     }
 
-    /// The position among the files of the one that is too short.
+    /// The position among the files of the one that is too short, or older than at the last look.
     pub fn find_cut(
         &self,
         known: &Index,
         [database, log, _]: [u64; 3],
     ) -> io::Result<Option<usize>> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let cut = if !self.is_whole(known, last.index.as_ref(), log)? {
+        let cut = if !self.is_index_newer(known, &last)? {
+            2
+        } else if !self.is_whole(known, last.index.as_ref(), log)? {
             1
         } else if database < last.database_bytes.min(known.database_bytes()) {
             0
         } else {
             *last = Last {
                 index: Some(known.clone()),
+                pages: self.last_pages(known)?,
                 database_bytes: database.min(known.database_bytes()),
             };
             return Ok(None);
         };
         // Another connection may have emptied the log lawfully while this looked.
         Ok((self.index().as_ref() == Some(known)).then_some(cut))
+    }
+
+    /// Whether the index has all that it had at the last look, unless the log was begun anew. Somebody may put an older
+    /// one in its place; a commit at that moment has its header right again, but not the pages.
+    fn is_index_newer(&self, known: &Index, last: &Last) -> io::Result<bool> {
+        match last
+            .index
+            .as_ref()
+            .filter(|last| last.salts() == known.salts())
+        {
+            Some(before) => {
+                Ok(known.frames() >= before.frames() && self.last_pages(before)? == last.pages)
+            }
+            None => Ok(true),
+        }
+    }
+
+    fn last_pages(&self, index: &Index) -> io::Result<Vec<u8>> {
+        let (at, length) = index.pages_at();
+        let mut pages = vec![0; length];
+        read_at(self.index, &mut pages, at)?;
+        Ok(pages)
     }
 
     /// Whether the log has all that the index knows. A log that was cut and written to again is long

@@ -19,7 +19,7 @@ pub mod open;
 pub mod salvage;
 pub mod sandbox;
 pub mod search_index;
-mod second_path;
+pub mod second_path;
 pub mod stats;
 mod tx;
 mod upgrade_copy;
@@ -36,6 +36,7 @@ use crate::types::error::{Error, Result};
 use checkpoint::{Checkpointer, Wiper};
 use integrity::Integrity;
 use job::{Once, Priority, Repeatable, Work};
+use on_disk::Roots;
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 use stats::Stats;
@@ -128,14 +129,32 @@ impl Store {
         durability: Durability,
         serving: Option<&ServeLock>,
     ) -> Result<Self> {
-        let losses = usage::losses(path, serving);
+        Self::open_losing(
+            found,
+            path,
+            durability,
+            serving,
+            usage::losses(path, serving),
+        )
+    }
+
+    /// Opens a file in which `losses` were found.
+    fn open_losing(
+        found: Found,
+        path: &Path,
+        durability: Durability,
+        serving: Option<&ServeLock>,
+        losses: Vec<String>,
+    ) -> Result<Self> {
         let mut was_copy = false;
         let lacks_index = matches!(found, Found::Unindexed(_));
         let mut connection = match found {
             Found::Nothing => {
                 migrate::create_file(path)?;
                 return match open::look(path)? {
-                    made @ Found::Version(_) => Self::open_found(made, path, durability, serving),
+                    made @ Found::Version(_) => {
+                        Self::open_losing(made, path, durability, serving, losses)
+                    }
                     _ => Err(Error::defect("a fresh file is none")),
                 };
             }
@@ -160,7 +179,7 @@ impl Store {
         let file = File::options().read(true).write(true).open(path);
         let file: &'static File = Box::leak(Box::new(file.map_err(Error::unavailable)?));
         // By now SQLite has all of them open.
-        let watch = Arc::new(Watch::begin(path, file, sequences(&connection)?));
+        let watch = Arc::new(Watch::begin(path, file, Roots::read(&connection)?));
         let checkpointer = Checkpointer::start(path, file, Arc::clone(&watch))?;
         let usage = Arc::new(Usage::begin(path, &connection, serving, losses)?);
         watch.copying(|| usage.mark(&connection));
@@ -445,12 +464,6 @@ impl Store {
             }
         })
     }
-}
-
-/// The page on which SQLite has the sequences of ids.
-fn sequences(connection: &Connection) -> Result<u32> {
-    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_sequence'";
-    Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
 
 /// Looks at a file that is to be written to.

@@ -5,16 +5,20 @@
 //! that is behind the file is older. And before a log is begun anew all of the last one is in the file: the first commit
 //! that moves the position then notes how far the file alone is, so a file that is behind that is older than its log.
 //!
+//! The file alone may lack pages that the log has, so that SQLite does not read it; then the pages that tell are read as
+//! bytes. Where they are not in the file either, all that is known of it is what the log has.
+//!
 //! Both go by the position in the feed. Changes that are in no feed, such as tokens and pings, do not show.
 
 use super::{
-    counters,
+    counters, error,
+    on_disk::{OnDisk, Roots},
     open::{self, beside, refused},
     usage::{FILE, Position},
 };
-use crate::types::error::Result;
-use rusqlite::Connection;
-use std::path::Path;
+use crate::types::error::{Error, Result};
+use rusqlite::{Connection, OptionalExtension};
+use std::{fs::File, path::Path};
 
 /// Counters of how far the file alone is at least.
 const INTERACTION: &str = "file interaction";
@@ -41,10 +45,16 @@ pub(super) fn refuse_other(path: &Path) -> Result<()> {
     if !log.exists() {
         return Ok(());
     }
-    let look = || compare(path).unwrap_or(Moments::Same);
-    let found = look();
+    let look = || match compare(path) {
+        Err(cause) if error::is_damage(&cause) => {
+            Err(open::damaged(path, &"how far it is cannot be read"))
+        }
+        // A file of an early version has no counters, and others may hold a lock.
+        compared => Ok(compared.unwrap_or(Moments::Same)),
+    };
+    let found = look()?;
     // Others may write and copy at this moment.
-    if found == Moments::Same || look() != found {
+    if found == Moments::Same || look()? != found {
         return Ok(());
     }
     let log = log.display();
@@ -65,27 +75,43 @@ pub(super) fn refuse_other(path: &Path) -> Result<()> {
 /// Compares the file alone with what it is by its log. The order matters where others write meanwhile: the file alone is
 /// never behind what was noted before, nor ahead of what the log has afterwards.
 fn compare(path: &Path) -> Result<Moments> {
+    // Open as long as the connection is: closing it would drop the locks of that.
+    let file = File::open(path).map_err(Error::unavailable)?;
     let with_log = open::unchanged(path)?;
-    let counter = |connection: &Connection, name| {
-        let counter = counters::get(connection, name);
+    let counter = |name| {
+        let counter = counters::get(&with_log, name);
         counter.map(Option::unwrap_or_default)
     };
     let noted = Position {
-        interaction: counter(&with_log, INTERACTION)?,
-        change: counter(&with_log, CHANGE)?,
+        interaction: counter(INTERACTION)?,
+        change: counter(CHANGE)?,
     };
-    let of_log = counter(&with_log, FILE)?;
-    let alone = open::alone(path)?;
-    let (file, of_file) = (Position::read(&alone)?, counter(&alone, FILE)?);
-    Ok(if of_file != 0 && of_log != 0 && of_file != of_log {
+    let of_log = counter(FILE)?;
+    let (of_file, position) = match read_alone(path) {
+        Ok((number, position)) => (number, Some(position)),
+        // The log may have the pages that it lacks.
+        Err(_) => OnDisk::read(&file, Roots::read(&with_log)?)
+            .map_or((None, None), |found| (found.number(), found.position())),
+    };
+    let is_other = of_file.is_some_and(|number| number != 0 && of_log != 0 && number != of_log);
+    let is_behind = |file| Ok::<_, Error>(!Position::read(&with_log)?.reaches(file));
+    Ok(if is_other {
         Moments::OtherFile
-    } else if !Position::read(&with_log)?.reaches(file) {
+    } else if position.map_or(Ok(false), is_behind)? {
         Moments::OlderLog
-    } else if !file.reaches(noted) {
+    } else if position.is_some_and(|file| !file.reaches(noted)) {
         Moments::OlderFile
     } else {
         Moments::Same
     })
+}
+
+/// The number of the file, and how far the file alone is.
+fn read_alone(path: &Path) -> rusqlite::Result<(Option<i64>, Position)> {
+    let alone = open::alone(path)?;
+    let sql = "SELECT value FROM counters WHERE name = ?1";
+    let number = alone.query_row(sql, [FILE], |row| row.get(0));
+    Ok((number.optional()?, Position::read(&alone)?))
 }
 
 #[cfg(test)]
@@ -169,6 +195,47 @@ mod tests {
         }
         assert!(refused >= 9, "{refused}");
         assert_eq!(store.lost(), None);
+    }
+
+    /// The log has the pages that the file lacks; that does not hide that the file is older.
+    #[test]
+    fn a_file_that_lacks_pages_of_its_log_is_whole_unless_it_is_older() {
+        let folder = tempfile::tempdir().unwrap();
+        let (database, _lock, store) = serve(folder.path());
+        let write = || {
+            store.write_blocking(|tx| {
+                tx.execute_batch(
+                    "CREATE TABLE IF NOT EXISTS last (a INTEGER PRIMARY KEY, b);
+                     INSERT OR REPLACE INTO last VALUES (1, randomblob(20000))",
+                )?;
+                tx.new_interaction_id()
+            })
+        };
+        let restart = || {
+            let other = Connection::open(&database).unwrap();
+            let sql = "PRAGMA wal_checkpoint(RESTART)";
+            assert_eq!(other.query_row(sql, [], |row| row.get(0)), Ok(0));
+        };
+        let _ = write().unwrap();
+        restart();
+        let _ = write().unwrap();
+        let older = Moment::keep(&database, "older.db");
+        restart();
+        let _ = write().unwrap();
+        restart();
+        let _ = write().unwrap();
+        let newer = Moment::keep(&database, "newer.db");
+        for cut in [2048, 8192] {
+            for kept in [&older, &newer] {
+                let length = fs::metadata(&kept.0).unwrap().len();
+                let file = File::options().write(true).open(&kept.0).unwrap();
+                file.set_len(length - cut).unwrap();
+            }
+            assert!(read_alone(&newer.0).is_err());
+            assert_eq!(newer.with_log_of(&newer), "", "{cut}");
+            let message = older.with_log_of(&newer);
+            assert!(message.contains("is older than its log"), "{message}");
+        }
     }
 
     #[test]

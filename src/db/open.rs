@@ -178,7 +178,7 @@ pub(super) fn alone(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn damaged(path: &Path, cause: &dyn std::fmt::Display) -> Error {
+pub(super) fn damaged(path: &Path, cause: &dyn std::fmt::Display) -> Error {
     refused(format!(
         "{} is damaged ({cause}); restore a backup",
         path.display()

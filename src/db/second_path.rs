@@ -53,9 +53,16 @@ pub fn refuse(file: &File, path: &Path) -> Result<()> {
     Ok(())
 }
 
+const ELSEWHERE: &str = "is served under another path";
+
+/// Whether a file was refused because it is served under another path.
+pub fn is_refusal(cause: &Error) -> bool {
+    cause.message.contains(ELSEWHERE)
+}
+
 fn served(path: &Path) -> Error {
     refused(format!(
-        "{} is served under another path, and whoever opens it by this one would not find its log: use that path; for a container mount the folder, never the file alone",
+        "{} {ELSEWHERE}, and whoever opens it by this one would not find its log: use that path; for a container mount the folder, never the file alone",
         path.display()
     ))
 }

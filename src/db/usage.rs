@@ -47,7 +47,7 @@ pub struct Position {
 
 impl Position {
     /// How far the file is now, as the open transaction has it.
-    pub fn read(connection: &Connection) -> Result<Self> {
+    pub fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut statement = connection.prepare_cached(
             "SELECT name, seq FROM sqlite_sequence WHERE name IN ('interactions', 'audit')",
         )?;
@@ -162,6 +162,14 @@ pub fn losses(database: &Path, serving: Option<&ServeLock>) -> Vec<String> {
 fn find_loss(database: &Path, state: &State) -> Result<Option<String>> {
     // Before SQLite has the file: closing another handle on it drops its locks.
     let lacks_log = open::needs_log(database) && !beside(database, "-wal").exists();
+    if !database.exists() {
+        return Ok(counted(state.position).map(|gone| {
+            format!(
+                "{} is gone with its log, and with it {gone} that were stored: put the file back while no server runs, or a backup with `gatepost restore`.",
+                database.display()
+            )
+        }));
+    }
     // An empty file has SQLite remove the log, and of a damaged one it would make the index anew.
     if !open::has_header(database) || !matches!(salvage::examine(database), Ok(None)) {
         return Ok(None);
@@ -185,18 +193,14 @@ fn find_loss(database: &Path, state: &State) -> Result<Option<String>> {
         interaction: (state.position.interaction - now.interaction).max(0),
         change: (state.position.change - now.change).max(0),
     };
-    if is_same && gone != Position::default() {
+    if is_same && let Some(gone) = counted(gone) {
         let power = if state.number != 0 && state.boot != boot_id() {
             ", or the machine went off while the server ran with `--durability normal`"
         } else {
             ""
         };
-        let gone = [(gone.interaction, "interaction"), (gone.change, "change")];
-        let gone = gone.into_iter().filter(|(count, _)| *count > 0);
-        let gone: Vec<_> = gone.map(|(count, what)| counted(count, what)).collect();
         return Ok(Some(format!(
-            "{} that were stored are missing in {shown}: its log {log} was removed, emptied or cut, or an older copy took the file's place{power}.",
-            gone.join(" and "),
+            "{gone} that were stored are missing in {shown}: its log {log} was removed, emptied or cut, or an older copy took the file's place{power}.",
         )));
     }
     let number = counter(IN_USE)?;
@@ -208,8 +212,16 @@ fn find_loss(database: &Path, state: &State) -> Result<Option<String>> {
     Ok(None)
 }
 
-fn counted(count: i64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+/// So many interactions and changes, in words; nothing where there are none.
+fn counted(gone: Position) -> Option<String> {
+    let gone = [(gone.interaction, "interaction"), (gone.change, "change")];
+    let gone = gone.into_iter().filter(|(count, _)| *count > 0);
+    let gone = gone.map(|(count, what)| {
+        let plural = if count == 1 { "" } else { "s" };
+        format!("{count} {what}{plural}")
+    });
+    let gone: Vec<_> = gone.collect();
+    (!gone.is_empty()).then(|| gone.join(" and "))
 }
 
 /// The use of a file by this process.
@@ -507,6 +519,45 @@ mod tests {
         assert_eq!(losses(&database, None), Vec::<String>::new());
         let state = State::read(&database).unwrap();
         assert_eq!((state.number, state.position.interaction), (0, written));
+    }
+
+    /// What stands in the log of another beginning says nothing of the frames that are lost; the position does.
+    #[test]
+    fn an_index_of_an_earlier_log_is_noticed_before_anything_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("a.db");
+        let store = Store::open(&database, Durability::Normal).unwrap();
+        let record = || {
+            #[expect(
+                clippy::redundant_closure_for_method_calls,
+                reason = "the method alone is for one lifetime only"
+            )]
+            store.write_blocking(|tx| tx.new_interaction_id())
+        };
+        let other = Connection::open(&database).unwrap();
+        let empty = || {
+            let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+            assert_eq!(other.query_row(sql, [], |row| row.get(0)), Ok(0));
+        };
+        record().unwrap();
+        empty();
+        let index = beside(&database, "-shm");
+        let older = std::fs::read(&index).unwrap();
+        record().unwrap();
+        empty();
+        // Keeps the log from being copied.
+        other
+            .execute_batch("BEGIN; SELECT count(*) FROM counters")
+            .unwrap();
+        record().unwrap();
+        assert_eq!(record().unwrap(), 4);
+        let mut file = File::options().write(true).open(&index).unwrap();
+        file.write_all(&older).unwrap();
+        assert!(record().is_err());
+        assert!(store.lost().is_some());
+        let state = State::read(&database).unwrap();
+        assert_eq!(state.position.interaction, 4);
+        assert!(state.told.concat().contains("was removed, renamed"));
     }
 
     #[test]

@@ -11,7 +11,7 @@
 
 use super::{
     live_log::{Index, Log},
-    on_disk::OnDisk,
+    on_disk::{OnDisk, Roots},
     open::beside,
     usage::Position,
 };
@@ -34,6 +34,9 @@ const TICK_MAX: Duration = Duration::from_secs(2);
 /// Pages that are remembered as written lately.
 const RECENT_MAX: usize = 4096;
 
+/// The position of the log's index among the files.
+const INDEX: usize = 2;
+
 /// The files that SQLite has open, as they were found by their names at the start.
 #[derive(Debug)]
 pub struct Watch {
@@ -42,7 +45,7 @@ pub struct Watch {
     log: Option<Log>,
     /// The database file, open for good.
     database: &'static File,
-    sequences: u32,
+    roots: Roots,
     content: Mutex<Content>,
     lost: OnceLock<Loss>,
 }
@@ -81,13 +84,13 @@ enum How {
     Cut,
     /// The file is in its place, with the content of another.
     Overwritten,
+    /// The index of the log is in its place, and older than it was.
+    Older,
 }
 
 impl Watch {
     /// Watches a file that is open, with what is beside it.
-    ///
-    /// `sequences` is the page of `sqlite_sequence`.
-    pub(super) fn begin(database: &Path, file: &'static File, sequences: u32) -> Self {
+    pub(super) fn begin(database: &Path, file: &'static File, roots: Roots) -> Self {
         let files = ["", "-wal", "-shm"].into_iter().filter_map(|suffix| {
             let path = beside(database, suffix);
             let identity = identity(&path.metadata().ok()?);
@@ -98,7 +101,7 @@ impl Watch {
             log: Log::open(database),
             database: file,
             content: Mutex::default(),
-            sequences,
+            roots,
             lost: OnceLock::new(),
         };
         // Notes how long they are, and what is in the file.
@@ -184,6 +187,14 @@ impl Watch {
         Some(bytes)
     }
 
+    /// Notes that what SQLite reads is behind what was committed: it goes by an older index.
+    pub(super) fn lose_index(&self) {
+        if let Some((path, _)) = self.files.last() {
+            let (path, how) = (path.clone(), How::Older);
+            let _ = self.lost.set(Loss { path, how });
+        }
+    }
+
     /// Notes that a file has the content of another.
     pub(super) fn lose(&self, path: PathBuf) {
         let how = How::Overwritten;
@@ -213,7 +224,8 @@ impl Watch {
         if let (Some(log), Some(known)) = (&self.log, &known)
             && let Some(cut) = log.find_cut(known, lengths)?
         {
-            return loss(&self.files[cut].0, How::Cut);
+            let how = if cut == INDEX { How::Older } else { How::Cut };
+            return loss(&self.files[cut].0, how);
         }
         match self.files.first() {
             Some((database, _)) if self.is_overwritten(changed.flatten(), known.as_ref()) => {
@@ -233,7 +245,7 @@ impl Watch {
             return false;
         }
         // A page that is being written is read again at the next look.
-        let Some(now) = OnDisk::read(self.database, self.sequences) else {
+        let Some(now) = OnDisk::read(self.database, self.roots) else {
             return false;
         };
         let before = content.on_disk.as_ref();
@@ -271,6 +283,11 @@ impl Watch {
         lost.is_some_and(|loss| loss.how != How::Gone && self.is_database(loss))
     }
 
+    /// Whether the index of the log is older than it was: the log may have all that was stored.
+    pub(super) fn is_index_older(&self) -> bool {
+        self.lost.get().is_some_and(|loss| loss.how == How::Older)
+    }
+
     fn is_database(&self, loss: &Loss) -> bool {
         let database = self.files.first();
         database.is_some_and(|(database, _)| *database == loss.path)
@@ -284,7 +301,11 @@ mod tests {
 
     fn begin(database: &Path) -> Watch {
         let file = Box::leak(Box::new(File::open(database).expect("a file")));
-        Watch::begin(database, file, 1)
+        let roots = Roots {
+            sequences: 1,
+            counters: 1,
+        };
+        Watch::begin(database, file, roots)
     }
 
     #[test]
@@ -328,6 +349,48 @@ mod tests {
         let file = File::options().write(true).open(&database).unwrap();
         file.set_len(2048).unwrap();
         assert_eq!(watch.look().unwrap(), Some(&*database));
+    }
+
+    #[test]
+    fn an_older_index_is_noticed_also_where_a_commit_made_its_header_anew() {
+        for mends_header in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let database = folder.path().join("a.db");
+            let connection = rusqlite::Connection::open(&database).unwrap();
+            let run = |sql: &str| connection.execute_batch(sql).unwrap();
+            run(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0;
+                 CREATE TABLE a (b)",
+            );
+            let watch = begin(&database);
+            let index = beside(&database, "-shm");
+            let read = || fs::read(&index).unwrap();
+            let overwrite = |bytes: &[u8]| {
+                use std::os::unix::fs::FileExt;
+                let file = File::options().write(true).open(&index).unwrap();
+                file.write_all_at(bytes, 0).unwrap();
+            };
+            // A new beginning of the log is no loss, nor is the second part of the index.
+            let mut older = Vec::new();
+            for frames in [10, 4_000, 100, 5_000, 100] {
+                older = read();
+                for _ in 0..frames {
+                    run("INSERT INTO a VALUES (1)");
+                    assert_eq!(watch.look().unwrap(), None);
+                }
+                if frames == 4_000 {
+                    let sql = "PRAGMA wal_checkpoint(RESTART)";
+                    connection.query_row(sql, [], |_| Ok(())).unwrap();
+                }
+            }
+            let newer = read();
+            overwrite(&older);
+            if mends_header {
+                overwrite(&newer[..48 * 2]);
+            }
+            assert_eq!(watch.look().unwrap(), Some(&*index), "{mends_header}");
+            assert!(watch.is_index_older() && !watch.may_copy_log());
+        }
     }
 
     /// A checkpoint makes another file look new that took the place of ours right before.

@@ -223,10 +223,8 @@ impl Loop {
                         if self.in_place().is_ok() {
                             self.watch.copying(|| self.usage.mark(&self.connection));
                             self.checkpointer.idle(&self.connection);
-                            if self.notice_other_processes()
-                                && let Ok(position) = Position::read(&self.connection)
-                            {
-                                self.usage.committed(position);
+                            if self.notice_other_processes() && self.take_position().is_ok() {
+                                self.usage.committed(self.committed.get());
                             }
                             self.index_others();
                         }
@@ -251,8 +249,12 @@ impl Loop {
     }
 
     fn end(&self) {
+        let end = || {
+            self.take_position()?;
+            self.usage.end(&self.connection)
+        };
         if self.watch.lost().is_none()
-            && let Err(cause) = self.usage.end(&self.connection)
+            && let Err(cause) = end()
         {
             tracing::warn!("the end of the use could not be noted in the file: {cause}");
         }
@@ -354,7 +356,8 @@ impl Loop {
         // log that was cut short is noticed before a write makes it longer again.
         // What the file lost is seen best before this begins the log anew.
         let looked_at = self.looked_at.get();
-        if self.notice_other_processes()
+        let changed = self.notice_other_processes();
+        if changed
             || self.watch.may_be_cut(checkpoint::log_pages())
             || looked_at.elapsed() >= LOOK_EVERY
         {
@@ -362,7 +365,26 @@ impl Loop {
             // The commit looks again.
             self.looked_at.set(looked_at);
         }
-        Ok(())
+        if changed {
+            self.take_position()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Takes the position that the file has by now, which others may have moved on.
+    ///
+    /// # Errors
+    /// When it is behind the last commit that this one knows of: SQLite reads an older state.
+    fn take_position(&self) -> Result<()> {
+        let position = Position::read(&self.connection)?;
+        if position.reaches(self.committed.get()) {
+            self.committed.set(position);
+            return Ok(());
+        }
+        self.watch.lose_index();
+        self.tell_of_loss();
+        Err(Error::unavailable(watch::REFUSED))
     }
 
     fn roll_back(&self) -> Result<()> {
@@ -566,25 +588,38 @@ impl Loop {
                 "the file or its log cannot be looked at now ({cause}); send it again"
             ))
         })?;
-        let Some(lost) = looked else {
+        if looked.is_none() {
             return Ok(());
-        };
+        }
         if !known {
-            let _ = self.roll_back();
-            let mut told = format!(
-                "{} was removed, renamed, replaced, overwritten or cut short while the server ran; nothing is stored any more until it is started again. Put the file back or restore a backup before that.",
-                lost.display()
-            );
-            if self.watch.is_log_of_another() {
-                told += &self.usage.put_log_aside();
-            } else if self.watch.may_copy_log() && Checkpointer::copy_all(&self.connection) {
-                // What was acknowledged may be in the log alone.
-                told += " What was acknowledged before was copied into the database file.";
-            }
-            tracing::error!("{told}");
-            self.usage.tell(&told);
+            self.tell_of_loss();
         }
         Err(Error::unavailable(watch::REFUSED))
+    }
+
+    /// Reports a loss that was just found, and keeps what can be kept.
+    fn tell_of_loss(&self) {
+        let Some(lost) = self.watch.lost() else {
+            return;
+        };
+        let _ = self.roll_back();
+        let mut told = format!(
+            "{} was removed, renamed, replaced, overwritten or cut short while the server ran; nothing is stored any more until it is started again. ",
+            lost.display()
+        );
+        told += if self.watch.is_index_older() {
+            "Its log is left as it is: keep a copy of the file and the log, and start the server again, which stores what the log has."
+        } else {
+            "Put the file back or restore a backup before that."
+        };
+        if self.watch.is_log_of_another() {
+            told += &self.usage.put_log_aside();
+        } else if self.watch.may_copy_log() && Checkpointer::copy_all(&self.connection) {
+            // What was acknowledged may be in the log alone.
+            told += " What was acknowledged before was copied into the database file.";
+        }
+        tracing::error!("{told}");
+        self.usage.tell(&told);
     }
 
     /// Drops what was cached when another process has changed the file; returns whether it may have.

@@ -44,6 +44,7 @@ pub fn compact(database: &Path, now: Timestamp) -> Result<Compacted> {
             "its log is damaged; see `gatepost check`",
         ));
     }
+    let losses = usage::losses(database, Some(&lock));
     let connection = Connection::open(database)?;
     connection::prepare_writer(&connection, Durability::Full)?;
     connection.busy_timeout(Duration::from_secs(1))?;
@@ -56,6 +57,9 @@ pub fn compact(database: &Path, now: Timestamp) -> Result<Compacted> {
         let erased = erased::since_compacted(tx)?;
         erased::note_compacted(tx)?;
         usage::release(tx)?;
+        for loss in &losses {
+            settings::notices::add(tx, loss.clone())?;
+        }
         let ctx = Context::of_command("admin", Arc::new(settings::load(tx)?));
         let change = Change {
             action: "compact",
@@ -69,7 +73,12 @@ pub fn compact(database: &Path, now: Timestamp) -> Result<Compacted> {
     })?;
     connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
     drop(connection);
-    usage::leave(database);
+    if losses.is_empty() {
+        usage::leave(database);
+    } else {
+        // The file has them as notices.
+        usage::forget(database);
+    }
     Ok(Compacted {
         bytes_before,
         bytes: size(database)?,

@@ -46,7 +46,7 @@ pub mod verify;
 
 use crate::{
     core::{Context, audit},
-    db::{Source, Tx, connection, migrate, open, salvage},
+    db::{Source, Tx, connection, migrate, open, salvage, usage},
     ops::background::Background,
     types::{
         error::{Error, Result},
@@ -94,27 +94,23 @@ pub fn make(db: &Path, target: &Path, force: bool, background: &Background) -> R
     let Some(version) = open::sound_version(db)? else {
         return Err(refused(db, "does not exist"));
     };
+    let losses = usage::losses(db, None);
     let file = File::open(db).map_err(|cause| refused(db, cause))?;
-    checked_copy(db, &file, version, target, force, background)
+    let copy = (&file, version, &*losses);
+    checked_copy(db, copy, target, force, background)
 }
 
 /// As [`make`], in the process that has the file open, to a target that must not exist.
 pub fn make_beside(source: &Source, target: &Path) -> Result<Backup> {
     let unchanged = Background::unchanged();
-    checked_copy(
-        &source.path,
-        source.file,
-        migrate::CURRENT,
-        target,
-        false,
-        &unchanged,
-    )
+    let copy = (source.file, migrate::CURRENT, &[][..]);
+    checked_copy(&source.path, copy, target, false, &unchanged)
 }
 
+/// Copies an open file of a version, which has lost something.
 fn checked_copy(
     db: &Path,
-    file: &File,
-    version: i64,
+    (file, version, losses): (&File, i64, &[String]),
     target: &Path,
     force: bool,
     background: &Background,
@@ -127,7 +123,10 @@ fn checked_copy(
     let mut copier = Copier::new(db, file, &partial.0)?;
     let held_for = copied(&mut copier, db, &partial.0, background)?;
     let copied_in = begun.elapsed();
-    let bytes = verify::verify(&partial.0, version, background)?;
+    let mut bytes = verify::verify(&partial.0, version, background)?;
+    if !losses.is_empty() {
+        bytes = verify::note_losses(&partial.0, losses)?;
+    }
     check_target(db, target, force)?;
     put_in_place(&partial, target)?;
     Ok(Backup {

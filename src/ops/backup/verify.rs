@@ -3,9 +3,13 @@
 
 use super::{folder, refused};
 use crate::{
-    db::{APPLICATION_ID, connection, integrity, migrate, open, usage},
+    core::settings,
+    db::{APPLICATION_ID, connection, in_transaction, integrity, migrate, open, usage},
     ops::background::Background,
-    types::error::{Error, Kind, Result},
+    types::{
+        Timestamp,
+        error::{Error, Kind, Result},
+    },
 };
 use rusqlite::Connection;
 use std::{
@@ -48,6 +52,19 @@ fn verify_once(
             "the copy is not sound, and was not kept: {}; see `gatepost check`",
             cause.message
         ))
+    })?;
+    drop(connection);
+    synced(copy)
+}
+
+/// Has a copy that was verified say what the original has lost; its size in bytes.
+pub(super) fn note_losses(copy: &Path, losses: &[String]) -> Result<u64> {
+    let connection = Connection::open(copy)?;
+    connection::prepare(&connection)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    in_transaction(&connection, Timestamp::now(), |tx| {
+        let mut losses = losses.iter().cloned();
+        losses.try_for_each(|loss| settings::notices::add(tx, loss))
     })?;
     drop(connection);
     synced(copy)

@@ -4,7 +4,7 @@
 use super::{Finding, Report, Step, index};
 use crate::{
     core::settings,
-    db::{Found, integrity, migrate, open, salvage, usage},
+    db::{Found, integrity, migrate, open, salvage, second_path, usage},
     domain::interactions::{presence::ANYWHERE, recount, types},
     ops::backup::ledger,
     types::{
@@ -20,6 +20,8 @@ const LINES_MAX: usize = 20;
 
 const RESTORE: &str = "stop the server, and put the last backup in the file's place with `gatepost restore`, which sets the file aside; see \"Backup and restore\" in the handbook, page \"Operate\"";
 const OTHER: &str = "nothing is wrong with the file itself: look whether --db names the right one, or use the version of the program that it belongs to";
+const PATH: &str =
+    "nothing is wrong with the file itself: check it by the path that the server uses (its --db)";
 const REINDEX: &str = "no record is lost: stop the server, make a backup copy of the file with its -wal, and run REINDEX on it with the sqlite3 tool";
 const ROWS: &str = "the index knows rows that are not in the table: they may be lost. Stop the server, keep a copy of the file with its -wal, and restore the last backup, or compare the last check-ins with what the gates know; then run REINDEX on the file with the sqlite3 tool";
 const TELL: &str = "no command mends this by itself; keep a copy of the file, and look at the rows named here, or restore the last backup";
@@ -56,7 +58,7 @@ fn look_once(path: &Path, on_step: &mut dyn FnMut(Step)) -> Result<Report> {
     let (damage, advice) = match salvage::examine(path) {
         Ok(None) => (None, SALVAGE),
         Ok(Some(damage)) => (Some(damage.to_string()), SALVAGE),
-        Err(cause) => (Some(cause.message), RESTORE),
+        Err(cause) => (Some(cause.message.clone()), advice_on(&cause)),
     };
     if let Some(damage) = damage {
         report.add(damage, advice);
@@ -70,12 +72,11 @@ fn look_once(path: &Path, on_step: &mut dyn FnMut(Step)) -> Result<Report> {
         return Err(Error::invalid(format!("{} does not exist", path.display())));
     }
     if let Err(cause) = &first {
-        let advice = if open::is_of_another(cause) {
-            OTHER
-        } else {
-            RESTORE
-        };
-        report.add(cause.message.clone(), advice);
+        report.add(cause.message.clone(), advice_on(cause));
+        // Its log is elsewhere, too.
+        if second_path::is_refusal(cause) {
+            return Ok(report);
+        }
     }
     // A file that is damaged is read on as far as it goes.
     let before = report.findings.len();
@@ -93,6 +94,17 @@ fn look_once(path: &Path, on_step: &mut dyn FnMut(Step)) -> Result<Report> {
         }
     }
     Ok(report)
+}
+
+/// What to do about a file that is refused.
+fn advice_on(cause: &Error) -> &'static str {
+    if second_path::is_refusal(cause) {
+        PATH
+    } else if open::is_of_another(cause) {
+        OTHER
+    } else {
+        RESTORE
+    }
 }
 
 impl Report {

@@ -94,11 +94,20 @@ fn a_copy_without_its_log_says_so() {
             let db = if db == copy { &again } else { db };
             let warned = warned(db, command);
             assert!(warned.contains(COPIED), "{command:?}: {warned}");
+            if command[0] == "compact" {
+                assert!(findings(&again).contains(COPIED));
+            }
             for suffix in ["", "-wal", "-shm", ".lock"] {
                 let _ = fs::remove_file(beside(&again, suffix));
             }
         }
         assert!(findings(&restored).contains(COPIED));
+        let backup = beside(copy, ".backup");
+        let output = backup.to_str().expect("a name");
+        told(copy, &["backup", "--json", "--output", output]);
+        assert!(findings(&backup).contains(COPIED));
+        Served::start(&backup).stop();
+        assert!(findings(&backup).contains(COPIED));
         let server = Served::start(copy);
         // The dashboard has it, and so has `check`.
         assert!(findings(copy).contains(COPIED));
@@ -170,8 +179,34 @@ fn interactions(db: &Path) -> i64 {
 }
 
 #[test]
+fn a_file_that_is_gone_with_its_log_is_told() {
+    let site = Site::prepare();
+    let mut served = Served::start(&site.db);
+    record(&served, &site, 5);
+    served.kill();
+    for suffix in ["", "-wal", "-shm"] {
+        fs::remove_file(beside(&site.db, suffix)).expect("removed");
+    }
+    Served::start(&site.db).stop();
+    let found = findings(&site.db);
+    assert!(
+        found.contains("is gone with its log, and with it 5 interactions and "),
+        "{found}"
+    );
+    acknowledge(&site.db);
+    Served::start(&site.db).stop();
+    assert_eq!(findings(&site.db), "");
+}
+
+#[test]
 fn nothing_is_acknowledged_once_another_file_was_copied_over_this_one() {
-    for what in ["older", "older with its time", "copied in use", "foreign"] {
+    for what in [
+        "older",
+        "older with its time",
+        "copied in use",
+        "foreign",
+        "further on",
+    ] {
         let site = Site::prepare();
         let backup = site.folder.path().join("older.db");
         let old = SystemTime::now() - Duration::from_secs(86_400);
@@ -184,6 +219,12 @@ fn nothing_is_acknowledged_once_another_file_was_copied_over_this_one() {
                     )
                 })
                 .expect("a file");
+        } else if what == "further on" {
+            let other = Site::prepare();
+            let of_other = Served::start(&other.db);
+            record(&of_other, &other, 60);
+            of_other.stop();
+            fs::copy(&other.db, &backup).expect("copied");
         } else {
             record(&served, &site, 3);
             told(
@@ -235,10 +276,56 @@ fn nothing_is_acknowledged_once_another_file_was_copied_over_this_one() {
             found.contains("overwritten") && found.contains("-wal.kept-1"),
             "{found}"
         );
-        assert!(found.contains("\"20 interactions "), "{found}");
+        if what != "further on" {
+            assert!(found.contains("\"20 interactions "), "{found}");
+        }
         Served::start(&site.db).stop();
         acknowledge(&site.db);
         assert_eq!(findings(&site.db), "", "{what}");
+    }
+}
+
+#[test]
+fn nothing_is_acknowledged_once_an_older_index_was_copied_over_the_one_of_the_log() {
+    for with_log in [false, true] {
+        let site = Site::prepare();
+        let before = interactions(&site.db);
+        let mut served = Served::start(&site.db);
+        record(&served, &site, 20);
+        // Keeps the log from being begun anew.
+        let reader = Connection::open(&site.db).expect("the file");
+        reader
+            .execute_batch("BEGIN; SELECT count(*) FROM interactions")
+            .expect("a state");
+        let [log, index] = ["-wal", "-shm"].map(|suffix| beside(&site.db, suffix));
+        let [old_log, old_index] = [&log, &index].map(|path| fs::read(path).expect("a file"));
+        record(&served, &site, 20);
+        let mut wire = served.wire();
+        if with_log {
+            fs::write(&log, old_log).expect("written");
+        }
+        // Emptied first, as by `cp`, it may end the process.
+        let file = File::options().write(true).open(&index);
+        file.and_then(|mut file| file.write_all(&old_index))
+            .expect("written");
+        drop(reader);
+        let refused = check_in(&mut wire, &site);
+        assert_eq!((refused.status, refused.code()), (503, 1108), "{refused:?}");
+        let health = wire.call(b"GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert_eq!(health.expect("an answer").status, 503);
+        served.ask("TERM");
+        until("it ends", || !served.is_running());
+        let found = findings(&site.db);
+        assert!(
+            found.contains("gatepost.db-") && found.contains("overwritten"),
+            "{found}"
+        );
+        assert_eq!(found.contains("\"20 interactions "), with_log, "{found}");
+        let lost = if with_log { 20 } else { 0 };
+        Served::start(&site.db).stop();
+        assert_eq!(interactions(&site.db), before + 40 - lost);
+        acknowledge(&site.db);
+        assert_eq!(findings(&site.db), "");
     }
 }
 
@@ -355,6 +442,37 @@ fn a_file_and_a_log_of_different_moments_do_not_start() {
         assert_eq!(findings(whole), "");
     }
     assert_eq!(interactions(&newer), 15);
+}
+
+/// Whatever a file lacks that its log has is no damage, and is not called one.
+#[test]
+fn pages_that_the_log_has_may_be_missing_in_the_file() {
+    let site = Site::prepare();
+    let before = interactions(&site.db);
+    let mut served = Served::start(&site.db);
+    record(&served, &site, 20);
+    served.kill();
+    let log = fs::read(beside(&site.db, "-wal")).expect("a log");
+    let mut file = fs::read(&site.db).expect("a file");
+    let frames = log[32..].chunks_exact(usize::try_from(FRAME).expect("few"));
+    let pages = frames.map(|frame| u32::from_be_bytes([frame[0], frame[1], frame[2], frame[3]]));
+    for page in pages.filter(|page| *page > 1) {
+        let at = (page as usize - 1) * 2048;
+        if at < file.len() {
+            file[at..at + 2048].fill(0);
+        }
+    }
+    fs::write(&site.db, file).expect("written");
+    assert_eq!(findings(&site.db), "");
+    let messages = beside(&site.db, ".log");
+    fs::write(&messages, "").expect("written");
+    Served::start(&site.db).stop();
+    let messages = fs::read_to_string(&messages).expect("a log");
+    assert!(
+        !messages.contains("WARN") && !messages.contains("ERROR"),
+        "{messages}"
+    );
+    assert_eq!(interactions(&site.db), before + 20);
 }
 
 #[test]

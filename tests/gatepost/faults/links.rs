@@ -115,6 +115,13 @@ fn a_file_that_is_served_under_another_path_is_refused() {
             String::from_utf8_lossy(&told),
             ["served under another path", "mount the folder"],
         );
+        if command[0] == "check" {
+            has(
+                String::from_utf8_lossy(&told),
+                "by the path that the server uses",
+            );
+            assert!(!String::from_utf8_lossy(&told).contains("last backup"));
+        }
     }
     // By its own path it is there for commands, and by any once it is served no more.
     told(&site.db, &["client", "list", "--json"]);
