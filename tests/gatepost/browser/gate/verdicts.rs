@@ -100,6 +100,20 @@ fn each_refusal_has_its_kind_and_next_stays_where_it_is() {
             _ => "T-2",
         };
         scan(&gate, code);
+        // The server says at once that it is not the time; when it will be is known once the place is there.
+        gate.until("the gate knows the place", || {
+            shows(&gate, &["Stop"]);
+            let is_known = why != "early"
+                || gate.run(
+                    "return document.getElementById('verdict').innerText.includes('Not yet')",
+                    &[],
+                ) == true;
+            if !is_known {
+                press(&gate, " ");
+                scan(&gate, code);
+            }
+            is_known
+        });
         shows(&gate, &["Stop", words[0], words[1]]);
         let script = "const verdict = document.getElementById('verdict');
             return [getComputedStyle(verdict).backgroundColor, verdict.querySelector('.symbol use').getAttribute('href')]";
