@@ -19,7 +19,7 @@ use super::{
 use crate::types::{
     Timestamp, Zone,
     error::{Error, Result},
-    os,
+    os, secret,
 };
 use std::{
     collections::{BTreeMap, HashSet},
@@ -186,26 +186,34 @@ impl Plan {
     ///
     /// A page may also be again what it was before the log, such as a count that goes up and down. What looks like
     /// a torn end is no damage by such a page alone: a checkpoint copies in the order of pages, so the file
-    /// must have all pages before it from there as well.
+    /// must have all pages before it from there as well, some of them perhaps from a frame that is damaged by now.
     fn is_copied_further(&self) -> io::Result<bool> {
         let mut log = File::open(&self.damage.log)?;
         // The frames of each page, and whether the file has it as the frame has it.
         let mut pages: BTreeMap<u32, Vec<(usize, bool)>> = BTreeMap::new();
+        // The content of frames of which nobody knows the page.
+        let mut damaged = HashSet::new();
         for (at, frame) in self.found.frames.iter().enumerate() {
-            if frame.good {
-                let whole = self.frame(&mut log, at)?;
+            let whole = self.frame(&mut log, at);
+            if !frame.good {
+                damaged.extend(whole.map(|whole| secret::digest(&whole[FRAME_HEADER_BYTES..])));
+            } else {
+                let whole = whole?;
                 let page = &whole[FRAME_HEADER_BYTES..];
                 let now = page_of(&self.file, frame.page, page.len());
                 let is_in_file = now.is_some_and(|now| now == page);
                 pages.entry(frame.page).or_default().push((at, is_in_file));
             }
         }
-        let is_as_of = |frames: &[(usize, bool)], at: usize| {
+        let page_bytes = self.found.header.page_bytes();
+        let is_as_of = |page: u32, frames: &[(usize, bool)], at: usize| {
             let known = frames.iter().take_while(|(frame, _)| *frame <= at).count();
             known == 0
                 || frames[known - 1..]
                     .iter()
                     .any(|(_, is_in_file)| *is_in_file)
+                || page_of(&self.file, page, page_bytes)
+                    .is_some_and(|now| damaged.contains(&secret::digest(&now)))
         };
         for (page, frames) in &pages {
             let kept = frames.iter().take_while(|(at, _)| *at < self.kept).last();
@@ -218,7 +226,11 @@ impl Plan {
             let Some((at, _)) = behind else {
                 continue;
             };
-            if self.found.proven || pages.range(..page).all(|(_, before)| is_as_of(before, *at)) {
+            if self.found.proven
+                || pages
+                    .range(..page)
+                    .all(|(number, before)| is_as_of(*number, before, *at))
+            {
                 return Ok(true);
             }
         }

@@ -5,7 +5,7 @@ use crate::{
     core::{
         changes::{What, action},
         records::Kind,
-        rules::{AccessRules, Per},
+        rules::{AccessRules, Per, Position, PresenceState},
         settings::Settings,
     },
     domain::{
@@ -167,22 +167,7 @@ impl GateList {
         put("joined", json!(joined));
         let state = history.state(connection, &device_cache, place)?;
         if let Some(last) = state.last_in {
-            let (last_in, device) = presence::recorded_where(connection, last)?;
-            let last_out = state
-                .last_out
-                .map(|last| presence::recorded_at(connection, last));
-            put("lastIn", json!(last_in.0));
-            if device != place {
-                let door = device_cache.get(connection, device)?;
-                put("lastDoor", json!(door.place.name));
-            }
-            // Once a clock was corrected, the times may contradict the order of events.
-            if !state.is_inside() {
-                let last_out = last_out
-                    .transpose()?
-                    .map_or(last_in, |out| last_in.max(out));
-                put("lastOut", json!(last_out.0));
-            }
+            Self::put_last(connection, &device_cache, (last, &state), place, &mut put)?;
             let entries =
                 presence::entries(connection, &doors, &history, delegate, place, REPEAT_MAX)?;
             put("entries", json!(entries));
@@ -218,6 +203,33 @@ impl GateList {
             }
         }
         Ok(Some(shown))
+    }
+
+    /// Puts when and by which door a delegate came last, and when they left.
+    fn put_last(
+        connection: &Connection,
+        device_cache: &DeviceCache,
+        (last, state): (Position, &PresenceState),
+        place: DeviceId,
+        put: &mut impl FnMut(&str, Value),
+    ) -> Result<()> {
+        let (last_in, device) = presence::recorded_where(connection, last)?;
+        put("lastIn", json!(last_in.0));
+        if device != place {
+            let door = device_cache.get(connection, device)?;
+            put("lastDoor", json!(door.place.name));
+        }
+        // Once a clock was corrected, the times may contradict the order of events.
+        if !state.is_inside() {
+            let last_out = state
+                .last_out
+                .map(|last| presence::recorded_at(connection, last));
+            let last_out = last_out
+                .transpose()?
+                .map_or(last_in, |out| last_in.max(out));
+            put("lastOut", json!(last_out.0));
+        }
+        Ok(())
     }
 
     /// Every device that a delegate stays inside of when they leave a place: where a check-in elsewhere holds them.

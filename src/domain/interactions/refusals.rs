@@ -162,7 +162,7 @@ pub fn keep_conflict(tx: &Tx<'_>, interaction: i64, refusal: &Error) -> Result<(
 /// Refusals that are counted at the most.
 const COUNTED_MAX: i64 = 1_000;
 
-/// Counts the refusals at a device since a time, among the last [`COUNTED_MAX`] of all.
+/// Counts the refusals at a device since a time, among the last thousand of all.
 pub fn count_since(connection: &Connection, device: DeviceId, since: Timestamp) -> Result<i64> {
     Ok(connection
         .prepare_cached(

@@ -22,6 +22,21 @@ fn clock(seconds_ago: i64) -> String {
     format!("{:02}:{:02}", minute / 60, minute % 60)
 }
 
+/// Moves the beginning of the day, and waits until all go by it.
+fn day_began(server: &Server, seconds_ago: i64) {
+    let starts = clock(seconds_ago);
+    server.settings(&json!({"timeZone": "UTC", "dayStartsAt": starts}));
+    let counted = format!(
+        "SELECT (SELECT value / 60000 % 1440 FROM counters WHERE name = 'day_begins') = {}
+            AND (SELECT value FROM counters WHERE name = 'moves') IS
+                (SELECT value FROM counters WHERE name = 'moves_counted')",
+        starts[..2].parse::<i64>().expect("a number") * 60
+            + starts[3..].parse::<i64>().expect("a number"),
+    );
+    let is_counted = || server.value::<Option<bool>>(&counted) == Some(true);
+    until("the day to begin", is_counted);
+}
+
 struct Venue {
     server: Server,
     api: Caller,
@@ -47,19 +62,8 @@ impl Venue {
         venue
     }
 
-    /// Moves the beginning of the day, and waits until all go by it.
     fn day_began(&self, seconds_ago: i64) {
-        let starts = clock(seconds_ago);
-        self.server.settings(&json!({"dayStartsAt": starts}));
-        let counted = format!(
-            "SELECT (SELECT value / 60000 % 1440 FROM counters WHERE name = 'day_begins') = {}
-                AND (SELECT value FROM counters WHERE name = 'moves') IS
-                    (SELECT value FROM counters WHERE name = 'moves_counted')",
-            starts[..2].parse::<i64>().expect("a number") * 60
-                + starts[3..].parse::<i64>().expect("a number"),
-        );
-        let is_counted = || self.server.value::<Option<bool>>(&counted) == Some(true);
-        until("the day to begin", is_counted);
+        day_began(&self.server, seconds_ago);
     }
 
     fn at(&self, kind: &str, who: i64, seconds_ago: i64) -> Reply {
@@ -280,8 +284,7 @@ fn gates_know_when_days_begin_and_who_came_on_which() {
         ..NewClient::named("gate")
     });
     let gate = server.caller_of(&id, &secret);
-    let starts = clock(2 * HOUR);
-    server.settings(&json!({"timeZone": "UTC", "dayStartsAt": starts}));
+    day_began(&server, 2 * HOUR);
     let guest = api.delegate(&json!({"delegateType": "Crew", "barcode": "A1"}));
     let crew = |seconds_ago: i64| {
         let scan = json!({"delegate": guest, "device": hall, "recordedAt": now() - seconds_ago, "admitted": true});
