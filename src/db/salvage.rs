@@ -195,14 +195,14 @@ impl Plan {
         let mut damaged = HashSet::new();
         for (at, frame) in self.found.frames.iter().enumerate() {
             let whole = self.frame(&mut log, at);
-            if !frame.good {
-                damaged.extend(whole.map(|whole| secret::digest(&whole[FRAME_HEADER_BYTES..])));
-            } else {
+            if frame.good {
                 let whole = whole?;
                 let page = &whole[FRAME_HEADER_BYTES..];
                 let now = page_of(&self.file, frame.page, page.len());
                 let is_in_file = now.is_some_and(|now| now == page);
                 pages.entry(frame.page).or_default().push((at, is_in_file));
+            } else {
+                damaged.extend(whole.map(|whole| secret::digest(&whole[FRAME_HEADER_BYTES..])));
             }
         }
         let page_bytes = self.found.header.page_bytes();

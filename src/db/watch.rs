@@ -366,9 +366,9 @@ mod tests {
             let index = beside(&database, "-shm");
             let read = || fs::read(&index).unwrap();
             let overwrite = |bytes: &[u8]| {
-                use std::os::unix::fs::FileExt;
-                let file = File::options().write(true).open(&index).unwrap();
-                file.write_all_at(bytes, 0).unwrap();
+                use std::io::Write;
+                let mut file = File::options().write(true).open(&index).unwrap();
+                file.write_all(bytes).unwrap();
             };
             // A new beginning of the log is no loss, nor is the second part of the index.
             let mut older = Vec::new();

@@ -233,7 +233,7 @@ fn a_silent_gate_and_a_low_battery_are_told() {
         list,
         [
             "<strong>South door</strong> has no contact since",
-            "14 scans waiting",
+            "14 scans wait",
             "Show gate",
             "<strong>Desk 3</strong> has 17 % battery",
         ],

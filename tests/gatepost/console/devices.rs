@@ -719,10 +719,11 @@ fn a_closed_door_stays_closed_when_its_form_is_saved() {
     let page = crew.get(&format!("/console/devices/{door}/edit")).shown();
     let which = page.split("name=\"whichTypes\"").nth(1).expect("the field");
     assert!(which.contains("value=\"listed\" selected"), "{which}");
-    let parent = format!("id:{hall}");
+    let parent = page.split("name=\"parent\"").nth(1);
+    let parent = parent.and_then(|rest| rest.split("value=\"").nth(1)?.split('"').next());
     let fields = [
         ("deviceType", "door"),
-        ("parent", parent.as_str()),
+        ("parent", parent.expect("the hall")),
         ("name", "North"),
         ("code", "north"),
         ("publicId", "north"),
