@@ -3,7 +3,7 @@
 
 use super::with;
 use crate::{
-    faults::process::{Served, gatepost, told, write_demo},
+    faults::process::{Served, gatepost, told},
     harness::{Agrees, Caller, Server, has},
 };
 use gatepost::{domain::reports, identity::Scope};
@@ -495,7 +495,9 @@ fn every_shipped_report_runs_on_an_event_and_on_nothing() {
     for (name, full) in [("full.db", true), ("empty.db", false)] {
         let db = folder.path().join(name);
         if full {
-            write_demo(&db);
+            // At noon, when a talk is over.
+            let made = gatepost(&db, &["demo", "--date", "2026-11-21"]);
+            assert!(made.status.success(), "{made:?}");
         }
         let store = gatepost::db::Store::open(&db, gatepost::db::Durability::Normal);
         let app = gatepost::identity::App::new(store.expect("a file"), None);
