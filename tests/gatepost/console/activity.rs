@@ -41,7 +41,7 @@ fn who_may_undo_is_offered_it_and_sees_who_did_it_when() {
     has(operator.page(&person), own);
     let viewer = server.viewer();
     for path in ["/console/interactions", &*person, "/console/interactions/1"] {
-        lacks(&viewer.page(path), "/undo\"");
+        lacks(viewer.page(path), "/undo\"");
     }
     viewer
         .post(own, &[])

@@ -169,10 +169,10 @@ fn merged_and_erased_people_are_counted_as_they_are_now() {
 #[test]
 fn imports_and_their_undoing_are_followed() {
     let hall = Hall::open();
-    let people: String = (0..50)
-        .map(|at| format!("Guest{at},Person,T-{at}\n"))
+    let people: Vec<_> = (0..50)
+        .map(|at| format!("Guest{at},Person,T-{at}"))
         .collect();
-    let list = format!("First name,Last name,Barcode\n{people}");
+    let list = format!("First name,Last name,Barcode\n{}\n", people.join("\n"));
     let list = hall.server.file("list.csv", &list);
     hall.server.done(&["import", "delegates", &list]);
     hall.shows(0, 50);

@@ -8,7 +8,7 @@ fn views_find_whom_their_names_say() {
     let server = Server::start();
     let gate = server.caller_with_all();
     let crew = server.operator();
-    lacks(&crew.page("/console/delegates"), "Speakers missing");
+    lacks(crew.page("/console/delegates"), "Speakers missing");
     let hall = gate.device(&json!({"name": "Hall"}));
     for (name, kind) in [
         ("Ada", "Speaker"),
@@ -88,7 +88,7 @@ fn a_view_is_saved_by_a_user_for_that_user() {
     has(&page, "aria-current=\"page\">Press missing</a>");
     lacks(&page, "Save view");
     has(crew.page(path), "aria-current=\"page\">Press missing</a>");
-    lacks(&other.page(&led), "Press missing");
+    lacks(other.page(&led), "Press missing");
     let saved: String = server.value("SELECT query FROM console_views");
     assert_eq!(saved, "type=Press&been=no");
     other.post("/console/delegates/views/1/delete", &[]).taken();
