@@ -1,10 +1,10 @@
 //! Activity: what happened, the newest first, all the way back: a sentence a row. What machines repeat is folded, and
 //! an import is one row.
 
-use super::filter::Filter;
+use super::{export, filter::Filter};
 use crate::admin::prelude::*;
 use crate::{
-    admin::{export::slices, filter::query},
+    admin::filter::query,
     domain::{
         devices,
         interactions::{
@@ -13,7 +13,6 @@ use crate::{
             undo::Caller,
         },
     },
-    types::spreadsheet::csv_bytes,
 };
 
 const PATH: &str = "/console/interactions";
@@ -210,58 +209,19 @@ pub(super) async fn export_undone(request: RequestContext) -> Result<Response> {
 
 /// Everything that the filter finds, as CSV: each by itself.
 fn send(request: &RequestContext, undone: bool) -> Result<Response> {
-    let zone = request.console.settings().zone.clone();
-    let (filter, failure) = Filter::read(&request.query, &zone);
-    if let Some(failure) = failure {
-        return Err(Error::invalid(failure));
-    }
-    let name = format!("activity-{}.csv", zone.plain(Timestamp::now()));
-    let rest = Rest {
-        filter: Filter {
-            undone,
-            single: true,
-            ..filter
-        },
-        zone,
-        from: None,
-        is_first: true,
-        is_done: false,
+    let narrow = |filter: &mut Filter| {
+        filter.undone = undone;
+        filter.single = true;
     };
-    Ok(slices(
-        request.console.app(),
-        &name,
-        "text/csv; charset=utf-8",
-        rest,
-        Rest::next,
-    ))
-}
-
-/// The part of the export that is not sent yet.
-struct Rest {
-    filter: Filter,
-    zone: Zone,
-    from: Option<Position>,
-    is_first: bool,
-    is_done: bool,
-}
-
-impl Rest {
-    fn next(mut self, connection: &Connection) -> Result<Option<(Vec<u8>, Self)>> {
-        if self.is_done {
-            return Ok(None);
-        }
-        let finder = self.filter.prepare(connection, &self.zone)?;
-        let from = self.from.map_or_else(|| Position::newest(connection), Ok)?;
-        let mut found = find(connection, &finder, from, SLICE, &self.zone)?;
-        let head = self.is_first.then_some(&super::refusals::COLUMNS);
-        let lines = found.entries.iter_mut().filter_map(Entry::line_mut);
-        let bytes = csv_bytes(
-            head,
-            lines.map(|line| super::refusals::cells(line.clone(), &self.zone)),
-        )?;
-        self.is_first = false;
-        self.is_done = found.next.is_none();
-        self.from = found.next;
-        Ok(Some((bytes, self)))
-    }
+    export::send(
+        request,
+        "activity",
+        narrow,
+        |connection, finder, from, zone| {
+            let from = from.map_or_else(|| Position::newest(connection), Ok)?;
+            let found = find(connection, finder, from, SLICE, zone)?;
+            let lines = found.entries.into_iter().filter_map(Entry::into_line);
+            Ok((lines.collect(), found.next))
+        },
+    )
 }

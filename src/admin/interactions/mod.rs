@@ -2,6 +2,7 @@
 
 pub(super) mod activity;
 mod conflicts;
+mod export;
 mod filter;
 mod live;
 mod one;

@@ -1,17 +1,13 @@
 //! The log of refusals, to find out why a guest was turned away.
 
-use super::filter::Filter;
+use super::{export, filter::Filter};
 use crate::admin::prelude::*;
-use crate::{
-    admin::export::slices,
-    domain::{
-        devices,
-        interactions::{
-            late_codes,
-            log::{Counts, Entry, find_refusals, lines::Line},
-        },
+use crate::domain::{
+    devices,
+    interactions::{
+        late_codes,
+        log::{Counts, Entry, find_refusals},
     },
-    types::spreadsheet::csv_bytes,
 };
 
 const PATH: &str = "/console/interactions/refusals";
@@ -94,81 +90,10 @@ pub(super) async fn record_late(request: RequestContext) -> Result<Response> {
 
 /// Everything that the filter finds, as CSV.
 pub(super) async fn export(request: RequestContext) -> Result<Response> {
-    let zone = request.console.settings().zone.clone();
-    let (filter, failure) = Filter::read(&request.query, &zone);
-    if let Some(failure) = failure {
-        return Err(Error::invalid(failure));
-    }
-    let name = format!("refusals-{}.csv", zone.plain(Timestamp::now()));
-    let rest = Rest {
-        filter,
-        zone,
-        from: None,
-        is_first: true,
-        is_done: false,
-    };
-    Ok(slices(
-        request.console.app(),
-        &name,
-        "text/csv; charset=utf-8",
-        rest,
-        Rest::next,
-    ))
-}
-
-/// The part of the export that is not sent yet.
-struct Rest {
-    filter: Filter,
-    zone: Zone,
-    from: Option<i64>,
-    is_first: bool,
-    is_done: bool,
-}
-
-impl Rest {
-    fn next(mut self, connection: &Connection) -> Result<Option<(Vec<u8>, Self)>> {
-        if self.is_done {
-            return Ok(None);
-        }
-        let finder = self.filter.prepare(connection, &self.zone)?;
-        let (lines, next) = find_refusals(connection, &finder, self.from, SLICE)?;
-        let head = self.is_first.then_some(&COLUMNS);
-        let bytes = csv_bytes(head, lines.into_iter().map(|line| cells(line, &self.zone)))?;
-        self.is_first = false;
-        self.is_done = next.is_none();
-        self.from = next;
-        Ok(Some((bytes, self)))
-    }
-}
-
-/// Columns of exports of activity.
-pub(super) const COLUMNS: [&str; 11] = [
-    "at",
-    "recordedAt",
-    "type",
-    "delegate",
-    "delegateId",
-    "scanned",
-    "device",
-    "deviceId",
-    "code",
-    "reason",
-    "sentBy",
-];
-
-pub(super) fn cells(line: Line, zone: &Zone) -> [String; COLUMNS.len()] {
-    let id = |id: Option<i64>| id.map(|id| id.to_string()).unwrap_or_default();
-    [
-        zone.plain(line.at),
-        zone.plain(line.recorded_at),
-        line.kind,
-        line.delegate,
-        id(line.delegate_id),
-        line.scanned,
-        line.device,
-        id(line.device_id),
-        id(line.code),
-        line.message.unwrap_or_default(),
-        line.sender,
-    ]
+    export::send(
+        &request,
+        "refusals",
+        |_| {},
+        |connection, finder, from, _| find_refusals(connection, finder, from, SLICE),
+    )
 }

@@ -46,7 +46,15 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// The single line.
+    /// The single line, if it is one.
+    pub fn into_line(self) -> Option<Line> {
+        match self {
+            Self::One(line) => Some(line),
+            _ => None,
+        }
+    }
+
+    /// As [`Entry::into_line`], to change it where it stands.
     pub fn line_mut(&mut self) -> Option<&mut Line> {
         match self {
             Self::One(line) => Some(line),
