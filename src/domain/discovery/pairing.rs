@@ -4,10 +4,7 @@
 use super::window::OPEN;
 use crate::{
     core::Context,
-    types::{
-        DeviceId,
-        error::{Error, Result},
-    },
+    types::{DeviceId, barcode::random_symbols, error::Result},
 };
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -16,8 +13,7 @@ use std::{
 
 /// Codes that are good at a time; the oldest goes first.
 const MOST: usize = 200;
-/// The symbols of a code, and how many are random: 40 bits, which nobody guesses in ten minutes.
-const SYMBOLS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/// Symbols of a code that are random: 40 bits, which nobody guesses in ten minutes.
 const RANDOM: usize = 8;
 /// Characters of the place's name that a code begins with.
 const NAME_CHARS: usize = 10;
@@ -119,10 +115,7 @@ fn code(name: &str) -> Result<String> {
         "" => "GATE",
         begins => begins,
     };
-    let mut random = [0; RANDOM];
-    getrandom::fill(&mut random).map_err(Error::defect)?;
-    let symbols = random.map(|byte| char::from(SYMBOLS[usize::from(byte) % SYMBOLS.len()]));
-    Ok(format!("{begins}-{}", String::from_iter(symbols)))
+    Ok(format!("{begins}-{}", random_symbols::<RANDOM>()?))
 }
 
 #[cfg(test)]

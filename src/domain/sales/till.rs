@@ -11,7 +11,7 @@ use crate::{
     },
     types::{
         DelegateId, DeviceId,
-        barcode::{Barcode, Base},
+        barcode::{Barcode, Base, random_symbols},
         error::{Error, Kind, Result},
     },
 };
@@ -22,9 +22,8 @@ use serde_json::{Value, json};
 pub const METHODS: [&str; 3] = ["cash", "card", "invoice"];
 /// Purchase codes of the desk begin so.
 const BASE: &str = "D";
-/// Symbols of a purchase code that nobody guesses, and those of a barcode after them.
+/// Symbols of a purchase code that are random, so that no two are the same.
 const RANDOM: usize = 9;
-const CHECKS: usize = 2;
 /// Follows the purchase code in that of its refund.
 pub(super) const REFUND: &str = "-R";
 
@@ -54,16 +53,14 @@ pub fn sell(
         let methods = METHODS.join(", ");
         return Err(Error::invalid(format!("method: must be one of {methods}")));
     }
-    let product = devices::find(tx, &price.product).map_err(|cause| {
-        let message = format!(
+    let product = devices::find(tx, &price.product).map_err(|cause| match cause.kind {
+        Kind::DeviceNotFound => Error::invalid(format!(
             "the product of this type is gone (setting walkIn): {}",
             cause.message
-        );
-        Error::invalid(message)
+        )),
+        _ => cause,
     })?;
-    let random = Barcode::make(&Base::parse(BASE)?, 0)?.to_string();
-    let end = random.len() - CHECKS;
-    let code = format!("{BASE}{}", &random[end - RANDOM..end]);
+    let code = format!("{BASE}{}", random_symbols::<RANDOM>()?);
     let barcode = match barcode {
         Some(barcode) => barcode.to_owned(),
         None => Barcode::make(&Base::parse(&code)?, 1)?.to_string(),

@@ -33,6 +33,17 @@ pub struct Barcode {
     word: Vec<u8>,
 }
 
+/// So many random symbols, of five bits each.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Defect`] when the operating system gives no random bytes.
+pub fn random_symbols<const COUNT: usize>() -> Result<String> {
+    let mut random = [0; COUNT];
+    getrandom::fill(&mut random).map_err(Error::defect)?;
+    let symbols = random.map(|byte| char::from(ALPHABET[usize::from(byte & 31)]));
+    Ok(symbols.iter().collect())
+}
+
 impl Base {
     /// Reads a purchase code: case does not matter, `I` and `L` are read as `1`, `O` as `0`, and
     /// `-` is dropped.
