@@ -115,6 +115,7 @@ pub fn fill(store: &Store, ctx: Context, seed: u64, moment: Moment) -> Result<Ma
         gate: None,
     };
     let done = slices::write(store, work, |_| ())?;
+    store.write_blocking(arrive_at_once)?;
     let (interactions, conflicts) = store.look_up(|connection| {
         let count = |table: &str| {
             let sql = format!("SELECT count(*) FROM {table}");
@@ -144,6 +145,15 @@ pub fn fill(store: &Store, ctx: Context, seed: u64, moment: Moment) -> Result<Ma
         gate: done.gate,
         barcode: barcode.unwrap_or_default(),
     })
+}
+
+/// Has everything arrive when it happened, but for what gates admitted while they were offline: otherwise all of the
+/// event would have come in late.
+fn arrive_at_once(tx: &Tx<'_>) -> Result<()> {
+    Ok(tx.execute_batch(
+        "UPDATE interactions SET created_at = recorded_at WHERE admitted = 0 AND recorded_at < created_at;
+         UPDATE refusals SET at = recorded_at WHERE admitted = 0 AND recorded_at < at",
+    )?)
 }
 
 /// A plan, and how much of it is written.

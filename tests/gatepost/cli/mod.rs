@@ -63,6 +63,8 @@ fn demo_stands_at_noon(site: &Site, told: &Value) {
     );
     assert!(site.count(&sessions) > 0, "a session goes on");
     assert!(site.count("SELECT sum(inside) FROM occupancy") > 1_000);
+    let late = "interactions WHERE created_at - moment > 60000 AND admitted = 0";
+    assert_eq!(site.rows(late), 0, "what came in later");
     assert_eq!(told["conflicts"], site.rows("conflicts"));
     assert!(told["conflicts"].as_i64() > Some(0));
     let operator =
