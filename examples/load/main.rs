@@ -133,7 +133,7 @@ enum What {
     /// Check-ins against the inserts of PocketBase, in pairs
     Peers(peers::Options),
     /// Check-ins at doors with rules against check-ins at places without, in pairs
-    Rules(rules::Options),
+    Rules(peers::Options),
     /// Check-ins beside UHF readers, with people who walk from hall to hall
     Readers(readers::Options),
     /// Finding attendees by what people type, and an import of 100,000

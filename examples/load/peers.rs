@@ -30,22 +30,22 @@ const PASSWORD: &str = "load-load-load";
 #[derive(clap::Args, Clone)]
 pub struct Options {
     #[command(flatten)]
-    own: OwnServer,
+    pub own: OwnServer,
     /// Attendees
     #[arg(long, visible_alias = "attendees", default_value_t = 100_000)]
-    delegates: i64,
+    pub delegates: i64,
     /// Places; the gates are set to some of them
     #[arg(long, visible_alias = "places", default_value_t = 2_000)]
-    sessions: i64,
+    pub sessions: i64,
     /// Clients of either server
     #[arg(long, default_value_t = 64)]
-    connections: usize,
+    pub connections: usize,
     /// Seconds of each run
     #[arg(long, default_value_t = 15)]
-    seconds: u64,
+    pub seconds: u64,
     /// Pairs of runs
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
-    pairs: u32,
+    pub pairs: u32,
 }
 
 /// Measures and prints.
@@ -58,7 +58,7 @@ pub async fn figures(options: &Options) -> Result<()> {
          {} connections each, {} s a run\n",
         options.delegates, options.sessions, options.connections, options.seconds
     ))?;
-    let (ours, venue) = start_ours(options).await?;
+    let (ours, venue) = start_ours(options, "peers.db", |_| Ok(())).await?;
     let (theirs, collection) = start_theirs(&options.own.dir.join("peers")).await?;
     let plan = Plan::seconds(options.seconds, 2);
     let mut ratios = Vec::new();
@@ -91,9 +91,14 @@ pub async fn figures(options: &Options) -> Result<()> {
     prepare::remove(&options.own.dir.join("peers.db"))
 }
 
-async fn start_ours(options: &Options) -> Result<(Server, Venue)> {
+/// Starts our server on a fresh file, to which `change` is done before.
+pub async fn start_ours(
+    options: &Options,
+    name: &str,
+    change: impl FnOnce(&Path) -> Result<()>,
+) -> Result<(Server, Venue)> {
     std::fs::create_dir_all(&options.own.dir)?;
-    let db = options.own.dir.join("peers.db");
+    let db = options.own.dir.join(name);
     prepare::remove(&db)?;
     prepare::prepare(&prepare::Options {
         db: db.clone(),
@@ -101,6 +106,7 @@ async fn start_ours(options: &Options) -> Result<(Server, Venue)> {
         sessions: options.sessions,
         interactions: 0,
     })?;
+    change(&db)?;
     let binary = options.own.server.clone();
     let server = Server::start(&binary.unwrap_or_else(server::binary_beside), &db).await?;
     let venue = Venue::enter(&Access::at(server.url())).await?;

@@ -3,38 +3,16 @@
 
 use crate::{
     Result, measure,
-    output::{Output, OwnServer, machine},
+    output::{Output, machine},
+    peers::{Options, start_ours},
     prepare,
     report::{grouped, median},
     run::Plan,
-    server::{self, Server},
-    setup::{Access, DEVICE_CODE, Venue},
+    setup::DEVICE_CODE,
 };
 use rusqlite::{Connection, params};
 use serde_json::json;
 use std::path::Path;
-
-/// What the run is made of.
-#[derive(clap::Args, Clone)]
-pub struct Options {
-    #[command(flatten)]
-    own: OwnServer,
-    /// Attendees
-    #[arg(long, visible_alias = "attendees", default_value_t = 100_000)]
-    delegates: i64,
-    /// Places; the gates are set to some of them
-    #[arg(long, visible_alias = "places", default_value_t = 2_000)]
-    sessions: i64,
-    /// Gates
-    #[arg(long, default_value_t = 64)]
-    connections: usize,
-    /// Seconds of each run
-    #[arg(long, default_value_t = 10)]
-    seconds: u64,
-    /// Pairs of runs
-    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
-    pairs: u32,
-}
 
 /// Measures and prints.
 pub async fn figures(options: &Options) -> Result<()> {
@@ -44,8 +22,8 @@ pub async fn figures(options: &Options) -> Result<()> {
         "{} delegates, {} places; {} gates, {} s a run; --durability full\n",
         options.delegates, options.sessions, options.connections, options.seconds
     ))?;
-    let (_plain, at_places) = start(options, "plain.db", false).await?;
-    let (_ruled, at_doors) = start(options, "ruled.db", true).await?;
+    let (_plain, at_places) = start_ours(options, "plain.db", |_| Ok(())).await?;
+    let (_ruled, at_doors) = start_ours(options, "ruled.db", set_rules).await?;
     let plan = Plan::seconds(options.seconds, 2);
     let mut ratios = Vec::new();
     for pair in 1..=options.pairs {
@@ -75,25 +53,6 @@ pub async fn figures(options: &Options) -> Result<()> {
         prepare::remove(&options.own.dir.join(name))?;
     }
     Ok(())
-}
-
-async fn start(options: &Options, name: &str, with_rules: bool) -> Result<(Server, Venue)> {
-    std::fs::create_dir_all(&options.own.dir)?;
-    let db = options.own.dir.join(name);
-    prepare::remove(&db)?;
-    prepare::prepare(&prepare::Options {
-        db: db.clone(),
-        delegates: options.delegates,
-        sessions: options.sessions,
-        interactions: 0,
-    })?;
-    if with_rules {
-        set_rules(&db)?;
-    }
-    let binary = options.own.server.clone();
-    let server = Server::start(&binary.unwrap_or_else(server::binary_beside), &db).await?;
-    let venue = Venue::enter(&Access::at(server.url())).await?;
-    Ok((server, venue))
 }
 
 /// Gives every place rules and a door, at which the gates are from then on.
