@@ -153,22 +153,25 @@ pub fn pruned_to(connection: &Connection) -> Result<i64> {
     Ok(counters::get(connection, PRUNED_TO)?.unwrap_or(0))
 }
 
-/// Whether there are changes from before a time.
+/// Whether there are changes from before a time that [`prune`] may remove.
 pub fn is_any_before(connection: &Connection, until: Timestamp) -> Result<bool> {
     let first: Option<Timestamp> = connection
-        .prepare_cached("SELECT at FROM changes ORDER BY id LIMIT 1")?
+        .prepare_cached(
+            "SELECT at FROM changes WHERE id < (SELECT max(id) FROM changes) ORDER BY id LIMIT 1",
+        )?
         .query_row([], |row| row.get(0))
         .optional()?;
     Ok(first.is_some_and(|first| first < until))
 }
 
 /// Removes up to `limit` changes from before `until` that every reader has behind it and told of; how
-/// many.
+/// many. The newest stays: by its time a copy knows a file that went back and on from there.
 pub fn prune(tx: &Tx<'_>, until: Timestamp, limit: usize) -> Result<usize> {
     let mut statement = tx.prepare_cached(
         "DELETE FROM changes WHERE id IN (
              SELECT id FROM changes
-             WHERE at < ?1 AND id <= coalesce((SELECT min(audit_id) FROM outbox_destinations), id)
+             WHERE at < ?1 AND id < (SELECT max(id) FROM changes)
+                 AND id <= coalesce((SELECT min(audit_id) FROM outbox_destinations), id)
                  AND id NOT IN (SELECT source_id FROM outbox WHERE source = 'audit')
              ORDER BY id LIMIT ?2)
          RETURNING id",

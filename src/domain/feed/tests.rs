@@ -420,6 +420,24 @@ proptest! {
 }
 
 #[test]
+fn a_copy_of_changes_that_were_pruned_notices_a_file_that_was_put_back() {
+    let (folder, view, none) = (tempfile::tempdir().unwrap(), view(), BTreeSet::new());
+    let (first, mut copy) = (file(), Copy::default());
+    take(&first, 1, &Step::Attendee(1), &mut BTreeSet::new());
+    let older = duplicate(&first, &folder);
+    for (step, now) in [(Step::Erase(0), 4), (Step::Prune, 100)] {
+        take(&first, now, &step, &mut BTreeSet::new());
+    }
+    while copy.go_on(&first, &view, 10, &none) {}
+    for number in 0..4 {
+        let now = 103 + i64::from(number);
+        take(&older, now, &Step::Attendee(number), &mut BTreeSet::new());
+    }
+    while copy.go_on(&older, &view, 10, &none) {}
+    assert_eq!(copy.records, truth(&older, &view));
+}
+
+#[test]
 fn every_change_comes_in_order_and_says_what_happened() {
     let (file, view) = (file(), view());
     let mut copy = Copy::default();
