@@ -117,7 +117,7 @@ const ALIVE: &str = "SELECT id FROM delegates WHERE deleted_at IS NULL ORDER BY 
 const DELETED: &str = "SELECT id FROM delegates WHERE deleted_at IS NOT NULL ORDER BY id";
 /// Not those that were merged into another, whose properties that has now.
 const ERASABLE: &str = "SELECT id FROM delegates WHERE id NOT IN
-    (SELECT previous_id FROM delegates WHERE previous_id IS NOT NULL) ORDER BY id";
+    (SELECT record_id FROM audit WHERE action = 'merge' AND after ->> '$.into' IS NOT NULL) ORDER BY id";
 const PLACES: &str = "SELECT id FROM devices WHERE deleted_at IS NULL ORDER BY id";
 const DELETED_PLACES: &str = "SELECT id FROM devices WHERE deleted_at IS NOT NULL ORDER BY id";
 const KINDS: [&str; 4] = ["check-in", "join", "lead", "connect"];
