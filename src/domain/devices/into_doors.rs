@@ -37,7 +37,7 @@ pub struct Candidate {
     pub rules: AccessRules,
 }
 
-/// The places below another that may be its doors: two or more that have single entry each, or are called like doors.
+/// The places below another that may be its doors: two or more that have single or daily entry each, or are called like doors.
 /// Those with places below, and those whose rules cannot be read, are none.
 pub fn candidates(connection: &Connection, place: &Record) -> Result<Vec<Candidate>> {
     let kind = Some(place.kind()).filter(|kind| !kind.is_empty());
@@ -76,9 +76,10 @@ pub fn candidates(connection: &Connection, place: &Record) -> Result<Vec<Candida
 
 impl Candidate {
     fn is_likely(&self) -> bool {
-        // A session with single entry is where people go, not the way in.
+        // A session with single entry, or a daily one, is where people go, not the way in.
         is_called_like_a_door(&self.name)
-            || self.kind != "session" && self.rules.entry == Some(Entry::Single)
+            || self.kind != "session"
+                && matches!(self.rules.entry, Some(Entry::Single | Entry::Daily))
     }
 
     /// Rules that count at a place, as they are stored.

@@ -703,6 +703,15 @@ fn places_that_look_like_doors_become_doors_and_no_rule_is_lost() {
     );
     let page = crew.get(&format!("/console/devices/{north}")).html;
     assert!(page.contains("A door of <a"), "{page}");
+    let gallery = place("Gallery", None, json!({}));
+    for name in ["East", "West"] {
+        place(name, Some(gallery), json!({"entry": "daily"}));
+    }
+    let shown = crew.get(&format!("/console/devices/{gallery}")).html;
+    assert!(
+        shown.contains("2 places below look like doors of Gallery"),
+        "{shown}"
+    );
 }
 
 /// A form that is saved as it was shown changes nothing, whatever the device sets.
