@@ -177,9 +177,7 @@ impl GateList {
         if let Some(last_in) = state.last_in
             && rules()?.is_some_and(|rules| rules.per == Some(Per::Day))
         {
-            let day = self
-                .settings
-                .day(presence::happened_at(connection, last_in)?);
+            let day = self.settings.day(history.happened_at(connection, last_in)?);
             let of_day = presence::entries_on(
                 connection, &doors, &history, delegate, place, day, REPEAT_MAX,
             )?;
@@ -262,7 +260,7 @@ impl GateList {
             let mut last = None;
             let entered = history.entered(connection, device_cache)?;
             for (at, entered) in device_cache.within(connection, entered, place)? {
-                last = last.max(Some((presence::happened_at(connection, entered)?, at)));
+                last = last.max(Some((history.happened_at(connection, entered)?, at)));
             }
             if let Some((since, at)) = last {
                 put("since", json!(since.0));
@@ -275,7 +273,8 @@ impl GateList {
         let not_left = history.not_left(connection, device_cache)?;
         let mut why = None;
         for (at, entered) in device_cache.within(connection, not_left, place)? {
-            if !device_cache.is_over(connection, at, entered)? {
+            let happened = || history.happened_at(connection, entered);
+            if !device_cache.is_over(connection, at, entered, happened)? {
                 why = Some("movedOn");
             } else if why.is_none() {
                 why = Some("insideBefore");

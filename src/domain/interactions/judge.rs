@@ -460,18 +460,19 @@ impl DeviceCache {
         Ok(())
     }
 
-    /// Whether a stay at a device has ended because a day began since.
+    /// Whether a stay at a device has ended because a day began since; `happened` looks up when it began.
     pub fn is_over(
         &self,
         connection: &Connection,
         device: DeviceId,
         since: Position,
+        happened: impl FnOnce() -> Result<Timestamp>,
     ) -> Result<bool> {
         let Some(day) = self.day(connection)? else {
             return Ok(false);
         };
         Ok(self.is_daily(connection, device)?
-            && (since.at < day.begins || presence::happened_at(connection, since)? < day.begins))
+            && (since.at < day.begins || happened()? < day.begins))
     }
 
     /// Whether stays at a device end with the day: it, or a place above it, has daily entry.

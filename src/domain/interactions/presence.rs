@@ -17,6 +17,7 @@ use crate::{
     types::{Day, DelegateId, DeviceId, Timestamp, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::ToSqlOutput};
+use std::cell::RefCell;
 
 /// What an interaction does to presence (`types`); the numbers are those of the column `effect`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +83,8 @@ pub struct History {
     places: Vec<(DeviceId, PresenceState)>,
     /// The places and doors of the check-ins that were read.
     entrances: Vec<DeviceId>,
+    /// When those happened that somebody asked about, by their ids.
+    happened: RefCell<Vec<(i64, Timestamp)>>,
 }
 
 impl History {
@@ -173,6 +176,29 @@ impl History {
         self.places[at].1 = change.after(self.places[at].1, moment);
     }
 
+    /// As [`History::record`], of an interaction that is known to have happened at a time.
+    pub fn record_happened(
+        &mut self,
+        device: DeviceId,
+        change: PresenceChange,
+        moment: Position,
+        happened: Timestamp,
+    ) {
+        self.happened.get_mut().push((moment.id, happened));
+        self.record(device, change, moment);
+    }
+
+    /// When an interaction of this history happened, looked up once.
+    pub fn happened_at(&self, connection: &Connection, position: Position) -> Result<Timestamp> {
+        let mut known = self.happened.borrow_mut();
+        if let Some((_, at)) = known.iter().find(|(id, _)| *id == position.id) {
+            return Ok(*at);
+        }
+        let at = happened_at(connection, position)?;
+        known.push((position.id, at));
+        Ok(at)
+    }
+
     /// What the delegate last did at a place itself, by whatever door.
     pub fn at(&self, device: DeviceId) -> PresenceState {
         let found = self.places.iter().find(|(at, _)| *at == device);
@@ -213,7 +239,8 @@ impl History {
     ) -> Result<Vec<(DeviceId, Position)>> {
         let mut entered = Vec::new();
         for (device, since) in self.not_left(connection, device_cache)? {
-            if !device_cache.is_over(connection, device, since)? {
+            let happened = || self.happened_at(connection, since);
+            if !device_cache.is_over(connection, device, since, happened)? {
                 entered.push((device, since));
             }
         }
@@ -338,7 +365,7 @@ pub fn entries_on(
 
 /// When an interaction happened: the earlier of its recording and its arrival, which its position may
 /// come after. Of a code that nobody has yet, the position is that.
-pub fn happened_at(connection: &Connection, position: Position) -> Result<Timestamp> {
+fn happened_at(connection: &Connection, position: Position) -> Result<Timestamp> {
     let found = connection
         .prepare_cached(
             "SELECT min(recorded_at, created_at) FROM interactions WHERE id = ?1 AND moment = ?2",

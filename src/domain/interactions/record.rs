@@ -513,7 +513,9 @@ impl Motion {
             at: stored.order_at,
             id: stored.id,
         };
-        self.history.record(self.place, self.change, moment);
+        let happened = stored.interaction.recorded_at.min(tx.now());
+        self.history
+            .record_happened(self.place, self.change, moment, happened);
         let after = self.history.inside(tx, device_cache)?;
         presence::count(tx, &self.inside, &after)
     }
