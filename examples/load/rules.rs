@@ -22,7 +22,7 @@ pub async fn figures(options: &Options) -> Result<()> {
         "{} delegates, {} places; {} gates, {} s a run; --durability full\n",
         options.delegates, options.sessions, options.connections, options.seconds
     ))?;
-    let (_plain, at_places) = start_ours(options, "plain.db", |_| Ok(())).await?;
+    let (_plain, at_places) = start_ours(options, "plain.db", set_types).await?;
     let (_ruled, at_doors) = start_ours(options, "ruled.db", set_rules).await?;
     let plan = Plan::seconds(options.seconds, 2);
     let mut ratios = Vec::new();
@@ -57,6 +57,7 @@ pub async fn figures(options: &Options) -> Result<()> {
 
 /// Gives every place rules and a door, at which the gates are from then on.
 fn set_rules(db: &Path) -> Result<()> {
+    set_types(db)?;
     let connection = Connection::open(db)?;
     let times = |name: &str| json!({"types": [name], "from": "00:00", "until": "23:59"});
     let types = ["Visitor", "Speaker", "Crew"];
@@ -75,10 +76,16 @@ fn set_rules(db: &Path) -> Result<()> {
          FROM devices WHERE code LIKE 'place-' || ?1",
         [sessions],
     )?;
+    connection.execute_batch("COMMIT")?;
+    Ok(connection.close().map_err(|(_, cause)| cause)?)
+}
+
+/// Gives every attendee a type: both files have the same attendees.
+fn set_types(db: &Path) -> Result<()> {
+    let connection = Connection::open(db)?;
     connection.execute(
         "UPDATE delegates SET delegate_type = json_array('visitor', 'speaker', 'crew') ->> (id % 3)",
         [],
     )?;
-    connection.execute_batch("COMMIT")?;
     Ok(connection.close().map_err(|(_, cause)| cause)?)
 }
