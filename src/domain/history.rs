@@ -179,6 +179,7 @@ pub fn verb(action: &str) -> &str {
         "second-factor" => "switched the authenticator app of",
         "recovery" => "renewed the recovery codes of",
         "erase" => "erased",
+        "empty" => "checked everybody out of",
         "merge" => "merged another into",
         "block" => "blocked a code of",
         "unblock" => "unblocked a code of",

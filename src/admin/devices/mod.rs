@@ -66,6 +66,7 @@ pub(super) fn routes() -> Vec<Route> {
         .get("/console/devices/:id/pair.svg", pair::qr)
         .action("/console/devices/:id/capacity", row::set_capacity)
         .action("/console/devices/:id/available", row::set_available)
+        .post("/console/devices/:id/empty", row::empty)
         .action("/console/devices/:id/delete", show::delete)
         .action("/console/devices/:id/restore", show::restore)
         .then(ADMINISTRATOR)

@@ -4,7 +4,11 @@ use super::{form::ACCESS, tree::Equipment};
 use crate::admin::prelude::*;
 use crate::{
     core::records::write,
-    domain::devices::{self, record::Record, rule_texts, tree::Node},
+    domain::{
+        devices::{self, record::Record, rule_texts, tree::Node},
+        interactions::everybody_out::follow,
+    },
+    types::DeviceId,
 };
 use serde_json::{Map, Value, json};
 
@@ -54,8 +58,8 @@ impl Row {
 }
 
 /// The list that a button was pressed in.
-fn back(action: &Action) -> String {
-    let from = action.form.text("from");
+fn back(form: &Fields) -> String {
+    let from = form.text("from");
     let is_list = from == LIST || from.starts_with("/console/devices?");
     if is_list { from } else { LIST }.to_owned()
 }
@@ -65,6 +69,23 @@ fn patch(tx: &Tx<'_>, ctx: &Context, id: i64, body: Value) -> Result<()> {
         return Err(Error::defect("a patch is an object"));
     };
     write::patch(tx, ctx, &devices::RESOURCE, id, body)
+}
+
+/// Checks out everybody who is inside.
+pub(super) async fn empty(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let name = request.look_up(|connection| Ok(Record::find(connection, id)?.name))?;
+    let (ctx, console) = (request.context(), request.console.clone());
+    // On its own: a browser that goes away does not stop it half-way.
+    let work = async move { follow::at_once(console.app(), &ctx, DeviceId(id)).await };
+    let count = tokio::spawn(work).await.map_err(Error::defect)??;
+    let were = if count == 1 {
+        "person was"
+    } else {
+        "people were"
+    };
+    let told = format!("{count} {were} checked out of {name}.");
+    request.done(told, &back(&request.form))
 }
 
 /// Changes how many may be inside, unless somebody else did meanwhile.
@@ -92,7 +113,7 @@ pub(super) fn set_capacity(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Resul
         Some(capacity) => format!("{}: at most {capacity} people inside.", place.name),
         None => format!("{}: no limit of its own.", place.name),
     };
-    Ok(Done::new(told, back(action)))
+    Ok(Done::new(told, back(&action.form)))
 }
 
 /// Closes a place for entry, or opens it again.
@@ -105,5 +126,5 @@ pub(super) fn set_available(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Resu
     } else {
         format!("{} is closed: every check-in is refused.", place.name)
     };
-    Ok(Done::new(told, back(action)))
+    Ok(Done::new(told, back(&action.form)))
 }

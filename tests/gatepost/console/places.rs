@@ -418,3 +418,48 @@ fn a_line_has_count_load_and_own_rules_and_is_changed_there() {
         .post(&format!("{PAGE}/{hall}/capacity"), &[])
         .refused(403, "needs the role operator");
 }
+
+#[test]
+fn everybody_inside_is_checked_out_at_once() {
+    let server = Server::start();
+    let (crew, api) = (server.operator(), server.caller_with_all());
+    let place = |name: &str, parent: Option<i64>| {
+        api.device(&json!({"name": name, "parent": parent, "deviceType": "room"}))
+    };
+    let hall = place("Hall", None);
+    let (room, garden) = (place("Room", Some(hall)), place("Garden", None));
+    let mut people = Vec::new();
+    for (code, at) in [("A", hall), ("B", room), ("C", garden)] {
+        people.push(api.delegate(&json!({"barcode": code})));
+        let scan = json!({"firstDelegate": format!("barcode:{code}"), "firstDevice": at});
+        api.interact("check-in", &scan).id();
+    }
+    let page = crew.page(PAGE);
+    has(
+        &page,
+        ["Check out everybody inside Hall (2)?", "Garden (1)?"],
+    );
+    let empty = format!("{PAGE}/{hall}/empty");
+    server.viewer().post(&empty, &[]).refused(403, "operator");
+    crew.post(&empty, &[]).taken();
+    let page = crew.page(PAGE);
+    has(&page, ["2 people were checked out of Hall", "Garden (1)?"]);
+    lacks(&page, ["inside Hall ("]);
+    let left = server.text(&format!(
+        "SELECT json_group_array(first_delegate_id ORDER BY first_delegate_id) FROM interactions
+         WHERE interaction_type = 'check-out' AND first_device_id = {hall}"
+    ));
+    assert_eq!(left, json!(people[..2]).to_string());
+    has(
+        crew.page("/console/audit"),
+        ["checked everybody out of", "Hall"],
+    );
+    // They may come in again, and those who come in later stay.
+    api.interact(
+        "check-in",
+        &json!({"firstDelegate": "barcode:A", "firstDevice": hall}),
+    )
+    .id();
+    crew.post(&empty, &[]).taken();
+    has(crew.page(PAGE), ["1 person was checked out of Hall"]);
+}

@@ -1,15 +1,19 @@
-//! Has everybody leave once the moment has come: in slices between which gates get their turn. Who left is
+//! Has everybody leave once the moment has come, or once somebody says so: in slices between which gates get their turn. Who left is
 //! inside no more, so that what was cut off in the middle goes on where it was.
 
 use super::{DeviceCache, History, Rule, check_out, check_out_code};
 use crate::{
     core::{Context, settings::Settings},
     db::{Store, Tx},
-    domain::interactions::{inside, late_codes},
+    domain::{
+        devices::RESOURCE,
+        interactions::{inside, late_codes},
+    },
     identity::App,
     types::{DelegateId, DelegateSelector, DeviceId, Timestamp, Zone, error::Result},
 };
 use rusqlite::Connection;
+use serde_json::json;
 use std::{sync::Arc, time::Duration};
 
 /// How often is looked whether a moment has come.
@@ -42,7 +46,8 @@ async fn carry_out(store: &Store, settings: &Arc<Settings>) -> Result<()> {
         store.write(move |tx| fall_into_step(tx, &zone)).await?;
     }
     for place in store.look_up(|connection| due(connection, &settings.zone, now))? {
-        empty(store, settings, place, now).await?;
+        empty(store, settings, place, Leaving::ByRule(now)).await?;
+        store.write(move |tx| keep(tx, place, now)).await?;
     }
     Ok(())
 }
@@ -84,22 +89,76 @@ fn due(connection: &Connection, zone: &Zone, now: Timestamp) -> Result<Vec<Devic
     Ok(due)
 }
 
-/// Has everybody leave a place.
+/// Has everybody who is inside a place leave it now, because somebody said so; how many were checked out.
+pub async fn at_once(app: &App, ctx: &Context, place: DeviceId) -> Result<usize> {
+    let leaving = Leaving::AtOnce(Timestamp::now());
+    let count = empty(&app.store, &ctx.settings, place, leaving).await?;
+    let ctx = ctx.clone();
+    let note = move |tx: &Tx<'_>| {
+        let after = Some(json!({"people": count}));
+        RESOURCE.audit(tx, &ctx, "empty", place.0, None, after)
+    };
+    app.store.write(note).await?;
+    Ok(count)
+}
+
+/// Why people leave a place.
+#[derive(Debug, Clone, Copy)]
+enum Leaving {
+    /// At the moments of its rule that have come by now.
+    ByRule(Timestamp),
+    /// At this time, whatever its rules say.
+    AtOnce(Timestamp),
+}
+
+impl Leaving {
+    /// When somebody with a history leaves a place, if they do.
+    fn moment(
+        self,
+        tx: &Tx<'_>,
+        device_cache: &DeviceCache,
+        zone: &Zone,
+        place: DeviceId,
+        history: &History,
+        delegate: Option<DelegateId>,
+    ) -> Result<Option<Timestamp>> {
+        match self {
+            Self::AtOnce(at) => {
+                let entered = history.entered(tx, device_cache)?;
+                let mut within = device_cache.within(tx, entered, place)?.into_iter();
+                Ok(within.any(|(_, since)| since.at <= at).then_some(at))
+            }
+            Self::ByRule(now) => {
+                let Some(rule) = Rule::of(tx, device_cache, place)? else {
+                    return Ok(None);
+                };
+                if let Some(delegate) = delegate
+                    && rule.spares(tx, delegate)?
+                {
+                    return Ok(None);
+                }
+                rule.due(tx, device_cache, history, zone, now)
+            }
+        }
+    }
+}
+
+/// Has everybody leave a place; how many were checked out.
 async fn empty(
     store: &Store,
     settings: &Arc<Settings>,
     place: DeviceId,
-    now: Timestamp,
-) -> Result<()> {
-    let mut before = None;
+    leaving: Leaving,
+) -> Result<usize> {
+    let (mut before, mut count) = (None, 0);
     loop {
         let page = move |connection: &Connection| inside::people(connection, place, before, PAGE);
         let page = store.read(page).await?;
         for slice in page.chunks(SLICE) {
             let people: Vec<_> = slice.iter().map(|person| person.delegate).collect();
             let zone = settings.zone.clone();
-            let slice = move |tx: &Tx<'_>| leave(tx, &zone, place, now, &people);
-            store.write_bulk_repeatable(slice).await?;
+            let slice = move |tx: &Tx<'_>| leave(tx, &zone, place, leaving, &people);
+            count += store.write_bulk_repeatable(slice).await?;
         }
         let Some(last) = page.last().filter(|_| page.len() == PAGE) else {
             break;
@@ -109,10 +168,10 @@ async fn empty(
     let codes = store.read(late_codes::waiting).await?;
     for slice in codes.chunks(SLICE) {
         let (codes, settings) = (slice.to_vec(), Arc::clone(settings));
-        let slice = move |tx: &Tx<'_>| leave_by_code(tx, &settings, place, now, &codes);
-        store.write_bulk_repeatable(slice).await?;
+        let slice = move |tx: &Tx<'_>| leave_by_code(tx, &settings, place, leaving, &codes);
+        count += store.write_bulk_repeatable(slice).await?;
     }
-    store.write(move |tx| keep(tx, place, now)).await
+    Ok(count)
 }
 
 /// Remembers that everybody left at every moment so far, unless the rule changed meanwhile.
@@ -124,28 +183,25 @@ fn keep(tx: &Tx<'_>, place: DeviceId, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Checks out those of the delegates who are inside by an entry before a moment that has come.
+/// Checks out those of the delegates who are inside by an entry before they leave; how many.
 fn leave(
     tx: &Tx<'_>,
     zone: &Zone,
     place: DeviceId,
-    now: Timestamp,
+    leaving: Leaving,
     delegates: &[DelegateId],
-) -> Result<()> {
+) -> Result<usize> {
     let device_cache = tx.cache::<DeviceCache>();
-    let Some(rule) = Rule::of(tx, &device_cache, place)? else {
-        return Ok(());
-    };
+    let mut count = 0;
     for delegate in delegates {
-        if rule.spares(tx, *delegate)? {
-            continue;
-        }
         let history = History::of(tx, &device_cache, *delegate)?;
-        if let Some(moment) = rule.due(tx, &device_cache, &history, zone, now)? {
+        let who = Some(*delegate);
+        if let Some(moment) = leaving.moment(tx, &device_cache, zone, place, &history, who)? {
             check_out(tx, &device_cache, history, *delegate, place, moment)?;
+            count += 1;
         }
     }
-    Ok(())
+    Ok(count)
 }
 
 /// As [`leave`], for whoever has a code that is unknown.
@@ -153,21 +209,20 @@ fn leave_by_code(
     tx: &Tx<'_>,
     settings: &Arc<Settings>,
     place: DeviceId,
-    now: Timestamp,
+    leaving: Leaving,
     codes: &[DelegateSelector],
-) -> Result<()> {
+) -> Result<usize> {
     let device_cache = tx.cache::<DeviceCache>();
-    let Some(rule) = Rule::of(tx, &device_cache, place)? else {
-        return Ok(());
-    };
     let ctx = Context::of_command("api", Arc::clone(settings));
+    let (zone, mut count) = (&settings.zone, 0);
     for code in codes {
         let history = History::of_code(tx, &device_cache, code.code().unwrap_or_default())?;
-        if let Some(moment) = rule.due(tx, &device_cache, &history, &settings.zone, now)? {
+        if let Some(moment) = leaving.moment(tx, &device_cache, zone, place, &history, None)? {
             check_out_code(tx, &ctx, code, place, moment)?;
+            count += 1;
         }
     }
-    Ok(())
+    Ok(count)
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //! or at anything below it, leaves. The server records a check-out at the place, and the moment is its position.
 //!
 //! - here: whom a moment concerns, the check-out, and scans that arrive after the moment
-//! - `follow`: everybody else, in slices, once the moment has come or at the next start
+//! - `follow`: everybody else, in slices, once the moment has come or at the next start, and whoever is inside
+//!   when the crew has everybody leave at once
 
 pub mod follow;
 
@@ -247,9 +248,7 @@ pub(super) fn left_later(
          WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND effect = ?3 AND moment > ?4 AND data IS ?5",
     )?;
     for place in device_cache.path(connection, device)?.iter() {
-        if Rule::of(connection, device_cache, *place)?.is_some()
-            && statement.exists((delegate, place, PresenceChange::Exit, at, DATA))?
-        {
+        if statement.exists((delegate, place, PresenceChange::Exit, at, DATA))? {
             return Ok(true);
         }
     }
