@@ -119,7 +119,7 @@ pub fn go_whole(request: &RequestContext, path: &str) -> Response {
 /// To the sign-in, and from there back to where the visit was to go.
 pub(super) fn to_sign_in(request: &RequestContext) -> Response {
     let target = form_urlencoded::Serializer::new(String::new())
-        .append_pair("next", &request.target())
+        .append_pair("next", &request.page_address())
         .finish();
     go_whole(request, &format!("/console/sign-in?{target}"))
 }

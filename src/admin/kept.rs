@@ -1,5 +1,5 @@
-//! Secrets between the form that made them and the page that shows them: in memory, for the session
-//! that they are for, and never for long. Neither an address nor the file has them meanwhile.
+//! What a form made, such as a secret, until the page shows it: in memory, for the session that it is for, and
+//! never for long. Neither an address nor the file has a secret meanwhile.
 
 use crate::admin::prelude::*;
 use std::{

@@ -117,6 +117,8 @@ pub struct Console {
     /// The name of the session's cookie.
     cookie: OnceLock<String>,
     flashes: Mutex<answer::Flashes>,
+    /// The walk-in that each session registered last.
+    walked_in: kept::Kept<desk::WalkedIn>,
     waiting: Waiting,
     /// Secrets of clients and users that were just made.
     made: kept::Kept<access::Made>,
@@ -144,6 +146,7 @@ impl Console {
             cookie: OnceLock::new(),
             flashes: Mutex::default(),
             waiting: Waiting::default(),
+            walked_in: kept::Kept::default(),
             made: kept::Kept::default(),
             pairing: kept::Kept::default(),
             codes: kept::Kept::default(),

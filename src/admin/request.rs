@@ -20,7 +20,7 @@ use crate::{
 };
 use poem::{
     Body, Request, RequestBody,
-    http::{StatusCode, header},
+    http::{Method, StatusCode, Uri, header},
 };
 use std::{future::Future, net::IpAddr, ops::RangeInclusive, sync::Arc};
 
@@ -161,6 +161,18 @@ impl RequestContext {
             .uri()
             .path_and_query()
             .map_or_else(|| "/console".to_owned(), ToString::to_string)
+    }
+
+    /// The address of the page that somebody is on: of a form or a part it is where that stands.
+    pub fn page_address(&self) -> String {
+        if *self.request.method() == Method::GET && !self.is_part() {
+            return self.target();
+        }
+        let referer = self.header(header::REFERER.as_str());
+        let path = referer
+            .and_then(|from| from.parse::<Uri>().ok())
+            .and_then(|from| from.path_and_query().map(ToString::to_string));
+        path.unwrap_or_else(|| "/console".to_owned())
     }
 
     /// A header, as far as it is text.

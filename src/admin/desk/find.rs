@@ -10,7 +10,7 @@ use crate::{
             judge::DeviceCache,
         },
     },
-    types::DelegateId,
+    types::{DelegateId, fold::fold},
 };
 
 /// People that the list shows.
@@ -24,6 +24,21 @@ pub(super) struct Candidate {
     pub kind: String,
     /// The symbol, the class and the words of the person's state.
     pub state: (&'static str, &'static str, String),
+}
+
+impl Candidate {
+    /// Whether a text is the whole name, in whatever order: *Hansen Elin* is nobody called Johansen.
+    pub fn is_named(&self, typed: &str) -> bool {
+        let words = |text: &str| {
+            let mut words: Vec<_> = fold(text)
+                .split_whitespace()
+                .map(ToOwned::to_owned)
+                .collect();
+            words.sort_unstable();
+            words
+        };
+        words(&self.name) == words(typed)
+    }
 }
 
 #[derive(Template)]

@@ -17,11 +17,11 @@ use crate::{
             undo::OWN_MS,
         },
     },
-    types::{DeviceId, error::Refusal},
+    types::{DeviceId, DeviceSelector, error::Refusal},
 };
-pub(in crate::admin) use find::state;
 use poem::http::{HeaderValue, header};
 use verdict::{Finding, Verdict};
+pub(in crate::admin) use {find::state, walk_in::WalkedIn};
 
 const PAGE: &str = "/console/desk";
 /// Remembers the place of a browser.
@@ -113,16 +113,6 @@ struct Side {
     recent: Vec<DeskRow>,
 }
 
-impl Side {
-    /// The interaction that an undo takes back first.
-    fn last(&self) -> Option<i64> {
-        self.recent.iter().find_map(|row| match row.result {
-            DeskResult::Recorded { interaction, .. } => Some(interaction),
-            _ => None,
-        })
-    }
-}
-
 async fn show(request: RequestContext) -> Result<Response> {
     let mut desk = Desk::of(&request);
     if request.query.text("place").is_empty() && desk.place.is_none() {
@@ -135,7 +125,8 @@ async fn show(request: RequestContext) -> Result<Response> {
         })?;
         desk.place = only;
     }
-    page(&request, desk, None, None).await
+    let walked_in = walk_in::last(&request).await?;
+    page(&request, desk, walked_in, None).await
 }
 
 /// The whole page, with what came of a passage or of a walk-in.
@@ -152,7 +143,7 @@ async fn page(
     let settings = request.console.settings();
     let work = move |connection: &Connection| {
         let (choices, has_more) = choices(connection, chosen)?;
-        let name = chosen.map(|place| devices::name_of(connection, place));
+        let name = chosen.map(|place| living_name(connection, place));
         let panel = match panel {
             None if wants_panel => {
                 Some(walk_in::Panel::new(connection, &settings.walk_in, &typed)?)
@@ -180,8 +171,20 @@ async fn page(
         desk,
     };
     let mut response = answer::form_page(is_wrong, &page)?;
-    remember(&mut response, &page.desk)?;
+    // Whoever solves one person's refusal at another place goes back to their own.
+    if request.query.text("q").is_empty() {
+        remember(&mut response, &page.desk)?;
+    }
     Ok(response)
+}
+
+/// The name of a place, unless it was deleted.
+fn living_name(connection: &Connection, place: DeviceId) -> Result<Option<String>> {
+    match devices::find(connection, &DeviceSelector::Id(place)) {
+        Ok(place) => devices::name_of(connection, place),
+        Err(gone) if gone.kind == Kind::DeviceNotFound => Ok(None),
+        Err(other) => Err(other),
+    }
 }
 
 async fn side(request: &RequestContext, desk: Desk, verdict: Option<Verdict>) -> Result<Side> {
@@ -223,9 +226,16 @@ fn remember(response: &mut Response, desk: &Desk) -> Result<()> {
     Ok(())
 }
 
-/// The places that the menu offers: the chosen one, those with most people inside, then the others.
+/// The places that the menu offers: the chosen one, those where people came in last, then those with most inside.
 fn choices(connection: &Connection, chosen: Option<DeviceId>) -> Result<(Vec<PlaceChoice>, bool)> {
     let places = devices::places(connection)?;
+    let entered = inside::entered_last(connection)?;
+    let last = |id: i64| {
+        entered
+            .iter()
+            .position(|place| place.0 == id)
+            .unwrap_or(usize::MAX)
+    };
     let occupied = inside::busiest(connection, PLACES_MAX)?;
     let mut choices: Vec<_> = places
         .into_iter()
@@ -240,7 +250,7 @@ fn choices(connection: &Connection, chosen: Option<DeviceId>) -> Result<(Vec<Pla
             }
         })
         .collect();
-    choices.sort_by_key(|choice| (!choice.is_chosen, -choice.inside));
+    choices.sort_by_key(|choice| (!choice.is_chosen, last(choice.id), -choice.inside));
     let has_more = choices.len() > PLACES_MAX;
     choices.truncate(PLACES_MAX);
     Ok((choices, has_more))

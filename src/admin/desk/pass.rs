@@ -9,7 +9,7 @@ use super::{
 use crate::admin::prelude::*;
 use crate::{
     domain::{
-        delegates,
+        delegates, devices,
         gate::walk_in::take_back,
         interactions::{
             draft::Draft,
@@ -47,6 +47,10 @@ fn find_meant(connection: &Connection, typed: &str, zone: &Zone) -> Result<Meant
         Err(cause) => return Err(cause),
     }
     let mut people = candidates(connection, typed, zone)?;
+    let mut named = people.iter().filter(|person| person.is_named(typed));
+    if let (Some(one), None) = (named.next(), named.next()) {
+        return Ok(Meant::One(DelegateSelector::Id(DelegateId(one.id))));
+    }
     Ok(match people.len() {
         0 => Meant::Nobody,
         1 => Meant::One(DelegateSelector::Id(DelegateId(people.remove(0).id))),
@@ -174,6 +178,14 @@ impl Passage {
         };
         request
             .write(move |tx, ctx| {
+                devices::find(tx, &DeviceSelector::Id(place)).map_err(|cause| {
+                    match cause.kind {
+                        Kind::DeviceNotFound => {
+                            Error::invalid("this place was deleted; choose another one")
+                        }
+                        _ => cause,
+                    }
+                })?;
                 if self.registers {
                     record(tx, ctx, &self.draft(&JOIN, place))?;
                 }

@@ -2,7 +2,7 @@
 //! name is typed.
 
 use super::{
-    Desk, answer_with,
+    Desk,
     find::{Candidate, candidates},
     page,
     verdict::{Finding, Verdict},
@@ -16,8 +16,8 @@ use crate::{
         gate::walk_in::{Newcomer, Outcome as Registered, check_name},
         sales::till::Refund,
     },
+    types::secret,
 };
-
 use serde_json::Map;
 
 /// People who look alike that are shown.
@@ -37,7 +37,53 @@ pub(super) struct Panel {
     pub types: Vec<TypeTile>,
     /// Ways to pay, where a type has a price.
     pub methods: Vec<Choice>,
+    /// Names this panel: sent twice, it registers once.
+    pub once: String,
     pub failure: Option<String>,
+}
+
+/// What a panel registered, for as long as a browser may send it once more.
+#[derive(Debug, Clone)]
+pub(in crate::admin) struct WalkedIn {
+    once: String,
+    delegate: i64,
+    check_in: i64,
+    at: Timestamp,
+    paid: Option<String>,
+}
+
+impl WalkedIn {
+    fn verdict(&self, connection: &Connection) -> Result<Verdict> {
+        let verdict = Verdict::new(Finding::Done(self.check_in), "Registered and checked in");
+        let mut verdict = verdict.of(connection, Some(self.delegate))?;
+        verdict.at = self.at;
+        let code = verdict
+            .person
+            .as_ref()
+            .and_then(|person| person.barcode.as_ref());
+        let told = [
+            code.map(|code| format!("Ticket code {code}.")),
+            self.paid.as_ref().map(|paid| format!("Paid {paid}.")),
+        ];
+        let told: Vec<_> = told.into_iter().flatten().collect();
+        verdict.remark = Some(told.join(" ")).filter(|told| !told.is_empty());
+        Ok(verdict)
+    }
+}
+
+/// The verdict of the walk-in that an address names, while it is this session's last.
+pub(super) async fn last(request: &RequestContext) -> Result<Option<Verdict>> {
+    let known = request.console.walked_in.look(request.current_user()?);
+    let named = |known: &WalkedIn| known.once == request.query.text("walked");
+    match known.filter(named) {
+        Some(known) => Some(
+            request
+                .read(move |connection| known.verdict(connection))
+                .await,
+        )
+        .transpose(),
+        None => Ok(None),
+    }
 }
 
 /// A type to choose.
@@ -101,6 +147,10 @@ impl Panel {
             code: text("code"),
             types: types.collect(),
             methods: methods.collect(),
+            once: match form.filled("once") {
+                Some(once) => once.to_owned(),
+                None => secret::fresh()?,
+            },
             failure: None,
         })
     }
@@ -178,24 +228,41 @@ pub(super) async fn register(request: RequestContext) -> Result<Response> {
     let method = form.filled("method").unwrap_or_default().to_owned();
     let paid = price.map(|price| format!("{}, {}", priced(price.cents, &settings.walk_in), method));
     person.payment = price.map(|price| (price.clone(), method));
+    let once = match form.filled("once") {
+        Some(once) => once.to_owned(),
+        None => secret::fresh()?,
+    };
+    let (console, session) = (request.console.clone(), request.current_user()?.clone());
+    let shown = format!("{}&walked={once}", desk.path());
     let registered = request
         .write_prepared(move |tx, ctx| {
+            // Pressed twice, or loaded anew: whoever it registered is there.
+            let known = console.walked_in.look(&session);
+            if known.is_some_and(|known| known.once == once) {
+                return Ok(());
+            }
             check_name(&person.properties)?;
             let (delegate, check_in) = match person.register(tx, ctx)? {
                 Registered::Created(delegate, check_in) => (delegate, check_in),
                 Registered::Replayed(..) => return Err(Error::defect("a desk sends no nonce")),
                 Registered::Refused(refusal) => return Err(refusal),
             };
-            let finding = Finding::Done(check_in.map_or(0, |id| id.0));
-            let mut verdict = Verdict::new(finding, "Registered and checked in");
-            verdict.remark = paid.as_ref().map(|paid| format!("Paid {paid}."));
-            verdict.of(tx, Some(delegate.0))
+            let walked_in = WalkedIn {
+                once: once.clone(),
+                delegate: delegate.0,
+                check_in: check_in.map_or(0, |id| id.0),
+                at: tx.now(),
+                paid: paid.clone(),
+            };
+            console.walked_in.keep(&session, walked_in);
+            Ok(())
         })
         .await;
     match registered {
-        Ok(verdict) if request.is_part() => answer_with(&request, desk, verdict).await,
-        Ok(verdict) => page(&request, desk, Some(verdict), None).await,
+        Ok(()) => Ok(answer::go(&shown)),
         Err(cause) => {
+            // Nothing of it was stored.
+            request.console.walked_in.take(request.current_user()?);
             let failure = crate::admin::form::told(cause)?;
             let form = request.form.clone();
             let mut panel = request

@@ -53,6 +53,11 @@ impl Group {
         self
     }
 
+    /// The id of its heading, by which links lead to it.
+    pub fn anchor(&self) -> String {
+        format!("group-{}", self.heading.to_lowercase().replace(' ', "-"))
+    }
+
     pub fn rows(&self) -> impl Iterator<Item = &[Input]> {
         self.inputs
             .chunks(self.row_len.max(1))

@@ -77,9 +77,9 @@ impl Offer {
     }
 }
 
-/// Whether people go to devices of a type: it is neither that of apps nor of readers.
+/// Whether people go to devices of a type: it is that of neither apps nor readers nor what is sold.
 fn is_place(kind: &str) -> bool {
-    kind != reader::DEVICE_TYPE && !APP_TYPES.contains(&kind)
+    ![reader::DEVICE_TYPE, "product"].contains(&kind) && !APP_TYPES.contains(&kind)
 }
 
 /// Devices that are not deleted, events first, then by name.

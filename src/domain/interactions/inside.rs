@@ -144,6 +144,20 @@ pub fn places(connection: &Connection) -> Result<Vec<(i64, String)>> {
     Ok(devices.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Check-ins that are looked at for where people came in last.
+const ENTERED_LAST: i64 = 500;
+
+/// The devices of the newest check-ins, the one with most of them first.
+pub fn entered_last(connection: &Connection) -> Result<Vec<DeviceId>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT first_device_id FROM (
+             SELECT first_device_id, effect FROM interactions ORDER BY id DESC LIMIT ?1)
+         WHERE effect = 0 AND first_device_id IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1",
+    )?;
+    let devices = statement.query_map([ENTERED_LAST], |row| row.get(0))?;
+    Ok(devices.collect::<rusqlite::Result<_>>()?)
+}
+
 /// The last check-in of a delegate at one of the devices that keeps them inside.
 fn last_entry(
     connection: &Connection,

@@ -37,6 +37,12 @@ impl Crew {
         self.post(&format!("/console/desk/{what}"), &fields)
     }
 
+    /// Registers a walk-in; the desk with what it says then.
+    fn walks_in(&self, place: &str, fields: &[(&str, &str)]) -> String {
+        let desk = self.at_desk("walk-in", place, fields).taken();
+        self.get(&desk).shown()
+    }
+
     /// The last ten, without the verdict.
     fn last_ten(&self) -> String {
         let html = self.get("/console/desk?place=1").shown();
@@ -267,7 +273,7 @@ fn a_walk_in_is_registered_with_a_code_and_checked_in() {
         ("lastName", "Kessler"),
         ("type", "Press"),
     ];
-    let html = crew.at_desk("walk-in", &venue.workshop, &person).shown();
+    let html = crew.walks_in(&venue.workshop, &person);
     assert!(
         html.contains("Registered and checked in") && html.contains("Marta Kessler"),
         "{html}"
@@ -300,6 +306,76 @@ fn a_refusal_at_a_door_names_the_place_whose_rule_it_is() {
         .refused(422, &rule);
 }
 
+/// A key that is held, or a page that is loaded anew, sells nothing twice.
+#[test]
+fn a_panel_that_is_sent_more_than_once_registers_once() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let venue = venue(&server.caller_with_all());
+    let people = server.count("delegates");
+    let panel = format!("/console/desk?place={}&walkin=1", venue.hall);
+    let html = crew.get(&panel).shown();
+    let once = value(&html, "/console/desk/walk-in", "once").to_owned();
+    let person = [("lastName", "Kessler"), ("once", once.as_str())];
+    let shown = crew.at_desk("walk-in", &venue.hall, &person).taken();
+    for _ in 0..2 {
+        assert_eq!(crew.at_desk("walk-in", &venue.hall, &person).taken(), shown);
+        let html = crew.get(&shown).shown();
+        assert!(
+            html.contains("Registered and checked in") && html.contains("Ticket code"),
+            "{html}"
+        );
+    }
+    assert_eq!(server.count("delegates"), people + 1);
+    // The next panel is another one.
+    let html = crew.get(&panel).shown();
+    let next = value(&html, "/console/desk/walk-in", "once").to_owned();
+    assert_ne!(once, next);
+    crew.walks_in(&venue.hall, &[("lastName", "Kessler"), ("once", &next)]);
+    assert_eq!(server.count("delegates"), people + 2);
+}
+
+#[test]
+fn the_whole_name_means_one_person_where_others_have_it_as_a_part_of_theirs() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let gate = server.caller_with_all();
+    let hall = gate
+        .device(&json!({"name": "Hall", "deviceType": "room"}))
+        .to_string();
+    for (last, code) in [("Hansen", "A"), ("Johansen", "B")] {
+        gate.delegate(&json!({"firstName": "Elin", "lastName": last, "barcode": code}));
+    }
+    server.has_indexed_everybody();
+    let html = crew
+        .at_desk("check-in", &hall, &[("q", "hansen elin")])
+        .shown();
+    assert!(
+        html.contains("Checked in") && html.contains("Elin Hansen"),
+        "{html}"
+    );
+    let html = crew.at_desk("check-in", &hall, &[("q", "hansen")]).shown();
+    assert!(html.contains("2 people match"), "{html}");
+}
+
+#[test]
+fn a_desk_at_a_place_that_was_deleted_says_so() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let gate = server.caller_with_all();
+    let venue = venue(&gate);
+    let desk = format!("/console/desk?place={}", venue.hall);
+    assert!(
+        crew.get(&desk)
+            .shown()
+            .contains("Checking in at <strong>Hall")
+    );
+    gate.delete(&format!("/device/id:{}", venue.hall)).is(204);
+    crew.at_desk("check-in", &venue.hall, &[("q", "ADA-1")])
+        .refused(400, "This place was deleted; choose another one");
+    assert!(crew.get(&desk).shown().contains("Choose the place"));
+}
+
 /// Sums are right and nothing is deleted: the refund is a purchase of its own.
 #[test]
 fn a_walk_in_pays_and_is_refunded_when_it_is_undone() {
@@ -328,9 +404,7 @@ fn a_walk_in_pays_and_is_refunded_when_it_is_undone() {
     crew.at_desk("walk-in", &venue.workshop, &person("cheque"))
         .refused(422, "Method: must be one of cash, card, invoice");
     assert_eq!(server.count("transactions"), 0);
-    let html = crew
-        .at_desk("walk-in", &venue.workshop, &person("card"))
-        .shown();
+    let html = crew.walks_in(&venue.workshop, &person("card"));
     assert!(html.contains("Paid 45.50 EUR, card"), "{html}");
     let bought = "SELECT count(*) FROM delegates p JOIN transaction_delegates d ON d.delegate_id = p.id
         WHERE p.last_name = 'Kessler' AND p.barcode = d.barcode AND p.delegate_type = 'day guest'
@@ -357,9 +431,7 @@ fn a_walk_in_pays_and_is_refunded_when_it_is_undone() {
         "{receipt}"
     );
     // Whoever was somewhere since stays.
-    let html = crew
-        .at_desk("walk-in", &venue.workshop, &person("cash"))
-        .shown();
+    let html = crew.walks_in(&venue.workshop, &person("cash"));
     let id = value(&html, "/console/desk/undo", "interaction").to_owned();
     let guest: i64 = server.value("SELECT max(id) FROM delegates");
     gate.scan("check-in", guest, venue.hall.parse::<i64>().expect("an id"))
@@ -390,7 +462,7 @@ fn a_walk_in_that_is_undone_takes_its_attendee_along_unless_more_happened() {
     };
     let walk_in = |name: &str| {
         let person = [("firstName", name), ("lastName", "Kessler")];
-        crew.at_desk("walk-in", &venue.hall, &person).shown();
+        crew.walks_in(&venue.hall, &person);
     };
     walk_in("Marta");
     assert_eq!(left(), 1);
