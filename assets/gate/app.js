@@ -1,30 +1,30 @@
 // The gate app: puts the parts together and draws the screen where people scan.
 
-import { BadgeDialog } from "./badge.js";
-import { BookingDialog } from "./booking.js";
-import { byId, fill, make, setText, showScreen, toast } from "./dom.js";
-import { Evacuation } from "./evacuation.js";
-import { Gate } from "./gate.js";
-import { Kiosk } from "./kiosk.js";
-import { List } from "./list.js";
-import { MessageNotice } from "./message.js";
-import { choosePlace, setUp } from "./onboarding.js";
-import { Queue } from "./queue.js";
-import { batteryOf, isPersistent, showReadiness } from "./readiness.js";
-import { Scanner, cameraProblem } from "./scanner.js";
-import { drawScan, isAllowed } from "./scanscreen.js";
-import { SearchDialog } from "./search.js";
-import { Server } from "./server.js";
-import { Shift } from "./shift.js";
-import * as sound from "./sound.js";
-import { Store } from "./store.js";
-import { askOverride, canOverride, openWithPin } from "./supervisor.js";
-import { Sync } from "./sync.js";
-import { fillTexts, setLanguage, t } from "./texts.js";
-import { confirmThen, showUploads } from "./uploads.js";
-import { VerdictScreen } from "./verdict.js";
-import { WalkInDialog } from "./walkin.js";
-import { Wedge } from "./wedge.js";
+import { BadgeDialog } from "./ui/badge.js";
+import { BookingDialog } from "./ui/booking.js";
+import { byId, fill, fillTexts, make, setText, showScreen, toast } from "./ui/dom.js";
+import { Evacuation } from "./ui/evacuation.js";
+import { Gate } from "./core/gate.js";
+import { Kiosk } from "./ui/kiosk.js";
+import { List } from "./core/list.js";
+import { MessageNotice } from "./ui/message.js";
+import { choosePlace, setUp } from "./ui/onboarding.js";
+import { Queue } from "./core/queue.js";
+import { batteryOf, isPersistent, showReadiness } from "./ui/readiness.js";
+import { Scanner, cameraProblem } from "./io/scanner.js";
+import { drawScan, isAllowed } from "./ui/scanscreen.js";
+import { SearchDialog } from "./ui/search.js";
+import { Server } from "./io/server.js";
+import { Shift } from "./core/shift.js";
+import * as sound from "./io/sound.js";
+import { Store } from "./io/store.js";
+import { askOverride, canOverride, openWithPin } from "./ui/supervisor.js";
+import { Sync } from "./io/sync.js";
+import { setLanguage, t } from "./core/texts.js";
+import { confirmThen, showUploads } from "./ui/uploads.js";
+import { VerdictScreen } from "./ui/verdict.js";
+import { WalkInDialog } from "./ui/walkin.js";
+import { Wedge } from "./io/wedge.js";
 
 /** Without a touch, a key or a scan for so long, nobody is at the gate. */
 const IDLE_MS = 60_000;
@@ -32,7 +32,7 @@ const WORKER_RETRY_MS = 5_000;
 /** Longer codes are no ticket's. */
 const CODE_MAX = 255;
 
-/** @typedef {import("./gate.js").Outcome} Outcome */
+/** @typedef {import("./core/gate.js").Outcome} Outcome */
 
 /** @type {any} */
 const settings = { mode: "in", theme: "auto", language: "auto", sound: true, vibration: true };
@@ -250,7 +250,7 @@ function read(code) {
   else toast(badges.isOpen ? badges.take(code) : t("scan.ignored"));
 }
 
-/** Somebody wants to go in or out. @param {{code?: string, person?: import("./list.js").Person}} who */
+/** Somebody wants to go in or out. @param {{code?: string, person?: import("./core/list.js").Person}} who */
 async function scanned(who) {
   if (!settings.place || document.body.dataset.screen !== "scan") return;
   const startedAt = performance.now();
@@ -286,7 +286,7 @@ async function override(outcome, reason) {
   settle(await gate.override(outcome, reason), number, performance.now());
 }
 
-/** What may be done about a code that nobody has: it is kept on the way. @param {import("./verdict.js").Shown} shown @param {string} code */
+/** What may be done about a code that nobody has: it is kept on the way. @param {import("./ui/verdict.js").Shown} shown @param {string} code */
 function offerHelp(shown, code) {
   const kept = code.length <= CODE_MAX ? code : undefined;
   if (isAllowed(sync.gate, "delegate-search")) shown.onSearch = () => search.open(kept);
@@ -298,7 +298,7 @@ function openWalkIn(code) {
   walkIns.open(sync.gate?.walkIn?.types ?? [], code);
 }
 
-/** @param {import("./queue.js").WalkIn} person @param {string} [code] */
+/** @param {import("./core/queue.js").WalkIn} person @param {string} [code] */
 async function register(person, code) {
   const startedAt = performance.now();
   const number = (scanCount += 1);
@@ -307,13 +307,13 @@ async function register(person, code) {
   return outcome.passed;
 }
 
-/** @param {import("./badge.js").Who} who @param {string} [code] of the new badge */
+/** @param {import("./ui/badge.js").Who} who @param {string} [code] of the new badge */
 function replaceBadge(who, code) {
   if (server.online) badges.open(who, code);
   else toast(t("badge.offline"));
 }
 
-/** What else may be done with a search hit. @param {import("./list.js").Person} person @param {string} [code] that they came with @returns {[text: string, run: () => void][]} */
+/** What else may be done with a search hit. @param {import("./core/list.js").Person} person @param {string} [code] that they came with @returns {[text: string, run: () => void][]} */
 function searchActions(person, code) {
   /** @type {[string, () => void][]} */
   const actions = [];

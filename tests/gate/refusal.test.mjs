@@ -4,12 +4,12 @@ import "fake-indexeddb/auto";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { Gate } from "../../assets/gate/gate.js";
-import { List } from "../../assets/gate/list.js";
-import { Queue } from "../../assets/gate/queue.js";
-import { symbolOf, whyOf } from "../../assets/gate/refusal.js";
-import { Store } from "../../assets/gate/store.js";
-import { LANGUAGES, hasText, setLanguage, t } from "../../assets/gate/texts.js";
+import { Gate } from "../../assets/gate/core/gate.js";
+import { List } from "../../assets/gate/core/list.js";
+import { Queue } from "../../assets/gate/core/queue.js";
+import { symbolOf, whyOf } from "../../assets/gate/core/refusal.js";
+import { Store } from "../../assets/gate/io/store.js";
+import { LANGUAGES, hasText, setLanguage, t } from "../../assets/gate/core/texts.js";
 
 const read = (name) => readFileSync(new URL(`../../assets/gate/${name}`, import.meta.url), "utf8");
 const NOW = Date.UTC(2026, 10, 21, 9, 0);
@@ -97,7 +97,7 @@ test("each kind has a word, and a symbol and a colour that no other outcome has"
   // Of the clock there are three words.
   assert.equal(new Set(symbols).size, whys.length - 2);
   for (const kind of ["good", "out", "look"]) assert.ok(!symbols.includes(symbolOf({ kind })), kind);
-  const sounds = read("sound.js");
+  const sounds = read("io/sound.js");
   for (const kind of ["used", "unknown", "blocked", "full", "time", "place", "stop"]) {
     assert.equal(sounds.match(new RegExp(`\\b${kind}: \\[`, "g"))?.length, 2, kind);
   }

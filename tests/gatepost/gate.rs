@@ -26,20 +26,28 @@ fn tools() -> PathBuf {
 /// A copy of the app and its tests among the tools, where Node finds its modules.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir_in(tools()).expect("a folder");
-    for part in ["assets/gate", "assets/gate/vendor", "tests/gate"] {
-        let to = folder.path().join(part);
-        std::fs::create_dir_all(&to).expect("a folder");
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join(part);
-        for entry in std::fs::read_dir(&from).expect(part) {
-            let path = entry.expect(part).path();
-            if path.is_file() {
-                std::fs::copy(&path, to.join(path.file_name().expect("a name"))).expect(part);
-            }
-        }
+    for part in ["assets/gate", "tests/gate"] {
+        copy(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join(part),
+            &folder.path().join(part),
+        );
     }
     // Older versions of Node take a file that ends in .js for CommonJS.
     std::fs::write(folder.path().join("package.json"), r#"{"type":"module"}"#).expect("written");
     folder
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let to = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            std::fs::copy(&path, to).expect("a file");
+        }
+    }
 }
 
 #[track_caller]

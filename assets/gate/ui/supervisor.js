@@ -2,17 +2,17 @@
 // checks it; its hash on this device is for when the server does not answer.
 
 import { byId, setText } from "./dom.js";
-import { isPin } from "./secrets.js";
-import { Busy } from "./server.js";
-import { t } from "./texts.js";
+import { isPin } from "../core/secrets.js";
+import { Busy } from "../io/server.js";
+import { t } from "../core/texts.js";
 
 const PIN_TRIES = 5;
 const PIN_PAUSE_MS = 60_000;
 const CHECK_MS = 4000;
 
 /**
- * @typedef {import("./gate.js").Outcome} Outcome
- * @typedef {import("./secrets.js").PinHash} PinHash
+ * @typedef {import("../core/gate.js").Outcome} Outcome
+ * @typedef {import("../core/secrets.js").PinHash} PinHash
  */
 
 /** A reload ends no pause, and forgets no wrong PIN. */
@@ -40,7 +40,7 @@ function keep() {
 
 /**
  * Why a PIN is not accepted; empty where it is.
- * @param {string} pin @param {PinHash} expected @param {import("./server.js").Server} server
+ * @param {string} pin @param {PinHash} expected @param {import("../io/server.js").Server} server
  */
 export async function pinProblem(pin, expected, server) {
   const left = until - Date.now();
@@ -63,7 +63,7 @@ const locked = (ms) => t("pin.locked", { count: Math.ceil(ms / 1000) });
 
 /**
  * What the server says of a PIN; nothing where it does not answer, or is of a version that does not check them.
- * @param {string} pin @param {import("./server.js").Server} server @returns {Promise<boolean|undefined>} @throws {Busy} after too many wrong ones
+ * @param {string} pin @param {import("../io/server.js").Server} server @returns {Promise<boolean|undefined>} @throws {Busy} after too many wrong ones
  */
 async function byServer(pin, server) {
   if (!server.online) return undefined;
@@ -79,7 +79,7 @@ async function byServer(pin, server) {
 /**
  * Opens the dialog `NAME-dialog` with its parts `NAME-form`, `NAME-pin` and `NAME-wrong`. With the right PIN `run` is called with it;
  * the text that it answers is a problem to show, none closes the dialog.
- * @param {string} name @param {{server: import("./server.js").Server, expected: () => PinHash}} check @param {(pin: string) => Promise<string>|string} run
+ * @param {string} name @param {{server: import("../io/server.js").Server, expected: () => PinHash}} check @param {(pin: string) => Promise<string>|string} run
  */
 export function openWithPin(name, { server, expected }, run) {
   const dialog = /** @type {HTMLDialogElement} */ (byId(`${name}-dialog`));

@@ -9,10 +9,10 @@ const UNDO_MS = 10 * 60_000;
 export class Shift {
   /** People that this gate let in, so that nobody counts twice. @type {Set<number|string|undefined>} */
   mine = new Set();
-  /** The last outcomes, the newest first. @type {{nonce: string, at: number, shown: import("./verdict.js").Shown}[]} */
+  /** The last outcomes, the newest first. @type {{nonce: string, at: number, shown: import("../ui/verdict.js").Shown}[]} */
   recent = [];
 
-  /** @param {import("./store.js").Store} store @param {import("./gate.js").Gate} gate */
+  /** @param {import("../io/store.js").Store} store @param {import("./gate.js").Gate} gate */
   constructor(store, gate) {
     this.store = store;
     this.gate = gate;
@@ -67,5 +67,5 @@ export class Shift {
 /** @param {import("./queue.js").Scan} scan */
 const key = (scan) => scan.delegate ?? scan.code;
 
-/** Without what only the open page can do. @param {import("./verdict.js").Shown} shown @returns {import("./verdict.js").Shown} */
+/** Without what only the open page can do. @param {import("../ui/verdict.js").Shown} shown @returns {import("../ui/verdict.js").Shown} */
 const plain = ({ kind, why, word, name, reason, badge }) => ({ kind, why, word, name, reason, badge });

@@ -1,9 +1,9 @@
 // From nothing to credentials: a request that an administrator adds in the console (device discovery).
 
 import { byId, setText, showScreen } from "./dom.js";
-import { checkDigits, randomHex } from "./secrets.js";
-import { answerOf, t } from "./texts.js";
-import { Busy, Unreachable } from "./server.js";
+import { checkDigits, randomHex } from "../core/secrets.js";
+import { answerOf, t } from "../core/texts.js";
+import { Busy, Unreachable } from "../io/server.js";
 
 const POLL_MS = 2000;
 
@@ -11,7 +11,7 @@ const POLL_MS = 2000;
 
 /**
  * Shows the screen until the gate has credentials.
- * @param {import("./server.js").Server} server @param {import("./store.js").Store} store
+ * @param {import("../io/server.js").Server} server @param {import("../io/store.js").Store} store
  * @param {{name?: string, note?: string}} hints `name`: that of the last setup, as a suggestion
  * @returns {Promise<{clientId: string, clientSecret: string, name: string}>}
  */
@@ -44,14 +44,14 @@ function pairingCode() {
   return code;
 }
 
-/** Keeps a request before it is sent. @param {import("./store.js").Store} store @param {string} code @returns {Promise<AccessRequest>} */
+/** Keeps a request before it is sent. @param {import("../io/store.js").Store} store @param {string} code @returns {Promise<AccessRequest>} */
 async function keep(store, code) {
   const request = { code, secret: randomHex(16) };
   await store.set("request", request);
   return request;
 }
 
-/** @param {import("./store.js").Store} store @returns {Promise<AccessRequest>} */
+/** @param {import("../io/store.js").Store} store @returns {Promise<AccessRequest>} */
 function askName(store) {
   const paired = pairingCode();
   if (paired) return keep(store, paired);
@@ -71,7 +71,7 @@ function askName(store) {
 }
 
 /**
- * @param {import("./server.js").Server} server @param {AccessRequest} request
+ * @param {import("../io/server.js").Server} server @param {AccessRequest} request
  * @returns {Promise<{clientId: string, clientSecret: string, name: string}|undefined>} undefined: ask again
  */
 async function waitForAdministrator(server, { code, secret }) {

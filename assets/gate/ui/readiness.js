@@ -1,10 +1,10 @@
 // The page before the doors open: one glance tells "ready" or what to do.
 
-import { age, byId, icon, make, setText } from "./dom.js";
-import { t } from "./texts.js";
-import { TEST_CODE, layoutOf } from "./wedge.js";
-import { cameraProblem } from "./scanner.js";
-import * as sound from "./sound.js";
+import { byId, icon, make, setText } from "./dom.js";
+import { age, t } from "../core/texts.js";
+import { TEST_CODE, layoutOf } from "../io/wedge.js";
+import { cameraProblem } from "../io/scanner.js";
+import * as sound from "../io/sound.js";
 
 const CLOCK_OFF_MS = 5000;
 const BATTERY_LOW = 0.3;
@@ -13,12 +13,12 @@ const BATTERY_LOW = 0.3;
  * @typedef {{key: string, level: "good"|"warn"|"bad"|"info", text: string, action?: [text: string, run: () => void], link?: [text: string, href: string]}} Check
  *
  * @typedef {object} Parts
- * @property {import("./server.js").Server} server
- * @property {import("./list.js").List} list
- * @property {import("./store.js").Store} store
- * @property {import("./sync.js").Sync} sync
- * @property {import("./scanner.js").Scanner} scanner
- * @property {import("./wedge.js").Wedge} wedge
+ * @property {import("../io/server.js").Server} server
+ * @property {import("../core/list.js").List} list
+ * @property {import("../io/store.js").Store} store
+ * @property {import("../io/sync.js").Sync} sync
+ * @property {import("../io/scanner.js").Scanner} scanner
+ * @property {import("../io/wedge.js").Wedge} wedge
  * @property {import("./verdict.js").VerdictScreen} verdicts
  * @property {any} settings
  * @property {() => Promise<void>} tryCamera

@@ -112,7 +112,7 @@ export class List {
   #store;
   #now;
 
-  /** @param {import("./store.js").Store} store @param {() => number} [now] the server's clock, Unix ms */
+  /** @param {import("../io/store.js").Store} store @param {() => number} [now] the server's clock, Unix ms */
   constructor(store, now = Date.now) {
     this.#store = store;
     this.#now = now;
@@ -130,7 +130,7 @@ export class List {
 
   /** Takes a page of changes, in memory at once. @param {FeedChange[]} changes @param {FeedMeta} meta */
   async apply(changes, meta) {
-    /** @type {import("./store.js").Change[]} */
+    /** @type {import("../io/store.js").Change[]} */
     const writes = [];
     for (const { action, type, id = 0, data } of changes) {
       if (action === "reset") {
@@ -192,13 +192,13 @@ export class List {
 
   /** Writes the whole list anew. */
   keepAll() {
-    /** @type {import("./store.js").Change[]} */
+    /** @type {import("../io/store.js").Change[]} */
     const writes = [...this.people.values()].map((person) => ["people", "put", person]);
     for (const blocked of this.#blocked.values()) writes.push(["blocked", "put", blocked]);
     return this.#store.write([...writes, this.#head()]);
   }
 
-  /** @returns {import("./store.js").Change} */
+  /** @returns {import("../io/store.js").Change} */
   #head() {
     const { place, cursor, complete, at } = this;
     return ["meta", "put", ["list", { place, cursor, complete, at, generation: this.#generation }]];

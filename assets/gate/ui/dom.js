@@ -1,5 +1,7 @@
 // Short ways to the page.
 
+import { language, t } from "../core/texts.js";
+
 /** @template {HTMLElement} [T=HTMLElement] @param {string} id @returns {T} */
 export function byId(id) {
   const element = document.getElementById(id);
@@ -47,15 +49,6 @@ export function showScreen(name) {
   if (name !== "scan") byId(name).querySelector("h1")?.focus();
 }
 
-/** How old something is, in a few letters. @param {number} ms @param {boolean} isFollowed by requests that wait for news @returns {[key: string, count: number]} */
-export function age(ms, isFollowed) {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (isFollowed && seconds < 45) return ["age.live", 0];
-  if (seconds < 120) return ["age.seconds", seconds];
-  if (seconds < 7200) return ["age.minutes", Math.round(seconds / 60)];
-  return ["age.hours", Math.round(seconds / 3600)];
-}
-
 /** @type {WeakMap<HTMLElement, string>} */
 const filled = new WeakMap();
 
@@ -65,6 +58,15 @@ export function fill(element, items, draw) {
   if (filled.get(element) === drawn) return;
   filled.set(element, drawn);
   element.replaceChildren(...items.map(draw));
+}
+
+/** Fills the elements of the page that name their text, in the crew's language. @param {ParentNode} root */
+export function fillTexts(root) {
+  document.documentElement.lang = language();
+  for (const element of root.querySelectorAll("[data-text]")) element.textContent = t(element.getAttribute("data-text") ?? "");
+  for (const element of root.querySelectorAll("[data-label]")) element.setAttribute("aria-label", t(element.getAttribute("data-label") ?? ""));
+  for (const element of root.querySelectorAll("[data-hint]")) element.setAttribute("placeholder", t(element.getAttribute("data-hint") ?? ""));
+  for (const element of root.querySelectorAll("[data-alt]")) element.setAttribute("alt", t(element.getAttribute("data-alt") ?? ""));
 }
 
 const TOAST_S = 5;

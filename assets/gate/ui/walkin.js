@@ -1,9 +1,9 @@
 // Walk-ins: somebody without a ticket is registered and checked in on one screen.
 
 import { byId, make, setText } from "./dom.js";
-import { t } from "./texts.js";
+import { t } from "../core/texts.js";
 
-/** @typedef {import("./queue.js").WalkIn} WalkIn */
+/** @typedef {import("../core/queue.js").WalkIn} WalkIn */
 
 const FIELDS = { firstName: "walkin-first", lastName: "walkin-last", email: "walkin-email", delegateType: "walkin-type" };
 

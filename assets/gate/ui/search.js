@@ -1,12 +1,12 @@
 // Search by name, company or code: three letters or more and a few hits, so that nobody browses the list.
 
 import { byId, make, setText } from "./dom.js";
-import { isLongEnough } from "./find.js";
-import { t } from "./texts.js";
+import { isLongEnough } from "../core/find.js";
+import { t } from "../core/texts.js";
 
 const PAUSE_MS = 200;
 
-/** @typedef {import("./list.js").Person} Person */
+/** @typedef {import("../core/list.js").Person} Person */
 
 export class SearchDialog {
   #asked = 0;
@@ -20,7 +20,7 @@ export class SearchDialog {
   #code;
 
   /**
-   * @param {import("./server.js").Server} server @param {import("./list.js").List} list
+   * @param {import("../io/server.js").Server} server @param {import("../core/list.js").List} list
    * @param {() => number|undefined} place
    * @param {{choose: (person: Person) => void, more: (person: Person, code?: string) => [text: string, run: () => void][], walkIn: () => ((code?: string) => void)|undefined}} actions
    *   `walkIn` answers what registers somebody, where this gate may

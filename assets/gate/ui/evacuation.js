@@ -3,9 +3,9 @@
 // and wait in the queue for the server as scans do. A tick is no check-out.
 
 import { byId, make, setText, showScreen, toast } from "./dom.js";
-import { split } from "./fold.js";
-import { spokenTime } from "./judge.js";
-import { language, t } from "./texts.js";
+import { split } from "../core/fold.js";
+import { spokenTime } from "../core/judge.js";
+import { language, t } from "../core/texts.js";
 import { confirmThen } from "./uploads.js";
 
 /** How often ticks of other screens are asked for while the list is on the screen, and while it is not. */
@@ -13,18 +13,18 @@ const [SHOWN_MS, BEHIND_MS] = [3000, 10_000];
 const ASK_MS = 5000;
 
 /**
- * @typedef {import("./list.js").Person} Person
+ * @typedef {import("../core/list.js").Person} Person
  * @typedef {{at: number, by: string}} Tick when somebody was seen outside, and by whom
  * @typedef {{id: number, name: string, company?: string, place: string, since?: number, isInside: boolean, tick?: Tick, heading?: string}} Row
  * @typedef {{place?: number, startedAt?: number, ticks: [number, Tick][]}} Kept of the server: since when an evacuation runs, and its ticks
  *
  * @typedef {object} App
- * @property {import("./server.js").Server} server
- * @property {import("./list.js").List} list
- * @property {import("./queue.js").Queue} queue
- * @property {import("./sync.js").Sync} sync
- * @property {import("./store.js").Store} store
- * @property {import("./gate.js").Gate} gate
+ * @property {import("../io/server.js").Server} server
+ * @property {import("../core/list.js").List} list
+ * @property {import("../core/queue.js").Queue} queue
+ * @property {import("../io/sync.js").Sync} sync
+ * @property {import("../io/store.js").Store} store
+ * @property {import("../core/gate.js").Gate} gate
  * @property {any} settings
  */
 
@@ -121,7 +121,7 @@ export class Evacuation {
     return true;
   }
 
-  /** The server has ticks of this gate: they hold until it tells the same. @param {import("./queue.js").Scan[]} scans */
+  /** The server has ticks of this gate: they hold until it tells the same. @param {import("../core/queue.js").Scan[]} scans */
   #uploaded(scans) {
     const { settings, store } = this.app;
     this.#uploads += 1;
@@ -275,7 +275,7 @@ function byPlace(rows) {
   });
 }
 
-/** @param {Map<number, Tick>} ticks @param {import("./queue.js").Scan} scan @param {string} by */
+/** @param {Map<number, Tick>} ticks @param {import("../core/queue.js").Scan} scan @param {string} by */
 function change(ticks, { tick, delegate, at }, by) {
   if (delegate === undefined) return;
   if (tick === "unsafe") ticks.delete(delegate);

@@ -2,10 +2,10 @@
 
 import { byId, setText } from "./dom.js";
 import { openWithPin } from "./supervisor.js";
-import { answerOf, blockedReason, t } from "./texts.js";
+import { answerOf, blockedReason, t } from "../core/texts.js";
 
 /**
- * @typedef {import("./list.js").Person} Person
+ * @typedef {import("../core/list.js").Person} Person
  * @typedef {{name?: string, person?: Person, code?: string}} Who `code` where only the server knows the person
  */
 
@@ -21,7 +21,7 @@ export class BadgeDialog {
   #reason = /** @type {HTMLInputElement} */ (byId("badge-reason"));
 
   /**
-   * @param {import("./server.js").Server} server @param {import("./list.js").List} list
+   * @param {import("../io/server.js").Server} server @param {import("../core/list.js").List} list
    * @param {() => any} gate what the server answered to `GET /gate` @param {(shown: import("./verdict.js").Shown) => void} onReplaced
    */
   constructor(server, list, gate, onReplaced) {

@@ -1,21 +1,21 @@
 // A whole booking or group at once. Each person is a scan of their own: one who is refused holds up nobody.
 
 import { byId, icon, make, setText } from "./dom.js";
-import { spokenTime } from "./judge.js";
-import { play } from "./sound.js";
-import { symbolOf } from "./refusal.js";
-import { t } from "./texts.js";
+import { spokenTime } from "../core/judge.js";
+import { play } from "../io/sound.js";
+import { symbolOf } from "../core/refusal.js";
+import { t } from "../core/texts.js";
 
 /**
- * @typedef {import("./list.js").Person} Person
- * @typedef {import("./gate.js").Outcome} Outcome
+ * @typedef {import("../core/list.js").Person} Person
+ * @typedef {import("../core/gate.js").Outcome} Outcome
  *
  * @typedef {object} App
- * @property {import("./list.js").List} list
- * @property {import("./queue.js").Queue} queue
- * @property {import("./gate.js").Gate} gate
+ * @property {import("../core/list.js").List} list
+ * @property {import("../core/queue.js").Queue} queue
+ * @property {import("../core/gate.js").Gate} gate
  * @property {any} settings
- * @property {import("./shift.js").Shift} shift
+ * @property {import("../core/shift.js").Shift} shift
  */
 
 /** Requests at once: quick on the LAN, and the scans of other gates get their turn. */

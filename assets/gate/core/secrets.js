@@ -1,6 +1,6 @@
 // Hashes, PINs and random numbers, which have to work on plain HTTP too: no `crypto.subtle` there.
 
-import { pbkdf2Async, sha256 } from "./vendor/noble-hashes-2.4.0.js";
+import { pbkdf2Async, sha256 } from "../vendor/noble-hashes-2.4.0.js";
 
 /** A PIN as the server sends it, hexadecimal; without `iterations` it is a SHA-256, as earlier versions made them. @typedef {{salt: string, hash: string, iterations?: number}} PinHash */
 

@@ -1,22 +1,22 @@
 // Draws the screen where people scan: state of the gate, numbers, last scans.
 
-import { age, byId, fill, icon, make, setText } from "./dom.js";
-import { spokenTime } from "./judge.js";
-import { symbolOf } from "./refusal.js";
-import { t } from "./texts.js";
+import { byId, fill, icon, make, setText } from "./dom.js";
+import { spokenTime } from "../core/judge.js";
+import { symbolOf } from "../core/refusal.js";
+import { age, t } from "../core/texts.js";
 import { grouped } from "./verdict.js";
 
 /**
  * @typedef {object} Parts
- * @property {import("./server.js").Server} server
- * @property {import("./list.js").List} list
- * @property {import("./queue.js").Queue} queue
- * @property {import("./store.js").Store} store
- * @property {import("./sync.js").Sync} sync
- * @property {import("./scanner.js").Scanner} scanner
- * @property {import("./gate.js").Gate} gate
+ * @property {import("../io/server.js").Server} server
+ * @property {import("../core/list.js").List} list
+ * @property {import("../core/queue.js").Queue} queue
+ * @property {import("../io/store.js").Store} store
+ * @property {import("../io/sync.js").Sync} sync
+ * @property {import("../io/scanner.js").Scanner} scanner
+ * @property {import("../core/gate.js").Gate} gate
  * @property {any} settings
- * @property {import("./shift.js").Shift} shift
+ * @property {import("../core/shift.js").Shift} shift
  */
 
 /** @param {Parts} parts @param {number} now */

@@ -1,12 +1,12 @@
 // What waits for upload, and the scans that the server did not store.
 
 import { byId, fill, icon, make, setText } from "./dom.js";
-import { spokenTime } from "./judge.js";
-import { walkInPerson } from "./queue.js";
-import { answerOf, t } from "./texts.js";
+import { spokenTime } from "../core/judge.js";
+import { walkInPerson } from "../core/queue.js";
+import { answerOf, t } from "../core/texts.js";
 
 /**
- * @param {import("./queue.js").Queue} queue @param {import("./list.js").List} list
+ * @param {import("../core/queue.js").Queue} queue @param {import("../core/list.js").List} list
  * @param {string} zone @param {number} now
  */
 export function showUploads(queue, list, zone, now) {

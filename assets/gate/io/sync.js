@@ -32,9 +32,9 @@ export class Sync {
   isRunning = false;
 
   /**
-   * @param {import("./server.js").Server} server @param {import("./list.js").List} list
-   * @param {import("./queue.js").Queue} queue @param {import("./store.js").Store} store
-   * @param {{place: () => number|undefined, onChange: () => void, onStored: import("./queue.js").OnStored, status: () => object}} app
+   * @param {import("./server.js").Server} server @param {import("../core/list.js").List} list
+   * @param {import("../core/queue.js").Queue} queue @param {import("./store.js").Store} store
+   * @param {{place: () => number|undefined, onChange: () => void, onStored: import("../core/queue.js").OnStored, status: () => object}} app
    */
   constructor(server, list, queue, store, app) {
     this.server = server;

@@ -36,7 +36,7 @@ export function unlock() {
 
 export const isReady = () => context?.state === "running";
 
-/** @param {"good"|"out"|"look"|"stop"|"message"|import("./refusal.js").Why} what a kind of verdict or of refusal @param {{sound: boolean, vibration: boolean}} settings */
+/** @param {"good"|"out"|"look"|"stop"|"message"|import("../core/refusal.js").Why} what a kind of verdict or of refusal @param {{sound: boolean, vibration: boolean}} settings */
 export function play(what, settings) {
   const kind = AS[what] ?? what;
   if (settings.vibration) navigator.vibrate?.(PULSES[kind]);

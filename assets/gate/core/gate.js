@@ -2,18 +2,17 @@
 // time. What the screen shows of it is a `Shown`; nothing here touches the page.
 
 import { judge, judgeOffline, spokenTime, word } from "./judge.js";
-import { age } from "./dom.js";
 import { isTold } from "./list.js";
 import { body, interactionOf, isRefusal, isStored, pathOf, undoPath, walkInPerson } from "./queue.js";
 import { whyOf } from "./refusal.js";
-import { answerOf, blockedReason, language, t } from "./texts.js";
+import { age, answerOf, blockedReason, language, t } from "./texts.js";
 
 const VERDICT_MS = 1500;
 /** A code that is read twice in a row must not let somebody in and out again. */
 const TWICE_MS = 4000;
 
 /**
- * @typedef {import("./verdict.js").Shown} Shown
+ * @typedef {import("../ui/verdict.js").Shown} Shown
  * @typedef {import("./queue.js").Scan} Scan
  * @typedef {import("./list.js").Person} Person
  * @typedef {import("./queue.js").WalkIn} WalkIn
@@ -29,8 +28,8 @@ export class Gate {
   #lastAt = 0;
 
   /**
-   * @param {import("./server.js").Server} server @param {import("./list.js").List} list
-   * @param {import("./queue.js").Queue} queue @param {import("./sync.js").Sync} sync @param {any} settings
+   * @param {import("../io/server.js").Server} server @param {import("./list.js").List} list
+   * @param {import("./queue.js").Queue} queue @param {import("../io/sync.js").Sync} sync @param {any} settings
    */
   constructor(server, list, queue, sync, settings) {
     this.server = server;
@@ -175,7 +174,7 @@ export class Gate {
   /**
    * In English in the server's words. In another language this gate's own verdict says the same where it agrees; where
    * it does not, there is a text for the code, and the server's words stand below it.
-   * @param {Scan} scan @param {Person|undefined} person @param {import("./server.js").Answer} answer @returns {Refusal}
+   * @param {Scan} scan @param {Person|undefined} person @param {import("../io/server.js").Answer} answer @returns {Refusal}
    */
   #refusalByServer(scan, person, { status, error }) {
     const code = error?.internalCode ?? 0;

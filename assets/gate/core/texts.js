@@ -16,7 +16,6 @@ export function setLanguage(chosen) {
   const wished = [chosen, ...(globalThis.navigator?.languages ?? [])].map((name) => name?.split("-")[0] ?? "");
   current = wished.find((name) => name in LANGUAGES) ?? "en";
   plurals = new Intl.PluralRules(current);
-  if (globalThis.document) document.documentElement.lang = current;
 }
 
 /** The language of the crew. */
@@ -44,10 +43,11 @@ export function answerOf(error, otherwise = "") {
   return isBetter && hasText(key) ? t(key) : (error?.message ?? otherwise);
 }
 
-/** Fills the elements of the page that name their text. @param {ParentNode} root */
-export function fillTexts(root) {
-  for (const element of root.querySelectorAll("[data-text]")) element.textContent = t(element.getAttribute("data-text") ?? "");
-  for (const element of root.querySelectorAll("[data-label]")) element.setAttribute("aria-label", t(element.getAttribute("data-label") ?? ""));
-  for (const element of root.querySelectorAll("[data-hint]")) element.setAttribute("placeholder", t(element.getAttribute("data-hint") ?? ""));
-  for (const element of root.querySelectorAll("[data-alt]")) element.setAttribute("alt", t(element.getAttribute("data-alt") ?? ""));
+/** How old something is, in a few letters. @param {number} ms @param {boolean} isFollowed by requests that wait for news @returns {[key: string, count: number]} */
+export function age(ms, isFollowed) {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (isFollowed && seconds < 45) return ["age.live", 0];
+  if (seconds < 120) return ["age.seconds", seconds];
+  if (seconds < 7200) return ["age.minutes", Math.round(seconds / 60)];
+  return ["age.hours", Math.round(seconds / 3600)];
 }

@@ -1,9 +1,9 @@
 // What the crew tells all gates, until somebody puts it away. A new message makes a sound.
 
 import { byId, setText } from "./dom.js";
-import { spokenTime } from "./judge.js";
-import { play } from "./sound.js";
-import { t } from "./texts.js";
+import { spokenTime } from "../core/judge.js";
+import { play } from "../io/sound.js";
+import { t } from "../core/texts.js";
 
 /** @typedef {{text: string, at: number}} Message */
 

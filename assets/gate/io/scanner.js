@@ -11,8 +11,8 @@ let reader;
 
 /** Loads the decoder once. */
 function loadReader() {
-  reader ??= import("./vendor/zxing-reader-3.1.4.js").then(async (zxing) => {
-    const wasm = new URL("./vendor/zxing-reader-3.1.4.wasm", import.meta.url).href;
+  reader ??= import("../vendor/zxing-reader-3.1.4.js").then(async (zxing) => {
+    const wasm = new URL("../vendor/zxing-reader-3.1.4.wasm", import.meta.url).href;
     await zxing.prepareZXingModule({ overrides: { locateFile: () => wasm }, fireImmediately: true });
     return async (/** @type {ImageData} */ image) => {
       const [found] = await zxing.readBarcodes(image, { formats: [...FORMATS], maxNumberOfSymbols: 1, tryDownscale: true });

@@ -2,13 +2,13 @@
 // code or e-mail was given, and forgets them when they leave.
 
 import { byId, fill, icon, make, setText, showScreen } from "./dom.js";
-import { fresh, help, mustSeeCrew, next, resultOf, whenIdle } from "./kiosk-flow.js";
-import { TEXTS, say } from "./kiosk-texts.js";
-import { cameraProblem } from "./scanner.js";
-import { Busy } from "./server.js";
-import { play } from "./sound.js";
+import { fresh, help, mustSeeCrew, next, resultOf, whenIdle } from "../core/kiosk-flow.js";
+import { TEXTS, say } from "../core/kiosk-texts.js";
+import { cameraProblem } from "../io/scanner.js";
+import { Busy } from "../io/server.js";
+import { play } from "../io/sound.js";
 import { openWithPin } from "./supervisor.js";
-import { language as crewLanguage, t } from "./texts.js";
+import { language as crewLanguage, t } from "../core/texts.js";
 import { grouped } from "./verdict.js";
 
 const FIND_MS = 4000;
@@ -20,15 +20,15 @@ const EXIT = { taps: 5, ms: 4000, px: 120 };
 const SYMBOL = { good: "tick", already: "tick", help: "look" };
 
 /**
- * @typedef {import("./kiosk-flow.js").Event} Event
- * @typedef {import("./list.js").Person} Person
+ * @typedef {import("../core/kiosk-flow.js").Event} Event
+ * @typedef {import("../core/list.js").Person} Person
  * @typedef {object} Parts
- * @property {import("./gate.js").Gate} gate
- * @property {import("./server.js").Server} server
- * @property {import("./list.js").List} list
- * @property {import("./store.js").Store} store
- * @property {import("./sync.js").Sync} sync
- * @property {import("./scanner.js").Scanner} scanner
+ * @property {import("../core/gate.js").Gate} gate
+ * @property {import("../io/server.js").Server} server
+ * @property {import("../core/list.js").List} list
+ * @property {import("../io/store.js").Store} store
+ * @property {import("../io/sync.js").Sync} sync
+ * @property {import("../io/scanner.js").Scanner} scanner
  * @property {any} settings
  * @property {() => void} onLeave
  */
@@ -172,7 +172,7 @@ export class Kiosk {
     heading?.focus();
   }
 
-  /** @param {import("./kiosk-flow.js").Step} step */
+  /** @param {import("../core/kiosk-flow.js").Step} step */
   #open(step) {
     // Only the server looks names up: the list has no e-mail addresses.
     if (step === "find" && !this.parts.server.online) this.#go({ type: "open", step: "code", problem: "code.offline" });
@@ -265,9 +265,9 @@ export class Kiosk {
     else this.#work(() => this.#checkIn({ person, code }));
   }
 
-  /** @param {{code?: string, person?: import("./list.js").Person}} who */
+  /** @param {{code?: string, person?: import("../core/list.js").Person}} who */
   async #checkIn(who) {
-    const outcome = /** @type {import("./gate.js").Outcome} */ (await this.parts.gate.pass(who, "in"));
+    const outcome = /** @type {import("../core/gate.js").Outcome} */ (await this.parts.gate.pass(who, "in"));
     return this.#finish(outcome, who.code);
   }
 
@@ -279,7 +279,7 @@ export class Kiosk {
     this.#work(async () => this.#finish(await this.parts.gate.walkIn({ firstName, lastName, email, delegateType })));
   }
 
-  /** What follows a check-in, whichever way it came. @param {import("./gate.js").Outcome} outcome @param {string} [code] @returns {Event} */
+  /** What follows a check-in, whichever way it came. @param {import("../core/gate.js").Outcome} outcome @param {string} [code] @returns {Event} */
   #finish(outcome, code) {
     const { gate, list, server, settings } = this.parts;
     // A kiosk takes nothing back, so it keeps nobody for that.
@@ -432,7 +432,7 @@ export class Kiosk {
     ].filter(Boolean);
   }
 
-  /** @param {string} key @param {Partial<import("./kiosk-flow.js").Sentence>} [about] */
+  /** @param {string} key @param {Partial<import("../core/kiosk-flow.js").Sentence>} [about] */
   #say(key, about) {
     const { gate, server } = this.parts;
     return say(this.#state.language, { ...about, key }, { zone: gate.zone, now: server.now() });

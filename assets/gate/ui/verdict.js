@@ -1,9 +1,9 @@
 // The verdict over the whole screen: colour, symbol and word, then who and why.
 
 import { byId, icon, make, setText } from "./dom.js";
-import { symbolOf } from "./refusal.js";
-import { t } from "./texts.js";
-import { play } from "./sound.js";
+import { symbolOf } from "../core/refusal.js";
+import { t } from "../core/texts.js";
+import { play } from "../io/sound.js";
 
 const STAY_MS = { good: 2500, out: 2500, look: 5000, stop: 9000 };
 /** Time enough to choose the whole booking. */
@@ -17,7 +17,7 @@ const KEY_MS = 400;
  * @typedef {object} Shown
  * @property {"good"|"out"|"look"|"stop"} kind
  * @property {string} word
- * @property {import("./refusal.js").Why} [why] the kind of a refusal
+ * @property {import("../core/refusal.js").Why} [why] the kind of a refusal
  * @property {string} [name]
  * @property {string} [category]
  * @property {string} [reason]

@@ -44,7 +44,7 @@ export class Queue {
   #uploading = false;
   /** Nonces that the server may have seen. @type {Set<string>} */
   #sent = new Set();
-  /** Changes that the store does not have yet: the last one of each scan, by nonce. @type {Map<string, import("./store.js").Change>} */
+  /** Changes that the store does not have yet: the last one of each scan, by nonce. @type {Map<string, import("../io/store.js").Change>} */
   #unwritten = new Map();
   /** When walk-ins that got no answer are due again, by nonce. @type {Map<string, number>} */
   #again = new Map();
@@ -52,7 +52,7 @@ export class Queue {
   /** The server has these ticks. @type {(ticks: Scan[]) => Promise<any>} */
   onTicked = async () => {};
 
-  /** @param {import("./store.js").Store} store */
+  /** @param {import("../io/store.js").Store} store */
   constructor(store) {
     this.#store = store;
     if (this.#channel) this.#channel.onmessage = () => this.load();
@@ -134,7 +134,7 @@ export class Queue {
     }
   }
 
-  /** Reserves ticket codes for walk-ins while offline. @param {import("./server.js").Server} server */
+  /** Reserves ticket codes for walk-ins while offline. @param {import("../io/server.js").Server} server */
   async reserveCodes(server) {
     const kept = (await this.#store.get("codes")) ?? [];
     if (kept.length >= CODES_MIN) return;
@@ -176,7 +176,7 @@ export class Queue {
 
   /**
    * Writes changes, and what could not be written before, all at once.
-   * @param {import("./store.js").Change[]} changes @param {boolean} durable
+   * @param {import("../io/store.js").Change[]} changes @param {boolean} durable
    */
   async #write(changes, durable) {
     for (const change of changes) this.#unwritten.set(nonceOf(change), change);
@@ -191,7 +191,7 @@ export class Queue {
     this.#announce();
   }
 
-  /** @param {import("./store.js").Change[]} changes */
+  /** @param {import("../io/store.js").Change[]} changes */
   #written(changes) {
     for (const change of changes) {
       const nonce = nonceOf(change);
@@ -233,7 +233,7 @@ export class Queue {
 
   /**
    * Sends what waits, in batches, until nothing does. One tab at a time where locks exist.
-   * @param {import("./server.js").Server} server
+   * @param {import("../io/server.js").Server} server
    * @param {OnStored} onStored
    */
   async upload(server, onStored) {
@@ -252,7 +252,7 @@ export class Queue {
     }
   }
 
-  /** @param {import("./server.js").Server} server @param {OnStored} onStored */
+  /** @param {import("../io/server.js").Server} server @param {OnStored} onStored */
   async #uploadAll(server, onStored) {
     await this.load();
     // What a walk-in meets, the scans behind it need not.
@@ -295,7 +295,7 @@ export class Queue {
     return undone.length > 0 ? undone : due.filter((scan) => !isBehind(scan));
   }
 
-  /** Each in a call of its own, before the scans of the same people. @param {import("./server.js").Server} server @param {OnStored} onStored */
+  /** Each in a call of its own, before the scans of the same people. @param {import("../io/server.js").Server} server @param {OnStored} onStored */
   async #uploadWalkIns(server, onStored) {
     for (const scan of this.waiting) {
       if (!scan.walkIn || !isDue(scan) || Date.now() < (this.#again.get(scan.nonce) ?? 0)) continue;
@@ -305,7 +305,7 @@ export class Queue {
     }
   }
 
-  /** Ticks of evacuations in their order: the server takes them as often as they come. @param {import("./server.js").Server} server */
+  /** Ticks of evacuations in their order: the server takes them as often as they come. @param {import("../io/server.js").Server} server */
   async #uploadTicks(server) {
     for (;;) {
       const due = this.waiting.filter((scan) => scan.tick && isDue(scan) && !this.#isHeld(scan));
@@ -328,8 +328,8 @@ export class Queue {
 
   /**
    * What the server answered for one scan; where it could not take it now, it stays.
-   * @param {import("./server.js").Server} server @param {Scan} scan
-   * @param {import("./server.js").Answer} answer @param {OnStored} onStored
+   * @param {import("../io/server.js").Server} server @param {Scan} scan
+   * @param {import("../io/server.js").Answer} answer @param {OnStored} onStored
    */
   async #settle(server, scan, answer, onStored) {
     const isKept = isStored(answer);
@@ -356,10 +356,10 @@ export class Queue {
 /** @param {Scan} scan */
 const isDue = (scan) => scan.due || Math.abs(Date.now() - scan.seq / 1000) > UNDECIDED_MS;
 
-/** @param {Scan} scan @returns {import("./store.js").Change} */
+/** @param {Scan} scan @returns {import("../io/store.js").Change} */
 const stored = (scan) => ["queue", "put", scan];
 
-/** @param {import("./store.js").Change} change @returns {string} */
+/** @param {import("../io/store.js").Change} change @returns {string} */
 const nonceOf = ([, action, value]) => (action === "put" ? value.nonce : value);
 
 /** Known by an id of this device only. @param {Scan} scan */
@@ -374,7 +374,7 @@ export function walkInPerson({ walkIn = {}, delegate = 0, code }) {
   return { id: delegate, name, category: walkIn.delegateType, codes: code === undefined ? [] : [code], joined: true };
 }
 
-/** The id of the check-in, for undo; none of a scan whose code nobody has yet. @param {Scan} scan @param {import("./server.js").Answer} answer @returns {number|undefined} */
+/** The id of the check-in, for undo; none of a scan whose code nobody has yet. @param {Scan} scan @param {import("../io/server.js").Answer} answer @returns {number|undefined} */
 export const interactionOf = (scan, { data, meta }) => (scan.walkIn ? meta?.interaction : data?.id) ?? undefined;
 
 /** What takes a scan back. Without an id the server knows it by its nonce. @param {Scan} scan @param {number} [id] */
@@ -401,11 +401,11 @@ const tickBody = (ticks) => ({
   ticks: ticks.map(({ tick, delegate, at }) => ({ recordedAt: Math.floor(at / 1000), ...(tick === "start" ? {} : { delegate, safe: tick === "safe" }) })),
 });
 
-/** Stored now (without an id where nobody has the code yet), before, or (1109) before with the gate's own decision not yet in it. @param {import("./server.js").Answer} answer */
+/** Stored now (without an id where nobody has the code yet), before, or (1109) before with the gate's own decision not yet in it. @param {import("../io/server.js").Answer} answer */
 export const isStored = ({ status, error }) => status === 200 || status === 201 || error?.internalCode === 1109;
 
 /** Sending it again changes nothing. @param {number} status */
 export const isRefusal = (status) => status >= 400 && status < 500 && status !== 401 && status !== 408 && status !== 429;
 
-/** @param {import("./server.js").Answer} answer */
+/** @param {import("../io/server.js").Answer} answer */
 const failure = ({ status, error }) => ({ status, code: error?.internalCode ?? 0, message: error?.message ?? "" });
