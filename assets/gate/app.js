@@ -17,6 +17,7 @@ import { SearchDialog } from "./ui/search.js";
 import { Server } from "./io/server.js";
 import { Shift } from "./core/shift.js";
 import * as sound from "./io/sound.js";
+import { forgotten, initialSettings } from "./core/state.js";
 import { Store } from "./io/store.js";
 import { askOverride, canOverride, openWithPin } from "./ui/supervisor.js";
 import { Sync } from "./io/sync.js";
@@ -34,8 +35,7 @@ const CODE_MAX = 255;
 
 /** @typedef {import("./core/gate.js").Outcome} Outcome */
 
-/** @type {any} */
-const settings = { mode: "in", theme: "auto", language: "auto", sound: true, vibration: true };
+const settings = initialSettings();
 const store = await Store.open();
 const server = new Server();
 const list = new List(store, () => server.now());
@@ -130,7 +130,7 @@ async function onboard(note = queue.waiting.length ? t("setup.kept", { count: qu
   const given = await setUp(server, store, { name: settings.name, note });
   settings.name = given.name;
   server.use({ clientId: given.clientId, clientSecret: given.clientSecret });
-  await store.set("credentials", server.credentials);
+  await store.set("credentials", { clientId: given.clientId, clientSecret: given.clientSecret });
   await saveSettings();
 }
 
@@ -178,7 +178,7 @@ function followConsole() {
   if (isSet && settings.place && settings.place.id !== place.id) {
     news.push(t("console.place", { name: place.name }));
     usePlace(place);
-  } else if (!place && settings.place && places?.length && !places.some((/** @type {{id: number}} */ { id }) => id === settings.place.id)) {
+  } else if (!place && settings.place && places?.length && !places.some((/** @type {{id: number}} */ { id }) => id === settings.place?.id)) {
     news.push(t("console.place.gone", { name: settings.place.name }));
     delete settings.place;
     changePlace();
@@ -210,7 +210,6 @@ async function readiness() {
 async function forget() {
   server.use(undefined);
   sync.gate = undefined;
-  delete settings.place;
   scanner.stop();
   kiosk.close();
   closeDialogs();
@@ -224,7 +223,7 @@ async function forget() {
   await shift.clear();
   await list.clear();
   await evacuation.clear();
-  await store.write([["meta", "delete", "credentials"], ["meta", "delete", "gate"], ["meta", "delete", "codes"]]);
+  await store.write(forgotten(settings));
   await saveSettings();
 }
 
@@ -467,19 +466,19 @@ function keepAwake() {
   ask();
 }
 
-/** Sets `settings[name]` by a field of the menu. @param {string} name @param {() => void} [then] */
+/** Sets `settings[name]` by a field of the menu. @param {"sound"|"vibration"|"theme"|"language"} name @param {() => void} [then] */
 function bind(name, then = () => {}) {
   const field = /** @type {HTMLInputElement} */ (byId(name));
   field.onchange = () => {
-    settings[name] = field.type === "checkbox" ? field.checked : field.value;
+    Object.assign(settings, { [name]: field.type === "checkbox" ? field.checked : field.value });
     saveSettings();
     then();
   };
 }
 
 function openMenu() {
-  for (const name of ["sound", "vibration"]) /** @type {HTMLInputElement} */ (byId(name)).checked = settings[name];
-  for (const name of ["theme", "language"]) /** @type {HTMLSelectElement} */ (byId(name)).value = settings[name];
+  for (const name of /** @type {const} */ (["sound", "vibration"])) /** @type {HTMLInputElement} */ (byId(name)).checked = settings[name];
+  for (const name of /** @type {const} */ (["theme", "language"])) /** @type {HTMLSelectElement} */ (byId(name)).value = settings[name];
   byId("menu-kiosk").hidden = !sync.gate?.kiosk;
   /** @type {HTMLDialogElement} */ (byId("menu-dialog")).showModal();
 }
@@ -570,7 +569,7 @@ function wire() {
   for (const radio of document.querySelectorAll("input[name=mode]")) {
     const field = /** @type {HTMLInputElement} */ (radio);
     field.addEventListener("change", () => {
-      settings.mode = field.value;
+      settings.mode = /** @type {import("./core/state.js").Settings["mode"]} */ (field.value);
       saveSettings();
     });
   }

@@ -5,6 +5,7 @@ import { judge, judgeOffline, spokenTime, word } from "./judge.js";
 import { isTold } from "./list.js";
 import { body, interactionOf, isRefusal, isStored, pathOf, undoPath, walkInPerson } from "./queue.js";
 import { whyOf } from "./refusal.js";
+import { placeOf } from "./state.js";
 import { age, answerOf, blockedReason, language, t } from "./texts.js";
 
 const VERDICT_MS = 1500;
@@ -29,7 +30,7 @@ export class Gate {
 
   /**
    * @param {import("../io/server.js").Server} server @param {import("./list.js").List} list
-   * @param {import("./queue.js").Queue} queue @param {import("../io/sync.js").Sync} sync @param {any} settings
+   * @param {import("./queue.js").Queue} queue @param {import("../io/sync.js").Sync} sync @param {Pick<import("./state.js").Settings, "mode"|"place">} settings
    */
   constructor(server, list, queue, sync, settings) {
     this.server = server;
@@ -86,7 +87,7 @@ export class Gate {
   }
 
   #hereAndNow() {
-    return { at: this.server.now(), place: this.settings.place.id };
+    return { at: this.server.now(), place: placeOf(this.settings).id };
   }
 
   /** A supervisor lets in somebody who was refused. @param {Outcome} refused @param {string} reason */

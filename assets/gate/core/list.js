@@ -54,6 +54,8 @@ import { foldType } from "./fold.js";
  * @property {string[]} except types of attendees that stay
  *
  * @typedef {{passage: "in"|"out", at: number, delegate?: number, place: number}} Passed
+ * @typedef {{id: number, code: string, reason: string}} Blocked
+ * @typedef {{place?: Place, cursor?: string, complete: boolean, at: number, generation: number}} Head what is stored beside the people
  * @typedef {{action: string, type?: string, id?: number, data?: any}} FeedChange
  * @typedef {{cursor: string, more?: boolean, serverTime?: number, place?: Place}} FeedMeta
  */

@@ -4,12 +4,16 @@ const RECENT = 3;
 /** The server takes nothing back after this. */
 const UNDO_MS = 10 * 60_000;
 
-/** @typedef {import("./gate.js").Outcome} Outcome */
+/**
+ * @typedef {import("./gate.js").Outcome} Outcome
+ * @typedef {{nonce: string, at: number, shown: import("../ui/verdict.js").Shown}} Recent
+ * @typedef {{mine: (number|string|undefined)[], recent: Recent[], last?: Outcome}} Kept
+ */
 
 export class Shift {
   /** People that this gate let in, so that nobody counts twice. @type {Set<number|string|undefined>} */
   mine = new Set();
-  /** The last outcomes, the newest first. @type {{nonce: string, at: number, shown: import("../ui/verdict.js").Shown}[]} */
+  /** The last outcomes, the newest first. @type {Recent[]} */
   recent = [];
 
   /** @param {import("../io/store.js").Store} store @param {import("./gate.js").Gate} gate */
@@ -20,7 +24,7 @@ export class Shift {
 
   /** Reads what the store has. @param {number} now Unix ms */
   async load(now) {
-    const { mine = [], recent = [], last } = (await this.store.get("shift")) ?? {};
+    const { mine = [], recent = [], last } = (await this.store.get("shift")) ?? /** @type {Partial<Kept>} */ ({});
     this.mine = new Set(mine);
     this.recent = recent;
     this.gate.last = last && now - last.scan.at < UNDO_MS ? last : undefined;

@@ -14,6 +14,7 @@ const UPGRADES = [
 const OPEN_MS = 5000;
 const RETRY_MS = 500;
 
+/** @typedef {import("../core/state.js").Records} Records */
 /** @typedef {[store: string, action: "put"|"delete"|"clear", value?: any]} Change */
 
 export class Store {
@@ -84,13 +85,13 @@ export class Store {
     return settled(this.#db.transaction(name).objectStore(name).getAll());
   }
 
-  /** @param {string} key @returns {Promise<any>} */
+  /** @template {keyof Records} K @param {K} key @returns {Promise<Records[K]|undefined>} */
   async get(key) {
     if (!this.#db) return undefined;
     return settled(this.#db.transaction("meta").objectStore("meta").get(key));
   }
 
-  /** @param {string} key @param {any} value */
+  /** @template {keyof Records} K @param {K} key @param {Records[K]} value */
   set(key, value) {
     return this.write([["meta", "put", [key, value]]]);
   }
@@ -106,7 +107,8 @@ export class Store {
 
   /**
    * Reads `meta[key]` and writes what `decide` makes of it, in one transaction: no other tab comes between.
-   * @param {string} key @param {string[]} names of the stores that are written @param {(value: any) => Change[]} decide
+   * @template {keyof Records} K
+   * @param {K} key @param {string[]} names of the stores that are written @param {(value: Records[K]|undefined) => Change[]} decide
    */
   async change(key, names, decide) {
     return this.#transact(names, true, (transaction, attempt) => {

@@ -14,7 +14,7 @@ import { t } from "../core/texts.js";
  * @property {import("../core/list.js").List} list
  * @property {import("../core/queue.js").Queue} queue
  * @property {import("../core/gate.js").Gate} gate
- * @property {any} settings
+ * @property {import("../core/state.js").Settings} settings
  * @property {import("../core/shift.js").Shift} shift
  */
 

@@ -5,6 +5,7 @@
 import { byId, make, setText, showScreen, toast } from "./dom.js";
 import { split } from "../core/fold.js";
 import { spokenTime } from "../core/judge.js";
+import { placeOf } from "../core/state.js";
 import { language, t } from "../core/texts.js";
 import { confirmThen } from "./uploads.js";
 
@@ -14,7 +15,7 @@ const ASK_MS = 5000;
 
 /**
  * @typedef {import("../core/list.js").Person} Person
- * @typedef {{at: number, by: string}} Tick when somebody was seen outside, and by whom
+ * @typedef {{at: number, by?: string}} Tick when somebody was seen outside, and by whom
  * @typedef {{id: number, name: string, company?: string, place: string, since?: number, isInside: boolean, tick?: Tick, heading?: string}} Row
  * @typedef {{place?: number, startedAt?: number, ticks: [number, Tick][]}} Kept of the server: since when an evacuation runs, and its ticks
  *
@@ -25,7 +26,7 @@ const ASK_MS = 5000;
  * @property {import("../io/sync.js").Sync} sync
  * @property {import("../io/store.js").Store} store
  * @property {import("../core/gate.js").Gate} gate
- * @property {any} settings
+ * @property {import("../core/state.js").Settings} settings
  */
 
 export class Evacuation {
@@ -140,7 +141,7 @@ export class Evacuation {
   /** @param {"safe"|"unsafe"|"start"} tick @param {number} [delegate] */
   async #add(tick, delegate) {
     const { queue, server, settings, sync } = this.app;
-    await queue.add({ passage: "in", tick, delegate, at: server.now(), place: settings.place.id, due: true });
+    await queue.add({ passage: "in", tick, delegate, at: server.now(), place: placeOf(settings).id, due: true });
     this.draw();
     await sync.upload();
   }
@@ -275,7 +276,7 @@ function byPlace(rows) {
   });
 }
 
-/** @param {Map<number, Tick>} ticks @param {import("../core/queue.js").Scan} scan @param {string} by */
+/** @param {Map<number, Tick>} ticks @param {import("../core/queue.js").Scan} scan @param {string} [by] */
 function change(ticks, { tick, delegate, at }, by) {
   if (delegate === undefined) return;
   if (tick === "unsafe") ticks.delete(delegate);

@@ -5,6 +5,7 @@ import { byId, fill, icon, make, setText, showScreen } from "./dom.js";
 import { fresh, help, mustSeeCrew, next, resultOf, whenIdle } from "../core/kiosk-flow.js";
 import { TEXTS, say } from "../core/kiosk-texts.js";
 import { cameraProblem } from "../io/scanner.js";
+import { placeOf } from "../core/state.js";
 import { Busy } from "../io/server.js";
 import { play } from "../io/sound.js";
 import { openWithPin } from "./supervisor.js";
@@ -29,7 +30,7 @@ const SYMBOL = { good: "tick", already: "tick", help: "look" };
  * @property {import("../io/store.js").Store} store
  * @property {import("../io/sync.js").Sync} sync
  * @property {import("../io/scanner.js").Scanner} scanner
- * @property {any} settings
+ * @property {import("../core/state.js").Settings} settings
  * @property {() => void} onLeave
  */
 
@@ -243,7 +244,7 @@ export class Kiosk {
       if (this.#mustWait) return { type: "problem", problem: "find.wait" };
       let people;
       try {
-        const answer = await server.request("POST", "/gate/find", { body: { place: settings.place.id, ...who }, timeoutMs: FIND_MS });
+        const answer = await server.request("POST", "/gate/find", { body: { place: placeOf(settings).id, ...who }, timeoutMs: FIND_MS });
         if (answer.status === 200) people = answer.data;
       } catch (cause) {
         if (cause instanceof Busy && cause.status === 429) return { type: "problem", problem: "find.wait" };

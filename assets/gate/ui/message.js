@@ -8,7 +8,7 @@ import { t } from "../core/texts.js";
 /** @typedef {{text: string, at: number}} Message */
 
 export class MessageNotice {
-  /** @param {any} settings @param {() => unknown} save */
+  /** @param {import("../core/state.js").Settings} settings @param {() => unknown} save */
   constructor(settings, save) {
     this.settings = settings;
     this.save = save;

@@ -20,7 +20,7 @@ const BATTERY_LOW = 0.3;
  * @property {import("../io/scanner.js").Scanner} scanner
  * @property {import("../io/wedge.js").Wedge} wedge
  * @property {import("./verdict.js").VerdictScreen} verdicts
- * @property {any} settings
+ * @property {import("../core/state.js").Settings} settings
  * @property {() => Promise<void>} tryCamera
  * @property {() => Promise<unknown>} saveSettings
  */
@@ -129,7 +129,7 @@ export async function showReadiness(parts) {
 /** @param {string} level @param {Node} child */
 const wrap = (level, child) => make("span", { class: `is-${level}` }, child);
 
-/** @param {any} settings */
+/** @param {import("../core/state.js").Settings} settings */
 const playTest = (settings) => () => {
   sound.unlock();
   setTimeout(() => sound.play("good", settings), 100);

@@ -15,7 +15,7 @@ import { grouped } from "./verdict.js";
  * @property {import("../io/sync.js").Sync} sync
  * @property {import("../io/scanner.js").Scanner} scanner
  * @property {import("../core/gate.js").Gate} gate
- * @property {any} settings
+ * @property {import("../core/state.js").Settings} settings
  * @property {import("../core/shift.js").Shift} shift
  */
 
