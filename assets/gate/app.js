@@ -2,6 +2,7 @@
 
 import { BadgeDialog } from "./ui/badge.js";
 import { BookingDialog } from "./ui/booking.js";
+import { CODES } from "./core/codes.js";
 import { byId, fill, fillTexts, make, setText, showScreen, toast } from "./ui/dom.js";
 import { Evacuation } from "./ui/evacuation.js";
 import { Gate } from "./core/gate.js";
@@ -268,7 +269,7 @@ function settle(outcome, number, startedAt) {
   else if (canOverride(outcome, sync.gate)) shown.onOverride = () => askOverride(outcome, pinCheck, (reason) => override(outcome, reason));
   shown.booking = bookings.sizeOf(person);
   if (person && shown.booking > 1) shown.onBooking = () => bookings.open(person, scan.passage);
-  if (badges.isAllowed && outcome.code !== 1301 && !scan.walkIn && (person?.id ?? 1) > 0) shown.onBadge = () => replaceBadge({ name: shown.name, person, code: scan.code });
+  if (badges.isAllowed && outcome.code !== CODES.delegateNotFound && !scan.walkIn && (person?.id ?? 1) > 0) shown.onBadge = () => replaceBadge({ name: shown.name, person, code: scan.code });
   if (outcome.shown.why === "unknown" && scan.code !== undefined) offerHelp(shown, scan.code);
   shift.add(outcome);
   if (number > shownScan) {

@@ -1,12 +1,13 @@
 // One scan from code to verdict: the server judges, or the list where the server does not answer in
 // time. What the screen shows of it is a `Shown`; nothing here touches the page.
 
+import { CODES, UNDECIDED } from "./codes.js";
 import { judge, judgeOffline, spokenTime, word } from "./judge.js";
 import { isTold } from "./list.js";
 import { body, interactionOf, isRefusal, isStored, pathOf, undoPath, walkInPerson } from "./queue.js";
-import { whyOf } from "./refusal.js";
 import { placeOf } from "./state.js";
 import { age, answerOf, blockedReason, language, t } from "./texts.js";
+import { KINDS, REFUSALS, whyOf } from "./verdicts.js";
 
 const VERDICT_MS = 1500;
 /** A code that is read twice in a row must not let somebody in and out again. */
@@ -147,7 +148,7 @@ export class Gate {
   /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person @param {Person} [known] @returns {Refusal|undefined} */
   #refusalByList(made, person, known) {
     const { list, server } = this;
-    if (!list.place) return { code: 1, message: t("verdict.noList") };
+    if (!list.place) return { code: UNDECIDED, message: t("verdict.noList") };
     if (!person) return this.#unknown(made.code);
     if (made.override) return undefined;
     const verdict = judgeOffline(this.sync.gate?.policy ?? "admit", this.#facts(made, person, known));
@@ -169,7 +170,7 @@ export class Gate {
   #unknown(code = "") {
     const reason = this.list.blockedReason(code);
     const message = reason === undefined ? t("verdict.unknown", { code: short(code) }) : t("verdict.blocked", { reason: blockedReason(reason) });
-    return { code: 1301, message };
+    return { code: CODES.delegateNotFound, message };
   }
 
   /**
@@ -180,7 +181,7 @@ export class Gate {
   #refusalByServer(scan, person, { status, error }) {
     const code = error?.internalCode ?? 0;
     const message = answerOf(error, `HTTP ${status}`);
-    if (code === 1301 && language() !== "en") return this.#unknown(scan.code);
+    if (code === CODES.delegateNotFound && language() !== "en") return this.#unknown(scan.code);
     const verdict = person && this.list.place ? judge(this.#facts(scan, person)) : undefined;
     const isSame = verdict?.code === code;
     if (language() === "en") return { code, key: isSame ? verdict.key : undefined, message };
@@ -216,9 +217,9 @@ export class Gate {
     const stops = note?.level === "stop";
     /** @type {Shown["kind"]} */
     const kind = stops ? "stop" : wasInside || note?.level === "warning" || scan.override ? "look" : isOut ? "out" : "good";
-    const words = { good: "verdict.in", out: "verdict.out", look: isOut ? "verdict.look.out" : "verdict.look", stop: "verdict.stop" };
+    const word = kind === "look" && isOut ? "verdict.look.out" : KINDS[kind].word;
     const shown = {
-      kind, note, badge, word: t(words[kind]), more: lines, reason: stops ? t("verdict.stop.note") : undefined,
+      kind, note, badge, word: t(word), more: lines, reason: stops ? t("verdict.stop.note") : undefined,
       name: person?.name ?? short(scan.code), category: person?.category, photo: person?.photo,
     };
     const outcome = { scan, person, shown, passed: true };
@@ -234,7 +235,7 @@ export class Gate {
     const { name, category, photo } = person ?? {};
     const why = whyOf(code, { key, isBlocked: this.list.blockedReason(scan.code ?? "") !== undefined });
     /** @type {Shown} */
-    const shown = { kind: "stop", why, word: t(`why.${why}`), name: name ?? (code === 1301 ? undefined : short(scan.code)), category, photo, reason: message, note, more: [...own, ...more] };
+    const shown = { kind: "stop", why, word: t(REFUSALS[why].word), name: name ?? (code === CODES.delegateNotFound ? undefined : short(scan.code)), category, photo, reason: message, note, more: [...own, ...more] };
     return { scan, person, shown, passed: false, code };
   }
 

@@ -1,6 +1,7 @@
 // Scans and walk-ins until the server has them. Each gets its nonce and is stored before its verdict is shown;
 // the nonce makes it safe to send one again, by another tab or after a restart.
 
+import { CODES } from "./codes.js";
 import { randomHex } from "./secrets.js";
 
 const BATCH = 200;
@@ -9,7 +10,7 @@ const UNDECIDED_MS = 5000;
 /** A walk-in that got no answer waits this long, so that one that fails always does not hold up the others. */
 const AGAIN_MS = 10_000;
 const CODES_MIN = 20;
-const CODES = 50;
+const CODES_MAX = 50;
 
 /**
  * @typedef {{firstName?: string, lastName?: string, email?: string, delegateType?: string}} WalkIn
@@ -138,7 +139,7 @@ export class Queue {
   async reserveCodes(server) {
     const kept = (await this.#store.get("codes")) ?? [];
     if (kept.length >= CODES_MIN) return;
-    const { status, data } = await server.request("POST", "/gate/codes", { body: { count: CODES } });
+    const { status, data } = await server.request("POST", "/gate/codes", { body: { count: CODES_MAX } });
     if (status !== 201) return;
     // Another tab may have been faster.
     await this.#store.change("codes", ["meta"], (codes = []) => (codes.length < CODES_MIN ? [["meta", "put", ["codes", [...codes, ...data]]]] : []));
@@ -336,7 +337,7 @@ export class Queue {
     const id = interactionOf(scan, answer);
     const person = scan.walkIn ? answer.data : undefined;
     if (isKept && scan.undone) {
-      // Without an id it waits for its code, or (1109) was stored with the gate's decision; otherwise it was taken back before.
+      // Without an id it waits for its code, or was stored with the gate's decision; otherwise it was taken back before.
       const wasGone = id === undefined && !answer.error && !answer.meta?.unknown;
       const undo = wasGone ? answer : await server.request("DELETE", undoPath(scan, id));
       const isGone = wasGone || undo.status === 204 || undo.status === 404;
@@ -401,8 +402,8 @@ const tickBody = (ticks) => ({
   ticks: ticks.map(({ tick, delegate, at }) => ({ recordedAt: Math.floor(at / 1000), ...(tick === "start" ? {} : { delegate, safe: tick === "safe" }) })),
 });
 
-/** Stored now (without an id where nobody has the code yet), before, or (1109) before with the gate's own decision not yet in it. @param {import("../io/server.js").Answer} answer */
-export const isStored = ({ status, error }) => status === 200 || status === 201 || error?.internalCode === 1109;
+/** Stored now (without an id where nobody has the code yet), before, or before with the gate's own decision not yet in it. @param {import("../io/server.js").Answer} answer */
+export const isStored = ({ status, error }) => status === 200 || status === 201 || error?.internalCode === CODES.keyReused;
 
 /** Sending it again changes nothing. @param {number} status */
 export const isRefusal = (status) => status >= 400 && status < 500 && status !== 401 && status !== 408 && status !== 429;

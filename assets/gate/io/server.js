@@ -1,5 +1,7 @@
 // Talks to the server: time-outs, token, and whether it can be reached. Never `navigator.onLine`.
 
+import { CODES } from "../core/codes.js";
+
 const API = "/api/v5";
 const TIMEOUT_MS = 8000;
 
@@ -30,8 +32,6 @@ export class Busy extends Unreachable {
 
 /** How long a busy server is left alone that does not say, and at most. */
 const [BUSY_MS, BUSY_MAX_MS] = [1000, 60_000];
-/** The server's queue is full. */
-const QUEUE_FULL = 1108;
 
 /** The server does not know these credentials; nothing is deleted. */
 export class NotSignedIn extends Error {}
@@ -49,7 +49,7 @@ export class Server {
   /** Server's clock minus ours, in ms. */
   offsetMs = 0;
   onChange = () => {};
-  /** The client was revoked (401, 1204). */
+  /** The client was revoked. */
   onRevoked = () => {};
 
   /** Now, by the server's clock. */
@@ -91,7 +91,7 @@ export class Server {
       const text = body === undefined ? undefined : JSON.stringify(body);
       const answer = await this.#fetch(`${API}${path}`, { method, headers, body: text, signal });
       if (answer.status !== 401 || anonymous) return answer;
-      if (answer.error?.internalCode === 1204) {
+      if (answer.error?.internalCode === CODES.clientRevoked) {
         this.onRevoked();
         throw new NotSignedIn("revoked");
       }
@@ -117,10 +117,10 @@ export class Server {
     const error = json.meta?.error;
     const message = error?.message ?? `HTTP ${status}`;
     const retryAfter = response.headers.get("Retry-After");
-    const isBusy = status === 429 || (status === 503 && (retryAfter !== null || error?.internalCode === QUEUE_FULL));
+    const isBusy = status === 429 || (status === 503 && (retryAfter !== null || error?.internalCode === CODES.unavailable));
     if (isBusy) throw new Busy(message, status, Math.min(Number(retryAfter) * 1000 || BUSY_MS, BUSY_MAX_MS));
-    // Discovery that is closed is an answer (1001), not a server that is down.
-    if (status >= 500 && error?.internalCode !== 1001) {
+    // Discovery that is closed is an answer, not a server that is down.
+    if (status >= 500 && error?.internalCode !== CODES.discoveryClosed) {
       this.#setOnline(false);
       throw new Unreachable(message);
     }
@@ -153,7 +153,7 @@ export class Server {
     this.denied = answer.status !== 200;
     if (this.denied) {
       // Said only to a client that has the right secret.
-      if (answer.error?.internalCode === 1204) this.onRevoked();
+      if (answer.error?.internalCode === CODES.clientRevoked) this.onRevoked();
       this.onChange();
       throw new NotSignedIn(answer.error?.message);
     }

@@ -1,6 +1,7 @@
 // A lost badge: the old code is blocked and a new one takes its place. Only the server can do that.
 
 import { byId, setText } from "./dom.js";
+import { CODES } from "../core/codes.js";
 import { openWithPin } from "./supervisor.js";
 import { answerOf, blockedReason, t } from "../core/texts.js";
 
@@ -9,7 +10,6 @@ import { answerOf, blockedReason, t } from "../core/texts.js";
  * @typedef {{name?: string, person?: Person, code?: string}} Who `code` where only the server knows the person
  */
 
-const CODE_USED = 1105;
 /** The server knows this reason. */
 const LOST = "reported lost";
 
@@ -81,7 +81,7 @@ export class BadgeDialog {
     if (answer.status === 200) return this.#replaced(answer.data);
     // An answer that was lost: the feed has brought the new code meanwhile.
     const owner = code ? this.list.find(code) : undefined;
-    if (answer.error?.internalCode === CODE_USED && owner && owner.id === person?.id) return this.#replaced(owner);
+    if (answer.error?.internalCode === CODES.codeTaken && owner && owner.id === person?.id) return this.#replaced(owner);
     return t("badge.failed", { message: answerOf(answer.error, String(answer.status)) });
   }
 

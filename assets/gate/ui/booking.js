@@ -3,8 +3,8 @@
 import { byId, icon, make, setText } from "./dom.js";
 import { spokenTime } from "../core/judge.js";
 import { play } from "../io/sound.js";
-import { symbolOf } from "../core/refusal.js";
 import { t } from "../core/texts.js";
+import { KINDS, verdictOf } from "../core/verdicts.js";
 
 /**
  * @typedef {import("../core/list.js").Person} Person
@@ -130,13 +130,11 @@ export class BookingDialog {
   }
 }
 
-const LEVELS = { good: "good", out: "good", look: "warn", stop: "bad" };
-
 /** What happened to one person. @param {Outcome} outcome */
 function result({ shown }) {
   const why = [shown.word, shown.reason, shown.note?.note].filter(Boolean).join(" · ");
   return [
-    make("span", { class: `is-${LEVELS[shown.kind]}` }, icon(symbolOf(shown))),
+    make("span", { class: `is-${KINDS[shown.kind].level}` }, icon(verdictOf(shown).symbol)),
     make("strong", {}, shown.name ?? ""),
     make("p", {}, why),
   ];

@@ -1,6 +1,7 @@
 // From nothing to credentials: a request that an administrator adds in the console (device discovery).
 
 import { byId, setText, showScreen } from "./dom.js";
+import { CODES } from "../core/codes.js";
 import { checkDigits, randomHex } from "../core/secrets.js";
 import { answerOf, t } from "../core/texts.js";
 import { Busy, Unreachable } from "../io/server.js";
@@ -88,8 +89,8 @@ async function waitForAdministrator(server, { code, secret }) {
       const answer = await server.request("POST", "/device-request/new", { body, anonymous: true, timeoutMs: 5000 });
       const { clientId, clientSecret, clearedStatus } = answer.data ?? {};
       if (clientId && clientSecret) return { clientId, clientSecret, name: code };
-      if (answer.error?.internalCode === 1001) note(t("setup.closed"));
-      else if (answer.error?.internalCode === 1002) return again(t("setup.taken", { code }));
+      if (answer.error?.internalCode === CODES.discoveryClosed) note(t("setup.closed"));
+      else if (answer.error?.internalCode === CODES.requestCodeTaken) return again(t("setup.taken", { code }));
       else if (answer.error) return again(t("setup.refused", { message: answerOf(answer.error) }));
       else if (clearedStatus === "dismissed") return again(t("setup.dismissed"));
       else if (clearedStatus === "added") return again(t("setup.fetched"));

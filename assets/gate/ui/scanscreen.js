@@ -2,8 +2,8 @@
 
 import { byId, fill, icon, make, setText } from "./dom.js";
 import { spokenTime } from "../core/judge.js";
-import { symbolOf } from "../core/refusal.js";
 import { age, t } from "../core/texts.js";
+import { KINDS, verdictOf } from "../core/verdicts.js";
 import { grouped } from "./verdict.js";
 
 /**
@@ -44,9 +44,9 @@ export function drawScan(parts, now) {
     ...(arrivals ? [[arrivals.arrived, t("numbers.arrived.of", { expected: arrivals.expected })]] : []),
     [shift.mine.size, t("numbers.mine")],
   ], ([number, text]) => make("li", {}, make("strong", {}, String(number)), make("span", {}, String(text))));
-  fill(byId("recent"), shift.recent.map(({ shown, at }) => [shown.kind, symbolOf(shown), shown.name ?? shown.reason ?? "", shown.badge && grouped(shown.badge), spokenTime(at, gate.zone, now), shown.word]), ([kind, symbol, name, badge, time, word]) => make(
+  fill(byId("recent"), shift.recent.map(({ shown, at }) => [KINDS[shown.kind].level, verdictOf(shown).symbol, shown.name ?? shown.reason ?? "", shown.badge && grouped(shown.badge), spokenTime(at, gate.zone, now), shown.word]), ([level, symbol, name, badge, time, word]) => make(
     "li", {},
-    make("span", { class: `is-${kind === "stop" ? "bad" : kind === "look" ? "warn" : "good"}` }, icon(symbol ?? "")),
+    make("span", { class: `is-${level}` }, icon(symbol ?? "")),
     make("span", { class: "unseen" }, String(word)), make("span", { class: "who" }, make("span", { class: "cut" }, name), badge && make("code", {}, badge)), make("time", {}, String(time)),
   ));
   byId("open-walkin").hidden = !sync.gate?.walkIn;

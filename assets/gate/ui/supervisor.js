@@ -2,6 +2,7 @@
 // checks it; its hash on this device is for when the server does not answer.
 
 import { byId, setText } from "./dom.js";
+import { CODES } from "../core/codes.js";
 import { isPin } from "../core/secrets.js";
 import { Busy } from "../io/server.js";
 import { t } from "../core/texts.js";
@@ -119,7 +120,7 @@ export function openWithPin(name, { server, expected }, run) {
 
 /** Somebody who is known, at a gate with a supervisor. @param {Outcome} outcome @param {any} gate */
 export function canOverride({ scan, code }, gate) {
-  return scan.passage === "in" && !scan.walkIn && code !== 1301 && gate?.allowRejected && gate?.supervisorPin;
+  return scan.passage === "in" && !scan.walkIn && code !== CODES.delegateNotFound && gate?.allowRejected && gate?.supervisorPin;
 }
 
 /** @param {Outcome} outcome @param {Parameters<typeof openWithPin>[1]} check @param {(reason: string) => void} letIn */

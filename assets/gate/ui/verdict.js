@@ -1,11 +1,10 @@
 // The verdict over the whole screen: colour, symbol and word, then who and why.
 
 import { byId, icon, make, setText } from "./dom.js";
-import { symbolOf } from "../core/refusal.js";
 import { t } from "../core/texts.js";
+import { KINDS, verdictOf } from "../core/verdicts.js";
 import { play } from "../io/sound.js";
 
-const STAY_MS = { good: 2500, out: 2500, look: 5000, stop: 9000 };
 /** Time enough to choose the whole booking. */
 const BOOKING_MS = 6000;
 /** Time enough to choose what is done about an unknown code. */
@@ -15,9 +14,9 @@ const KEY_MS = 400;
 
 /**
  * @typedef {object} Shown
- * @property {"good"|"out"|"look"|"stop"} kind
+ * @property {import("../core/verdicts.js").Kind} kind
  * @property {string} word
- * @property {import("../core/refusal.js").Why} [why] the kind of a refusal
+ * @property {import("../core/verdicts.js").Why} [why] the kind of a refusal
  * @property {string} [name]
  * @property {string} [category]
  * @property {string} [reason]
@@ -61,10 +60,10 @@ export class VerdictScreen {
   show(shown, startedAt) {
     this.#shown = shown;
     const screen = byId("verdict");
-    screen.className = `verdict ${shown.kind}`;
-    screen.dataset.why = shown.why ?? "";
+    const { colour, symbol } = verdictOf(shown);
+    screen.className = `verdict ${shown.kind} ${colour}`;
     byId("verdict-body").replaceChildren(
-      icon(symbolOf(shown), "symbol"),
+      icon(symbol, "symbol"),
       ...line("stop-word", shown.why && t("verdict.stop")),
       make("p", { class: "word" }, shown.word),
       ...(shown.photo ? [photo(shown.photo, shown.name ?? "")] : []),
@@ -131,7 +130,7 @@ export class VerdictScreen {
 
 /** @param {Shown} shown */
 function stayMs({ kind, onBooking, onSearch, onWalkIn }) {
-  return Math.max(STAY_MS[kind], onBooking ? BOOKING_MS : 0, onSearch || onWalkIn ? UNKNOWN_MS : 0);
+  return Math.max(KINDS[kind].stayMs, onBooking ? BOOKING_MS : 0, onSearch || onWalkIn ? UNKNOWN_MS : 0);
 }
 
 /** @param {string} name @param {string|undefined} text */
