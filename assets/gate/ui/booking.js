@@ -9,13 +9,7 @@ import { KINDS, verdictOf } from "../core/verdicts.js";
 /**
  * @typedef {import("../core/list.js").Person} Person
  * @typedef {import("../core/gate.js").Outcome} Outcome
- *
- * @typedef {object} App
- * @property {import("../core/list.js").List} list
- * @property {import("../core/queue.js").Queue} queue
- * @property {import("../core/gate.js").Gate} gate
- * @property {import("../core/state.js").Settings} settings
- * @property {import("../core/shift.js").Shift} shift
+ * @typedef {import("./parts.js").Parts} App
  */
 
 /** Requests at once: quick on the LAN, and the scans of other gates get their turn. */

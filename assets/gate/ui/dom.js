@@ -69,6 +69,10 @@ export function fillTexts(root) {
   for (const element of root.querySelectorAll("[data-alt]")) element.setAttribute("alt", t(element.getAttribute("data-alt") ?? ""));
 }
 
+export function closeDialogs() {
+  for (const dialog of document.querySelectorAll("dialog[open]")) /** @type {HTMLDialogElement} */ (dialog).close();
+}
+
 const TOAST_S = 5;
 let toastTimer = /** @type {ReturnType<typeof setInterval>|undefined} */ (undefined);
 

@@ -18,15 +18,7 @@ const ASK_MS = 5000;
  * @typedef {{at: number, by?: string}} Tick when somebody was seen outside, and by whom
  * @typedef {{id: number, name: string, company?: string, place: string, since?: number, isInside: boolean, tick?: Tick, heading?: string}} Row
  * @typedef {{place?: number, startedAt?: number, ticks: [number, Tick][]}} Kept of the server: since when an evacuation runs, and its ticks
- *
- * @typedef {object} App
- * @property {import("../io/server.js").Server} server
- * @property {import("../core/list.js").List} list
- * @property {import("../core/queue.js").Queue} queue
- * @property {import("../io/sync.js").Sync} sync
- * @property {import("../io/store.js").Store} store
- * @property {import("../core/gate.js").Gate} gate
- * @property {import("../core/state.js").Settings} settings
+ * @typedef {import("./parts.js").Parts} App
  */
 
 export class Evacuation {
@@ -72,6 +64,7 @@ export class Evacuation {
     this.#askedAt = -Infinity;
     showScreen("evacuation");
     this.#render();
+    this.tick();
     this.draw();
   }
 
@@ -174,9 +167,12 @@ export class Evacuation {
     return [...inside.map((person) => row(person, true)), ...left.map((person) => row(person, false))].sort((one, other) => compare(one.name, other.name) || one.id - other.id);
   }
 
-  /** Once a second, and when something changed. */
-  draw() {
+  /** Once a second, and when the list is opened. */
+  tick() {
     this.ask().then((isNew) => isNew && this.draw());
+  }
+
+  draw() {
     byId("evacuation-notice").hidden = !this.isRunning;
     if (this.isShown && this.#basis() !== this.#drawn) this.#render();
   }

@@ -23,15 +23,7 @@ const SYMBOL = { good: "tick", already: "tick", help: "look" };
 /**
  * @typedef {import("../core/kiosk-flow.js").Event} Event
  * @typedef {import("../core/list.js").Person} Person
- * @typedef {object} Parts
- * @property {import("../core/gate.js").Gate} gate
- * @property {import("../io/server.js").Server} server
- * @property {import("../core/list.js").List} list
- * @property {import("../io/store.js").Store} store
- * @property {import("../io/sync.js").Sync} sync
- * @property {import("../io/scanner.js").Scanner} scanner
- * @property {import("../core/state.js").Settings} settings
- * @property {() => void} onLeave
+ * @typedef {import("./parts.js").Parts} Parts
  */
 
 /** @param {string} id */
@@ -121,6 +113,7 @@ export class Kiosk {
     this.#cameraTriedAt = -Infinity;
     showScreen("kiosk");
     this.#startOver();
+    this.#keepCamera();
     this.draw();
   }
 
@@ -136,7 +129,7 @@ export class Kiosk {
 
   #leave() {
     this.close();
-    this.parts.onLeave();
+    this.parts.screens.scan();
   }
 
   #startOver() {
@@ -147,7 +140,7 @@ export class Kiosk {
     dialog("kiosk-idle").close();
     dialog("kiosk-exit-dialog").close();
     this.#clearForms();
-    this.#render();
+    this.draw();
     this.#focusHeading();
   }
 
@@ -158,7 +151,7 @@ export class Kiosk {
     this.#state = next(this.#state, event);
     const isNew = event.type !== "language" && event.type !== "problem";
     if (isNew) this.#clearForms();
-    this.#render();
+    this.draw();
     if (!isNew) return;
     if (this.#state.step === "register") input("kiosk-first-name").focus();
     else this.#focusHeading();
@@ -185,11 +178,11 @@ export class Kiosk {
     if (this.#isBusy) return;
     this.#isBusy = true;
     const run = this.#run;
-    this.#render();
+    this.draw();
     const event = await task().catch(() => /** @type {Event} */ ({ type: "result", result: help("why.other") }));
     this.#isBusy = false;
     if (run === this.#run) this.#go(event);
-    else this.#render();
+    else this.draw();
   }
 
   /** By camera or scanner, whatever is on the screen. @param {string} code */
@@ -330,12 +323,11 @@ export class Kiosk {
     });
   }
 
-  /** Once a second, and when something changed. */
-  draw() {
+  /** Once a second, and when the server's settings came. */
+  tick() {
     if (!this.isWanted && this.isAtStart) return this.#leave();
     this.#watchIdle();
     this.#keepCamera();
-    this.#render();
   }
 
   #watchIdle() {
@@ -367,10 +359,10 @@ export class Kiosk {
       // Asking again would show the browser's question to attendees.
       if (isRefused) this.#cameraTriedAt = Infinity;
     }
-    if (this.isOn) this.#render();
+    if (this.isOn) this.draw();
   }
 
-  #render() {
+  draw() {
     const { step, language, problem } = this.#state;
     const root = byId("kiosk");
     const shown = step === "start" && this.#isClosed ? "closed" : step;

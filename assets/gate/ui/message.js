@@ -22,11 +22,16 @@ export class MessageNotice {
   /** @param {Message|undefined} message @param {string} zone @param {number} now */
   show(message, zone, now) {
     const { settings } = this;
-    const { isShown, isNew, key } = noticeOf(message, settings);
-    byId("message").hidden = !isShown;
+    byId("message").hidden = !noticeOf(message, settings).isShown;
     if (!message) return setText(byId("message-text"), "");
     setText(byId("message-time"), t("message.time", { at: spokenTime(message.at, zone, now) }));
     setText(byId("message-text"), message.text);
+  }
+
+  /** Makes a sound, once for a message. @param {Message|undefined} message */
+  hear(message) {
+    const { settings } = this;
+    const { isNew, key } = noticeOf(message, settings);
     if (!isNew) return;
     settings.heardMessage = key;
     this.save();

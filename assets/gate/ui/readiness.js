@@ -11,18 +11,7 @@ const BATTERY_LOW = 0.3;
 
 /**
  * @typedef {{key: string, level: "good"|"warn"|"bad"|"info", text: string, action?: [text: string, run: () => void], link?: [text: string, href: string]}} Check
- *
- * @typedef {object} Parts
- * @property {import("../io/server.js").Server} server
- * @property {import("../core/list.js").List} list
- * @property {import("../io/store.js").Store} store
- * @property {import("../io/sync.js").Sync} sync
- * @property {import("../io/scanner.js").Scanner} scanner
- * @property {import("../io/wedge.js").Wedge} wedge
- * @property {import("./verdict.js").VerdictScreen} verdicts
- * @property {import("../core/state.js").Settings} settings
- * @property {() => Promise<void>} tryCamera
- * @property {() => Promise<unknown>} saveSettings
+ * @typedef {import("./parts.js").Parts} Parts
  */
 
 /** @param {Parts} parts @returns {Promise<Check[]>} */
@@ -56,9 +45,9 @@ export async function examine(parts) {
   const trust = /** @type {[string, string]} */ ([t("ready.secure.link"), "/gate/trust"]);
   if (problem === "camera.insecure") add("camera", "info", t(problem), { link: trust });
   else if (problem) add("camera", "info", t(problem));
-  else if (settings.cameraProblem) add("camera", "warn", settings.cameraProblem, { action: [t("ready.camera.button"), () => parts.tryCamera()] });
+  else if (settings.cameraProblem) add("camera", "warn", settings.cameraProblem, { action: [t("ready.camera.button"), () => parts.camera.turn(true)] });
   else if (scanner.isOn) add("camera", "good", t("ready.camera.yes"));
-  else add("camera", "info", t("ready.camera.try"), { action: [t("ready.camera.button"), () => parts.tryCamera()] });
+  else add("camera", "info", t("ready.camera.try"), { action: [t("ready.camera.button"), () => parts.camera.turn(true)] });
 
   const { wedge } = settings;
   const test = /** @type {[string, () => void]} */ ([t("ready.wedge.button"), () => testWedge(parts)]);
@@ -148,7 +137,7 @@ function testWedge(parts) {
     if (layout) {
       settings.wedge = { suffix: end, layout };
       wedge.settings = settings.wedge;
-      parts.saveSettings();
+      parts.screens.saveSettings();
       dialog.close();
       showReadiness(parts);
     } else {

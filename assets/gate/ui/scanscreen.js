@@ -6,18 +6,7 @@ import { age, t } from "../core/texts.js";
 import { KINDS, verdictOf } from "../core/verdicts.js";
 import { grouped } from "./verdict.js";
 
-/**
- * @typedef {object} Parts
- * @property {import("../io/server.js").Server} server
- * @property {import("../core/list.js").List} list
- * @property {import("../core/queue.js").Queue} queue
- * @property {import("../io/store.js").Store} store
- * @property {import("../io/sync.js").Sync} sync
- * @property {import("../io/scanner.js").Scanner} scanner
- * @property {import("../core/gate.js").Gate} gate
- * @property {import("../core/state.js").Settings} settings
- * @property {import("../core/shift.js").Shift} shift
- */
+/** @typedef {import("./parts.js").Parts} Parts */
 
 /** @param {Parts} parts @param {number} now */
 export function drawScan(parts, now) {
