@@ -51,18 +51,28 @@ const sync = new Sync(server, list, queue, store, {
 const gate = new Gate(server, list, queue, sync, settings);
 const shift = new Shift(store, gate);
 
+const known = { settings, store, server, list, queue, sync, gate, shift, update: new Update() };
+
 /** Completed below: its modules meet each other only once the app has started. */
-const app = /** @type {import("./ui/parts.js").Parts} */ (/** @type {unknown} */ ({ settings, store, server, list, queue, sync, gate, shift, update: new Update() }));
+const app = /** @type {import("./ui/parts.js").Parts} */ (/** @type {unknown} */ (known));
 // First: keys of a scanner are nobody else's.
 app.verdicts = new VerdictScreen(() => settings);
 app.scanner = new Scanner(byId("video"), (code) => scanning.read(code));
-app.wedge = new Wedge((code) => scanning.read(code), (text) => scanning.typed(text));
+app.wedge = new Wedge(
+  (code) => scanning.read(code),
+  (text) => scanning.typed(text),
+);
 const screens = (app.screens = new Screens(app));
 const scanning = (app.scanning = new Scanning(app));
 const access = (app.access = new Access(app));
 const menu = new Menu(app);
 app.camera = new Camera(app);
-app.badges = new BadgeDialog(server, list, () => sync.gate, (shown) => app.verdicts.show(shown));
+app.badges = new BadgeDialog(
+  server,
+  list,
+  () => sync.gate,
+  (shown) => app.verdicts.show(shown),
+);
 app.bookings = new BookingDialog(app);
 app.walkIns = new WalkInDialog((person, code) => scanning.register(person, code));
 app.message = new MessageNotice(settings, () => screens.saveSettings());
@@ -126,8 +136,7 @@ async function storeIsBack(wasOpen) {
 
 /** Memory has what the browser deleted. */
 async function keepAll() {
-  /** @type {[string, unknown][]} */
-  const kept = [["settings", settings], ["credentials", server.credentials], ["gate", sync.gate], ["offset", server.offsetMs]];
+  const kept = Object.entries({ settings, credentials: server.credentials, gate: sync.gate, offset: server.offsetMs });
   await store.write(kept.filter(([, value]) => value !== undefined).map((pair) => ["meta", "put", pair]));
   await Promise.all([list.keepAll(), queue.keepAll(), shift.save()]);
   screens.draw();
@@ -136,7 +145,4 @@ async function keepAll() {
 // Another address has another store: who leaves this one takes no scans along.
 addEventListener("beforeunload", (event) => queue.waiting.length > 0 && !isLeaving && event.preventDefault());
 for (const type of ["pointerdown", "keydown"]) addEventListener(type, sound.unlock, { capture: true });
-for (const button of document.querySelectorAll("[data-close]")) {
-  button.addEventListener("click", () => /** @type {HTMLDialogElement|null} */ (button.closest("dialog"))?.close());
-}
 await start();

@@ -33,3 +33,8 @@ test("modules import from their own folder and from those below it", () => {
 test("what is known and decided does not reach out, and what reaches out draws nothing", () => {
   for (const { name, of, code } of modules) if (OUTSIDE[of]) assert.doesNotMatch(code, OUTSIDE[of], name);
 });
+
+test("what puts the app together does nothing else", () => {
+  const lines = readFileSync(new URL("app.js", folder), "utf8").split("\n").length;
+  assert.ok(lines < 150, `app.js has ${lines} lines`);
+});

@@ -1,4 +1,4 @@
-// The error codes that the gate decides by; `tests/gate/codes.json` holds them to those of the server. What a verdict says of
+// The error codes that the gate decides by; `tests/gate/shared.json` holds them to those of the server. What a verdict says of
 // a refusal is in verdicts.js.
 
 export const CODES = {

@@ -37,7 +37,9 @@ export function indexed({ name = "", company = "", codes = [] }) {
  * @param {number} most @returns {Person[]}
  */
 export function find(people, texts, query, most) {
-  const words = split(query).slice(0, WORDS_MAX).map((word) => [...word].slice(0, WORD_MAX).join(""));
+  const words = split(query)
+    .slice(0, WORDS_MAX)
+    .map((word) => [...word].slice(0, WORD_MAX).join(""));
   const letters = count(words);
   if (letters < 2) return [];
   const isWholeName = letters === 2;
@@ -99,9 +101,8 @@ function pieces(word) {
   const spelt = [...` ${alternative(word)} `];
   if (spelt.length < ONE_TYPO_MIN + 2) return undefined;
   const third = Math.floor(spelt.length / 3);
-  const cuts = spelt.length > TWO_TYPOS_MIN
-    ? [spelt.slice(0, third), spelt.slice(third, 2 * third), spelt.slice(2 * third)]
-    : [spelt.slice(0, 3), spelt.slice(-3)];
+  const cuts =
+    spelt.length > TWO_TYPOS_MIN ? [spelt.slice(0, third), spelt.slice(third, 2 * third), spelt.slice(2 * third)] : [spelt.slice(0, 3), spelt.slice(-3)];
   return cuts.map((piece) => piece.join(""));
 }
 

@@ -5,18 +5,20 @@ const JOINED_WORDS_MAX = 6;
 const JOINED_MAX = 3;
 
 /** @type {Record<string, string>} */
+// prettier-ignore
 const SPELT = {
   "ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ɖ": "d", "ı": "i",
   "ħ": "h", "ŧ": "t", "ŋ": "n", "ə": "a", "ς": "σ", "ى": "ي", "ة": "ه", "ٱ": "ا", "ـ": "", "ʼ": "",
 };
 const APOSTROPHES = /[’‘‛ʼʻʹ′`´]/gu;
-const CJK = /[\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\u{20000}-\u{3ffff}]/u;
-const MARK = /[\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u00ad\u200b-\u200f\u1ab0-\u1aff\u1dc0-\u1dff\u2060\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\ufeff]/u;
+const CJK =
+  /[\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\u{20000}-\u{3ffff}]/u;
+const MARK =
+  /[\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u00ad\u200b-\u200f\u1ab0-\u1aff\u1dc0-\u1dff\u2060\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\ufeff]/u;
 const MARKS = new RegExp(MARK, "gu");
 const LETTER = /[\p{Alphabetic}\p{N}]/u;
 // Scripts in which signs that are no letters stand within words.
 const INDIC = /[\u0900-\u1cff\ua800-\uabff]/u;
-// eslint-disable-next-line no-control-regex
 const ASCII = /^[\u0000-\u007f]*$/;
 
 /** Letters of Chinese, Japanese and Korean. @param {string} text */

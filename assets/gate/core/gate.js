@@ -142,7 +142,12 @@ export class Gate {
     const scan = asked?.scan ?? (await this.queue.add({ ...made, ...decision }));
     if (asked) await this.queue.update(scan, decision);
     const repeat = made.passage === "in" && person?.entries && person.lastIn !== undefined ? { count: person.entries, firstAt: undefined } : undefined;
-    return this.#passed(scan, scan.walkIn ? walkInPerson(scan) : person, { note: person?.note, repeat }, list.complete ? this.#listNotes() : [t("verdict.offline.incomplete")]);
+    return this.#passed(
+      scan,
+      scan.walkIn ? walkInPerson(scan) : person,
+      { note: person?.note, repeat },
+      list.complete ? this.#listNotes() : [t("verdict.offline.incomplete")],
+    );
   }
 
   /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person @param {Person} [known] @returns {Refusal|undefined} */
@@ -219,8 +224,15 @@ export class Gate {
     const kind = stops ? "stop" : wasInside || note?.level === "warning" || scan.override ? "look" : isOut ? "out" : "good";
     const word = kind === "look" && isOut ? "verdict.look.out" : KINDS[kind].word;
     const shown = {
-      kind, note, badge, word: t(word), more: lines, reason: stops ? t("verdict.stop.note") : undefined,
-      name: person?.name ?? short(scan.code), category: person?.category, photo: person?.photo,
+      kind,
+      note,
+      badge,
+      word: t(word),
+      more: lines,
+      reason: stops ? t("verdict.stop.note") : undefined,
+      name: person?.name ?? short(scan.code),
+      category: person?.category,
+      photo: person?.photo,
     };
     const outcome = { scan, person, shown, passed: true };
     this.last = outcome;
@@ -235,7 +247,17 @@ export class Gate {
     const { name, category, photo } = person ?? {};
     const why = whyOf(code, { key, isBlocked: this.list.blockedReason(scan.code ?? "") !== undefined });
     /** @type {Shown} */
-    const shown = { kind: "stop", why, word: t(REFUSALS[why].word), name: name ?? (code === CODES.delegateNotFound ? undefined : short(scan.code)), category, photo, reason: message, note, more: [...own, ...more] };
+    const shown = {
+      kind: "stop",
+      why,
+      word: t(REFUSALS[why].word),
+      name: name ?? (code === CODES.delegateNotFound ? undefined : short(scan.code)),
+      category,
+      photo,
+      reason: message,
+      note,
+      more: [...own, ...more],
+    };
     return { scan, person, shown, passed: false, code };
   }
 

@@ -88,7 +88,7 @@ function judgeCheckIn(facts) {
   if (rules.entry === "daily" && today && isInside(facts)) return refuse(740, "alreadyUsedToday", { place: used, at: last });
   const most = rules.maxCheckIns;
   const daily = rules.per === "day";
-  const entries = daily ? (today ? facts.dayEntries ?? 0 : 0) : facts.entries;
+  const entries = daily ? (today ? (facts.dayEntries ?? 0) : 0) : facts.entries;
   if (most !== undefined && entries >= most) {
     if (most === 0) return refuse(740, "nobodyMay", { place });
     return refuse(740, daily ? "checkedInToday" : "checkedIn", { place, count: most, door, at: last });

@@ -37,11 +37,16 @@ export const fresh = (language) => ({ step: "start", language, people: [] });
 export function next(state, event) {
   const empty = fresh(state.language);
   switch (event.type) {
-    case "open": return { ...empty, step: event.step, problem: event.problem };
-    case "language": return { ...state, language: event.language };
-    case "problem": return { ...state, problem: event.problem };
-    case "result": return { ...empty, step: "result", code: event.code, result: event.result };
-    case "people": return { ...empty, step: "confirm", people: event.people, code: event.code };
+    case "open":
+      return { ...empty, step: event.step, problem: event.problem };
+    case "language":
+      return { ...state, language: event.language };
+    case "problem":
+      return { ...state, problem: event.problem };
+    case "result":
+      return { ...empty, step: "result", code: event.code, result: event.result };
+    case "people":
+      return { ...empty, step: "confirm", people: event.people, code: event.code };
     case "not-me": {
       const people = state.people.slice(1);
       if (people.length) return { ...state, people };

@@ -87,7 +87,8 @@ export const TEXTS = {
     "code.title": "Ticketcode eintippen",
     "code.label": "Ticketcode",
     "code.need": "Bitte tippen Sie den Code auf Ihrem Ticket ein.",
-    "code.offline": "Dieser Schalter ist gerade offline und kann nicht nach Namen suchen. Bitte tippen Sie den Code auf Ihrem Ticket ein oder gehen Sie zum Infoschalter.",
+    "code.offline":
+      "Dieser Schalter ist gerade offline und kann nicht nach Namen suchen. Bitte tippen Sie den Code auf Ihrem Ticket ein oder gehen Sie zum Infoschalter.",
     "confirm.title": "Sind Sie {name}?",
     "confirm.yes": "Ja, bitte einchecken",
     "confirm.no": "Nein, das bin ich nicht",
@@ -149,7 +150,8 @@ export const TEXTS = {
     "code.title": "Saisissez le code de votre billet",
     "code.label": "Code du billet",
     "code.need": "Veuillez saisir le code de votre billet.",
-    "code.offline": "Cette borne est hors ligne et ne peut pas rechercher les noms pour le moment. Veuillez saisir le code de votre billet ou vous adresser à l’accueil.",
+    "code.offline":
+      "Cette borne est hors ligne et ne peut pas rechercher les noms pour le moment. Veuillez saisir le code de votre billet ou vous adresser à l’accueil.",
     "confirm.title": "Êtes-vous {name} ?",
     "confirm.yes": "Oui, m’enregistrer",
     "confirm.no": "Non, ce n’est pas moi",
@@ -206,12 +208,14 @@ export const TEXTS = {
     "find.email": "Correo electrónico",
     "find.code": "Escribir un código de entrada",
     "find.need": "Introduzca sus apellidos y su correo electrónico, por favor.",
-    "find.none": "No hemos encontrado ninguna inscripción con estos apellidos y este correo electrónico. Compruebe ambos o diríjase al mostrador de información, por favor.",
+    "find.none":
+      "No hemos encontrado ninguna inscripción con estos apellidos y este correo electrónico. Compruebe ambos o diríjase al mostrador de información, por favor.",
     "find.wait": "Demasiados intentos. Espere un minuto o diríjase al mostrador de información, por favor.",
     "code.title": "Escriba el código de su entrada",
     "code.label": "Código de la entrada",
     "code.need": "Escriba el código de su entrada, por favor.",
-    "code.offline": "Este puesto está sin conexión y no puede buscar nombres en este momento. Escriba el código de su entrada o diríjase al mostrador de información, por favor.",
+    "code.offline":
+      "Este puesto está sin conexión y no puede buscar nombres en este momento. Escriba el código de su entrada o diríjase al mostrador de información, por favor.",
     "confirm.title": "¿Es usted {name}?",
     "confirm.yes": "Sí, registrar mi llegada",
     "confirm.no": "No, no soy yo",

@@ -424,12 +424,22 @@ export class List {
       .map((room) => ({ ...room, inside: (inside.get(room.id) ?? room.inside) - Number(own.rooms?.includes(room.id) ?? false) }));
     const { doorOf, door, name } = place;
     return {
-      passage, place: doorOf ? { ...place, name: doorOf.name } : place, rules: place.rules, at, rooms,
+      passage,
+      place: doorOf ? { ...place, name: doorOf.name } : place,
+      rules: place.rules,
+      at,
+      rooms,
       door: door && { place: { ...door, name }, rules: door.rules },
-      lastIn: now.lastIn, lastDoor: now.lastDoor, lastOut: now.lastOut,
+      lastIn: now.lastIn,
+      lastDoor: now.lastDoor,
+      lastOut: now.lastOut,
       inside: Boolean(now.inside || now.insideBefore || now.movedOn),
-      entries: now.entries ?? 0, dayEntries: now.dayEntries, joined: now.joined ?? false,
-      type: now.category, days: place.days, zone,
+      entries: now.entries ?? 0,
+      dayEntries: now.dayEntries,
+      joined: now.joined ?? false,
+      type: now.category,
+      days: place.days,
+      zone,
     };
   }
 

@@ -124,7 +124,10 @@ export class Queue {
     const isKept = await this.#store.change("codes", ["meta", "queue"], (codes = []) => {
       if (scan.hasBadge) return [["queue", "put", scan]];
       if (codes.length > 0) scan.code = codes[0];
-      return [["meta", "put", ["codes", codes.slice(1)]], ["queue", "put", scan]];
+      return [
+        ["meta", "put", ["codes", codes.slice(1)]],
+        ["queue", "put", scan],
+      ];
     });
     if (isKept) {
       this.#scans.set(scan.nonce, scan);
@@ -155,7 +158,10 @@ export class Queue {
   /** @param {Scan[]} scans */
   async remove(scans) {
     for (const { nonce } of scans) this.#scans.delete(nonce);
-    await this.#write(scans.map(({ nonce }) => ["queue", "delete", nonce]), false);
+    await this.#write(
+      scans.map(({ nonce }) => ["queue", "delete", nonce]),
+      false,
+    );
   }
 
   /**

@@ -7,6 +7,26 @@
 
 /** @typedef {{id: number, name: string}} ChosenPlace */
 
+/**
+ * What the server answers to `GET /gate`.
+ * @typedef {object} GateSettings
+ * @property {string} instance
+ * @property {string} timeZone IANA name
+ * @property {string} [appVersion] absent at servers of earlier versions
+ * @property {{id: number, name: string, type?: string}[]} places
+ * @property {ChosenPlace} [place]
+ * @property {"admit"|"joined-only"|"hold"} policy
+ * @property {number} configVersion
+ * @property {string[]} features
+ * @property {boolean} allowRejected
+ * @property {import("./secrets.js").PinHash} [supervisorPin]
+ * @property {boolean} [replaceBadge]
+ * @property {{types: string[]}} [walkIn]
+ * @property {{languages: string[], walkIn: boolean, idleSeconds: number}} [kiosk]
+ * @property {import("../ui/message.js").Message} [message]
+ * @property {{startedAt: number}} [evacuation]
+ */
+
 export const STATE = {
   /** Parts of the record `settings`. */
   settings: {
@@ -33,8 +53,7 @@ export const STATE = {
   /** Records of the store `meta`, beside `settings`. */
   records: {
     credentials: /** @type {Key<import("../io/server.js").Credentials>} */ ({ revoked: "deleted" }),
-    /** What the server answered to `GET /gate`. */
-    gate: /** @type {Key<any>} */ ({ revoked: "deleted" }),
+    gate: /** @type {Key<GateSettings>} */ ({ revoked: "deleted" }),
     /** Server's clock minus ours, in ms. */
     offset: /** @type {Key<number>} */ ({ initial: 0, revoked: "stays" }),
     /** Ticket codes that are reserved for walk-ins. */

@@ -24,7 +24,8 @@ export const de = {
   "setup.denied": "Der Server nimmt dieses Gate nicht mehr an. Fragen Sie neu an.",
   "setup.cancel": "Von vorn beginnen",
   "setup.kept": "Noch nicht gesendete Scans der letzten Einrichtung: {count}.",
-  "setup.revoked": "Der Zugang wurde in der Konsole entzogen. Liste und Einstellungen sind auf diesem Gerät gelöscht. Noch zu senden, ohne Namen: {count} Scans.",
+  "setup.revoked":
+    "Der Zugang wurde in der Konsole entzogen. Liste und Einstellungen sind auf diesem Gerät gelöscht. Noch zu senden, ohne Namen: {count} Scans.",
   "setup.revoked.walkins": "Darunter Anmeldungen vor Ort, mit Namen und E-Mail, bis sie gesendet sind: {count}.",
 
   "place.title": "Ort wählen",
@@ -176,8 +177,8 @@ export const de = {
   "search.offline": "Offline: Die Treffer sind aus der Liste dieses Gates.",
   "search.inside": "drinnen",
   "search.outside": "nicht drinnen",
-  "close": "Schließen",
-  "cancel": "Abbrechen",
+  close: "Schließen",
+  cancel: "Abbrechen",
 
   "override.title": "Trotzdem einlassen",
   "override.who": "Für {name}",

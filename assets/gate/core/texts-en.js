@@ -176,8 +176,8 @@ export const en = {
   "search.offline": "Offline: matches come from this gate’s list.",
   "search.inside": "inside",
   "search.outside": "not inside",
-  "close": "Close",
-  "cancel": "Cancel",
+  close: "Close",
+  cancel: "Cancel",
 
   "override.title": "Let in anyway",
   "override.who": "For {name}",

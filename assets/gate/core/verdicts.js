@@ -10,9 +10,21 @@ import { CODES, UNDECIDED } from "./codes.js";
 /** @type {Signal} */
 const STOP = { tones: [[196, 0, 0.55]], pulse: [400] };
 /** @type {Signal} */
-const TIME = { tones: [[262, 0, 0.14], [196, 0.2, 0.4]], pulse: [100, 80, 350] };
+const TIME = {
+  tones: [
+    [262, 0, 0.14],
+    [196, 0.2, 0.4],
+  ],
+  pulse: [100, 80, 350],
+};
 /** @type {Signal} */
-const PLACE = { tones: [[196, 0, 0.35], [147, 0.42, 0.35]], pulse: [300, 80, 300] };
+const PLACE = {
+  tones: [
+    [196, 0, 0.35],
+    [147, 0.42, 0.35],
+  ],
+  pulse: [300, 80, 300],
+};
 
 /**
  * @typedef {object} Verdict
@@ -24,9 +36,17 @@ const PLACE = { tones: [[196, 0, 0.35], [147, 0.42, 0.35]], pulse: [300, 80, 300
  */
 
 /** A message of the crew: no verdict. @type {Signal} */
-export const MESSAGE = { tones: [[988, 0, 0.12], [740, 0.16, 0.12], [988, 0.32, 0.2]], pulse: [60, 60, 60, 60, 200] };
+export const MESSAGE = {
+  tones: [
+    [988, 0, 0.12],
+    [740, 0.16, 0.12],
+    [988, 0.32, 0.2],
+  ],
+  pulse: [60, 60, 60, 60, 200],
+};
 
 /** What comes of a scan: `level` is its colour in lists, `stayMs` how long it is on the screen. */
+// prettier-ignore
 export const KINDS = {
   good: { word: "verdict.in", colour: "go", symbol: "tick", tones: [[880, 0, 0.09], [1320, 0.1, 0.14]], pulse: [60], level: "good", stayMs: 2500 },
   out: { word: "verdict.out", colour: "go", symbol: "leave", tones: [[1320, 0, 0.09], [880, 0.1, 0.14]], pulse: [60], level: "good", stayMs: 2500 },
@@ -35,6 +55,7 @@ export const KINDS = {
 };
 
 /** Why somebody is refused: each is a `stop`. */
+// prettier-ignore
 export const REFUSALS = {
   used: { word: "why.used", colour: "stop", symbol: "again", tones: [[196, 0, 0.22], [196, 0.3, 0.22]], pulse: [200, 80, 200] },
   unknown: { word: "why.unknown", colour: "unknown", symbol: "question", tones: [[196, 0, 0.4], [294, 0.46, 0.14]], pulse: [350, 80, 100] },
@@ -56,8 +77,14 @@ export const REFUSALS = {
 
 /** @type {Record<number, Why>} */
 const OF_CODE = {
-  [UNDECIDED]: "offline", [CODES.tooMany]: "used", [CODES.notJoined]: "registration", [CODES.outsideWindow]: "time",
-  [CODES.notAvailable]: "closed", [CODES.full]: "full", [CODES.notCheckedIn]: "absent", [CODES.wrongType]: "type",
+  [UNDECIDED]: "offline",
+  [CODES.tooMany]: "used",
+  [CODES.notJoined]: "registration",
+  [CODES.outsideWindow]: "time",
+  [CODES.notAvailable]: "closed",
+  [CODES.full]: "full",
+  [CODES.notCheckedIn]: "absent",
+  [CODES.wrongType]: "type",
   [CODES.delegateNotFound]: "unknown",
 };
 

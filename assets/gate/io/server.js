@@ -126,7 +126,10 @@ export class Server {
     }
     this.#setOnline(true);
     return {
-      status, sentAt, answeredAt: Date.now(), meta: json.meta ?? {},
+      status,
+      sentAt,
+      answeredAt: Date.now(),
+      meta: json.meta ?? {},
       data: url.endsWith("/token") ? json : json.data,
       error: error ?? (json.error ? { code: status, message: json.error, internalCode: json.internalCode ?? 0 } : undefined),
     };

@@ -24,7 +24,7 @@ export class Sync {
   #pingAt = 0;
   #isWaiting = false;
   #channel = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("gatepost-list");
-  /** What the server answered to `GET /gate`. @type {any} */
+  /** @type {import("../core/state.js").GateSettings|undefined} */
   gate;
   /** Why the list cannot be loaded, in the server's words. */
   problem = "";
@@ -143,7 +143,10 @@ export class Sync {
     if (gate.status === 200) {
       server.measureClock(gate);
       this.version = gate.data.appVersion ?? this.version;
-      await this.store.write([["meta", "put", ["gate", gate.data]], ["meta", "put", ["offset", server.offsetMs]]]);
+      await this.store.write([
+        ["meta", "put", ["gate", gate.data]],
+        ["meta", "put", ["offset", server.offsetMs]],
+      ]);
       this.gate = gate.data;
     } else this.problem = gate.error?.message ?? "";
     this.app.onChange();
@@ -153,7 +156,9 @@ export class Sync {
 
   /** Tells the server how this gate is. */
   async #ping() {
-    await this.server.request("POST", "/device/ping", { body: { ...this.app.status(), localTime: Math.floor(Date.now() / 1000), pingInterval: PING_MS / 1000 } });
+    await this.server.request("POST", "/device/ping", {
+      body: { ...this.app.status(), localTime: Math.floor(Date.now() / 1000), pingInterval: PING_MS / 1000 },
+    });
     this.#pingAt = performance.now() + PING_MS - SETTINGS_MS / 2;
   }
 

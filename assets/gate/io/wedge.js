@@ -115,7 +115,10 @@ export class Wedge {
 }
 
 /** Whether keys go into it; a direction that was just chosen has the focus, too. @param {EventTarget|null} target @returns {target is HTMLInputElement|HTMLTextAreaElement} */
-const isField = (target) => (target instanceof HTMLInputElement && target.type !== "radio" && target.type !== "checkbox") || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+const isField = (target) =>
+  (target instanceof HTMLInputElement && target.type !== "radio" && target.type !== "checkbox") ||
+  target instanceof HTMLTextAreaElement ||
+  target instanceof HTMLSelectElement;
 
 /** @param {string} raw @param {Record<string, string>} layout */
 export const translate = (raw, layout) => [...raw].map((key) => layout[key] ?? key).join("");

@@ -5,14 +5,14 @@ import { t } from "../core/texts.js";
 import { byId, closeDialogs, fill, make, setText, showScreen, toast } from "./dom.js";
 import { choosePlace, setUp } from "./onboarding.js";
 import { isAllowed } from "./scanscreen.js";
-import { openWithPin } from "./supervisor.js";
+import { openWithPin, pinCheck } from "./supervisor.js";
 import { confirmThen } from "./uploads.js";
 
 export class Access {
   /** @param {import("./parts.js").Parts} app */
   constructor(app) {
     this.app = app;
-    this.pinCheck = { server: app.server, expected: () => app.sync.gate.supervisorPin };
+    this.pinCheck = pinCheck(app.server, () => app.sync.gate);
     byId("place-name").addEventListener("click", () => this.changePlace());
     byId("menu-place").addEventListener("click", () => this.changePlace());
     byId("menu-reset").addEventListener("click", (event) => this.#askReset(event));

@@ -2,7 +2,7 @@
 
 import { byId, setText } from "./dom.js";
 import { CODES } from "../core/codes.js";
-import { openWithPin } from "./supervisor.js";
+import { openWithPin, pinCheck } from "./supervisor.js";
 import { answerOf, blockedReason, t } from "../core/texts.js";
 
 /**
@@ -22,7 +22,7 @@ export class BadgeDialog {
 
   /**
    * @param {import("../io/server.js").Server} server @param {import("../core/list.js").List} list
-   * @param {() => any} gate what the server answered to `GET /gate` @param {(shown: import("./verdict.js").Shown) => void} onReplaced
+   * @param {() => import("../core/state.js").GateSettings|undefined} gate @param {(shown: import("./verdict.js").Shown) => void} onReplaced
    */
   constructor(server, list, gate, onReplaced) {
     this.server = server;
@@ -43,7 +43,7 @@ export class BadgeDialog {
     this.#code.value = code;
     this.#reason.value = blockedReason(LOST);
     setText(byId("badge-who"), t("badge.who", { name: who.name ?? who.code ?? "" }));
-    openWithPin("badge", { server: this.server, expected: () => this.gate().supervisorPin }, (pin) => this.#replace(pin));
+    openWithPin("badge", pinCheck(this.server, this.gate), (pin) => this.#replace(pin));
     this.#code.focus();
   }
 

@@ -127,9 +127,5 @@ export class BookingDialog {
 /** What happened to one person. @param {Outcome} outcome */
 function result({ shown }) {
   const why = [shown.word, shown.reason, shown.note?.note].filter(Boolean).join(" · ");
-  return [
-    make("span", { class: `is-${KINDS[shown.kind].level}` }, icon(verdictOf(shown).symbol)),
-    make("strong", {}, shown.name ?? ""),
-    make("p", {}, why),
-  ];
+  return [make("span", { class: `is-${KINDS[shown.kind].level}` }, icon(verdictOf(shown).symbol)), make("strong", {}, shown.name ?? ""), make("p", {}, why)];
 }

@@ -158,13 +158,23 @@ export class Evacuation {
     const here = list.place?.doorOf?.name ?? list.place?.name ?? "";
     const inside = list.inside(queue.passed);
     const ids = new Set(inside.map(({ id }) => id));
-    const left = [...ticks.keys()].filter((id) => !ids.has(id)).map((id) => list.people.get(id)).filter((person) => person !== undefined);
+    const left = [...ticks.keys()]
+      .filter((id) => !ids.has(id))
+      .map((id) => list.people.get(id))
+      .filter((person) => person !== undefined);
     const row = (/** @type {Person} */ { id, name, company, at, since, lastIn }, /** @type {boolean} */ isInside) => ({
-      id, name: name ?? String(id), company, isInside, tick: ticks.get(id),
-      place: isInside ? at ?? here : "", since: isInside ? since ?? lastIn : undefined,
+      id,
+      name: name ?? String(id),
+      company,
+      isInside,
+      tick: ticks.get(id),
+      place: isInside ? (at ?? here) : "",
+      since: isInside ? (since ?? lastIn) : undefined,
     });
     const { compare } = new Intl.Collator(language());
-    return [...inside.map((person) => row(person, true)), ...left.map((person) => row(person, false))].sort((one, other) => compare(one.name, other.name) || one.id - other.id);
+    return [...inside.map((person) => row(person, true)), ...left.map((person) => row(person, false))].sort(
+      (one, other) => compare(one.name, other.name) || one.id - other.id,
+    );
   }
 
   /** Once a second, and when the list is opened. */
@@ -181,7 +191,18 @@ export class Evacuation {
   #basis() {
     const { list, queue, server } = this.app;
     const { waiting } = queue;
-    return [list.at, list.people.size, list.complete, list.place?.inside, waiting.length, waiting.at(-1)?.seq, this.#answers, server.online, language(), Math.floor(server.now() / 30_000)].join();
+    return [
+      list.at,
+      list.people.size,
+      list.complete,
+      list.place?.inside,
+      waiting.length,
+      waiting.at(-1)?.seq,
+      this.#answers,
+      server.online,
+      language(),
+      Math.floor(server.now() / 30_000),
+    ].join();
   }
 
   #render() {
@@ -195,8 +216,15 @@ export class Evacuation {
     const safe = rows.filter(({ tick }) => tick).length;
     setText(byId("evacuation-sum"), isRunning ? t("evacuation.sum", { count: inside, safe }) : t("evacuation.inside", { count: inside }));
     const waiting = this.#waiting.length;
-    const asOf = !list.complete ? t("verdict.offline.incomplete") : server.online ? t("evacuation.live") : t("evacuation.asOf", { at: spokenTime(list.at, gate.zone, now) });
-    setText(byId("evacuation-as-of"), [isRunning ? t("evacuation.running") : t("evacuation.none"), asOf, waiting && t("evacuation.waiting", { count: waiting })].filter(Boolean).join(" "));
+    const asOf = !list.complete
+      ? t("verdict.offline.incomplete")
+      : server.online
+        ? t("evacuation.live")
+        : t("evacuation.asOf", { at: spokenTime(list.at, gate.zone, now) });
+    setText(
+      byId("evacuation-as-of"),
+      [isRunning ? t("evacuation.running") : t("evacuation.none"), asOf, waiting && t("evacuation.waiting", { count: waiting })].filter(Boolean).join(" "),
+    );
     byId("evacuation-start").hidden = isRunning;
     byId("evacuation-by-place").setAttribute("aria-pressed", String(this.#isByPlace));
     const words = split(/** @type {HTMLInputElement} */ (byId("evacuation-search")).value);
@@ -237,7 +265,12 @@ export class Evacuation {
     const seen = make("small", { class: "is-good" });
     const word = make("span", {});
     const whose = make("span", { class: "unseen" });
-    const button = make("button", { class: "plain", onclick: () => this.#add(button.getAttribute("aria-pressed") === "true" ? "unsafe" : "safe", id) }, word, whose);
+    const button = make(
+      "button",
+      { class: "plain", onclick: () => this.#add(button.getAttribute("aria-pressed") === "true" ? "unsafe" : "safe", id) },
+      word,
+      whose,
+    );
     const item = make("li", {}, heading, make("p", {}, name, about, seen), button);
     let drawn = "";
     const draw = (/** @type {Row} */ row, /** @type {boolean} */ isRunning) => {
@@ -249,7 +282,12 @@ export class Evacuation {
       setText(heading, row.heading ?? "");
       heading.hidden = !row.heading;
       setText(name, row.name);
-      setText(about, [row.company, row.place, row.isInside ? row.since && t("evacuation.since", { at: this.#time(row.since) }) : t("evacuation.left")].filter(Boolean).join(" · "));
+      setText(
+        about,
+        [row.company, row.place, row.isInside ? row.since && t("evacuation.since", { at: this.#time(row.since) }) : t("evacuation.left")]
+          .filter(Boolean)
+          .join(" · "),
+      );
       setText(seen, tick ? t("evacuation.seen", { at: this.#time(tick.at), by: tick.by }) : "");
       setText(word, t(tick ? "evacuation.safe" : "evacuation.tick"));
       setText(whose, `: ${row.name}`);

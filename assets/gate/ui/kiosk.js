@@ -254,7 +254,10 @@ export class Kiosk {
   }
 
   #confirmed() {
-    const { people: [person], code } = this.#state;
+    const {
+      people: [person],
+      code,
+    } = this.#state;
     if (mustSeeCrew(person)) this.#go({ type: "result", result: help("why.other"), code });
     else this.#work(() => this.#checkIn({ person, code }));
   }
@@ -310,13 +313,13 @@ export class Kiosk {
   }
 
   #askPin() {
-    const { server, sync } = this.parts;
+    const { access, sync } = this.parts;
     this.#taps = [];
     if (dialog("kiosk-exit-dialog").open) return;
     const hasPin = Boolean(sync.gate?.supervisorPin);
     byId("kiosk-exit-none").hidden = hasPin;
     byId("kiosk-exit-part").hidden = byId("kiosk-exit-go").hidden = !hasPin;
-    openWithPin("kiosk-exit", { server, expected: () => sync.gate.supervisorPin }, () => {
+    openWithPin("kiosk-exit", access.pinCheck, () => {
       this.#isLeft = true;
       this.#leave();
       return "";
@@ -369,7 +372,8 @@ export class Kiosk {
     document.documentElement.lang = language;
     root.setAttribute("aria-busy", String(this.#isBusy));
     for (const section of root.querySelectorAll("section")) section.hidden = section.dataset.step !== shown;
-    for (const element of document.querySelectorAll("[data-say]")) setText(/** @type {HTMLElement} */ (element), this.#say(/** @type {any} */ (element).dataset.say));
+    for (const element of document.querySelectorAll("[data-say]"))
+      setText(/** @type {HTMLElement} */ (element), this.#say(/** @type {any} */ (element).dataset.say));
     byId("kiosk-languages").setAttribute("aria-label", this.#say("choose"));
     setText(byId("kiosk-wait"), this.#isBusy ? this.#say("wait") : "");
     for (const note of root.querySelectorAll("[data-problem]")) {
@@ -397,20 +401,29 @@ export class Kiosk {
   }
 
   #renderPerson() {
-    const { people: [person], result } = this.#state;
+    const {
+      people: [person],
+      result,
+    } = this.#state;
     setText(byId("kiosk-who"), person ? this.#say("confirm.title", { name: person.name ?? "" }) : "");
     setText(byId("kiosk-category"), person?.category ?? "");
     byId("kiosk-result").className = result?.kind ?? "";
     fill(byId("kiosk-symbol"), result ? [SYMBOL[result.kind]] : [], (name) => icon(name, "symbol"));
     setText(byId("kiosk-result-title"), result ? this.#say(result.title.key, result.title) : "");
-    fill(byId("kiosk-result-lines"), (result?.lines ?? []).map((line) => this.#say(line.key, { ...line, code: line.code && grouped(line.code) })), (line) => make("p", {}, line));
+    fill(
+      byId("kiosk-result-lines"),
+      (result?.lines ?? []).map((line) => this.#say(line.key, { ...line, code: line.code && grouped(line.code) })),
+      (line) => make("p", {}, line),
+    );
   }
 
   #renderLanguages() {
     const { language } = this.#state;
     const languages = this.#languages;
     byId("kiosk-languages").hidden = languages.length < 2;
-    fill(byId("kiosk-languages"), languages, (lang) => make("button", { class: "plain", lang, onclick: () => this.#go({ type: "language", language: lang }) }, TEXTS[lang].language));
+    fill(byId("kiosk-languages"), languages, (lang) =>
+      make("button", { class: "plain", lang, onclick: () => this.#go({ type: "language", language: lang }) }, TEXTS[lang].language),
+    );
     for (const button of byId("kiosk-languages").children) button.setAttribute("aria-pressed", String(button.getAttribute("lang") === language));
   }
 

@@ -121,15 +121,17 @@ export function choosePlace(gate, canGoBack) {
   const places = gate?.places ?? [];
   setText(byId("places-note"), t(places.length ? "place.intro" : gate ? "place.none" : "place.loading"));
   return new Promise((resolve) => {
-    byId("place-list").replaceChildren(...places.map((place) => {
-      const item = document.createElement("li");
-      const button = document.createElement("button");
-      button.append(place.name);
-      if (place.type) button.append(Object.assign(document.createElement("small"), { textContent: place.type }));
-      button.onclick = () => resolve(place);
-      item.append(button);
-      return item;
-    }));
+    byId("place-list").replaceChildren(
+      ...places.map((place) => {
+        const item = document.createElement("li");
+        const button = document.createElement("button");
+        button.append(place.name);
+        if (place.type) button.append(Object.assign(document.createElement("small"), { textContent: place.type }));
+        button.onclick = () => resolve(place);
+        item.append(button);
+        return item;
+      }),
+    );
     byId("places-back").hidden = !canGoBack;
     byId("places-back").onclick = () => resolve(undefined);
   });

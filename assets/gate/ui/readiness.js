@@ -99,14 +99,19 @@ export async function showReadiness(parts) {
   if (drawn === shownChecks) return;
   shownChecks = drawn;
   const focused = document.activeElement?.getAttribute("data-check");
-  byId("checks").replaceChildren(...checks.map(({ key, level, text, action, link }) => make(
-    "li", {},
-    wrap(level, icon(SYMBOLS[level])),
-    make("strong", {}, t(`ready.${key}`)),
-    make("p", {}, text),
-    action && make("button", { class: "plain", "data-check": key, onclick: action[1] }, action[0]),
-    link && make("a", { href: link[1], target: "_blank" }, link[0]),
-  )));
+  byId("checks").replaceChildren(
+    ...checks.map(({ key, level, text, action, link }) =>
+      make(
+        "li",
+        {},
+        wrap(level, icon(SYMBOLS[level])),
+        make("strong", {}, t(`ready.${key}`)),
+        make("p", {}, text),
+        action && make("button", { class: "plain", "data-check": key, onclick: action[1] }, action[0]),
+        link && make("a", { href: link[1], target: "_blank" }, link[0]),
+      ),
+    ),
+  );
   if (focused) /** @type {HTMLElement|null} */ (document.querySelector(`[data-check=${focused}]`))?.focus();
   const worst = (/** @type {string} */ level) => checks.filter((check) => check.level === level).length;
   const [bad, warn] = [worst("bad"), worst("warn")];

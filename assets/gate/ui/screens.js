@@ -25,6 +25,9 @@ export class Screens {
       app.sync.hurry();
       app.sync.upload();
     });
+    for (const button of document.querySelectorAll("[data-close]")) {
+      button.addEventListener("click", () => /** @type {HTMLDialogElement|null} */ (button.closest("dialog"))?.close());
+    }
     this.#followBack();
   }
 

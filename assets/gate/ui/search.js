@@ -104,11 +104,20 @@ export class SearchDialog {
     this.#answered = query;
     this.#hits = hits;
     setText(byId("search-note"), note);
-    byId("hits").replaceChildren(...hits.map((person) => {
-      const about = [person.company, person.category, t(person.inside ? "search.inside" : "search.outside")].filter(Boolean).join(" · ");
-      const more = this.actions.more(person, this.#code).map(([text, run]) => make("button", { type: "button", class: "plain", onclick: () => this.#leave(run) }, text));
-      const choose = make("button", { type: "button", onclick: () => this.actions.choose(person) }, person.name ?? String(person.id), make("small", {}, about));
-      return make("li", {}, choose, more.length > 0 && make("div", { class: "actions" }, ...more));
-    }));
+    byId("hits").replaceChildren(
+      ...hits.map((person) => {
+        const about = [person.company, person.category, t(person.inside ? "search.inside" : "search.outside")].filter(Boolean).join(" · ");
+        const more = this.actions
+          .more(person, this.#code)
+          .map(([text, run]) => make("button", { type: "button", class: "plain", onclick: () => this.#leave(run) }, text));
+        const choose = make(
+          "button",
+          { type: "button", onclick: () => this.actions.choose(person) },
+          person.name ?? String(person.id),
+          make("small", {}, about),
+        );
+        return make("li", {}, choose, more.length > 0 && make("div", { class: "actions" }, ...more));
+      }),
+    );
   }
 }

@@ -118,7 +118,13 @@ export function openWithPin(name, { server, expected }, run) {
   dialog.showModal();
 }
 
-/** Somebody who is known, at a gate with a supervisor. @param {Outcome} outcome @param {any} gate */
+/**
+ * What the PIN of this gate is checked with, where it has one.
+ * @param {import("../io/server.js").Server} server @param {() => import("../core/state.js").GateSettings|undefined} gate
+ */
+export const pinCheck = (server, gate) => ({ server, expected: () => /** @type {PinHash} */ (gate()?.supervisorPin) });
+
+/** Somebody who is known, at a gate with a supervisor. @param {Outcome} outcome @param {import("../core/state.js").GateSettings|undefined} gate */
 export function canOverride({ scan, code }, gate) {
   return scan.passage === "in" && !scan.walkIn && code !== CODES.delegateNotFound && gate?.allowRejected && gate?.supervisorPin;
 }

@@ -20,7 +20,8 @@ export function showUploads(queue, list, zone, now) {
     const name = scan.walkIn ? walkInPerson(scan).name : list.people.get(scan.delegate ?? 0)?.name;
     const discard = make("button", { class: "danger", onclick: confirmThen(t("uploads.discard.sure"), () => queue.remove([scan])) }, t("uploads.discard"));
     return make(
-      "li", {},
+      "li",
+      {},
       make("span", { class: "is-bad" }, icon("cross")),
       make("strong", {}, `${spokenTime(scan.at, zone, now)} · ${name ?? scan.code ?? scan.delegate ?? t("evacuation.title")}`),
       make("p", {}, t("uploads.reason", { code, message: answerOf({ internalCode: code, message }) })),
