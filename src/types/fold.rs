@@ -1,5 +1,5 @@
 //! The one folding of names for searches: case, accents, apostrophes, hyphens, widths and spellings of one
-//! letter do not matter. `assets/gate/fold.js` is the same for gates; `tests/gate/fold.json` holds both together.
+//! letter do not matter. `assets/gate/core/fold.js` is the same for gates; `tests/gate/fold.json` holds both together.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
@@ -225,7 +225,7 @@ mod tests {
     use proptest::prelude::*;
     use serde::Deserialize;
 
-    /// The table that `assets/gate/fold.js` is held to as well.
+    /// The table that `assets/gate/core/fold.js` is held to as well.
     #[derive(Deserialize)]
     struct Table {
         fold: Vec<(String, String)>,

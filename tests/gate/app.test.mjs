@@ -4,14 +4,14 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { checkDigits } from "../../assets/gate/secrets.js";
-import { LANGUAGES, answerOf, hasText, setLanguage, t } from "../../assets/gate/texts.js";
+import { checkDigits } from "../../assets/gate/core/secrets.js";
+import { LANGUAGES, answerOf, hasText, setLanguage, t } from "../../assets/gate/core/texts.js";
 import { sha256 } from "../../assets/gate/vendor/noble-hashes-2.4.0.js";
-import { TEST_CODE, layoutOf, translate } from "../../assets/gate/wedge.js";
+import { TEST_CODE, layoutOf, translate } from "../../assets/gate/io/wedge.js";
 
 const folder = new URL("../../assets/gate/", import.meta.url);
 const read = (name) => readFileSync(new URL(name, folder), "utf8");
-const own = readdirSync(folder).filter((name) => name.endsWith(".js"));
+const own = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith(".js") && !name.startsWith("vendor"));
 
 test("SHA-256 and the digits are those of the console", () => {
   for (const [secret, digits] of [["gatepost", "1879"], ["s1", "0572"], ["Süd", "1544"]]) assert.equal(checkDigits(secret), digits);

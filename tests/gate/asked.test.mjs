@@ -3,10 +3,10 @@
 import "fake-indexeddb/auto";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Gate } from "../../assets/gate/gate.js";
-import { List } from "../../assets/gate/list.js";
-import { Queue } from "../../assets/gate/queue.js";
-import { Store } from "../../assets/gate/store.js";
+import { Gate } from "../../assets/gate/core/gate.js";
+import { List } from "../../assets/gate/core/list.js";
+import { Queue } from "../../assets/gate/core/queue.js";
+import { Store } from "../../assets/gate/io/store.js";
 
 const NOW = Date.UTC(2026, 10, 21, 9, 0) + 345;
 const SECOND = NOW - 345;

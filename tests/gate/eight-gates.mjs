@@ -7,11 +7,11 @@ import { AsyncLocalStorage } from "node:async_hooks";
 globalThis.BroadcastChannel = undefined;
 globalThis.document = {};
 Object.defineProperty(globalThis, "navigator", { value: {}, configurable: true });
-const { Gate } = await import("../../assets/gate/gate.js");
-const { List } = await import("../../assets/gate/list.js");
-const { Queue } = await import("../../assets/gate/queue.js");
-const { Server } = await import("../../assets/gate/server.js");
-const { Sync } = await import("../../assets/gate/sync.js");
+const { Gate } = await import("../../assets/gate/core/gate.js");
+const { List } = await import("../../assets/gate/core/list.js");
+const { Queue } = await import("../../assets/gate/core/queue.js");
+const { Server } = await import("../../assets/gate/io/server.js");
+const { Sync } = await import("../../assets/gate/io/sync.js");
 
 const { gates, place, people, scans, seed } = JSON.parse(process.argv[2]);
 const network = new AsyncLocalStorage();

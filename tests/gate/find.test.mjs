@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { find, indexed, isLongEnough } from "../../assets/gate/find.js";
+import { find, indexed, isLongEnough } from "../../assets/gate/core/find.js";
 
 const read = (name) => readFileSync(new URL(name, import.meta.url), "utf8");
 

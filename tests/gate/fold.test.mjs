@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { alternative, fold, foldType, forms } from "../../assets/gate/fold.js";
+import { alternative, fold, foldType, forms } from "../../assets/gate/core/fold.js";
 
 const table = JSON.parse(readFileSync(new URL("./fold.json", import.meta.url), "utf8"));
 

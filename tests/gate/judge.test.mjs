@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { judge, judgeOffline, spokenTime, word } from "../../assets/gate/judge.js";
-import { dayBegan } from "../../assets/gate/list.js";
+import { judge, judgeOffline, spokenTime, word } from "../../assets/gate/core/judge.js";
+import { dayBegan } from "../../assets/gate/core/list.js";
 
 const law = JSON.parse(readFileSync(new URL("./judge.json", import.meta.url), "utf8"));
 

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { fresh, mustSeeCrew, next, resultOf, whenIdle } from "../../assets/gate/kiosk-flow.js";
-import { TEXTS, say } from "../../assets/gate/kiosk-texts.js";
+import { fresh, mustSeeCrew, next, resultOf, whenIdle } from "../../assets/gate/core/kiosk-flow.js";
+import { TEXTS, say } from "../../assets/gate/core/kiosk-texts.js";
 
 const read = (name) => readFileSync(new URL(`../../assets/gate/${name}`, import.meta.url), "utf8");
 const ada = { id: 1, name: "Ada Lovelace", category: "vip", codes: ["T-1"] };
@@ -24,7 +24,7 @@ test("every language has the same texts with the same parameters", () => {
 
 test("every text that is asked for exists, and every text is asked for", () => {
   const asked = [...read("index.html").matchAll(/data-say(?:-label)?="([^"]+)"/g)].map(([, key]) => key);
-  for (const name of ["kiosk.js", "kiosk-flow.js"]) {
+  for (const name of ["ui/kiosk.js", "core/kiosk-flow.js"]) {
     asked.push(...[...read(name).matchAll(/(?:#say\(|help\(|key: |problem: |#problem\(|\? |: )"([a-z]+(?:\.\w+)*)"/g)].map(([, key]) => key));
   }
   const codes = [740, 741, 742, 743, 744, 745, 746, 1301].map((code) => `why.${code}`);

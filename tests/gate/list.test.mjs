@@ -3,9 +3,9 @@
 import "fake-indexeddb/auto";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { judge } from "../../assets/gate/judge.js";
-import { List } from "../../assets/gate/list.js";
-import { Store } from "../../assets/gate/store.js";
+import { judge } from "../../assets/gate/core/judge.js";
+import { List } from "../../assets/gate/core/list.js";
+import { Store } from "../../assets/gate/io/store.js";
 
 const PLACE = { id: 10, name: "Gate B", available: true, rules: { entry: "single" }, rooms: [{ id: 10, name: "Gate B", capacity: 2, inside: 1 }, { id: 2, name: "Hall", capacity: 9, inside: 4 }], inside: 1, arrived: 1 };
 const person = (id, name, more = {}) => ({ action: "upsert", type: "delegate", id, data: { id, name, codes: [`T-${id}`], ...more } });
@@ -208,7 +208,7 @@ test("a gate that was revoked keeps no list, in memory or on the device", async 
 });
 
 test("a server that says revoked (1204) is heard, at the sign-in and after it", async (t) => {
-  const { Server } = await import("../../assets/gate/server.js");
+  const { Server } = await import("../../assets/gate/io/server.js");
   const fetched = globalThis.fetch;
   t.after(() => (globalThis.fetch = fetched));
   const headers = new Headers();

@@ -3,8 +3,8 @@
 import "fake-indexeddb/auto";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Queue, body } from "../../assets/gate/queue.js";
-import { Store } from "../../assets/gate/store.js";
+import { Queue, body } from "../../assets/gate/core/queue.js";
+import { Store } from "../../assets/gate/io/store.js";
 
 const SCAN = { code: "T-1", delegate: 1, passage: "in", at: 1_795_262_400_123, place: 10, admitted: true, due: true };
 let names = 0;

@@ -4,12 +4,12 @@ import "fake-indexeddb/auto";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { Gate } from "../../assets/gate/gate.js";
-import { List } from "../../assets/gate/list.js";
-import { Queue } from "../../assets/gate/queue.js";
-import { symbolOf, whyOf } from "../../assets/gate/refusal.js";
-import { Store } from "../../assets/gate/store.js";
-import { LANGUAGES, hasText, setLanguage, t } from "../../assets/gate/texts.js";
+import { Gate } from "../../assets/gate/core/gate.js";
+import { List } from "../../assets/gate/core/list.js";
+import { Queue } from "../../assets/gate/core/queue.js";
+import { Store } from "../../assets/gate/io/store.js";
+import { LANGUAGES, hasText, setLanguage, t } from "../../assets/gate/core/texts.js";
+import { KINDS, REFUSALS, verdictOf, whyOf } from "../../assets/gate/core/verdicts.js";
 
 const read = (name) => readFileSync(new URL(`../../assets/gate/${name}`, import.meta.url), "utf8");
 const NOW = Date.UTC(2026, 10, 21, 9, 0);
@@ -88,18 +88,24 @@ test("in German the server's refusals are told in German, by the list or by the 
 });
 
 test("each kind has a word, and a symbol and a colour that no other outcome has", () => {
-  const whys = ["used", "unknown", "blocked", "full", "early", "late", "time", "type", "registration", "closed", "absent", "offline", "other"];
-  assert.deepEqual([...new Set(whys)].filter((why) => !hasText(`why.${why}`)), []);
-  assert.equal(new Set(whys.map((why) => t(`why.${why}`))).size, whys.length);
-  const symbols = whys.map((why) => symbolOf({ kind: "stop", why }));
-  const page = read("index.html");
-  for (const symbol of symbols) assert.ok(page.includes(`<symbol id="${symbol}"`), symbol);
+  const whys = Object.keys(REFUSALS);
+  const kinds = Object.keys(KINDS);
+  const rows = { ...KINDS, ...REFUSALS };
+  for (const [name, { word }] of Object.entries(rows)) assert.ok(hasText(word), name);
+  assert.equal(new Set(Object.values(rows).map(({ word }) => t(word))).size, kinds.length + whys.length);
+  const symbols = whys.map((why) => verdictOf({ kind: "stop", why }).symbol);
+  const [page, style] = [read("index.html"), read("style.css")];
+  for (const { symbol, colour } of Object.values(rows)) {
+    assert.ok(page.includes(`<symbol id="${symbol}"`), symbol);
+    assert.ok(colour === "go" || style.includes(`.verdict.${colour} {`), colour);
+  }
   // Of the clock there are three words.
   assert.equal(new Set(symbols).size, whys.length - 2);
-  for (const kind of ["good", "out", "look"]) assert.ok(!symbols.includes(symbolOf({ kind })), kind);
-  const sounds = read("sound.js");
-  for (const kind of ["used", "unknown", "blocked", "full", "time", "place", "stop"]) {
-    assert.equal(sounds.match(new RegExp(`\\b${kind}: \\[`, "g"))?.length, 2, kind);
-  }
+  for (const kind of ["good", "out", "look"]) assert.ok(!symbols.includes(verdictOf({ kind }).symbol), kind);
+  // What asks something else of a steward sounds and feels otherwise.
+  const told = (of) => new Set(Object.values(rows).map((row) => JSON.stringify(row[of])));
+  assert.equal(told("tones").size, 10);
+  assert.equal(told("pulse").size, 9);
+  assert.deepEqual([rows.early.tones, rows.late.tones, rows.registration.tones, rows.absent.tones], [rows.time.tones, rows.time.tones, rows.type.tones, rows.stop.tones]);
   assert.equal(whyOf(740, { key: "nobodyMay" }), "closed");
 });

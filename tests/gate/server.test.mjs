@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { Busy, NotSignedIn, Server, Unreachable } from "../../assets/gate/server.js";
+import { Busy, NotSignedIn, Server, Unreachable } from "../../assets/gate/io/server.js";
 
 // Deadlines alone do not keep Node running.
 const running = setInterval(() => {}, 1000);
@@ -44,7 +44,7 @@ test("a request that gets no answer ends in time, its body and its token include
 });
 
 test("whoever wants a request to end is obeyed, and that says nothing about the server", async (t) => {
-  const { cancelled } = await import("../../assets/gate/server.js");
+  const { cancelled } = await import("../../assets/gate/io/server.js");
   const server = await connected(t, silent);
   const controller = new AbortController();
   const asked = server.request("GET", "/gate/snapshot", { timeoutMs: 10_000, signal: controller.signal });

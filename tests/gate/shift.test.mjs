@@ -3,8 +3,8 @@
 import "fake-indexeddb/auto";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Shift } from "../../assets/gate/shift.js";
-import { Store } from "../../assets/gate/store.js";
+import { Shift } from "../../assets/gate/core/shift.js";
+import { Store } from "../../assets/gate/io/store.js";
 
 let names = 0;
 /** @returns {any} */

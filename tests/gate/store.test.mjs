@@ -3,7 +3,7 @@
 import "fake-indexeddb/auto";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Store } from "../../assets/gate/store.js";
+import { Store } from "../../assets/gate/io/store.js";
 
 let names = 0;
 const name = () => `store-${(names += 1)}`;

@@ -3,15 +3,15 @@
 import assert from "node:assert/strict";
 import { createHash, pbkdf2Sync } from "node:crypto";
 import { test } from "node:test";
-import { isPin } from "../../assets/gate/secrets.js";
-import { Busy, Unreachable } from "../../assets/gate/server.js";
+import { isPin } from "../../assets/gate/core/secrets.js";
+import { Busy, Unreachable } from "../../assets/gate/io/server.js";
 
 const kept = new Map();
 globalThis.localStorage = { getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => kept.set(key, value) };
 let loads = 0;
 const OFFLINE = { online: false };
 const reload = async (server = OFFLINE) => {
-  const { pinProblem } = await import(`../../assets/gate/supervisor.js?${(loads += 1)}`);
+  const { pinProblem } = await import(`../../assets/gate/ui/supervisor.js?${(loads += 1)}`);
   return (pin, expected) => pinProblem(pin, expected, server);
 };
 

@@ -3,13 +3,13 @@
 import "fake-indexeddb/auto";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Gate } from "../../assets/gate/gate.js";
-import { List } from "../../assets/gate/list.js";
-import { noticeOf } from "../../assets/gate/message.js";
-import { Queue } from "../../assets/gate/queue.js";
-import { Busy } from "../../assets/gate/server.js";
-import { Store } from "../../assets/gate/store.js";
-import { Sync } from "../../assets/gate/sync.js";
+import { Gate } from "../../assets/gate/core/gate.js";
+import { List } from "../../assets/gate/core/list.js";
+import { noticeOf } from "../../assets/gate/ui/message.js";
+import { Queue } from "../../assets/gate/core/queue.js";
+import { Busy } from "../../assets/gate/io/server.js";
+import { Store } from "../../assets/gate/io/store.js";
+import { Sync } from "../../assets/gate/io/sync.js";
 
 let names = 0;
 

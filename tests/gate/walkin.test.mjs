@@ -3,10 +3,10 @@
 import "fake-indexeddb/auto";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Gate } from "../../assets/gate/gate.js";
-import { List } from "../../assets/gate/list.js";
-import { Queue, body, walkInPerson } from "../../assets/gate/queue.js";
-import { Store } from "../../assets/gate/store.js";
+import { Gate } from "../../assets/gate/core/gate.js";
+import { List } from "../../assets/gate/core/list.js";
+import { Queue, body, walkInPerson } from "../../assets/gate/core/queue.js";
+import { Store } from "../../assets/gate/io/store.js";
 
 const PLACE = { id: 10, name: "Gate B", available: true, rules: { ruleSet: "simple", entry: "single" }, rooms: [{ id: 10, name: "Gate B", capacity: 5, inside: 1 }], inside: 1 };
 const ADA = { firstName: "Ada", lastName: "Lovelace", email: "ada@example.org", delegateType: "Press" };

@@ -8,7 +8,7 @@ globalThis.HTMLInputElement = class { value = ""; };
 globalThis.HTMLTextAreaElement = class {};
 globalThis.HTMLSelectElement = class {};
 globalThis.document = { activeElement: null, addEventListener: (_, listener) => (press = listener) };
-const { Wedge } = await import("../../assets/gate/wedge.js");
+const { Wedge } = await import("../../assets/gate/io/wedge.js");
 
 /** Keys with the pauses before them; text that a person types goes into a field that the page opens. */
 function play(t, keys, settings) {

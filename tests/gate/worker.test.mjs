@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
 
-const TEXT = readFileSync(new URL("../../assets/gate/worker.js", import.meta.url), "utf8");
+const TEXT = readFileSync(new URL("../../assets/gate/io/worker.js", import.meta.url), "utf8");
 const ORIGIN = "https://gate.local";
 
 /** A browser with its caches, and a server of a version; `held` are the versions of open pages. */

@@ -1,4 +1,5 @@
-//! The gate app's own tests: Node runs its modules, the TypeScript compiler checks their types.
+//! The gate app's own tests: Node runs its modules, the TypeScript compiler checks their types, and a linter
+//! and a formatter their text.
 
 use crate::{browser::gate::venue::Venue, faults::proxy::Proxy};
 use serde::Deserialize;
@@ -26,20 +27,28 @@ fn tools() -> PathBuf {
 /// A copy of the app and its tests among the tools, where Node finds its modules.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir_in(tools()).expect("a folder");
-    for part in ["assets/gate", "assets/gate/vendor", "tests/gate"] {
-        let to = folder.path().join(part);
-        std::fs::create_dir_all(&to).expect("a folder");
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join(part);
-        for entry in std::fs::read_dir(&from).expect(part) {
-            let path = entry.expect(part).path();
-            if path.is_file() {
-                std::fs::copy(&path, to.join(path.file_name().expect("a name"))).expect(part);
-            }
-        }
+    for part in ["assets/gate", "tests/gate"] {
+        copy(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join(part),
+            &folder.path().join(part),
+        );
     }
     // Older versions of Node take a file that ends in .js for CommonJS.
     std::fs::write(folder.path().join("package.json"), r#"{"type":"module"}"#).expect("written");
     folder
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let to = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            std::fs::copy(&path, to).expect("a file");
+        }
+    }
 }
 
 #[track_caller]
@@ -80,6 +89,41 @@ fn the_gate_app_has_no_errors_of_type() {
     run(Command::new(tools().join("node_modules/.bin/tsc"))
         .arg("--project")
         .arg(project));
+}
+
+#[test]
+fn the_gate_app_is_formatted_and_has_no_lints() {
+    let folder = folder();
+    let modules = ["app.js", "core", "io", "ui"].map(|part| format!("assets/gate/{part}"));
+    let run_on = |tool: &str, arguments: &[&str], paths: &[String]| {
+        let mut command = Command::new(tools().join("node_modules/.bin").join(tool));
+        command.current_dir(&folder).args(arguments).args(paths);
+        run(&mut command);
+    };
+    let config = "tests/gate/eslint.config.mjs";
+    let tests = ["tests/gate".to_owned()];
+    let lint = ["--config", config, "--max-warnings", "0"];
+    run_on("eslint", &lint, &[&modules[..], &tests].concat());
+    let format = ["--config", "tests/gate/prettier.json", "--check"];
+    run_on("prettier", &format, &modules);
+}
+
+/// The value of a custom property, where a style sheet sets it first.
+fn token<'a>(sheet: &'a str, name: &str) -> Option<&'a str> {
+    let (_, after) = sheet.split_once(&format!(" --{name}: "))?;
+    after.split_once(';').map(|(value, _)| value)
+}
+
+#[test]
+fn the_gate_and_the_console_have_the_same_colours_for_the_same_meaning() {
+    let read = |path| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
+    let [gate, console] =
+        ["assets/gate/style.css", "assets/static/console.css"].map(|path| read(path).expect(path));
+    for name in ["accent", "on-accent", "good", "warn", "bad"] {
+        let value = token(&gate, name);
+        assert!(value.is_some_and(|value| value.starts_with("light-dark(")));
+        assert_eq!(value, token(&console, name), "--{name}");
+    }
 }
 
 /// What a gate says at its end.

@@ -1,5 +1,5 @@
 //! The law for gates that are offline: every combination of facts with the verdict that `judge` gives,
-//! in `tests/gate/judge.json`. `assets/gate/judge.js` is held against the same file (`tests/gate`).
+//! in `tests/gate/judge.json`. `assets/gate/core/judge.js` is held against the same file (`tests/gate`).
 
 use super::{
     AccessRules, CheckInFacts, Entry, Passage, Per, Place, Position, PresenceState, Room, RuleSet,

@@ -17,7 +17,7 @@ const LIST_MAX: usize = 200;
 /// The longest type, in characters.
 const TYPE_MAX_CHARS: usize = 255;
 
-/// The form in which types are compared: in lower case and without marks, as `foldType` of `assets/gate/fold.js`
+/// The form in which types are compared: in lower case and without marks, as `foldType` of `assets/gate/core/fold.js`
 /// gives it; `tests/gate/fold.json` holds both together.
 pub fn folded(name: &str) -> String {
     let letters = name.chars().flat_map(char::to_lowercase);

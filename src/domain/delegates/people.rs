@@ -1,6 +1,6 @@
 //! Finds attendees by what somebody types: names in any order and spelling, companies, parts of addresses and
 //! codes, phone numbers; the likeliest first. The index gives candidates, a bounded number for each way to read
-//! the words; their texts are folded again and ranked (`rank.rs`). `assets/gate/find.js` ranks a gate's own list alike.
+//! the words; their texts are folded again and ranked (`rank.rs`). `assets/gate/core/find.js` ranks a gate's own list alike.
 
 use super::{
     FIELDS,

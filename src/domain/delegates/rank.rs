@@ -1,5 +1,5 @@
 //! How well an attendee's texts fit the words that somebody typed: a code, whole words, beginnings, other spellings,
-//! parts, typos, in this order. `assets/gate/find.js` ranks alike.
+//! parts, typos, in this order. `assets/gate/core/find.js` ranks alike.
 
 use crate::types::fold::{self, alternative};
 

@@ -23,6 +23,10 @@ pub static VERSION: LazyLock<String> = LazyLock::new(|| {
     secret::hex(&digest.finalize()[..8])
 });
 
+/// The service worker, by its name among the files. Its address stays `/gate/worker.js`: pages of earlier versions register it
+/// there.
+const WORKER: &str = "io/worker.js";
+
 /// The page, with the addresses of its files below their version.
 pub fn page() -> String {
     let page = Files::get("index.html").map(|file| file.data.into_owned());
@@ -33,9 +37,9 @@ pub fn page() -> String {
 /// The service worker, above its text what it keeps.
 pub fn worker() -> String {
     let files: Vec<_> = Files::iter()
-        .filter(|name| name != "worker.js" && !name.contains("LICENSE"))
+        .filter(|name| name != WORKER && !name.contains("LICENSE"))
         .collect();
-    let worker = Files::get("worker.js").map(|file| file.data.into_owned());
+    let worker = Files::get(WORKER).map(|file| file.data.into_owned());
     let worker = String::from_utf8(worker.unwrap_or_default()).unwrap_or_default();
     format!(
         "const VERSION = {};\nconst FILES = {};\n{worker}",

@@ -18,4 +18,6 @@ pub mod fleet;
 mod list;
 mod place;
 mod schemas;
+#[cfg(test)]
+mod shared;
 pub mod walk_in;

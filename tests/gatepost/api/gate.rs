@@ -272,12 +272,14 @@ fn the_app_comes_with_the_server_all_files_of_one_version() {
     // Whatever is in the folder, but the worker itself and licences.
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/gate");
     let mut files = Vec::new();
-    for (below, path) in [("", folder.clone()), ("vendor/", folder.join("vendor"))] {
-        for entry in std::fs::read_dir(path).expect("a folder") {
+    for below in ["", "core/", "io/", "ui/", "vendor/"] {
+        for entry in std::fs::read_dir(folder.join(below)).expect("a folder") {
             let entry = entry.expect("a file");
             let name = format!("{below}{}", entry.file_name().to_string_lossy());
-            let is_kept =
-                entry.path().is_file() && name != "worker.js" && !name.contains("LICENSE");
+            if entry.path().is_dir() {
+                continue;
+            }
+            let is_kept = name != "io/worker.js" && !name.contains("LICENSE");
             if is_kept {
                 assert_eq!(get(&format!("/gate/{version}/{name}")).0, 200, "{name}");
                 files.push(name);

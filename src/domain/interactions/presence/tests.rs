@@ -458,3 +458,60 @@ fn who_enters_another_room_has_left_the_first() {
     let elsewhere = [at("check-in", 2, 1), at("check-in", 5, 2)];
     assert_eq!(inside("elsewhere.db", &elsewhere), [0, 1, 2, 5]);
 }
+
+/// Every order of up to five check-ins and check-outs at one place, with whether somebody is inside after it, and how often
+/// they entered: `tests/gate/shared.test.mjs` holds the gate's own list to the same.
+#[test]
+fn what_scans_leave_of_presence_is_written_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut law = Vec::new();
+    for length in 1..=5 {
+        for order in 0..1_u32 << length {
+            let scans: Vec<_> = (0..length)
+                .map(|at| {
+                    if order >> at & 1 == 0 {
+                        "check-in"
+                    } else {
+                        "check-out"
+                    }
+                })
+                .collect();
+            let happened: Vec<_> = (0..).zip(&scans).map(|(at, kind)| scan(kind, at)).collect();
+            let file = file(
+                &folder.path().join(format!("{length}-{order}.db")),
+                &happened,
+            );
+            let cache = DeviceCache::default();
+            let doors = cache.doors(&file).unwrap();
+            let history = History::of(&file, &cache, DelegateId(1)).unwrap();
+            let entries = entries(&file, &doors, &history, DelegateId(1), DeviceId(5), 100);
+            let is_inside = history.at(DeviceId(5)).is_inside();
+            law.push(serde_json::json!([scans, is_inside, entries.unwrap()]));
+        }
+    }
+    let fresh = serde_json::to_string(&law)
+        .unwrap()
+        .replace("],[[", "],\n[[")
+        + "\n";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gate/presence.json");
+    if std::env::var_os("INSTA_UPDATE").is_some_and(|update| update == "always") {
+        std::fs::write(path, &fresh).unwrap();
+    }
+    assert!(
+        std::fs::read_to_string(path).unwrap_or_default() == fresh,
+        "tests/gate/presence.json is stale: run this test with INSTA_UPDATE=always, then tests/gate"
+    );
+}
+
+/// A scan of the first attendee at the place by itself.
+fn scan(kind: &'static str, at: i64) -> Happened {
+    Happened {
+        kind,
+        first: Some(1),
+        second: None,
+        device: Some(5),
+        recorded_at: at,
+        created_at: at,
+        order_at: None,
+    }
+}

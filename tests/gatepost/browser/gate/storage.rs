@@ -146,7 +146,7 @@ fn a_kiosk_takes_a_new_version_while_nobody_uses_it() {
     update(
         &venue,
         &network,
-        "kiosk-texts.js",
+        "core/kiosk-texts.js",
         "Scan your ticket",
         "Scan it as version two",
     );
@@ -174,7 +174,7 @@ fn a_new_version_waits_for_the_queue_and_loses_nothing() {
     update(
         &venue,
         &network,
-        "texts-en.js",
+        "core/texts-en.js",
         "Ready to scan",
         "Ready as version two",
     );

@@ -215,7 +215,7 @@ pub fn enter_all(gate: &Browser, codes: &Value, enter: &str) -> Vec<Verdict> {
                 if (performance.now() - begun > 30_000) throw new Error(`no verdict for ${{code.slice(0, 99)}}`);
                 await new Promise((next) => setTimeout(next, 2));
             }}
-            const kind = verdict.className.replace('verdict ', '');
+            const kind = verdict.classList[1];
             return {{ kind, text: verdict.innerText.toWellFormed(), ms: performance.now() - begun }};
          }};
          (async () => {{
