@@ -1,14 +1,47 @@
--- The whole current schema of a Gatepost file; a fresh file runs exactly this.
+-- The whole current schema of a Gatepost file; a fresh file runs exactly this, and then what every file begins
+-- with (src/db/migrations/messages.sql, reports.sql and reports_readers.sql).
 -- Older files get here through src/db/migrations/, and a test compares the two ways.
 --
 -- Times are Unix milliseconds UTC. JSON is kept as text. A record that can be deleted softly has
 -- deleted_at; its unique codes are unique among the records that are not deleted, so that a code
 -- is free again once its holder is gone.
 
+-- # Settings and numbers
+
 CREATE TABLE settings (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL CHECK (json_valid(value))
 ) STRICT, WITHOUT ROWID;
+
+-- Numbers that outlive a restart: 'order', the position that was given last in the order of events;
+-- 'automations', the newest interaction that automations have seen; 'moves', which grows when a place with
+-- people inside is moved, deleted or restored, or its `oneAtATime` changes, or a device becomes a door or is none any
+-- more, and 'moves_counted', up to which of them those inside were counted anew; 'day_begins' and 'day_ends', the day
+-- that daily entry goes by (src/domain/interactions/days.rs); 'file', by which a file and its copies are known from
+-- others, and 'in use', a number of whoever has the file open to write, which the lock file has, too
+-- (src/db/usage.rs); 'file interaction' and 'file change', which the file has at least without its log
+-- (src/db/moments.rs).
+CREATE TABLE counters (
+    name  TEXT PRIMARY KEY,
+    value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Secret keys of this file: 'hashes' is for what must not be kept but recognised, 'messages' signs the addresses of pictures in
+-- e-mails (whoever opens one has opened the e-mail).
+CREATE TABLE keys (
+    name TEXT PRIMARY KEY,
+    key  BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The picture that apps and the console show.
+CREATE TABLE logo (
+    id           INTEGER PRIMARY KEY CHECK (id = 1),
+    content_type TEXT NOT NULL,
+    content      BLOB NOT NULL,
+    updated_at   INTEGER NOT NULL
+) STRICT;
+
+-- # Attendees
 
 -- AUTOINCREMENT throughout: an id that was printed on a badge or stored by an app must never come
 -- to mean somebody else.
@@ -59,6 +92,88 @@ CREATE INDEX delegates_type ON delegates (delegate_type) WHERE delegate_type IS 
 CREATE INDEX delegates_deleted ON delegates (deleted_at, barcode, rfid, external_id, public_id, code, uhf_id, slug)
     WHERE deleted_at IS NOT NULL;
 
+-- A few bytes a row: passing over half a million of them takes milliseconds. With deleted_at in it,
+-- SQLite need not look for the row itself.
+CREATE INDEX delegates_alive ON delegates (id, deleted_at) WHERE deleted_at IS NULL;
+
+CREATE TRIGGER delegates_take_part BEFORE DELETE ON delegates
+WHEN EXISTS (SELECT 1 FROM interactions WHERE first_delegate_id = OLD.id)
+    OR EXISTS (SELECT 1 FROM interactions WHERE second_delegate_id = OLD.id)
+    OR EXISTS (SELECT 1 FROM interactions WHERE third_delegate_id = OLD.id)
+BEGIN
+    SELECT RAISE(ABORT, 'this delegate takes part in an interaction');
+END;
+
+CREATE TRIGGER delegates_search_insert AFTER INSERT ON delegates BEGIN
+    INSERT OR IGNORE INTO delegates_search_pending (id, is_indexed) VALUES (new.id, 0);
+END;
+CREATE TRIGGER delegates_search_delete AFTER DELETE ON delegates BEGIN
+    INSERT OR IGNORE INTO delegates_search_pending
+    VALUES (old.id, 1, old.first_name, old.last_name, old.email, old.phone, old.job_title, old.company, old.barcode, old.external_id);
+END;
+CREATE TRIGGER delegates_search_update
+AFTER UPDATE OF first_name, last_name, email, phone, job_title, company, barcode, external_id ON delegates
+WHEN (old.first_name, old.last_name, old.email, old.phone, old.job_title, old.company, old.barcode, old.external_id)
+    IS NOT (new.first_name, new.last_name, new.email, new.phone, new.job_title, new.company, new.barcode, new.external_id)
+BEGIN
+    INSERT OR IGNORE INTO delegates_search_pending
+    VALUES (old.id, 1, old.first_name, old.last_name, old.email, old.phone, old.job_title, old.company, old.barcode, old.external_id);
+END;
+
+-- Finds any three letters in a row of a delegate's folded texts (src/types/fold.rs); what it finds is compared again
+-- with the row itself. Deleted records are in it, so that the console finds those too.
+CREATE VIRTUAL TABLE delegates_search USING fts5 (
+    first_name, last_name, email, phone, job_title, company, barcode, external_id,
+    content = '', tokenize = 'trigram case_sensitive 1', detail = 'column', columnsize = 0
+);
+
+-- Rows that changed and what the index has of them; Gatepost writes the index by it before it commits
+-- (src/db/search_index.rs). SQLite cannot fold, and another program that writes the file need not.
+CREATE TABLE delegates_search_pending (
+    id          INTEGER PRIMARY KEY,
+    is_indexed  INTEGER NOT NULL,
+    first_name  TEXT,
+    last_name   TEXT,
+    email       TEXT,
+    phone       TEXT,
+    job_title   TEXT,
+    company     TEXT,
+    barcode     TEXT,
+    external_id TEXT
+) STRICT;
+
+-- Codes of lost badges: nobody gets in with one, and nobody else may be given it.
+CREATE TABLE blocked_codes (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind        TEXT NOT NULL,
+    value       TEXT NOT NULL,
+    delegate_id INTEGER NOT NULL REFERENCES delegates (id) ON DELETE CASCADE,
+    reason      TEXT NOT NULL,
+    actor       TEXT NOT NULL,
+    at          INTEGER NOT NULL,
+    UNIQUE (kind, value)
+) STRICT;
+CREATE INDEX blocked_codes_delegate ON blocked_codes (delegate_id);
+
+-- What a gate shows when a delegate is scanned.
+CREATE TABLE gate_notes (
+    delegate_id INTEGER PRIMARY KEY REFERENCES delegates (id) ON DELETE CASCADE,
+    level       TEXT NOT NULL CHECK (level IN ('info', 'warning', 'stop')),
+    note        TEXT NOT NULL,
+    actor       TEXT NOT NULL,
+    updated_at  INTEGER NOT NULL
+) STRICT;
+
+-- A named value per delegate or device: a read-only SQL scalar over :id that searches use (st).
+CREATE TABLE statements (
+    name        TEXT PRIMARY KEY,
+    record_type TEXT NOT NULL CHECK (record_type IN ('delegate', 'device')),
+    label       TEXT,
+    sql         TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- # Places
+
 -- A room, a session, a reader, an app, a product; an event is a device whose device_type is 'event'.
 CREATE TABLE devices (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -97,6 +212,91 @@ CREATE INDEX devices_parent ON devices (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX devices_type ON devices (device_type);
 -- Few, so that all can be read at once (src/domain/devices/doors.rs).
 CREATE INDEX devices_doors ON devices (parent_id) WHERE device_type = 'door';
+
+CREATE TRIGGER devices_take_part BEFORE DELETE ON devices
+WHEN EXISTS (SELECT 1 FROM interactions WHERE first_device_id = OLD.id)
+    OR EXISTS (SELECT 1 FROM interactions WHERE second_device_id = OLD.id)
+    OR EXISTS (SELECT 1 FROM interactions WHERE third_device_id = OLD.id)
+BEGIN
+    SELECT RAISE(ABORT, 'this device takes part in an interaction');
+END;
+
+-- A door has nobody inside; those who came in by it are inside its place.
+CREATE TRIGGER devices_moved AFTER UPDATE OF parent_id, deleted_at, device_type ON devices
+WHEN (old.parent_id IS NOT new.parent_id OR (old.deleted_at IS NULL) IS NOT (new.deleted_at IS NULL)
+        OR (old.device_type IS NOT new.device_type AND ('door' IN (old.device_type, new.device_type)
+            OR 'event' IN (old.device_type, new.device_type))))
+    AND ('door' IN (old.device_type, new.device_type) OR EXISTS (SELECT 1 FROM occupancy WHERE device_id = new.id))
+BEGIN
+    INSERT INTO counters (name, value) VALUES ('moves', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1;
+END;
+
+CREATE TRIGGER devices_one_at_a_time AFTER UPDATE OF data ON devices
+WHEN iif(json_valid(old.data), old.data ->> '$.Access.oneAtATime', NULL)
+    IS NOT iif(json_valid(new.data), new.data ->> '$.Access.oneAtATime', NULL)
+    AND EXISTS (SELECT 1 FROM occupancy WHERE device_id = new.id)
+BEGIN
+    INSERT INTO counters (name, value) VALUES ('moves', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1;
+END;
+
+CREATE TRIGGER devices_everybody_out_made AFTER INSERT ON devices
+WHEN iif(json_valid(new.data), new.data ->> '$.Access.everybodyOutAt', NULL) IS NOT NULL
+BEGIN
+    INSERT INTO everybody_out (device_id, since, handled_to) VALUES (new.id, new.updated_at, new.updated_at);
+END;
+-- Another time, and a place that was restored, begin anew.
+CREATE TRIGGER devices_everybody_out_changed AFTER UPDATE OF data, deleted_at ON devices
+WHEN iif(json_valid(old.data) AND old.deleted_at IS NULL, old.data ->> '$.Access.everybodyOutAt', NULL)
+    IS NOT iif(json_valid(new.data) AND new.deleted_at IS NULL, new.data ->> '$.Access.everybodyOutAt', NULL)
+BEGIN
+    DELETE FROM everybody_out WHERE device_id = new.id;
+    INSERT INTO everybody_out (device_id, since, handled_to)
+    SELECT new.id, new.updated_at, new.updated_at
+    WHERE iif(json_valid(new.data) AND new.deleted_at IS NULL, new.data ->> '$.Access.everybodyOutAt', NULL) IS NOT NULL;
+END;
+
+-- The document of `app_config` names a device by its code, and what is set for a device is meant for that device: it
+-- follows the code, whoever changes that. What apps are told stays the same, so there is no new
+-- version, and older ones stay as they were published.
+CREATE TRIGGER app_config_follows_code AFTER UPDATE OF code ON devices
+WHEN OLD.code IS NOT NEW.code AND OLD.deleted_at IS NULL AND NEW.deleted_at IS NULL
+BEGIN
+    UPDATE app_config SET document = json_set(document, '$.byDevice', (
+        SELECT json_group_object(iif(key = OLD.code, NEW.code, key), json(value))
+        FROM json_each(document, '$.byDevice') WHERE key IS NOT NEW.code))
+    WHERE version = (SELECT max(version) FROM app_config)
+        AND OLD.code IN (SELECT key FROM json_each(document, '$.byDevice'));
+    UPDATE app_config_draft SET document = json_set(document, '$.byDevice', (
+        SELECT json_group_object(iif(key = OLD.code, NEW.code, key), json(value))
+        FROM json_each(document, '$.byDevice') WHERE key IS NOT NEW.code))
+    WHERE OLD.code IN (SELECT key FROM json_each(document, '$.byDevice'));
+END;
+
+-- Places with `everybodyOutAt`, and how far it was carried out (src/domain/interactions/everybody_out).
+CREATE TABLE everybody_out (
+    device_id  INTEGER PRIMARY KEY REFERENCES devices (id) ON DELETE CASCADE,
+    -- The moment comes each day from then on.
+    since      INTEGER NOT NULL,
+    -- At every moment up to then everybody left.
+    handled_to INTEGER NOT NULL,
+    -- The time zone in which it was so; NULL before the first look.
+    zone       TEXT
+) STRICT;
+
+-- How many delegates are inside a device now, there or at anything below it, counted with every
+-- interaction; device 0 stands for the whole venue.
+CREATE TABLE occupancy (
+    device_id INTEGER PRIMARY KEY,
+    inside    INTEGER NOT NULL
+) STRICT;
+
+-- Places that took everybody before an upgrade and take the registered alone since, because of a
+-- place above; the dashboard shows them until an administrator has seen it.
+CREATE TABLE closed_by_upgrade (
+    device_id INTEGER PRIMARY KEY REFERENCES devices (id) ON DELETE CASCADE
+) STRICT;
+
+-- # Interactions
 
 -- What happened, once and for all: rows are written and deleted, never changed.
 --
@@ -157,34 +357,6 @@ CREATE INDEX interactions_user ON interactions (user_id) WHERE user_id IS NOT NU
 -- What came in more than a minute after it happened: activity lists it by then, and all others by id.
 CREATE INDEX interactions_late ON interactions (moment) WHERE created_at - moment > 60000;
 
-CREATE TRIGGER delegates_take_part BEFORE DELETE ON delegates
-WHEN EXISTS (SELECT 1 FROM interactions WHERE first_delegate_id = OLD.id)
-    OR EXISTS (SELECT 1 FROM interactions WHERE second_delegate_id = OLD.id)
-    OR EXISTS (SELECT 1 FROM interactions WHERE third_delegate_id = OLD.id)
-BEGIN
-    SELECT RAISE(ABORT, 'this delegate takes part in an interaction');
-END;
-CREATE TRIGGER devices_take_part BEFORE DELETE ON devices
-WHEN EXISTS (SELECT 1 FROM interactions WHERE first_device_id = OLD.id)
-    OR EXISTS (SELECT 1 FROM interactions WHERE second_device_id = OLD.id)
-    OR EXISTS (SELECT 1 FROM interactions WHERE third_device_id = OLD.id)
-BEGIN
-    SELECT RAISE(ABORT, 'this device takes part in an interaction');
-END;
-
--- How many delegates are inside a device now, there or at anything below it, counted with every
--- interaction; device 0 stands for the whole venue.
-CREATE TABLE occupancy (
-    device_id INTEGER PRIMARY KEY,
-    inside    INTEGER NOT NULL
-) STRICT;
-
--- Places that took everybody before an upgrade and take the registered alone since, because of a
--- place above; the dashboard shows them until an administrator has seen it.
-CREATE TABLE closed_by_upgrade (
-    device_id INTEGER PRIMARY KEY REFERENCES devices (id) ON DELETE CASCADE
-) STRICT;
-
 -- Nonces live as long as the file; they outlive their interaction, so that a resend never creates
 -- it a second time. Below zero: a row of `refusals`.
 CREATE TABLE nonces (
@@ -194,65 +366,6 @@ CREATE TABLE nonces (
     interaction_id INTEGER NOT NULL,
     PRIMARY KEY (client_id, nonce)
 ) STRICT, WITHOUT ROWID;
-
--- Nonces of interactions of people who were erased, keyed hashes alone (contract §8): a resend still
--- creates nothing. The key stands in the file too; it keeps hashes from being looked up in a list.
-CREATE TABLE erased_nonces (
-    client_id   INTEGER NOT NULL,
-    hash        BLOB NOT NULL,
-    fingerprint BLOB NOT NULL,
-    PRIMARY KEY (client_id, hash)
-) STRICT, WITHOUT ROWID;
-
--- Who was erased, so that it can be done again in a backup that takes the file's place: which record,
--- and a salted hash of its id and of the moment at which it was made. The id alone will not do: a file
--- that went back to an older state may give it again.
-CREATE TABLE erasures (
-    record_type TEXT NOT NULL CHECK (record_type IN ('delegate', 'user')),
-    record_id   INTEGER NOT NULL,
-    salt        BLOB NOT NULL,
-    hash        BLOB NOT NULL,
-    at          INTEGER NOT NULL,
-    -- When the file was compacted after it, which removes the last traces.
-    wiped_at    INTEGER,
-    PRIMARY KEY (record_type, record_id, hash)
-) STRICT, WITHOUT ROWID;
-
--- Secret keys of this file: 'hashes' is for what must not be kept but recognised, 'messages' signs the addresses of pictures in
--- e-mails (whoever opens one has opened the e-mail).
-CREATE TABLE keys (
-    name TEXT PRIMARY KEY,
-    key  BLOB NOT NULL
-) STRICT, WITHOUT ROWID;
-
--- Answers under an Idempotency-Key. A batch is written in slices, each with its part of the answer.
-CREATE TABLE idempotency_keys (
-    id          INTEGER PRIMARY KEY,
-    client_id   INTEGER NOT NULL,
-    key         TEXT NOT NULL,
-    operation   TEXT NOT NULL,
-    fingerprint BLOB NOT NULL,
-    created_at  INTEGER NOT NULL,
-    UNIQUE (client_id, key)
-) STRICT;
-CREATE INDEX idempotency_keys_created ON idempotency_keys (created_at);
-
-CREATE TABLE idempotency_parts (
-    key_id INTEGER NOT NULL REFERENCES idempotency_keys (id) ON DELETE CASCADE,
-    part   INTEGER NOT NULL,
-    -- How many items of the request are done with this part.
-    done   INTEGER NOT NULL,
-    status INTEGER NOT NULL,
-    body   TEXT NOT NULL,
-    PRIMARY KEY (key_id, part)
-) STRICT, WITHOUT ROWID;
-
--- A value that several interactions of a batch share stands here once.
-CREATE TABLE shared_values (
-    id     INTEGER PRIMARY KEY,
-    digest BLOB NOT NULL UNIQUE,
-    value  TEXT NOT NULL
-) STRICT;
 
 -- Interactions that the rules or an unknown code kept out: what the crew looks at when a guest
 -- complains. And scans of unknown codes that a gate had admitted before it asked, until somebody has the code:
@@ -282,6 +395,16 @@ CREATE INDEX refusals_user ON refusals (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX refusals_late ON refusals (recorded_at) WHERE at - recorded_at > 60000;
 CREATE INDEX refusals_admitted ON refusals (substr(delegate, instr(delegate, ':') + 1)) WHERE admitted = 1;
 
+-- Interactions that a gate let through and the rules would not have.
+CREATE TABLE conflicts (
+    id             INTEGER PRIMARY KEY AUTOINCREMENT,
+    at             INTEGER NOT NULL,
+    interaction_id INTEGER NOT NULL REFERENCES interactions (id) ON DELETE CASCADE,
+    code           INTEGER NOT NULL,
+    message        TEXT NOT NULL
+) STRICT;
+CREATE INDEX conflicts_interaction ON conflicts (interaction_id);
+
 -- Tags that readers saw and no attendee had, until one gets it as `uhfId`.
 CREATE TABLE unknown_tags (
     -- Hexadecimal, upper case.
@@ -297,15 +420,34 @@ CREATE TABLE unknown_tags (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX unknown_tags_last ON unknown_tags (last_at);
 
--- Interactions that a gate let through and the rules would not have.
-CREATE TABLE conflicts (
-    id             INTEGER PRIMARY KEY AUTOINCREMENT,
-    at             INTEGER NOT NULL,
-    interaction_id INTEGER NOT NULL REFERENCES interactions (id) ON DELETE CASCADE,
-    code           INTEGER NOT NULL,
-    message        TEXT NOT NULL
+-- A value that several interactions of a batch share stands here once.
+CREATE TABLE shared_values (
+    id     INTEGER PRIMARY KEY,
+    digest BLOB NOT NULL UNIQUE,
+    value  TEXT NOT NULL
 ) STRICT;
-CREATE INDEX conflicts_interaction ON conflicts (interaction_id);
+
+-- Evacuations: of a place and all below it, or of the whole venue. Each begins with nobody ticked as safe.
+CREATE TABLE evacuations (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- NULL: the whole venue.
+    device_id  INTEGER REFERENCES devices (id) ON DELETE CASCADE,
+    started_at INTEGER NOT NULL,
+    actor      TEXT NOT NULL,
+    ended_at   INTEGER
+) STRICT;
+
+-- Who was seen outside, and by whom. This is no check-out.
+CREATE TABLE evacuation_safe (
+    evacuation_id INTEGER NOT NULL REFERENCES evacuations (id) ON DELETE CASCADE,
+    delegate_id   INTEGER NOT NULL REFERENCES delegates (id) ON DELETE CASCADE,
+    at            INTEGER NOT NULL,
+    actor         TEXT NOT NULL,
+    PRIMARY KEY (evacuation_id, delegate_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX evacuation_safe_delegate ON evacuation_safe (delegate_id);
+
+-- # History and erasure
 
 -- Every change to a record that can change: who, what, before and after. What only `changes` tells has
 -- a number here and no row. Sorted by id, which the
@@ -332,6 +474,7 @@ CREATE INDEX audit_undone_order ON audit (id)
     WHERE action = 'delete' AND record_type = 'interaction';
 CREATE INDEX audit_undone_delegate ON audit (json_extract(before, '$.firstDelegate.id'))
     WHERE action = 'delete' AND record_type = 'interaction';
+
 -- Changes that neither the audit nor interactions tell: records that an import made or took back, purchases,
 -- blocked codes, what went with a person who was erased, and records that show something else because of
 -- another; and without its content what the audit had of records that are gone for good, where a webhook still
@@ -344,6 +487,31 @@ CREATE TABLE changes (
     record_type    TEXT NOT NULL,
     record_id      INTEGER
 ) STRICT;
+
+-- Who was erased, so that it can be done again in a backup that takes the file's place: which record,
+-- and a salted hash of its id and of the moment at which it was made. The id alone will not do: a file
+-- that went back to an older state may give it again.
+CREATE TABLE erasures (
+    record_type TEXT NOT NULL CHECK (record_type IN ('delegate', 'user')),
+    record_id   INTEGER NOT NULL,
+    salt        BLOB NOT NULL,
+    hash        BLOB NOT NULL,
+    at          INTEGER NOT NULL,
+    -- When the file was compacted after it, which removes the last traces.
+    wiped_at    INTEGER,
+    PRIMARY KEY (record_type, record_id, hash)
+) STRICT, WITHOUT ROWID;
+
+-- Nonces of interactions of people who were erased, keyed hashes alone (contract §8): a resend still
+-- creates nothing. The key stands in the file too; it keeps hashes from being looked up in a list.
+CREATE TABLE erased_nonces (
+    client_id   INTEGER NOT NULL,
+    hash        BLOB NOT NULL,
+    fingerprint BLOB NOT NULL,
+    PRIMARY KEY (client_id, hash)
+) STRICT, WITHOUT ROWID;
+
+-- # Clients and users
 
 CREATE TABLE clients (
     id                 INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -396,274 +564,83 @@ CREATE INDEX tokens_client ON tokens (client_id);
 CREATE INDEX tokens_user ON tokens (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX tokens_expires ON tokens (expires_at);
 
--- A few bytes a row: passing over half a million of them takes milliseconds. With deleted_at in it,
--- SQLite need not look for the row itself.
-CREATE INDEX delegates_alive ON delegates (id, deleted_at) WHERE deleted_at IS NULL;
+-- A user's authenticator app (TOTP, RFC 6238). The secret cannot be hashed, as codes are computed
+-- from it; recovery codes are random and long, and hashed (SHA-256).
+CREATE TABLE second_factors (
+    user_id    INTEGER PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
+    secret     BLOB NOT NULL,
+    -- The newest time step that a code was taken for: no code is taken twice.
+    used_step  INTEGER NOT NULL,
+    recovery   TEXT NOT NULL CHECK (json_valid(recovery)),
+    created_at INTEGER NOT NULL
+) STRICT;
 
--- Numbers that outlive a restart: 'order', the position that was given last in the order of events;
--- 'automations', the newest interaction that automations have seen; 'moves', which grows when a place with
--- people inside is moved, deleted or restored, or its `oneAtATime` changes, or a device becomes a door or is none any
--- more, and 'moves_counted', up to which of them those inside were counted anew; 'day_begins' and 'day_ends', the day
--- that daily entry goes by (src/domain/interactions/days.rs); 'file', by which a file and its copies are known from
--- others, and 'in use', a number of whoever has the file open to write, which the lock file has, too
--- (src/db/usage.rs); 'file interaction' and 'file change', which the file has at least without its log
--- (src/db/moments.rs).
-CREATE TABLE counters (
-    name  TEXT PRIMARY KEY,
-    value INTEGER NOT NULL
+-- One-time passwords: the newest of each e-mail address, whether somebody has that address or not, so
+-- that nothing tells. Both are hashed: the address under the file's key, the code (argon2id, PHC
+-- string) slowly, as it is short. It goes when it is used, and soon after it ended.
+CREATE TABLE one_time_passwords (
+    address    BLOB PRIMARY KEY,
+    code_hash  TEXT NOT NULL,
+    -- How often it was guessed at, right or wrong.
+    tries      INTEGER NOT NULL DEFAULT 0,
+    expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX one_time_passwords_expires ON one_time_passwords (expires_at);
 
--- A door has nobody inside; those who came in by it are inside its place.
-CREATE TRIGGER devices_moved AFTER UPDATE OF parent_id, deleted_at, device_type ON devices
-WHEN (old.parent_id IS NOT new.parent_id OR (old.deleted_at IS NULL) IS NOT (new.deleted_at IS NULL)
-        OR (old.device_type IS NOT new.device_type AND ('door' IN (old.device_type, new.device_type)
-            OR 'event' IN (old.device_type, new.device_type))))
-    AND ('door' IN (old.device_type, new.device_type) OR EXISTS (SELECT 1 FROM occupancy WHERE device_id = new.id))
-BEGIN
-    INSERT INTO counters (name, value) VALUES ('moves', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1;
-END;
-
-CREATE TRIGGER devices_one_at_a_time AFTER UPDATE OF data ON devices
-WHEN iif(json_valid(old.data), old.data ->> '$.Access.oneAtATime', NULL)
-    IS NOT iif(json_valid(new.data), new.data ->> '$.Access.oneAtATime', NULL)
-    AND EXISTS (SELECT 1 FROM occupancy WHERE device_id = new.id)
-BEGIN
-    INSERT INTO counters (name, value) VALUES ('moves', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1;
-END;
-
--- Places with `everybodyOutAt`, and how far it was carried out (src/domain/interactions/everybody_out).
-CREATE TABLE everybody_out (
-    device_id  INTEGER PRIMARY KEY REFERENCES devices (id) ON DELETE CASCADE,
-    -- The moment comes each day from then on.
-    since      INTEGER NOT NULL,
-    -- At every moment up to then everybody left.
-    handled_to INTEGER NOT NULL,
-    -- The time zone in which it was so; NULL before the first look.
-    zone       TEXT
-) STRICT;
-
-CREATE TRIGGER devices_everybody_out_made AFTER INSERT ON devices
-WHEN iif(json_valid(new.data), new.data ->> '$.Access.everybodyOutAt', NULL) IS NOT NULL
-BEGIN
-    INSERT INTO everybody_out (device_id, since, handled_to) VALUES (new.id, new.updated_at, new.updated_at);
-END;
--- Another time, and a place that was restored, begin anew.
-CREATE TRIGGER devices_everybody_out_changed AFTER UPDATE OF data, deleted_at ON devices
-WHEN iif(json_valid(old.data) AND old.deleted_at IS NULL, old.data ->> '$.Access.everybodyOutAt', NULL)
-    IS NOT iif(json_valid(new.data) AND new.deleted_at IS NULL, new.data ->> '$.Access.everybodyOutAt', NULL)
-BEGIN
-    DELETE FROM everybody_out WHERE device_id = new.id;
-    INSERT INTO everybody_out (device_id, since, handled_to)
-    SELECT new.id, new.updated_at, new.updated_at
-    WHERE iif(json_valid(new.data) AND new.deleted_at IS NULL, new.data ->> '$.Access.everybodyOutAt', NULL) IS NOT NULL;
-END;
-
--- Finds any three letters in a row of a delegate's folded texts (src/types/fold.rs); what it finds is compared again
--- with the row itself. Deleted records are in it, so that the console finds those too.
-CREATE VIRTUAL TABLE delegates_search USING fts5 (
-    first_name, last_name, email, phone, job_title, company, barcode, external_id,
-    content = '', tokenize = 'trigram case_sensitive 1', detail = 'column', columnsize = 0
-);
-
--- Rows that changed and what the index has of them; Gatepost writes the index by it before it commits
--- (src/db/search_index.rs). SQLite cannot fold, and another program that writes the file need not.
-CREATE TABLE delegates_search_pending (
-    id          INTEGER PRIMARY KEY,
-    is_indexed  INTEGER NOT NULL,
-    first_name  TEXT,
-    last_name   TEXT,
-    email       TEXT,
-    phone       TEXT,
-    job_title   TEXT,
-    company     TEXT,
-    barcode     TEXT,
-    external_id TEXT
-) STRICT;
-CREATE TRIGGER delegates_search_insert AFTER INSERT ON delegates BEGIN
-    INSERT OR IGNORE INTO delegates_search_pending (id, is_indexed) VALUES (new.id, 0);
-END;
-CREATE TRIGGER delegates_search_delete AFTER DELETE ON delegates BEGIN
-    INSERT OR IGNORE INTO delegates_search_pending
-    VALUES (old.id, 1, old.first_name, old.last_name, old.email, old.phone, old.job_title, old.company, old.barcode, old.external_id);
-END;
-CREATE TRIGGER delegates_search_update
-AFTER UPDATE OF first_name, last_name, email, phone, job_title, company, barcode, external_id ON delegates
-WHEN (old.first_name, old.last_name, old.email, old.phone, old.job_title, old.company, old.barcode, old.external_id)
-    IS NOT (new.first_name, new.last_name, new.email, new.phone, new.job_title, new.company, new.barcode, new.external_id)
-BEGIN
-    INSERT OR IGNORE INTO delegates_search_pending
-    VALUES (old.id, 1, old.first_name, old.last_name, old.email, old.phone, old.job_title, old.company, old.barcode, old.external_id);
-END;
-
--- A batch is one import: what it was made from, how far it came, and what its rows became.
-CREATE TABLE batches (
-    id          INTEGER PRIMARY KEY AUTOINCREMENT,
-    kind        TEXT NOT NULL CHECK (kind IN ('delegates', 'devices', 'interactions')),
-    device_id   INTEGER REFERENCES devices (id),
-    file_name   TEXT NOT NULL,
-    file_sha256 BLOB NOT NULL,
-    -- How columns were mapped and rows matched, so that it can be taken up again.
-    options     TEXT NOT NULL CHECK (json_valid(options)),
-    -- Rows in the file, and how many of them are done with.
-    total       INTEGER NOT NULL,
-    done        INTEGER NOT NULL DEFAULT 0,
-    actor       TEXT NOT NULL,
-    created_at  INTEGER NOT NULL,
-    finished_at INTEGER,
-    -- When taking it back was begun; it is done when no rows are left.
-    undone_at   INTEGER
-) STRICT;
-CREATE INDEX batches_device ON batches (device_id) WHERE device_id IS NOT NULL;
-
--- What each row of an import became; before: the columns of the record as they were, and the id of its
--- newest change by then (newest_change), NULL where the row made it. Rows go when the import is taken back, and with a person who is erased.
-CREATE TABLE batch_rows (
-    batch_id       INTEGER NOT NULL REFERENCES batches (id) ON DELETE CASCADE,
-    line           INTEGER NOT NULL,
-    record_id      INTEGER NOT NULL,
-    before         TEXT,
-    -- The newest change to anything when the row was written; a later one of the record means that
-    -- somebody changed it since.
-    audit_id       INTEGER,
-    -- What the row made beside its record: a join, or the `connected` of two delegates.
-    interaction_id INTEGER,
-    -- References that wait for other rows: names of properties, separated by commas.
-    unlinked       TEXT,
-    -- The change (`changes`) by which the row made its record.
-    change_id      INTEGER,
-    PRIMARY KEY (batch_id, line)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX batch_rows_record ON batch_rows (record_id);
-
--- A named value per delegate or device: a read-only SQL scalar over :id that searches use (st).
-CREATE TABLE statements (
-    name        TEXT PRIMARY KEY,
-    record_type TEXT NOT NULL CHECK (record_type IN ('delegate', 'device')),
-    label       TEXT,
-    sql         TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-
--- Messages to people: what is to be sent, and what became of it. Those that were sent are known to
--- searches (comms); template is the template's slug. An attempt is 'sending' from before it begins
--- until its outcome is known, so that one that was cut off by a crash is found ('unknown') and not
--- sent a second time by itself.
-CREATE TABLE messages (
-    id          INTEGER PRIMARY KEY AUTOINCREMENT,
-    -- NULL: to a user, or a test.
-    delegate_id INTEGER REFERENCES delegates (id),
-    channel     TEXT NOT NULL CHECK (channel IN ('email', 'sms', 'push')),
-    template    TEXT,
-    state       TEXT NOT NULL CHECK (state IN ('waiting', 'sending', 'sent', 'failed', 'unknown', 'cancelled')),
-    created_at  INTEGER NOT NULL,
-    sent_at     INTEGER,
-    -- An e-mail address, a phone number, or an app's push token.
-    address     TEXT NOT NULL DEFAULT '',
-    subject     TEXT,
-    body        TEXT,
-    html        TEXT,
-    -- 1: it holds a secret, such as a one-time password: what it says is never written here.
-    secret      INTEGER NOT NULL DEFAULT 0 CHECK (secret IN (0, 1)),
-    -- What had it sent, such as 'api' or 'automation:order-cleared'.
-    origin      TEXT NOT NULL DEFAULT '',
-    attempts    INTEGER NOT NULL DEFAULT 0,
-    tried_at    INTEGER,
-    failure     TEXT,
-    opened_at   INTEGER
-) STRICT;
-CREATE INDEX messages_delegate ON messages (delegate_id) WHERE delegate_id IS NOT NULL;
-CREATE INDEX messages_template ON messages (channel, template, delegate_id) WHERE state = 'sent';
-CREATE INDEX messages_sending ON messages (id) WHERE state = 'sending';
-CREATE INDEX messages_address ON messages (address COLLATE NOCASE) WHERE delegate_id IS NULL;
-
-CREATE TRIGGER messages_outbox AFTER DELETE ON messages BEGIN
-    DELETE FROM outbox WHERE source = 'message' AND source_id = old.id;
-END;
-
--- Where deliveries go: 'webhook:ID', or a channel of messages, such as 'email' (to delegates) and
--- 'email:users' (one-time passwords, tests).
-CREATE TABLE outbox_destinations (
-    name            TEXT PRIMARY KEY,
-    -- Of one that follows the change feed: up to these every change is delivered, pending, or irrelevant.
-    interaction_id  INTEGER,
-    audit_id        INTEGER,
-    -- In a row, of whatever delivery.
-    failures        INTEGER NOT NULL DEFAULT 0,
-    failing_since   INTEGER,
-    -- Why it fails as a whole.
-    why             TEXT,
-    next_at         INTEGER,
-    last_success_at INTEGER,
-    paused_at       INTEGER,
-    paused_why      TEXT CHECK (paused_why IN ('asked', 'failing', 'gone')),
-    -- Grows whenever a person decides something, so that an older outcome does not undo it.
-    revision        INTEGER NOT NULL DEFAULT 0
-) STRICT, WITHOUT ROWID;
-
--- Pending deliveries, each pointing at the record that it is about. Of a destination that follows the change
--- feed only those that failed, and those behind them with the same ordering key.
-CREATE TABLE outbox (
-    id            INTEGER PRIMARY KEY AUTOINCREMENT,
-    destination   TEXT NOT NULL REFERENCES outbox_destinations (name),
-    source        TEXT NOT NULL CHECK (source IN ('interaction', 'audit', 'message')),
-    source_id     INTEGER NOT NULL,
-    -- Deliveries with the same one go out one after the other.
-    ordering_key  TEXT NOT NULL,
-    attempts      INTEGER NOT NULL DEFAULT 0,
-    next_at       INTEGER NOT NULL,
-    -- A late message is worse than none.
-    expires_at    INTEGER,
-    failing_since INTEGER,
-    why           TEXT,
-    UNIQUE (source, source_id, destination)
-) STRICT;
-CREATE INDEX outbox_due ON outbox (destination, next_at);
-CREATE INDEX outbox_expires ON outbox (expires_at) WHERE expires_at IS NOT NULL;
-
--- What messages say: Jinja over the delegate. An app names an e-mail's by its id, a text's by its slug.
-CREATE TABLE message_templates (
+-- Who is signed in to the console; the cookie's value as SHA-256.
+CREATE TABLE console_sessions (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
-    channel    TEXT NOT NULL CHECK (channel IN ('email', 'sms', 'push')),
-    slug       TEXT NOT NULL,
-    -- An e-mail's subject, a push message's title.
-    subject    TEXT,
-    content    TEXT NOT NULL,
-    html       TEXT,
+    hash       BLOB NOT NULL UNIQUE,
+    user_id    INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    address    TEXT NOT NULL,
+    agent      TEXT NOT NULL,
     created_at INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL,
-    UNIQUE (channel, slug)
+    seen_at    INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX console_sessions_user ON console_sessions (user_id);
+
+-- Views of the list of attendees that users saved.
+CREATE TABLE console_views (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    name    TEXT NOT NULL,
+    -- The filters as the address of the list has them, without typed words: nothing of a person.
+    query   TEXT NOT NULL,
+    UNIQUE (user_id, name)
 ) STRICT;
 
--- How messages leave. The secret (a password, a token, a service account's key) stands apart: the
--- definition is shown and exported, the secret never is.
-CREATE TABLE gateways (
-    channel    TEXT PRIMARY KEY CHECK (channel IN ('email', 'sms', 'push')),
-    definition TEXT NOT NULL CHECK (json_valid(definition)),
-    secret     TEXT,
-    updated_at INTEGER NOT NULL
+-- The link that opens the wall display: SHA-256 of its secret, when it was made and by whom.
+CREATE TABLE wall_link (
+    id      INTEGER PRIMARY KEY CHECK (id = 1),
+    hash    BLOB NOT NULL,
+    made_at INTEGER NOT NULL,
+    actor   TEXT NOT NULL
+) STRICT;
+
+-- # Requests and TLS
+
+-- Answers under an Idempotency-Key. A batch is written in slices, each with its part of the answer.
+CREATE TABLE idempotency_keys (
+    id          INTEGER PRIMARY KEY,
+    client_id   INTEGER NOT NULL,
+    key         TEXT NOT NULL,
+    operation   TEXT NOT NULL,
+    fingerprint BLOB NOT NULL,
+    created_at  INTEGER NOT NULL,
+    UNIQUE (client_id, key)
+) STRICT;
+CREATE INDEX idempotency_keys_created ON idempotency_keys (created_at);
+
+CREATE TABLE idempotency_parts (
+    key_id INTEGER NOT NULL REFERENCES idempotency_keys (id) ON DELETE CASCADE,
+    part   INTEGER NOT NULL,
+    -- How many items of the request are done with this part.
+    done   INTEGER NOT NULL,
+    status INTEGER NOT NULL,
+    body   TEXT NOT NULL,
+    PRIMARY KEY (key_id, part)
 ) STRICT, WITHOUT ROWID;
-
--- A template that is sent by itself when an interaction of a type is stored.
-CREATE TABLE automations (
-    id               INTEGER PRIMARY KEY AUTOINCREMENT,
-    name             TEXT NOT NULL UNIQUE,
-    active           INTEGER NOT NULL CHECK (active IN (0, 1)),
-    interaction_type TEXT NOT NULL,
-    -- At this device or one below it; NULL: anywhere.
-    device_id        INTEGER REFERENCES devices (id),
-    delegate_type    TEXT,
-    channel          TEXT NOT NULL CHECK (channel IN ('email', 'sms', 'push')),
-    template         TEXT NOT NULL,
-    -- What an app uploads later than this after it happened sends nothing.
-    within_minutes   INTEGER NOT NULL CHECK (within_minutes > 0),
-    -- Only what comes after it was made or switched on counts.
-    since            INTEGER NOT NULL
-) STRICT;
-
--- Out of the box: what somebody ordered is ready. It is sent once there is a gateway for texts.
-INSERT INTO message_templates (channel, slug, content, created_at, updated_at) VALUES
-    ('sms', 'order-cleared', 'Hello{% if delegate.firstName %} {{ delegate.firstName }}{% endif %}, your order is ready. {{ settings.name }}', 0, 0);
-INSERT INTO automations (name, active, interaction_type, channel, template, within_minutes, since) VALUES
-    ('Order is ready', 1, 'order-cleared', 'sms', 'order-cleared', 60, 0);
 
 -- The certificate of `serve --tls-self-signed` and the local CA that signed it, DER, and their private keys,
 -- PKCS #8. In the file, so that devices trust them over restarts and on another laptop; whoever has the file has
@@ -684,47 +661,7 @@ CREATE TABLE tls_certificate (
     ca_expires_at INTEGER
 ) STRICT;
 
--- A user's authenticator app (TOTP, RFC 6238). The secret cannot be hashed, as codes are computed
--- from it; recovery codes are random and long, and hashed (SHA-256).
-CREATE TABLE second_factors (
-    user_id    INTEGER PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
-    secret     BLOB NOT NULL,
-    -- The newest time step that a code was taken for: no code is taken twice.
-    used_step  INTEGER NOT NULL,
-    recovery   TEXT NOT NULL CHECK (json_valid(recovery)),
-    created_at INTEGER NOT NULL
-) STRICT;
-
--- Who is signed in to the console; the cookie's value as SHA-256.
-CREATE TABLE console_sessions (
-    id         INTEGER PRIMARY KEY AUTOINCREMENT,
-    hash       BLOB NOT NULL UNIQUE,
-    user_id    INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-    address    TEXT NOT NULL,
-    agent      TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    seen_at    INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL
-) STRICT;
-CREATE INDEX console_sessions_user ON console_sessions (user_id);
-
--- The link that opens the wall display: SHA-256 of its secret, when it was made and by whom.
-CREATE TABLE wall_link (
-    id      INTEGER PRIMARY KEY CHECK (id = 1),
-    hash    BLOB NOT NULL,
-    made_at INTEGER NOT NULL,
-    actor   TEXT NOT NULL
-) STRICT;
-
--- Views of the list of attendees that users saved.
-CREATE TABLE console_views (
-    id      INTEGER PRIMARY KEY AUTOINCREMENT,
-    user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-    name    TEXT NOT NULL,
-    -- The filters as the address of the list has them, without typed words: nothing of a person.
-    query   TEXT NOT NULL,
-    UNIQUE (user_id, name)
-) STRICT;
+-- # Apps
 
 -- Apps that ask to be let in while discovery is open. A code is free again when its request is
 -- dismissed, a day old, or its client revoked.
@@ -789,79 +726,47 @@ CREATE TABLE app_config_draft (
     updated_at INTEGER NOT NULL
 ) STRICT;
 
--- The document names a device by its code, and what is set for a device is meant for that device: it
--- follows the code, whoever changes that. What apps are told stays the same, so there is no new
--- version, and older ones stay as they were published.
-CREATE TRIGGER app_config_follows_code AFTER UPDATE OF code ON devices
-WHEN OLD.code IS NOT NEW.code AND OLD.deleted_at IS NULL AND NEW.deleted_at IS NULL
-BEGIN
-    UPDATE app_config SET document = json_set(document, '$.byDevice', (
-        SELECT json_group_object(iif(key = OLD.code, NEW.code, key), json(value))
-        FROM json_each(document, '$.byDevice') WHERE key IS NOT NEW.code))
-    WHERE version = (SELECT max(version) FROM app_config)
-        AND OLD.code IN (SELECT key FROM json_each(document, '$.byDevice'));
-    UPDATE app_config_draft SET document = json_set(document, '$.byDevice', (
-        SELECT json_group_object(iif(key = OLD.code, NEW.code, key), json(value))
-        FROM json_each(document, '$.byDevice') WHERE key IS NOT NEW.code))
-    WHERE OLD.code IN (SELECT key FROM json_each(document, '$.byDevice'));
-END;
+-- # Imports and backups
 
--- Sections of data that have a schema (JSON Schema), by which they are checked.
-CREATE TABLE sections (
-    record_type TEXT NOT NULL CHECK (record_type IN ('delegate', 'device')),
-    name        TEXT NOT NULL,
-    schema      TEXT NOT NULL CHECK (json_valid(schema)),
-    PRIMARY KEY (record_type, name)
-) STRICT, WITHOUT ROWID;
-
--- Codes of lost badges: nobody gets in with one, and nobody else may be given it.
-CREATE TABLE blocked_codes (
+-- A batch is one import: what it was made from, how far it came, and what its rows became.
+CREATE TABLE batches (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
-    kind        TEXT NOT NULL,
-    value       TEXT NOT NULL,
-    delegate_id INTEGER NOT NULL REFERENCES delegates (id) ON DELETE CASCADE,
-    reason      TEXT NOT NULL,
+    kind        TEXT NOT NULL CHECK (kind IN ('delegates', 'devices', 'interactions')),
+    device_id   INTEGER REFERENCES devices (id),
+    file_name   TEXT NOT NULL,
+    file_sha256 BLOB NOT NULL,
+    -- How columns were mapped and rows matched, so that it can be taken up again.
+    options     TEXT NOT NULL CHECK (json_valid(options)),
+    -- Rows in the file, and how many of them are done with.
+    total       INTEGER NOT NULL,
+    done        INTEGER NOT NULL DEFAULT 0,
     actor       TEXT NOT NULL,
-    at          INTEGER NOT NULL,
-    UNIQUE (kind, value)
+    created_at  INTEGER NOT NULL,
+    finished_at INTEGER,
+    -- When taking it back was begun; it is done when no rows are left.
+    undone_at   INTEGER
 ) STRICT;
-CREATE INDEX blocked_codes_delegate ON blocked_codes (delegate_id);
+CREATE INDEX batches_device ON batches (device_id) WHERE device_id IS NOT NULL;
 
--- What a gate shows when a delegate is scanned.
-CREATE TABLE gate_notes (
-    delegate_id INTEGER PRIMARY KEY REFERENCES delegates (id) ON DELETE CASCADE,
-    level       TEXT NOT NULL CHECK (level IN ('info', 'warning', 'stop')),
-    note        TEXT NOT NULL,
-    actor       TEXT NOT NULL,
-    updated_at  INTEGER NOT NULL
-) STRICT;
-
--- Evacuations: of a place and all below it, or of the whole venue. Each begins with nobody ticked as safe.
-CREATE TABLE evacuations (
-    id         INTEGER PRIMARY KEY AUTOINCREMENT,
-    -- NULL: the whole venue.
-    device_id  INTEGER REFERENCES devices (id) ON DELETE CASCADE,
-    started_at INTEGER NOT NULL,
-    actor      TEXT NOT NULL,
-    ended_at   INTEGER
-) STRICT;
--- Who was seen outside, and by whom. This is no check-out.
-CREATE TABLE evacuation_safe (
-    evacuation_id INTEGER NOT NULL REFERENCES evacuations (id) ON DELETE CASCADE,
-    delegate_id   INTEGER NOT NULL REFERENCES delegates (id) ON DELETE CASCADE,
-    at            INTEGER NOT NULL,
-    actor         TEXT NOT NULL,
-    PRIMARY KEY (evacuation_id, delegate_id)
+-- What each row of an import became; before: the columns of the record as they were, and the id of its
+-- newest change by then (newest_change), NULL where the row made it. Rows go when the import is taken back, and with a person who is erased.
+CREATE TABLE batch_rows (
+    batch_id       INTEGER NOT NULL REFERENCES batches (id) ON DELETE CASCADE,
+    line           INTEGER NOT NULL,
+    record_id      INTEGER NOT NULL,
+    before         TEXT,
+    -- The newest change to anything when the row was written; a later one of the record means that
+    -- somebody changed it since.
+    audit_id       INTEGER,
+    -- What the row made beside its record: a join, or the `connected` of two delegates.
+    interaction_id INTEGER,
+    -- References that wait for other rows: names of properties, separated by commas.
+    unlinked       TEXT,
+    -- The change (`changes`) by which the row made its record.
+    change_id      INTEGER,
+    PRIMARY KEY (batch_id, line)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX evacuation_safe_delegate ON evacuation_safe (delegate_id);
-
--- The picture that apps and the console show.
-CREATE TABLE logo (
-    id           INTEGER PRIMARY KEY CHECK (id = 1),
-    content_type TEXT NOT NULL,
-    content      BLOB NOT NULL,
-    updated_at   INTEGER NOT NULL
-) STRICT;
+CREATE INDEX batch_rows_record ON batch_rows (record_id);
 
 -- Backups that were made from the console or by its schedule.
 CREATE TABLE backups (
@@ -876,6 +781,166 @@ CREATE TABLE backups (
     checked_at INTEGER,
     check_failure TEXT
 ) STRICT;
+
+-- # Messages and webhooks
+
+-- Messages to people: what is to be sent, and what became of it. Those that were sent are known to
+-- searches (comms); template is the template's slug. An attempt is 'sending' from before it begins
+-- until its outcome is known, so that one that was cut off by a crash is found ('unknown') and not
+-- sent a second time by itself.
+CREATE TABLE messages (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- NULL: to a user, or a test.
+    delegate_id INTEGER REFERENCES delegates (id),
+    channel     TEXT NOT NULL CHECK (channel IN ('email', 'sms', 'push')),
+    template    TEXT,
+    state       TEXT NOT NULL CHECK (state IN ('waiting', 'sending', 'sent', 'failed', 'unknown', 'cancelled')),
+    created_at  INTEGER NOT NULL,
+    sent_at     INTEGER,
+    -- An e-mail address, a phone number, or an app's push token.
+    address     TEXT NOT NULL DEFAULT '',
+    subject     TEXT,
+    body        TEXT,
+    html        TEXT,
+    -- 1: it holds a secret, such as a one-time password: what it says is never written here.
+    secret      INTEGER NOT NULL DEFAULT 0 CHECK (secret IN (0, 1)),
+    -- What had it sent, such as 'api' or 'automation:order-cleared'.
+    origin      TEXT NOT NULL DEFAULT '',
+    attempts    INTEGER NOT NULL DEFAULT 0,
+    tried_at    INTEGER,
+    failure     TEXT,
+    opened_at   INTEGER
+) STRICT;
+CREATE INDEX messages_delegate ON messages (delegate_id) WHERE delegate_id IS NOT NULL;
+CREATE INDEX messages_template ON messages (channel, template, delegate_id) WHERE state = 'sent';
+CREATE INDEX messages_sending ON messages (id) WHERE state = 'sending';
+CREATE INDEX messages_address ON messages (address COLLATE NOCASE) WHERE delegate_id IS NULL;
+
+CREATE TRIGGER messages_outbox AFTER DELETE ON messages BEGIN
+    DELETE FROM outbox WHERE source = 'message' AND source_id = old.id;
+END;
+
+-- What messages say: Jinja over the delegate. An app names an e-mail's by its id, a text's by its slug.
+CREATE TABLE message_templates (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    channel    TEXT NOT NULL CHECK (channel IN ('email', 'sms', 'push')),
+    slug       TEXT NOT NULL,
+    -- An e-mail's subject, a push message's title.
+    subject    TEXT,
+    content    TEXT NOT NULL,
+    html       TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    UNIQUE (channel, slug)
+) STRICT;
+
+-- How messages leave. The secret (a password, a token, a service account's key) stands apart: the
+-- definition is shown and exported, the secret never is.
+CREATE TABLE gateways (
+    channel    TEXT PRIMARY KEY CHECK (channel IN ('email', 'sms', 'push')),
+    definition TEXT NOT NULL CHECK (json_valid(definition)),
+    secret     TEXT,
+    updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- A template that is sent by itself when an interaction of a type is stored.
+CREATE TABLE automations (
+    id               INTEGER PRIMARY KEY AUTOINCREMENT,
+    name             TEXT NOT NULL UNIQUE,
+    active           INTEGER NOT NULL CHECK (active IN (0, 1)),
+    interaction_type TEXT NOT NULL,
+    -- At this device or one below it; NULL: anywhere.
+    device_id        INTEGER REFERENCES devices (id),
+    delegate_type    TEXT,
+    channel          TEXT NOT NULL CHECK (channel IN ('email', 'sms', 'push')),
+    template         TEXT NOT NULL,
+    -- What an app uploads later than this after it happened sends nothing.
+    within_minutes   INTEGER NOT NULL CHECK (within_minutes > 0),
+    -- Only what comes after it was made or switched on counts.
+    since            INTEGER NOT NULL
+) STRICT;
+
+-- Who is told by HTTP what happens. The secret cannot be hashed, as deliveries are signed with it;
+-- the one before signs along for a while, so that a receiver can change over.
+CREATE TABLE webhooks (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- Goes into the ids of deliveries, so that those of two files or two webhooks never are the same.
+    uid             TEXT NOT NULL UNIQUE,
+    name            TEXT NOT NULL UNIQUE,
+    url             TEXT NOT NULL,
+    secret          TEXT NOT NULL,
+    previous_secret TEXT,
+    previous_until  INTEGER,
+    -- Types of interactions, and changes of records such as "delegate.updated"; "*" is any.
+    interactions    TEXT NOT NULL CHECK (json_valid(interactions)),
+    changes         TEXT NOT NULL CHECK (json_valid(changes)),
+    -- Codes of devices that an interaction must be at, or below; NULL: anywhere. Codes and not ids,
+    -- so that it can be set up before the devices are imported.
+    devices         TEXT CHECK (devices IS NULL OR json_valid(devices)),
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+) STRICT;
+
+-- The last attempts of each webhook, for people who look why something did not arrive.
+CREATE TABLE webhook_attempts (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    webhook_id INTEGER NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    source     TEXT NOT NULL CHECK (source IN ('interaction', 'audit', 'test')),
+    source_id  INTEGER NOT NULL,
+    type       TEXT NOT NULL,
+    ordering_key TEXT NOT NULL,
+    -- Delegates it was about: an answer may repeat what it was told of them, and goes with them.
+    people     TEXT NOT NULL CHECK (json_valid(people)),
+    at         INTEGER NOT NULL,
+    took_ms    INTEGER NOT NULL,
+    outcome    TEXT NOT NULL CHECK (outcome IN ('delivered', 'refused', 'failed')),
+    status     INTEGER,
+    -- How the answer begins, or why there was none.
+    answer     TEXT NOT NULL
+) STRICT;
+CREATE INDEX webhook_attempts_webhook ON webhook_attempts (webhook_id, id);
+
+-- Where deliveries go: 'webhook:ID', or a channel of messages, such as 'email' (to delegates) and
+-- 'email:users' (one-time passwords, tests).
+CREATE TABLE outbox_destinations (
+    name            TEXT PRIMARY KEY,
+    -- Of one that follows the change feed: up to these every change is delivered, pending, or irrelevant.
+    interaction_id  INTEGER,
+    audit_id        INTEGER,
+    -- In a row, of whatever delivery.
+    failures        INTEGER NOT NULL DEFAULT 0,
+    failing_since   INTEGER,
+    -- Why it fails as a whole.
+    why             TEXT,
+    next_at         INTEGER,
+    last_success_at INTEGER,
+    paused_at       INTEGER,
+    paused_why      TEXT CHECK (paused_why IN ('asked', 'failing', 'gone')),
+    -- Grows whenever a person decides something, so that an older outcome does not undo it.
+    revision        INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+-- Pending deliveries, each pointing at the record that it is about. Of a destination that follows the change
+-- feed only those that failed, and those behind them with the same ordering key.
+CREATE TABLE outbox (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
+    destination   TEXT NOT NULL REFERENCES outbox_destinations (name),
+    source        TEXT NOT NULL CHECK (source IN ('interaction', 'audit', 'message')),
+    source_id     INTEGER NOT NULL,
+    -- Deliveries with the same one go out one after the other.
+    ordering_key  TEXT NOT NULL,
+    attempts      INTEGER NOT NULL DEFAULT 0,
+    next_at       INTEGER NOT NULL,
+    -- A late message is worse than none.
+    expires_at    INTEGER,
+    failing_since INTEGER,
+    why           TEXT,
+    UNIQUE (source, source_id, destination)
+) STRICT;
+CREATE INDEX outbox_due ON outbox (destination, next_at);
+CREATE INDEX outbox_expires ON outbox (expires_at) WHERE expires_at IS NOT NULL;
+
+-- # Sales
 
 -- Purchases at a till, by purchase code, as far as they could be loaded. Amounts are in cents.
 CREATE TABLE transactions (
@@ -978,73 +1043,15 @@ CREATE INDEX inconsistencies_body ON inconsistencies (body_id);
 CREATE INDEX inconsistencies_open ON inconsistencies (id) WHERE settled_at IS NULL;
 CREATE INDEX inconsistencies_settled ON inconsistencies (settled_at, id) WHERE settled_at IS NOT NULL;
 
--- Lists that an administrator defined in SQL over documented views (src/db/sandbox/views.sql). number is
--- how the audit knows one; an id is told apart in its dashboard only, and both can be changed. Clients
--- are named by client_id, `*` for all, and may well be of another instance, where the configuration
--- was prepared.
-CREATE TABLE reports (
-    number      INTEGER PRIMARY KEY AUTOINCREMENT,
-    dashboard   TEXT NOT NULL,
-    id          TEXT NOT NULL,
-    label       TEXT NOT NULL,
-    query       TEXT NOT NULL,
-    parameters  TEXT NOT NULL CHECK (json_valid(parameters)),
-    fixed       TEXT NOT NULL CHECK (json_valid(fixed)),
-    api_clients TEXT NOT NULL CHECK (json_valid(api_clients)),
-    UNIQUE (dashboard, id)
-) STRICT;
+-- # Content and reports
 
--- One-time passwords: the newest of each e-mail address, whether somebody has that address or not, so
--- that nothing tells. Both are hashed: the address under the file's key, the code (argon2id, PHC
--- string) slowly, as it is short. It goes when it is used, and soon after it ended.
-CREATE TABLE one_time_passwords (
-    address    BLOB PRIMARY KEY,
-    code_hash  TEXT NOT NULL,
-    -- How often it was guessed at, right or wrong.
-    tries      INTEGER NOT NULL DEFAULT 0,
-    expires_at INTEGER NOT NULL
+-- Sections of data that have a schema (JSON Schema), by which they are checked.
+CREATE TABLE sections (
+    record_type TEXT NOT NULL CHECK (record_type IN ('delegate', 'device')),
+    name        TEXT NOT NULL,
+    schema      TEXT NOT NULL CHECK (json_valid(schema)),
+    PRIMARY KEY (record_type, name)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX one_time_passwords_expires ON one_time_passwords (expires_at);
-
--- Who is told by HTTP what happens. The secret cannot be hashed, as deliveries are signed with it;
--- the one before signs along for a while, so that a receiver can change over.
-CREATE TABLE webhooks (
-    id              INTEGER PRIMARY KEY AUTOINCREMENT,
-    -- Goes into the ids of deliveries, so that those of two files or two webhooks never are the same.
-    uid             TEXT NOT NULL UNIQUE,
-    name            TEXT NOT NULL UNIQUE,
-    url             TEXT NOT NULL,
-    secret          TEXT NOT NULL,
-    previous_secret TEXT,
-    previous_until  INTEGER,
-    -- Types of interactions, and changes of records such as "delegate.updated"; "*" is any.
-    interactions    TEXT NOT NULL CHECK (json_valid(interactions)),
-    changes         TEXT NOT NULL CHECK (json_valid(changes)),
-    -- Codes of devices that an interaction must be at, or below; NULL: anywhere. Codes and not ids,
-    -- so that it can be set up before the devices are imported.
-    devices         TEXT CHECK (devices IS NULL OR json_valid(devices)),
-    created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL
-) STRICT;
-
--- The last attempts of each webhook, for people who look why something did not arrive.
-CREATE TABLE webhook_attempts (
-    id         INTEGER PRIMARY KEY AUTOINCREMENT,
-    webhook_id INTEGER NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
-    source     TEXT NOT NULL CHECK (source IN ('interaction', 'audit', 'test')),
-    source_id  INTEGER NOT NULL,
-    type       TEXT NOT NULL,
-    ordering_key TEXT NOT NULL,
-    -- Delegates it was about: an answer may repeat what it was told of them, and goes with them.
-    people     TEXT NOT NULL CHECK (json_valid(people)),
-    at         INTEGER NOT NULL,
-    took_ms    INTEGER NOT NULL,
-    outcome    TEXT NOT NULL CHECK (outcome IN ('delivered', 'refused', 'failed')),
-    status     INTEGER,
-    -- How the answer begins, or why there was none.
-    answer     TEXT NOT NULL
-) STRICT;
-CREATE INDEX webhook_attempts_webhook ON webhook_attempts (webhook_id, id);
 
 -- Content regions: templates that are rendered for a delegate or a device, by the path that apps ask
 -- for. Outside of published_from and published_to nobody gets it; without them there is no such bound.
@@ -1072,4 +1079,20 @@ CREATE TABLE region_versions (
     actor          TEXT NOT NULL,
     at             INTEGER NOT NULL,
     PRIMARY KEY (path, version)
+) STRICT;
+
+-- Lists that an administrator defined in SQL over documented views (src/db/sandbox/views.sql). number is
+-- how the audit knows one; an id is told apart in its dashboard only, and both can be changed. Clients
+-- are named by client_id, `*` for all, and may well be of another instance, where the configuration
+-- was prepared.
+CREATE TABLE reports (
+    number      INTEGER PRIMARY KEY AUTOINCREMENT,
+    dashboard   TEXT NOT NULL,
+    id          TEXT NOT NULL,
+    label       TEXT NOT NULL,
+    query       TEXT NOT NULL,
+    parameters  TEXT NOT NULL CHECK (json_valid(parameters)),
+    fixed       TEXT NOT NULL CHECK (json_valid(fixed)),
+    api_clients TEXT NOT NULL CHECK (json_valid(api_clients)),
+    UNIQUE (dashboard, id)
 ) STRICT;

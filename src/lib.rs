@@ -17,6 +17,8 @@
 //!   other servers
 //! - `db`: the one SQLite file, its one writer and its readers; SQL of administrators in a sandbox
 //! - `types`: values, errors, barcodes, counters
+//!
+//! Readers that speak LLRP are in a crate of their own, `src/llrp`.
 
 pub mod admin;
 pub mod cli;

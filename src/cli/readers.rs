@@ -8,10 +8,6 @@ use crate::{
             Epc,
             config::Configuration,
             ingest::Form,
-            llrp::{
-                self, Event, ReaderConfig, State,
-                emulator::{EmulatedRead, Emulator, EmulatorOptions},
-            },
             presence::{Presence, TagRead},
             recording,
             walks::{Options, Walks},
@@ -23,6 +19,10 @@ use crate::{
     },
 };
 use clap::Subcommand;
+use llrp::{
+    Event, ReaderConfig, State,
+    emulator::{EmulatedRead, Emulator, EmulatorOptions},
+};
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -460,7 +460,11 @@ fn simulate(listen: SocketAddr, options: Options, seconds: Option<u64>, db: &Pat
                 })?
             };
             let address = SocketAddr::new(listen.ip(), port);
-            let emulator = Emulator::start(address, EmulatorOptions::default())
+            let about = EmulatorOptions {
+                firmware: "Gatepost emulator".to_owned(),
+                ..EmulatorOptions::default()
+            };
+            let emulator = Emulator::start(address, about)
                 .await
                 .map_err(|cause| Error::invalid(format!("--listen {address}: {cause}")))?;
             print(&format!("reader {}: {}", number + 1, emulator.address()))?;

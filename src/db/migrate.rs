@@ -62,8 +62,9 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0034_activity.sql")),
 ];
 
-/// What a fresh file holds from the start: its reports.
+/// What a fresh file holds from the start: a message that is sent by itself, and reports.
 const CONTENT: &str = concat!(
+    include_str!("migrations/messages.sql"),
     include_str!("migrations/reports.sql"),
     include_str!("migrations/reports_readers.sql")
 );
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_migrated_file_begins_with_the_reports_of_a_fresh_one() {
+    fn a_migrated_file_begins_with_the_content_of_a_fresh_one() {
         let fresh = Connection::open_in_memory().unwrap();
         create(&fresh).unwrap();
         let mut migrated = Connection::open_in_memory().unwrap();
@@ -220,6 +221,14 @@ mod tests {
         };
         assert_eq!(reports(&migrated), reports(&fresh));
         assert_eq!(reports(&fresh).len(), 8);
+        let message = |connection: &Connection| -> (String, i64, String) {
+            let sql = "SELECT name, active, content FROM automations a
+                JOIN message_templates t ON t.channel = a.channel AND t.slug = a.template";
+            let row =
+                connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+            row.unwrap()
+        };
+        assert_eq!(message(&migrated), message(&fresh));
     }
 
     #[test]

@@ -10,7 +10,6 @@ use gatepost::{
     domain::{
         delegates, devices,
         interactions::{self, batch::Batch, draft::BatchInput, forms, shared::SharedValues},
-        readers,
     },
     ops::background::Background,
     ops::import::{
@@ -157,5 +156,5 @@ pub fn batch(bytes: &[u8]) {
 
 /// What a reader sends, and what a client sends to the emulator.
 pub fn llrp(bytes: &[u8]) {
-    readers::llrp::fuzz(bytes);
+    llrp::fuzz(bytes);
 }

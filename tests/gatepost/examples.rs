@@ -105,37 +105,3 @@ fn the_gate_in_rust_goes_on_while_the_server_is_away() {
     assert_eq!(stored(&server), ["check-in1"]);
     assert!(!folder.path().join("gate-queue.ndjson").exists());
 }
-
-/// What is measured on must be what an event makes; the server itself says whether it is.
-#[test]
-fn the_load_generator_makes_a_sound_file() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let db = folder.path().join("load.db");
-    let made = Command::new(example("load"))
-        .args([
-            "prepare",
-            "--delegates",
-            "300",
-            "--sessions",
-            "5",
-            "--interactions",
-            "900",
-            "--db",
-        ])
-        .arg(&db)
-        .output();
-    ran(&made.expect("load"));
-    let checked = Command::new(GATEPOST)
-        .arg("check")
-        .arg("--db")
-        .arg(&db)
-        .output();
-    let (out, err) = ran(&checked.expect("gatepost"));
-    assert!(!format!("{out}{err}").contains("mended"), "{out}{err}");
-    let file = rusqlite::Connection::open(&db).expect("the file");
-    let count = |what: &str| -> i64 {
-        let sql = format!("SELECT count(*) FROM {what}");
-        file.query_row(&sql, [], |row| row.get(0)).expect("a count")
-    };
-    assert_eq!((count("delegates"), count("interactions")), (300, 1200));
-}

@@ -10,7 +10,7 @@ use crate::{
     domain::{
         devices::{self, NAME, doors::Doors},
         readers::{
-            Epc, llrp,
+            Epc,
             presence::{AntennaPlace, Layout},
         },
     },

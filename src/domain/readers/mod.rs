@@ -2,8 +2,7 @@
 //!
 //! # Layout
 //!
-//! - `epc`: the number of a tag; `llrp`: connects to readers that speak LLRP; `ingest`: what other readers
-//!   and integrators post
+//! - `ingest`: what readers and integrators post; readers that speak LLRP are the crate `llrp`'s
 //! - `config`: how readers are set up; `state`: what the console shows of them
 //! - `presence`: derives who is where, a pure function of configuration and reads; `walks`: simulated
 //!   people, to measure it
@@ -15,10 +14,8 @@ pub mod api;
 pub mod calibration;
 pub mod config;
 pub mod encode;
-pub mod epc;
 pub mod find;
 pub mod ingest;
-pub mod llrp;
 pub mod presence;
 pub mod recording;
 pub mod service;
@@ -26,6 +23,5 @@ pub mod state;
 pub mod unknown;
 pub mod walks;
 
-pub use epc::Epc;
-pub use llrp::Read;
+pub use llrp::{Epc, Read};
 pub use service::{Accepted, Readers};

@@ -7,7 +7,6 @@
 use super::{
     Epc, Read,
     config::{Configuration, ReaderConfig},
-    llrp,
     presence::{Derived, Presence, TagRead},
     recording,
     state::{Connection as Connected, Followed, FollowedRead, ReaderState},

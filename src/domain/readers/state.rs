@@ -1,11 +1,9 @@
 //! What the console shows of each reader: its connection, what its antennas hear, and the way of a tag
 //! that somebody walks with.
 
-use super::{
-    Epc, Read,
-    llrp::{self, Difference},
-};
+use super::{Epc, Read};
 use crate::types::Timestamp;
+use llrp::Difference;
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     time::Duration,

@@ -14,8 +14,6 @@ const SPEAKERS: usize = 70;
 const EXHIBITORS: usize = 180;
 /// Stewards and technicians among the delegates.
 const CREW: usize = 90;
-/// What people cannot eat, or will not.
-const DIETS: [&str; 5] = ["vegetarian", "vegan", "gluten-free", "halal", "no nuts"];
 
 /// Why somebody is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +75,7 @@ fn person(
     };
     let company = match part {
         Part::Exhibitor(sponsor) => &TEXTS.companies[sponsor],
-        Part::Crew => "Northgate Arena",
+        Part::Crew => &TEXTS.crew.company,
         _ => random.pick(&TEXTS.companies),
     };
     let kind = match part {
@@ -87,7 +85,7 @@ fn person(
         Part::Visitor => "visitor",
     };
     let title = match part {
-        Part::Crew => *random.pick(&["Steward", "Stage Technician", "Registration Desk"]),
+        Part::Crew => random.pick(&TEXTS.crew.job_titles),
         _ => random.pick(&TEXTS.job_titles),
     };
     let phone = random
@@ -106,7 +104,7 @@ fn person(
         "publicId": random.uuid(),
     });
     if random.chance(15) {
-        body["data"] = json!({"Data": {"Diet": random.pick(&DIETS)}});
+        body["data"] = json!({"Data": {"Diet": random.pick(&TEXTS.diets)}});
     }
     Person { part, body }
 }

@@ -112,14 +112,15 @@ impl Programme {
     }
 
     fn add_event(&mut self, random: &mut Random, year: i16) {
+        let event = &TEXTS.event;
         let body = json!({
-            "eventName": format!("Summit of Gatherings {year}"),
+            "eventName": format!("{} {year}", event.name),
             "eventExternalID": format!("SUM{year}"),
             "eventStartAt": self.unix_s(8 * 3_600),
             "eventEndAt": self.unix_s((DAY_MIN + 18 * 60) * 60),
-            "eventManagerEmail": "manager@northgate.example",
+            "eventManagerEmail": event.manager_email,
             "slug": format!("summit-{year}"),
-            "shortName": "Summit",
+            "shortName": event.short_name,
             "data": {"Access": {"ruleSet": "simple"}},
         });
         self.add(random, EVENT, body);

@@ -14,8 +14,6 @@ use serde_json::{Value, json};
 const BOX_OFFICE_PERCENT: usize = 6;
 /// Sales at the shop so far.
 const SHOP_SALES: usize = 190;
-const BOX_OFFICE_STAFF: [&str; 2] = ["Noor", "Callum"];
-const SHOP_STAFF: [&str; 3] = ["Lena", "Thiago", "Callum"];
 
 #[derive(Debug, PartialEq)]
 pub struct Sale {
@@ -93,7 +91,7 @@ fn pass_sale(random: &mut Random, number: usize, group: &[Person]) -> Value {
         "unitAmount": price, "totalAmount": total, "discountAmount": discount,
         "delegates": group.iter().map(ticket).collect::<Vec<_>>(),
     });
-    body(random, &code, &BOX_OFFICE_STAFF, &[item], total)
+    body(random, &code, &TEXTS.box_office_staff, &[item], total)
 }
 
 /// Sales at the shop, in the order of time. Its tills make the mistakes that tills make.
@@ -147,11 +145,11 @@ fn shop_sale(random: &mut Random, code: &str) -> Value {
             "discountAmount": null, "delegates": [],
         }));
     }
-    body(random, code, &SHOP_STAFF, &items, total)
+    body(random, code, &TEXTS.shop_staff, &items, total)
 }
 
 /// The purchase: most pay by card, others hand over notes and get change.
-fn body(random: &mut Random, code: &str, staff: &[&str], items: &[Value], total: i64) -> Value {
+fn body(random: &mut Random, code: &str, staff: &[String], items: &[Value], total: i64) -> Value {
     let payment = if random.chance(62) {
         let id = format!("C{:08}", random.below(100_000_000));
         json!({"paymentMethod": "card", "amount": total, "transactionId": id})

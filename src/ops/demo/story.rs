@@ -5,6 +5,7 @@ use super::{
     INTERACTIONS, Random,
     people::{Part, Person},
     programme::{DAY_MIN, EVENT, EXPO_HALL, LOUNGE, Programme, SPONSORS},
+    texts::TEXTS,
 };
 use crate::domain::interactions::types::{CHECK_IN, CHECK_OUT, CONNECT, JOIN, LEAD};
 use serde_json::{Value, json};
@@ -326,8 +327,8 @@ impl Story<'_> {
 
     fn lead_form(&mut self, guest: usize) -> Value {
         let random = &mut *self.random;
-        let interest = *random.pick(&["A demo", "An offer", "A partnership", "Just looking"]);
-        let when = *random.pick(&["This quarter", "This year", "Some day"]);
+        let interest = random.pick(&TEXTS.lead.interests);
+        let when = random.pick(&TEXTS.lead.plans);
         let mut answers = vec![
             (
                 "contact.email",
@@ -335,13 +336,12 @@ impl Story<'_> {
                 "email",
                 json!(self.people[guest].text("email")),
             ),
-            ("interest", "Interested in", "choice", interest.into()),
-            ("plan.when", "Decides", "choice", when.into()),
+            ("interest", "Interested in", "choice", json!(interest)),
+            ("plan.when", "Decides", "choice", json!(when)),
             ("rating", "Rating", "number", random.between(1, 5).into()),
         ];
         if random.chance(25) {
-            let note = "Call back after the event";
-            answers.push(("note", "Note", "text", note.into()));
+            answers.push(("note", "Note", "text", json!(TEXTS.lead.note)));
         }
         let answers = answers.into_iter().map(|(field, label, kind, answer)| {
             json!({"field": field, "answer": answer, "fieldLabel": label, "fieldType": kind})

@@ -93,6 +93,7 @@ fn a_simulated_reader_is_tested_recorded_and_replayed() {
     let reader = Simulated::start(&site);
     let told = site.told(&["readers", "test", &reader.address, "--seconds", "4"]);
     assert_eq!(told["connected"], true);
+    assert_eq!(told["firmware"], "Gatepost emulator");
     assert!(told["tags"].as_u64() > Some(10), "{told}");
     assert!(told["heard"][0]["reads"].as_u64() > Some(10), "{told}");
     let log = site.path("walk.ndjson");

@@ -1,13 +1,10 @@
 //! Our LLRP client against a reader that nobody here wrote, and our emulator against such a client: those
 //! of llrpkit, a Python library.
 
-use gatepost::domain::readers::{
-    epc::Epc,
-    llrp::{
-        AntennaConfig, Capabilities, Event, Read, ReaderConfig, State,
-        emulator::{EmulatedRead, Emulator, EmulatorOptions},
-        run,
-    },
+use llrp::{
+    AntennaConfig, Capabilities, Epc, Event, Read, ReaderConfig, State,
+    emulator::{EmulatedRead, Emulator, EmulatorOptions},
+    run,
 };
 use std::{
     collections::BTreeSet,
@@ -297,7 +294,7 @@ async fn the_emulator_satisfies_a_client() {
         .expect("a line in time")
         .expect("a line");
     let expected =
-        serde_json::json!({"antennas": 4, "firmware": "Gatepost emulator", "powers": [10.0, 30.0]});
+        serde_json::json!({"antennas": 4, "firmware": "Emulator", "powers": [10.0, 30.0]});
     assert_eq!(about, expected);
     let second = timeout(PATIENCE, lines.recv())
         .await

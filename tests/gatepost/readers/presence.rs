@@ -9,13 +9,13 @@ use gatepost::{
     domain::{
         delegates::merge::merge,
         readers::{
-            llrp::emulator::{EmulatedRead, Emulator, EmulatorOptions},
             presence::{Derived, DerivedKind},
             recording,
         },
     },
     types::DelegateId,
 };
+use llrp::emulator::{EmulatedRead, Emulator, EmulatorOptions};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! The `ROSpec` that a client adds, as far as the emulator follows it.
 
-use crate::domain::readers::llrp::{
+use crate::{
     kinds::{content, parameter},
     wire::{Fields, Message, Result},
 };

@@ -1,7 +1,7 @@
 //! What the emulator sends.
 
 use super::{EmulatedRead, EmulatorOptions, ro_spec::EmulatedRoSpec};
-use crate::domain::readers::llrp::{
+use crate::{
     decode::{ReaderTime, TagReport},
     kinds::{C1G2, content, message, parameter, status},
     wire::Encoder,

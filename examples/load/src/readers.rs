@@ -16,11 +16,11 @@ use gatepost::{
     core::presence::PresenceSettings,
     domain::readers::{
         Epc,
-        llrp::emulator::{EmulatedRead, Emulator, EmulatorOptions},
         walks::{self, Walks},
     },
     types::Timestamp,
 };
+use llrp::emulator::{EmulatedRead, Emulator, EmulatorOptions};
 use rusqlite::{Connection, OpenFlags, params};
 use serde_json::json;
 use std::{

@@ -50,23 +50,23 @@ pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 const EXAMPLES: &str = "Example, in two terminals:
-  cargo run --release --example load -- prepare --db load.db
+  cargo run --release -p load -- prepare --db load.db
   cargo run --release -- serve --db load.db
-  cargo run --release --example load -- check-ins --seconds 20
+  cargo run --release -p load -- check-ins --seconds 20
 The handbook's figures (starts the server itself):
   cargo build --release
-  cargo run --release --example load -- figures --output figures.txt
-  cargo run --release --example load -- paced
-  cargo run --release --example load -- growth --output growth.txt
-  cargo run --release --example load -- data --output data.txt
-  cargo run --release --example load -- console --output console.txt
-  cargo run --release --example load -- pings --output pings.txt
-  cargo run --release --example load -- waiting --output waiting.txt
-  cargo run --release --example load -- peers --output peers.txt
-  cargo run --release --example load -- rules
-  cargo run --release --example load -- readers --output readers.txt
-  cargo run --release --example load -- walks --output walks.txt
-  cargo run --release --example load -- search";
+  cargo run --release -p load -- figures --output figures.txt
+  cargo run --release -p load -- paced
+  cargo run --release -p load -- growth --output growth.txt
+  cargo run --release -p load -- data --output data.txt
+  cargo run --release -p load -- console --output console.txt
+  cargo run --release -p load -- pings --output pings.txt
+  cargo run --release -p load -- waiting --output waiting.txt
+  cargo run --release -p load -- peers --output peers.txt
+  cargo run --release -p load -- rules
+  cargo run --release -p load -- readers --output readers.txt
+  cargo run --release -p load -- walks --output walks.txt
+  cargo run --release -p load -- search";
 
 #[derive(Parser)]
 #[command(about = "Load generator and figures for Gatepost", after_help = EXAMPLES)]

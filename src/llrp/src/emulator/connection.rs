@@ -4,7 +4,7 @@ use super::{
     COMMANDS_MAX, Client, Command, EmulatedRead, Fault, Shared, encode,
     ro_spec::{self, EmulatedRoSpec},
 };
-use crate::domain::readers::llrp::{
+use crate::{
     clock::now_us,
     decode::ReaderTime,
     kinds::{message, parameter, status},

@@ -1,6 +1,6 @@
 //! One connection to a reader. A single task reads and writes, so that nothing runs beside it.
 
-use crate::domain::readers::llrp::{
+use crate::{
     AntennaConfig, Capabilities, Event, RSSI_UNKNOWN_DBM, Read, ReaderConfig, State,
     clock::{Arrival, ReaderClock},
     decode::{self, ReaderEvent, Status, TagReport},

@@ -7,7 +7,7 @@ pub(super) mod ro_spec;
 
 pub use ro_spec::decode_anything;
 
-use crate::domain::readers::{epc::Epc, llrp::clock::now_us};
+use crate::{clock::now_us, epc::Epc};
 use connection::Connection;
 use std::{
     io,
@@ -42,7 +42,7 @@ impl Default for EmulatorOptions {
             antennas: 4,
             utc_clock: true,
             clock_offset_ms: 0,
-            firmware: "Gatepost emulator".into(),
+            firmware: "Emulator".into(),
         }
     }
 }

@@ -1,24 +1,70 @@
-//! Readers that speak LLRP 1.0.1 or 1.1 over TCP, and an emulator of one.
+//! A client for UHF RFID readers that speak LLRP 1.0.1 or 1.1 over TCP, and an emulator of a reader.
+//!
+//! The client keeps a reader connected, corrects its clock, and passes on its reads. It knows tags by the numbers that
+//! they send, and nothing of people or places.
+//!
+//! # Example
+//!
+//! An emulated reader reads a tag, and a client hears of it:
+//!
+//! ```
+//! use llrp::{Event, ReaderConfig, State, emulator::{EmulatedRead, Emulator, EmulatorOptions}};
+//! use tokio::sync::{mpsc, oneshot};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let reader = Emulator::start("127.0.0.1:0".parse()?, EmulatorOptions::default()).await?;
+//!
+//! let config = ReaderConfig { address: reader.address().to_string(), antennas: Vec::new() };
+//! let (sender, mut events) = mpsc::unbounded_channel();
+//! let (stop, stopped) = oneshot::channel::<()>();
+//! let client = tokio::spawn(llrp::run(
+//!     config,
+//!     |_address| Ok(()),
+//!     move |event| drop(sender.send(event)),
+//!     async move { drop(stopped.await) },
+//! ));
+//!
+//! let epc = "303400000000000000000001".parse()?;
+//! while let Some(event) = events.recv().await {
+//!     match event {
+//!         Event::State(State::Connected(_)) => {
+//!             let read = EmulatedRead { antenna: 1, epc, rssi_dbm: -52.0, at_ms: 0 };
+//!             assert!(reader.send(vec![read]).await);
+//!         }
+//!         Event::Reads(reads) => {
+//!             assert_eq!((reads[0].antenna, reads[0].epc), (1, epc));
+//!             break;
+//!         }
+//!         _ => {}
+//!     }
+//! }
+//! drop(stop);
+//! client.await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Layout
 //!
 //! - `client`: keeps one reader connected and gives its reads; `clock` corrects their times
 //! - `request`: what we ask of a reader; `decode`: what a reader sends
-//! - `wire`: messages and parameters as bytes; `kinds`: their numbers
+//! - `wire`: messages and parameters as bytes; `kinds`: their numbers; `epc`: the number of a tag
 //! - `emulator`: a reader for demos, load and tests
-//!
-//! Nothing here knows tags, people or places.
 
 mod client;
 mod clock;
 mod decode;
 pub mod emulator;
+mod epc;
 mod kinds;
 mod request;
 mod wire;
 
 pub use client::{run, with_port};
 pub use clock::Difference;
+pub use epc::{EPC_MAX_BYTES, Epc, NotAnEpc};
 
-use super::epc::Epc;
 use bytes::BytesMut;
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use super::{
     run,
     wire::{Encoder, Fields, MESSAGE_MAX, Message, WireError, take_message},
 };
-use crate::domain::readers::epc::{EPC_MAX_BYTES, Epc};
+use crate::epc::{EPC_MAX_BYTES, Epc};
 use bytes::BytesMut;
 use proptest::{collection::vec, option, prelude::*};
 use std::{net::SocketAddr, time::Duration};
@@ -122,7 +122,7 @@ async fn a_client_inventories_and_stops() {
     assert_eq!((capabilities.antennas, capabilities.utc_clock), (4, true));
     assert_eq!(
         (capabilities.firmware.as_str(), capabilities.llrp_version),
-        ("Gatepost emulator", "1.0.1")
+        ("Emulator", "1.0.1")
     );
     for number in 1..=4 {
         let (antenna, connected) =

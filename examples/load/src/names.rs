@@ -39,8 +39,8 @@ pub struct Options {
     import_only: bool,
 }
 
-const PEOPLE: &str = include_str!("../../tests/gate/names.csv");
-const TYPED: &str = include_str!("../../tests/gate/names.tsv");
+const PEOPLE: &str = include_str!("../../../tests/gate/names.csv");
+const TYPED: &str = include_str!("../../../tests/gate/names.tsv");
 /// Lines that a person types on the way, and that find nobody.
 const OTHERS: [&str; 8] = [
     "ma", "an", "ann", "berg", "anna ber", "xqzw", "example", "79460",

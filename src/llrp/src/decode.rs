@@ -5,7 +5,7 @@ use super::{
     kinds::{parameter, status},
     wire::{Fields, Message, Result},
 };
-use crate::domain::readers::epc::{EPC_MAX_BYTES, Epc};
+use crate::epc::{EPC_MAX_BYTES, Epc};
 use std::fmt;
 
 /// Entries of a power table that are kept.
