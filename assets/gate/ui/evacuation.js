@@ -213,7 +213,7 @@ export class Evacuation {
     const { isRunning } = this;
     setText(byId("evacuation-place"), settings.place?.name ?? "");
     const inside = rows.filter((row) => row.isInside).length;
-    const safe = rows.filter(({ tick }) => tick).length;
+    const safe = rows.filter(({ isInside, tick }) => isInside && tick).length;
     setText(byId("evacuation-sum"), isRunning ? t("evacuation.sum", { count: inside, safe }) : t("evacuation.inside", { count: inside }));
     const waiting = this.#waiting.length;
     const asOf = !list.complete

@@ -90,8 +90,14 @@ pub fn page(
     let place = DeviceCache::default().place_of(connection, device)?;
     let running = evacuation::running_at(connection, place)?;
     let mut safe: BTreeMap<DelegateId, Value> = BTreeMap::new();
+    let mut left = Vec::new();
     if let Some(running) = &running {
         for (delegate, (at, by)) in evacuation::safe(connection, running.id)? {
+            match standing(connection, place, delegate, running.started_at)? {
+                Standing::Elsewhere => continue,
+                Standing::Left => left.push(delegate),
+                Standing::Inside => {}
+            }
             safe.insert(delegate, json!({"at": at.0, "by": by}));
         }
     }
@@ -118,7 +124,7 @@ pub fn page(
                 people.extend(names.person(one.delegate, Some(one))?);
             }
             if is_last {
-                for delegate in left(connection, place, safe.keys().copied())? {
+                for delegate in left {
                     people.extend(names.person(delegate, None)?);
                 }
             }
@@ -131,22 +137,30 @@ pub fn page(
     })
 }
 
-/// Those who are not inside a place.
-fn left(
+/// How somebody who was ticked stands to a place.
+enum Standing {
+    Inside,
+    /// They left it, or a place below it, after the evacuation began.
+    Left,
+    Elsewhere,
+}
+
+fn standing(
     connection: &Connection,
     place: DeviceId,
-    delegates: impl Iterator<Item = DelegateId>,
-) -> Result<Vec<DelegateId>> {
+    delegate: DelegateId,
+    begun: Timestamp,
+) -> Result<Standing> {
     let device_cache = DeviceCache::default();
-    let mut left = Vec::new();
-    for delegate in delegates {
-        let history = History::of(connection, &device_cache, delegate)?;
-        let inside = history.inside(connection, &device_cache)?;
-        if inside.binary_search(&place).is_err() {
-            left.push(delegate);
-        }
-    }
-    Ok(left)
+    let history = History::of(connection, &device_cache, delegate)?;
+    let inside = history.inside(connection, &device_cache)?;
+    Ok(if inside.binary_search(&place).is_ok() {
+        Standing::Inside
+    } else if history.has_left_since(connection, &device_cache, place, begun)? {
+        Standing::Left
+    } else {
+        Standing::Elsewhere
+    })
 }
 
 /// Makes people of ids; each place is named once.

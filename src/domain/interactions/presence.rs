@@ -262,6 +262,26 @@ impl History {
             .is_empty())
     }
 
+    /// Whether the delegate checked out of a device, or of anything below it, from a time on.
+    pub fn has_left_since(
+        &self,
+        connection: &Connection,
+        device_cache: &DeviceCache,
+        device: DeviceId,
+        since: Timestamp,
+    ) -> Result<bool> {
+        for (at, own) in &self.places {
+            if own.last_in.is_none() || !device_cache.path(connection, *at)?.contains(&device) {
+                continue;
+            }
+            let state = self.state(connection, device_cache, *at)?;
+            if state.last_out.is_some_and(|out| out.at >= since) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Devices at which the delegate checked in and did not check out since, on whatever day, and since
     /// when. A deleted device holds nobody.
     pub fn not_left(

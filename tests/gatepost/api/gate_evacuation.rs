@@ -137,7 +137,10 @@ fn a_long_list_comes_in_pages_with_those_who_left_at_its_end() {
         venue.all.interact("check-in-override", &body).id();
     }
     venue.move_to_hall();
+    let dee = json!({"delegate": "barcode:Dee", "device": venue.hall});
+    venue.all.interact("check-in-override", &dee).id();
     venue.tick(venue.hall, &json!([{"delegate": 1}, {"delegate": 4}]));
+    venue.all.interact("check-out", &dee).id();
     let mut all = Vec::new();
     let mut after = String::new();
     loop {
@@ -175,9 +178,12 @@ fn ticks_of_gates_and_of_the_console_are_the_same() {
     assert!(venue.gate.get("/gate").data().get("evacuation").is_none());
     let path = crew.post("/console/evacuation", &[("place", "")]).taken();
     assert!(venue.gate.get("/gate").data()["evacuation"]["startedAt"].is_i64());
-    // Ticked at the console, seen at the gate.
-    crew.post(&format!("{path}/safe"), &[("delegate", "2"), ("safe", "1")])
-        .taken();
+    // Ticked at the console, seen at the gate; Cy never was there.
+    for delegate in ["2", "3"] {
+        let tick = [("delegate", delegate), ("safe", "1")];
+        crew.post(&format!("{path}/safe"), &tick).taken();
+    }
+    assert_eq!(names(&venue.list(venue.hall)), ["Béa", "Ada"]);
     let ticks = || {
         let path = format!("/gate/evacuation?place={}&only=safe", venue.hall);
         venue.gate.get(&path)
