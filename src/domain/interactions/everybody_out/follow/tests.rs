@@ -108,8 +108,14 @@ impl Venue {
         for place in &places {
             let (people, codes) = (self.people(), late_codes::waiting(&self.file).unwrap());
             self.write(now, |tx| {
-                leave(tx, &self.settings.zone, *place, at, &people)?;
-                leave_by_code(tx, &self.settings, *place, at, &codes)?;
+                leave(
+                    tx,
+                    &self.settings.zone,
+                    *place,
+                    Leaving::ByRule(at),
+                    &people,
+                )?;
+                leave_by_code(tx, &self.settings, *place, Leaving::ByRule(at), &codes)?;
                 keep(tx, *place, at)
             });
         }
@@ -192,7 +198,13 @@ fn what_was_cut_off_goes_on() {
     }
     let now = venue.at("2026-11-20 23:00:01");
     venue.write("2026-11-20 23:00:01", |tx| {
-        leave(tx, &venue.settings.zone, HALL, now, &[DelegateId(GUEST)])
+        leave(
+            tx,
+            &venue.settings.zone,
+            HALL,
+            Leaving::ByRule(now),
+            &[DelegateId(GUEST)],
+        )
     });
     assert_eq!(venue.inside(), 1);
     assert_eq!((venue.looks("2026-11-21 08:00:00"), venue.inside()), (1, 0));
