@@ -1,12 +1,12 @@
 //! What a page may give back: a whole page, a part of one, a way elsewhere, a stream of events; and
 //! what every answer of the console carries.
 
-pub use crate::types::text::{capital, sentence};
+pub use crate::types::text::capital;
 
 use super::Console;
 use crate::admin::prelude::*;
 use crate::{
-    types::secret,
+    types::{secret, text},
     web::{RequestId, error::status_code},
 };
 use bytes::Bytes;
@@ -51,6 +51,27 @@ pub fn foreign(html: String) -> Response {
         .body(html);
     response.extensions_mut().insert(Foreign);
     response
+}
+
+/// A message as a sentence of a page. One that begins with the name of a property begins with its label there.
+pub fn sentence(message: &str) -> String {
+    let named = message
+        .split_once(": ")
+        .filter(|(path, _)| is_property(path));
+    let Some((path, fault)) = named else {
+        return text::sentence(message);
+    };
+    let name = path.rsplit('.').find(|part| !part.is_empty());
+    let name = name.and_then(|name| name.split('[').next());
+    text::sentence(&format!("{}: {fault}", text::label(name.unwrap_or(path))))
+}
+
+/// Tells whether a text is the path of a property, such as `lastName` or `walkIn.types[0].product`.
+fn is_property(path: &str) -> bool {
+    path.starts_with(|first: char| first.is_ascii_lowercase())
+        && path
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b".[]".contains(&byte))
 }
 
 /// Messages that wait for the next page of a session.
@@ -324,4 +345,28 @@ pub(super) fn flashes(console: &Console, session: i64) -> Vec<Flash> {
         .ok()
         .and_then(|mut flashes| flashes.remove(&session))
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_begin_with_the_labels_of_properties() {
+        for (message, told) in [
+            ("lastName: a name is needed", "Last name: a name is needed."),
+            (
+                "walkIn.types[0].product: must be one",
+                "Product: must be one.",
+            ),
+            ("rfid: must be unique", "RFID: must be unique."),
+            (
+                "supervisor PIN: must have 6",
+                "Supervisor PIN: must have 6.",
+            ),
+            ("there is none", "There is none."),
+        ] {
+            assert_eq!(sentence(message), told);
+        }
+    }
 }

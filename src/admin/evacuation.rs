@@ -13,7 +13,7 @@ pub(super) fn routes() -> Vec<Route> {
         .then(OPERATOR)
         .action("/console/evacuation", start)
         .post("/console/evacuation/:id/safe", mark)
-        .action("/console/evacuation/:id/end", end)
+        .post("/console/evacuation/:id/end", end)
         .all()
 }
 
@@ -26,7 +26,12 @@ struct Page {
     people: Vec<Person>,
     /// By place in place of by name.
     is_by_place: bool,
+    /// Others that ended, with the names of their places.
+    earlier: Vec<(Evacuation, String)>,
 }
+
+/// Evacuations that ended which a page links to.
+const EARLIER: usize = 20;
 
 impl Page {
     fn read(connection: &Connection, layout: Layout, id: i64, is_by_place: bool) -> Result<Self> {
@@ -35,7 +40,14 @@ impl Page {
         if is_by_place {
             people.sort_by(|one, other| one.place.cmp(&other.place));
         }
+        let earlier = evacuation::ended(connection, EARLIER)?.into_iter();
+        let earlier = earlier.filter(|one| one.id != id);
+        let earlier = earlier.map(|one| {
+            let name = one.name(connection)?;
+            Ok((one, name))
+        });
         Ok(Self {
+            earlier: earlier.collect::<Result<_>>()?,
             name: evacuation.name(connection)?,
             layout,
             evacuation,
@@ -82,9 +94,13 @@ fn start(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
     ))
 }
 
-fn end(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
-    evacuation::end(tx, ctx, action.id)?;
-    Ok(Done::new("Evacuation ended", path(action.id)))
+async fn end(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let (ctx, console) = (request.context(), request.console.clone());
+    // On its own: a browser that goes away does not stop it half-way.
+    let work = async move { evacuation::end(&console.store, &ctx, id).await };
+    tokio::spawn(work).await.map_err(Error::defect)??;
+    request.done("Evacuation ended", &path(id))
 }
 
 async fn mark(request: RequestContext) -> Result<Response> {

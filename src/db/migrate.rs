@@ -60,6 +60,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0032_desk.sql")),
     M::up(include_str!("migrations/0033_wall.sql")),
     M::up(include_str!("migrations/0034_activity.sql")),
+    M::up(include_str!("migrations/0035_evacuated.sql")),
 ];
 
 /// What a fresh file holds from the start: a message that is sent by itself, and reports.

@@ -86,6 +86,8 @@ struct Page {
     day: String,
     /// Evacuations that run: their numbers and the names of their places.
     evacuations: Vec<(i64, String)>,
+    /// The last one that ended.
+    last_evacuation: Option<i64>,
 }
 
 #[derive(Template)]
@@ -300,6 +302,7 @@ async fn show(request: RequestContext) -> Result<Response> {
             day: console.settings().zone.day_in_words(Timestamp::now()),
             layout,
             evacuations: evacuations(connection)?,
+            last_evacuation: evacuation::ended(connection, 1)?.pop().map(|one| one.id),
         })
     };
     request.page("Dashboard", Area::Dashboard, read).await

@@ -17,6 +17,7 @@ use crate::{
             refusing_rule::refusing_rule,
             types::{InteractionType, JOIN, OVERRIDE},
             undo,
+            walk_in::Registration,
         },
     },
     types::{DelegateId, DelegateSelector, DeviceId, DeviceSelector},
@@ -286,6 +287,15 @@ pub(super) async fn undo(request: RequestContext) -> Result<Response> {
             let refund = taken.refund.as_ref();
             let refund = refund.map(|refund| format!("{} ", refunded(refund, &prices.walk_in)));
             verdict.remark = Some(refund.unwrap_or_default() + gone);
+        }
+        if let Some(registration) = taken.registration {
+            let told = match registration {
+                Registration::Undone => "The registration for this place is undone with it.",
+                Registration::Stays => {
+                    "The registration for this place stays, as more happened since."
+                }
+            };
+            verdict.remark = Some(told.to_owned());
         }
         Ok(verdict)
     });

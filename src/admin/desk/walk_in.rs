@@ -136,7 +136,7 @@ impl Panel {
                 price: price.map(|price| priced(price.cents, prices)),
             }
         });
-        let method = form.filled("method").unwrap_or(METHODS[0].0);
+        let method = form.text("method");
         let methods = METHODS.iter().filter(|_| !prices.types.is_empty());
         let methods = methods.map(|(name, label)| Choice::new(*name, *label, *name == method));
         Ok(Self {

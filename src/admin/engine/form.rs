@@ -150,12 +150,20 @@ impl Form {
         self.refill(sent);
         let (mut found, mut rest) = (None, error.message.as_str());
         while let (None, Some((path, fault))) = (&found, rest.split_once(": ")) {
-            // Settings are named with the one that they are part of: `access.capacity`.
-            let name = path.rsplit('.').next().unwrap_or_default();
-            if let Some(input) = self.inputs().find(|input| input.name == name) {
-                input.error = Some(answer::sentence(fault));
+            // Settings are named with the one that they are part of: `access.capacity`, `walkIn.types[0].cents`.
+            for part in path.rsplit('.') {
+                let (name, row) = row_of(part);
+                let Some(input) = self.inputs().find(|input| input.name == name) else {
+                    continue;
+                };
+                let fault = answer::sentence(fault);
+                input.error = Some(match row {
+                    Some(row) => format!("Line {row}: {fault}"),
+                    None => fault,
+                });
                 input.folded = false;
                 found = Some(input.label.clone());
+                break;
             }
             rest = fault;
         }
@@ -181,6 +189,13 @@ impl Form {
              is there now."
         ));
     }
+}
+
+/// The name of a property and, of an entry of a list, the number of its line: `types` and 1 of `types[0]`.
+fn row_of(part: &str) -> (&str, Option<usize>) {
+    let entry = part.strip_suffix(']').and_then(|part| part.split_once('['));
+    let row = entry.and_then(|(name, at)| Some((name, at.parse::<usize>().ok()? + 1)));
+    row.map_or((part, None), |(name, row)| (name, Some(row)))
 }
 
 #[cfg(test)]
@@ -242,6 +257,9 @@ mod tests {
         assert_eq!(inputs[2].shown(), "no");
         let above = form.failure.as_deref();
         assert_eq!(above, Some("Nothing was saved. Check the field Name."));
+        form.reject(&sent, &Error::invalid("walkIn.name[2].cents: must be 1"));
+        let fault = form.groups[0].inputs[0].error.as_deref();
+        assert_eq!(fault, Some("Line 3: Must be 1."));
         form.reject(&sent, &Error::invalid("something else"));
         assert_eq!(form.failure.as_deref(), Some("Something else."));
     }

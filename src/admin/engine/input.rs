@@ -81,6 +81,8 @@ impl<V: Into<String>, L: Into<String>, H: Into<String>> From<(V, L, H)> for Choi
 #[derive(Debug)]
 pub struct Input {
     pub name: Cow<'static, str>,
+    /// The id of its control, where another field of the page has the same name.
+    id: Option<&'static str>,
     pub label: Cow<'static, str>,
     pub help: Cow<'static, str>,
     pub control: Control,
@@ -113,6 +115,7 @@ impl Input {
     fn new(name: impl Into<Text>, label: impl Into<Text>, control: Control) -> Self {
         Self {
             name: name.into(),
+            id: None,
             label: label.into(),
             help: "".into(),
             control,
@@ -276,6 +279,17 @@ impl Input {
                 chosen.map(|choice| named(&choice.value)).collect()
             }
         }
+    }
+
+    /// Gives its control an id of its own.
+    pub fn with_id(mut self, id: &'static str) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    /// The id of its control.
+    pub fn id(&self) -> &str {
+        self.id.unwrap_or(&self.name)
     }
 
     pub fn value(mut self, value: impl Into<String>) -> Self {

@@ -202,7 +202,7 @@ pub(super) async fn set_pin(request: RequestContext) -> Result<Response> {
     };
     let name = |connection: &Connection| {
         let device = Record::find(connection, id)?;
-        pin::check("pin", &typed)?;
+        pin::check("supervisor PIN", &typed)?;
         Ok(device)
     };
     let device = match request.look_up(name) {

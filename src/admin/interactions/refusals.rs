@@ -85,7 +85,8 @@ pub(super) async fn record_late(request: RequestContext) -> Result<Response> {
             .write(move |tx, ctx| late_codes::record_all(tx, ctx, &slice))
             .await?;
     }
-    request.done(format!("{recorded} scans recorded."), PATH)
+    let scans = if recorded == 1 { "scan" } else { "scans" };
+    request.done(format!("{recorded} {scans} recorded."), PATH)
 }
 
 /// Everything that the filter finds, as CSV.

@@ -13,6 +13,7 @@ pub(super) fn inputs() -> Vec<Input> {
             .placeholder("EUR")
             .help("Its code of three letters."),
         Input::lines(TYPES, "Prices by type of attendee", 3)
+            .with_id("walk-in-types")
             .placeholder("Visitor: 45.00 for code:day-ticket")
             .help(
                 "One type a line, with the product that is sold: its id, or its code. The desk asks how it was paid, \

@@ -4,6 +4,7 @@ use super::{
     DELETED, SEARCHED, blocked, count,
     overview::{Holder, Line, holder, lines},
     people::{self, People},
+    spellings,
 };
 use crate::{
     core::search::{Part, Search},
@@ -114,7 +115,9 @@ impl Wanted {
         let mut search = Search::everything(subject);
         let mut filters = Vec::new();
         if !self.kind.is_empty() {
-            filters.push(json!({"==": ["delegateType", self.kind]}));
+            let spellings = spellings(connection, &self.kind)?.into_iter();
+            let of = |spelling| json!({"==": ["delegateType", spelling]});
+            filters.push(json!({"or": spellings.map(of).collect::<Vec<_>>()}));
         }
         if !self.flag.is_empty() {
             filters.push(json!({"*=": ["rawFlags", self.flag]}));

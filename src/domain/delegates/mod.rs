@@ -28,6 +28,7 @@ use crate::{
             Attachments, Brief, Changes, Resource, Selection,
             catalogue::{attach_children, searchable},
         },
+        rules::folded,
         search::{Counted, Subject},
     },
     db::Tx,
@@ -39,7 +40,10 @@ use crate::{
     },
 };
 use rusqlite::{Connection, OptionalExtension, types::Value as Sql};
-use std::sync::{LazyLock, OnceLock};
+use std::{
+    collections::HashMap,
+    sync::{LazyLock, OnceLock},
+};
 
 /// The names of a delegate's properties, such as a client may be limited to.
 pub fn property_names() -> Vec<&'static str> {
@@ -154,7 +158,7 @@ pub fn types(connection: &Connection) -> Result<Vec<String>> {
         "WITH RECURSIVE types (name) AS (
              SELECT min(delegate_type) FROM delegates WHERE delegate_type IS NOT NULL AND deleted_at IS NULL
              UNION ALL
-             SELECT (SELECT min(delegate_type) FROM delegates WHERE delegate_type > name AND deleted_at IS NULL)
+             SELECT (SELECT min(delegate_type) FROM delegates WHERE delegate_type > types.name AND deleted_at IS NULL)
              FROM types WHERE name IS NOT NULL
          ) SELECT name FROM types WHERE name <> '' LIMIT 100",
     )?;
@@ -173,14 +177,54 @@ pub fn common_types(connection: &Connection, limit: usize) -> Result<Vec<String>
     Ok(types.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The types there are, by name, and how many attendees each has.
+/// The spellings of a type that attendees have, besides the one that is asked for.
+pub fn spellings(connection: &Connection, delegate_type: &str) -> Result<Vec<String>> {
+    // One step in the index for each.
+    let mut statement = connection.prepare_cached(
+        "WITH RECURSIVE types (name) AS (
+             SELECT min(delegate_type) FROM delegates WHERE delegate_type IS NOT NULL AND deleted_at IS NULL
+             UNION ALL
+             SELECT (SELECT min(delegate_type) FROM delegates WHERE delegate_type > types.name AND deleted_at IS NULL)
+             FROM types WHERE name IS NOT NULL)
+         SELECT name FROM types WHERE name IS NOT NULL",
+    )?;
+    let asked = folded(delegate_type);
+    let mut rows = statement.query([])?;
+    let mut spellings = vec![delegate_type.to_owned()];
+    while let Some(row) = rows.next()? {
+        let name = row.get_ref(0)?.as_str().unwrap_or_default();
+        if name != delegate_type && folded(name) == asked {
+            spellings.push(name.to_owned());
+        }
+    }
+    Ok(spellings)
+}
+
+/// The types there are, by name, and how many attendees each has. Those that differ only in how they are spelt are one, in
+/// the spelling that most attendees have.
 pub fn counted_types(connection: &Connection) -> Result<Vec<(String, i64)>> {
     let mut statement = connection.prepare_cached(
         "SELECT delegate_type, count(*) FROM delegates
          WHERE delegate_type <> '' AND deleted_at IS NULL GROUP BY delegate_type ORDER BY 1 LIMIT 100",
     )?;
-    let types = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(types.collect::<rusqlite::Result<_>>()?)
+    let mut rows = statement.query([])?;
+    let mut types: Vec<(String, i64)> = Vec::new();
+    // Of each type: where it stands, and how many have the spelling that is shown.
+    let mut known: HashMap<String, (usize, i64)> = HashMap::new();
+    while let Some(row) = rows.next()? {
+        let (name, count): (String, i64) = (row.get(0)?, row.get(1)?);
+        let entry = known.entry(folded(&name)).or_insert((types.len(), 0));
+        let (place, most) = (entry.0, &mut entry.1);
+        if place == types.len() {
+            types.push((String::new(), 0));
+        }
+        types[place].1 += count;
+        if count > *most {
+            *most = count;
+            types[place].0 = name;
+        }
+    }
+    Ok(types)
 }
 
 /// How many delegates there are.

@@ -16,6 +16,7 @@ use crate::{
             rows::Interaction,
             types::{CHECK_IN, JOIN},
             undo,
+            walk_in::Registration,
         },
         sales::till::{self, Refund},
     },
@@ -259,6 +260,8 @@ pub struct TakenBack {
     pub interaction: Interaction,
     /// Whether it was a walk-in, whose attendee was deleted with it.
     pub is_walk_in: bool,
+    /// What became of the registration that the desk recorded together with it.
+    pub registration: Option<Registration>,
     /// What is given back to them.
     pub refund: Option<Refund>,
 }
@@ -274,11 +277,13 @@ pub fn take_back(
     page: undo::Page,
     id: i64,
 ) -> Result<TakenBack> {
-    let (interaction, newcomer) = undo::undo(tx, ctx, caller, page, id)?;
+    let undone = undo::undo(tx, ctx, caller, page, id)?;
+    let newcomer = undone.newcomer;
     let refund = newcomer.map(|delegate| till::refund(tx, ctx, delegate));
     Ok(TakenBack {
-        interaction,
+        interaction: undone.interaction,
         is_walk_in: newcomer.is_some(),
+        registration: undone.registration,
         refund: refund.transpose()?.flatten(),
     })
 }

@@ -10,7 +10,10 @@
 
 use super::presence::PresenceChange;
 use crate::{
-    core::changes::{self, Changed, Position, action},
+    core::{
+        changes::{self, Changed, Position, action},
+        rules::folded,
+    },
     domain::delegates::note::Level,
     types::{Day, DelegateId, Timestamp, error::Result},
 };
@@ -31,7 +34,7 @@ const MINUTE_MS: i64 = 60_000;
 /// The people of one type.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OfType {
-    /// The type; empty for attendees without one.
+    /// The type, as most of them have it; empty for attendees without one.
     pub name: String,
     pub expected: i64,
     pub arrived: i64,
@@ -301,16 +304,37 @@ impl State {
                     .or_default() += 1;
             }
         }
-        by_type.retain(|kind| kind.expected > 0);
-        by_type.sort_by(|one, other| {
-            let order = other.expected.cmp(&one.expected);
-            order.then_with(|| one.name.cmp(&other.name))
-        });
+        let by_type = alike_as_one(by_type);
         arrived.expected = by_type.iter().map(|kind| kind.expected).sum();
         arrived.arrived = by_type.iter().map(|kind| kind.arrived).sum();
         arrived.by_type = by_type;
         arrived
     }
+}
+
+/// Types that differ only in how they are spelt as one, in the spelling that most people have; those with the most
+/// people first.
+fn alike_as_one(mut spelt: Vec<OfType>) -> Vec<OfType> {
+    let by_size = |one: &OfType, other: &OfType| {
+        let order = other.expected.cmp(&one.expected);
+        order.then_with(|| one.name.cmp(&other.name))
+    };
+    spelt.retain(|kind| kind.expected > 0);
+    spelt.sort_by(by_size);
+    let mut types: Vec<OfType> = Vec::with_capacity(spelt.len());
+    let mut places = HashMap::with_capacity(spelt.len());
+    for kind in spelt {
+        let place = *places.entry(folded(&kind.name)).or_insert(types.len());
+        match types.get_mut(place) {
+            Some(known) => {
+                known.expected += kind.expected;
+                known.arrived += kind.arrived;
+            }
+            None => types.push(kind),
+        }
+    }
+    types.sort_by(by_size);
+    types
 }
 
 impl Person {

@@ -125,6 +125,7 @@ fn undone(
          LEFT JOIN devices d ON d.id = json_extract(a.before, '$.firstDevice.id')
          WHERE a.action = 'delete' AND a.record_type = 'interaction'
              AND json_extract(a.before, '$.origin.user') = ?1 AND a.at >= ?2
+             AND json_extract(a.before, '$.interactionType') <> 'join'
          ORDER BY a.id DESC LIMIT ?3",
         delegates::NAME
     ))?;

@@ -1,16 +1,21 @@
 //! Evacuations: everybody who is inside a place or the whole venue, ticked as they are seen outside. The list follows
-//! who is inside; a tick stays, whoever made it on whichever screen, and is no check-out.
+//! who is inside; a tick stays, whoever made it on whichever screen, and is no check-out. Once it has ended, the list stays
+//! as it was then.
 
-use super::{inside, judge::DeviceCache, presence::ANYWHERE};
+use super::{
+    inside::{self, Inside},
+    judge::DeviceCache,
+    presence::ANYWHERE,
+};
 use crate::{
     core::{
         Context,
         audit::{self, Change, actor_name},
     },
-    db::Tx,
+    db::{Store, Tx},
     domain::{delegates::NAME, devices},
     types::{
-        DelegateId, DeviceId, Timestamp,
+        DelegateId, DeviceId, DeviceSelector, Timestamp,
         error::{Error, Kind, Result},
     },
 };
@@ -97,6 +102,17 @@ pub fn running(connection: &Connection) -> Result<Vec<Evacuation>> {
     Ok(running.collect::<rusqlite::Result<_>>()?)
 }
 
+/// The last evacuations that ended, the newest first.
+pub fn ended(connection: &Connection, limit: usize) -> Result<Vec<Evacuation>> {
+    let sql = format!(
+        "SELECT {} WHERE ended_at IS NOT NULL ORDER BY id DESC LIMIT ?1",
+        Evacuation::COLUMNS
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let ended = statement.query_map([limit], Evacuation::read)?;
+    Ok(ended.collect::<rusqlite::Result<_>>()?)
+}
+
 /// The evacuation whose ticks hold at a place: the newest that runs there, at a place above it or in the whole venue.
 pub fn running_at(connection: &Connection, place: DeviceId) -> Result<Option<Evacuation>> {
     let running = running(connection)?;
@@ -108,7 +124,13 @@ pub fn running_at(connection: &Connection, place: DeviceId) -> Result<Option<Eva
 }
 
 /// Begins an evacuation with nobody ticked; its id, or that of the one of this place that has not ended.
+///
+/// # Errors
+/// [`Kind::DeviceNotFound`].
 pub fn start(tx: &Tx<'_>, ctx: &Context, place: Option<DeviceId>) -> Result<i64> {
+    if let Some(place) = place {
+        devices::find(tx, &DeviceSelector::Id(place))?;
+    }
     let same = running(tx)?.into_iter().find(|one| one.place == place);
     match same {
         Some(same) => Ok(same.id),
@@ -126,8 +148,57 @@ fn begin(tx: &Tx<'_>, ctx: &Context, place: Option<DeviceId>, at: Timestamp) -> 
     Ok(id)
 }
 
+/// People who are kept in one write.
+const SLICE: usize = 500;
+
 /// Ends an evacuation; its list stays as it is.
-pub fn end(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
+///
+/// # Errors
+/// [`Kind::NoSuchPath`] where there is none of this id.
+pub async fn end(store: &Store, ctx: &Context, id: i64) -> Result<()> {
+    let listed = move |connection: &Connection| {
+        let evacuation = find(connection, id)?;
+        inside::people(
+            connection,
+            evacuation.place.unwrap_or(ANYWHERE),
+            None,
+            usize::MAX,
+        )
+    };
+    let inside = store.read(listed).await?;
+    // Of an end that was cut off.
+    let forget = move |tx: &Tx<'_>| {
+        tx.prepare_cached(
+            "DELETE FROM evacuation_inside WHERE evacuation_id IN
+                 (SELECT id FROM evacuations WHERE id = ?1 AND ended_at IS NULL)",
+        )?
+        .execute([id])?;
+        Ok(())
+    };
+    store.write_bulk_repeatable(forget).await?;
+    for slice in inside.chunks(SLICE) {
+        let slice = slice.to_vec();
+        let keep = move |tx: &Tx<'_>| keep(tx, id, &slice);
+        store.write_bulk_repeatable(keep).await?;
+    }
+    let ctx = ctx.clone();
+    store.write(move |tx| close(tx, &ctx, id)).await
+}
+
+/// Keeps who is inside, unless the evacuation has ended.
+fn keep(tx: &Tx<'_>, id: i64, inside: &[Inside]) -> Result<()> {
+    let mut statement = tx.prepare_cached(
+        "INSERT OR REPLACE INTO evacuation_inside (evacuation_id, delegate_id, device_id, since)
+         SELECT e.id, p.id, (SELECT id FROM devices WHERE id = ?3), ?4 FROM evacuations e, delegates p
+         WHERE e.id = ?1 AND e.ended_at IS NULL AND p.id = ?2",
+    )?;
+    for one in inside {
+        statement.execute((id, one.delegate, one.device, one.since))?;
+    }
+    Ok(())
+}
+
+fn close(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
     let ended = tx
         .prepare_cached("UPDATE evacuations SET ended_at = ?2 WHERE id = ?1 AND ended_at IS NULL")?
         .execute((id, tx.now()))?;
@@ -229,23 +300,40 @@ fn since(connection: &Connection, at: Timestamp) -> Result<Vec<Evacuation>> {
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Everybody who is inside, and everybody who was ticked, by name.
+/// Somebody inside: who, where, and since when. A place that was deleted for good since is none.
+type Listed = (DelegateId, Option<DeviceId>, Timestamp);
+
+/// Everybody who is inside, or was when the evacuation ended.
+fn listed(connection: &Connection, evacuation: &Evacuation) -> Result<Vec<Listed>> {
+    if evacuation.ended_at.is_none() {
+        let place = evacuation.place.unwrap_or(ANYWHERE);
+        let inside = inside::people(connection, place, None, usize::MAX)?.into_iter();
+        return Ok(inside
+            .map(|one| (one.delegate, Some(one.device), one.since))
+            .collect());
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT delegate_id, device_id, since FROM evacuation_inside WHERE evacuation_id = ?1",
+    )?;
+    let kept = statement.query_map([evacuation.id], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    })?;
+    Ok(kept.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Everybody who is inside, or was when it ended, and everybody who was ticked, by name.
 pub fn people(connection: &Connection, evacuation: &Evacuation) -> Result<Vec<Person>> {
-    let place = evacuation.place.unwrap_or(ANYWHERE);
-    let inside = match evacuation.ended_at {
-        None => inside::people(connection, place, None, usize::MAX)?,
-        Some(_) => Vec::new(),
-    };
+    let inside = listed(connection, evacuation)?;
     let mut safe = safe(connection, evacuation.id)?;
     let ticked: Vec<DelegateId> = safe.keys().copied().collect();
     let mut names: HashMap<DeviceId, String> = HashMap::new();
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {NAME}, coalesce(p.phone, ''), coalesce(p.company, '') FROM delegates p WHERE p.id = ?1"
     ))?;
-    let mut person = |id: DelegateId, at: Option<(DeviceId, Timestamp)>| -> Result<Person> {
+    let mut person = |id: DelegateId, at: Option<DeviceId>, since| -> Result<Person> {
         let place = match at {
             None => String::new(),
-            Some((device, _)) => {
+            Some(device) => {
                 let name = match names.entry(device) {
                     Entry::Occupied(known) => known.into_mut(),
                     Entry::Vacant(unknown) => unknown.insert(devices::called(connection, device)?),
@@ -260,19 +348,19 @@ pub fn people(connection: &Connection, evacuation: &Evacuation) -> Result<Vec<Pe
                 phone: row.get(1)?,
                 company: row.get(2)?,
                 place,
-                since: at.map(|(_, since)| since),
+                since,
                 safe: safe.remove(&id),
             })
         })?)
     };
     let mut people = Vec::with_capacity(inside.len());
     let mut listed = HashSet::new();
-    for one in &inside {
-        listed.insert(one.delegate);
-        people.push(person(one.delegate, Some((one.device, one.since)))?);
+    for (delegate, place, since) in inside {
+        listed.insert(delegate);
+        people.push(person(delegate, place, Some(since))?);
     }
     for delegate in ticked.into_iter().filter(|id| !listed.contains(id)) {
-        people.push(person(delegate, None)?);
+        people.push(person(delegate, None, None)?);
     }
     people.sort_by_cached_key(|person| person.name.to_lowercase());
     Ok(people)

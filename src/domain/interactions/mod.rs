@@ -50,4 +50,4 @@ pub mod spelling;
 mod tests;
 pub mod types;
 pub mod undo;
-mod walk_in;
+pub mod walk_in;

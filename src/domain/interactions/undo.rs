@@ -3,7 +3,8 @@
 use super::{
     remove,
     rows::{self, Interaction},
-    types, walk_in,
+    types,
+    walk_in::{self, Registration},
 };
 use crate::{
     core::{Context, records::write},
@@ -60,19 +61,24 @@ pub fn may_undo(caller: Caller, page: Page, recorded: &Recorded, now: Timestamp)
     }
 }
 
-/// Takes back an interaction that the caller may take back on this page, and gives it as it was. The attendee of a
-/// walk-in goes with it, and is given, too, unless anything else happened to them.
+/// What was taken back.
+#[derive(Debug)]
+pub struct Undone {
+    /// As it was.
+    pub interaction: Interaction,
+    /// The attendee of a walk-in, who was deleted with it.
+    pub newcomer: Option<DelegateId>,
+    /// What became of the registration that the desk recorded together with it.
+    pub registration: Option<Registration>,
+}
+
+/// Takes back an interaction that the caller may take back on this page. The attendee of a walk-in goes with it, as, at
+/// the desk, does the registration that was recorded together with it, unless anything else happened to them.
 ///
 /// # Errors
 /// [`Kind::Forbidden`]; [`Kind::InteractionNotFound`].
-pub fn undo(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    caller: Caller,
-    page: Page,
-    id: i64,
-) -> Result<(Interaction, Option<DelegateId>)> {
-    let taken = rows::find(tx, id)?.ok_or_else(|| remove::missing(&id))?;
+pub fn undo(tx: &Tx<'_>, ctx: &Context, caller: Caller, page: Page, id: i64) -> Result<Undone> {
+    let interaction = rows::find(tx, id)?.ok_or_else(|| remove::missing(&id))?;
     let recorded = recorded(tx, id)?.ok_or_else(|| remove::missing(&id))?;
     if !may_undo(caller, page, &recorded, tx.now()) {
         return Err(Error::new(
@@ -80,12 +86,23 @@ pub fn undo(
             "you can undo only what you recorded yourself today; an administrator can undo the rest under Activity",
         ));
     }
-    let walk_in = walk_in::made_with(tx, ctx, id)?;
+    let newcomer = walk_in::made_with(tx, ctx, id)?;
+    let registered = match page {
+        Page::Desk => walk_in::registered_with(tx, id)?,
+        Page::Activity => None,
+    };
     remove::remove(tx, ctx, id)?;
-    if let Some(delegate) = walk_in {
+    if let Some(delegate) = newcomer {
         write::delete(tx, ctx, &RESOURCE, delegate.0)?;
     }
-    Ok((taken, walk_in))
+    if let Some((join, Registration::Undone)) = registered {
+        remove::remove(tx, ctx, join)?;
+    }
+    Ok(Undone {
+        interaction,
+        newcomer,
+        registration: registered.map(|(_, becomes)| becomes),
+    })
 }
 
 /// What decides about the undo of an interaction; none where it is gone.

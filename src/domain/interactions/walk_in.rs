@@ -1,4 +1,5 @@
-//! The undo of a walk-in: the attendee goes with the check-in that came with them.
+//! The undo of a walk-in: the attendee goes with the check-in that came with them. Of an attendee who was registered at
+//! the desk with their check-in, the registration goes.
 
 use super::{
     confine, everybody_out,
@@ -11,6 +12,42 @@ use crate::{
     types::{DelegateId, error::Result},
 };
 use rusqlite::OptionalExtension;
+
+/// What becomes of a registration that was recorded together with a check-in that is taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Registration {
+    /// Taken back, too.
+    Undone,
+    /// Left as it is, since more happened to the attendee.
+    Stays,
+}
+
+/// The registration of a known attendee that the user recorded together with a check-in.
+pub fn registered_with(tx: &Tx<'_>, check_in: i64) -> Result<Option<(i64, Registration)>> {
+    let found = tx
+        .prepare_cached(
+            "SELECT j.id, EXISTS (SELECT 1 FROM interactions o WHERE o.first_delegate_id = i.first_delegate_id
+                 AND o.id > i.id AND o.data IS NOT ?4)
+             FROM interactions i
+             JOIN delegates p ON p.id = i.first_delegate_id
+             JOIN interactions j ON j.first_delegate_id = i.first_delegate_id
+             WHERE i.id = ?1 AND i.interaction_type = ?2 AND i.user_id IS NOT NULL AND i.client_id IS NULL
+                 AND p.created_at <> i.created_at
+                 AND j.interaction_type = ?3 AND j.user_id = i.user_id AND j.client_id IS NULL
+                 AND j.created_at = i.created_at AND j.first_device_id = i.first_device_id AND j.id < i.id",
+        )?
+        .query_row((check_in, CHECK_IN.name, JOIN.name, everybody_out::DATA), |row| {
+            let stays: bool = row.get(1)?;
+            let becomes = if stays {
+                Registration::Stays
+            } else {
+                Registration::Undone
+            };
+            Ok((row.get(0)?, becomes))
+        })
+        .optional()?;
+    Ok(found)
+}
 
 /// The attendee whom this caller registered together with a check-in, for as long as the caller may take that back; `None` as soon
 /// as anything else happened to them.

@@ -50,6 +50,11 @@ pub fn sell(
     barcode: Option<&str>,
 ) -> Result<DelegateId> {
     if !METHODS.contains(&method) {
+        if method.is_empty() {
+            return Err(Error::invalid(
+                "choose how it was paid: cash, card or invoice",
+            ));
+        }
         let methods = METHODS.join(", ");
         return Err(Error::invalid(format!("method: must be one of {methods}")));
     }

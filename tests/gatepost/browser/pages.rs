@@ -5,6 +5,7 @@ use super::{
     PASSWORD, app::scan, become_administrator, day, examine::Examiner, links, open, open_first_run,
     origin, sign_in, sign_out, window::Browser,
 };
+use crate::console::{Crew, commanded};
 use crate::faults::process::{Served, gatepost, write_demo};
 use crate::harness::table;
 use gatepost::admin;
@@ -213,6 +214,41 @@ const REQUESTS: &str = "
     UPDATE device_requests SET (device_id, client_id) =
         (SELECT c.device_id, c.id FROM clients c WHERE c.name = device_requests.code)
     WHERE cleared_status = 'added'";
+
+#[test]
+fn an_id_stands_once_on_a_page() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let db = folder.path().join("gatepost.db");
+    fill(&db);
+    let arguments = [
+        "user",
+        "add",
+        "ada@example.com",
+        "--admin",
+        "--password-stdin",
+    ];
+    assert!(commanded(&db, &arguments).status.success());
+    let served = Served::start(&db);
+    let crew = Crew::sign_in_at(
+        &origin(&served),
+        "ada@example.com",
+        crate::harness::PASSWORD,
+    );
+    let found = links::follow(&crew.url, &crew.cookie);
+    assert!(found.pages.len() > 40, "{:?}", found.pages.keys());
+    let mut faults = Vec::new();
+    for path in found.pages.values().flatten() {
+        let html = crew.page(path);
+        let mut seen = BTreeSet::new();
+        for id in html.split(" id=\"").skip(1) {
+            let id = id.split('"').next().unwrap_or_default();
+            if !seen.insert(id) {
+                faults.push(format!("{path}: {id} stands twice"));
+            }
+        }
+    }
+    assert_none(&faults);
+}
 
 /// Who speaks to a page says the words that are on it (WCAG 2.5.3). Axe sees only what happens to be there.
 #[test]

@@ -329,3 +329,28 @@ fn a_revoked_link_opens_nothing() {
     operator.page("/console/wall");
     assert!(field(&operator.page("/console"), "csrf").len() > 10);
 }
+
+#[test]
+fn a_type_is_counted_once_however_it_is_spelt() {
+    let hall = Hall::open();
+    let [one, crew, first, marked, other] =
+        ["visitor", "Crew", "VISITOR", "Visitör", "visitor"].map(|kind| hall.attendee(kind));
+    hall.check_in(first);
+    hall.shows(1, 5);
+    let html = hall.crew.page("/console");
+    has(&html, ["<strong>1</strong> of 4</span>", "type=visitor&"]);
+    lacks(&html, ["type=VISITOR", "type=Visit%C3%B6r"]);
+    // The link finds all of them, whatever spelling it has.
+    for spelling in ["visitor", "VISITOR", "Visitor"] {
+        let list = hall
+            .crew
+            .page(&format!("/console/delegates?type={spelling}&been=no"));
+        let listed = |id: &i64| list.contains(&format!("href=\"/console/delegates/{id}\""));
+        assert!(
+            [one, marked, other].iter().all(listed),
+            "{spelling}: {list}"
+        );
+        assert!(![crew, first].iter().any(listed), "{spelling}: {list}");
+    }
+    has(hall.crew.page("/console/delegates"), "value=\"visitor\"");
+}

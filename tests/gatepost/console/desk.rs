@@ -1,7 +1,7 @@
 //! The desk: scan or type, and everything that a steward may have to solve.
 
 use super::{Crew, Page};
-use crate::harness::{Caller, Server};
+use crate::harness::{Caller, Server, has, lacks};
 use gatepost::identity::ConsoleRole;
 use reqwest::Method;
 use serde_json::json;
@@ -401,6 +401,13 @@ fn a_walk_in_pays_and_is_refunded_when_it_is_undone() {
             ("method", method),
         ]
     };
+    // Nobody says by mistake how it was paid.
+    let payment = html.split("Paid by").nth(1).expect("a choice");
+    lacks(payment.split("</fieldset>").next().expect("it"), "checked");
+    for sent in [&person("")[..], &person("cash")[..2]] {
+        crew.at_desk("walk-in", &venue.workshop, sent)
+            .refused(422, "Choose how it was paid: cash, card or invoice.");
+    }
     crew.at_desk("walk-in", &venue.workshop, &person("cheque"))
         .refused(422, "Method: must be one of cash, card, invoice");
     assert_eq!(server.count("transactions"), 0);
@@ -487,6 +494,47 @@ fn a_walk_in_that_is_undone_takes_its_attendee_along_unless_more_happened() {
         .shown();
     assert!(html.contains("Check-in undone"), "{html}");
     assert_eq!(left(), 1);
+}
+
+#[test]
+fn the_undo_takes_back_what_one_button_recorded() {
+    let (server, gate) = Server::with_api();
+    let crew = server.operator();
+    let venue = venue(&gate);
+    let register = || {
+        let html = crew
+            .at_desk("register", &venue.workshop, &[("delegate", "1")])
+            .shown();
+        value(&html, "/console/desk/undo", "interaction").to_owned()
+    };
+    let id = register();
+    let undone = crew
+        .at_desk("undo", &venue.workshop, &[("interaction", &id)])
+        .shown();
+    has(
+        &undone,
+        [
+            "Check-in undone",
+            "The registration for this place is undone",
+        ],
+    );
+    assert_eq!(crew.last_ten().matches("undone by").count(), 1);
+    assert_eq!(server.count("interactions"), 0);
+    crew.at_desk("check-in", &venue.workshop, &[("q", "ADA-1")])
+        .refused(422, "Not registered for Workshop");
+    // Not where somebody went on with it.
+    let id = register();
+    crew.at_desk(
+        "check-in",
+        &venue.workshop,
+        &[("way", "out"), ("q", "ADA-1")],
+    )
+    .shown();
+    let undone = crew
+        .at_desk("undo", &venue.workshop, &[("interaction", &id)])
+        .shown();
+    has(&undone, "The registration for this place stays");
+    assert_eq!(server.count("interactions"), 2);
 }
 
 #[test]

@@ -114,10 +114,61 @@ fn a_viewer_looks_on_and_nobody_erased_stays() {
         .refused(403, "operator");
     crew.post(&format!("{path}/safe"), &[("delegate", "1"), ("safe", "1")])
         .taken();
+    crew.press(&format!("{path}/end"));
     crew.post("/console/delegates/1/erase", &[("confirm", "1")])
         .is(303);
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM evacuation_safe"),
-        0
+    assert_eq!(server.count("evacuation_safe"), 0);
+    assert_eq!(server.count("evacuation_inside"), 2);
+}
+
+#[test]
+fn the_list_stays_as_it_was_at_the_end() {
+    let server = Server::start();
+    let gate = server.caller_with_all();
+    let hall = fill(&gate);
+    let crew = server.crew(ConsoleRole::Operator);
+    let (all, of_hall) = (crew.evacuate(""), crew.evacuate(&hall.to_string()));
+    let csv = |path: &str| crew.get(&format!("{path}/csv")).shown();
+    crew.post(&format!("{all}/safe"), &[("delegate", "1"), ("safe", "1")])
+        .taken();
+    let before = csv(&all);
+    for path in [&all, &of_hall] {
+        crew.press(&format!("{path}/end"));
+    }
+    // What happens later is no part of it, nor is a second end.
+    for (name, place) in [("Ada", "hall"), ("Béa", "stage"), ("Cy", "foyer")] {
+        let body =
+            json!({"delegate": format!("barcode:{name}"), "device": format!("code:{place}")});
+        gate.interact("check-out", &body);
+    }
+    crew.press(&format!("{all}/end"));
+    let html = crew.get(&all).shown();
+    assert_eq!(names(&html), ["Ada", "Béa", "Cy"]);
+    assert!(
+        html.contains("<strong>1</strong> <span>of 3 safe</span>"),
+        "{html}"
     );
+    assert_eq!(csv(&all), before);
+    let html = crew.get(&of_hall).shown();
+    assert_eq!(names(&html), ["Ada", "Béa"]);
+    assert!(
+        html.contains("<strong>0</strong> <span>of 2 safe</span>"),
+        "{html}"
+    );
+    // It is found again.
+    assert!(html.contains(&format!("href=\"{all}\"")), "{html}");
+    crew.sees("/console", &*format!("href=\"{of_hall}\""));
+}
+
+#[test]
+fn a_place_that_is_not_there_is_not_evacuated() {
+    let (server, gate) = Server::with_api();
+    let crew = server.operator();
+    let gone = gate.device(&json!({"name": "Hall"}));
+    gate.delete(&format!("/device/id:{gone}"));
+    for place in ["4711", &gone.to_string()] {
+        crew.post("/console/evacuation", &[("place", place)])
+            .refused(404, "There is no device");
+    }
+    assert_eq!(server.count("evacuations"), 0);
 }

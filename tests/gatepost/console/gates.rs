@@ -247,7 +247,7 @@ fn a_place_that_is_set_here_reaches_the_gate_at_once_and_no_draft_with_it() {
     let seen = field(&crew.page(&open), "seen").to_owned();
     let seen = ("seen", &*seen);
     crew.post(&settings, &[seen, ("policy", "everybody")])
-        .refused(422, "offlinePolicy");
+        .refused(422, "Offline policy");
     crew.post(&settings, &[seen, ("place", "attic")])
         .refused(422, "place");
     crew.post(&settings, &[seen]).taken();
