@@ -25,7 +25,8 @@
   // What cannot be taken back is asked for once more, as is what loses changes in another form of the settings.
   const isChanged = (field) => {
     if (field.options) return field.value !== ([...field.options].find((option) => option.defaultSelected) ?? field.options[0])?.value;
-    return field.checked !== field.defaultChecked || field.value !== field.defaultValue;
+    // A button has no value that was typed.
+    return "defaultValue" in field && (field.checked !== field.defaultChecked || field.value !== field.defaultValue);
   };
   const loses = (form) => form.closest(".settings")
     && all(".settings form").some((other) => other !== form && [...other.elements].some((field) => field.name && !field.disabled && isChanged(field)));

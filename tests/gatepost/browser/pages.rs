@@ -307,6 +307,7 @@ fn what_keeps_people_out_is_found() {
         "document.querySelector('label').remove();
          document.querySelector('h1').style.color = '#ddd';
          document.querySelector('main').insertAdjacentHTML('beforeend', '<p>' + 'wide'.repeat(500));
+         document.querySelector('main').lastElementChild.style.whiteSpace = 'nowrap';
          console.error('a complaint');",
         &[],
     );

@@ -307,7 +307,7 @@ fn who_may_enter_is_a_table_in_which_a_cell_is_changed() {
         }
     }
     let refused = send(&crew, door, &fields);
-    refused.refused(422, "not \"at night\"");
+    refused.refused(422, "at night");
     // What was typed stands there still, with what is wrong beside it.
     let shown = part(&refused.html, &format!("id=\"row-{door}\""), "</tr>");
     has(
