@@ -13,12 +13,26 @@
     if (event.target.closest("[data-print]")) print();
   });
 
+  // What is cut off tells the whole under the pointer.
+  document.addEventListener("pointerover", (event) => {
+    const cut = event.target.closest?.(".cut, .lead, .desk-place span");
+    if (cut && !cut.title && cut.scrollWidth > cut.clientWidth) cut.title = cut.textContent.trim();
+  });
+
   // Buttons that are nothing without scripts.
   for (const button of all("[data-print], [data-keys]")) button.hidden = false;
 
-  // What cannot be taken back is asked for once more.
+  // What cannot be taken back is asked for once more, as is what loses changes in another form of the settings.
+  const isChanged = (field) => {
+    if (field.options) return field.value !== ([...field.options].find((option) => option.defaultSelected) ?? field.options[0])?.value;
+    // A button has no value that was typed.
+    return "defaultValue" in field && (field.checked !== field.defaultChecked || field.value !== field.defaultValue);
+  };
+  const loses = (form) => form.closest(".settings")
+    && all(".settings form").some((other) => other !== form && [...other.elements].some((field) => field.name && !field.disabled && isChanged(field)));
   document.addEventListener("submit", (event) => {
-    const question = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
+    const asked = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
+    const question = loses(event.target) ? "Changes in other sections of this page are not saved and will be lost. Go on?" : asked;
     if (question && !confirm(question)) event.preventDefault();
   });
 
@@ -140,6 +154,8 @@
     }
     // Results of other letters are not what is meant: the server then finds the first one itself.
     const isOf = find("[data-found]", palette)?.dataset.found === input.value.trim();
+    // In a field, the first Escape would only empty it.
+    if (event.key === "Escape") { event.preventDefault(); event.stopPropagation(); palette.close(); }
     if (event.key === "Enter" && isOf && found[at]) { event.preventDefault(); found[at].click(); }
   });
 
@@ -155,8 +171,11 @@
   let before = -Infinity;
   let typed = "";
   let due = 0;
+  const MODIFIERS = ["Shift", "Control", "Alt", "AltGraph", "Meta"];
   const jump = (key) => find(`.side [data-key="${key}"]`)?.click();
   document.addEventListener("keydown", (event) => {
+    // On the way to a sign such as ? a modifier is no key of its own.
+    if (MODIFIERS.includes(event.key)) return;
     if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey) { event.preventDefault(); openPalette(); return; }
     const isQuiet = event.timeStamp - before > QUIET_MS;
     before = event.timeStamp;

@@ -6,7 +6,10 @@ use crate::admin::prelude::*;
 use crate::{
     core::search::Part,
     domain::{
-        delegates::find::{Wanted, find},
+        delegates::{
+            find::{Wanted, find},
+            overview::Line,
+        },
         devices,
         interactions::judge::DeviceCache,
     },
@@ -29,7 +32,7 @@ type Offered = (
     ConsoleRole,
 );
 
-const ACTIONS: [Offered; 9] = [
+const ACTIONS: [Offered; 13] = [
     (
         "New attendee",
         "add person create",
@@ -53,9 +56,37 @@ const ACTIONS: [Offered; 9] = [
     ),
     (
         "Add a gate",
-        "connect pair app device qr",
+        "connect pair app device qr kiosk",
         "/console/discovery",
         "gates",
+        Operator,
+    ),
+    (
+        "Walk-in",
+        "walk in walkin register at the door",
+        "/console/desk?walkin=1",
+        "userplus",
+        Operator,
+    ),
+    (
+        "Who may enter",
+        "types rules access times",
+        "/console/devices/entry",
+        "rules",
+        Viewer,
+    ),
+    (
+        "Wall display",
+        "screen foyer monitor",
+        "/console/wall",
+        "tv",
+        Viewer,
+    ),
+    (
+        "Evacuation list",
+        "alarm fire emergency everybody inside",
+        "/console#evacuate",
+        "warn",
         Operator,
     ),
     (
@@ -165,12 +196,13 @@ fn records(connection: &Connection, q: &str, zone: &Zone) -> Result<Hits> {
         href: format!("/console/delegates/{}", holder.id),
         key: "",
     });
+    let folded = fold(q);
     let is_other = |href: &str| holder.as_ref().is_none_or(|holder| holder.href != href);
     let device_cache = DeviceCache::default();
     let mut people = Vec::new();
     for line in found.lines.into_iter().take(HITS) {
         let (_, _, state) = desk::state(connection, &device_cache, line.id, zone)?;
-        let about = [line.company.or(line.email), line.kind, Some(state)];
+        let about = [about(&line, &folded), line.kind, Some(state)];
         people.push(Hit {
             icon: "person",
             name: line.name,
@@ -180,8 +212,9 @@ fn records(connection: &Connection, q: &str, zone: &Zone) -> Result<Hits> {
         });
     }
     people.retain(|hit| is_other(&hit.href));
-    let people = holder.into_iter().chain(people).take(HITS).collect();
-    let places = devices::matching(connection, &fold(q), HITS)?;
+    let has_holder = holder.is_some();
+    let people: Vec<Hit> = holder.into_iter().chain(people).take(HITS).collect();
+    let places = devices::matching(connection, &folded, HITS)?;
     let places = places.into_iter().map(|place| Hit {
         icon: icon_of(&place.kind),
         about: match (&*place.kind, place.code.len()) {
@@ -193,7 +226,50 @@ fn records(connection: &Connection, q: &str, zone: &Zone) -> Result<Hits> {
         href: format!("/console/devices/{}", place.id),
         key: "",
     });
-    Ok(vec![("Attendees", people), ("Places", places.collect())])
+    let places: Vec<Hit> = places.collect();
+    // The words of a name decide, wherever they stand in it.
+    let is_named = |hit: &Hit| {
+        let name = fold(&hit.name);
+        name.match_indices(&folded).any(|(at, _)| {
+            name[..at]
+                .chars()
+                .next_back()
+                .is_none_or(|before| !before.is_alphanumeric())
+        })
+    };
+    let is_place = places
+        .first()
+        .is_some_and(|place| fold(&place.name).starts_with(&folded));
+    let mut hits = vec![("Attendees", people), ("Places", places)];
+    if is_place && !has_holder && !hits[0].1.first().is_some_and(is_named) {
+        hits.swap(0, 1);
+    }
+    Ok(hits)
+}
+
+/// The company or the e-mail address of somebody, and in which other property the words were found.
+fn about(line: &Line, folded: &str) -> Option<String> {
+    let shown = line.company.as_ref().or(line.email.as_ref());
+    let seen = [Some(&line.name), shown, line.kind.as_ref()];
+    let seen: Vec<String> = seen.into_iter().flatten().map(|text| fold(text)).collect();
+    let is_seen = |word: &&str| seen.iter().any(|text| text.contains(word));
+    let unseen: Vec<&str> = folded
+        .split_whitespace()
+        .filter(|word| !is_seen(word))
+        .collect();
+    let others = [
+        &line.email,
+        &line.job_title,
+        &line.phone,
+        &line.barcode,
+        &line.external_id,
+    ];
+    let found = others.into_iter().flatten().find(|text| {
+        let text = fold(text);
+        unseen.iter().any(|word| text.contains(word))
+    });
+    let parts = [shown, found].into_iter().flatten().cloned();
+    Some(parts.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty())
 }
 
 /// The symbol of a type of places and devices.
@@ -211,6 +287,16 @@ pub fn icon_of(kind: &str) -> &'static str {
     }
 }
 
+/// Other words for a page.
+fn words(area: Area) -> &'static str {
+    match area {
+        Area::Desk => "check-in check in checkin",
+        Area::Devices => "rooms sessions doors",
+        Area::Gates => "kiosks tablets phones scanners",
+        _ => "",
+    }
+}
+
 /// Pages and actions that the user may use and whose name holds a folded text; all pages where it is empty.
 fn known(layout: &Layout, folded: &str) -> Hits {
     let page = |entry: &'static Entry| Hit {
@@ -222,7 +308,7 @@ fn known(layout: &Layout, folded: &str) -> Hits {
     };
     let pages = layout
         .entries()
-        .filter(|entry| fold(entry.name).contains(folded));
+        .filter(|entry| fold(entry.name).contains(folded) || words(entry.area).contains(folded));
     let actions = ACTIONS.iter().filter(|(name, words, .., role)| {
         layout.has(*role) && (fold(name).contains(folded) || words.contains(folded))
     });

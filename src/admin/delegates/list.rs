@@ -3,15 +3,15 @@
 use super::views::Views;
 use crate::admin::prelude::*;
 use crate::{
-    admin::{export as file, filter::query, layout::number},
+    admin::{desk, export as file, filter::query, layout::number},
     core::search::Part,
     domain::{
         delegates::{
             counted_types,
             find::{Found, Wanted, find},
-            overview::holder,
+            overview::{Line, holder},
         },
-        interactions::inside::places,
+        interactions::{inside::places, judge::DeviceCache},
     },
     ops::export::{What, Which},
 };
@@ -126,6 +126,8 @@ struct FoundPart {
     filter: Filter,
     views: Views,
     found: Found,
+    /// Where each of them is: symbol, class and words.
+    states: Vec<(&'static str, &'static str, String)>,
     /// What is wrong with the expression.
     fault: Option<String>,
     /// What stands around it comes with it.
@@ -154,7 +156,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let zone = request.console.settings().zone.clone();
     let (part, is_part) = (part(&request.query)?, request.is_part());
     let user = request.current_user()?.user;
-    let (found, fault, types, devices, filter, views) = request
+    let (found, states, fault, types, devices, filter, views) = request
         .read(move |connection| {
             let wanted = &filter.wanted;
             let views = Views::read(connection, user, &filter)?;
@@ -164,11 +166,14 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
                 }
                 found => (found?, None),
             };
+            let device_cache = DeviceCache::default();
+            let state = |line: &Line| desk::state(connection, &device_cache, line.id, &zone);
+            let states = found.lines.iter().map(state).collect::<Result<_>>()?;
             if is_part {
-                return Ok((found, fault, Vec::new(), Vec::new(), filter, views));
+                return Ok((found, states, fault, Vec::new(), Vec::new(), filter, views));
             }
-            let types = counted_types(connection)?;
-            Ok((found, fault, types, places(connection)?, filter, views))
+            let (types, places) = (counted_types(connection)?, places(connection)?);
+            Ok((found, states, fault, types, places, filter, views))
         })
         .await?;
     let is_wrong = fault.is_some();
@@ -178,6 +183,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         filter,
         views,
         found,
+        states,
         fault,
         is_part,
         is_counted: false,

@@ -57,9 +57,34 @@ struct Row {
 struct Cell {
     may_enter: bool,
     times: String,
+    /// What is wrong with the times, where they are shown as they were typed.
+    wrong: Option<String>,
 }
 
 impl Page {
+    /// Shows a row as it was typed, with what is wrong at each field; nothing where no times are wrong.
+    fn retype(&mut self, place: DeviceId, sent: &Fields) {
+        let ticked: Vec<&str> = sent.all("type").collect();
+        let row = self.rows.iter_mut().find(|row| row.place.id == place);
+        let Some(row) = row.filter(|row| row.version == sent.text("version")) else {
+            return;
+        };
+        let cell = |column: &Column| {
+            let times = sent.text(&format!("at:{}", column.name));
+            let may_enter = ticked.contains(&column.name.as_str());
+            Cell {
+                may_enter,
+                times: times.to_owned(),
+                wrong: wrong(times).filter(|_| may_enter),
+            }
+        };
+        let cells: Vec<Cell> = self.columns.iter().map(cell).collect();
+        if cells.iter().any(|cell| cell.wrong.is_some()) {
+            row.cells = cells;
+            self.fault = None;
+        }
+    }
+
     fn pages(&self) -> usize {
         self.total.div_ceil(ROWS).max(1)
     }
@@ -109,6 +134,7 @@ impl Row {
             Cell {
                 may_enter: rules.is_some_and(|rules| is_listed(rules, &column.folded)),
                 times: shown(&times),
+                wrong: None,
             }
         };
         Self {
@@ -151,6 +177,16 @@ fn typed(times: &str) -> Vec<(String, String)> {
     };
     let times = times.split(',').map(str::trim);
     times.filter(|time| !time.is_empty()).map(split).collect()
+}
+
+/// What is wrong with times that were typed.
+fn wrong(times: &str) -> Option<String> {
+    let entries: Value = typed(times)
+        .into_iter()
+        .map(|(from, until)| json!({"types": [], "from": from, "until": until}))
+        .collect();
+    let fault = AccessRules::parse("data.Access", &json!({"typeTimes": entries})).err()?;
+    Some(answer::sentence(super::plain(&fault.message)))
 }
 
 /// `types` and `typeTimes` of a row as it was typed.
@@ -262,7 +298,11 @@ pub(super) async fn save(request: RequestContext) -> Result<Response> {
         )));
     }
     let is_fault = fault.is_some();
-    answer::form_page(is_fault, &page(&request, &request.form, fault).await?)
+    let mut page = page(&request, &request.form, fault).await?;
+    if is_fault && request.form.text("do").is_empty() {
+        page.retype(id, &request.form);
+    }
+    answer::form_page(is_fault, &page)
 }
 
 #[cfg(test)]

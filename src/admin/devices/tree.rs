@@ -9,6 +9,7 @@ use crate::{
     domain::{
         devices::{
             self, EVENT,
+            doors::Doors,
             record::Record,
             tree::{self, Level, Wanted},
         },
@@ -51,7 +52,7 @@ impl Open {
     }
 }
 
-/// What else is at a place: gates and readers, and how many of them have no contact.
+/// What else is at a place or its doors: gates and readers, and how many of them have no contact.
 #[derive(Default)]
 pub(super) struct Equipment {
     gates: usize,
@@ -82,15 +83,22 @@ impl Equipment {
 
     pub fn of(connection: &Connection, console: &Console) -> Result<HashMap<i64, Self>> {
         let mut at: HashMap<i64, Self> = HashMap::new();
+        // What is at a door is at its place, too.
+        let doors = Doors::read(connection)?;
+        let counted_at = |place: i64| [place, doors.place_of(DeviceId(place)).0];
         for (place, gates) in fleet::at_places(connection, console.app(), Timestamp::now())? {
-            let here = at.entry(place.0).or_default();
-            here.gates = gates.len();
-            here.silent = gates.iter().filter(|gate| gate.is_silent()).count();
+            for place in BTreeSet::from(counted_at(place.0)) {
+                let here = at.entry(place).or_default();
+                here.gates += gates.len();
+                here.silent += gates.iter().filter(|gate| gate.is_silent()).count();
+            }
         }
         for reader in console.readers.shown() {
             let antennas = reader.config.setup.antennas.iter();
             let watched = antennas.filter_map(|one| reader.config.watched(one.antenna));
-            let places: BTreeSet<i64> = watched.map(|watched| watched.place).collect();
+            let places: BTreeSet<i64> = watched
+                .flat_map(|watched| counted_at(watched.place))
+                .collect();
             for place in places {
                 let here = at.entry(place).or_default();
                 here.readers += 1;

@@ -12,6 +12,7 @@ use crate::{
     },
     domain::{
         apps::{OfflinePolicy, parameters::POLICIES},
+        devices::called_at_place,
         gate::fleet::{self, Gate, Problem},
         readers::{service::Shown, state::Connection as Connected},
     },
@@ -222,11 +223,7 @@ impl Page {
             .find(|gate| gate.is_gate && Some(gate.device.0) == changing);
         let zone = &app.settings().zone;
         let changing = open.map(|gate| Changing::of(connection, gate, zone));
-        let configuration = console.readers.configuration();
-        let name = |place: i64| {
-            let name = configuration.place_name(place);
-            name.unwrap_or_default().to_owned()
-        };
+        let name = |place| called_at_place(connection, DeviceId(place)).unwrap_or_default();
         let readers = console.readers.shown().into_iter();
         let readers = readers.map(|reader| Line::of_reader(reader, &layout, name));
         let gates = gates.into_iter().map(|gate| Line::of(gate, &layout));

@@ -24,6 +24,9 @@ pub struct Line {
     /// Its type.
     pub kind: Option<String>,
     pub barcode: Option<String>,
+    pub job_title: Option<String>,
+    pub phone: Option<String>,
+    pub external_id: Option<String>,
     /// The level of its gate note.
     pub level: Option<String>,
     pub deleted_at: Option<Timestamp>,
@@ -32,7 +35,8 @@ pub struct Line {
 /// Delegates as lines, in the order of the ids.
 pub fn lines(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT p.id, {NAME}, p.company, p.email, p.delegate_type, p.barcode, n.level, p.deleted_at
+        "SELECT p.id, {NAME}, p.company, p.email, p.delegate_type, p.barcode, n.level, p.deleted_at,
+             p.job_title, p.phone, p.external_id
          FROM delegates p LEFT JOIN gate_notes n ON n.delegate_id = p.id
          WHERE p.id IN (SELECT value FROM json_each(?1))"
     ))?;
@@ -46,6 +50,9 @@ pub fn lines(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
             barcode: row.get(5)?,
             level: row.get(6)?,
             deleted_at: row.get(7)?,
+            job_title: row.get(8)?,
+            phone: row.get(9)?,
+            external_id: row.get(10)?,
         })
     })?;
     let mut lines: Vec<Line> = lines.collect::<rusqlite::Result<_>>()?;

@@ -15,8 +15,8 @@ pub mod upcoming;
 
 pub use fields::{FIELDS, MANAGER};
 pub use names::{
-    APP_TYPES, NAME, Offer, PlaceCodes, called, closed_by_upgrade, find_typed, forget_closed,
-    holders, matching, name_of, newest_event, offers, offers_of, places, with_code,
+    APP_TYPES, NAME, Offer, PlaceCodes, called, called_at_place, closed_by_upgrade, find_typed,
+    forget_closed, holders, matching, name_of, newest_event, offers, offers_of, places, with_code,
 };
 pub use tree::has_open_rooms;
 

@@ -41,6 +41,17 @@ pub fn called(connection: &Connection, device: DeviceId) -> Result<String> {
     Ok(name_of(connection, device)?.unwrap_or_else(|| format!("device {device}")))
 }
 
+/// As [`called`]; a door after its place.
+pub fn called_at_place(connection: &Connection, device: DeviceId) -> Result<String> {
+    let name: Option<String> = connection
+        .prepare_cached(&format!(
+            "SELECT {PLACE_OF_DOOR} || {NAME} FROM devices d WHERE d.id = ?1"
+        ))?
+        .query_row([device], |row| row.get(0))
+        .optional()?;
+    Ok(name.unwrap_or_else(|| format!("device {device}")))
+}
+
 /// A device to choose.
 #[derive(Debug, Clone)]
 pub struct Offer {
@@ -171,13 +182,14 @@ pub fn with_code(connection: &Connection, code: &str) -> Result<Option<Offer>> {
         .optional()?)
 }
 
-/// Devices whose name or code holds a folded text, events first.
+/// Devices whose name or code holds a folded text: those whose name begins with it first, of these the events.
 pub fn matching(connection: &Connection, folded: &str, limit: usize) -> Result<Vec<Offer>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT d.id, d.code, {NAME} AS called, coalesce(d.device_type, '') FROM devices d
          WHERE d.deleted_at IS NULL AND (text_contains(d.name, ?1) OR text_contains(d.code, ?1)
                OR text_contains(d.short_name, ?1))
-         ORDER BY d.device_type IS NOT 'event', called COLLATE NOCASE, d.id LIMIT ?2"
+         ORDER BY NOT text_contains(substr({NAME}, 1, length(?1)), ?1),
+             d.device_type IS NOT 'event', called COLLATE NOCASE, d.id LIMIT ?2"
     ))?;
     let offers = statement.query_map((folded, limit), Offer::read)?;
     Ok(offers.collect::<rusqlite::Result<_>>()?)

@@ -4,7 +4,7 @@
 use crate::{
     domain::{
         apps::{Document, Kiosk, OfflinePolicy, Settings, configuration, place_of, presence},
-        devices::{NAME, PlaceCodes, called},
+        devices::{NAME, PlaceCodes, called_at_place},
     },
     identity::{App, Role},
     types::{
@@ -39,7 +39,7 @@ pub struct Gate {
     /// An app with other roles is none: it has no place, no queue and no list.
     pub is_gate: bool,
     pub is_kiosk: bool,
-    /// Where it works: the place that its app names, otherwise the one that is set.
+    /// Where it works: the place that its app names, otherwise the one that is set. A door is named after its place.
     pub place: Option<(DeviceId, String)>,
     /// The place that is set for it alone, where it works at another one.
     pub set_place: Option<String>,
@@ -303,7 +303,7 @@ fn read(
     let report = Report::read(ping.as_deref(), row.get(6)?, row.get(7)?);
     let set = place_of(connection, &settings)?.filter(|_| is_gate);
     let place = report.place.or(set);
-    let name = |place| called(connection, place);
+    let name = |place| called_at_place(connection, place);
     let is_own = own.get("place").is_some_and(|place| !place.is_null());
     let set_place = set.filter(|set| is_own && report.place.is_some_and(|at| at != *set));
     let seen_at = app.last_seen.last(device).or(row.get(4)?);

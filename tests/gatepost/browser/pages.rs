@@ -323,6 +323,12 @@ fn fill(db: &Path) {
          WHERE device_type = 'room'",
     )
     .expect("places");
+    // Names that are one long word.
+    file.execute_batch(
+        "UPDATE delegates SET last_name = replace(hex(zeroblob(75)), '0', 'w') WHERE id % 3 = 0;
+         UPDATE devices SET name = replace(hex(zeroblob(60)), '0', 'h') WHERE device_type = 'room' AND id % 2 = 0;",
+    )
+    .expect("names");
 }
 
 #[test]
@@ -337,6 +343,7 @@ fn what_keeps_people_out_is_found() {
         "document.querySelector('label').remove();
          document.querySelector('h1').style.color = '#ddd';
          document.querySelector('main').insertAdjacentHTML('beforeend', '<p>' + 'wide'.repeat(500));
+         document.querySelector('main').lastElementChild.style.whiteSpace = 'nowrap';
          console.error('a complaint');",
         &[],
     );

@@ -68,10 +68,45 @@ fn a_few_keys_lead_everywhere_and_a_scanner_nowhere() {
     assert!(is(&browser, "!document.getElementById('keys').open"));
     browser.run("document.activeElement.blur()", &[]);
     rest(&browser);
+    // On the way to the sign, Shift is no key of its own.
+    browser.key("Shift", 8);
     browser.key("?", 8);
     browser.tells("This list");
     faults.extend(examiner.faults(&browser, "the keys"));
+    browser.run("document.getElementById('keys').close()", &[]);
+    // One Escape closes the palette, whatever is typed.
+    browser.key("k", 2);
+    browser.fill_in("#palette [name=q]", "x");
+    browser.key("Escape", 0);
+    assert!(is(&browser, "!document.getElementById('palette').open"));
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn what_was_typed_in_another_section_of_the_settings_is_asked_for() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (_served, browser) = begin(folder.path());
+    browser.go("/console/settings");
+    let save = "document.querySelectorAll('.setting-group')[1].requestSubmit()";
+    browser.run(
+        "globalThis.asked = 0; globalThis.confirm = () => { globalThis.asked += 1; return false; };",
+        &[],
+    );
+    browser.fill("name", "Another name");
+    browser.run(save, &[]);
+    assert!(is(
+        &browser,
+        "globalThis.asked === 1 && document.querySelector('[name=name]').value === 'Another name'"
+    ));
+    // Nothing is asked where nothing is lost.
+    browser.reload();
+    browser.run(
+        "globalThis.confirm = () => { document.title = 'asked'; return false; }",
+        &[],
+    );
+    browser.run(save, &[]);
+    browser.tells("aved");
+    assert!(is(&browser, "document.title !== 'asked'"));
 }
 
 #[test]
@@ -93,7 +128,7 @@ fn filters_apply_at_once_and_the_address_keeps_them() {
     browser.until("only those are listed", || {
         is(
             &browser,
-            &format!("[...document.querySelectorAll('#found .last .tag')].every((tag) => tag.textContent === {chosen})"),
+            &format!("[...document.querySelectorAll('#found td:nth-child(4) .tag')].every((tag) => tag.textContent === {chosen})"),
         )
     });
     assert!(is(

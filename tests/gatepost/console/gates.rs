@@ -161,6 +161,30 @@ fn every_gate_is_shown_with_what_is_wrong_and_those_in_need_first() {
 }
 
 #[test]
+fn a_door_is_named_after_its_place_which_counts_its_gates() {
+    let server = Server::start();
+    let crew = server.operator();
+    let api = server.caller_with_all();
+    let hall = api.device(&json!({"name": "Great Hall", "code": "hall", "deviceType": "room"}));
+    let door = api
+        .device(&json!({"name": "South", "code": "south", "deviceType": "door", "parent": hall}));
+    let (at_door, a) = gate(&server, "Alpha");
+    let (at_hall, b) = gate(&server, "Bravo");
+    tell(&at_door, &json!({"place": door}));
+    tell(&at_hall, &json!({"place": hall}));
+    let page = crew.page(PAGE);
+    has(row(&page, a), ">Great Hall, South</a>");
+    has(row(&page, b), ">Great Hall</a>");
+    let places = crew.page("/console/devices?open=all");
+    for (place, told) in [(hall, "2 gates"), (door, "1 gate")] {
+        let at = format!("id=\"gates-{place}\" data-now>");
+        let told = format!("<span class=\"soft\">{told}</span>");
+        let shown = places.split(&at).nth(1).expect("a column");
+        assert!(shown.starts_with(&told), "{}", &shown[..80]);
+    }
+}
+
+#[test]
 fn a_place_that_is_set_here_reaches_the_gate_at_once_and_no_draft_with_it() {
     let server = Server::start();
     let crew = server.operator();

@@ -306,7 +306,19 @@ fn who_may_enter_is_a_table_in_which_a_cell_is_changed() {
             "at night".clone_into(value);
         }
     }
-    send(&crew, door, &fields).refused(422, "at night");
+    let refused = send(&crew, door, &fields);
+    refused.refused(422, "at night");
+    // What was typed stands there still, with what is wrong beside it.
+    let shown = part(&refused.html, &format!("id=\"row-{door}\""), "</tr>");
+    has(
+        shown,
+        [
+            "value=\"at night\"",
+            "aria-invalid=\"true\"",
+            "class=\"error\"",
+        ],
+    );
+    assert!(access(door).is_null());
     // All at once, by the menu of a row.
     for (button, expected) in [
         ("none", json!({"types": []})),

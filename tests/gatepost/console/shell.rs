@@ -188,8 +188,31 @@ fn a_few_letters_find_attendees_places_pages_and_actions() {
         assert_eq!(led, first, "{q}");
     }
     crew.sees("/console/find?q=zzz&go=1", "No matches");
+    // Other words for a page or an action; those of a name come before what matches elsewhere, with what does.
+    for (q, found) in [
+        ("evac", "Evacuation list"),
+        ("walk-in", ">Walk-in<"),
+        ("who may", ">Who may enter<"),
+        ("kiosk", ">Gates<"),
+        ("wall", ">Wall display<"),
+    ] {
+        has(part(&crew, &format!("/console/find?q={q}")), found);
+    }
+    let eva = api.delegate(&json!({"firstName": "Eva", "lastName": "Brandt", "company": "Nordlys", "jobTitle": "Expert"}));
+    let middle = api.device(&json!({"name": "An Expo", "code": "e2", "deviceType": "room"}));
+    let expo = api.device(&json!({"name": "Expo Hall", "code": "e1", "deviceType": "room"}));
+    let found = part(&crew, "/console/find?q=exp");
+    let order = [
+        format!("/console/devices/{expo}\""),
+        format!("/console/devices/{middle}\""),
+        format!("/console/delegates/{eva}\""),
+    ];
+    let order = order.map(|href| found.find(&href).expect("a hit"));
+    assert!(order.is_sorted(), "{order:?}");
+    has(&found, "Nordlys, Expert, Not arrived");
     // Nothing that the role may not use.
     let viewer = server.crew(ConsoleRole::Viewer);
+    lacks(part(&viewer, "/console/find?q=evac"), "Evacuation list");
     let pages = part(&viewer, "/console/find?q=");
     lacks(
         &pages,

@@ -162,6 +162,22 @@ fn what_is_wrong_with_an_expression_is_told_with_its_place() {
 }
 
 #[test]
+fn each_line_says_where_somebody_is() {
+    let (server, api) = Server::with_api();
+    let ada = api.delegate(&json!({"firstName": "Ada", "barcode": "T-1"}));
+    let eva = api.delegate(&json!({"firstName": "Eva", "barcode": "T-2"}));
+    let hall = api.device(&json!({"name": "Hall", "code": "hall", "deviceType": "room"}));
+    api.interact("check-in", &json!({"delegate": ada, "device": hall}))
+        .id();
+    let page = server.viewer().page("/console/delegates");
+    for (person, state) in [(ada, "Inside since "), (eva, "Not arrived")] {
+        let row = page.split(&format!("/console/delegates/{person}\"")).nth(1);
+        let row = row.and_then(|row| row.split("</tr>").next());
+        has(row.expect("a line"), state);
+    }
+}
+
+#[test]
 fn pages_can_be_turned_there_and_back() {
     let server = Server::start();
     server.sql(
