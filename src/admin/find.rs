@@ -83,7 +83,7 @@ const ACTIONS: [Offered; 13] = [
         Viewer,
     ),
     (
-        "Evacuation list",
+        "Start evacuation",
         "alarm fire emergency everybody inside",
         "/console#evacuate",
         "warn",

@@ -32,8 +32,7 @@ pub fn spend(browser: &Browser, served: &Served, folder: &Path) {
 fn evacuate(browser: &Browser) {
     browser.go("/console");
     browser.run("window.confirm = () => true", &[]);
-    browser.press("More");
-    browser.press("Evacuation list");
+    browser.press("Start evacuation");
     browser.tells("Evacuation of the whole venue");
 }
 

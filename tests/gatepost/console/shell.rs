@@ -190,7 +190,7 @@ fn a_few_letters_find_attendees_places_pages_and_actions() {
     crew.sees("/console/find?q=zzz&go=1", "No matches");
     // Other words for a page or an action; those of a name come before what matches elsewhere, with what does.
     for (q, found) in [
-        ("evac", "Evacuation list"),
+        ("evac", "Start evacuation"),
         ("walk-in", ">Walk-in<"),
         ("who may", ">Who may enter<"),
         ("kiosk", ">Gates<"),
@@ -212,7 +212,7 @@ fn a_few_letters_find_attendees_places_pages_and_actions() {
     has(&found, "Nordlys, Expert, Not arrived");
     // Nothing that the role may not use.
     let viewer = server.crew(ConsoleRole::Viewer);
-    lacks(part(&viewer, "/console/find?q=evac"), "Evacuation list");
+    lacks(part(&viewer, "/console/find?q=evac"), "Start evacuation");
     let pages = part(&viewer, "/console/find?q=");
     lacks(
         &pages,
