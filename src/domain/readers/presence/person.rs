@@ -44,7 +44,7 @@ pub struct Person {
     /// When the current slot ends; 0 before the first read.
     slot_end: i64,
     /// When it goes on after a restart: no silence before that counts.
-    restored_ms: i64,
+    restored_ms: Option<i64>,
 }
 
 /// Where somebody is.
@@ -206,7 +206,7 @@ impl Person {
         self.follow(layout, stay.heard_ms);
         self.changed_ms = since_ms;
         self.slot_end = slot_end(now_ms);
-        self.restored_ms = now_ms;
+        self.restored_ms = Some(now_ms);
     }
 
     /// Goes on with another layout: who is where no antenna listens any more leaves like anybody who is not heard.
@@ -383,7 +383,8 @@ impl Person {
             stay.last = own.last;
             let gone_ms = i64::from(layout.rules(own.place).gone_after_seconds) * 1000;
             // A reader that was out of order could not hear them.
-            let heard_ms = own.last.at_ms.max(self.restored_ms);
+            let heard_ms = Some(own.last.at_ms).max(self.restored_ms);
+            let heard_ms = heard_ms.unwrap_or(own.last.at_ms);
             let silent_since = heard_ms.max(layout.down_until(own.last.reader));
             if now.saturating_sub(silent_since) > gone_ms {
                 let at_ms = own.last.at_ms;

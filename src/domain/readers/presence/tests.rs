@@ -444,6 +444,22 @@ fn sorted(mut derived: Vec<Derived>) -> Vec<Derived> {
     derived
 }
 
+/// Not a slot is worked off for nothing, in whatever year a reader's clock is.
+#[test]
+fn whoever_was_heard_before_1970_leaves_as_others_do() {
+    let mut presence = Presence::new(layout());
+    let at = -1_000_000_000_000_000;
+    for step in 0..8 {
+        presence.push(read(1, 1, -40.0, at + step * 300));
+    }
+    let mut derived = Vec::new();
+    presence.advance(0, &mut derived);
+    let kinds: Vec<_> = derived.iter().map(|one| one.kind).collect();
+    assert!(kinds.contains(&DerivedKind::Entered), "{kinds:?}");
+    assert_eq!(kinds.last(), Some(&DerivedKind::Exited));
+    assert!(presence.is_empty());
+}
+
 proptest! {
     #[test]
     fn nobody_is_in_two_places_and_every_exit_has_an_entry(reads in reads()) {
