@@ -296,7 +296,7 @@ fn cursors_of_elsewhere_are_refused_and_another_view_begins_anew() {
 
     // Deletions are forgotten once they are old.
     let batch = server.folder.path().join("list.csv");
-    std::fs::write(&batch, "firstName\nGrace\n").expect("a list");
+    std::fs::write(&batch, "firstName\nGrace\nHedy\n").expect("a list");
     import(&server, &[batch.to_str().expect("a name")]);
     server.sql("UPDATE changes SET at = 0");
     let mut server = server;

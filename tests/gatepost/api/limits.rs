@@ -207,7 +207,7 @@ fn old_changes_go_however_many_they_are() {
          INSERT INTO changes (id, at, action, record_type, record_id) SELECT i, 0, 'delete', 'delegate', i FROM n",
     );
     server.restart();
-    until("nothing old is left", || {
-        server.count("changes WHERE at = 0") == 0
+    until("nothing old is left but the newest", || {
+        server.count("changes WHERE at = 0") <= 1
     });
 }

@@ -140,7 +140,7 @@ fn shares_with_the_console(venue: &Venue, gate: &Browser, stage: i64) {
             &json!({"delegate": "barcode:T-2", "device": stage}),
         )
         .id();
-    gate.tells("1 inside, 2 safe");
+    gate.tells("1 inside, 1 safe");
     gate.tells("has left");
     venue
         .server
