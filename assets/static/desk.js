@@ -46,6 +46,15 @@
     field.setAttribute("aria-activedescendant", next.id);
     next.scrollIntoView({ block: "nearest" });
   };
+  /** Enters whoever is marked: as a field of the form, so that nothing hangs on which button had the focus. */
+  const take = (option) => {
+    if (option.form !== form) { option.click(); return; }
+    const person = document.createElement("input");
+    [person.type, person.name, person.value] = ["hidden", option.name, option.value];
+    form.append(person);
+    form.requestSubmit();
+    person.remove();
+  };
   const undo = () => {
     desk.querySelector("#verdict form[action$='/undo']")?.requestSubmit();
   };
@@ -102,7 +111,7 @@
     }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && typing === field) { event.preventDefault(); choose(step); }
-    if (event.key === "Enter" && typing === field && !event.defaultPrevented) { event.preventDefault(); if (chosen()) chosen().click(); else if (field.value.trim()) form.requestSubmit(); }
+    if (event.key === "Enter" && typing === field && !event.defaultPrevented) { event.preventDefault(); if (chosen()) take(chosen()); else if (field.value.trim()) form.requestSubmit(); }
     if (event.key === "Enter") burst = "";
     if (event.key === "F4") { event.preventDefault(); document.querySelector("[data-key=F4]")?.click(); }
     if (event.key === "Escape" && document.activeElement === field) clear();
