@@ -153,15 +153,16 @@ fn attach(
 }
 
 /// The types there are, each found by a step in the index.
+const TYPES: &str = "WITH RECURSIVE types (name) AS (
+         SELECT min(delegate_type) FROM delegates WHERE delegate_type IS NOT NULL AND deleted_at IS NULL
+         UNION ALL
+         SELECT (SELECT min(delegate_type) FROM delegates WHERE delegate_type > types.name AND deleted_at IS NULL)
+         FROM types WHERE name IS NOT NULL)
+     SELECT name FROM types WHERE name <> ''";
+
+/// The first hundred of the types there are.
 pub fn types(connection: &Connection) -> Result<Vec<String>> {
-    let mut statement = connection.prepare_cached(
-        "WITH RECURSIVE types (name) AS (
-             SELECT min(delegate_type) FROM delegates WHERE delegate_type IS NOT NULL AND deleted_at IS NULL
-             UNION ALL
-             SELECT (SELECT min(delegate_type) FROM delegates WHERE delegate_type > types.name AND deleted_at IS NULL)
-             FROM types WHERE name IS NOT NULL
-         ) SELECT name FROM types WHERE name <> '' LIMIT 100",
-    )?;
+    let mut statement = connection.prepare_cached(&format!("{TYPES} LIMIT 100"))?;
     let types = statement.query_map([], |row| row.get(0))?;
     Ok(types.collect::<rusqlite::Result<_>>()?)
 }
@@ -177,17 +178,9 @@ pub fn common_types(connection: &Connection, limit: usize) -> Result<Vec<String>
     Ok(types.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The spellings of a type that attendees have, besides the one that is asked for.
+/// A type as it is asked for, and the other spellings of it that attendees have.
 pub fn spellings(connection: &Connection, delegate_type: &str) -> Result<Vec<String>> {
-    // One step in the index for each.
-    let mut statement = connection.prepare_cached(
-        "WITH RECURSIVE types (name) AS (
-             SELECT min(delegate_type) FROM delegates WHERE delegate_type IS NOT NULL AND deleted_at IS NULL
-             UNION ALL
-             SELECT (SELECT min(delegate_type) FROM delegates WHERE delegate_type > types.name AND deleted_at IS NULL)
-             FROM types WHERE name IS NOT NULL)
-         SELECT name FROM types WHERE name IS NOT NULL",
-    )?;
+    let mut statement = connection.prepare_cached(TYPES)?;
     let asked = folded(delegate_type);
     let mut rows = statement.query([])?;
     let mut spellings = vec![delegate_type.to_owned()];

@@ -87,13 +87,20 @@ pub fn page(
     device: DeviceId,
     part: Part,
 ) -> Result<Page> {
-    let place = DeviceCache::default().place_of(connection, device)?;
+    let device_cache = DeviceCache::default();
+    let place = device_cache.place_of(connection, device)?;
     let running = evacuation::running_at(connection, place)?;
     let mut safe: BTreeMap<DelegateId, Value> = BTreeMap::new();
     let mut left = Vec::new();
     if let Some(running) = &running {
         for (delegate, (at, by)) in evacuation::safe(connection, running.id)? {
-            match standing(connection, place, delegate, running.started_at)? {
+            match standing(
+                connection,
+                &device_cache,
+                place,
+                delegate,
+                running.started_at,
+            )? {
                 Standing::Elsewhere => continue,
                 Standing::Left => left.push(delegate),
                 Standing::Inside => {}
@@ -147,16 +154,16 @@ enum Standing {
 
 fn standing(
     connection: &Connection,
+    device_cache: &DeviceCache,
     place: DeviceId,
     delegate: DelegateId,
     begun: Timestamp,
 ) -> Result<Standing> {
-    let device_cache = DeviceCache::default();
-    let history = History::of(connection, &device_cache, delegate)?;
-    let inside = history.inside(connection, &device_cache)?;
+    let history = History::of(connection, device_cache, delegate)?;
+    let inside = history.inside(connection, device_cache)?;
     Ok(if inside.binary_search(&place).is_ok() {
         Standing::Inside
-    } else if history.has_left_since(connection, &device_cache, place, begun)? {
+    } else if history.has_left_since(connection, device_cache, place, begun)? {
         Standing::Left
     } else {
         Standing::Elsewhere

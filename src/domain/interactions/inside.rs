@@ -152,9 +152,9 @@ pub fn entered_last(connection: &Connection) -> Result<Vec<DeviceId>> {
     let mut statement = connection.prepare_cached(
         "SELECT first_device_id FROM (
              SELECT first_device_id, effect FROM interactions ORDER BY id DESC LIMIT ?1)
-         WHERE effect = 0 AND first_device_id IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1",
+         WHERE effect = ?2 AND first_device_id IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1",
     )?;
-    let devices = statement.query_map([ENTERED_LAST], |row| row.get(0))?;
+    let devices = statement.query_map((ENTERED_LAST, PresenceChange::Enter), |row| row.get(0))?;
     Ok(devices.collect::<rusqlite::Result<_>>()?)
 }
 

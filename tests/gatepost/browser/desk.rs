@@ -106,6 +106,19 @@ fn a_name_of_several_is_chosen_and_an_unknown_one_walks_in() {
     assert!(faults.is_empty(), "{faults:?}");
 }
 
+/// What is not recorded is said, and the next scan begins anew.
+#[test]
+fn a_desk_whose_server_is_away_says_that_nothing_was_recorded() {
+    let (_folder, served, browser) = open_desk();
+    drop(served);
+    type_text(&browser, "TICKET-01");
+    browser.key("Enter", 0);
+    let told = json!(["Not recorded", null, "desk-field", "TICKET-01"]);
+    browser.until("the desk says so", || verdict(&browser) == told);
+    type_text(&browser, "TICKET-02");
+    assert_eq!(verdict(&browser)[3], json!("TICKET-02"));
+}
+
 #[test]
 fn keys_undo_the_last_choose_the_place_and_open_a_walk_in() {
     let (_folder, _served, browser) = open_desk();
@@ -123,6 +136,21 @@ fn keys_undo_the_last_choose_the_place_and_open_a_walk_in() {
         word() == json!("Check-in undone")
     });
     assert_eq!(verdict(&browser)[2], json!("desk-field"));
+    // After a refusal there is nothing to undo: who came before stays.
+    type_text(&browser, "TICKET-02");
+    browser.key("Enter", 0);
+    browser.tells("Guest02 Person");
+    type_text(&browser, "UNKNOWN-1");
+    browser.key("Enter", 0);
+    browser.until("the code is refused", || {
+        browser.has("#verdict.bad") && verdict(&browser)[3] == json!("")
+    });
+    browser.key("z", 2);
+    type_text(&browser, "TICKET-03");
+    browser.key("Enter", 0);
+    browser.tells("Guest03 Person");
+    let undone = "return document.querySelector('.last-ten').innerText.match(/undone/g).length";
+    assert_eq!(browser.run(undone, &[]), json!(1));
     browser.key("F2", 0);
     browser.until("the places are open", || browser.has(".desk-place[open]"));
     browser.key("Escape", 0);

@@ -200,6 +200,15 @@ fn sign_in_leads_back_to_where_one_wanted_to_go_and_nowhere_else() {
     let http = browser();
     let wanted = page(http.get(format!("{}/console?q=x", server.url()))).taken();
     assert_eq!(wanted, "/console/sign-in?next=%2Fconsole%3Fq%3Dx");
+    // Of what was sent from a page, the page: that address knows no GET.
+    let sent = |from: &str| {
+        let form = http.post(format!("{}/console/desk/check-in", server.url()));
+        page(form.header("Referer", format!("{}{from}", server.url())))
+    };
+    assert_eq!(
+        sent("/console/desk?place=1").taken(),
+        "/console/sign-in?next=%2Fconsole%2Fdesk%3Fplace%3D1"
+    );
     for (next, led) in [
         ("/console/delegates?q=x", "/console/delegates?q=x"),
         ("https://evil.example", "/console"),

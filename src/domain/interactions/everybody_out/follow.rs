@@ -91,15 +91,15 @@ fn due(connection: &Connection, zone: &Zone, now: Timestamp) -> Result<Vec<Devic
 
 /// Has everybody who is inside a place leave it now, because somebody said so; how many were checked out.
 pub async fn at_once(app: &App, ctx: &Context, place: DeviceId) -> Result<usize> {
-    let leaving = Leaving::AtOnce(Timestamp::now());
-    let count = empty(&app.store, &ctx.settings, place, leaving).await?;
-    let ctx = ctx.clone();
+    // First, so that it is known who did it even where it is cut off.
+    let by = ctx.clone();
     let note = move |tx: &Tx<'_>| {
-        let after = Some(json!({"people": count}));
-        RESOURCE.audit(tx, &ctx, "empty", place.0, None, after)
+        let after = Some(json!({"people": tx.people(place)?}));
+        RESOURCE.audit(tx, &by, "empty", place.0, None, after)
     };
     app.store.write(note).await?;
-    Ok(count)
+    let leaving = Leaving::AtOnce(Timestamp::now());
+    empty(&app.store, &ctx.settings, place, leaving).await
 }
 
 /// Why people leave a place.
