@@ -1,7 +1,10 @@
 //! A server for each test: its own temporary folder, port 0, and clients with the roles a test asks
 //! for.
 
-use crate::faults::{process::gatepost, wire::PATIENCE};
+use crate::faults::{
+    process::{gatepost, until},
+    wire::PATIENCE,
+};
 use gatepost::{
     admin::{Console, Reach},
     core::{Context, settings},
@@ -245,7 +248,9 @@ impl Server {
     pub fn restart_after(&mut self, meanwhile: impl FnOnce(&Self)) {
         self.stop();
         meanwhile(self);
-        let store = Store::open(&self.path(), Durability::Normal).expect("the store");
+        let path = self.path();
+        self.close();
+        let store = Store::open(&path, Durability::Normal).expect("the store");
         self.app = App::new(store, self.app.public_url.clone());
         self.console = Console::new(self.app.clone(), self.console.reach);
         let (address, stop, thread) = run(
@@ -256,6 +261,18 @@ impl Server {
         self.line.redirect(address);
         self.stop = Some(stop);
         self.thread = Some(thread);
+    }
+
+    /// Lets go of the file, and waits until this process has closed it. Whoever opens it looks at it by handles of
+    /// their own first, and closing those drops SQLite's locks: another process would cut the index of the log under
+    /// whoever still has it open.
+    fn close(&mut self) {
+        let open = self.app.store.open_guard();
+        let spare = tempfile::tempdir().expect("a temporary folder");
+        let store = Store::open(&spare.path().join("spare.db"), Durability::Normal);
+        self.app = App::new(store.expect("a spare store"), self.app.public_url.clone());
+        self.console = Console::new(self.app.clone(), self.console.reach);
+        until("the file to be closed", || open.strong_count() == 0);
     }
 
     fn stop(&mut self) {
