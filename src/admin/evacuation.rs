@@ -30,6 +30,25 @@ struct Page {
     earlier: Vec<(Evacuation, String)>,
 }
 
+/// People on the list under one heading.
+struct Group<'p>(&'p [Person]);
+
+impl Group<'_> {
+    fn place(&self) -> &str {
+        self.0.first().map_or("", |person| &person.place)
+    }
+
+    /// The number of those who were seen outside.
+    fn safe(&self) -> i64 {
+        let safe = self.0.iter().filter(|person| person.safe.is_some());
+        i64::try_from(safe.count()).unwrap_or(i64::MAX)
+    }
+
+    fn len(&self) -> i64 {
+        i64::try_from(self.0.len()).unwrap_or(i64::MAX)
+    }
+}
+
 /// Evacuations that ended which a page links to.
 const EARLIER: usize = 20;
 
@@ -56,14 +75,17 @@ impl Page {
         })
     }
 
-    /// How many were seen outside.
-    fn safe(&self) -> i64 {
-        let safe = self.people.iter().filter(|person| person.safe.is_some());
-        i64::try_from(safe.count()).unwrap_or(i64::MAX)
+    /// The people under headings: all under none, or by place.
+    fn groups(&self) -> Vec<Group<'_>> {
+        if !self.is_by_place {
+            return vec![Group(&self.people)];
+        }
+        let groups = self.people.chunk_by(|one, next| one.place == next.place);
+        groups.map(Group).collect()
     }
 
-    fn all(&self) -> i64 {
-        i64::try_from(self.people.len()).unwrap_or(i64::MAX)
+    fn all(&self) -> Group<'_> {
+        Group(&self.people)
     }
 
     fn path(&self) -> String {

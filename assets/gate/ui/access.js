@@ -93,7 +93,7 @@ export class Access {
       this.#usePlace(place);
       return [t("console.place", { name: place.name })];
     }
-    if (!place && settings.place && places?.length && !places.some((/** @type {{id: number}} */ { id }) => id === settings.place?.id)) {
+    if (!place && settings.place && places && !places.some((/** @type {{id: number}} */ { id }) => id === settings.place?.id)) {
       const { name } = settings.place;
       delete settings.place;
       this.changePlace();

@@ -1,17 +1,17 @@
-//! Whether the console and the gates leave each other alone: every page while check-ins go on, and
-//! check-ins with and without dashboards that are open.
+//! How far the console and the gates leave each other alone: every page while check-ins go on, check-ins with and
+//! without dashboards that are open, and what these cost at the pace of a queue.
 
 use crate::{
     Result, measure,
     output::{Output, OwnServer, machine},
     pages::{self, Dashboards},
     prepare,
-    report::{Report, grouped, ms},
+    report::{Report, grouped, median, ms},
     run::Plan,
     server::{self, Server},
     setup::{Access, Venue},
 };
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What the run is made of.
 #[derive(clap::Args, Clone)]
@@ -31,7 +31,7 @@ pub struct Options {
     #[arg(long, default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..))]
     rate: u32,
     /// Dashboards that are open in half of the rounds
-    #[arg(long, default_value_t = 10)]
+    #[arg(long, default_value_t = 20)]
     dashboards: usize,
     /// Seconds of the pages, and of all rounds together
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
@@ -45,6 +45,10 @@ pub struct Options {
 const PAGE_MAX: Duration = Duration::from_millis(150);
 /// What check-ins keep of their rate while dashboards are open.
 const KEPT_MIN: f64 = 0.9;
+/// Check-ins a second of a venue whose doors are all busy.
+const QUEUE_RATE: u32 = 400;
+/// What open dashboards may take of one processor at that rate.
+const SHARE_MAX: f64 = 0.03;
 
 /// Measures everything and prints it, with a table at the end.
 pub async fn figures(options: &Options) -> Result<()> {
@@ -72,6 +76,7 @@ pub async fn figures(options: &Options) -> Result<()> {
     let server = Server::start(&binary, &db).await?;
     let mut rows = beside(options, &server, &mut output).await?;
     rows.extend(watched(options, &server, &mut output).await?);
+    rows.push(cost(options, &server, &mut output).await?);
     drop(server);
     prepare::remove(&db)?;
     output.line("\n| what | at least | measured | |\n|---|---|---|---|")?;
@@ -163,6 +168,42 @@ async fn watched(options: &Options, server: &Server, output: &mut Output) -> Res
             heard >= due,
         ),
     ])
+}
+
+/// The processor time of the server at the pace of a queue, without dashboards and with them, in turn.
+async fn cost(options: &Options, server: &Server, output: &mut Output) -> Result<String> {
+    let venue = Venue::enter(&Access::at(server.url())).await?;
+    let console = pages::sign_in(&server.url()).await?;
+    let seconds = options.seconds.div_ceil(2 * u64::from(options.rounds));
+    let plan = Plan::seconds(seconds, 1).at_rate(QUEUE_RATE);
+    let gates = options.connections as usize;
+    let mut more = Vec::new();
+    for round in 1..=options.rounds {
+        let mut shares = [0.0; 2];
+        for (share, dashboards) in shares.iter_mut().zip([0, options.dashboards]) {
+            let open = Dashboards::open(&console, dashboards).await?;
+            let (before, begun) = (server.processor_time()?, Instant::now());
+            let check_ins = measure::check_ins(&venue, gates, false, plan).await?;
+            let used = server.processor_time()? - before;
+            *share = used.as_secs_f64() / begun.elapsed().as_secs_f64();
+            output.line(format!(
+                "round {round}, {dashboards} dashboards, {} events: {:.1} % of a processor: {check_ins}",
+                open.heard(),
+                *share * 100.0
+            ))?;
+        }
+        more.push(shares[1] - shares[0]);
+    }
+    let more = median(more);
+    Ok(row(
+        &format!(
+            "{} dashboards at {QUEUE_RATE} check-ins/s",
+            options.dashboards
+        ),
+        &format!("{:.0} % of a processor at most", SHARE_MAX * 100.0),
+        &format!("{:.1} %", more * 100.0),
+        more <= SHARE_MAX,
+    ))
 }
 
 fn row(what: &str, target: &str, measured: &str, met: bool) -> String {

@@ -1,6 +1,6 @@
 //! What happens to a gate's access and clock while nobody looks.
 
-use super::venue::{Venue, admits, is_offline, is_online, kept};
+use super::venue::{Venue, admits, hurry, is_offline, is_online, kept};
 use crate::{browser::window::Browser, faults::proxy::Network};
 use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -135,4 +135,22 @@ fn a_gate_that_is_revoked_while_offline_forgets_everybody_and_keeps_its_scans() 
 #[test]
 fn a_gate_whose_token_ended_learns_that_it_was_revoked() {
     revoked_offline(true);
+}
+
+/// The only place there was: the gate does not go on where nothing is counted.
+#[test]
+fn a_gate_whose_place_is_deleted_asks_for_another() {
+    let venue = Venue::new(2, json!({}));
+    let network = venue.network();
+    let gate = venue.gate(&network);
+    admits(&gate, &["T-1"]);
+    venue.has_each_once(&gate, 1);
+    let place = format!("/device/id:{}", venue.place);
+    venue.api.delete(&place).is(204);
+    hurry(&gate);
+    gate.until("the gate asks for a place", || {
+        gate.has("body[data-screen=places]")
+    });
+    gate.tells("does not allow Hall at this gate any more");
+    gate.tells("No place is set for this gate.");
 }
