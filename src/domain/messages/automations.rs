@@ -30,7 +30,7 @@ pub struct Automation {
     pub id: i64,
     /// At this device or one below it; `None`: anywhere.
     pub device: Option<i64>,
-    /// What it is.
+    /// The automation as somebody enters it.
     pub entry: Entry,
     /// Interactions from before this moment send nothing, in milliseconds.
     pub since_ms: i64,
@@ -40,9 +40,9 @@ pub struct Automation {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Entry {
-    /// What people call it.
+    /// The name by which people know it.
     pub name: String,
-    /// Whether it sends.
+    /// Set where it sends.
     #[serde(default = "active")]
     pub active: bool,
     /// The type of interaction.
@@ -58,7 +58,7 @@ pub struct Entry {
     pub channel: String,
     /// The template's slug.
     pub template: String,
-    /// What is uploaded later than this after it happened sends nothing.
+    /// The minutes after an interaction within which its upload still sends a message.
     #[serde(default = "within")]
     pub within_minutes: i64,
 }
