@@ -25,7 +25,7 @@ pub struct Actors {
     pub imports: bool,
 }
 
-/// Which changes are asked for; without anything all of them.
+/// The changes that are asked for; without anything all of them.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     pub who: Option<Actors>,

@@ -18,7 +18,7 @@ pub enum Actor {
     CommandLine,
     /// An import of a file.
     Import(String),
-    /// Whatever else acted, as the audit names it.
+    /// Another actor, as the audit names it.
     Other(String),
 }
 

@@ -48,14 +48,14 @@ pub struct State {
     pub cursor: Option<Position>,
     /// Failures in a row.
     pub failures: u32,
-    /// Since when every delivery fails.
+    /// The time since which every delivery fails.
     pub failing_since: Option<Timestamp>,
     /// The reason why the destination as a whole fails.
     pub why: Option<String>,
     /// The next attempt, if the destination fails as a whole.
     pub next_at: Option<Timestamp>,
     pub last_success_at: Option<Timestamp>,
-    /// Since when and why it is paused.
+    /// The time since which it is paused, and the reason.
     pub paused: Option<(Timestamp, Pause)>,
     /// Grows with each decision of a person.
     pub revision: i64,

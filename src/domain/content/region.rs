@@ -23,9 +23,9 @@ pub struct Draft {
     pub tags: Vec<String>,
     /// The references of the region, such as addresses or the codes of records; apps are given them as they are.
     pub references: Vec<String>,
-    /// Since when it is given out; `None`: since ever.
+    /// The time from which it is given out; `None`: since ever.
     pub published_from: Option<Timestamp>,
-    /// Until when, that instant excluded; `None`: for ever.
+    /// The end of that time, itself excluded; `None`: for ever.
     pub published_to: Option<Timestamp>,
 }
 

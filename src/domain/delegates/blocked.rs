@@ -41,7 +41,7 @@ const END_SHOWN_FROM_CHARS: usize = 6;
 /// A blocked code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocked {
-    /// Which of the unique codes it was, by its name in the API.
+    /// The kind of unique code that it was, by its name in the API.
     pub kind: String,
     /// The code.
     pub value: String,

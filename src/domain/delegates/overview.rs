@@ -68,7 +68,7 @@ pub struct Holder {
     pub id: i64,
     /// The name to display.
     pub name: String,
-    /// Which kind of code it is.
+    /// The kind of code.
     pub code: DelegateCode,
 }
 

@@ -36,7 +36,7 @@ pub struct GivenOut {
     pub device: DeviceId,
     pub name: String,
     pub added_at: Timestamp,
-    /// Until when the app is shown its credentials, if that is not over.
+    /// The time until which the app is shown its credentials, if that is not over.
     pub shown_until: Option<Timestamp>,
     pub fetched: bool,
     pub revoked: bool,

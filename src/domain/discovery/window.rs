@@ -51,7 +51,7 @@ impl Window {
             .filter(|left| !left.is_zero())
     }
 
-    /// Until when it is open by the clock on the wall, the same each time unless that is put
+    /// The time until which it is open by the clock on the wall, the same each time unless that is put
     /// forward or back; `None` when it is closed.
     pub fn until(&self, now: Instant, wall: Timestamp) -> Option<Timestamp> {
         let left = self.left(now)?;

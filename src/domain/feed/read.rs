@@ -27,7 +27,7 @@ pub enum Action {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     pub cursor: Cursor,
-    /// Which record; none for a reset.
+    /// The record; none for a reset.
     pub record: Option<(RecordType, i64)>,
     pub action: Action,
     /// The kind of the record's newest change.

@@ -599,7 +599,7 @@ pub struct Before(Vec<(Who, Vec<DeviceId>)>);
 #[derive(Debug)]
 enum Who {
     Delegate(DelegateId),
-    /// Whoever has a code that is unknown.
+    /// The holder of a code that is unknown.
     Code(String),
 }
 

@@ -26,7 +26,6 @@ const WITHIN_MINUTES: i64 = 60;
 /// An automation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Automation {
-    /// Which.
     pub id: i64,
     /// At this device or one below it; `None`: anywhere.
     pub device: Option<i64>,
@@ -72,7 +71,7 @@ fn within() -> i64 {
 }
 
 impl Entry {
-    /// By which way its template goes.
+    /// The channel of its template.
     ///
     /// # Errors
     /// [`Kind::Invalid`] for an unknown type.

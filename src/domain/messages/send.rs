@@ -32,7 +32,7 @@ pub struct Message<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// Whoever asks makes the attempt, and waits for it.
+    /// The caller makes the attempt, and waits for it.
     Now,
     Soon,
 }

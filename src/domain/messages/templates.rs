@@ -66,7 +66,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// By which way it goes.
+    /// The channel of its messages.
     pub fn channel(&self) -> Result<Channel> {
         Channel::named(&self.channel)
     }

@@ -38,7 +38,7 @@ pub struct ReaderConfig {
     pub parent: Option<i64>,
     /// The place that each antenna watches; empty where the whole reader watches its parent.
     pub antennas: BTreeMap<u16, Watched>,
-    /// Which addresses the server may connect to.
+    /// The addresses that the server may connect to.
     pub reach: Reach,
     /// The faults that keep parts of the setup from being used, in words.
     pub faults: Vec<String>,

@@ -23,7 +23,7 @@ const METHODS_MAX: usize = 20;
 /// Days with a column of their own; what was before is one column.
 const DAYS_MAX: usize = 7;
 
-/// By what is summed.
+/// The key of the sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// The method of payment.
@@ -116,7 +116,7 @@ impl Sum {
 /// A line of a table.
 #[derive(Debug, Clone, Default)]
 pub struct Row {
-    /// Of what.
+    /// The name of what was summed.
     pub name: String,
     /// Its device, of a product.
     pub id: Option<i64>,
@@ -141,7 +141,6 @@ impl Row {
 /// Totals of one kind, by day.
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// By what.
     pub by: By,
     /// The days, in order.
     pub days: Vec<String>,

@@ -70,7 +70,7 @@ pub struct Webhook {
     /// Part of the ids of its deliveries.
     pub uid: String,
     pub is: NewWebhook,
-    /// Until when the previous secret signs as well.
+    /// The time until which the previous secret signs as well.
     pub previous_until: Option<Timestamp>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,

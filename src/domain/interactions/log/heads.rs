@@ -10,7 +10,7 @@ use crate::types::error::Result;
 use rusqlite::Connection;
 use std::{collections::VecDeque, ops::RangeInclusive, time::Instant};
 
-/// Which entry it is: each kind is numbered by itself.
+/// The key of an entry: each kind is numbered by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Key {
     Interaction(i64),

@@ -19,7 +19,6 @@ use std::sync::LazyLock;
 
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// Which it is.
     pub key: Key,
     /// The time of arrival.
     pub at: Timestamp,
@@ -52,7 +51,7 @@ pub struct Line {
     pub undone: Option<(String, Timestamp)>,
     /// The interaction that was taken back.
     taken_back: Option<i64>,
-    /// Whoever looks at it may take it back.
+    /// Set where the viewer may take it back.
     pub can_undo: bool,
 }
 

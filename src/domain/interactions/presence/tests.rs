@@ -164,7 +164,7 @@ impl Expected {
     }
 }
 
-/// Since when a delegate is inside a device by a check-in at that device itself.
+/// The position since which a delegate is inside a device by a check-in at that device itself.
 fn entered(all: &[Happened], delegate: i64, device: i64) -> Option<Position> {
     let last_in = Expected::of(all, delegate, device).state.last_in;
     let last_out = path(device)
@@ -382,7 +382,7 @@ fn nobody_is_listed_twice_where_a_place_became_a_door() {
     assert_eq!(people.len(), 1, "{people:?}");
 }
 
-/// Whoever is in the corner is in its session, in the hall, and in the venue, and nowhere else.
+/// Somebody in the corner is in its session, in the hall, and in the venue, and nowhere else.
 #[test]
 fn who_enters_a_place_is_inside_everything_above_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -48,7 +48,7 @@ pub const PLACES: [(&str, &str); 8] = [
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Http {
-    /// Which preset it was filled in from, such as `twilio`.
+    /// The preset that it was filled in from, such as `twilio`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
     /// `GET`, `POST` or `PUT`.

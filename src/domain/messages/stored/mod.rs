@@ -44,7 +44,6 @@ const FAILURE_MAX_CHARS: usize = 500;
 pub struct NewMessage {
     /// The recipient; `None`: a user, or whoever tries a template.
     pub delegate: Option<DelegateId>,
-    /// By which way it goes.
     pub channel: Channel,
     /// The slug of its template.
     pub template: Option<String>,
@@ -62,7 +61,7 @@ pub struct NewMessage {
     pub origin: String,
 }
 
-/// In which state a message begins.
+/// The state in which a message begins.
 #[derive(Debug, Clone)]
 pub enum Begin {
     /// The message is sent with the next round.
@@ -91,11 +90,9 @@ pub enum SendOutcome {
 /// A message whose attempt has begun.
 #[derive(Debug, Clone)]
 pub struct Due {
-    /// Which.
     pub id: i64,
     /// The recipient.
     pub delegate: Option<DelegateId>,
-    /// By which way it goes.
     pub channel: Channel,
     /// The destination.
     pub address: String,

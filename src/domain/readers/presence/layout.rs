@@ -28,7 +28,7 @@ pub struct Layout {
     spots: HashMap<(i64, Option<u16>), Spot>,
     rules: HashMap<i64, PresenceSettings>,
     default: PresenceSettings,
-    /// Until when readers were out of order; in the future for one that still is.
+    /// The time until which each reader was out of order; in the future for one that still is.
     pub(super) down_until: HashMap<i64, i64>,
 }
 
@@ -100,7 +100,7 @@ impl Layout {
             .extend(down.iter().map(|reader| (*reader, i64::MAX)));
     }
 
-    /// Until when a reader was out of order.
+    /// The time until which a reader was out of order.
     pub fn down_until(&self, reader: i64) -> i64 {
         self.down_until.get(&reader).copied().unwrap_or(i64::MIN)
     }

@@ -81,7 +81,7 @@ pub struct Presence {
     layout: Layout,
     waiting: Vec<TagRead>,
     people: HashMap<i64, Person>,
-    /// Up to where reads are worked off.
+    /// The time up to which reads are worked off.
     done_ms: i64,
     dropped: u64,
 }

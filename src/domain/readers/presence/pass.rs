@@ -51,7 +51,7 @@ pub struct Pass {
     heard: [Heard; 2],
     from: Option<Side>,
     to: Option<Side>,
-    /// Since when it is there.
+    /// The time since which it is there.
     to_since: i64,
 }
 
