@@ -98,7 +98,7 @@ impl Draft {
         Ok(Checked(self))
     }
 
-    /// Returns whether it is given out at a time.
+    /// Returns its publication at a time.
     pub fn standing(&self, at: Timestamp) -> Publication {
         if self.published_to.is_some_and(|to| to <= at) {
             Publication::Over
