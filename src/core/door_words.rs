@@ -61,10 +61,10 @@ const WORDS: &[&str] = &[
 ];
 /// The longest of these also end compound words, such as `Nordeingang`.
 const COMPOUND_MIN: usize = 6;
-/// Those of languages that are written without spaces.
+/// Words of languages that are written without spaces.
 const UNSPACED: &[&str] = &["入口", "门", "門", "ドア", "입구"];
 
-/// Whether a name is that of a door, such as `North door` or `Eingang 2`.
+/// Returns whether a name is that of a door, such as `North door` or `Eingang 2`.
 pub fn is_called_like_a_door(name: &str) -> bool {
     let folded = fold(name);
     let mut words = folded.split(|letter: char| !letter.is_alphanumeric());

@@ -27,7 +27,7 @@ impl Key {
         Self::named(connection, HASHES)
     }
 
-    /// That key, made if need be.
+    /// Returns that key, made if need be.
     pub fn find_or_make(tx: &Tx<'_>) -> Result<Self> {
         Self::named_or_make(tx, HASHES)
     }

@@ -1,5 +1,5 @@
-//! What every feature stands on: records and their search, sections, settings, the audit, and what
-//! administrators write in SQL or as templates.
+//! The base of every feature: records and their search, sections, settings, the audit, and what administrators write in
+//! SQL or as templates.
 
 pub mod audit;
 pub mod changes;

@@ -1,4 +1,4 @@
-//! How tag reads become presence: the setting `presence`, and what a place says of itself in
+//! The rules by which tag reads become presence: the setting `presence`, and what a place says of itself in
 //! `data.Presence`.
 
 use crate::types::{
@@ -8,7 +8,7 @@ use crate::types::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What an antenna hears.
+/// The part of a place that an antenna hears.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize, Serialize,
 )]
@@ -36,7 +36,7 @@ impl Zone {
         }
     }
 
-    /// Whether this is a side of a portal.
+    /// Returns whether this is a side of a portal.
     pub fn is_side(self) -> bool {
         matches!(self, Self::Inside | Self::Outside)
     }
@@ -51,7 +51,7 @@ pub struct PresenceSettings {
     pub window_ms: u32,
     /// Weaker reads are ignored.
     pub rssi_floor_dbm: f32,
-    /// How much stronger another place must be, as evidence over time, before somebody moves there.
+    /// The lead that another place needs, as evidence over time, before somebody moves there.
     pub move_db: f32,
     /// Without a read for so long, somebody has left a room.
     pub gone_after_seconds: u32,
@@ -76,7 +76,7 @@ impl Default for PresenceSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct PlacePresence {
-    /// Whether entries and exits that readers notice count for who is inside.
+    /// Set where entries and exits that readers notice count for who is inside.
     pub counts: bool,
     pub min_reads: Option<u32>,
     pub window_ms: Option<u32>,
@@ -126,7 +126,7 @@ impl PresenceSettings {
         )
     }
 
-    /// These settings, with what a place sets in their place.
+    /// Returns these settings, with what a place sets in their place.
     #[must_use]
     pub fn at(&self, place: &PlacePresence) -> Self {
         Self {

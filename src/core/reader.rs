@@ -1,4 +1,4 @@
-//! What `data.Reader` of a device of the type `rfidreader` says: how its tag reads reach the server, and
+//! The reader's settings in `data.Reader` of a device of the type `rfidreader`: how its tag reads reach the server, and
 //! which place each antenna watches.
 
 use super::presence::Zone;
@@ -16,7 +16,7 @@ pub const DEVICE_TYPE: &str = "rfidreader";
 /// Antennas of a reader at the most; hubs have 32.
 const ANTENNAS_MAX: usize = 64;
 
-/// How a reader's tag reads reach the server.
+/// The way in which a reader's tag reads reach the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
@@ -134,7 +134,8 @@ impl ReaderSetup {
     }
 }
 
-/// Whether this may be a host with or without a port: `reader-1`, `192.0.2.9:5084`, `[2001:db8::9]:5084`, `fe80::9%eth0`.
+/// Returns whether this may be a host with or without a port: `reader-1`, `192.0.2.9:5084`, `[2001:db8::9]:5084`,
+/// `fe80::9%eth0`.
 fn is_address(text: &str) -> bool {
     let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     // An address that many networks have names the network.

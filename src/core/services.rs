@@ -1,5 +1,5 @@
-//! What all features share of the running application, and what a use case knows about the request or
-//! command that runs it.
+//! The parts of the running application that all features share, and what a use case knows about the request or command
+//! that runs it.
 
 use super::{
     audit, changes, outgoing,
@@ -16,7 +16,7 @@ use std::{ops::Deref, sync::Arc};
 #[derive(Clone)]
 pub struct Services(Arc<Inner>);
 
-/// What the services are made of.
+/// The parts of the services.
 pub struct Inner {
     /// The one SQLite file.
     pub store: Arc<Store>,
@@ -68,17 +68,17 @@ impl Deref for Services {
     }
 }
 
-/// What a use case knows about the request that runs it.
+/// The facts that a use case knows about the request that runs it.
 #[derive(Debug, Clone)]
 pub struct Context {
-    /// Who acts, as the audit names it: `client:…`, `user:…`, `cli`, `import:…`.
+    /// The actor, as the audit names it: `client:…`, `user:…`, `cli`, `import:…`.
     pub actor: String,
     pub request_id: Option<String>,
     /// The client through which it came, for nonces and the origin of interactions.
     pub client: Option<ClientId>,
     /// The user through whose token it came.
     pub user: Option<UserId>,
-    /// What `sources` gains on the records that are written (contract §4).
+    /// The source that records gain in `sources` as they are written (contract §4).
     pub source: &'static str,
     /// The settings in force.
     pub settings: Arc<Settings>,

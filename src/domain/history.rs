@@ -67,9 +67,9 @@ impl Change {
 pub struct NamedEntry {
     pub entry: Entry,
     pub actor: Actor,
-    /// What the record is called.
+    /// The name of the record.
     pub record: String,
-    /// Whether the record can be found.
+    /// Set where the record can be found.
     pub exists: bool,
     pub differences: Differences,
 }
@@ -118,7 +118,7 @@ fn named_differences(connection: &Connection, entry: &Entry) -> Result<Differenc
     Ok(all)
 }
 
-/// What a record is called; `None` where it cannot be found.
+/// The name of a record; `None` where it cannot be found.
 fn name(connection: &Connection, record_type: &str, id: i64) -> Result<Option<String>> {
     Ok(match record_type {
         "delegate" => delegates::name_of(connection, id)?,
@@ -139,7 +139,7 @@ fn existing<T>(found: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// What the entry itself calls its record.
+/// The name that the entry itself has for its record.
 fn name_in(entry: &Entry) -> Option<String> {
     const NAMES: [&str; 9] = [
         "name",
@@ -162,7 +162,7 @@ fn name_in(entry: &Entry) -> Option<String> {
     NAMES.iter().find_map(|name| text(name)).map(str::to_owned)
 }
 
-/// What somebody did, before the record: `changed`. An action without a verb stands for itself.
+/// The verb of an action, before the record: `changed`. An action without a verb stands for itself.
 #[must_use]
 pub fn verb(action: &str) -> &str {
     match action {
@@ -198,7 +198,7 @@ pub fn verb(action: &str) -> &str {
     }
 }
 
-/// What people call a type of record.
+/// The noun for a type of record.
 #[must_use]
 pub fn noun(record_type: &str) -> String {
     match record_type {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// Ids looked at by one statement.
 const SLICE: i64 = 5_000;
-/// How long a page may be looked for.
+/// The longest time that a page may be looked for.
 const PAGE_MAX: Duration = Duration::from_millis(100);
 /// Ids beyond a time range that are looked at: a clock that was set back by a little puts rows there.
 const MARGIN: i64 = 1_000;
@@ -16,7 +16,7 @@ const MARGIN: i64 = 1_000;
 /// Actions that nearly every kind of record knows.
 pub const USUAL_ACTIONS: [&str; 5] = ["create", "update", "delete", "restore", "revoke"];
 
-/// Who acted.
+/// The actors to look for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Actors {
     /// Actors as the audit names them.
@@ -25,16 +25,15 @@ pub struct Actors {
     pub imports: bool,
 }
 
-/// Which changes are asked for; without anything all of them.
+/// The changes that are asked for; without anything all of them.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Who acted.
     pub who: Option<Actors>,
     /// The type of the record.
     pub record_type: Option<String>,
     /// The id of the record.
     pub record_id: Option<i64>,
-    /// What was done.
+    /// The action, such as `create`.
     pub action: Option<String>,
     /// The first moment.
     pub from: Option<Timestamp>,
@@ -47,21 +46,19 @@ pub struct Filter {
 pub struct Entry {
     /// Its id: grows in the order of commits.
     pub id: i64,
-    /// When it was.
     pub at: Timestamp,
-    /// Who acted: `user:7`, `client:gate-b`, `cli`, `import:list.csv`.
+    /// The actor: `user:7`, `client:gate-b`, `cli`, `import:list.csv`.
     pub actor: String,
     /// The request's id.
     pub request_id: Option<String>,
-    /// What was done.
     pub action: String,
     /// The type of the record.
     pub record_type: String,
     /// The id of the record.
     pub record_id: Option<i64>,
-    /// What the record was.
+    /// The record before the change.
     pub before: Option<Value>,
-    /// What it is since.
+    /// The record after it.
     pub after: Option<Value>,
 }
 
@@ -70,7 +67,7 @@ pub struct Entry {
 pub struct Page {
     /// The changes, the newest first.
     pub entries: Vec<Entry>,
-    /// Where looking goes on: below this id. `None`: there are no more.
+    /// The id below which the search goes on. `None`: there are no more.
     pub below: Option<i64>,
     /// The moment down to which was looked, where time ran out before the page was full.
     pub searched_to: Option<Timestamp>,
@@ -171,7 +168,7 @@ impl Walk {
 }
 
 impl Filter {
-    /// Whether somebody is asked for, and nobody is meant.
+    /// Returns whether actors are asked for, and none is meant.
     fn is_of_nobody(&self) -> bool {
         let nobody = |who: &Actors| who.names.is_empty() && !who.imports;
         self.who.as_ref().is_some_and(nobody)
@@ -237,7 +234,7 @@ pub fn types(connection: &Connection) -> Result<Vec<String>> {
 /// The newest changes whose actions are offered to filter by.
 const OFFERED_FROM: i64 = 2_000;
 
-/// What was done in the newest changes.
+/// Lists the actions of the newest changes.
 pub fn recent_actions(connection: &Connection) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT DISTINCT action FROM audit WHERE id > (SELECT max(id) FROM audit) - ?1",
@@ -252,7 +249,7 @@ enum Order {
     OldestFirst,
 }
 
-/// What an id range has of the filter.
+/// Lists the changes of an id range that the filter asks for.
 fn slice(
     connection: &Connection,
     filter: &Filter,

@@ -5,7 +5,7 @@ use super::find::{SELECT, entry};
 use crate::types::error::Result;
 use rusqlite::{Connection, named_params};
 
-/// Which record: the types under which the audit has it, and its table, by which imports call it.
+/// A record: the types under which the audit has it, and its table, by which imports call it.
 #[derive(Debug, Clone, Copy)]
 pub struct HistoryOf {
     /// Types of records; one that has no other name names itself twice.

@@ -1,7 +1,6 @@
-//! Who changed what: one row for every change to a record that can change, written in the
-//! transaction of the change. An import has one row for all records that it made: which they are stands
-//! in `changes`. Interactions are not here when they are made (their row says who and
-//! when), only when they are deleted.
+//! The audit: one row for every change to a record that can change, written in the transaction of the change. An import
+//! has one row for all records that it made: which they are stands in `changes`. Interactions are not here when they
+//! are made (their row says who and when), only when they are deleted.
 
 mod find;
 mod history;
@@ -25,9 +24,9 @@ pub struct Change {
     pub record_type: &'static str,
     /// The record's id, where it has one.
     pub record_id: Option<i64>,
-    /// What the record was; of an update only the properties that changed.
+    /// The record before; of an update only the properties that changed.
     pub before: Option<Value>,
-    /// What the record is now; of an update only the properties that changed.
+    /// The record now; of an update only the properties that changed.
     pub after: Option<Value>,
 }
 
@@ -79,8 +78,8 @@ pub fn reserve(tx: &Tx<'_>) -> Result<i64> {
     Ok(1)
 }
 
-/// Who changed a record last, as people call them; of a record such as the settings, who changed one of
-/// these keys last.
+/// Returns who changed a record last, as people call them; of a record such as the settings, who changed one of these
+/// keys last.
 pub fn last_actor(
     connection: &Connection,
     record_type: &str,
@@ -102,7 +101,7 @@ pub fn last_actor(
     }
 }
 
-/// What people call an actor of the audit.
+/// Returns the name by which people know an actor of the audit.
 pub fn actor_name(connection: &Connection, actor: &str) -> Result<String> {
     Ok(Actor::of(connection, actor)?.name())
 }
@@ -142,7 +141,7 @@ pub fn append_between(
     append(tx, ctx, &change)
 }
 
-/// Whether a change from one to the other is one.
+/// Returns whether the two differ.
 #[must_use]
 pub fn differ(before: &Value, after: &Value) -> bool {
     let (before, after) = differences(before, after);

@@ -1,4 +1,4 @@
-//! Who is behind `user:7` and `client:gate-b`, and back: people know an e-mail address and a name.
+//! The people and clients behind `user:7` and `client:gate-b`, and back: people know an e-mail address and a name.
 
 use super::Actors;
 use crate::types::{error::Result, text};
@@ -18,7 +18,7 @@ pub enum Actor {
     CommandLine,
     /// An import of a file.
     Import(String),
-    /// Whatever else acted, as the audit names it.
+    /// Another actor, as the audit names it.
     Other(String),
 }
 
@@ -43,7 +43,7 @@ impl Actor {
         }
     }
 
-    /// How people call it.
+    /// The name by which people know the actor.
     #[must_use]
     pub fn name(&self) -> String {
         match self {

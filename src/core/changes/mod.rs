@@ -57,7 +57,7 @@ pub struct Changed {
     /// The type of the record.
     pub record_type: String,
     pub record: Option<i64>,
-    /// What it was merged into.
+    /// The record that it was merged into.
     pub into: Option<i64>,
 }
 
@@ -81,7 +81,7 @@ pub mod action {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Read {
     pub changes: Vec<Change>,
-    /// Whether the feed has more.
+    /// Set where the feed has more.
     pub more: bool,
 }
 
@@ -153,7 +153,7 @@ pub fn pruned_to(connection: &Connection) -> Result<i64> {
     Ok(counters::get(connection, PRUNED_TO)?.unwrap_or(0))
 }
 
-/// Whether there are changes from before a time that [`prune`] may remove.
+/// Returns whether there are changes from before a time that [`prune`] may remove.
 pub fn is_any_before(connection: &Connection, until: Timestamp) -> Result<bool> {
     let first: Option<Timestamp> = connection
         .prepare_cached(
@@ -215,7 +215,7 @@ impl Stamp {
         })
     }
 
-    /// Whether the file, whose end is `newest`, went back to a state before the stamp. A row that is gone
+    /// Returns whether the file, whose end is `newest`, went back to a state before the stamp. A row that is gone
     /// proves nothing.
     pub fn is_undone(&self, connection: &Connection, newest: Position) -> Result<bool> {
         let (interaction, change) = (self.interaction.unzip(), self.change.unzip());
@@ -235,7 +235,7 @@ impl Stamp {
     }
 }
 
-/// Whether the feed has anything after a position.
+/// Returns whether the feed has anything after a position.
 pub fn is_behind(connection: &Connection, from: Position) -> Result<bool> {
     Ok(connection
         .prepare_cached(

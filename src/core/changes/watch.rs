@@ -5,7 +5,7 @@ use crate::db::Store;
 use std::time::Duration;
 use tokio::{sync::watch, time::MissedTickBehavior};
 
-/// How often the file is looked at while somebody waits.
+/// The time between two looks at the file while somebody waits.
 const TICK: Duration = Duration::from_millis(100);
 
 /// The newest position, for those who wait; none once the server stops.

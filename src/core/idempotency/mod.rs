@@ -15,7 +15,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension};
 
-/// How long an answer is kept.
+/// The time for which an answer is kept.
 const KEPT_MS: i64 = 7 * 24 * 3600 * 1000;
 /// Expired keys removed at each new one, so that no write has to remove many.
 const PURGED_AT_ONCE: i64 = 4;
@@ -60,14 +60,14 @@ pub struct Stored {
     pub status: u16,
     /// The envelope, or the part of it that a slice of a batch made.
     pub body: String,
-    /// How many items of the request are done with it.
+    /// The number of the request's items that are done with it.
     pub done: usize,
 }
 
 /// The result of a request: of its work, or the answer stored under its key.
 #[derive(Debug)]
 pub enum Once<T> {
-    /// It came without a key; its answer is still to be rendered, and nothing has to wait for that.
+    /// The result of a request without a key; its answer is still to be rendered, and nothing has to wait for that.
     Fresh(T),
     /// The answer under the key, made now or before.
     Stored(Stored),
@@ -143,7 +143,7 @@ pub fn part<T>(
     Ok(Once::Stored(stored))
 }
 
-/// Where an answer is kept: its key and which part of it.
+/// The place of an answer in the file: its key and which part of it.
 pub type Place = (i64, i64);
 
 /// The newest answer that is kept, for [`holding`].
@@ -152,8 +152,8 @@ pub fn newest(connection: &Connection) -> Result<i64> {
     Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
 
-/// Where answers newer than `after` are kept that hold one of these texts. They are read one by one:
-/// all of them take a while.
+/// Finds the answers newer than `after` that hold one of these texts. They are read one by one: all of them take a
+/// while.
 pub fn holding(connection: &Connection, texts: &[String], after: i64) -> Result<Vec<Place>> {
     let mut statement = connection.prepare(
         "SELECT key_id, part FROM idempotency_parts
@@ -181,7 +181,7 @@ pub fn rewrite(tx: &Tx<'_>, place: Place, change: impl FnOnce(&str) -> String) -
     Ok(())
 }
 
-/// How a key begins of which a keyed hash is left.
+/// The prefix of a key of which a keyed hash is left.
 const HIDDEN: &str = "erased:";
 
 fn hidden(key: &keyed::Key, text: &str) -> Result<String> {
@@ -201,7 +201,7 @@ fn hide_key(tx: &Tx<'_>, row: i64) -> Result<()> {
     Ok(())
 }
 
-/// What is kept under a key: its row, the operation, the fingerprint of the request, and since when.
+/// A key that is known: its row, the operation, the fingerprint of the request, and since when.
 type Known = (i64, String, [u8; 16], i64);
 
 fn known(tx: &Tx<'_>, client: ClientId, key: &str) -> Result<Option<Known>> {

@@ -1,4 +1,4 @@
-//! How far a destination is, and its health.
+//! The progress of a destination, and its health.
 
 use super::{
     Completion,
@@ -13,7 +13,7 @@ use crate::{
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::{collections::BTreeMap, fmt};
 
-/// Why a destination is paused.
+/// The reason why a destination is paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
     /// A person paused it.
@@ -40,7 +40,7 @@ impl Pause {
     }
 }
 
-/// How far a destination is, and its health.
+/// The progress of a destination, and its health.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct State {
     /// Every change up to here is delivered, pending, or irrelevant; `None`: it does not follow the
@@ -48,14 +48,14 @@ pub struct State {
     pub cursor: Option<Position>,
     /// Failures in a row.
     pub failures: u32,
-    /// Since when every delivery fails.
+    /// The time since which every delivery fails.
     pub failing_since: Option<Timestamp>,
-    /// Why the destination as a whole fails.
+    /// The reason why the destination as a whole fails.
     pub why: Option<String>,
     /// The next attempt, if the destination fails as a whole.
     pub next_at: Option<Timestamp>,
     pub last_success_at: Option<Timestamp>,
-    /// Since when and why it is paused.
+    /// The time since which it is paused, and the reason.
     pub paused: Option<(Timestamp, Pause)>,
     /// Grows with each decision of a person.
     pub revision: i64,
@@ -107,9 +107,9 @@ pub fn get(connection: &Connection, name: &str) -> Result<State> {
 pub struct StuckDestination {
     pub name: String,
     pub state: State,
-    /// How many deliveries are pending.
+    /// The number of pending deliveries.
     pub pending: i64,
-    /// Why it, or its first failing delivery, fails.
+    /// The reason why it, or its first failing delivery, fails.
     pub why: Option<String>,
 }
 
@@ -121,7 +121,7 @@ pub fn all(connection: &Connection) -> Result<BTreeMap<String, State>> {
     Ok(all.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How long a delivery may be due before its destination counts as stuck, in milliseconds.
+/// The time for which a delivery may be due before its destination counts as stuck, in milliseconds.
 const OVERDUE_MS: i64 = 60_000;
 
 /// The destinations that fail, were stopped, or do not send what is due.
@@ -216,7 +216,7 @@ pub fn skip(tx: &Tx<'_>, name: &str, to: Position) -> Result<()> {
     resume(tx, name)
 }
 
-/// What the worker stores about a destination.
+/// A note that the worker stores about a destination.
 #[derive(Clone)]
 pub enum Note {
     State(State),
@@ -226,7 +226,7 @@ pub enum Note {
     Failed(PendingDelivery),
     /// A delivery is not pending any more.
     Released(Ref),
-    /// What an attempt leaves beside its outcome.
+    /// Something that an attempt leaves beside its outcome.
     Completion(Completion),
 }
 

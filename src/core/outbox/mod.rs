@@ -91,7 +91,7 @@ pub trait Kind: Send + Sync {
     /// Attempts at a time for one destination.
     fn at_once(&self) -> usize;
 
-    /// How long a shutdown waits for running attempts.
+    /// The time for which a shutdown waits for running attempts.
     fn grace(&self) -> Duration;
 
     /// Reads what happened after a position, for a destination that follows the change feed.

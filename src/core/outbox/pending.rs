@@ -13,7 +13,7 @@ pub struct PendingDelivery {
     pub next_at: Timestamp,
     /// The first failure; `None`: never tried.
     pub failing_since: Option<Timestamp>,
-    /// Why the last attempt failed.
+    /// The reason why the last attempt failed.
     pub why: Option<String>,
 }
 

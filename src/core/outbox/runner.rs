@@ -46,7 +46,7 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Read {
     pub steps: Vec<Step>,
-    /// Whether the feed has more.
+    /// Set where the feed has more.
     pub more: bool,
 }
 
@@ -56,7 +56,7 @@ pub enum Outcome {
     Delivered,
     /// Nothing is left to deliver: its destination or message is gone, or a person cancelled it.
     Nothing,
-    /// It was not delivered, and is tried again.
+    /// The attempt failed; the delivery is tried again.
     Failed {
         why: String,
         /// The receiver was unreachable, or takes nothing from this server: other deliveries would
@@ -67,9 +67,9 @@ pub enum Outcome {
         /// `Retry-After`.
         again_after_s: Option<i64>,
     },
-    /// It will never be accepted.
+    /// The receiver will never accept the delivery.
     Refused,
-    /// It may have been delivered. Only a person repeats it.
+    /// The delivery may have arrived. Only a person repeats it.
     Unknown,
 }
 
@@ -83,7 +83,7 @@ struct Slot {
 pub struct Runner {
     /// Its cursor is at the window's beginning.
     pub state: State,
-    /// Whether the feed has more behind the window.
+    /// Set where the feed has more behind the window.
     pub has_more: bool,
     pending: Vec<PendingDelivery>,
     window: VecDeque<Slot>,
@@ -118,15 +118,14 @@ impl Runner {
         (self.state, self.pending) = (state, pending);
     }
 
-    /// Whether the window has room. A receiver that is down reads on as well: it may accept
-    /// another delivery.
+    /// Returns whether the window has room. A receiver that is down reads on as well: it may accept another delivery.
     pub fn wants_more(&self) -> bool {
         self.state.paused.is_none()
             && self.pending.len() < PENDING_MAX
             && self.window.len() < self.at_once * 2
     }
 
-    /// How many pending deliveries are in memory.
+    /// The number of pending deliveries in memory.
     pub fn pending(&self) -> usize {
         self.pending.len()
     }
@@ -146,7 +145,7 @@ impl Runner {
         self.move_on(notes);
     }
 
-    /// Whether the receiver is down.
+    /// Returns whether the receiver is down.
     pub fn is_down(&self) -> bool {
         self.state.failures >= DOWN_AFTER
     }

@@ -19,7 +19,7 @@ use tokio::{
 
 /// Attempts of all destinations at a time.
 const AT_ONCE: usize = 32;
-/// How often it polls the change feed and the outbox.
+/// The time between two looks at the change feed and the outbox.
 const TICK: Duration = Duration::from_millis(200);
 /// Slices of the feed read for one destination before the next one's turn.
 const SLICES: usize = 20;
@@ -27,8 +27,7 @@ const SLICES: usize = 20;
 const NOTES_MANY: usize = 64;
 /// With so many unwritten notes nothing new starts: the file does not take them.
 const NOTES_MAX: usize = 2_000;
-/// How long a cursor that passed irrelevant changes may stay unwritten; a restart reads those changes
-/// again.
+/// The time for which a cursor that passed irrelevant changes may stay unwritten; a restart reads those changes again.
 const IDLE_WRITE_EVERY: Duration = Duration::from_secs(10);
 
 struct Done {
@@ -40,7 +39,7 @@ struct Done {
 struct Destination {
     kind: Arc<dyn Kind>,
     runner: Runner,
-    /// Whether the file has pending deliveries that are not in memory.
+    /// Set where the file has pending deliveries that are not in memory.
     truncated: bool,
 }
 
@@ -163,13 +162,13 @@ impl WorkerState {
         Ok(())
     }
 
-    /// Whether a destination is to load more of its pending deliveries.
+    /// Returns whether a destination is to load more of its pending deliveries.
     fn runs_short(&self) -> bool {
         let mut known = self.destinations.values();
         known.any(|known| known.truncated && known.runner.pending() < PENDING_MAX / 2)
     }
 
-    /// Whether there are notes of attempts, or cursors have waited long enough.
+    /// Returns whether there are notes of attempts, or cursors have waited long enough.
     fn is_worth_writing(&self, ticked: bool) -> bool {
         let any = |wanted: fn(&Note) -> bool| self.notes.iter().any(|(_, note)| wanted(note));
         let waited = self.written.elapsed() >= IDLE_WRITE_EVERY;

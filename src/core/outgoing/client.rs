@@ -24,14 +24,14 @@ use std::{
     time::Duration,
 };
 
-/// How long a call may take, from the look-up of the name to the end of the answer.
+/// The longest time of a call, from the look-up of the name to the end of the answer.
 pub const WHOLE_MAX: Duration = Duration::from_secs(10);
-/// How long connecting may take, TLS included. Less than [`WHOLE_MAX`], so that a call that never
-/// got through is known as one that was not sent.
+/// The longest time of connecting, TLS included. Less than [`WHOLE_MAX`], so that a call that never got through is
+/// known as one that was not sent.
 const CONNECT_MAX: Duration = Duration::from_secs(6);
-/// How much of an answer's body is read; the rest is cut off.
+/// The most that is read of an answer's body; the rest is cut off.
 pub const BODY_MAX_BYTES: usize = 256 << 10;
-/// How long an unused connection is kept.
+/// The time for which an unused connection is kept.
 const IDLE_MAX: Duration = Duration::from_secs(20);
 /// Unused connections that are kept for one host.
 const IDLE_PER_HOST: usize = 8;
@@ -44,7 +44,6 @@ pub struct Request {
     pub url: String,
     /// Names and values.
     pub headers: Vec<(String, String)>,
-    /// What is sent.
     pub body: Vec<u8>,
 }
 
@@ -67,7 +66,7 @@ impl Request {
     }
 }
 
-/// What came back, whatever its status; a redirect is an answer too.
+/// An answer, whatever its status; a redirect is one too.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub status: u16,
@@ -77,7 +76,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Whether the status is one of success (2xx).
+    /// Returns whether the status is one of success (2xx).
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -96,10 +95,10 @@ impl Answer {
 /// No answer came. The reason names neither the address's path nor anything that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// It is certain that nothing was accepted: the address may not be called, nobody was there,
-    /// or TLS failed. Sending it again does nothing twice.
+    /// Nothing was accepted, for certain: the address may not be called, nobody was there, or TLS failed. Sending it
+    /// again does nothing twice.
     NotSent(String),
-    /// It was sent, in whole or in part; the outcome is unknown.
+    /// The request was sent, in whole or in part; the outcome is unknown.
     Unknown(String),
 }
 
@@ -147,7 +146,7 @@ impl Client {
         }
     }
 
-    /// How far calls may go now.
+    /// The reach of calls now.
     pub fn reach(&self) -> Reach {
         (self.reach)()
     }

@@ -14,17 +14,17 @@ use std::{
 /// The longest address, in bytes.
 const URL_MAX_BYTES: usize = 2_000;
 
-/// How far calls may go.
+/// The reach of calls: the addresses that may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reach {
     /// The network, but not this machine or link-local addresses.
     #[default]
     Network,
-    /// Those too: the setting `outgoing.allowLocal`.
+    /// The network, this machine and link-local addresses: the setting `outgoing.allowLocal`.
     Local,
 }
 
-/// What an address is.
+/// The sort of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Network,
@@ -34,7 +34,7 @@ enum Sort {
     Never(&'static str),
 }
 
-/// Where clouds tell a machine its own secrets.
+/// The addresses at which clouds tell a machine its own secrets.
 const METADATA_V4: [Ipv4Addr; 3] = [
     Ipv4Addr::new(169, 254, 169, 254),
     // Of containers (AWS), and of Alibaba Cloud.
@@ -46,7 +46,7 @@ const METADATA_V6: [Ipv6Addr; 2] = [
     Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),
 ];
 
-/// Whether an address may be called.
+/// Returns an error unless an address may be called.
 pub fn judge(address: IpAddr, reach: Reach) -> Result<(), String> {
     judge_beside(address, reach, false, is_own)
 }
@@ -236,13 +236,13 @@ pub(super) fn digits(url: &Url) -> Option<IpAddr> {
     bare.parse().ok()
 }
 
-/// How long they are believed: cables and wireless networks come and go.
+/// The time for which the machine's addresses are believed: cables and wireless networks come and go.
 const KEPT: Duration = Duration::from_secs(2);
 
-/// When they were looked up, and what was found.
+/// The addresses of this machine, and when they were looked up.
 static KNOWN: Mutex<Option<(Instant, Vec<IpAddr>)>> = Mutex::new(None);
 
-/// Whether an address is one of this machine's own.
+/// Returns whether an address is one of this machine's own.
 fn is_own(address: IpAddr) -> bool {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if known.as_ref().is_none_or(|(at, _)| at.elapsed() >= KEPT) {

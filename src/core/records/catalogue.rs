@@ -1,4 +1,4 @@
-//! What a resource is made of.
+//! The parts of a resource.
 
 use super::{Changes, Selection};
 use crate::{
@@ -20,7 +20,7 @@ pub struct Resource {
     /// Its `_type`, and how messages call it.
     pub name: &'static str,
     pub table: &'static str,
-    /// What is true of the rows that belong to it and are not deleted.
+    /// The condition of its rows that are not deleted.
     pub alive: &'static str,
     /// Its index of ids of just these rows, where it is large enough to need one.
     pub alive_index: Option<&'static str>,
@@ -35,7 +35,7 @@ pub struct Resource {
     pub after_write: fn(&Tx<'_>, &Context, i64) -> Result<()>,
     /// Loads what a page of records carries from other tables.
     pub attach: fn(&Connection, &Selection, &[i64], &Zone) -> Result<Attachments>,
-    /// What a record holds itself, without what is attached; see [`Selection::own`].
+    /// A selection of everything that a record holds itself, without what is attached; see [`Selection::own`].
     pub own: OnceLock<Selection>,
 }
 
@@ -44,9 +44,9 @@ pub struct Resource {
 pub struct Brief {
     /// The record's id.
     pub id: i64,
-    /// What people call it.
+    /// The name by which people know the record.
     pub name: String,
-    /// What tells it from others of that name.
+    /// Details that tell the record from others of that name.
     pub about: String,
 }
 
@@ -65,7 +65,7 @@ impl Brief {
     }
 }
 
-/// What is shown of another record.
+/// The properties that are shown of another record.
 pub const REFERENCE: &[&str] = &["id", "_type"];
 
 /// One field of a resource: everything else that shows, reads or writes records follows from it.
@@ -80,24 +80,23 @@ pub struct Field {
     pub name: &'static str,
     /// Its column, or for a [`Kind::Reference`] the column of the id.
     pub column: &'static str,
-    /// What it holds.
     pub kind: Kind,
-    /// What it means, for the API's document.
+    /// The meaning of the field, for the API's document.
     pub about: &'static str,
-    /// What the console calls it.
+    /// The name of the field in the console.
     pub label: &'static str,
-    /// What the console's form says about it.
+    /// The help text of the console's form.
     pub help: &'static str,
     /// Headers of imported lists that mean it, beside its name: lowercase ASCII letters, in many
     /// languages, with spaces between them.
     aliases: &'static str,
-    /// Whether the full-text index has it.
+    /// Set where the full-text index has the field.
     pub is_text_indexed: bool,
-    /// Whether a unique code is the same in whatever case it is written; its index says so, too.
+    /// Set where a unique code is the same in whatever case it is written; its index says so, too.
     pub is_in_any_case: bool,
-    /// Whether it may have several lines.
+    /// Set where the field may have several lines.
     pub is_multiline: bool,
-    /// Whether people may change it in their own record.
+    /// Set where people may change the field in their own record.
     pub is_own: bool,
 }
 
@@ -133,12 +132,12 @@ impl Field {
         Self::new("data", "data", Kind::Document)
     }
 
-    /// Where the record came from.
+    /// The sources of a record.
     pub const fn sources() -> Self {
         Self::new("sources", "sources", Kind::Sources)
     }
 
-    /// What [`Resource::attach`] loads under this name.
+    /// A field that [`Resource::attach`] loads under this name.
     pub const fn attached(name: &'static str) -> Self {
         Self::new(name, "", Kind::Attached)
     }
@@ -226,7 +225,7 @@ impl Field {
         self
     }
 
-    /// Whether a header of an imported list means it.
+    /// Returns whether a header of an imported list means the field.
     pub fn has_alias(&self, header: &str) -> bool {
         self.aliases
             .split(' ')
@@ -253,7 +252,7 @@ impl Field {
     }
 }
 
-/// What a property holds.
+/// The kind of value that a property holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The record's id.
@@ -272,18 +271,18 @@ pub enum Kind {
     PlainTime,
     /// A time that the server sets.
     Stamp,
-    /// Where the record came from: a JSON array that the server keeps.
+    /// The sources of the record: a JSON array that the server keeps.
     Sources,
     /// The sectioned `data` object.
     Document,
     /// Another record of the same table.
     Reference,
-    /// What [`Resource::attach`] loads under this name.
+    /// A value that [`Resource::attach`] loads under this name.
     Attached,
 }
 
 impl Kind {
-    /// Whether clients may set it; what they may not set is ignored when sent (contract §2).
+    /// Returns whether clients may set it; what they may not set is ignored when sent (contract §2).
     pub fn is_writable(self) -> bool {
         !matches!(
             self,
@@ -291,7 +290,7 @@ impl Kind {
         )
     }
 
-    /// Whether it is always shown.
+    /// Returns whether it is always shown.
     pub fn always_stands(self) -> bool {
         matches!(self, Self::Id | Self::Type)
     }
@@ -305,13 +304,13 @@ pub struct Attachments {
 }
 
 impl Attachments {
-    /// That it is complete for the first so many of the records that were asked for; the others are to
-    /// be asked for anew.
+    /// Marks it as complete for the first so many of the records that were asked for; the others are to be asked for
+    /// anew.
     pub fn end_after(&mut self, records: usize) {
         self.complete = Some(records);
     }
 
-    /// Those of the records asked for that it is complete for.
+    /// Returns those of the records asked for that it is complete for.
     pub fn complete_for<'a>(&self, ids: &'a [i64]) -> &'a [i64] {
         &ids[..self.complete.unwrap_or(ids.len()).min(ids.len())]
     }
@@ -348,7 +347,7 @@ impl Resource {
             .map(|property| (property.column, property.name))
     }
 
-    /// Whether the code in a column is the same in whatever case it is written.
+    /// Returns whether the code in a column is the same in whatever case it is written.
     pub fn is_in_any_case(&self, column: &str) -> bool {
         let mut fields = self.fields.iter();
         fields.any(|field| field.column == column && field.is_in_any_case)

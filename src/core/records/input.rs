@@ -9,7 +9,7 @@ use crate::types::{
 use rusqlite::types::Value as Sql;
 use serde_json::{Map, Value};
 
-/// What a write changes: columns with their new values, in the catalogue's order.
+/// The changes of a write: columns with their new values, in the catalogue's order.
 #[derive(Debug, Default)]
 pub struct Changes {
     columns: Vec<(&'static str, Sql)>,

@@ -18,7 +18,7 @@ pub trait Listing: Send + Sync + 'static {
     /// stand.
     fn write(&self, connection: &Connection, ids: &[i64], out: &mut String) -> Result<Written>;
 
-    /// How many items there are in all.
+    /// The number of items in all.
     fn count(&self, connection: &Connection) -> Result<u64> {
         let (table, alive, _) = self.source();
         let sql = format!("SELECT count(*) FROM {table} WHERE {alive}");
@@ -51,12 +51,12 @@ pub trait Listing: Send + Sync + 'static {
     }
 }
 
-/// How much a slice wrote.
+/// The amount that a slice wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written {
-    /// How many of the ids it dealt with; at least one of any.
+    /// The number of ids that it dealt with; at least one of any.
     pub ids: usize,
-    /// How many items it wrote.
+    /// The number of items that it wrote.
     pub items: usize,
 }
 
@@ -73,9 +73,9 @@ impl Written {
 
 /// The records of a selection.
 pub struct Records {
-    /// What of them is shown.
+    /// The properties of the records that are shown.
     pub selection: Selection,
-    /// How times are shown.
+    /// The zone in which times are shown.
     pub zone: crate::types::Zone,
 }
 

@@ -103,7 +103,7 @@ impl Selection {
         }
     }
 
-    /// Whether a property is shown.
+    /// Returns whether a property is shown.
     pub fn shows(&self, name: &str) -> bool {
         self.properties.iter().any(|property| property.name == name)
     }

@@ -20,7 +20,7 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter, types::Value as 
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// How many generations of parents a record may have.
+/// The most generations of parents that a record may have.
 pub const ANCESTORS_MAX: usize = 100;
 /// The reference that makes generations.
 pub const PARENT: &str = "parent";
@@ -379,7 +379,7 @@ pub fn stored_text(
         .flatten())
 }
 
-/// How far a version may be ahead of the clock; further ahead, the clock has been put right.
+/// The most that a version may be ahead of the clock; further ahead, the clock has been put right.
 const VERSION_AHEAD_MAX_MS: i64 = 1_000;
 
 /// The version that a change gives a record: the present, or a millisecond later than the version
@@ -391,7 +391,7 @@ fn next_version(tx: &Tx<'_>, resource: &Resource, id: i64) -> Result<i64> {
     Ok(if ahead { before + 1 } else { now })
 }
 
-/// When a record was last changed: its version. `None` when it is gone.
+/// The time of a record's last change: its version. `None` when it is gone.
 pub fn updated_at(
     connection: &Connection,
     resource: &Resource,
@@ -548,7 +548,7 @@ pub fn check_ancestors(
     )))
 }
 
-/// How many generations are below a record. Of a very large family not all are looked at.
+/// Counts the generations below a record. Of a very large family not all are looked at.
 fn generations_below(tx: &Tx<'_>, resource: &Resource, id: i64) -> Result<usize> {
     let depth: i64 = tx
         .prepare_cached(&format!(

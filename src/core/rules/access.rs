@@ -1,4 +1,4 @@
-//! What a device's `data.Access` says: its rules of entry, as an administrator writes them.
+//! A device's rules of entry, as an administrator writes them in its `data.Access`.
 
 use super::{TypeList, TypeTimes};
 use crate::types::{
@@ -10,17 +10,17 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor, value::MapAccessD
 use serde_json::{Value, json};
 use std::fmt;
 
-/// Who may enter at all.
+/// The people who may enter at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleSet {
     /// Everybody with a known code.
     Open,
-    /// Who has a `join` or `booking` with the device or one of its ancestors (Simple ACL).
+    /// People who have a `join` or `booking` with the device or one of its ancestors (Simple ACL).
     Simple,
 }
 
-/// How often one may enter.
+/// The rule for entering again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Entry {
@@ -199,7 +199,7 @@ impl AccessRules {
         json
     }
 
-    /// These rules, with `default` for what they leave open and may inherit.
+    /// Returns these rules, with `default` for what they leave open and may inherit.
     #[must_use]
     pub fn or(mut self, default: &Self) -> Self {
         // A day's limit is one rule.
@@ -256,27 +256,27 @@ impl AccessRules {
         set.map(|(name, _)| name).collect()
     }
 
-    /// Whether these rules say which types of attendees may enter, or when.
+    /// Returns whether these rules say which types of attendees may enter, or when.
     pub fn states_types(&self) -> bool {
         self.types.is_some() || self.type_times.is_some()
     }
 
-    /// Whether a check-in needs a `join`.
+    /// Returns whether a check-in needs a `join`.
     pub fn needs_join(&self) -> bool {
         self.rule_set == Some(RuleSet::Simple)
     }
 
-    /// Whether a stay ends with the day in which it began.
+    /// Returns whether a stay ends with the day in which it began.
     pub fn is_daily(&self) -> bool {
         self.entry == Some(Entry::Daily)
     }
 
-    /// Whether the check-ins of one day decide.
+    /// Returns whether the check-ins of one day decide.
     pub fn asks_for_day(&self) -> bool {
         self.is_daily() || self.per == Some(Per::Day)
     }
 
-    /// Whether nobody enters twice, or leaves without an entry.
+    /// Returns whether nobody enters twice, or leaves without an entry.
     pub(super) fn pairs_passages(&self) -> bool {
         matches!(self.entry, Some(Entry::Single | Entry::Daily))
     }

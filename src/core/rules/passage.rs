@@ -15,7 +15,7 @@ pub struct Position {
     pub id: i64,
 }
 
-/// What one delegate last did at one device.
+/// The presence of one delegate at one device, by what they did last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PresenceState {
     /// The last check-in or override.
@@ -38,13 +38,11 @@ impl PresenceState {
 /// A device as the rules see it.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// What a steward calls it.
+    /// The name by which stewards know the place.
     pub name: String,
-    /// Whether it is in use.
+    /// Set where the place is in use.
     pub available: bool,
-    /// When it starts.
     pub start_at: Option<Timestamp>,
-    /// When it ends.
     pub end_at: Option<Timestamp>,
 }
 
@@ -71,12 +69,12 @@ pub struct Door {
 }
 
 impl Door {
-    /// Whether the door says which types of attendees may enter, or when.
+    /// Returns whether the door says which types of attendees may enter, or when.
     pub fn states_types(&self) -> bool {
         self.rules.as_ref().is_some_and(AccessRules::states_types)
     }
 
-    /// Whether a check-in needs a `join` with the place because of the door.
+    /// Returns whether a check-in needs a `join` with the place because of the door.
     pub fn needs_join(&self) -> bool {
         self.rules.as_ref().is_some_and(AccessRules::needs_join)
     }
@@ -85,15 +83,15 @@ impl Door {
 /// Somewhere people are counted.
 #[derive(Debug, Clone)]
 pub struct Room {
-    /// What a steward calls it.
+    /// The name by which stewards know the room.
     pub name: String,
-    /// How many may be inside.
+    /// The most people who may be inside.
     pub capacity: u32,
-    /// How many are.
+    /// The number of people inside.
     pub inside: i64,
 }
 
-/// What is asked of the rules.
+/// The passage that the rules are asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passage {
     /// `check-in`
@@ -106,34 +104,34 @@ pub enum Passage {
 pub struct CheckInFacts<'a> {
     /// In or out.
     pub passage: Passage,
-    /// Where; at a door, the place of the door.
+    /// The place; at a door, the place of the door.
     pub place: &'a Place,
     /// The rules there, defaults included; `None` when what is stored cannot be read.
     pub rules: Option<&'a AccessRules>,
     /// The door, where this is at one.
     pub door: Option<&'a Door>,
-    /// What the delegate last did there; leaving a place above counts as leaving.
+    /// The delegate's last passage there; leaving a place above counts as leaving.
     pub state: &'a PresenceState,
     /// Tells when an interaction was recorded, which may differ from its position, and the name of the door it was at,
     /// if it was at one; for messages.
     pub last_passage: &'a dyn Fn(Position) -> Result<(Timestamp, Option<String>)>,
-    /// Whether the delegate is inside, there or at anything below; whatever day it came.
+    /// Set where the delegate is inside, there or at anything below; whatever day it came.
     pub inside: bool,
-    /// How often it entered, overrides included, where `per` says so on the day of the passage; only
+    /// The number of the delegate's entries, overrides included, where `per` says so on the day of the passage; only
     /// counted where a rule needs it, and as far.
     pub entries: u32,
     /// The last check-in or override there on the day of the passage; only looked for where a rule asks
     /// for days.
     pub last_in_of_day: Option<Position>,
-    /// Whether the day of the passage is the present one; only told where a rule asks for days.
+    /// Set where the day of the passage is the present one; only told where a rule asks for days.
     pub is_today: bool,
     /// The type of the attendee; only looked for where a rule needs it.
     pub attendee_type: Option<&'a str>,
-    /// Whether it is joined with the place or an ancestor; only asked for where a rule needs it.
+    /// Set where the delegate is joined with the place or an ancestor; only asked for where a rule needs it.
     pub joined: bool,
-    /// What the delegate would enter and has a capacity: the place itself, then those above it.
+    /// The rooms with a capacity that the delegate would enter: the place itself, then those above it.
     pub rooms: &'a [Room],
-    /// When it happened: the earlier of recording and arrival.
+    /// The time of the passage: the earlier of recording and arrival.
     pub at: Timestamp,
     /// Now.
     pub now: Timestamp,
@@ -155,7 +153,7 @@ pub fn judge(facts: &CheckInFacts<'_>) -> Result<()> {
     }
 }
 
-/// What a steward is told where the rules of a place cannot be read.
+/// The message to a steward where the rules of a place cannot be read.
 pub fn unreadable(name: &str) -> String {
     format!("the rules of {name} cannot be read; an administrator must mend data.Access")
 }
@@ -164,7 +162,7 @@ pub(super) fn refuse(refusal: Refusal, message: String) -> Result<()> {
     Err(Error::new(Kind::Refused(refusal), message))
 }
 
-/// What a door sets itself must pass, too; nobody is counted at it.
+/// Judges by what a door sets itself, which must pass, too; nobody is counted at it.
 fn judge_door(facts: &CheckInFacts<'_>, door: &Door) -> Result<()> {
     judge_check_in(&CheckInFacts {
         place: &door.place,

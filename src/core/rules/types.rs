@@ -34,8 +34,7 @@ pub fn folded(name: &str) -> String {
     folded.trim().to_owned()
 }
 
-/// Whether the types of attendees at a place, and their times, let one in. At a door the rules of
-/// both have to.
+/// Judges by the types of attendees at a place, and their times. At a door the rules of both have to.
 ///
 /// # Errors
 /// [`error::Kind::Refused`], 746 for a type that may not enter and 742 for a time at which it may not.
@@ -87,8 +86,8 @@ pub(super) fn judge(
     refuse(Refusal::OutsideWindow, told)
 }
 
-/// When one of several hours begins next: at a time of every day, if there is one, and otherwise the
-/// earliest instant to come.
+/// The next time at which one of several hours begins: a time of every day, if there is one, and otherwise the earliest
+/// instant to come.
 fn next_opening(hours: &[Hours], facts: &CheckInFacts<'_>) -> Option<String> {
     let now = facts.zone.time_of_day(facts.at)?;
     let daily = hours.iter().filter_map(|hours| match hours {
@@ -118,7 +117,7 @@ struct TypeName {
 }
 
 impl TypeList {
-    /// Whether a type is in the list, given in its [`folded`] form.
+    /// Returns whether a type is in the list, given in its [`folded`] form.
     pub fn contains(&self, folded: &str) -> bool {
         self.0.iter().any(|known| known.folded == folded)
     }
@@ -154,7 +153,7 @@ impl<'de> Deserialize<'de> for TypeName {
     }
 }
 
-/// When types of attendees may enter.
+/// The times at which types of attendees may enter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypeTimes(Arc<[TypeTime]>);
 
@@ -185,7 +184,7 @@ impl Serialize for TypeTimes {
     }
 }
 
-/// When some types may enter.
+/// The hours at which some types may enter.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 #[serde(try_from = "WrittenTypeTime")]
 pub struct TypeTime {
@@ -203,7 +202,7 @@ pub enum Hours {
 }
 
 impl Hours {
-    /// Whether an instant is within.
+    /// Returns whether an instant is within.
     pub fn contain(self, at: Timestamp, zone: &Zone) -> bool {
         match self {
             Self::Daily(from, until) => zone.time_of_day(at).is_some_and(|time| {

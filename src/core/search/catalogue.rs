@@ -1,5 +1,5 @@
-//! What a kind of record offers to a search, conditions that are put together part by part, and queries of
-//! the full-text index.
+//! The properties that a kind of record offers to a search, conditions that are put together part by part, and queries
+//! of the full-text index.
 
 use crate::types::fold::fold;
 use rusqlite::types::Value;
@@ -7,13 +7,13 @@ use rusqlite::types::Value;
 /// One kind of record that can be searched.
 #[derive(Debug)]
 pub struct Subject {
-    /// How messages call it, such as `delegate`.
+    /// The name of the kind in messages, such as `delegate`.
     pub name: &'static str,
     /// Its table; the key is `id`.
     pub table: &'static str,
-    /// What is true of the rows that are not deleted.
+    /// The condition of rows that are not deleted.
     pub alive: &'static str,
-    /// What `==`, `*=` and the like compare.
+    /// The fields that `==`, `*=` and the like compare.
     pub fields: &'static [SearchField],
     /// The full-text table with trigrams of some of its columns, by the same column names.
     pub text_index: Option<&'static str>,
@@ -26,9 +26,9 @@ pub struct Subject {
     /// A column that says where in it values stand that are kept in `shared_values`, as JSON
     /// (`[["/photo", 7], …]`, JSON Pointers and ids), or NULL.
     pub shared: Option<&'static str>,
-    /// What `fi`, `si` and `ti` count.
+    /// The interactions that `fi`, `si` and `ti` count.
     pub counted: Option<Counted>,
-    /// Whether statements may be defined for it (`st`).
+    /// Set where statements may be defined for it (`st`).
     pub statements: bool,
     /// Messages sent to it (`comms`): a condition over `:channel` and `:template`; the template is
     /// NULL when any will do.
@@ -51,13 +51,13 @@ pub struct SearchField {
     pub name: &'static str,
     /// Its column.
     pub column: &'static str,
-    /// How it compares.
+    /// The way in which it compares.
     pub kind: FieldKind,
-    /// Whether the text index has it.
+    /// Set where the text index has it.
     pub text_indexed: bool,
 }
 
-/// How a field compares.
+/// The way in which a field compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldKind {
     /// A whole number: an id.
@@ -80,7 +80,7 @@ pub struct Stretches {
     pub column: &'static str,
     /// The stretch of a row, as the index has it: the column divided by `length_ms`.
     pub expression: &'static str,
-    /// How long a stretch is.
+    /// The length of a stretch.
     pub length_ms: i64,
 }
 
@@ -93,7 +93,7 @@ pub struct Counted {
     pub kind: &'static str,
     /// The columns in which the record is first, second and third.
     pub own: [&'static str; 3],
-    /// What they may be narrowed by: the name in the filter and the column.
+    /// The filters that may narrow them: the name in the filter and the column.
     pub others: [(&'static str, &'static str); 3],
     /// The properties under which the record shows them, for callers that do not see all.
     pub shown_as: [&'static str; 3],
@@ -104,7 +104,7 @@ pub struct Counted {
 pub struct Conditions {
     /// The condition.
     pub sql: String,
-    /// What it is about, numbered from 1.
+    /// The values of its parameters, numbered from 1.
     pub parameters: Vec<Value>,
 }
 
@@ -156,7 +156,7 @@ pub fn trigrams<'t>(texts: impl Iterator<Item = &'t str>) -> Option<String> {
     (!quoted.is_empty()).then(|| quoted.join(" AND "))
 }
 
-/// Whether a letter is folded alike wherever it stands and whatever its case, to letters of one word; a test
+/// Returns whether a letter is folded alike wherever it stands and whatever its case, to letters of one word; a test
 /// tries every letter there is.
 fn folds_alike(letter: char) -> bool {
     matches!(letter, '0'..='9' | 'A'..='Z' | 'a'..='z' | '\u{aa}' | '\u{ba}' | '\u{c0}'..='\u{148}' | '\u{14a}'..='\u{17f}' | '\u{386}'..='\u{3ce}' | '\u{400}'..='\u{481}' | '\u{48a}'..='\u{527}')

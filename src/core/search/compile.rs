@@ -196,7 +196,7 @@ impl Compiler {
         self.text(&sql);
     }
 
-    /// What a reference refers to, as answers show it: who is deleted is out of them.
+    /// The record that a reference refers to, as answers show it: a deleted one is left out.
     fn referred(&self, column: &str) -> String {
         let table = self.subject.table;
         format!(
@@ -423,7 +423,7 @@ impl Compiler {
     }
 }
 
-/// Whether a comparison of a count asks just for any (true) or none (false).
+/// Returns whether a comparison of a count asks just for any (true) or none (false).
 fn any_or_none(op: Op, count: i64) -> Option<bool> {
     match (op, count) {
         (Op::GreaterOrEqual, 1) | (Op::Greater | Op::Unequal, 0) => Some(true),
@@ -439,8 +439,8 @@ fn json_path(keys: &[String]) -> String {
     })
 }
 
-/// Where a value of these keys may come from: each place at it or above it, as a JSON Pointer, with
-/// the path from there on, and the path there.
+/// Lists the places that a value of these keys may come from: each place at it or above it, as a JSON Pointer, with the
+/// path from there on, and the path there.
 fn places(keys: &[String]) -> String {
     let mut pointer = String::new();
     let mut places = Vec::with_capacity(keys.len() + 1);

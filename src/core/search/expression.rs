@@ -10,7 +10,7 @@ pub enum Expr {
     And(Vec<Expr>),
     /// One of them holds.
     Or(Vec<Expr>),
-    /// It does not hold.
+    /// The expression does not hold.
     Not(Box<Expr>),
     /// A property compares so.
     Field(&'static SearchField, Test),
@@ -22,7 +22,7 @@ pub enum Expr {
         kind: Option<String>,
         /// Columns and the ids that may stand there.
         others: Vec<(&'static str, Vec<i64>)>,
-        /// How the number compares.
+        /// The comparison of the number.
         op: Op,
         /// With what.
         count: i64,
@@ -31,14 +31,14 @@ pub enum Expr {
     Document {
         /// Section, and the keys below it.
         path: Vec<String>,
-        /// How it compares.
+        /// The comparison of the value.
         test: Test,
     },
     /// A named value: `st`.
     Statement {
         /// Its name.
         name: String,
-        /// How it compares.
+        /// The comparison of the value.
         test: Test,
     },
     /// A message was sent: `comms`.
@@ -48,14 +48,14 @@ pub enum Expr {
         /// Its template's slug; any without it.
         template: Option<String>,
     },
-    /// It came in by an import: `batch`.
+    /// The record came in by an import: `batch`.
     Batch {
         /// The device that the import was made for; any without it.
         device: Option<i64>,
     },
 }
 
-/// How a value compares.
+/// The comparison of a value.
 #[derive(Debug, Clone)]
 pub enum Test {
     /// With one value.
@@ -109,12 +109,12 @@ impl Op {
         }
     }
 
-    /// Whether it is about order, not equality.
+    /// Returns whether it is about order, not equality.
     pub fn is_order(self) -> bool {
         !matches!(self, Self::Equal | Self::Unequal)
     }
 
-    /// Whether it holds of two numbers.
+    /// Returns whether it holds of two numbers.
     pub fn holds(self, left: i64, right: i64) -> bool {
         match self {
             Self::Equal => left == right,

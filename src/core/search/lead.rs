@@ -30,7 +30,7 @@ const RARE: [&str; 14] = [
     "third_device_id",
 ];
 
-/// What leads to the rows that may match, in the order of ids.
+/// The lead to the rows that may match, in the order of ids.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Lead {
     /// The table, or whichever of its indexes SQLite chooses.
@@ -39,7 +39,7 @@ pub(super) enum Lead {
     Text(String),
     /// Indexes of expressions, each with the key of an entry, and a condition they hold under.
     Keys(Vec<Key>),
-    /// These stretches of time, ascending.
+    /// Stretches of time, ascending.
     Stretches(Vec<i64>),
 }
 
@@ -119,7 +119,7 @@ fn kinds(subject: &Subject, expr: &Expr) -> Option<Vec<Key>> {
     keys.filter(|keys| !keys.is_empty())
 }
 
-/// What the text index has to say of every row that matches; `None` where it cannot tell.
+/// The query of the text index that every row that matches answers; `None` where it cannot tell.
 fn text_query(subject: &Subject, expr: &Expr) -> Option<String> {
     subject.text_index?;
     let joined = |queries: Vec<String>, between: &str| match queries.len() {

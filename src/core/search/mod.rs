@@ -60,7 +60,7 @@ impl Search {
         }
     }
 
-    /// What matches this and is one of these records.
+    /// Narrows the search to these records.
     #[must_use]
     pub fn among(self, ids: &[i64]) -> Self {
         let Some(field) = self.subject.field("id") else {
@@ -70,8 +70,8 @@ impl Search {
         self.and(Expr::Field(field, Test::In(ids)))
     }
 
-    /// What matches this and an expression that was read for the same kind of record, whichever
-    /// of its rows that was for.
+    /// Narrows the search by an expression that was read for the same kind of record, whichever of its rows that was
+    /// for.
     #[must_use]
     pub fn and_search(self, other: Self) -> Self {
         self.and(other.expr)

@@ -13,7 +13,7 @@ use crate::types::{
 use serde_json::Value;
 use std::fmt::Write;
 
-/// How deep expressions may nest (contract §5).
+/// The most levels that expressions may nest (contract §5).
 const DEPTH_MAX: usize = 16;
 /// The most terms of an expression (contract §5).
 const TERMS_MAX: usize = 256;
@@ -172,7 +172,7 @@ impl Parser<'_> {
                 .is_none_or(|visible| visible.iter().any(|name| name == property))
     }
 
-    /// What a field, or a value of unknown kind, is compared with.
+    /// Reads the value that a field, or a value of unknown kind, is compared with.
     fn test(&mut self, operator: &str, value: &Value, field: Option<&SearchField>) -> Result<Test> {
         match operator {
             "*=" => match value {

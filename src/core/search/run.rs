@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a search may take (contract §5).
+/// The longest time of a search (contract §5).
 pub const SEARCH_MAX: Duration = Duration::from_secs(5);
 /// Steps of SQLite's machine between two looks at the clock.
 const STEPS: i32 = 10_000;
@@ -18,18 +18,18 @@ const STEPS: i32 = 10_000;
 pub struct Found {
     /// The ids on the page, ascending.
     pub ids: VecDeque<i64>,
-    /// How many there are in all.
+    /// The number of matches in all.
     pub total: u64,
-    /// How many of them come before the page.
+    /// The number of matches before the page.
     pub before: u64,
 }
 
 /// A part of what matches, by id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// What comes after this id; 0 for the beginning.
+    /// The matches after this id; 0 for the beginning.
     After(i64),
-    /// What comes before this id, the nearest.
+    /// The matches before this id, the nearest.
     Before(i64),
 }
 
@@ -62,7 +62,7 @@ impl Search {
         Ok(ids)
     }
 
-    /// How many match, as far as `most`.
+    /// Counts the matches, as far as `most`.
     pub fn count(&self, connection: &Connection, most: u64) -> Result<u64> {
         let mut count = 0;
         self.run(connection, SEARCH_MAX, |statement| {

@@ -14,7 +14,7 @@ pub(super) struct Statement<'a> {
     connection: &'a Connection,
     subject: &'static Subject,
     lead: Lead,
-    /// What holds of the rows, and the values of its parameters.
+    /// The condition that holds of the rows, and the values of its parameters.
     condition: String,
     parameters: Vec<Value>,
 }
@@ -55,7 +55,7 @@ impl<'a> Statement<'a> {
         self.query(&sql, take)
     }
 
-    /// How many match, as far as `most`.
+    /// Counts the matches, as far as `most`.
     pub(super) fn count(self, most: u64) -> rusqlite::Result<i64> {
         let mut count = 0;
         let sql = format!(

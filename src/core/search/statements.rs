@@ -28,23 +28,23 @@ use std::{
 pub const EXAMPLE: &str = "SELECT count(*) FROM interactions
 WHERE first_delegate_id = :id AND interaction_type = 'check-in'";
 
-/// How long one value may take when a statement is tried.
+/// The longest time of one value when a statement is tried.
 const TRY_MAX: Duration = Duration::from_secs(1);
-/// How the failure of a statement comes out of a search.
+/// The prefix with which the failure of a statement comes out of a search.
 const FAILED: &str = "st: the statement";
-/// How a statement that took too long comes out of a search.
+/// The message with which a statement that took too long comes out of a search.
 const INTERRUPTED: &str = "statement interrupted";
 
 /// A statement, as the configuration document has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
-    /// What searches call it.
+    /// The name of the statement in searches.
     pub name: String,
     /// `delegate` or `device`.
     #[serde(rename = "type")]
     pub record_type: String,
-    /// What people call it.
+    /// The name by which people know the statement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// A read-only SELECT of one value over `:id`.
@@ -129,8 +129,8 @@ pub fn offer(
     Ok(())
 }
 
-/// What a search that failed in a statement failed for: the statement takes too long, or the SQL that
-/// an administrator wrote is at fault. `None` where it was something else.
+/// The fault for which a search failed in a statement: the statement takes too long, or the SQL that an administrator
+/// wrote is at fault. `None` where it was something else.
 pub fn fault_of(cause: &rusqlite::Error) -> Option<Kind> {
     let rusqlite::Error::SqliteFailure(_, Some(told)) = cause else {
         return None;

@@ -1,6 +1,6 @@
-//! How much a schema expands into. A validator follows every reference anew wherever it stands, so
-//! that two references in each of forty definitions are a million million subschemas. They are counted
-//! here, each subschema once for each depth of a value.
+//! The number of subschemas that a schema expands into. A validator follows every reference anew wherever it stands, so
+//! that two references in each of forty definitions are a million million subschemas. They are counted here, each
+//! subschema once for each depth of a value.
 
 use crate::types::{
     error::{Error, Result},
@@ -19,7 +19,7 @@ const STEPS_MAX: u64 = 50_000_000;
 /// The most memory that the errors of one value may take.
 const ERRORS_MAX_BYTES: u64 = 32 << 20;
 
-/// What one error takes, its path left out.
+/// The bytes of one error, its path left out.
 const ERROR_BYTES: u64 = 1_000;
 
 /// So many bytes of a text take a step.
@@ -28,7 +28,7 @@ const TEXT_STEP_BYTES: usize = 16;
 /// Subschemas within each other, references followed.
 const NESTED_MAX: usize = 1_000;
 
-/// What a schema expands into.
+/// The expansion of a schema.
 #[derive(Debug)]
 pub struct Expansion {
     /// The steps that a byte or node of a value takes at the most.
@@ -59,13 +59,13 @@ impl Expansion {
         Ok(Self { steps })
     }
 
-    /// Whether a value can be validated in bounded time.
+    /// Returns whether a value can be validated in bounded time.
     pub fn allows(&self, value: &Value) -> bool {
         self.steps(value) <= STEPS_MAX
     }
 
-    /// Whether all errors of a value can be listed in bounded memory: each step may give one, and
-    /// each error holds a path of its own.
+    /// Returns whether all errors of a value can be listed in bounded memory: each step may give one, and each error
+    /// holds a path of its own.
     pub fn can_list_errors(&self, value: &Value) -> bool {
         let error = ERROR_BYTES.saturating_add(longest_path(value));
         self.steps(value).saturating_mul(error) <= ERRORS_MAX_BYTES
@@ -240,7 +240,7 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// What a reference refers to.
+    /// The schema that a reference refers to.
     fn target(&self, reference: &str) -> Result<&'a Value> {
         let (of, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let document = match of {

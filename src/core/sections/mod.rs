@@ -32,7 +32,7 @@ const SCHEMA_MAX_BYTES: usize = 64 * 1024;
 /// Sections with a schema at the most, of all kinds of record.
 const SECTIONS_MAX: i64 = 200;
 
-/// What kind of record a section is of; an event is a device.
+/// The kind of record that a section is of; an event is a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {

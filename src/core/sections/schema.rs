@@ -144,7 +144,7 @@ fn described(path: &str, fault: &ValidationError<'_>) -> String {
     format!("{text}: {told}")
 }
 
-/// What a verdict is about.
+/// The key of a verdict.
 pub type Key = [u8; 32];
 
 /// The key of a value at a path, and the schema's text.
@@ -190,15 +190,15 @@ fn validate(schema: &str, path: &str, value: &Value) -> Result<()> {
 
 /// Records that are named.
 const NAMED_MAX: usize = 5;
-/// How long it goes on: whoever reads for longer keeps the log from being emptied.
+/// The longest time of a survey: whoever reads for longer keeps the log from being emptied.
 const TIME_MAX: Duration = Duration::from_secs(10);
 
-/// How the stored values of a section fit a schema.
+/// The fit of a section's stored values to a schema.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Survey {
     /// Living records that have the section.
     pub having: i64,
-    /// Those whose section does not fit.
+    /// Records whose section does not fit.
     pub misfits: i64,
     /// The first of those: id and what does not fit.
     pub first: Vec<(i64, String)>,

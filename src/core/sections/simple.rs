@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 pub struct Simple {
     /// The fields, in their order.
     pub fields: Vec<Field>,
-    /// Whether anything beside the fields is refused.
+    /// Set where anything beside the fields is refused.
     pub closed: bool,
 }
 
@@ -18,11 +18,11 @@ pub struct Field {
     /// Its key.
     pub name: String,
     pub holds: Holds,
-    /// Whether it must be there.
+    /// Set where a value must be there.
     pub required: bool,
 }
 
-/// What a field holds.
+/// The kind of value that a field holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Holds {
     /// Any text.
@@ -37,7 +37,7 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// What a form calls it.
+    /// The name of the kind in a form.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Text => "text",

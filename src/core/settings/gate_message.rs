@@ -1,4 +1,4 @@
-//! What the crew tells all gates. Kept in the `settings` table; it belongs to the day, and is no part of a
+//! The message of the crew to all gates. Kept in the `settings` table; it belongs to the day, and is no part of a
 //! configuration.
 
 use crate::{
@@ -24,9 +24,9 @@ pub const MAX_CHARS: usize = 200;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateMessage {
     pub text: String,
-    /// When it was sent, in milliseconds since 1970.
+    /// The time of sending, in milliseconds since 1970.
     pub at: i64,
-    /// Who sent it, as the audit names them.
+    /// The sender, as the audit names them.
     pub by: String,
 }
 

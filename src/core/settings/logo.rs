@@ -25,7 +25,6 @@ pub struct Logo {
     pub content_type: String,
     /// Its bytes.
     pub content: Vec<u8>,
-    /// When it was put there.
     pub updated_at: Timestamp,
 }
 
@@ -76,7 +75,7 @@ pub fn find(connection: &Connection) -> Result<Option<Logo>> {
         .optional()?)
 }
 
-/// When the picture was put there, where there is one.
+/// The time at which the picture was put there, where there is one.
 pub fn since(connection: &Connection) -> Result<Option<Timestamp>> {
     Ok(connection
         .prepare_cached("SELECT updated_at FROM logo")?

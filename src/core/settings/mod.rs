@@ -1,7 +1,7 @@
-//! What an administrator sets for the whole instance: its name, time zone, address, default access
-//! rules, who may call from a browser, when backups are made, where calls to others may go, whether
-//! messages go to delegates, who may have one-time passwords, how tag reads become presence. Kept in the `settings` table, one row a
-//! name. The picture that stands for the instance is in `logo`.
+//! The settings of the whole instance: its name, time zone, address, default access rules, who may call from a browser,
+//! when backups are made, where calls to others may go, whether messages go to delegates, who may have one-time
+//! passwords, how tag reads become presence. Kept in the `settings` table, one row a name. The picture that stands for
+//! the instance is in `logo`.
 
 pub mod gate_message;
 pub mod logo;
@@ -40,7 +40,7 @@ const BACKUP_KEEP_MAX: u32 = 1_000;
 pub const FEED_KEPT_DAYS: i64 = 30;
 /// The longest time that the change feed keeps deletions, in days.
 const FEED_KEPT_MAX_DAYS: i64 = 3_650;
-/// When a day of the event begins, unless set.
+/// The time at which a day of the event begins, unless set.
 pub const DAY_STARTS_AT: TimeOfDay = match TimeOfDay::new(4, 0) {
     Some(time) => time,
     None => unreachable!(),
@@ -87,17 +87,17 @@ pub struct Settings {
     pub earlier_readers: BTreeMap<i64, String>,
     /// `walkIn`: what walk-ins pay at the desk; nothing unless set.
     pub walk_in: WalkInPrices,
-    /// When the doors were opened; `None` during rehearsal.
+    /// The time at which the doors were opened; `None` during rehearsal.
     pub doors_opened_at: Option<Timestamp>,
 }
 
-/// When backups are made, where to, and how many are kept.
+/// The plan of backups: when they are made, where to, and how many are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BackupPlan {
     /// Minutes between two.
     pub every_minutes: u32,
-    /// How many are kept; older ones of the plan's own are deleted.
+    /// The number of backups that are kept; older ones of the plan's own are deleted.
     pub keep: u32,
     /// An absolute path, such as of a USB stick; the folder `backups` beside the file unless set.
     #[serde(default)]
@@ -239,7 +239,7 @@ fn feed_kept_days(value: &Value) -> Result<i64> {
     Ok(keep_days)
 }
 
-/// How far calls to others may go: `{"allowLocal": true}`.
+/// Reads the reach of calls to others: `{"allowLocal": true}`.
 fn reach(value: &Value) -> Result<Reach> {
     Ok(if flag("outgoing", "allowLocal", value)? {
         Reach::Local
@@ -290,7 +290,7 @@ pub fn load(connection: &Connection) -> Result<Settings> {
     Ok(settings)
 }
 
-/// Whether places that say nothing else have daily entry.
+/// Returns whether places that say nothing else have daily entry.
 pub fn is_daily(connection: &Connection) -> Result<bool> {
     Ok(connection
         .prepare_cached(

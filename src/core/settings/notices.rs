@@ -1,5 +1,5 @@
-//! What an administrator has to know, and stays on the dashboard until somebody acknowledges it. Kept
-//! in the `settings` table; it says what happened to the file, and is no part of a configuration.
+//! The notices that an administrator has to know, each on the dashboard until somebody acknowledges it. Kept in the
+//! `settings` table; it says what happened to the file, and is no part of a configuration.
 
 use crate::{
     core::{Context, audit},
@@ -21,13 +21,13 @@ const KEPT_MAX: usize = 20;
 /// One of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// When it happened, in milliseconds since 1970.
+    /// The time of the event, in milliseconds since 1970.
     pub at: i64,
-    /// What happened, as a sentence.
+    /// The event, as a sentence.
     pub what: String,
 }
 
-/// Those that nobody has acknowledged, the oldest first.
+/// Lists the notices that nobody has acknowledged, the oldest first.
 pub fn list(connection: &Connection) -> Result<Vec<Notice>> {
     let stored: Option<String> = connection
         .prepare_cached("SELECT value FROM settings WHERE name = ?1")?

@@ -89,7 +89,7 @@ fn is_of_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"/-._~%".contains(&byte)
 }
 
-/// Whether messages go to delegates. What goes to users, such as one-time passwords, is not of it.
+/// Switches for messages to delegates. Messages to users, such as one-time passwords, have none.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "switches that have nothing to do with each other"
@@ -97,13 +97,13 @@ fn is_of_path(byte: u8) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Communications {
-    /// Whether any do.
+    /// Set where any are sent.
     pub enabled: bool,
-    /// Whether e-mails do.
+    /// Set where e-mails are sent.
     pub email: bool,
-    /// Whether texts do.
+    /// Set where texts are sent.
     pub sms: bool,
-    /// Whether push messages do.
+    /// Set where push messages are sent.
     pub push: bool,
     /// The country of phone numbers without a country code, as its calling code, such as `+49`; without
     /// it they cannot be reached.
@@ -145,12 +145,12 @@ impl Communications {
     }
 }
 
-/// Who may have a one-time password.
+/// The people who may have a one-time password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OneTimePasswords {
     /// Nobody.
     Off,
-    /// Those who are users already.
+    /// People who are users already.
     #[default]
     Users,
     /// Users, and whose e-mail address exactly one delegate has: they become users as they sign in.

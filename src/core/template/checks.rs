@@ -59,7 +59,7 @@ pub(super) fn check_names(
     Ok(())
 }
 
-/// What a name stands for where it is written.
+/// The role of a name where it is written.
 enum Place {
     Variable,
     Filter,

@@ -1,4 +1,4 @@
-//! What templates may call: filters and tests of minijinja, and `date`; no other. Each call is charged for
+//! The filters and tests that templates may call: those of minijinja, and `date`; no other. Each call is charged for
 //! the values that it may read, which minijinja's fuel does not cover.
 
 use jiff::{civil::DateTime, fmt::strtime};
@@ -210,9 +210,9 @@ fn date(at: &Value, format: &str) -> Result<Value, Error> {
 
 /// The largest value, unfolded, that is printed or handed to a filter, in bytes.
 const VALUE_BYTES: usize = 1024 * 1024;
-/// How deep it may be nested; JSON bodies have at most 64 levels.
+/// The most levels of nesting; JSON bodies have at most 64.
 const DEPTH: usize = 80;
-/// What a value takes beside its text.
+/// The bytes of a value beside its text.
 const CELL: usize = 32;
 /// Bytes that are walked through for one fuel.
 const BYTES_PER_FUEL: usize = 16;

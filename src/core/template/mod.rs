@@ -31,7 +31,7 @@ use std::{
 pub const SOURCE_BYTES: usize = 256 * 1024;
 /// The most that a template may write, in bytes.
 pub const OUTPUT_BYTES: usize = 1024 * 1024;
-/// What a rendering may spend: about an instruction or 64 bytes each, so some 12 MB and 100 ms.
+/// The most that a rendering may spend: about an instruction or 64 bytes each, so some 12 MB and 100 ms.
 const FUEL: u64 = 200_000;
 /// Frames of loops, `with` and macros; a macro takes five, so it calls itself about twenty deep.
 const RECURSION: usize = 100;
@@ -39,7 +39,7 @@ const RECURSION: usize = 100;
 /// A value that a template sees.
 pub type Value = minijinja::Value;
 
-/// What a template writes: it decides how the values in it are escaped.
+/// The format that a template writes: it decides how the values in it are escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// HTML: every value is escaped, always.
@@ -48,12 +48,12 @@ pub enum Format {
     Text,
 }
 
-/// Why a template does not compile, or failed while it was rendered.
+/// The reason why a template does not compile, or failed while it was rendered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The line of the source, counted from 1, where one can be named.
     pub line: Option<usize>,
-    /// What is wrong there, as a sentence for whoever wrote the template.
+    /// The fault, as a sentence for whoever wrote the template.
     pub message: String,
 }
 
@@ -129,14 +129,13 @@ pub fn check(source: &str, names: &[&str], known: &[Known<'_>]) -> Result<(), Fa
 /// A variable, or what a path from it leads to, and the properties that it can have.
 pub type Known<'k> = (&'k str, &'k [&'k str]);
 
-/// What a template sees of something that can be written as JSON.
+/// Turns something that can be written as JSON into a value for templates.
 pub fn value(of: &impl serde::Serialize) -> Value {
     Value::from(Serde(of))
 }
 
-/// What a template makes of the values, at most [`OUTPUT_BYTES`]. A name without a value is undefined,
-/// which prints nothing. It is compiled each time: that is a small part of it, and nothing can be out
-/// of date.
+/// Renders a template with the values, at most [`OUTPUT_BYTES`]. A name without a value is undefined, which prints
+/// nothing. It is compiled each time: that is a small part of it, and nothing can be out of date.
 pub fn render(
     source: &str,
     format: Format,

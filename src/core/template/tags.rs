@@ -8,7 +8,7 @@ pub(super) struct Tag<'s> {
 }
 
 impl<'s> Tag<'s> {
-    /// What kind of statement it is, such as `for`.
+    /// The kind of statement, such as `for`.
     pub fn statement(&self) -> Option<&'s str> {
         self.tokens
             .first()
@@ -75,7 +75,7 @@ pub(super) fn scan(source: &str) -> Vec<Tag<'_>> {
     tags
 }
 
-/// What may stand between `{%` and the statement.
+/// The characters that may stand between `{%` and the statement.
 const SPACE: [char; 6] = ['-', '+', ' ', '\t', '\r', '\n'];
 const LONG_SIGNS: [&str; 6] = ["**", "//", "==", "!=", "<=", ">="];
 

@@ -166,7 +166,7 @@ fn enum_of(choices: Choices) -> impl Iterator<Item = Value> {
     choices.iter().map(|(name, _)| json!(name))
 }
 
-/// What an app set by itself.
+/// The settings that an app set by itself.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LocalSettingsInput {
@@ -182,7 +182,7 @@ impl Described for LocalSettingsInput {
     }
 }
 
-/// What the server keeps of what an app set by itself.
+/// The settings that the server keeps of those that an app set by itself.
 pub struct LocalSettings;
 
 impl Described for LocalSettings {
@@ -273,7 +273,7 @@ impl AppsApi {
         Ok(Answer::with_meta(&config.to_string(), meta))
     }
 
-    /// Whether a device is online
+    /// Check whether a device is online
     ///
     /// A device is online when its client made a request within the last 15 minutes; otherwise the
     /// status is 404 and `online` is `false`. Needs `ROLE_OAUTH2_DEVICE_READ`, or

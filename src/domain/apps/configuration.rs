@@ -34,17 +34,17 @@ const BUILT_IN_VERSION: i64 = 1;
 pub struct Published {
     pub version: i64,
     pub document: Document,
-    /// Who published it, as the audit names them; nobody where it is the built-in one.
+    /// The publisher, as the audit names them; nobody where it is the built-in one.
     pub actor: Option<String>,
     pub published_at: Option<Timestamp>,
 }
 
-/// What the next version is to be.
+/// The draft of the next version.
 #[derive(Debug, Clone)]
 pub struct Draft {
     pub document: Document,
     pub actor: String,
-    /// When; a form that is made from the draft carries it.
+    /// The time of the last change; a form that is made from the draft carries it.
     pub updated_at: Timestamp,
 }
 
@@ -54,7 +54,7 @@ pub struct Holder {
     pub device: DeviceId,
     pub name: String,
     pub version: Option<i64>,
-    /// When it named the version in force for the first time; `None` while it has another.
+    /// The time at which it named the version in force for the first time; `None` while it has another.
     pub confirmed_at: Option<Timestamp>,
 }
 
@@ -312,7 +312,7 @@ impl Published {
     }
 }
 
-/// Whether there is such a device.
+/// Returns whether there is such a device.
 pub(super) fn is_alive(connection: &Connection, device: DeviceId) -> Result<bool> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM devices WHERE id = ?1 AND deleted_at IS NULL")?

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// Settings by name.
 pub type Settings = Map<String, Value>;
 
-/// What apps are to do.
+/// The settings of all apps, with those of types and devices.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Document {
@@ -28,7 +28,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// What is in force in a file where nobody published anything: a gate app works with it.
+    /// The document in force in a file where nobody published anything: a gate app works with it.
     pub fn built_in() -> Self {
         let default = json!({
             "availableFeatures": ["check-in", "check-out", "delegate-search", "ping", "ping-info"],

@@ -1,5 +1,5 @@
-//! What the settings of an app say to a gate (contract §7). A value that cannot be used, which files of
-//! earlier versions may have, counts as not set.
+//! The settings of an app as a gate reads them (contract §7). A value that cannot be used, which files of earlier
+//! versions may have, counts as not set.
 
 use super::{
     Settings,
@@ -19,12 +19,12 @@ use rusqlite::Connection;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Whom a gate admits while it is offline.
+/// The people whom a gate admits while it is offline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OfflinePolicy {
     /// Everybody whom its list and the rules admit.
     Admit,
-    /// Those who are registered for the place.
+    /// People who are registered for the place.
     JoinedOnly,
     Hold,
 }
@@ -49,9 +49,9 @@ impl OfflinePolicy {
 /// An app where attendees check themselves in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kiosk {
-    /// It starts in the first.
+    /// The languages to choose from; it starts in the first.
     pub languages: Vec<&'static str>,
-    /// Whether people may register themselves.
+    /// Set where people may register themselves.
     pub walk_in: bool,
     /// Seconds without a touch after which it starts over.
     pub idle_seconds: i64,
@@ -85,7 +85,7 @@ impl Kiosk {
     }
 }
 
-/// Whether people may be registered at a gate.
+/// Returns whether people may be registered at a gate.
 fn registers(settings: &Settings) -> bool {
     let features = settings.get("availableFeatures").unwrap_or(&Value::Null);
     strings(features).any(|feature| feature == "delegate-create")
@@ -102,7 +102,7 @@ pub fn place_of(connection: &Connection, settings: &Settings) -> Result<Option<D
 /// The settings of a gate.
 pub struct GateSettings {
     pub version: i64,
-    /// Where it checks in, unless somebody chooses another place in the app.
+    /// The place where it checks in, unless somebody chooses another one in the app.
     pub place: Option<DeviceId>,
     pub policy: OfflinePolicy,
     /// The supervisors' PIN, hashed.

@@ -7,7 +7,7 @@ use crate::{
 };
 use rusqlite::{Connection, params};
 
-/// How long pings are kept as they came.
+/// The time for which pings are kept as they came.
 const WHOLE_MS: i64 = 24 * 3600 * 1000;
 const HOUR_MS: i64 = 3600 * 1000;
 /// Rows removed in one write, which takes a few milliseconds.

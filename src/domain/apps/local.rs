@@ -1,4 +1,4 @@
-//! What an app set by itself (spec: Device endpoints, rule 6; contract §7).
+//! The settings that an app set by itself (spec: Device endpoints, rule 6; contract §7).
 
 use super::{
     configuration::{self, missing},

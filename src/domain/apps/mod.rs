@@ -32,7 +32,7 @@ pub use gate_settings::{GateSettings, Kiosk, OfflinePolicy, not_its_place, place
 use crate::{identity::App, types::Timestamp};
 use std::time::Duration;
 
-/// How often is written down when devices were last seen.
+/// The time between two writes of when devices were last seen.
 const SEEN_EVERY: Duration = Duration::from_secs(30);
 /// The history is thinned once in so many of those.
 const THINNED_EVERY: u32 = 20;

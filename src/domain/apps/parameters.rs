@@ -22,19 +22,18 @@ const NAME_MAX_CHARS: usize = 100;
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What the console calls it.
+    /// The name of the parameter in the console.
     pub label: &'static str,
     /// Another spelling, taken and sent as well.
     pub also: Option<&'static str>,
-    /// What it holds.
     pub kind: Kind,
-    /// What it does, for whoever sets it.
+    /// The effect of the parameter, for whoever sets it.
     pub meaning: &'static str,
-    /// Whether an app may set it for itself, unless it is forced.
+    /// Set where an app may set it for itself, unless it is forced.
     pub local: bool,
 }
 
-/// Those of the specification, then those of the gate app.
+/// Parameters of the specification, then those of the gate app.
 #[rustfmt::skip]
 pub const PARAMETERS: &[Parameter] = &[
     Parameter { name: "availableFeatures", label: "Features", also: None, kind: Kind::Texts, local: true,
@@ -71,7 +70,7 @@ pub const PARAMETERS: &[Parameter] = &[
         meaning: "Seconds without a touch, 10 to 600; 45 unless set." },
 ];
 
-/// Whom a gate admits while it is offline; the first unless set.
+/// The people whom a gate admits while it is offline; the first unless set.
 pub const POLICIES: &[(&str, &str)] = &[
     ("admit", "Whom the list and the rules admit"),
     ("joined-only", "Registered attendees only"),
@@ -184,7 +183,7 @@ pub fn spelled_out(mut settings: Map<String, Value>) -> Map<String, Value> {
     settings
 }
 
-/// What the console calls a parameter: its label, or the name of one that only apps know.
+/// The name of a parameter in the console: its label, or the name of one that only apps know.
 #[must_use]
 pub fn label(name: &str) -> &str {
     parameter(name).map_or(name, |known| known.label)

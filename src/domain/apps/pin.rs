@@ -98,7 +98,7 @@ pub fn is_of(kept: &Value, pin: &str) -> bool {
     Digest::try_from(bytes(text("hash"))).is_ok_and(|hash| secret::same(&hash, &own))
 }
 
-/// What everybody may see of a PIN: that there is one, and its salt, so that another PIN differs.
+/// Masks a PIN: shows that there is one, and its salt, so that another PIN differs.
 pub fn masked(value: &Value) -> Value {
     match value {
         Value::Null => Value::Null,
@@ -106,7 +106,7 @@ pub fn masked(value: &Value) -> Value {
     }
 }
 
-/// Whether a value is what [`masked`] gives: it says nothing of the PIN.
+/// Returns whether a value is what [`masked`] gives: it says nothing of the PIN.
 pub fn is_masked(value: &Value) -> bool {
     value
         .as_object()

@@ -13,7 +13,7 @@ use crate::{
 use rusqlite::params;
 use serde_json::{Map, Value};
 
-/// What is a whole number, however it is written.
+/// Fields that hold a whole number, however it is written.
 const WHOLE: [&str; 5] = [
     "localTime",
     "battery",

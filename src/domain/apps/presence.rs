@@ -1,5 +1,5 @@
-//! Whether a device is online (spec: Pong): its last request is known to memory at once and to the
-//! file a little later.
+//! Presence of a device on the network (spec: Pong): its last request is known to memory at once and to the file a
+//! little later.
 
 use crate::{
     db::{Store, Tx},
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// A device is online until it was not seen for longer than this (spec: States and transitions).
 pub const ONLINE_MS: i64 = 15 * 60 * 1000;
 
-/// When a device was last seen. Memory has every request since the start, so that what the file says
+/// The time at which a device was last seen. Memory has every request since the start, so that what the file says
 /// counts only where memory says nothing.
 pub fn last_seen(
     connection: &Connection,
@@ -28,13 +28,13 @@ pub fn last_seen(
         .optional()?)
 }
 
-/// Whether a device that was last seen then is online. A time that far ahead means that the clock
-/// was put back, and says nothing about the device.
+/// Returns whether a device that was last seen then is online. A time that far ahead means that the clock was put back,
+/// and says nothing about the device.
 pub fn is_online(last_seen: Option<Timestamp>, now: Timestamp) -> bool {
     last_seen.is_some_and(|at| (now.0 - at.0).abs() <= ONLINE_MS)
 }
 
-/// What was written down before, so that a device that is silent costs no write.
+/// The times that were written down before, so that a device that is silent costs no write.
 #[derive(Default)]
 pub struct Written(HashMap<DeviceId, Timestamp>);
 

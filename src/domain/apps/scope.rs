@@ -1,4 +1,4 @@
-//! What settings of apps are for: all apps, a type or a device; and what differs between two documents.
+//! The scopes of app settings: all apps, a type or a device; and what differs between two documents.
 
 use super::{
     Document, Settings,
@@ -79,7 +79,7 @@ impl Scope {
         Ok(above.effective(kind.as_deref(), self.code()))
     }
 
-    /// What the console calls it.
+    /// The name of the scope in the console.
     pub fn name(&self, connection: &Connection) -> Result<String> {
         Ok(match self {
             Self::All => "All apps".to_owned(),
@@ -92,7 +92,7 @@ impl Scope {
     }
 }
 
-/// What is in force, and the draft of what is next.
+/// The version in force, and the draft of the next one.
 pub struct Current {
     pub published: Published,
     pub draft: Option<Draft>,

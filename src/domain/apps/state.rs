@@ -12,11 +12,11 @@ use std::collections::BTreeSet;
 
 /// Pings in the table.
 const PINGS: i64 = 10;
-/// How far back the chart goes, and how much time a bar of it stands for.
+/// The span of the chart, and the span of one of its bars.
 const CHART_MS: i64 = 24 * 3600 * 1000;
 const BAR_MS: i64 = 15 * 60 * 1000;
 
-/// When a device was last heard of, and whether it is there, where the file says `stored`.
+/// The time at which a device was last heard of, and whether it is there, where the file says `stored`.
 pub fn heard_of(
     app: &App,
     device: DeviceId,
@@ -26,7 +26,7 @@ pub fn heard_of(
     (seen_at, presence::is_online(seen_at, Timestamp::now()))
 }
 
-/// What is known of a device's app.
+/// The state of a device's app.
 pub struct State {
     pub seen_at: Timestamp,
     pub online: bool,
@@ -72,7 +72,7 @@ pub struct Bar {
 pub const BAR_WIDTH: i64 = 10;
 
 impl State {
-    /// Whether its configuration is the one in force.
+    /// Returns whether its configuration is the one in force.
     pub fn confirmed(&self) -> bool {
         self.confirmed_at.is_some() && self.version == Some(self.published)
     }
@@ -98,13 +98,13 @@ impl Telemetry {
         }
     }
 
-    /// Whether the battery needs a charger.
+    /// Returns whether the battery needs a charger.
     pub fn low(&self) -> bool {
         self.battery.is_some_and(|battery| battery <= 20)
     }
 }
 
-/// How far a device's clock is from ours, in words.
+/// The difference between a device's clock and ours, in words.
 pub fn skew(ms: i64) -> String {
     let side = if ms > 0 { "ahead" } else { "behind" };
     match ms.abs() {
@@ -115,7 +115,7 @@ pub fn skew(ms: i64) -> String {
     }
 }
 
-/// What is known of a device's app; `None` where none was ever seen.
+/// Reads the state of a device's app; `None` where none was ever seen.
 pub fn state(connection: &Connection, app: &App, device: DeviceId) -> Result<Option<State>> {
     let published = configuration::version(connection)?;
     let state = connection
@@ -194,7 +194,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Whether the battery needs a charger.
+    /// Returns whether the battery needs a charger.
     pub fn low(&self) -> bool {
         self.battery.is_some_and(|battery| battery <= 20)
     }
@@ -219,7 +219,7 @@ pub fn running(connection: &Connection, now: Timestamp) -> Result<Vec<Running>> 
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Whether any app was ever heard of.
+/// Returns whether any app was ever heard of.
 pub fn is_any_app(connection: &Connection) -> Result<bool> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM device_states")?

@@ -1,4 +1,4 @@
-//! What the settings of apps hold: how a value is checked, and how the console shows it.
+//! The values of app settings: how each is checked, and how the console shows it.
 
 use super::{
     parameters::{label, parameter},
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 /// Values to choose from, each with its words.
 pub type Choices = &'static [(&'static str, &'static str)];
 
-/// What a parameter holds.
+/// The kind of value that a parameter holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A time, or `null`.
@@ -123,14 +123,14 @@ fn listed(choices: Choices) -> String {
     }
 }
 
-/// What the console needs to show values: the time zone, and the places that settings may name.
+/// The words that the console needs to show values: the time zone, and the places that settings may name.
 pub struct Words<'a> {
     pub zone: &'a Zone,
     pub places: &'a [Offer],
 }
 
 impl Words<'_> {
-    /// What people call the place of a selector; the selector itself where it names another one.
+    /// The name of the place of a selector; the selector itself where it names another one.
     fn place<'p>(&'p self, selector: &'p str) -> &'p str {
         let code = selector.strip_prefix("code:");
         let found = self.places.iter().find(|place| code == Some(&*place.code));

@@ -54,7 +54,7 @@ pub fn find(connection: &Connection, version: i64) -> Result<(Version, Document)
         .ok_or_else(|| Error::new(Kind::NoSuchPath, format!("there is no version {version}")))
 }
 
-/// What was in force before a version.
+/// The document in force before a version.
 pub fn before(connection: &Connection, version: i64) -> Result<Document> {
     let text: Option<String> = connection
         .prepare_cached(

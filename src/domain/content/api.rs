@@ -30,7 +30,7 @@ use tokio::sync::Semaphore;
 /// keep the others.
 static RENDERING: Semaphore = Semaphore::const_new(2);
 
-/// What both endpoints answer.
+/// The answer of both endpoints.
 pub struct Regions;
 
 impl Described for Regions {

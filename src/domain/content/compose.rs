@@ -24,7 +24,7 @@ pub struct Subject {
     record: template::Value,
 }
 
-/// What one answer is made of.
+/// The parts of one answer.
 pub struct Page {
     subject: Subject,
     regions: Vec<Region>,
@@ -65,7 +65,7 @@ impl Subject {
         Ok(Self { of, record })
     }
 
-    /// What a template makes of it.
+    /// Renders a template with it.
     pub fn rendered(
         &self,
         content: &str,

@@ -1,4 +1,4 @@
-//! What a save changed in a template, line by line.
+//! The changes that a save made to a template, line by line.
 
 /// A line of a template, and what a save did to it.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Line {
     }
 }
 
-/// What a save changed: the lines between those that are the same at both ends.
+/// Returns the lines that a save changed: those between the lines that are the same at both ends.
 #[must_use]
 pub fn changed(before: &str, after: &str) -> Vec<Line> {
     let (before, after): (Vec<&str>, Vec<&str>) =

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// Versions kept of a region; older ones go.
 const VERSIONS_KEPT: i64 = 500;
 
-/// How a save ended.
+/// The outcome of a save.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Saved {
     Version(i64),

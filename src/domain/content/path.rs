@@ -14,7 +14,7 @@ use crate::{
 const ASKED_MAX: usize = 20;
 const PATH_MAX_BYTES: usize = 200;
 
-/// What a region is rendered for.
+/// The kind of record that a region is rendered for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
     Delegate,
@@ -39,7 +39,7 @@ impl Of {
         }
     }
 
-    /// What templates of such regions see.
+    /// The names that templates of such regions may use.
     pub fn names(self) -> &'static [&'static str] {
         match self {
             Self::Delegate => &["delegate", "settings", "now"],
@@ -70,13 +70,13 @@ impl Of {
         template::check(content, self.names(), &known)
     }
 
-    /// Whether a path starts with the prefix, letter by letter; `/api/delegate-info-vip` does as well
-    /// (spec: Delegate endpoints, rule 2).
+    /// Returns whether a path starts with the prefix, letter by letter; `/api/delegate-info-vip` does as well (spec:
+    /// Delegate endpoints, rule 2).
     fn holds(self, path: &str) -> bool {
         path.starts_with(self.prefix())
     }
 
-    /// What a path's region is rendered for, if it is a path that a region can have.
+    /// Returns the kind of record that a path's region is rendered for, if it is a path that a region can have.
     pub fn path(path: &str) -> Result<Self> {
         let of = [Self::Delegate, Self::Device]
             .into_iter()

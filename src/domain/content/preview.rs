@@ -11,7 +11,7 @@ use crate::{
 };
 use rusqlite::Connection;
 
-/// What a template makes of a record.
+/// The output of a template for a record.
 #[derive(Debug)]
 pub struct Preview {
     /// The name of the record.
@@ -20,7 +20,7 @@ pub struct Preview {
     pub made: Result<String, String>,
 }
 
-/// What is wrong with the template of a path, with the line it is in.
+/// The fault of a path's template, with the line it is in.
 #[must_use]
 pub fn fault(path: &str, content: &str) -> Option<String> {
     let fault = Of::path(path).ok()?.check(content).err()?;

@@ -15,17 +15,17 @@ const REFERENCES_MAX: usize = 100;
 const REFERENCE_MAX_CHARS: usize = 500;
 const TAG_MAX_CHARS: usize = 100;
 
-/// What somebody decides about a region.
+/// A region as somebody wants it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Draft {
     pub path: String,
     pub content: String,
     pub tags: Vec<String>,
-    /// What it refers to, such as addresses or the codes of records; apps are given them as they are.
+    /// The references of the region, such as addresses or the codes of records; apps are given them as they are.
     pub references: Vec<String>,
-    /// Since when it is given out; `None`: since ever.
+    /// The time from which it is given out; `None`: since ever.
     pub published_from: Option<Timestamp>,
-    /// Until when, that instant excluded; `None`: for ever.
+    /// The end of that time, itself excluded; `None`: for ever.
     pub published_to: Option<Timestamp>,
 }
 
@@ -48,7 +48,7 @@ pub struct Version {
     pub at: Timestamp,
 }
 
-/// Whether a region is given out at a time.
+/// The publication of a region at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Publication {
     Published,
@@ -98,7 +98,7 @@ impl Draft {
         Ok(Checked(self))
     }
 
-    /// Whether it is given out at a time.
+    /// Returns its publication at a time.
     pub fn standing(&self, at: Timestamp) -> Publication {
         if self.published_to.is_some_and(|to| to <= at) {
             Publication::Over
@@ -137,7 +137,7 @@ fn check_words(name: &str, words: &[String], most: usize, longest: usize) -> Res
     Ok(())
 }
 
-/// What somebody broke in the file breaks no answer.
+/// Reads words; what somebody broke in the file breaks no answer.
 fn words(text: &str) -> Vec<String> {
     serde_json::from_str(text).unwrap_or_default()
 }

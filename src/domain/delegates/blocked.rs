@@ -41,17 +41,14 @@ const END_SHOWN_FROM_CHARS: usize = 6;
 /// A blocked code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocked {
-    /// Which of the unique codes it was, by its name in the API.
+    /// The kind of unique code that it was, by its name in the API.
     pub kind: String,
     /// The code.
     pub value: String,
-    /// Whose it was.
+    /// The delegate whose code it was.
     pub delegate: DelegateId,
-    /// Why.
     pub reason: String,
-    /// Who blocked it.
     pub actor: String,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -152,7 +149,7 @@ pub fn missing(connection: &Connection, selector: &DelegateSelector) -> Result<E
     ))
 }
 
-/// What a steward tells whoever comes with a blocked code.
+/// Returns the sentence for a steward to whom somebody brings a blocked code.
 pub fn told(connection: &Connection, blocked: &Blocked) -> Result<String> {
     let zone = settings::load(connection)?.zone;
     let when = zone.spoken(blocked.at, Timestamp::now());
@@ -253,7 +250,7 @@ pub fn block(
     Ok(value)
 }
 
-/// What is on a badge: barcode, RFID chip and UHF chip.
+/// The codes on a badge: barcode, RFID chip and UHF chip.
 const ON_BADGES: [DelegateCode; 3] = [
     DelegateCode::Barcode,
     DelegateCode::Rfid,

@@ -1,5 +1,4 @@
-//! What a delegate consists of: the one declaration that the API, searches, imports, exports and the
-//! console follow.
+//! The fields of a delegate: the one declaration that the API, searches, imports, exports and the console follow.
 
 use crate::core::records::Field;
 

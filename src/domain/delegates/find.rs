@@ -23,7 +23,7 @@ use std::time::Duration;
 
 /// Attendees on a page.
 const PAGE: usize = 50;
-/// How far matches are counted, and ranked.
+/// The most matches that are counted, and ranked.
 const COUNTED_MAX: u64 = 1_000;
 const RANKED_MAX: usize = 1_000;
 
@@ -34,7 +34,7 @@ pub struct Wanted {
     pub kind: String,
     pub flag: String,
     pub device: Option<i64>,
-    /// Whether they checked in at the device or below, or anywhere: `yes`, `no` or empty.
+    /// The check-ins asked for, at the device or below, or anywhere: `yes`, `no` or empty.
     pub been: &'static str,
     pub deleted: bool,
     /// Only those with a blocked ticket (`blocked`), or with a note for gates (`noted`); otherwise empty.
@@ -44,7 +44,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Whether it leaves anybody out.
+    /// Returns whether it leaves anybody out.
     #[must_use]
     pub fn is_narrow(&self) -> bool {
         let texts = [&self.q, &self.kind, &self.flag, &self.search];
@@ -55,7 +55,7 @@ impl Wanted {
             || texts.iter().any(|text| !text.is_empty())
     }
 
-    /// Whom the words find, the likeliest first; all of them without words.
+    /// Ranks the attendees whom the words find, the likeliest first; all of them without words.
     fn ranked(&self, connection: &Connection, most: usize) -> Result<Option<people::Found>> {
         if self.q.trim().is_empty() {
             return Ok(None);
@@ -93,7 +93,7 @@ impl Wanted {
         }
     }
 
-    /// Those who are marked as asked for; none where nothing is asked.
+    /// Lists the attendees who are marked as asked for; none where nothing is asked.
     fn marked(&self, connection: &Connection) -> Result<Option<Vec<i64>>> {
         let sql = match self.only {
             "blocked" => {
@@ -156,7 +156,7 @@ impl Wanted {
 pub struct Found {
     pub lines: Vec<Line>,
     pub count: i64,
-    /// Whether there are more than were counted.
+    /// Set where there are more than were counted.
     pub more: bool,
     /// The page before ends before this attendee.
     pub previous: Option<i64>,

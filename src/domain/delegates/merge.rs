@@ -25,7 +25,7 @@ use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// What a merge did.
+/// The result of a merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Merged {
     /// Interactions that are the kept one's now.
@@ -158,7 +158,7 @@ fn both(kept: Option<&Value>, theirs: &Value, theirs_win: bool) -> Value {
     under
 }
 
-/// What belonged to the other belongs to the kept one.
+/// Moves everything that belonged to the other to the kept one.
 fn follow(tx: &Tx<'_>, ctx: &Context, kept: DelegateId, other: DelegateId) -> Result<()> {
     for (column, name) in [("parent_id", "parent"), ("owner_id", "owner")] {
         let followers: Vec<i64> = tx

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 /// The longest note, in characters: a steward has a second for it.
 pub const NOTE_MAX_CHARS: usize = 500;
 
-/// How a gate shows a note, the mildest first.
+/// The manner in which a gate shows a note, the mildest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// For information.
@@ -49,7 +49,6 @@ impl Level {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// How a gate shows it.
     pub level: Level,
     /// The note itself.
     pub text: String,
@@ -82,7 +81,7 @@ impl Note {
     }
 }
 
-/// Whether anybody has a note.
+/// Returns whether anybody has a note.
 pub fn is_any(connection: &Connection) -> Result<bool> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM gate_notes LIMIT 1")?

@@ -61,18 +61,18 @@ pub fn lines(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Who has a code.
+/// The holder of a code.
 #[derive(Debug, Clone)]
 pub struct Holder {
     /// The delegate.
     pub id: i64,
     /// The name to display.
     pub name: String,
-    /// Which kind of code it is.
+    /// The kind of code.
     pub code: DelegateCode,
 }
 
-/// Who has this code, whichever kind of code it is.
+/// Finds the holder of this code, whichever kind of code it is.
 pub fn holder(connection: &Connection, typed: &str) -> Result<Option<Holder>> {
     if typed.is_empty() {
         return Ok(None);
@@ -93,14 +93,14 @@ pub fn holder(connection: &Connection, typed: &str) -> Result<Option<Holder>> {
     Ok(None)
 }
 
-/// Those whom words find, but for one; for choosing somebody.
+/// Finds attendees by words, but for one; for choosing somebody.
 pub fn candidates(connection: &Connection, words: &str, but: i64) -> Result<Vec<Line>> {
     let mut ids = people::find(connection, &People::new(words), CANDIDATES_MAX)?.ids;
     ids.retain(|id| *id != but);
     lines(connection, &ids)
 }
 
-/// When a delegate was created, last changed, and deleted.
+/// The times at which a delegate was created, last changed, and deleted.
 pub fn stamps(
     connection: &Connection,
     id: i64,
@@ -110,7 +110,7 @@ pub fn stamps(
         .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?)
 }
 
-/// How many delegates belong to one.
+/// Counts the delegates who belong to one.
 pub fn count_children(connection: &Connection, id: i64) -> Result<i64> {
     Ok(connection
         .prepare_cached(
@@ -119,7 +119,7 @@ pub fn count_children(connection: &Connection, id: i64) -> Result<i64> {
         .query_row([id], |row| row.get(0))?)
 }
 
-/// Whom a delegate belongs to, and the first of those who belong to it: how, id and name.
+/// Lists the delegate whom one belongs to, and the first of those who belong to it: how, id and name.
 pub fn relatives(connection: &Connection, id: i64) -> Result<Vec<(&'static str, i64, String)>> {
     let mut relatives = Vec::new();
     // Those that are deleted, too: a merged record can be looked at.
@@ -156,7 +156,7 @@ pub const NAME: &str =
     "coalesce(nullif(trim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')), ''),
     p.email, p.barcode, p.external_id, p.company, 'No. ' || p.id)";
 
-/// What a delegate is called, deleted or not; `None` where it is gone.
+/// The name of a delegate, deleted or not; `None` where it is gone.
 pub fn name_of(connection: &Connection, id: i64) -> Result<Option<String>> {
     Ok(connection
         .prepare_cached(&format!("SELECT {NAME} FROM delegates p WHERE p.id = ?1"))?

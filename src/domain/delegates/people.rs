@@ -31,7 +31,7 @@ const PHONE_MIN: usize = 4;
 /// Its last digits, by which the index finds one.
 const PHONE_END: usize = 7;
 
-/// Whom to find, and by what.
+/// The people to find, and the words to find them by.
 #[derive(Debug, Clone)]
 pub struct People {
     typed: String,
@@ -41,7 +41,7 @@ pub struct People {
     codes: Vec<DelegateCode>,
     /// Only by whole words.
     is_whole: bool,
-    /// Those who were deleted instead of those who were not.
+    /// Set to find the deleted instead of those who were not.
     is_deleted: bool,
 }
 
@@ -120,13 +120,13 @@ impl People {
         }
     }
 
-    /// Whether it may be a part of an e-mail address or a phone number.
+    /// Returns whether it may be a part of an e-mail address or a phone number.
     #[must_use]
     pub fn may_be_contact(&self) -> bool {
         !self.is_whole
     }
 
-    /// Whether it looks like a whole e-mail address or a phone number.
+    /// Returns whether it looks like a whole e-mail address or a phone number.
     #[must_use]
     pub fn is_like_contact(&self) -> bool {
         self.typed.contains('@') || !self.phones().is_empty()
@@ -145,7 +145,7 @@ impl People {
         self
     }
 
-    /// Whether there are letters enough to look for anything but a code.
+    /// Returns whether there are letters enough to look for anything but a code.
     #[must_use]
     pub fn is_long_enough(&self) -> bool {
         self.letters() >= 2

@@ -1,5 +1,5 @@
-//! How well an attendee's texts fit the words that somebody typed: a code, whole words, beginnings, other spellings,
-//! parts, typos, in this order. `assets/gate/core/find.js` ranks alike.
+//! The rank of an attendee: how well its texts fit the words that somebody typed, as a code, whole words, beginnings,
+//! other spellings, parts or typos, in this order. `assets/gate/core/find.js` ranks alike.
 
 use crate::types::fold::{self, alternative};
 
@@ -17,7 +17,7 @@ impl Rank {
     pub const CODE: Self = Self(0, 0, false, 0);
 }
 
-/// How words are read.
+/// The manner of reading words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     Plain,
@@ -82,7 +82,7 @@ pub fn pieces(word: &str) -> Option<Vec<String>> {
 /// The texts of an attendee.
 #[derive(Debug, Default)]
 pub struct Candidate {
-    /// Whether they are of the name, and the words that they are found by.
+    /// The texts: whether each is of the name, and the words that it is found by.
     texts: Vec<(bool, Vec<String>)>,
     first_name: String,
     last_name: String,
@@ -125,7 +125,7 @@ impl Candidate {
         Some(Rank(worst, sum, !in_row, untyped))
     }
 
-    /// How a word fits best.
+    /// The best fit of a word.
     fn fit(&self, word: &Word, with_typos: bool) -> Option<u8> {
         let fits = self.texts.iter().flat_map(|(is_name, forms)| {
             let fits = forms.iter().filter_map(|form| fit(word, form, with_typos));
@@ -149,7 +149,7 @@ impl Candidate {
     }
 }
 
-/// How a word fits a form of a text.
+/// The fit of a word to a form of a text.
 fn fit(word: &Word, form: &str, with_typos: bool) -> Option<u8> {
     if form == word.text {
         return Some(WHOLE);

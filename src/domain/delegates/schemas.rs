@@ -1,4 +1,4 @@
-//! What is sent and answered where delegates are found by what somebody types.
+//! The bodies of requests and answers where delegates are found by what somebody types.
 
 use super::{People, api::Delegate};
 use crate::{
@@ -36,7 +36,7 @@ impl Described for FoundDelegates {
     }
 }
 
-/// Whom to find.
+/// The words to find people by.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FindInput {
@@ -81,7 +81,7 @@ impl Described for FindInput {
 }
 
 impl FindInput {
-    /// Whom it means, of the properties that the client sees, and how many at the most.
+    /// Returns the people that it means, of the properties that the client sees, and how many at the most.
     ///
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`].

@@ -54,7 +54,7 @@ impl Described for AccessRulesInput {
     }
 }
 
-/// When types of delegates may enter.
+/// The hours at which types of delegates may enter.
 struct TypeTime;
 
 impl Described for TypeTime {

@@ -21,7 +21,7 @@ pub fn restore(tx: &Tx<'_>, ctx: &Context, device: DeviceId) -> Result<()> {
     write::undelete(tx, ctx, &RESOURCE, device.0)
 }
 
-/// What keeps a device from being deleted for good, in words; nothing where it can be.
+/// Lists what keeps a device from being deleted for good, in words; nothing where it can be.
 pub fn kept_by(connection: &Connection, device: DeviceId) -> Result<Vec<&'static str>> {
     const REASONS: [(&str, &str); 4] = [
         (

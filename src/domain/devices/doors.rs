@@ -76,7 +76,7 @@ pub fn place_of_door(connection: &Connection, device: DeviceId) -> Result<Option
         .optional()?)
 }
 
-/// Whether a device of this type may have doors.
+/// Returns whether a device of this type may have doors.
 pub fn is_place_of_doors(kind: Option<&str>) -> bool {
     !matches!(kind, Some(EVENT | DOOR))
 }
@@ -126,7 +126,7 @@ pub fn check(tx: &Tx<'_>, id: Option<i64>, changes: &Changes) -> Result<()> {
     has_none(&names, &place).map_or(Ok(()), |why| Err(Error::invalid(format!("{field}: {why}"))))
 }
 
-/// What is wrong with rules of a door that count at its place, if there are any.
+/// Names the rules of a door that count at its place instead, if there are any.
 fn has_none(names: &[&str], place: &str) -> Option<String> {
     let (last, others) = names.split_last()?;
     let names = match others {

@@ -25,7 +25,7 @@ pub struct EntryRow {
     pub name: String,
     /// Its type; empty where it has none.
     pub kind: String,
-    /// How far below the first place of the list.
+    /// The levels below the first place of the list.
     pub depth: usize,
     /// The rules that it sets; `None` where they cannot be read.
     pub own: Option<AccessRules>,
@@ -39,12 +39,12 @@ impl EntryRow {
         below(self.own.as_ref(), self.inherited.as_ref())
     }
 
-    /// Whether it says itself which types may enter.
+    /// Returns whether it says itself which types may enter.
     pub fn is_own(&self) -> bool {
         self.own.as_ref().is_some_and(AccessRules::states_types)
     }
 
-    /// What a form was begun on.
+    /// The rules that a form was begun on.
     pub fn seen(&self) -> Value {
         let types = |rules: &Option<AccessRules>| {
             let rules = rules.as_ref().map(AccessRules::to_json);

@@ -1,5 +1,4 @@
-//! What a device consists of: the one declaration that the API, searches, imports, exports and the
-//! console follow.
+//! The fields of a device: the one declaration that the API, searches, imports, exports and the console follow.
 
 use crate::core::records::Field;
 
@@ -83,7 +82,7 @@ pub const FIELDS: &[Field] = &[
     Field::stamp("updatedAt", "updated_at"),
 ];
 
-/// Whom to call about an event.
+/// The contact of an event.
 pub const MANAGER: [Field; 2] = [
     Field::text("eventManagerEmail", "manager_email").label("Manager's e-mail"),
     Field::text("eventManagerPhone", "manager_phone").label("Manager's phone"),

@@ -78,7 +78,7 @@ const fn records(fields: &'static [Field]) -> Resource {
     }
 }
 
-/// What can be searched.
+/// The devices that can be searched.
 pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| Subject {
     name: RESOURCE.name,
     table: RESOURCE.table,
@@ -280,7 +280,7 @@ pub fn newest_named(connection: &Connection, text: &str) -> Result<Option<Device
         .optional()?)
 }
 
-/// What people know a device by, a deleted one included.
+/// Reads the name and details by which people know a device, a deleted one included.
 pub fn brief(connection: &Connection, id: i64) -> Result<Option<Brief>> {
     let brief = connection
         .prepare_cached(&format!(

@@ -1,4 +1,4 @@
-//! What people call devices, and the devices to choose from.
+//! The names of devices, and the devices to choose from.
 
 use super::{doors::joined_with_place, find};
 use crate::{
@@ -28,7 +28,7 @@ const OFFERED_MAX: i64 = 10_000;
 /// Types of devices that are nothing but an app.
 pub const APP_TYPES: [&str; 2] = ["regoapp", "mobileapp"];
 
-/// What a device is called, deleted or not; `None` where it is gone.
+/// The name of a device, deleted or not; `None` where it is gone.
 pub fn name_of(connection: &Connection, device: DeviceId) -> Result<Option<String>> {
     Ok(connection
         .prepare_cached(&format!("SELECT {NAME} FROM devices d WHERE d.id = ?1"))?
@@ -82,13 +82,13 @@ impl Offer {
         }
     }
 
-    /// Whether people go there.
+    /// Returns whether people go there.
     pub fn is_place(&self) -> bool {
         is_place(&self.kind)
     }
 }
 
-/// Whether people go to devices of a type: it is that of neither apps nor readers nor what is sold.
+/// Returns whether people go to devices of a type: it is that of neither apps nor readers nor what is sold.
 fn is_place(kind: &str) -> bool {
     ![reader::DEVICE_TYPE, "product"].contains(&kind) && !APP_TYPES.contains(&kind)
 }

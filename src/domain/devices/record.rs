@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// What a form has beside type, parent, availability, rules and data.
+/// Lists the fields of a form beside type, parent, availability, rules and data.
 pub fn form_fields() -> impl Iterator<Item = &'static Field> {
     LISTED.fields.iter().filter(|field| {
         matches!(field.kind, Kind::Text | Kind::Time | Kind::Code) && field.name != "deviceType"
@@ -22,7 +22,7 @@ pub fn form_fields() -> impl Iterator<Item = &'static Field> {
 /// A device.
 pub struct Record {
     pub id: DeviceId,
-    /// What people call it.
+    /// The name by which people know the device.
     pub name: String,
     /// Its texts by column.
     texts: HashMap<&'static str, String>,
@@ -38,7 +38,7 @@ pub struct Record {
     pub deleted_at: Option<Timestamp>,
 }
 
-/// What a device belongs to.
+/// The device that another belongs to.
 pub struct Parent {
     pub id: i64,
     pub name: String,
@@ -123,7 +123,7 @@ impl Record {
             .unwrap_or_else(|| Value::Object(serde_json::Map::new()))
     }
 
-    /// When it is, in words.
+    /// The time frame, in words.
     pub fn when(&self, zone: &Zone) -> String {
         time_frame(self.start_at, self.end_at, zone)
     }

@@ -5,18 +5,18 @@ use crate::{
     types::{TimeOfDay, Timestamp, Zone, text::number},
 };
 
-/// How check-ins are counted, to choose from.
+/// The ways of counting check-ins, to choose from.
 pub const PER: [(&str, &str); 2] = [("", "All days together"), ("day", "Each day anew")];
 
 /// One rule in words.
 pub struct RuleText {
-    /// What it means.
+    /// The meaning of the rule.
     pub text: String,
-    /// Whether the device states it itself; otherwise it is as set for the whole instance.
+    /// Set where the device states it itself; otherwise it is as set for the whole instance.
     pub own: bool,
 }
 
-/// What rules in force mean at a device with this time frame.
+/// Describes rules in force at a device with this time frame.
 pub fn in_words(
     own: &AccessRules,
     default: &AccessRules,
@@ -120,7 +120,7 @@ fn everybody_out(time: TimeOfDay, except: Option<&TypeList>) -> String {
     }
 }
 
-/// Who may enter at all.
+/// Describes who may enter at all.
 pub fn who(rules: Option<RuleSet>) -> &'static str {
     match rules {
         Some(RuleSet::Simple) => "Registered attendees only.",
@@ -128,7 +128,7 @@ pub fn who(rules: Option<RuleSet>) -> &'static str {
     }
 }
 
-/// How often one may enter.
+/// Describes how often one may enter.
 pub fn entry(entry: Option<Entry>) -> &'static str {
     match entry {
         Some(Entry::Single) => "Single entry: a ticket enters once until it is checked out.",

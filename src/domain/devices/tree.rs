@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 pub const PAGE: i64 = 100;
 /// Rooms whose rules are looked at.
 const ROOMS_MAX: i64 = 1_000;
-/// What a search shows on a page.
+/// The most devices that a search shows on a page.
 pub const FOUND: i64 = 50;
 
 /// A device as a line.
@@ -27,24 +27,24 @@ pub struct Node {
     /// Its type; empty where it has none.
     pub kind: String,
     pub code: String,
-    /// When it is, in words.
+    /// The time frame, in words.
     pub when: String,
     /// The same as short as a column has room for.
     pub when_short: String,
     /// The rules that it sets; `None` where they cannot be read.
     pub rules: Option<AccessRules>,
-    /// Whether it is in use.
+    /// Set where the device is in use.
     pub available: bool,
     /// People inside.
     pub inside: i64,
-    /// When its app was last heard of.
+    /// The time at which its app was last heard of.
     pub seen_at: Option<Timestamp>,
-    /// Whether its app is there.
+    /// Set where its app is there.
     pub online: bool,
-    /// What it belongs to: id and name.
+    /// The device that it belongs to: id and name.
     pub parent: Option<(i64, String)>,
     pub deleted_at: Option<Timestamp>,
-    /// How many places belong to it.
+    /// The number of places that belong to it.
     pub children: i64,
 }
 
@@ -65,11 +65,12 @@ impl Node {
 pub struct Level {
     /// The devices.
     pub nodes: Vec<Node>,
-    /// How many there are on all pages.
+    /// The number of devices on all pages.
     pub total: i64,
 }
 
-/// Whether rooms or sessions belong to a device, and people may come and go at all of them as often as they like.
+/// Returns whether rooms or sessions belong to a device, and people may come and go at all of them as often as they
+/// like.
 pub fn has_open_rooms(connection: &Connection, device: i64, defaults: &AccessRules) -> bool {
     let rules = || -> Result<Vec<Option<AccessRules>>> {
         let mut statement = connection.prepare_cached(
@@ -98,17 +99,17 @@ pub fn types(connection: &Connection) -> Result<BTreeSet<String>> {
     Ok(used.collect::<rusqlite::Result<_>>()?)
 }
 
-/// What every line shows.
+/// The columns that every line shows.
 const COLUMNS: &str =
     "d.id, coalesce(d.device_type, ''), d.code, d.start_at, d.end_at, d.available, d.deleted_at,
      (SELECT o.inside FROM occupancy o WHERE o.device_id = d.id),
      d.data, (SELECT s.seen_at FROM device_states s WHERE s.device_id = d.id)";
 
-/// What is true of a device `c` that people go to, rather than carry about or hang up.
+/// The condition of a device `c` that people go to, rather than carry about or hang up.
 const IS_PLACE: &str = "coalesce(c.device_type, '') NOT IN ('regoapp', 'mobileapp', 'rfidreader')";
 /// The capacity of a device `d`, where it sets one.
 const CAPACITY: &str = "iif(json_valid(d.data), json_extract(d.data, '$.Access.capacity'), NULL)";
-/// Whether a place `d` is full, or nearly so.
+/// The condition of a place `d` that is full, or nearly so.
 const IS_FILLING: &str = "(SELECT o.inside FROM occupancy o WHERE o.device_id = d.id) * 10 >= 9 * ";
 
 fn node(row: &Row<'_>, zone: &Zone) -> rusqlite::Result<Node> {
@@ -159,9 +160,9 @@ fn short_frame(start: Option<Timestamp>, end: Option<Timestamp>, zone: &Zone) ->
     }
 }
 
-/// What is true of the devices of `:parent`.
+/// The condition of the devices of `:parent`.
 const OF_PARENT: &str = "d.parent_id = :parent AND d.deleted_at IS NULL";
-/// What is true of the devices on top.
+/// The condition of the devices on top.
 const ON_TOP: &str = "d.deleted_at IS NULL AND :parent IS NULL AND (d.parent_id IS NULL
      OR EXISTS (SELECT 1 FROM devices p WHERE p.id = d.parent_id AND p.deleted_at IS NOT NULL))";
 
@@ -210,7 +211,7 @@ pub fn with_above(connection: &Connection, place: i64) -> Result<BTreeSet<i64>> 
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How many places there are, and how many of them are full or nearly so.
+/// Counts the places, and those of them that are full or nearly so.
 pub fn count(connection: &Connection) -> Result<(i64, i64)> {
     let places = format!(
         "SELECT count(*) FROM devices d WHERE d.deleted_at IS NULL AND {}",
@@ -239,7 +240,7 @@ const SEARCHED: [&str; 7] = [
     "public_id",
 ];
 
-/// What a search of devices asks for.
+/// The devices that a search asks for.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     /// A part of a name or code, or an id.

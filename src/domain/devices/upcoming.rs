@@ -1,4 +1,4 @@
-//! What begins next.
+//! The places that begin next.
 
 use super::NAME;
 use crate::types::{Timestamp, error::Result};
@@ -12,7 +12,7 @@ pub struct Upcoming {
     /// The room or hall that it belongs to; empty where that is the event.
     pub place: String,
     pub begins: Timestamp,
-    /// How many more may come in, where that is limited.
+    /// The number of people who may still come in, where that is limited.
     pub left: Option<i64>,
 }
 

@@ -90,7 +90,7 @@ impl Described for DeviceRequest {
     }
 }
 
-/// Who sends a request without a token.
+/// The sender of a request without a token.
 pub struct Sender {
     address: IpAddr,
     agent: Option<String>,

@@ -25,7 +25,7 @@ use std::{net::IpAddr, time::Instant};
 const WAITING_MAX: usize = 200;
 /// Requests that wait from one address at the most.
 const WAITING_OF_ADDRESS_MAX: usize = 10;
-/// When one who found no room may try again.
+/// The seconds after which one who found no room may try again.
 const RETRY_S: u32 = 60;
 /// The shortest secret, in characters: what a person could guess, or type by mistake, is none. An
 /// app makes it at random (spec: Device request), so that it is longer anyway.
@@ -55,7 +55,7 @@ pub struct Record {
     pub credentials: Option<Credentials>,
 }
 
-/// What an app signs in with.
+/// The credentials with which an app signs in.
 pub struct Credentials {
     pub device: DeviceId,
     pub client_id: String,
@@ -144,7 +144,7 @@ fn closed() -> Error {
     )
 }
 
-/// What is known of an app that asks.
+/// The standing of an app that asks.
 enum Known {
     Same(Box<Kept>),
     Other,
@@ -174,14 +174,14 @@ impl Kept {
         now.0 - self.record.created_at.0 < DAY_MS
     }
 
-    /// Whether another app may take the code (contract §7).
+    /// Returns whether another app may take the code (contract §7).
     fn is_free(&self, now: Timestamp) -> bool {
         let revoked = self.is("added") && self.client_id.is_none();
         self.is("dismissed") || revoked || !self.is_young(now)
     }
 
-    /// Whether the app that made it hears of it still. One that was added can be given its
-    /// credentials again at any time; one that was dismissed is not to come back with its next poll.
+    /// Returns whether the app that made it hears of it still. One that was added can be given its credentials again at
+    /// any time; one that was dismissed is not to come back with its next poll.
     fn is_told(&self, now: Timestamp) -> bool {
         match self.client_id {
             Some(_) => true,
@@ -273,8 +273,8 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
     })
 }
 
-/// What has to be written: a new request, or the secret that the app is about to be shown. One with a pairing code is
-/// added at once.
+/// Returns what has to be written: a new request, or the secret that the app is about to be shown. One with a pairing
+/// code is added at once.
 fn settle(tx: &Tx<'_>, ask: &Ask, open: bool, pairing: Option<&Pairing>) -> Result<(bool, Record)> {
     match known(tx, ask, tx.now())? {
         Known::Same(row) => {

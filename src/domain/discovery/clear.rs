@@ -120,7 +120,7 @@ fn free_name(tx: &Tx<'_>, place: &str) -> Result<String> {
     Ok(name)
 }
 
-/// What the app's client may do (contract §7).
+/// The roles of the app's client (contract §7).
 fn roles(preferred: Option<&str>, delegate_write: bool) -> Roles {
     if preferred == Some("gate") {
         return Roles::default().with(Role::Gate);

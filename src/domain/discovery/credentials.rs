@@ -15,7 +15,7 @@ use crate::types::{
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// What the client's secret is made of beside the app's.
+/// The part of the client's secret beside the app's.
 pub type Salt = [u8; 32];
 
 /// A new salt.

@@ -1,4 +1,4 @@
-//! What the Discovery page shows: who asks, and who was let in.
+//! The lists of the Discovery page: who asks, and who was let in.
 
 use super::{DAY_MS, credentials};
 use crate::{
@@ -22,7 +22,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Whether it is the gate app, whose role is fixed.
+    /// Returns whether it is the gate app, whose role is fixed.
     pub fn is_gate(&self) -> bool {
         self.preferred_type.as_deref() == Some("gate")
     }
@@ -36,7 +36,7 @@ pub struct GivenOut {
     pub device: DeviceId,
     pub name: String,
     pub added_at: Timestamp,
-    /// Until when the app is shown its credentials, if that is not over.
+    /// The time until which the app is shown its credentials, if that is not over.
     pub shown_until: Option<Timestamp>,
     pub fetched: bool,
     pub revoked: bool,

@@ -30,11 +30,11 @@ use std::{
     time::Duration,
 };
 
-/// How long a request waits, and holds its code.
+/// The time for which a request waits, and holds its code.
 const DAY_MS: i64 = 24 * 3600 * 1000;
-/// How long an app is shown its credentials after it was added.
+/// The time for which an app is shown its credentials after it was added.
 const SHOWN_MS: i64 = 10 * 60 * 1000;
-/// How often is looked whether that is over.
+/// The time between two looks whether that is over.
 const FORGET_EVERY: Duration = Duration::from_secs(5);
 
 /// Discovery in a running server.
@@ -61,7 +61,7 @@ impl Discovery {
         let _ = self.listening.set(listening);
     }
 
-    /// Where an app can reach the server now: it follows this machine from network to network.
+    /// Lists the addresses at which an app can reach the server now: they follow this machine from network to network.
     pub fn places(&self) -> Result<Vec<Place>, Trouble> {
         let interfaces: Vec<_> = if_addrs::get_if_addrs()
             .unwrap_or_default()

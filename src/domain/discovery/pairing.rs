@@ -18,7 +18,7 @@ const RANDOM: usize = 8;
 /// Characters of the place's name that a code begins with.
 const NAME_CHARS: usize = 10;
 
-/// Who made a code, and for which place.
+/// A pairing code, with who made it, and for which place.
 #[derive(Clone)]
 pub struct Pairing {
     pub code: String,
@@ -72,7 +72,7 @@ impl Pairings {
         own.cloned()
     }
 
-    /// What a code pairs, unless it was used.
+    /// Finds what a code pairs, unless it was used.
     pub fn find(&self, code: &str, now: Instant) -> Option<Pairing> {
         let all = self.good(now);
         let own = all

@@ -1,5 +1,5 @@
-//! Where an app can reach the server: what the QR code holds (contract §7). Never loopback, which on
-//! a phone is the phone.
+//! Addresses at which an app can reach the server: what the QR code holds (contract §7). Never loopback, which on a
+//! phone is the phone.
 
 use crate::{core::settings::values, types::os};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -10,7 +10,7 @@ const VIRTUAL: [&str; 9] = [
     "docker", "br-", "veth", "virbr", "vmnet", "vboxnet", "tun", "tap", "utun",
 ];
 
-/// Where the server listens.
+/// The address at which the server listens.
 #[derive(Debug, Clone, Copy)]
 pub struct Listening {
     pub address: SocketAddr,
@@ -27,36 +27,35 @@ pub struct Place {
 }
 
 impl Place {
-    /// Where an app sends its request: what the QR code holds.
+    /// The address to which an app sends its request: what the QR code holds.
     pub fn request_uri(&self) -> String {
         format!("{}/api/v5/device-request/new", self.base)
     }
 
-    /// Where a device becomes a gate in its browser.
+    /// The address at which a device becomes a gate in its browser.
     pub fn gate_uri(&self) -> String {
         format!("{}/gate", self.base)
     }
 
-    /// Where a device becomes a gate by a pairing code. The code stays in the browser: it is sent as the name of the
-    /// gate.
+    /// The address at which a device becomes a gate by a pairing code. The code stays in the browser: it is sent as the
+    /// name of the gate.
     pub fn pair_uri(&self, code: &str) -> String {
         format!("{}/gate#pair={code}", self.base)
     }
 
-    /// Where a device that does not trust the server yet gets its CA: over plain HTTP.
+    /// The address at which a device that does not trust the server yet gets its CA: over plain HTTP.
     pub fn trust_uri(&self) -> String {
         let rest = self.base.split_once("://").map_or("", |(_, rest)| rest);
         format!("http://{rest}/gate/trust")
     }
 }
 
-/// Why there is no address that a phone could reach.
+/// The reason why there is no address that a phone could reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
     /// The server listens on this machine only.
     ListensOnLoopback,
     PublicIsLoopback,
-    /// This machine is on no network.
     NoNetwork,
 }
 
@@ -118,7 +117,7 @@ fn place(address: IpAddr, port: u16, tls: bool, network: &str) -> Place {
     }
 }
 
-/// Whether a socket that listens on every address of a family takes this one.
+/// Returns whether a socket that listens on every address of a family takes this one.
 fn takes(own: IpAddr, address: IpAddr) -> bool {
     match own {
         IpAddr::V4(own) => own.is_unspecified() && address.is_ipv4(),
@@ -126,9 +125,8 @@ fn takes(own: IpAddr, address: IpAddr) -> bool {
     }
 }
 
-/// Whether another machine can reach the address without more than it: loopback is everybody's
-/// own, link-local ones mean nothing without the network's name or are what a machine takes that is
-/// on no network.
+/// Returns whether another machine can reach the address without more than it: loopback is everybody's own, link-local
+/// ones mean nothing without the network's name or are what a machine takes that is on no network.
 fn is_reachable(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {

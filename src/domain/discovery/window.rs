@@ -1,5 +1,5 @@
-//! How long apps may ask to be let in: while the console's Discovery page is in use. In memory, by a
-//! clock that nobody can set: a restart closes it.
+//! The window in which apps may ask to be let in: while the console's Discovery page is in use. In memory, by a clock
+//! that nobody can set: a restart closes it.
 
 use crate::types::Timestamp;
 use std::{
@@ -7,10 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long the window is open from when the page was opened or refreshed (contract §7).
+/// The time for which the window is open after the page was opened or refreshed (contract §7).
 pub const OPEN: Duration = Duration::from_mins(10);
 
-/// How far the clock on the wall may drift from the other before the time shown follows it.
+/// The most that the clock on the wall may drift from the other before the time shown follows it.
 const DRIFT_MS: i64 = 1500;
 
 /// The window.
@@ -43,7 +43,7 @@ impl Window {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long it is still open; `None` when it is closed.
+    /// The time for which it is still open; `None` when it is closed.
     pub fn left(&self, now: Instant) -> Option<Duration> {
         let until = self.open().as_ref()?.until;
         until
@@ -51,7 +51,7 @@ impl Window {
             .filter(|left| !left.is_zero())
     }
 
-    /// Until when it is open by the clock on the wall, the same each time unless that is put
+    /// The time until which it is open by the clock on the wall, the same each time unless that is put
     /// forward or back; `None` when it is closed.
     pub fn until(&self, now: Instant, wall: Timestamp) -> Option<Timestamp> {
         let left = self.left(now)?;

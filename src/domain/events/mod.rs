@@ -36,7 +36,7 @@ pub const FIELDS: &[Field] = &[
     Field::stamp("updatedAt", "updated_at"),
 ];
 
-/// What an event has as a device.
+/// The fields that an event has as a device.
 const OF_DEVICE: &[Field] = &[
     Field::reference("parent", "parent_id"),
     Field::code("code", "code"),
@@ -51,7 +51,7 @@ const OF_DEVICE: &[Field] = &[
     Field::document(),
 ];
 
-/// What can be searched: an event by its own properties, otherwise as the device that it is.
+/// The events that can be searched: by their own properties, otherwise as the devices that they are.
 pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| {
     let device = &devices::SEARCHED;
     Subject {

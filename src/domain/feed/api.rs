@@ -30,7 +30,7 @@ const LIMIT_MAX: usize = 10_000;
 const WAIT_MAX_S: usize = 60;
 /// Changes that a stream has in memory at a time: its client may be slow to take them.
 const STREAMED: usize = 100;
-/// How often a stream that has nothing to say tells that it is alive, and looks whether its token is.
+/// The time after which a stream that has nothing to say tells that it is alive, and looks whether its token is.
 const ALIVE: Duration = Duration::from_secs(5);
 
 /// The endpoints.

@@ -11,14 +11,14 @@ use crate::{
 };
 use data_encoding::BASE64URL_NOPAD;
 
-/// Where a client is in the feed.
+/// The position of a client in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
     /// The file.
     pub file: [u8; 8],
     /// Changes with each restore of the file.
     pub generation: i64,
-    /// What the client is shown.
+    /// The fingerprint of what the client is shown.
     pub view: [u8; 4],
     pub place: Place,
     /// The newest rows when the page was read, which shows records as they were then, wherever it ends.

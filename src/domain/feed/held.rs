@@ -1,5 +1,5 @@
-//! Who may be held, and what those get who have more requests than their share (contract §12): an answer
-//! that is slow and empty, or for streams 429. An app that gets 503 would take the server for gone.
+//! The requests that may be held, and the answer to those who have more than their share (contract §12): one that is
+//! slow and empty, or for streams 429. An app that gets 503 would take the server for gone.
 
 use super::{Cursor, Page, Place, Reader};
 use crate::{

@@ -24,7 +24,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// How often old changes are removed.
+/// The time between two removals of old changes.
 const PRUNED_EVERY: Duration = Duration::from_secs(3_600);
 /// Changes that are removed in one write.
 const PRUNED_AT_ONCE: usize = 500;

@@ -13,7 +13,7 @@ const PAGE_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Changes of other types that are passed over for one page.
 const PASSED_OVER_MAX: usize = 20_000;
 
-/// What a copy does with a record.
+/// The action of a copy on a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Stores this JSON in place of what it has.
@@ -27,10 +27,10 @@ pub enum Action {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     pub cursor: Cursor,
-    /// Which record; none for a reset.
+    /// The record; none for a reset.
     pub record: Option<(RecordType, i64)>,
     pub action: Action,
-    /// What happened to the record last.
+    /// The kind of the record's newest change.
     pub kind: &'static str,
 }
 
@@ -63,9 +63,9 @@ impl Item {
 #[derive(Debug)]
 pub struct Page {
     pub items: Vec<Item>,
-    /// Where the next page begins.
+    /// The cursor at which the next page begins.
     pub cursor: Cursor,
-    /// Whether there is a next page already.
+    /// Set where there is a next page already.
     pub more: bool,
 }
 
@@ -291,7 +291,7 @@ fn follow(
     })
 }
 
-/// What happened to a record, by what the audit or the changes call it.
+/// Returns what happened to a record, by what the audit or the changes call it.
 pub fn kind(done: &str) -> &'static str {
     match done {
         "create" => "created",

@@ -18,7 +18,7 @@ use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// What a reader of the feed is shown.
+/// A view of the feed: what a reader of it is shown.
 pub trait FeedView: Send + Sync {
     /// The types of its records, in the order of a snapshot.
     fn types(&self) -> &[RecordType];
@@ -55,7 +55,7 @@ pub trait FeedView: Send + Sync {
         Ok(ids.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// What a change means for this reader.
+    /// The effect of a change on this reader.
     fn effect_of(&self, _: &Connection, change: &What) -> Result<ChangeEffect> {
         let (record_type, id, kind) = match change {
             What::Recorded(recorded) => {
@@ -75,7 +75,7 @@ pub trait FeedView: Send + Sync {
     }
 }
 
-/// What a change means for a reader.
+/// The effect of a change on a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeEffect {
     /// A record, and what happened to it.
@@ -85,7 +85,7 @@ pub enum ChangeEffect {
     Nothing,
 }
 
-/// What a client is shown.
+/// The records that a client is shown.
 pub struct View {
     /// The types that it asked for, in the order of a snapshot.
     pub types: Vec<RecordType>,
@@ -96,7 +96,7 @@ pub struct View {
 }
 
 impl View {
-    /// What a caller is shown of the types that it asks for; without any, of those that its roles read.
+    /// Returns the view of a caller, of the types that it asks for; without any, of those that its roles read.
     pub fn new(caller: &Principal, types: Option<&str>, zone: Zone) -> Result<Self> {
         if caller.user.is_some() {
             return Err(Error::new(

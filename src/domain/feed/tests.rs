@@ -21,7 +21,7 @@ use std::{
     sync::Arc,
 };
 
-/// What can happen to a file; numbers choose among the records that there are.
+/// A step that can happen to a file; numbers choose among the records that there are.
 #[derive(Debug, Clone)]
 enum Step {
     Attendee(u8),
@@ -73,7 +73,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What takes no row away again: one that is gone would prove nothing.
+/// Steps that take no row away again: one that is gone would prove nothing.
 fn adding() -> impl Strategy<Value = Step> {
     use Step::*;
     let one = || 0_u8..8;
@@ -293,7 +293,7 @@ fn view() -> View {
 
 type Records = BTreeMap<(&'static str, i64), String>;
 
-/// What the file has.
+/// The records that the file has.
 fn truth(file: &Connection, view: &View) -> Records {
     let mut records = Records::new();
     for known in RecordType::ALL {

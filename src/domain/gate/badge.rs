@@ -17,7 +17,7 @@ use crate::{
 use rusqlite::Connection;
 use serde::Deserialize;
 
-/// How long the same request again is taken for a resend, in milliseconds.
+/// The time for which the same request again is taken for a resend, in milliseconds.
 const RESEND_MS: i64 = 10 * 60 * 1_000;
 
 /// The body of a replacement.
@@ -34,7 +34,7 @@ pub struct BadgeInput {
 /// A badge to be replaced.
 pub struct LostBadge {
     delegate: DelegateSelector,
-    /// Where the delegate is shown.
+    /// The place at which the delegate is shown.
     pub place: DeviceId,
     code: Option<String>,
     reason: String,
@@ -85,7 +85,7 @@ impl LostBadge {
         Ok(delegate)
     }
 
-    /// Whether this caller has just done it already, and its answer was lost on the way.
+    /// Returns whether this caller has just done it already, and its answer was lost on the way.
     fn is_done(
         &self,
         tx: &Tx<'_>,

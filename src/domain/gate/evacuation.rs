@@ -71,10 +71,10 @@ pub struct Page {
     pub meta: Value,
 }
 
-/// What of the list is asked for.
+/// The part of the list that is asked for.
 #[derive(Debug, Clone, Copy)]
 pub enum Part {
-    /// Those who came before a check-in, the last ones first, at most so many.
+    /// People who came before a check-in, the last ones first, at most so many.
     People(Option<InteractionId>, usize),
     /// The ticks, without names.
     Safe,
@@ -144,10 +144,10 @@ pub fn page(
     })
 }
 
-/// How somebody who was ticked stands to a place.
+/// The relation of somebody who was ticked to a place.
 enum Standing {
     Inside,
-    /// They left it, or a place below it, after the evacuation began.
+    /// The person left the place, or one below it, after the evacuation began.
     Left,
     Elsewhere,
 }

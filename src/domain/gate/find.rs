@@ -29,7 +29,7 @@ pub struct FindInput {
     code: Option<String>,
 }
 
-/// Whom somebody says that they are.
+/// The person that somebody says they are.
 pub enum Claim {
     /// The holder of this ticket. Other codes are no proof: they may be running numbers.
     Ticket(DelegateSelector),

@@ -39,45 +39,46 @@ pub struct Gate {
     /// An app with other roles is none: it has no place, no queue and no list.
     pub is_gate: bool,
     pub is_kiosk: bool,
-    /// Where it works: the place that its app names, otherwise the one that is set. A door is named after its place.
+    /// The place where it works: the one that its app names, otherwise the one that is set. A door is named after its
+    /// place.
     pub place: Option<(DeviceId, String)>,
     /// The place that is set for it alone, where it works at another one.
     pub set_place: Option<String>,
     pub seen_at: Option<Timestamp>,
     pub is_online: bool,
     pub report: Report,
-    /// When the server recorded something that it sent.
+    /// The time at which the server recorded something that it sent.
     pub last_scan: Option<Timestamp>,
-    /// What is wrong, the worst first.
+    /// The problems, the worst first.
     pub problems: Vec<Problem>,
     /// Its own settings, not those of all apps.
     pub own: Settings,
     pub policy: OfflinePolicy,
     /// All settings that hold for it.
     pub settings: Settings,
-    /// Where it works, if that was deleted or is no place any more.
+    /// The place where it works, if that was deleted or is no place any more.
     lost_place: Option<DeviceId>,
 }
 
 impl Gate {
-    /// Whether somebody has to look after a problem now. Other apps may be silent for as long as they like.
+    /// Returns whether somebody has to look after a problem now. Other apps may be silent for as long as they like.
     #[must_use]
     pub fn is_bad(&self, problem: Problem) -> bool {
         problem.is_bad() && (self.is_gate || !matches!(problem, Problem::Offline(_)))
     }
 }
 
-/// What an app says of itself with each ping.
+/// The report that an app sends with each ping.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Scans that were not uploaded yet, and when the oldest was made.
     pub queue: i64,
     pub oldest_scan: Option<Timestamp>,
     pub failed_uploads: i64,
-    /// When the list was up to date last.
+    /// The time at which the list was up to date last.
     pub list_at: Option<Timestamp>,
     pub battery: Option<i64>,
-    /// How far the server's clock is ahead of the device's.
+    /// The lead of the server's clock over the device's.
     pub clock_offset_ms: Option<i64>,
     pub version: Option<String>,
     place: Option<DeviceId>,
@@ -85,7 +86,7 @@ pub struct Report {
     config_version: Option<i64>,
 }
 
-/// What somebody should look after.
+/// A problem that somebody should look after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Problem {
     NeverSeen,
@@ -105,7 +106,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Whether people at the gate feel it now.
+    /// Returns whether people at the gate feel it now.
     #[must_use]
     pub fn is_bad(self) -> bool {
         match self {
@@ -209,7 +210,7 @@ pub struct AtPlace {
 }
 
 impl AtPlace {
-    /// Whether it was heard of before, and is not now.
+    /// Returns whether it was heard of before, and is not now.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         self.seen_at.is_some() && !self.is_online
@@ -400,7 +401,7 @@ fn problems(gate: &Gate, published: &configuration::Published, now: Timestamp) -
     problems
 }
 
-/// When the clients of devices recorded something last.
+/// The times at which the clients of devices recorded something last.
 fn last_scans(connection: &Connection) -> Result<HashMap<DeviceId, Timestamp>> {
     let mut statement = connection.prepare_cached(
         "SELECT c.device_id, max(i.recorded_at)

@@ -30,7 +30,7 @@ const TYPES: [RecordType; 2] = [RecordType::Delegate, RecordType::BlockedCode];
 /// The largest picture (or its address) that a gate is sent, in bytes.
 const PHOTO_MAX_BYTES: usize = 100_000;
 
-/// What of a delegate does not depend on the place.
+/// The columns of a delegate that do not depend on the place.
 static PERSON: LazyLock<String> = LazyLock::new(|| {
     let codes: Vec<_> = RESOURCE
         .codes()
@@ -87,7 +87,8 @@ impl GateList {
         visible.is_none_or(|names| names.iter().any(|name| name == property))
     }
 
-    /// Whether the type of an attendee decides at the place: who may enter, when, and who stays as everybody leaves.
+    /// Returns whether the type of an attendee decides at the place: who may enter, when, and who stays as everybody
+    /// leaves.
     fn asks_for_type(&self, connection: &Connection, device_cache: &DeviceCache) -> Result<bool> {
         let asks =
             |rules: &AccessRules| rules.states_types() || rules.everybody_out_except.is_some();
@@ -286,8 +287,8 @@ impl GateList {
         Ok(())
     }
 
-    /// Whether a change of a device may change who is registered, or inside: the place or one above it moved, was
-    /// deleted or restored, or has other rules, a device became a door or is none any more, or people are in one
+    /// Returns whether a change of a device may change who is registered, or inside: the place or one above it moved,
+    /// was deleted or restored, or has other rules, a device became a door or is none any more, or people are in one
     /// room at a time from then on, or no more.
     fn may_change_all(
         &self,

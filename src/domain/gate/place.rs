@@ -35,7 +35,7 @@ pub fn rules(
     }
 }
 
-/// Whether whoever enters a place, or by a door, has to be registered for it.
+/// Returns whether whoever enters a place, or by a door, has to be registered for it.
 pub fn needs_join(
     connection: &Connection,
     device: DeviceId,
@@ -49,7 +49,7 @@ pub fn needs_join(
     Ok(is_needed(rules.as_ref()) || is_needed(own.rules.as_ref()))
 }
 
-/// Where a capacity counts, the place itself first, with how many may be inside.
+/// Lists the rooms where a capacity counts, the place itself first, with how many may be inside.
 pub fn rooms(
     connection: &Connection,
     device_cache: &DeviceCache,
@@ -74,7 +74,7 @@ pub fn rooms(
 /// For so many days to come a gate is told when they begin.
 const DAYS: usize = 14;
 
-/// When the day of `now` began and the next ones begin, in Unix milliseconds.
+/// The times at which the day of `now` began and the next ones begin, in Unix milliseconds.
 fn days(settings: &Settings, now: Timestamp) -> Vec<i64> {
     let today = settings.day(now);
     let next = |day: &Day| Some(settings.day(day.ends));
@@ -181,7 +181,7 @@ fn rooms_shown(
     Ok(shown)
 }
 
-/// Whether people inside may have checked in at other places: doors are none.
+/// Returns whether people inside may have checked in at other places: doors are none.
 fn has_places_below(connection: &Connection, doors: &Doors, place: DeviceId) -> Result<bool> {
     let mut below = connection
         .prepare_cached("SELECT id FROM devices WHERE parent_id = ?1 AND deleted_at IS NULL")?;

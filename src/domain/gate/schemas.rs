@@ -1,4 +1,4 @@
-//! What gates send and are sent, in the API's document.
+//! The bodies that gates send and are sent, in the API's document.
 
 use super::{
     badge::BadgeInput,
@@ -215,7 +215,7 @@ impl Described for FindInput {
     }
 }
 
-/// Who is inside a place.
+/// The people inside a place.
 pub struct GateEvacuation;
 
 impl Described for GateEvacuation {

@@ -1,5 +1,5 @@
-//! What the gate app knows as well as the server, besides the rules: written to `tests/gate/shared.json`, against which
-//! `tests/gate/shared.test.mjs` holds the app.
+//! The cases that the gate app judges as the server does, besides the rules: written to `tests/gate/shared.json`,
+//! against which `tests/gate/shared.test.mjs` holds the app.
 
 use crate::{
     domain::apps::parameters::{FEATURES, LANGUAGES, POLICIES},

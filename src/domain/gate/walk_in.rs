@@ -64,7 +64,7 @@ pub struct Newcomer {
     pub nonce: Option<(String, [u8; 16])>,
     /// The gate let them in while it was offline.
     pub admitted: bool,
-    /// What they pay, and how.
+    /// The payment: the price, and how it is paid.
     pub payment: Option<(WalkInPrice, String)>,
 }
 
@@ -73,13 +73,13 @@ pub struct WalkIn {
     person: Newcomer,
     /// The client's nonce, with the fingerprint of what was sent with it.
     nonce: (String, [u8; 16]),
-    /// Whether the gate's settings allow it.
+    /// An error where the gate's settings do not allow it.
     allowed: Result<()>,
     /// A type that they do not allow, of somebody who is inside already.
     refused_type: Option<String>,
 }
 
-/// What came of a walk-in.
+/// The outcome of a walk-in.
 pub enum Outcome {
     Created(DelegateId, Option<InteractionId>),
     /// The nonce had created it before: whom, and the check-in, as far as they are there still.
@@ -175,7 +175,7 @@ impl WalkIn {
         self.person.register(tx, ctx)
     }
 
-    /// What the nonce created before.
+    /// Returns what the nonce created before.
     fn recall(&self, tx: &Tx<'_>, ctx: &Context) -> Result<Option<Outcome>> {
         let Some(client) = ctx.client else {
             return Ok(None);
@@ -253,16 +253,16 @@ impl Newcomer {
     }
 }
 
-/// What was taken back.
+/// An interaction that was taken back.
 #[derive(Debug)]
 pub struct TakenBack {
     /// As it was.
     pub interaction: Interaction,
-    /// Whether it was a walk-in, whose attendee was deleted with it.
+    /// Set where it was a walk-in, whose attendee was deleted with it.
     pub is_walk_in: bool,
-    /// What became of the registration that the desk recorded together with it.
+    /// The fate of the registration that the desk recorded together with it.
     pub registration: Option<Registration>,
-    /// What is given back to them.
+    /// The money that is given back to them.
     pub refund: Option<Refund>,
 }
 

@@ -1,6 +1,5 @@
-//! What recording answers: outcomes as status and JSON. It is rendered after the commit, so that
-//! nobody waits for it who waits for the writer; only what is kept under an idempotency key is
-//! rendered inside its transaction.
+//! The answers of recording: outcomes as status and JSON. They are rendered after the commit, so that nobody who
+//! waits for the writer waits for them; only what is kept under an idempotency key is rendered inside its transaction.
 
 use super::{
     record::{Outcome, Recorded},

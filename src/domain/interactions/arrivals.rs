@@ -40,12 +40,12 @@ pub struct OfType {
     pub arrived: i64,
 }
 
-/// How many of how many have come.
+/// The number of people who have come, of those expected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arrived {
     pub expected: i64,
     pub arrived: i64,
-    /// How many of them checked in today.
+    /// The number of them who checked in today.
     pub today: i64,
     /// Types with the most people first.
     pub by_type: Vec<OfType>,
@@ -65,11 +65,11 @@ struct State {
     types: Vec<String>,
     /// Something happened of which only a count of everybody can tell.
     is_off: bool,
-    /// When everybody was counted last, and how long that took.
+    /// The time of the last count of everybody, and how long that took.
     counted: Option<(Instant, Duration)>,
 }
 
-/// What of the file is known.
+/// The part of the file that is known.
 #[derive(Clone, Copy)]
 struct Followed {
     generation: i64,
@@ -346,7 +346,7 @@ impl Person {
     }
 }
 
-/// Whom changes are about.
+/// The people that changes are about.
 struct Touched {
     people: HashSet<DelegateId>,
     /// False where one of them does not tell whom.

@@ -27,10 +27,10 @@ use std::{
 pub const ITEMS_MAX: usize = 10_000;
 /// The largest body of a batch, in bytes.
 pub const BATCH_MAX_BYTES: usize = 32 * 1024 * 1024;
-/// What the `data` of all items may come to, forms reshaped, in bytes: answers stand in it three
-/// times, and items may share a form. It is all held in memory.
+/// The most that the `data` of all items may come to, forms reshaped, in bytes: answers stand in it three times, and
+/// items may share a form. It is all held in memory.
 const EXPANDED_MAX_BYTES: usize = 4 * BATCH_MAX_BYTES;
-/// How long a slice may hold the writer.
+/// The longest time for which a slice may hold the writer.
 const SLICE_MAX: Duration = Duration::from_millis(15);
 
 /// A batch, checked as far as that goes without the store.
@@ -172,7 +172,7 @@ async fn record_slice(
     store.write_bulk_repeatable(slice).await
 }
 
-/// How a slice keeps its items apart.
+/// The isolation of a slice's items from each other.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Isolation {
     /// Not at all: an item that fails before it wrote anything needs none. Anything worse undoes

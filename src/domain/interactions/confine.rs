@@ -1,5 +1,5 @@
-//! What a client with the role of a gate alone may record: interactions of the types of gates
-//! (`types`) at its own places, and it may take back its own within ten minutes.
+//! The limits of a client with the role of a gate alone: it records interactions of the types of gates (`types`) at its
+//! own places, and may take back its own within ten minutes.
 
 use super::{draft::Draft, judge::DeviceCache, late_codes, types};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension};
 
-/// How long a gate may take back what it recorded, in milliseconds.
+/// The time for which a gate may take back what it recorded, in milliseconds.
 pub(super) const UNDO_MS: i64 = 10 * 60 * 1000;
 
 /// Checks what a client wants to record: one that is a gate and nothing more is kept to its places.

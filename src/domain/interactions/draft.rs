@@ -80,11 +80,11 @@ pub struct Draft {
     pub delegates: Participants<DelegateSelector>,
     /// First, second and third device.
     pub devices: Participants<DeviceSelector>,
-    /// When it happened, where the client says so.
+    /// The time of the interaction, where the client says so.
     pub recorded_at: Option<Timestamp>,
     /// `data`, reshaped, as text; shared values stand in it as they were sent.
     pub data: Option<String>,
-    /// Where shared values belong in `data`.
+    /// The places in `data` where shared values belong.
     pub shared: super::shared::Places,
     /// The shared values of its batch.
     pub values: Arc<SharedValues>,
@@ -92,7 +92,7 @@ pub struct Draft {
     pub nonce: Option<(String, [u8; 16])>,
     /// The fingerprint that earlier versions stored, where it is another: `admitted` was part of it.
     pub former_fingerprint: Option<[u8; 16]>,
-    /// Whether the gate decided while offline.
+    /// Set where the gate decided while offline.
     pub admitted: bool,
 }
 
@@ -230,7 +230,8 @@ impl Draft {
             .transpose()
     }
 
-    /// What two requests under one nonce are compared by. A resend may say `admitted` where the first did not.
+    /// The fingerprint by which two requests under one nonce are compared. A resend may say `admitted` where the first
+    /// did not.
     fn fingerprint(&self, data: Option<&Value>, admitted: bool) -> [u8; 16] {
         let shown = |participant: Option<String>| participant.map_or(Value::Null, Value::String);
         let body = json!([
@@ -248,7 +249,7 @@ impl Draft {
         self.values.fingerprint(&body)
     }
 
-    /// When it happened, as stored.
+    /// The time of the interaction, as stored.
     pub fn recorded_at(&self, now: Timestamp) -> Timestamp {
         self.recorded_at.unwrap_or(now)
     }

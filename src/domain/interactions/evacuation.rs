@@ -44,12 +44,12 @@ impl Evacuation {
         })
     }
 
-    /// Whether it is of a place with this path to the top.
+    /// Returns whether it is of a place with this path to the top.
     fn covers(&self, path: &[DeviceId]) -> bool {
         self.place.is_none_or(|place| path.contains(&place))
     }
 
-    /// Whether a tick of this time is for it.
+    /// Returns whether a tick of this time is for it.
     fn ran_at(&self, at: Timestamp) -> bool {
         self.started_at.0 - EARLY_MS <= at.0 && self.ended_at.is_none_or(|ended| at <= ended)
     }
@@ -70,10 +70,10 @@ pub struct Person {
     pub name: String,
     pub phone: String,
     pub company: String,
-    /// Where they checked in last; empty where they have left since.
+    /// The place of the last check-in; empty where they have left since.
     pub place: String,
     pub since: Option<Timestamp>,
-    /// When somebody saw them outside, and who.
+    /// The time at which somebody saw them outside, and who.
     pub safe: Option<(Timestamp, String)>,
 }
 
@@ -254,14 +254,14 @@ fn put(
     Ok(())
 }
 
-/// How long before the console began an evacuation a gate may have ticked somebody for it, in milliseconds.
+/// The lead that a gate's tick may have over the console's start of an evacuation, in milliseconds.
 const EARLY_MS: i64 = 30 * 60 * 1000;
 
-/// What somebody did at a gate, which may have been offline.
+/// A tick at a gate, which may have been offline.
 #[derive(Debug, Clone, Copy)]
 pub struct Tick {
     pub at: Timestamp,
-    /// Whom it is about; none where the gate only begins an evacuation.
+    /// The person ticked; none where the gate only begins an evacuation.
     pub delegate: Option<DelegateId>,
     pub safe: bool,
 }
@@ -366,7 +366,7 @@ pub fn people(connection: &Connection, evacuation: &Evacuation) -> Result<Vec<Pe
     Ok(people)
 }
 
-/// Who was ticked, when and by whom.
+/// Lists the people who were ticked, when and by whom.
 pub fn safe(connection: &Connection, id: i64) -> Result<HashMap<DelegateId, (Timestamp, String)>> {
     let mut statement = connection.prepare_cached(
         "SELECT delegate_id, at, actor FROM evacuation_safe WHERE evacuation_id = ?1",

@@ -1,4 +1,4 @@
-//! What one delegate did, and where an interaction came from, as people read it.
+//! The history of one delegate, and where an interaction came from, as people read it.
 
 use super::{
     everybody_out,
@@ -19,19 +19,19 @@ pub struct Happening {
     pub id: i64,
     /// Its type, and who sent it when.
     pub recorded: Recorded,
-    /// When it happened.
+    /// The time of the interaction.
     pub at: Timestamp,
     /// The devices: id and name.
     pub places: Vec<(i64, String)>,
     /// The other delegates: id and name.
     pub others: Vec<(i64, String)>,
-    /// Who sent it.
+    /// The sender.
     pub by: String,
     /// Its data, as JSON.
     pub data: Option<String>,
 }
 
-/// What a delegate did before an interaction, at most `limit`, the newest first.
+/// Lists what a delegate did before an interaction, at most `limit`, the newest first.
 pub fn of_delegate(
     connection: &Connection,
     id: i64,
@@ -85,7 +85,7 @@ pub fn of_delegate(
     Ok(found)
 }
 
-/// Who sent it: a client by its name, otherwise a user.
+/// The name of the sender: a client by its name, otherwise a user.
 fn sender_name(connection: &Connection, client: Option<i64>, user: Option<i64>) -> Result<String> {
     let client: Option<String> = connection
         .prepare_cached("SELECT name FROM clients WHERE id = ?1")?
@@ -98,7 +98,7 @@ fn sender_name(connection: &Connection, client: Option<i64>, user: Option<i64>) 
     Ok(client.or(user).unwrap_or_default())
 }
 
-/// How many interactions a delegate takes part in.
+/// Counts the interactions that a delegate takes part in.
 pub fn count_of_delegate(connection: &Connection, id: i64) -> Result<i64> {
     Ok(connection
         .prepare_cached(
@@ -124,7 +124,7 @@ pub fn inside(
     inside.into_iter().map(named).collect()
 }
 
-/// Where somebody is, by their check-ins.
+/// The whereabouts of somebody, by their check-ins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whereabouts {
     NotArrived,
@@ -134,7 +134,7 @@ pub enum Whereabouts {
     Left(Timestamp),
 }
 
-/// Where a delegate is.
+/// Finds where a delegate is.
 pub fn whereabouts(
     connection: &Connection,
     device_cache: &DeviceCache,
@@ -170,18 +170,18 @@ pub fn entries_by_minute(connection: &Connection, since: Timestamp) -> Result<Ve
     Ok(minutes.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Who sent an interaction.
+/// The sender of an interaction.
 #[derive(Debug, Clone)]
 pub struct Sender {
     /// The client, by name.
     pub client: Option<String>,
     /// The user, by e-mail address.
     pub user: Option<String>,
-    /// Whether the gate decided while offline.
+    /// Set where the gate decided while offline.
     pub admitted: bool,
 }
 
-/// Who sent an interaction; by number who is gone since.
+/// Finds the sender of an interaction; by number who is gone since.
 pub fn sender(connection: &Connection, id: i64) -> Result<Sender> {
     Ok(connection
         .prepare_cached(
@@ -200,7 +200,7 @@ pub fn sender(connection: &Connection, id: i64) -> Result<Sender> {
         })?)
 }
 
-/// Why the rules would have refused an interaction.
+/// Lists why the rules would have refused an interaction.
 pub fn conflicts(connection: &Connection, id: i64) -> Result<Vec<String>> {
     let mut statement = connection
         .prepare_cached("SELECT message FROM conflicts WHERE interaction_id = ?1 ORDER BY id")?;

@@ -15,13 +15,12 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 /// Somebody who is inside.
 #[derive(Debug, Clone, Copy)]
 pub struct Inside {
-    /// Who.
     pub delegate: DelegateId,
     /// The check-in since when.
     pub interaction: InteractionId,
     /// The place of that check-in, whichever its door.
     pub device: DeviceId,
-    /// When that was recorded.
+    /// The time at which that was recorded.
     pub since: Timestamp,
 }
 
@@ -67,14 +66,14 @@ pub struct Occupied {
     /// The name to display.
     pub name: String,
     pub inside: i64,
-    /// How many may be.
+    /// The most people who may be inside.
     pub capacity: Option<i64>,
     /// Its time is over.
     pub is_over: bool,
 }
 
 impl Occupied {
-    /// How many more may come in, where that is limited.
+    /// The number of people who may still come in, where that is limited.
     #[must_use]
     pub fn left(&self) -> Option<i64> {
         self.capacity
@@ -203,7 +202,7 @@ struct Entries(Vec<EntriesAt>);
 struct EntriesAt {
     device: DeviceId,
     ahead: VecDeque<(i64, DelegateId)>,
-    /// Where what was not read yet begins; none once all is.
+    /// The id before which nothing was read yet; none once all is.
     before: Option<i64>,
 }
 

@@ -39,17 +39,15 @@ use std::{
 pub struct Question<'a> {
     /// In or out.
     pub passage: Passage,
-    /// Who.
     pub delegate: DelegateId,
-    /// Where.
     pub device: DeviceId,
-    /// What the delegate did so far.
+    /// The history of the delegate so far.
     pub history: &'a History,
     /// Devices the delegate is inside of, in order.
     pub inside: &'a [DeviceId],
     /// Counts the delegates inside a device.
     pub people: &'a dyn Fn(DeviceId) -> Result<i64>,
-    /// When it happened: the earlier of recording and arrival.
+    /// The time of the passage: the earlier of recording and arrival.
     pub at: Timestamp,
     pub now: Timestamp,
     /// The settings in force.
@@ -132,7 +130,7 @@ pub fn judge(
     })
 }
 
-/// How often the delegate entered, and the last time of the day where rules ask for that.
+/// Counts the delegate's entries, and finds the last time of the day where rules ask for that.
 fn entries(
     connection: &Connection,
     doors: &Doors,
@@ -190,7 +188,7 @@ fn readable(known: &CachedDevice) -> Result<&AccessRules> {
     })
 }
 
-/// Whether the delegate is inside a place, as a check-out there sees it: who was there as a day began, entered
+/// Returns whether the delegate is inside a place, as a check-out there sees it: who was there as a day began, entered
 /// another room since, or had to leave with everybody after it happened, may still be checked out of this one.
 fn may_leave(
     connection: &Connection,
@@ -245,8 +243,7 @@ fn rooms(
     Ok(rooms)
 }
 
-/// Whether the delegate is joined with the place or with one above it; one that was deleted admits
-/// nobody.
+/// Returns whether the delegate is joined with the place or with one above it; one that was deleted admits nobody.
 pub fn is_joined(
     connection: &Connection,
     device_cache: &DeviceCache,
@@ -266,7 +263,7 @@ pub fn is_joined(
     Ok(false)
 }
 
-/// Whether the delegate is joined with the place of the device itself, whatever is above it.
+/// Returns whether the delegate is joined with the place of the device itself, whatever is above it.
 pub fn is_joined_itself(
     connection: &Connection,
     device_cache: &DeviceCache,
@@ -308,24 +305,24 @@ pub struct DeviceCache {
     /// The day that the file goes by, which may have none; `None` until it was looked up.
     #[expect(clippy::option_option, reason = "one is of the file, one of the cache")]
     day: Cell<Option<Option<Day>>>,
-    /// Whether places that say nothing else have daily entry.
+    /// The daily entry of places that say nothing else, once it was read.
     default_daily: Cell<Option<bool>>,
     doors: RefCell<Option<Rc<Doors>>>,
     notes: Cell<Option<bool>>,
     uninvites: Cell<Option<bool>>,
 }
 
-/// What is known of a device.
+/// A device, as far as decisions need it.
 pub struct CachedDevice {
     /// The device as the rules see it.
     pub place: Place,
     /// Its own rules; `None` when what is stored cannot be read.
     pub rules: Option<AccessRules>,
-    /// What it belongs to.
+    /// The device that it belongs to.
     pub parent: Option<DeviceId>,
-    /// Whether it is not deleted.
+    /// Set where it is not deleted.
     pub alive: bool,
-    /// Whether who is inside depends on what readers notice there, too.
+    /// Set where who is inside depends on what readers notice there, too.
     pub counts_reads: bool,
 }
 
@@ -396,7 +393,7 @@ impl DeviceCache {
         Ok(path)
     }
 
-    /// Those of the stays that are at a device or below it.
+    /// Lists those of the stays that are at a device or below it.
     pub fn within(
         &self,
         connection: &Connection,
@@ -412,7 +409,7 @@ impl DeviceCache {
         Ok(within)
     }
 
-    /// What an interaction of a type does to presence at its first device.
+    /// Returns what an interaction of a type does to presence at its first device.
     pub fn effect(
         &self,
         connection: &Connection,
@@ -430,7 +427,7 @@ impl DeviceCache {
         Ok(types::effect(kind, has_second_delegate, counted))
     }
 
-    /// Whether a gate's app may be used at a place, as `look` finds out.
+    /// Returns whether a gate's app may be used at a place, as `look` finds out.
     pub fn may_use(
         &self,
         app: Option<DeviceId>,
@@ -460,7 +457,7 @@ impl DeviceCache {
         Ok(())
     }
 
-    /// Whether a stay at a device has ended because a day began since; `happened` looks up when it began.
+    /// Returns whether a stay at a device has ended because a day began since; `happened` looks up when it began.
     pub fn is_over(
         &self,
         connection: &Connection,
@@ -475,7 +472,7 @@ impl DeviceCache {
             && (since.at < day.begins || happened()? < day.begins))
     }
 
-    /// Whether stays at a device end with the day: it, or a place above it, has daily entry.
+    /// Returns whether stays at a device end with the day: it, or a place above it, has daily entry.
     pub fn is_daily(&self, connection: &Connection, device: DeviceId) -> Result<bool> {
         for device in self.path(connection, device)?.iter() {
             let known = self.get(connection, *device)?;
@@ -491,13 +488,13 @@ impl DeviceCache {
         Ok(false)
     }
 
-    /// Whether anybody has a gate note.
+    /// Returns whether anybody has a gate note.
     pub fn has_notes(&self, connection: &Connection) -> Result<bool> {
         once(&self.notes, || note::is_any(connection))
     }
 
-    /// Whether anybody may have been uninvited as a second delegate: it holds still when the one
-    /// interaction that did it was undone.
+    /// Returns whether anybody may have been uninvited as a second delegate: it holds still when the one interaction
+    /// that did it was undone.
     pub fn has_uninvites(&self, connection: &Connection) -> Result<bool> {
         once(&self.uninvites, || presence::is_any_uninvite(connection))
     }

@@ -105,7 +105,7 @@ fn read(connection: &Connection, sql: &str, params: impl Params) -> Result<Vec<L
 }
 
 impl LateCode {
-    /// Whether this is the check-out of everybody: the check-in, once it is recorded, gets its own.
+    /// Returns whether this is the check-out of everybody: the check-in, once it is recorded, gets its own.
     fn is_of_server(&self) -> bool {
         (self.client, self.user) == (None, None)
             && self.data.as_deref() == Some(everybody_out::DATA)

@@ -13,7 +13,7 @@ use crate::{
 };
 use rusqlite::Connection;
 
-/// What can be searched.
+/// The interactions that can be searched.
 pub static SEARCHED: Subject = Subject {
     name: "interaction",
     table: "interactions",
@@ -60,7 +60,7 @@ const fn field(name: &'static str, column: &'static str, kind: FieldKind) -> Sea
 pub struct Interactions {
     /// The properties shown; all without it.
     pub fields: Option<Vec<&'static str>>,
-    /// How times are shown.
+    /// The zone in which times are shown.
     pub zone: Zone,
 }
 

@@ -14,9 +14,9 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension};
 
-/// What a nonce stands for already, as it is stored; `None` when it is new. The inner is `None` when
-/// the interaction was deleted since; without an id it still waits for its code. `fingerprints` are those of this
-/// request, by this version and by earlier ones.
+/// Finds what a nonce stands for already, as it is stored; `None` when it is new. The inner is `None` when the
+/// interaction was deleted since; without an id it still waits for its code. `fingerprints` are those of this request,
+/// by this version and by earlier ones.
 ///
 /// # Errors
 /// [`Kind::KeyReused`] when it came with another type or body.
@@ -84,7 +84,7 @@ fn reused() -> Error {
     )
 }
 
-/// Whether a nonce is among those that are kept as hashes; there is a key once somebody was erased.
+/// Returns whether a nonce is among those that are kept as hashes; there is a key once somebody was erased.
 fn is_erased(
     tx: &Tx<'_>,
     client: ClientId,

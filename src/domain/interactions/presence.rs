@@ -1,7 +1,7 @@
-//! What a delegate did at a device, as the rules need it, read from one index of interactions
-//! (`interactions_first_delegate`): in it stands together what the first delegate did at one device, by
-//! effect and in order, so that a decision costs the same however many interactions the file has. Only
-//! how many are inside is kept beside it (`occupancy`), counted up and down.
+//! The presence of a delegate at a device, as the rules need it, read from one index of interactions
+//! (`interactions_first_delegate`): in it stands together what the first delegate did at one device, by effect and in
+//! order, so that a decision costs the same however many interactions the file has. Only how many are inside is kept
+//! beside it (`occupancy`), counted up and down.
 //!
 //! Somebody is inside a device from a check-in there, or at anything below it, until a check-out there
 //! or at anything above it, or until they enter another room where one counts at a time
@@ -19,7 +19,7 @@ use crate::{
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::ToSqlOutput};
 use std::cell::RefCell;
 
-/// What an interaction does to presence (`types`); the numbers are those of the column `effect`.
+/// The change that an interaction makes to presence (`types`); the numbers are those of the column `effect`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PresenceChange {
     /// The first delegate entered.
@@ -41,7 +41,7 @@ impl ToSql for PresenceChange {
 }
 
 impl PresenceChange {
-    /// Whether it changes who is inside.
+    /// Returns whether it changes who is inside.
     pub fn is_passage(self) -> bool {
         matches!(self, Self::Enter | Self::Exit)
     }
@@ -77,13 +77,13 @@ fn moment(row: &Row<'_>) -> rusqlite::Result<Position> {
 /// So many earlier ones of an effect are stepped over; then the next effect is looked for.
 const STEPS_MAX: usize = 4;
 
-/// What one delegate last did at each place, its doors included, and with it where they are inside.
+/// The history of one delegate: the last passages at each place, its doors included, and with it where they are inside.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     places: Vec<(DeviceId, PresenceState)>,
     /// The places and doors of the check-ins that were read.
     entrances: Vec<DeviceId>,
-    /// When those happened that somebody asked about, by their ids.
+    /// The times of the interactions that somebody asked about, by their ids.
     happened: RefCell<Vec<(i64, Timestamp)>>,
 }
 
@@ -188,7 +188,7 @@ impl History {
         self.record(device, change, moment);
     }
 
-    /// When an interaction of this history happened, looked up once.
+    /// Returns when an interaction of this history happened, looked up once.
     pub fn happened_at(&self, connection: &Connection, position: Position) -> Result<Timestamp> {
         let mut known = self.happened.borrow_mut();
         if let Some((_, at)) = known.iter().find(|(id, _)| *id == position.id) {
@@ -199,7 +199,7 @@ impl History {
         Ok(at)
     }
 
-    /// What the delegate last did at a place itself, by whatever door.
+    /// Returns what the delegate last did at a place itself, by whatever door.
     pub fn at(&self, device: DeviceId) -> PresenceState {
         let found = self.places.iter().find(|(at, _)| *at == device);
         found.map_or_else(PresenceState::default, |(_, state)| *state)
@@ -248,8 +248,8 @@ impl History {
         Ok(entered)
     }
 
-    /// Whether the delegate checked in at a device, or at anything below it, and did not check out
-    /// since, on whatever day; they may have entered another room.
+    /// Returns whether the delegate checked in at a device, or at anything below it, and did not check out since, on
+    /// whatever day; they may have entered another room.
     pub fn is_not_left(
         &self,
         connection: &Connection,
@@ -262,7 +262,7 @@ impl History {
             .is_empty())
     }
 
-    /// Whether the delegate checked out of a device, or of anything below it, from a time on.
+    /// Returns whether the delegate checked out of a device, or of anything below it, from a time on.
     pub fn has_left_since(
         &self,
         connection: &Connection,
@@ -325,7 +325,7 @@ impl History {
 /// Stands for the whole venue where people inside are counted; no device has this id.
 pub const ANYWHERE: DeviceId = DeviceId(0);
 
-/// How often a delegate entered a place (overrides included), by whatever door, counted up to `most`.
+/// Counts a delegate's entries to a place (overrides included), by whatever door, up to `most`.
 pub fn entries(
     connection: &Connection,
     doors: &Doors,
@@ -383,8 +383,8 @@ pub fn entries_on(
     Ok((last, count))
 }
 
-/// When an interaction happened: the earlier of its recording and its arrival, which its position may
-/// come after. Of a code that nobody has yet, the position is that.
+/// Returns when an interaction happened: the earlier of its recording and its arrival, which its position may come
+/// after. Of a code that nobody has yet, the position is that.
 fn happened_at(connection: &Connection, position: Position) -> Result<Timestamp> {
     let found = connection
         .prepare_cached(
@@ -398,9 +398,9 @@ fn happened_at(connection: &Connection, position: Position) -> Result<Timestamp>
 /// Check-ins of a delegate at a place before another one there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repeat {
-    /// How many, up to [`REPEAT_MAX`].
+    /// The number of them, up to [`REPEAT_MAX`].
     pub count: u32,
-    /// When the first of them was recorded.
+    /// The time at which the first of them was recorded.
     pub first_at: Timestamp,
 }
 
@@ -441,8 +441,8 @@ pub fn repeat(
     }))
 }
 
-/// When an interaction was recorded. People are told this time, not the position in the order of
-/// events, which differs once a clock was put right.
+/// Returns when an interaction was recorded. People are told this time, not the position in the order of events, which
+/// differs once a clock was put right.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -463,15 +463,15 @@ pub fn recorded_where(
         .query_row([position.id], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
-/// Whether there is an interaction of the effect [`PresenceChange::LeaveSecond`] at all.
+/// Returns whether there is an interaction of the effect [`PresenceChange::LeaveSecond`] at all.
 pub fn is_any_uninvite(connection: &Connection) -> Result<bool> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM interactions WHERE effect = 4 LIMIT 1")?
         .exists([])?)
 }
 
-/// Whether a delegate of this standing is joined or booked with a place itself, and not taken back
-/// since. An `uninvite` takes back its second delegate, where there is one, otherwise its first.
+/// Returns whether a delegate of this standing is joined or booked with a place itself, and not taken back since. An
+/// `uninvite` takes back its second delegate, where there is one, otherwise its first.
 pub fn is_joined(
     connection: &Connection,
     doors: &Doors,
@@ -498,8 +498,8 @@ pub fn is_joined(
 /// Interactions that are looked through for joins.
 const LOOKED_MAX: i64 = 20_000;
 
-/// How many delegates are joined with a place itself, and whether that is all: where very much
-/// happened, only a part of it is looked through.
+/// Counts the delegates joined with a place itself, and tells whether that is all: where very much happened, only a
+/// part of it is looked through.
 pub fn count_joined(connection: &Connection, place: DeviceId) -> Result<(i64, bool)> {
     Ok(connection
         .prepare_cached(concat!(
@@ -590,16 +590,16 @@ pub fn count(tx: &Tx<'_>, before: &[DeviceId], after: &[DeviceId]) -> Result<()>
     differ(after, before, 1)
 }
 
-/// Where delegates were inside before interactions of theirs are taken out or moved, so that they can
-/// be counted afterwards.
+/// The places where delegates were inside before interactions of theirs are taken out or moved, so that they can be
+/// counted afterwards.
 #[derive(Debug)]
 pub struct Before(Vec<(Who, Vec<DeviceId>)>);
 
-/// Who may be inside.
+/// The people who may be inside.
 #[derive(Debug)]
 enum Who {
     Delegate(DelegateId),
-    /// Whoever has a code that is unknown.
+    /// The holder of a code that is unknown.
     Code(String),
 }
 

@@ -48,13 +48,13 @@ pub struct Recorded {
 /// The outcome of a draft.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It is stored.
+    /// The interaction is stored.
     Created(Interaction),
     /// A gate admitted it, and its code is unknown: it waits for somebody who has the code, without an id.
     Waiting(Interaction),
     /// Its nonce had stored it before; `None` when it was deleted since.
     Replayed(Option<Interaction>),
-    /// It is not stored; the refusal is kept.
+    /// The interaction is not stored; the refusal is kept.
     Refused(Error),
 }
 
@@ -270,7 +270,7 @@ pub fn find_past(
     Ok(participants)
 }
 
-/// What recording the draft would give, without writing anything.
+/// Returns what recording the draft would give, without writing anything.
 pub fn test(
     connection: &Connection,
     ctx: &Context,
@@ -470,18 +470,18 @@ fn deleted(ctx: &Context, missing: &Error, what: &str, at: Timestamp) -> Error {
 /// Somebody who goes in or out.
 struct Motion {
     delegate: DelegateId,
-    /// Where: at a door, the place of the door.
+    /// The place: at a door, the place of the door.
     place: DeviceId,
     /// The device itself.
     device: DeviceId,
     change: PresenceChange,
-    /// What they did before.
+    /// The history of the delegate before.
     history: History,
     inside: Vec<DeviceId>,
 }
 
 impl Motion {
-    /// Who goes in or out by a draft, if anybody does.
+    /// Returns who goes in or out by a draft, if anybody does.
     fn of(
         connection: &Connection,
         device_cache: &DeviceCache,
@@ -521,11 +521,11 @@ impl Motion {
     }
 }
 
-/// What recording needs to know about presence and rules.
+/// The facts about presence and rules that recording needs.
 struct Assessment {
-    /// Who goes in or out.
+    /// The passage in or out.
     motion: Option<Motion>,
-    /// Why the rules would have refused what a gate admitted.
+    /// The reason why the rules would have refused what a gate admitted.
     conflict: Option<Error>,
     /// The check-ins before this one.
     repeat: Option<Repeat>,

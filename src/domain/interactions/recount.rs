@@ -42,8 +42,8 @@ pub fn correct(tx: &Tx<'_>, device: DeviceId, off: i64) -> Result<()> {
     tx.add_people(device, -off)
 }
 
-/// Whether devices were moved, deleted or restored since all was counted, so that counts of those
-/// inside may be off.
+/// Returns whether devices were moved, deleted or restored since all was counted, so that counts of those inside may be
+/// off.
 pub fn is_due(connection: &Connection) -> Result<bool> {
     Ok(connection
         .prepare_cached(
@@ -53,7 +53,7 @@ pub fn is_due(connection: &Connection) -> Result<bool> {
         .exists([])?)
 }
 
-/// How often is looked whether devices were moved.
+/// The time between two looks whether devices were moved.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Between two counts passes so many times what one takes.
 const PART: u32 = 2;

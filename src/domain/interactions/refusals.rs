@@ -16,7 +16,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension};
 
-/// Whether a failure is one that the log keeps: refused by rules, or an unknown code.
+/// Returns whether a failure is one that the log keeps: refused by rules, or an unknown code.
 pub fn is_kept(kind: Kind) -> bool {
     matches!(kind, Kind::Refused(_) | Kind::DelegateNotFound)
 }
@@ -108,7 +108,7 @@ pub fn waiting(connection: &Connection, id: i64) -> Result<Option<Interaction>> 
 
 /// A refusal that was taken out.
 pub struct TakenOut {
-    /// That of a scan that waited for its code.
+    /// The nonce of a scan that waited for its code.
     pub nonce: Option<(ClientId, String)>,
 }
 
@@ -182,15 +182,12 @@ pub fn count_waiting(connection: &Connection) -> Result<i64> {
 /// A refusal of a delegate.
 #[derive(Debug, Clone)]
 pub struct Refused {
-    /// When.
     pub at: Timestamp,
     /// The type.
     pub kind: String,
     /// The code as scanned.
     pub scanned: String,
-    /// Where.
     pub device: String,
-    /// Why.
     pub message: String,
 }
 

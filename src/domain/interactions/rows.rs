@@ -42,11 +42,11 @@ pub struct Interaction {
     pub devices: Participants<DeviceId>,
     /// `data` as JSON text.
     pub data: Option<String>,
-    /// Where shared values belong in `data`, as stored.
+    /// The places in `data` where shared values belong, as stored.
     pub shared: Option<String>,
-    /// When it happened, as sent.
+    /// The time of the interaction, as sent.
     pub recorded_at: Timestamp,
-    /// When it arrived.
+    /// The time of arrival.
     pub created_at: Timestamp,
 }
 

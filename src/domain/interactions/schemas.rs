@@ -12,10 +12,10 @@ use crate::web::{
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
 use serde_json::{Value, json};
 
-/// What an interaction type looks like.
+/// The pattern of an interaction type.
 const TYPE_PATTERN: &str = "^[a-z0-9][a-z0-9-]{0,63}$";
 
-/// What the API's document says of types.
+/// Describes the types for the API's document.
 fn about_types() -> String {
     let names: Vec<String> = TYPES
         .iter()

@@ -29,13 +29,13 @@ struct SharedValue {
     /// Its part of a fingerprint, so that an interaction that shares it and one that carries it
     /// compare as equal.
     part: Vec<u8>,
-    /// How many values it holds, itself included.
+    /// The number of values that it holds, itself included.
     nodes: usize,
-    /// Whether it is an object with a form, as all of `data` may be.
+    /// Set where it is an object with a form, as all of `data` may be.
     has_form: bool,
 }
 
-/// How much JSON a value is.
+/// The size of a JSON value.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
     /// Objects, arrays, texts, numbers and so on.
@@ -44,7 +44,7 @@ pub struct Size {
     pub bytes: usize,
 }
 
-/// Where in `data` (JSON Pointer) which shared value belongs.
+/// The places in `data` (JSON Pointer), each with the shared value that belongs there.
 pub type Places = Vec<(String, String)>;
 
 impl SharedValues {
@@ -106,7 +106,7 @@ impl SharedValues {
         Ok(())
     }
 
-    /// How much a value is as it is read: a reference counts as what it stands for.
+    /// Returns the size of a value as it is read: a reference counts as what it stands for.
     pub fn size_of(&self, value: &Value) -> Size {
         if let Some(shared) = Self::referred(value).and_then(|name| self.0.get(name)) {
             return Size {
@@ -173,7 +173,7 @@ impl SharedValues {
         self.check(data)
     }
 
-    /// Where the references of `data` stand.
+    /// Lists the references of `data` and where each stands.
     ///
     /// # Errors
     /// [`Kind::InteractionContent`] for a name that is not among the values.

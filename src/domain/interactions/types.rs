@@ -21,23 +21,23 @@ pub struct InteractionType {
     pub told: (&'static str, &'static str),
     /// As activity calls many of them, for a type that machines repeat.
     pub repeated: Option<&'static str>,
-    /// What it does to the first delegate's presence at the first device.
+    /// The change to the first delegate's presence at the first device.
     pub presence_effect: Option<PresenceChange>,
-    /// What it does in place of that where a second delegate takes part.
+    /// The change in place of that where a second delegate takes part.
     pub effect_with_second: Option<PresenceChange>,
-    /// What it does at a place that counts what readers notice (`data.Presence.counts`).
+    /// The change at a place that counts what readers notice (`data.Presence.counts`).
     pub effect_where_counted: Option<PresenceChange>,
     /// The passage by which the rules judge it; the others are never refused by rules.
     pub judged: Option<Passage>,
-    /// What the server does once it is recorded.
+    /// The action of the server once it is recorded.
     pub follow_up: Option<FollowUp>,
-    /// Whether clients may post it; the others are made by the server.
+    /// Set where clients may post it; the others are made by the server.
     pub postable: bool,
-    /// Whether a client with the role of a gate alone may post it. Without `judged`, no rule refuses it.
+    /// Set where a client with the role of a gate alone may post it. Without `judged`, no rule refuses it.
     pub of_gates: bool,
 }
 
-/// What the server does once an interaction is recorded.
+/// The action of the server once an interaction is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowUp {
     /// Makes two delegates `connected` who each sent the other one.
@@ -196,7 +196,7 @@ pub fn find(name: &str) -> Option<&'static InteractionType> {
     TYPES.iter().find(|one| one.name == name)
 }
 
-/// Whether gates may post a type of this name.
+/// Returns whether gates may post a type of this name.
 pub fn is_of_gates(name: &str) -> bool {
     find(name).is_some_and(|known| known.of_gates)
 }
@@ -206,13 +206,13 @@ pub fn names_of_gates() -> impl Iterator<Item = &'static str> {
     TYPES.iter().filter(|one| one.of_gates).map(|one| one.name)
 }
 
-/// Whether clients may post a type of this name.
+/// Returns whether clients may post a type of this name.
 pub fn is_postable(name: &str) -> bool {
     find(name).is_none_or(|known| known.postable)
 }
 
-/// What an interaction does to presence: the value of its column `effect`. `counted`: its place counts
-/// what readers notice.
+/// Returns what an interaction does to presence: the value of its column `effect`. `counted`: its place counts what
+/// readers notice.
 pub fn effect(name: &str, has_second_delegate: bool, counted: bool) -> Option<PresenceChange> {
     let found = find(name)?;
     let effect = if has_second_delegate {
@@ -223,12 +223,12 @@ pub fn effect(name: &str, has_second_delegate: bool, counted: bool) -> Option<Pr
     effect.or(found.effect_where_counted.filter(|_| counted))
 }
 
-/// Whether the effect of a type depends on its place.
+/// Returns whether the effect of a type depends on its place.
 pub fn depends_on_place(name: &str) -> bool {
     find(name).is_some_and(|known| known.effect_where_counted.is_some())
 }
 
-/// What a type does to who is inside; `None` for most.
+/// Returns what a type does to who is inside; `None` for most.
 pub fn passage_effect(name: &str) -> Option<PresenceChange> {
     find(name)?
         .presence_effect
@@ -240,7 +240,7 @@ pub fn judged(name: &str) -> Option<Passage> {
     find(name)?.judged
 }
 
-/// What activity calls many of a type that machines repeat.
+/// The activity's name for many of a type that machines repeat.
 pub fn repeated(name: &str) -> Option<&'static str> {
     find(name)?.repeated
 }
@@ -322,7 +322,7 @@ fn connect(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<Opti
     Ok(Some(id))
 }
 
-/// Whether two delegates are connected.
+/// Returns whether two delegates are connected.
 pub fn are_connected(connection: &Connection, one: DelegateId, other: DelegateId) -> Result<bool> {
     Ok(exists_between(connection, one, other, CONNECTED.name)?
         || exists_between(connection, other, one, CONNECTED.name)?)

@@ -18,7 +18,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension};
 
-/// How long somebody may take back what they recorded: a working day at a desk.
+/// The time for which somebody may take back what they recorded: a working day at a desk.
 pub const OWN_MS: i64 = 16 * 3_600_000;
 
 /// A page of the console that offers an undo.
@@ -36,7 +36,7 @@ pub struct Caller {
     pub role: ConsoleRole,
 }
 
-/// What decides about the undo of an interaction.
+/// The facts that decide about the undo of an interaction.
 #[derive(Debug, Clone)]
 pub struct Recorded {
     pub kind: String,
@@ -61,14 +61,14 @@ pub fn may_undo(caller: Caller, page: Page, recorded: &Recorded, now: Timestamp)
     }
 }
 
-/// What was taken back.
+/// An interaction that was taken back.
 #[derive(Debug)]
 pub struct Undone {
     /// As it was.
     pub interaction: Interaction,
     /// The attendee of a walk-in, who was deleted with it.
     pub newcomer: Option<DelegateId>,
-    /// What became of the registration that the desk recorded together with it.
+    /// The fate of the registration that the desk recorded together with it.
     pub registration: Option<Registration>,
 }
 
@@ -105,7 +105,7 @@ pub fn undo(tx: &Tx<'_>, ctx: &Context, caller: Caller, page: Page, id: i64) -> 
     })
 }
 
-/// What decides about the undo of an interaction; none where it is gone.
+/// Reads what decides about the undo of an interaction; none where it is gone.
 pub fn recorded(connection: &Connection, id: i64) -> Result<Option<Recorded>> {
     Ok(connection
         .prepare_cached(

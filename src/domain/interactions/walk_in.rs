@@ -13,7 +13,7 @@ use crate::{
 };
 use rusqlite::OptionalExtension;
 
-/// What becomes of a registration that was recorded together with a check-in that is taken back.
+/// The fate of a registration that was recorded together with a check-in that is taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Registration {
     /// Taken back, too.

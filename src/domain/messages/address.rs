@@ -1,4 +1,4 @@
-//! Who can be reached, and under what: an e-mail address that servers take, a phone number with its
+//! The people who can be reached, and the address of each: an e-mail address that servers take, a phone number with its
 //! country (spec: send-comm, rule 7, "requirements").
 
 use crate::types::error::{Error, Result};

@@ -38,7 +38,7 @@ const WINDOW: usize = 10_000;
 const FOUND_MAX: usize = 200;
 /// Triggers whose messages are stored in one transaction of a few milliseconds.
 const WRITTEN_AT_ONCE: usize = 5;
-/// How often the cursor is stored while nothing is sent.
+/// The time between two writes of the cursor while nothing is sent.
 const KEPT_EVERY: Duration = Duration::from_secs(5);
 const MINUTE_MS: i64 = 60_000;
 
@@ -237,8 +237,7 @@ fn find(connection: &Connection, automations: &[Automation], seen: i64) -> Resul
     Ok(span)
 }
 
-/// When an interaction happened, and its data; none of one that was imported, or recorded because everybody
-/// had to leave.
+/// The time of an interaction, and its data; none of one that was imported, or recorded because everybody had to leave.
 fn details(connection: &Connection, id: i64) -> Result<Option<(Timestamp, Option<String>)>> {
     Ok(connection
         .prepare_cached(
@@ -332,7 +331,7 @@ fn matches(
     }
 }
 
-/// Whether a device is another one, or below it.
+/// Returns whether a device is another one, or below it.
 fn is_below(connection: &Connection, device: i64, other: i64) -> Result<bool> {
     Ok(connection
         .prepare_cached(

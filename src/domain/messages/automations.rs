@@ -26,11 +26,10 @@ const WITHIN_MINUTES: i64 = 60;
 /// An automation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Automation {
-    /// Which.
     pub id: i64,
     /// At this device or one below it; `None`: anywhere.
     pub device: Option<i64>,
-    /// What it is.
+    /// The automation as somebody enters it.
     pub entry: Entry,
     /// Interactions from before this moment send nothing, in milliseconds.
     pub since_ms: i64,
@@ -40,9 +39,9 @@ pub struct Automation {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Entry {
-    /// What people call it.
+    /// The name by which people know it.
     pub name: String,
-    /// Whether it sends.
+    /// Set where it sends.
     #[serde(default = "active")]
     pub active: bool,
     /// The type of interaction.
@@ -58,7 +57,7 @@ pub struct Entry {
     pub channel: String,
     /// The template's slug.
     pub template: String,
-    /// What is uploaded later than this after it happened sends nothing.
+    /// The minutes after an interaction within which its upload still sends a message.
     #[serde(default = "within")]
     pub within_minutes: i64,
 }
@@ -72,7 +71,7 @@ fn within() -> i64 {
 }
 
 impl Entry {
-    /// By which way its template goes.
+    /// The channel of its template.
     ///
     /// # Errors
     /// [`Kind::Invalid`] for an unknown type.

@@ -1,4 +1,4 @@
-//! What a message to a delegate says: its template, over the record as it is now.
+//! The text of a message to a delegate: its template, over the record as it is now.
 
 use super::{Channel, address, templates::Entry};
 use crate::{
@@ -19,7 +19,7 @@ const SUBJECT_MAX_CHARS: usize = 250;
 /// The longest push message, in bytes: FCM takes 4,096 with all that is around it.
 const PUSH_MAX_BYTES: usize = 3_000;
 
-/// What a message says.
+/// The text of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composed {
     pub subject: Option<String>,
@@ -48,7 +48,7 @@ impl Recipient {
         })
     }
 
-    /// Where a message of this channel goes: one address, or every app of theirs.
+    /// The addresses of a message of this channel: one, or every app of theirs.
     pub fn addresses(&self, channel: Channel, settings: &Settings) -> Result<Vec<String>> {
         let text = |name: &str| self.record[name].as_str().unwrap_or_default();
         match channel {
@@ -69,7 +69,7 @@ impl Recipient {
         }
     }
 
-    /// Whether there is anything at all that a message of this channel could go to.
+    /// Returns whether there is anything at all that a message of this channel could go to.
     pub fn has_address(&self, channel: Channel) -> bool {
         match channel {
             Channel::Email => self.record["email"].is_string(),

@@ -16,7 +16,7 @@ use std::{sync::Arc, time::Duration};
 
 /// Attempts at a time by one gateway.
 const AT_ONCE: usize = 8;
-/// How long a shutdown waits for attempts: longer than one takes.
+/// The time for which a shutdown waits for attempts: longer than one takes.
 const GRACE: Duration = Duration::from_secs(12);
 
 /// Messages, as the outbox delivers them. Cheap to clone.

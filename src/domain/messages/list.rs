@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// going on from there.
 const LOOKED_AT_MAX: i64 = 20_000;
 
-/// What is looked for.
+/// The messages to look for.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     pub state: Option<State>,
@@ -21,7 +21,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether it leaves nothing out.
+    /// Returns whether it leaves nothing out.
     pub fn is_any(&self) -> bool {
         self.state.is_none()
             && self.channel.is_none()
@@ -43,7 +43,7 @@ pub struct Line {
     pub address: String,
     pub subject: Option<String>,
     pub created_at: Timestamp,
-    /// Why it was not sent.
+    /// The reason why it was not sent.
     pub failure: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub struct Line {
 #[derive(Debug, Clone)]
 pub struct Whole {
     pub line: Line,
-    /// What it says; `None` where that is a secret, or gone.
+    /// The text; `None` where that is a secret, or gone.
     pub body: Option<String>,
     pub html: Option<String>,
     pub secret: bool,
@@ -137,7 +137,7 @@ pub fn undelivered(connection: &Connection, limit: usize) -> Result<Vec<Line>> {
     Ok(lines.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How many messages are in each state, of the newest.
+/// Counts the messages in each state, of the newest.
 pub fn counts(connection: &Connection) -> Result<HashMap<State, i64>> {
     let mut statement = connection.prepare_cached(
         "SELECT state, count(*) FROM messages

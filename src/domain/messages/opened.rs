@@ -1,5 +1,5 @@
-//! Who has opened an e-mail (spec: Delegate flags, `e`): its HTML part shows a picture of one dot from
-//! an address that is signed, and whoever fetches it has opened the mail.
+//! The record of who has opened an e-mail (spec: Delegate flags, `e`): its HTML part shows a picture of one dot from an
+//! address that is signed, and whoever fetches it has opened the mail.
 
 use crate::{
     core::{Context, keyed::Key},

@@ -25,7 +25,7 @@ pub struct Preview {
     /// The attendee's name.
     pub who: String,
     pub composed: Composed,
-    /// Why the message could not reach the attendee.
+    /// The reason why the message could not reach the attendee.
     pub hindrance: Option<String>,
     /// Letters of a text, and the parts that it is sent in.
     pub parts: Option<(usize, usize)>,
@@ -59,7 +59,7 @@ fn somebody() -> Value {
     })
 }
 
-/// What an automation's template sees beside the delegate.
+/// The values that an automation's template sees beside the delegate.
 fn happening(settings: &Settings) -> Value {
     json!({
         "id": 1, "interactionType": "check-in", "firstDevice": 1,
@@ -67,8 +67,8 @@ fn happening(settings: &Settings) -> Value {
     })
 }
 
-/// What a template says for an attendee, named by id or by a code such as `barcode:…`; without one, for
-/// an invented attendee.
+/// Renders a template for an attendee, named by id or by a code such as `barcode:…`; without one, for an invented
+/// attendee.
 ///
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`], naming what is wrong with the template.

@@ -32,7 +32,7 @@ pub struct Message<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// Whoever asks makes the attempt, and waits for it.
+    /// The caller makes the attempt, and waits for it.
     Now,
     Soon,
 }
@@ -152,7 +152,7 @@ pub struct SendCommInput {
     pub delegate_id: i64,
 }
 
-/// What was accepted. Final: nothing is tried again later.
+/// The messages that were accepted. Final: nothing is tried again later.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct SentComm {
     pub sms_sent: bool,
@@ -164,7 +164,7 @@ pub struct SentComm {
 pub struct DirectSender(Messages);
 
 impl DirectSender {
-    /// That of an application.
+    /// Returns the sender of an application.
     pub fn new(app: App) -> Self {
         Self(Messages::new(app))
     }
@@ -213,7 +213,7 @@ async fn attempt(messages: &Messages, id: i64) -> Result<bool> {
     Ok(messages.send_now(&due).await == SendOutcome::Sent)
 }
 
-/// What is asked for, worked out: all of it, or nothing is sent.
+/// Works out what is asked for: all of it, or nothing is sent.
 fn work_out(
     connection: &Connection,
     settings: &Settings,

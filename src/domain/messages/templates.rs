@@ -23,9 +23,9 @@ const SLUG_MAX_CHARS: usize = 64;
 /// Templates that there can be.
 const TEMPLATES_MAX: i64 = 1_000;
 
-/// What a template sees.
+/// The names that a template may use.
 pub const NAMES: &[&str] = &["delegate", "interaction", "settings", "now"];
-/// Where it sees other records.
+/// The names under which it sees other records.
 const REFERENCES: [&str; 9] = [
     "delegate.parent",
     "delegate.previous",
@@ -50,9 +50,9 @@ pub struct Template {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// What texts are named by, and searches know messages by.
+    /// The name of the template for texts, and of its messages in searches.
     pub slug: String,
-    /// What apps name e-mails by; kept where it is free.
+    /// The number of the template for e-mails of apps; kept where it is free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
     /// `email`, `sms` or `push`.
@@ -66,7 +66,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// By which way it goes.
+    /// The channel of its messages.
     pub fn channel(&self) -> Result<Channel> {
         Channel::named(&self.channel)
     }
@@ -109,7 +109,7 @@ impl Entry {
         Ok(())
     }
 
-    /// What is rendered: the field's name, its source, and how values are escaped in it.
+    /// Lists what is rendered: the field's name, its source, and how values are escaped in it.
     pub(super) fn parts(&self) -> impl Iterator<Item = (&'static str, &str, Format)> {
         let subject = self.subject.as_deref();
         let html = self.html.as_deref();

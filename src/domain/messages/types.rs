@@ -3,7 +3,7 @@
 use crate::types::error::{Error, Result};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
-/// By which way a message goes.
+/// The channel of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Channel {
     Email,
@@ -23,7 +23,7 @@ impl Channel {
         }
     }
 
-    /// What people call a message of it.
+    /// The noun for one message of the channel.
     pub fn noun(self) -> &'static str {
         match self {
             Self::Email => "e-mail",
@@ -51,7 +51,7 @@ pub enum State {
     Waiting,
     Sending,
     Sent,
-    /// It was not accepted, for certain, and is not tried again automatically.
+    /// The message was not accepted, for certain, and is not tried again automatically.
     Failed,
     /// Nobody can know whether it was accepted; a person decides whether it is sent again.
     Unknown,

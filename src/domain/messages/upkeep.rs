@@ -1,5 +1,5 @@
-//! What messages need while the server runs: automations read the change feed, late messages end, and old
-//! ones are removed.
+//! The upkeep of messages while the server runs: automations read the change feed, late messages end, and old ones are
+//! removed.
 
 use super::{automation_reader::AutomationReader, stored};
 use crate::{

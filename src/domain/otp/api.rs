@@ -12,7 +12,7 @@ use poem::{FromRequest, Request, RequestBody};
 use poem_openapi::{OpenApi, registry::MetaSchema};
 use serde_json::json;
 
-/// Who wants a code.
+/// The person who wants a code.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OneTimePasswordInput {

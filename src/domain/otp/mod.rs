@@ -12,5 +12,5 @@ mod send;
 
 pub use send::{Asker, send};
 
-/// How long a code is good for.
+/// The life of a code, in seconds.
 pub const LIFE_S: i64 = 600;

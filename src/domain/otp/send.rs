@@ -23,12 +23,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// When it is answered, whoever asked: longer than anything takes that depends on who it is.
+/// The time after which a request is answered, whoever asked: longer than anything takes that depends on who it is.
 const ANSWERED_AFTER: Duration = Duration::from_millis(300);
 /// Codes that ended which are removed at each new one.
 const PURGED_AT_ONCE: i64 = 20;
 
-/// Where a request for a code comes from.
+/// The origin of a request for a code.
 #[derive(Debug, Clone, Copy)]
 pub struct Asker {
     pub address: IpAddr,

@@ -228,7 +228,7 @@ impl Described for ReadsInput {
     }
 }
 
-/// What became of reads.
+/// The fate of posted reads.
 pub struct AcceptedReads;
 
 impl Described for AcceptedReads {

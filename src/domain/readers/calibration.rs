@@ -1,4 +1,4 @@
-//! What a walk with a tag says of antennas and thresholds.
+//! The findings of a walk with a tag about antennas and thresholds.
 
 use super::{config::Configuration, state::FollowedRead};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::BTreeMap;
 
-/// What counts as now.
+/// The milliseconds that count as now.
 const NOW_MS: i64 = 3_000;
 /// Levels are compared within slots of this.
 const SLOT_MS: i64 = 1_000;
@@ -17,24 +17,24 @@ const SLOTS_MIN: usize = 20;
 /// Below the weakest usual level of the nearest antenna.
 const FLOOR_MARGIN_DB: f32 = 6.0;
 
-/// What an antenna heard of the tag.
+/// The reads of the tag by an antenna.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heard {
     pub reader: String,
     pub antenna: u16,
     pub place: Option<String>,
-    /// What it hears of the place.
+    /// The part of the place that it hears.
     pub zone: &'static str,
     pub reads: usize,
     /// The mean level of now.
     pub now_dbm: Option<f32>,
     pub best_dbm: f32,
-    /// Whether no other antenna hears it as well now.
+    /// Set where no other antenna hears it as well now.
     pub is_strongest: bool,
 }
 
 impl Heard {
-    /// How much of a bar the level of now fills, in percent: from -80 to -30 dBm.
+    /// The part of a bar that the level of now fills, in percent: from -80 to -30 dBm.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -46,14 +46,14 @@ impl Heard {
     }
 }
 
-/// What a walk suggests for the settings.
+/// The settings that a walk suggests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Suggestion {
     pub rssi_floor_dbm: f32,
     pub move_db: f32,
 }
 
-/// What each antenna heard, by reader and antenna.
+/// Lists what each antenna heard, by reader and antenna.
 pub fn heard(configuration: &Configuration, reads: &[FollowedRead], now: Timestamp) -> Vec<Heard> {
     let mut antennas: BTreeMap<(i64, u16), Vec<FollowedRead>> = BTreeMap::new();
     for read in reads {
@@ -95,7 +95,7 @@ pub fn heard(configuration: &Configuration, reads: &[FollowedRead], now: Timesta
     heard
 }
 
-/// What the walk so far suggests: a floor below what the nearest place usually hears, and half of what it
+/// Suggests settings from the walk so far: a floor below what the nearest place usually hears, and half of what it
 /// usually hears better than the next place. None before some twenty seconds.
 pub fn suggest(configuration: &Configuration, reads: &[FollowedRead]) -> Option<Suggestion> {
     let mut slots: BTreeMap<i64, BTreeMap<i64, f32>> = BTreeMap::new();

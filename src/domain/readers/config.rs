@@ -1,4 +1,4 @@
-//! How readers are set up, as the file says it now.
+//! The setup of readers, as the file has it now.
 
 use crate::{
     core::{
@@ -36,15 +36,15 @@ pub struct ReaderConfig {
     pub setup: ReaderSetup,
     /// The place that its antennas stand for unless they name another.
     pub parent: Option<i64>,
-    /// What each antenna watches; empty where the whole reader watches its parent.
+    /// The place that each antenna watches; empty where the whole reader watches its parent.
     pub antennas: BTreeMap<u16, Watched>,
-    /// Which addresses the server may connect to.
+    /// The addresses that the server may connect to.
     pub reach: Reach,
-    /// What keeps parts of the setup from being used, in words.
+    /// The faults that keep parts of the setup from being used, in words.
     pub faults: Vec<String>,
 }
 
-/// What an antenna watches.
+/// The place that an antenna watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Watched {
     pub place: i64,
@@ -205,20 +205,20 @@ impl Configuration {
         Layout::new(antennas, places, &self.settings)
     }
 
-    /// What an antenna of a reader watches.
+    /// Returns what an antenna of a reader watches.
     pub fn watched(&self, reader: i64, antenna: u16) -> Option<Watched> {
         self.readers.get(&reader)?.watched(antenna)
     }
 }
 
 impl ReaderConfig {
-    /// Where the server connects to the reader.
+    /// The address at which the server connects to the reader.
     pub fn llrp_address(&self) -> Option<&str> {
         let address = self.setup.address.as_deref();
         address.filter(|_| self.setup.protocol == Protocol::Llrp)
     }
 
-    /// What an antenna watches.
+    /// Returns what an antenna watches.
     pub fn watched(&self, antenna: u16) -> Option<Watched> {
         if self.setup.antennas.is_empty() {
             return Some(Watched {
@@ -229,7 +229,7 @@ impl ReaderConfig {
         self.antennas.get(&antenna).copied()
     }
 
-    /// Whether a tag is one of those that count, by the beginning of its EPC.
+    /// Returns whether a tag is one of those that count, by the beginning of its EPC.
     pub fn takes(&self, epc: &Epc) -> bool {
         let Some(prefix) = &self.setup.epc_prefix else {
             return true;
@@ -240,7 +240,8 @@ impl ReaderConfig {
             .is_some_and(|begins| begins.eq_ignore_ascii_case(prefix))
     }
 
-    /// What is at a door is at the place of the door: whoever walks from door to door leaves nothing.
+    /// Reads the setup of a reader. An antenna at a door is at the place of the door: whoever walks from door to door
+    /// leaves nothing.
     fn of(
         connection: &Connection,
         doors: &Doors,

@@ -18,10 +18,10 @@ pub const SLICE: usize = 100;
 const DIGITS: usize = 24;
 /// Digits of the counter between the prefix and the attendee's id.
 const COUNTER_DIGITS: usize = 2;
-/// What remains for the counter and the attendee's id.
+/// The longest prefix that leaves room for the counter and the attendee's id.
 const PREFIX_MAX: usize = 10;
 
-/// How many attendees have a tag, and how many have none.
+/// Counts the attendees who have a tag, and those who have none.
 pub fn counts(connection: &Connection) -> Result<(i64, i64)> {
     Ok(connection
         .prepare_cached("SELECT count(uhf_id), count(*) - count(uhf_id) FROM delegates WHERE deleted_at IS NULL")?

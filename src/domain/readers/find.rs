@@ -8,7 +8,7 @@ use std::{
 };
 
 const SERVICE: &str = "_llrp._tcp.local.";
-/// How long readers have to answer.
+/// The time that readers have to answer.
 const ANSWERS: Duration = Duration::from_secs(3);
 const FOUND_MAX: usize = 200;
 

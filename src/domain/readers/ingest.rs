@@ -156,7 +156,7 @@ impl Form {
     }
 }
 
-/// What is wrong with a row of CSV, with the column's name.
+/// Describes the fault of a row of CSV, with the column's name.
 fn csv_fault(fault: &csv::Error, header: &csv::StringRecord) -> String {
     let csv::ErrorKind::Deserialize { err, .. } = fault.kind() else {
         return fault.to_string();

@@ -83,7 +83,7 @@ pub fn store(tx: &Tx<'_>, ctx: &Context, derived: &[Derived]) -> Result<Vec<Deri
     Ok(merged)
 }
 
-/// What was found; none where it is deleted.
+/// Returns what was found; none where it is deleted.
 fn known<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),
@@ -94,7 +94,7 @@ fn known<T>(found: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Whose record somebody became who leaves, unless that one came again later.
+/// Finds the record that somebody who leaves became, unless that one came again later.
 fn leaves_as(connection: &Connection, left: &Derived) -> Result<Option<i64>> {
     if left.kind != DerivedKind::Exited {
         return Ok(None);
@@ -118,7 +118,7 @@ fn leaves_as(connection: &Connection, left: &Derived) -> Result<Option<i64>> {
     Ok(kept.optional()?)
 }
 
-/// Who is at which place by what readers noticed so far.
+/// Lists who is at which place by what readers noticed so far.
 pub fn stays(connection: &Connection, now: Timestamp) -> Result<Vec<Restored>> {
     // When they were heard last is not in the file; the server ran at least until it recorded something last.
     let ran_until: Option<i64> = connection

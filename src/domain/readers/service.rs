@@ -33,15 +33,15 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-/// How often presence goes on.
+/// The time between two steps of presence.
 const TICK: Duration = Duration::from_millis(200);
-/// How often the setup is read.
+/// The time between two reads of the setup.
 const FOLLOW: Duration = Duration::from_secs(2);
-/// How often unknown tags are written and looked at.
+/// The time between two rounds that write unknown tags and look at them.
 const UNKNOWN: Duration = Duration::from_secs(5);
-/// How long a failed write waits.
+/// The time for which a failed write waits.
 const RETRY: Duration = Duration::from_secs(1);
-/// Whose a tag is, is asked anew after this.
+/// The time after which the owner of a tag is asked for anew.
 const TAG_MS: i64 = 5_000;
 /// Tags that are remembered.
 const TAGS_MAX: usize = 200_000;
@@ -65,7 +65,7 @@ struct Live {
     configuration: Configuration,
     presence: Presence,
     states: BTreeMap<i64, ReaderState>,
-    /// Whose a tag is, and when that was asked.
+    /// The owner of each tag, and when it was asked for.
     tags: HashMap<Epc, (Option<i64>, i64)>,
     unknown: UnknownTags,
     derived: VecDeque<Derived>,
@@ -82,7 +82,7 @@ struct Client {
     task: JoinHandle<()>,
 }
 
-/// What became of posted reads.
+/// The fate of posted reads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Accepted {
     pub accepted: usize,
@@ -458,7 +458,7 @@ impl Readers {
         self.shown().into_iter().filter_map(down).collect()
     }
 
-    /// Whether this is a reader that is set up.
+    /// Returns whether this is a reader that is set up.
     pub fn knows(&self, reader: DeviceId) -> bool {
         self.live().configuration.readers.contains_key(&reader.0)
     }
@@ -587,7 +587,7 @@ impl Live {
 }
 
 impl ReaderConfig {
-    /// What the server needs to connect to the reader.
+    /// Returns what the server needs to connect to the reader.
     fn client(&self) -> Option<llrp::ReaderConfig> {
         let antennas = self.setup.antennas.iter();
         Some(llrp::ReaderConfig {

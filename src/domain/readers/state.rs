@@ -1,5 +1,5 @@
-//! What the console shows of each reader: its connection, what its antennas hear, and the way of a tag
-//! that somebody walks with.
+//! The state of each reader for the console: its connection, what its antennas hear, and the way of a tag that somebody
+//! walks with.
 
 use super::{Epc, Read};
 use crate::types::Timestamp;
@@ -18,7 +18,7 @@ const TAG_MS: i64 = 5_000;
 const TAGS_MAX: usize = 20_000;
 /// Antennas of a reader that are shown.
 const ANTENNAS_MAX: usize = 64;
-/// How much a new read counts in the shown level.
+/// The weight of a new read in the shown level.
 const SMOOTHING: f32 = 0.1;
 /// Reads of the followed tag that are kept, and how long somebody is followed.
 const FOLLOWED_MAX: usize = 20_000;
@@ -29,7 +29,7 @@ const LATE_MS: i64 = 1_000;
 /// A post that comes so much later than others tells of a clock that was set, or of reads that were held back.
 const JUMP_US: i64 = 10_000_000;
 
-/// How the server and a reader are connected.
+/// The state of the connection between the server and a reader.
 #[derive(Debug, Clone, Default)]
 pub enum Connection {
     /// The reader posts; nothing came yet.
@@ -50,9 +50,9 @@ pub enum Connection {
 pub struct ReaderState {
     pub connection: Connection,
     pub since: Option<Timestamp>,
-    /// How far the reader's clock is ahead.
+    /// The lead of the reader's clock.
     pub clock_offset_ms: Option<i64>,
-    /// What it complained about since the last try to connect.
+    /// The complaints since the last try to connect.
     pub warnings: Vec<String>,
     pub antennas: BTreeMap<u16, AntennaState>,
     pub last_read: Option<Timestamp>,
@@ -64,7 +64,7 @@ pub struct ReaderState {
     /// Reads of tags that no attendee has.
     pub unknown: u64,
     tags: HashMap<Epc, i64>,
-    /// How late the newest reads of posts came.
+    /// The delay of the newest reads of posts.
     lateness: Difference,
 }
 
@@ -76,7 +76,7 @@ pub struct AntennaState {
     /// The level of what it hears, smoothed.
     pub rssi_dbm: Option<f32>,
     pub last_read: Option<Timestamp>,
-    /// Whether the reader finds an antenna at the port.
+    /// The reader's finding whether an antenna is at the port.
     pub is_connected: Option<bool>,
     counted: u32,
 }
@@ -100,8 +100,8 @@ impl ReaderState {
         }
     }
 
-    /// How far the clock of a reader that posts is ahead, by the newest read of a post. The post that came fastest in
-    /// a minute tells.
+    /// Learns how far the clock of a reader that posts is ahead, by the newest read of a post. The post that came
+    /// fastest in a minute tells.
     pub fn learn_clock(&mut self, newest_ms: i64, now: Timestamp) -> i64 {
         let late_us = now.0.saturating_sub(newest_ms).saturating_mul(1000);
         let mut least_us = self.lateness.learn(late_us, Instant::now());
@@ -129,7 +129,7 @@ impl ReaderState {
         self.antennas.values().map(|antenna| antenna.rate).sum()
     }
 
-    /// Whether somebody should look after it.
+    /// Returns whether somebody should look after it.
     pub fn is_down(&self) -> bool {
         matches!(self.connection, Connection::Down { .. })
     }
@@ -199,7 +199,7 @@ impl Followed {
         });
     }
 
-    /// Whether it goes on.
+    /// Returns whether it goes on.
     pub fn goes_on(&self, now: Timestamp) -> bool {
         now.0 - self.since.0 <= FOLLOWED_MS
     }
@@ -209,7 +209,8 @@ impl Followed {
 mod tests {
     use super::*;
 
-    /// What is learned from posts: when each arrives, and how long before its newest read was, by the reader's clock.
+    /// Lists what is learned from posts: when each arrives, and how long before its newest read was, by the reader's
+    /// clock.
     fn learned(posts: &[(i64, i64)]) -> Vec<i64> {
         let mut state = ReaderState::default();
         let ahead = posts

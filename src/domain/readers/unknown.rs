@@ -103,7 +103,7 @@ pub fn keep(tx: &Tx<'_>, tags: &[(String, UnknownTag)]) -> Result<()> {
     Ok(())
 }
 
-/// Whether somebody got a tag that was unknown.
+/// Returns whether somebody got a tag that was unknown.
 pub fn is_any_matched(connection: &Connection) -> Result<bool> {
     Ok(connection
         .prepare_cached(

@@ -25,7 +25,7 @@ use crate::{
 const ROUNDS: u32 = 3;
 const WALL_DB: f32 = 6.0;
 
-/// What is simulated.
+/// The options of a simulation.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     pub people: u32,
@@ -33,7 +33,7 @@ pub struct Options {
     pub minutes: u32,
     /// The share of rounds in which a tag is read.
     pub read_rate: f32,
-    /// How long somebody stays in a room: at least and at most.
+    /// The time that somebody stays in a room: at least and at most.
     pub stay_s: [u32; 2],
     pub seed: u64,
 }
@@ -51,7 +51,7 @@ impl Default for Options {
     }
 }
 
-/// What a seed decides.
+/// The random choices of a seed.
 #[derive(Debug, Clone)]
 pub struct Random(SplitMix64);
 
@@ -103,7 +103,7 @@ struct Walker {
     level: f32,
     shadow: f32,
     covered: u32,
-    /// Where a reflection is heard, for this second.
+    /// The room where a reflection is heard, for this second.
     reflected: Option<u32>,
 }
 
@@ -215,7 +215,7 @@ impl Walker {
     }
 }
 
-/// How right presence is.
+/// The accuracy of presence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accuracy {
     /// The share of time that people were shown where they were, from five seconds after they came.

@@ -23,7 +23,7 @@ pub struct Offers {
     along: Option<(usize, bool)>,
     /// Another column of names, where the first alone does not distinguish the rows.
     beside: Option<usize>,
-    /// Whether times repeat, once for each of the names beside them.
+    /// Set where times repeat, once for each of the names beside them.
     pub is_grid: bool,
     /// Columns of numbers: place and name.
     pub values: Vec<(usize, String)>,
@@ -36,7 +36,7 @@ pub struct Chart {
     pub kind: &'static str,
     /// The column of numbers.
     pub value: String,
-    /// What it shows, in words.
+    /// The content, in words.
     pub about: String,
     /// The parts of a line, which breaks at long gaps.
     pub lines: Vec<Part>,
@@ -49,7 +49,7 @@ pub struct Chart {
     pub first: String,
     pub last: String,
     pub most: String,
-    /// Whether there are more names or times than are drawn.
+    /// Set where there are more names or times than are drawn.
     pub more: bool,
 }
 
@@ -116,12 +116,12 @@ impl Offers {
         }
     }
 
-    /// Whether anything can be drawn of several rows.
+    /// Returns whether anything can be drawn of several rows.
     pub fn any(&self) -> bool {
         self.along.is_some() && !self.values.is_empty()
     }
 
-    /// Whether there are times, along which a line can be drawn.
+    /// Returns whether there are times, along which a line can be drawn.
     pub fn over_time(&self) -> bool {
         self.along.is_some_and(|(_, times)| times) && !self.is_grid
     }

@@ -1,5 +1,5 @@
-//! What a report is (spec: Report endpoints, rule 2), and when it is one: it is checked in the
-//! sandbox before it is stored.
+//! The definition of a report (spec: Report endpoints, rule 2), and its checks: it is tried in the sandbox before it is
+//! stored.
 
 use super::parameters::{Fixed, Parameter, asked};
 use crate::{
@@ -14,7 +14,7 @@ use std::{collections::BTreeSet, path::Path, time::Duration};
 
 /// Parameters and fixed values of one report at the most.
 const PARAMETERS_MAX: usize = 30;
-/// How long it may take to compile its query.
+/// The longest time of compiling its query.
 const CHECK_MAX: Duration = Duration::from_secs(5);
 /// Clients that one report names at the most.
 const CLIENTS_MAX: usize = 500;
@@ -24,7 +24,7 @@ const CLIENTS_MAX: usize = 500;
 #[serde(deny_unknown_fields)]
 pub struct Report {
     pub dashboard: String,
-    /// What it is called in addresses, once in its dashboard.
+    /// The name in addresses, once in its dashboard.
     pub id: String,
     pub label: String,
     /// One read-only SELECT over the documented views.
@@ -40,7 +40,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether it is exposed to a client.
+    /// Returns whether it is exposed to a client.
     pub fn is_exposed_to(&self, client: &str) -> bool {
         let mut exposed = self.api_clients.iter();
         exposed.any(|known| known == "*" || known == client)

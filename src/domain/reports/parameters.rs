@@ -1,4 +1,4 @@
-//! What a report's statement is given: values that a caller chooses, and values that nobody can.
+//! The parameters of a report's statement: values that a caller chooses, and values that nobody can.
 
 use crate::types::error::{Error, Result};
 use rusqlite::types::Value as Sql;
@@ -10,15 +10,15 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 pub struct Parameter {
-    /// What it is called in the query string, and with a colon in the statement.
+    /// The name in the query string, and with a colon in the statement.
     pub name: String,
     pub label: Option<String>,
     pub optional: bool,
     pub kind: ParameterKind,
 }
 
-/// What a statement is given of what a caller sends. It is said and not guessed: `1` may be a code, and
-/// SQLite takes every text for greater than any number.
+/// The type in which a statement gets what a caller sends. It is said and not guessed: `1` may be a code, and SQLite
+/// takes every text for greater than any number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ParameterKind {
@@ -67,7 +67,7 @@ pub struct Fixed {
 }
 
 impl Parameter {
-    /// What a form calls it.
+    /// The name in a form.
     pub fn shown(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.name)
     }

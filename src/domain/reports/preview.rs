@@ -29,7 +29,7 @@ impl Preview {
         self.rows.truncate(most);
     }
 
-    /// Whether a column has numbers, to be set flush right.
+    /// Returns whether a column has numbers, to be set flush right.
     pub fn counts(&self, at: &usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|row| row.get(*at));
         let filled = |cell: &&Cell| !cell.text.is_empty();

@@ -1,4 +1,4 @@
-//! Where reports are kept, and who may see which.
+//! The rows of reports in the file, and who may see which.
 
 use super::Report;
 use crate::{

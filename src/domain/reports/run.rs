@@ -21,9 +21,9 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// How long a report may run (contract §8).
+/// The longest time of a report (contract §8).
 pub(super) const RUN_MAX: Duration = Duration::from_secs(30);
-/// How long a reader may take.
+/// The longest time of a reader.
 const FETCH_MAX: Duration = Duration::from_mins(30);
 /// Rows are handed over in pieces of so many bytes.
 const PIECE_BYTES: usize = 32 * 1024;
@@ -101,7 +101,7 @@ pub async fn run(app: &App, report: &Report, values: Values, format: Format) -> 
     })
 }
 
-/// Where what waits lies: on the disk of the database, for which room is looked at.
+/// The folder of what waits: on the disk of the database, for which room is looked at.
 fn folder(database: &Path) -> PathBuf {
     let folder = database
         .parent()

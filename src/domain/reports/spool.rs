@@ -15,9 +15,9 @@ use std::{
 use tempfile::SpooledTempFile;
 use tokio::sync::Notify;
 
-/// What waits in memory, in bytes.
+/// The most that waits in memory, in bytes.
 const MEMORY_BYTES: usize = 256 * 1024;
-/// What is read at once, in bytes.
+/// The most that is read at once, in bytes.
 const PIECE_BYTES: usize = 64 * 1024;
 /// The longest report, in bytes.
 const REPORT_MAX_BYTES: u64 = 2 << 30;
@@ -159,7 +159,7 @@ impl Outlet {
         Ok(Some(piece))
     }
 
-    /// Whether everything is written. Fails once the report has failed.
+    /// Returns whether everything is written. Fails once the report has failed.
     fn is_complete(&self) -> Result<bool> {
         let mut state = self.shared.state();
         match state.end.take_if(|end| end.is_err()) {

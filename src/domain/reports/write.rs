@@ -10,14 +10,14 @@ use csv::{Terminator, WriterBuilder};
 use rusqlite::types::ValueRef;
 use std::{borrow::Cow, fmt::Write as _};
 
-/// How a report is written.
+/// The format in which a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// An envelope whose `data` is a list of objects.
     Json,
     /// RFC 4180, UTF-8.
     Csv {
-        /// Whether it begins with a byte order mark, by which a spreadsheet knows that it is UTF-8.
+        /// Set where it begins with a byte order mark, by which a spreadsheet knows that it is UTF-8.
         marked: bool,
     },
 }
@@ -31,7 +31,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// What comes before the rows, and what writes them.
+    /// Returns what comes before the rows, and what writes them.
     pub(super) fn begin(format: Format, columns: &[String]) -> Result<(String, Self)> {
         let key = |column: &String| {
             let mut key = String::new();
@@ -74,7 +74,7 @@ impl Writer {
         }
     }
 
-    /// What comes after the rows; without it, what was sent is not whole.
+    /// The text after the rows; without it, what was sent is not whole.
     pub(super) fn end(&self) -> &'static str {
         match self.format {
             Format::Json => "\n],\"meta\":{}}\n",

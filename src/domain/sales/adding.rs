@@ -15,7 +15,7 @@ use std::collections::HashMap;
 /// Milliseconds of a quarter of an hour.
 const QUARTER_MS: i64 = 15 * 60 * 1000;
 
-/// What lines have in common that are summed.
+/// The key that lines have in common that are summed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Key {
     /// None is said.

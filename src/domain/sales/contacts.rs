@@ -16,10 +16,11 @@ const PHONE_MIN_DIGITS: usize = 7;
 const NATIONAL_MIN_DIGITS: usize = 6;
 /// The longest country code, in digits, with the zero that some countries keep.
 const COUNTRY_MAX_DIGITS: usize = 4;
-/// What may stand between two digits. A zero in brackets is dialled within the country alone: +49 (0) 40.
+/// The characters that may stand between two digits. A zero in brackets is dialled within the country alone: +49 (0)
+/// 40.
 const GAP: &str = r"(?:\(0\)|[ \-/.()\x{a0}\x{202f}\x{2010}-\x{2013}]){0,3}";
 
-/// How a person is reached, and known to gates.
+/// The contacts by which a person is reached, and known to gates.
 #[derive(Debug, Default, Clone)]
 pub struct Contacts {
     words: Option<Regex>,
@@ -146,8 +147,8 @@ fn any_of(mut patterns: Vec<String>) -> Result<Option<Regex>> {
     Regex::new(&pattern).map(Some).map_err(Error::defect)
 }
 
-/// Whether a piece of a text is a word of its own. An address or a code within a longer one is not:
-/// that is somebody else's.
+/// Returns whether a piece of a text is a word of its own. An address or a code within a longer one is not: that is
+/// somebody else's.
 fn is_word(before: &str, after: &str) -> bool {
     let goes_on = |letters: &mut dyn Iterator<Item = char>| match letters.next() {
         Some('-' | '.' | '+') => letters.next().is_some_and(char::is_alphanumeric),
@@ -157,7 +158,7 @@ fn is_word(before: &str, after: &str) -> bool {
     !goes_on(&mut before.chars().rev()) && !goes_on(&mut after.chars()) && !after.starts_with('@')
 }
 
-/// Whether a piece of a text is not the middle of a longer number.
+/// Returns whether a piece of a text is not the middle of a longer number.
 fn is_number(before: &str, after: &str) -> bool {
     let is_digit = |letter: char| letter.is_ascii_digit();
     !before.ends_with(|letter| is_digit(letter) || letter == '+') && !after.starts_with(is_digit)

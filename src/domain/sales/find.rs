@@ -21,7 +21,7 @@ const LINES: usize = 50;
 pub struct PurchaseFilter {
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
-    /// Who sold; empty for anybody.
+    /// The seller; empty for anybody.
     pub staff: String,
     pub product: Option<i64>,
     /// `cash`, `card`, `other`, or nothing for any.
@@ -109,7 +109,7 @@ impl Line {
     }
 }
 
-/// Where a page begins: time and id of its first line.
+/// The time and id of a page's first line.
 pub type Place = (i64, i64);
 
 /// A page of purchases, the newest first, and where the next one begins.
@@ -191,17 +191,17 @@ pub fn ids(connection: &Connection, filter: &PurchaseFilter) -> Result<Vec<i64>>
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Whether there is any purchase.
+/// Returns whether there is any purchase.
 pub fn is_any(connection: &Connection) -> Result<bool> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM transactions")?
         .exists([])?)
 }
 
-/// What can be chosen from.
+/// The choices of the page.
 #[derive(Default)]
 pub struct Choices {
-    /// Who ever sold something, and how that is shown.
+    /// The people who ever sold something, and how each is shown.
     pub staff: Vec<(String, String)>,
     pub products: Vec<(i64, String)>,
 }

@@ -28,11 +28,11 @@ pub struct Inconsistency {
     pub id: i64,
     pub path: String,
     pub message: String,
-    /// When it was settled, by whom, and what they found out.
+    /// The time at which it was settled, by whom, and what they found out.
     pub settled: Option<Settled>,
 }
 
-/// How something was settled.
+/// The way in which something was settled.
 pub struct Settled {
     pub at: Timestamp,
     pub by: String,
@@ -40,7 +40,7 @@ pub struct Settled {
 }
 
 impl Inconsistency {
-    /// Where, in words.
+    /// The place, in words.
     pub fn place(&self) -> &str {
         place(&self.path)
     }
@@ -88,7 +88,7 @@ pub fn of_purchase(
     Ok(found)
 }
 
-/// What a place in a body is called: the whole of it has no path.
+/// The name of a place in a body: the whole of it has no path.
 fn place(path: &str) -> &str {
     if path.is_empty() { "as a whole" } else { path }
 }
@@ -281,7 +281,7 @@ fn append(
     audit::append(tx, ctx, &change)
 }
 
-/// How many purchases have something that is not settled.
+/// Counts the purchases that have something not settled.
 pub fn waiting(connection: &Connection) -> Result<i64> {
     Ok(connection
         .prepare_cached(

@@ -23,7 +23,7 @@ pub struct Person {
 }
 
 impl Person {
-    /// What is known of one who may have several records.
+    /// Reads what is known of one who may have several records.
     pub fn of(connection: &Connection, people: &[DelegateId]) -> Result<Self> {
         let mut documents = Vec::new();
         for person in people {
@@ -32,7 +32,7 @@ impl Person {
         Self::of_documents(&documents)
     }
 
-    /// What documents with the properties of a delegate say.
+    /// Reads a person from documents with the properties of a delegate.
     pub(super) fn of_documents(documents: &[Value]) -> Result<Self> {
         let all = |property: &str| -> BTreeSet<&str> {
             let values = documents.iter().filter_map(|one| one[property].as_str());
@@ -67,12 +67,12 @@ impl Person {
         Ok(person)
     }
 
-    /// Whether this is one of the person's codes.
+    /// Returns whether this is one of the person's codes.
     pub fn has_code(&self, code: &str) -> bool {
         self.codes.contains(code)
     }
 
-    /// Whether a text mentions the person; `near`: where a ticket of theirs is by.
+    /// Returns whether a text mentions the person; `near`: where a ticket of theirs is by.
     pub fn is_in(&self, text: &str, near: bool) -> bool {
         if text.trim().is_empty() {
             return false;
@@ -83,7 +83,7 @@ impl Person {
         names.any(|name| has_word(&folded, name)) || self.contacts.are_in(text)
     }
 
-    /// Whether a body that is no JSON mentions the person, in UTF-8 or Windows-1252.
+    /// Returns whether a body that is no JSON mentions the person, in UTF-8 or Windows-1252.
     pub fn is_in_bytes(&self, body: &[u8]) -> bool {
         let (windows, _) = WINDOWS_1252.decode_without_bom_handling(body);
         [String::from_utf8_lossy(body), windows]
@@ -116,7 +116,7 @@ fn known_of(connection: &Connection, person: DelegateId) -> Result<Vec<Value>> {
     Ok(known)
 }
 
-/// Whether a text is in another as a word of its own, both folded.
+/// Returns whether a text is in another as a word of its own, both folded.
 fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].chars().next_back();

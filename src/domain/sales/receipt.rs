@@ -51,7 +51,7 @@ pub struct Item {
 }
 
 impl Item {
-    /// What the till calls it, where that says more than the product's name.
+    /// The words of the till for it, where they say more than the product's name.
     pub fn own_words(&self) -> Option<&str> {
         let name = self.product.as_ref().map(|(_, name)| name.as_str());
         self.description.as_deref().filter(|own| Some(*own) != name)

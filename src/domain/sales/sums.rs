@@ -23,14 +23,14 @@ const METHODS_MAX: usize = 20;
 /// Days with a column of their own; what was before is one column.
 const DAYS_MAX: usize = 7;
 
-/// By what is summed.
+/// The key of the sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// How it was paid.
+    /// The method of payment.
     Method,
-    /// What was sold.
+    /// The product.
     Product,
-    /// Who sold it.
+    /// The seller.
     CurrentUser,
 }
 
@@ -47,7 +47,7 @@ impl By {
         }
     }
 
-    /// What is counted.
+    /// The word for what is counted.
     pub fn counted(self) -> &'static str {
         match self {
             Self::Method => "payments",
@@ -88,7 +88,7 @@ impl By {
     }
 }
 
-/// What a method of payment is called.
+/// The name of a method of payment.
 pub fn method(name: Option<&str>) -> String {
     match name {
         Some("cash") => "Cash".to_owned(),
@@ -98,7 +98,7 @@ pub fn method(name: Option<&str>) -> String {
     }
 }
 
-/// How many, and how much in cents.
+/// The number of purchases or items, and their amount in cents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sum {
     pub count: i64,
@@ -116,7 +116,7 @@ impl Sum {
 /// A line of a table.
 #[derive(Debug, Clone, Default)]
 pub struct Row {
-    /// Of what.
+    /// The name of what was summed.
     pub name: String,
     /// Its device, of a product.
     pub id: Option<i64>,
@@ -141,7 +141,6 @@ impl Row {
 /// Totals of one kind, by day.
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// By what.
     pub by: By,
     /// The days, in order.
     pub days: Vec<String>,
@@ -219,9 +218,9 @@ impl Table {
 
 #[derive(Debug, Clone, Default)]
 pub struct Whole {
-    /// How many purchases, and their total amounts.
+    /// The number of purchases, and their total amounts.
     pub purchases: Sum,
-    /// How many tickets were made.
+    /// The number of tickets that were made.
     pub tickets: i64,
     /// By method: its name, and what stayed in the till.
     pub methods: Vec<(String, Sum)>,
@@ -275,7 +274,7 @@ impl Whole {
     }
 }
 
-/// How many purchases meet a condition, and their total amounts.
+/// The statement that counts the purchases that meet a condition, and sums their amounts.
 fn purchases_sql(condition: &str) -> String {
     format!(
         "SELECT count(*), CAST(total(t.total_amount) AS INTEGER) FROM transactions t WHERE TRUE{condition}"

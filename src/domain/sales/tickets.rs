@@ -37,10 +37,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long tickets are made in one go; then gates get their turn.
+/// The longest time of making tickets in one go; then gates get their turn.
 const SLICE: Duration = Duration::from_millis(15);
 
-/// Where tickets of a purchase let in, and since when.
+/// The places where tickets of a purchase let in, and since when.
 struct Admission {
     context: Option<DeviceId>,
     bought_at: Option<Timestamp>,

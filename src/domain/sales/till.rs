@@ -27,7 +27,7 @@ const RANDOM: usize = 9;
 /// Follows the purchase code in that of its refund.
 pub(super) const REFUND: &str = "-R";
 
-/// What one purchase is of.
+/// The line of one purchase.
 struct Line<'a> {
     context: Option<i64>,
     product: Option<i64>,
@@ -93,7 +93,7 @@ pub fn sell(
     })
 }
 
-/// What was given back.
+/// The money that was given back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refund {
     pub cents: i64,

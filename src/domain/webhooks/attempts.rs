@@ -42,7 +42,7 @@ impl AttemptResult {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
-    /// What it told of; `None` for a test.
+    /// The change that it told of; `None` for a test.
     pub of: Option<Ref>,
     /// The type of the event.
     pub kind: String,

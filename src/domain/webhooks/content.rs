@@ -27,7 +27,7 @@ pub struct Content {
     pub ordering_key: String,
     /// The delegates that it names.
     pub people: Vec<DelegateId>,
-    /// Whether the record is gone for good. What a receiver answers may repeat what it knew of it.
+    /// Set where the record is gone for good. What a receiver answers may repeat what it knew of it.
     pub gone: bool,
     pub body: String,
 }
@@ -189,7 +189,7 @@ impl Teller<'_> {
         }))
     }
 
-    /// What is told of a delegate, device or event; `None`: its id only.
+    /// The content for a delegate, device or event; `None`: its id only.
     fn record(&self, kind: &str, changed: &Changed, at: Timestamp) -> Result<Option<String>> {
         let id = changed.record.unwrap_or_default();
         match (kind.split_once('.').unwrap_or_default(), changed.into) {
@@ -207,7 +207,7 @@ impl Teller<'_> {
     }
 }
 
-/// What a delivery tells of an interaction.
+/// The facts that a delivery tells of an interaction.
 struct Told {
     /// `None`: it is gone for good.
     created_at: Option<Timestamp>,
@@ -241,7 +241,7 @@ fn id_only(id: i64, name: &str) -> String {
     json!({"id": id, "_type": name}).to_string()
 }
 
-/// What the audit holds.
+/// Reads what the audit holds.
 fn parsed(text: Option<&str>) -> Value {
     serde_json::from_str(text.unwrap_or("null")).unwrap_or(Value::Null)
 }

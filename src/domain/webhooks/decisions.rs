@@ -1,4 +1,4 @@
-//! What people decide about a webhook's deliveries, and what it has yet to send.
+//! The decisions of people about a webhook's deliveries, and what it has yet to send.
 
 use super::{
     store::{self, destination},
@@ -76,7 +76,7 @@ const SLICES: usize = 5;
 pub struct Waiting {
     /// At least so many.
     pub count: i64,
-    /// Whether there may be more.
+    /// Set where there may be more.
     pub more: bool,
 }
 

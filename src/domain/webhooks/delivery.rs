@@ -26,7 +26,7 @@ use std::{
 
 /// Running attempts of one webhook.
 pub const AT_ONCE: usize = 4;
-/// How long a shutdown waits for running attempts: what is cut off is delivered again.
+/// The time for which a shutdown waits for running attempts: what is cut off is delivered again.
 const GRACE: Duration = Duration::from_secs(2);
 /// Gone (RFC 9110).
 const GONE: u16 = 410;
@@ -122,9 +122,9 @@ async fn deliver(app: &App, pasts: Arc<Pasts>, webhook: i64, of: Ref) -> Finishe
 /// The result of a test delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tried {
-    /// Whether the receiver accepted it.
+    /// Set where the receiver accepted it.
     pub taken: bool,
-    /// What the receiver answered, in a sentence.
+    /// The answer of the receiver, in a sentence.
     pub told: String,
 }
 
@@ -195,7 +195,7 @@ fn request(endpoint: &Endpoint, content: &Content, at: Timestamp) -> Result<Requ
         .header("webhook-signature", signatures?.join(" ")))
 }
 
-/// What a call means for the webhook, and what people see of it.
+/// Judges a call: what it means for the webhook, and what people see of it.
 fn judge(sent: Result<Answer, Failure>) -> (Outcome, AttemptResult, Option<u16>, String) {
     match sent {
         Ok(answer) => {

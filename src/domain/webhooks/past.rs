@@ -33,7 +33,7 @@ pub struct Pasts(Mutex<Held>);
 struct Held {
     pasts: HashMap<Key, Past>,
     bytes: usize,
-    /// How many people had been erased. What is held may quote the next one.
+    /// The number of people erased so far. What is held may quote the next one.
     erasures: i64,
 }
 
@@ -112,13 +112,13 @@ fn resource(name: &str) -> &'static Resource {
     }
 }
 
-/// Whether a delegate, device or event is in the file no more, not even as a deleted one.
+/// Returns whether a delegate, device or event is in the file no more, not even as a deleted one.
 pub fn is_gone(connection: &Connection, name: &str, record: i64) -> Result<bool> {
     let sql = format!("SELECT 1 FROM {} WHERE id = ?1", resource(name).table);
     Ok(!connection.prepare_cached(&sql)?.exists([record])?)
 }
 
-/// Whether a change was of a rehearsal that ended, or from before one.
+/// Returns whether a change was of a rehearsal that ended, or from before one.
 fn is_rehearsed(connection: &Connection, change: i64) -> Result<bool> {
     Ok(connection
         .prepare_cached(
@@ -127,8 +127,8 @@ fn is_rehearsed(connection: &Connection, change: i64) -> Result<bool> {
         .exists([change])?)
 }
 
-/// What an entry of the audit says, under the names of a resource: an event may have been changed as the
-/// device that it is, and the other way round.
+/// Returns what an entry of the audit says, under the names of a resource: an event may have been changed as the device
+/// that it is, and the other way round.
 fn renamed(
     resource: &'static Resource,
     record_type: &str,

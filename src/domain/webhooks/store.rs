@@ -18,7 +18,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// How long the previous secret signs as well, in milliseconds: a day.
+/// The time for which the previous secret signs as well, in milliseconds: a day.
 pub const OVERLAP_MS: i64 = 24 * 60 * 60 * 1000;
 /// The most webhooks.
 pub const WEBHOOKS_MAX: i64 = 50;

@@ -1,4 +1,4 @@
-//! What a webhook subscribes to: which changes it gets, and under which name.
+//! The subscriptions of a webhook: which changes it gets, and under which name.
 
 use super::webhook::Webhook;
 use crate::{

@@ -22,7 +22,7 @@ pub const ANY: &str = "*";
 pub struct Change {
     /// Record type, dot, action.
     pub name: &'static str,
-    /// When it is sent.
+    /// The occasions on which it is sent.
     pub about: &'static str,
 }
 
@@ -53,7 +53,7 @@ pub const CHANGES: &[Change] = &[
 pub struct NewWebhook {
     /// Unique.
     pub name: String,
-    /// Where deliveries go.
+    /// The address of the receiver.
     pub url: String,
     /// Types of interactions, or `*`.
     pub interactions: BTreeSet<String>,
@@ -70,7 +70,7 @@ pub struct Webhook {
     /// Part of the ids of its deliveries.
     pub uid: String,
     pub is: NewWebhook,
-    /// Until when the previous secret signs as well.
+    /// The time until which the previous secret signs as well.
     pub previous_until: Option<Timestamp>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
@@ -132,13 +132,13 @@ impl NewWebhook {
         }
     }
 
-    /// Whether it subscribes to interactions of this type, at some device.
+    /// Returns whether it subscribes to interactions of this type, at some device.
     #[must_use]
     pub fn wants_interaction(&self, kind: &str) -> bool {
         self.interactions.contains(ANY) || self.interactions.contains(kind)
     }
 
-    /// Whether it subscribes to a change.
+    /// Returns whether it subscribes to a change.
     #[must_use]
     pub fn wants_change(&self, name: &str) -> bool {
         let of_type = || name.split_once('.').map(|(of, _)| format!("{of}.{ANY}"));

@@ -9,7 +9,7 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp(NOW.0 + seconds * 1000)
 }
 
-/// Whether a delivery waits so many seconds from [`NOW`], or up to a quarter more.
+/// Returns whether a delivery waits so many seconds from [`NOW`], or up to a quarter more.
 fn waited(until: Timestamp, seconds: i64) -> bool {
     (at(seconds).0..=at(seconds).0 + seconds * 250).contains(&until.0)
 }
@@ -36,7 +36,7 @@ fn step(id: i64, ordering_key: &str) -> Step {
 }
 
 impl Runner {
-    /// When something is to be done next without anything happening; `None`: never.
+    /// The time at which something is to be done next without anything happening; `None`: never.
     fn due(&self) -> Option<Timestamp> {
         if self.state.paused.is_some() {
             return None;

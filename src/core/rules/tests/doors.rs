@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 /// Before the place opens, while the door alone is closed, while both are open, and after both, in minutes from noon.
 const TIMES: [i64; 4] = [-50, -20, 0, 41];
 
-/// When the last check-in was, and at which door; whoever came is inside.
+/// The state of a place: whether there was a check-in, and at which door; whoever came is inside.
 const STATES: [Option<Option<&str>>; 3] = [None, Some(None), Some(Some("South"))];
 
 fn place(name: &str) -> Place {

@@ -295,7 +295,7 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
     })
 }
 
-/// Whatever leads to a part of what matches, it is a part of that.
+/// Each part of what matches is the same, whatever leads to it.
 fn parts_agree(
     search: &Search,
     connection: &Connection,

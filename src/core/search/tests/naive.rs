@@ -1,5 +1,4 @@
-//! What a search means, told a second time and as plainly as possible: over JSON, row by row,
-//! without SQL.
+//! The meaning of a search, told a second time and as plainly as possible: over JSON, row by row, without SQL.
 
 use serde_json::Value;
 
@@ -18,7 +17,7 @@ pub struct Row {
     pub batches: Vec<Option<i64>>,
 }
 
-/// Whether an expression that was accepted holds of a row.
+/// Returns whether an expression that was accepted holds of a row.
 pub fn holds(expr: &Value, row: &Row) -> bool {
     let (operator, operand) = expr.as_object().unwrap().iter().next().unwrap();
     match operator.as_str() {

@@ -15,7 +15,7 @@ use crate::{
 const ROWS: i64 = 30_000;
 /// Steps of SQLite's machine for a page of 50; going through all rows takes some 200,000.
 const STEPS_MAX: u64 = 20_000;
-/// As that, for words.
+/// Steps of SQLite's machine for a search of words.
 const WORDS_STEPS_MAX: u64 = 200_000;
 
 fn page(connection: &rusqlite::Connection, search: &Search, part: Part) -> usize {

@@ -1,4 +1,4 @@
-//! How much memory a mistake takes: measured in a process of its own, whose peak the system tells.
+//! Bounds of the memory that a mistake takes: measured in a process of its own, whose peak the system tells.
 
 use super::{Format, hostile::categories, rendered};
 use std::process::Command;
@@ -54,7 +54,7 @@ fn peak_kib() -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// What an ignored test of this file adds to the peak of a process that runs nothing else.
+/// Measures what an ignored test of this file adds to the peak of a process that runs nothing else.
 fn growth_kib(test: &str) -> u64 {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "--nocapture"])

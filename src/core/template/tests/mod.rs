@@ -1,4 +1,4 @@
-//! What templates can do, and what they cannot; hostile ones have a file of their own.
+//! The powers of templates, and their limits; hostile ones have a file of their own.
 
 mod hostile;
 #[cfg(target_os = "linux")]

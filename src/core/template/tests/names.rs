@@ -1,4 +1,4 @@
-//! What a template may name.
+//! The names that a template may use.
 
 use crate::core::template::{Known, check};
 

@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
 
-/// How often is looked whether a moment has come.
+/// The time between two looks whether a moment has come.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// People who are read at once.
 const PAGE: usize = 500;
@@ -52,7 +52,7 @@ async fn carry_out(store: &Store, settings: &Arc<Settings>) -> Result<()> {
     Ok(())
 }
 
-/// Whether moments would come by another time zone, or by a clock that was ahead.
+/// Returns whether moments would come by another time zone, or by a clock that was ahead.
 fn is_out_of_step(connection: &Connection, zone: &str, now: Timestamp) -> Result<bool> {
     Ok(connection
         .prepare_cached(
@@ -102,7 +102,7 @@ pub async fn at_once(app: &App, ctx: &Context, place: DeviceId) -> Result<usize>
     empty(&app.store, &ctx.settings, place, leaving).await
 }
 
-/// Why people leave a place.
+/// The reason why people leave a place.
 #[derive(Debug, Clone, Copy)]
 enum Leaving {
     /// At the moments of its rule that have come by now.
@@ -112,7 +112,7 @@ enum Leaving {
 }
 
 impl Leaving {
-    /// When somebody with a history leaves a place, if they do.
+    /// The moment at which somebody with a history leaves a place, if they do.
     fn moment(
         self,
         tx: &Tx<'_>,

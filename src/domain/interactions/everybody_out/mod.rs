@@ -32,7 +32,7 @@ use rusqlite::{Connection, OptionalExtension};
 /// (`src/db/sandbox/views.sql`).
 pub const DATA: &str = r#"{"reason":"everybodyOutAt"}"#;
 
-/// Who sent such a check-out, on pages.
+/// The sender of such a check-out, on pages.
 pub const SENDER: &str = "Everybody out";
 
 /// The rule of a place.
@@ -95,7 +95,7 @@ impl Rule {
         Ok(due)
     }
 
-    /// Whether a delegate stays because of their type.
+    /// Returns whether a delegate stays because of their type.
     fn spares(&self, connection: &Connection, delegate: DelegateId) -> Result<bool> {
         let Some(except) = &self.except else {
             return Ok(false);
@@ -109,7 +109,7 @@ impl Rule {
     }
 }
 
-/// When everybody leaves a place or one above it, for a gate that is offline then.
+/// The times at which everybody leaves a place or one above it, for a gate that is offline then.
 pub struct Coming {
     /// The places that they leave: that one, and those from there down to the first.
     pub rooms: Vec<DeviceId>,
@@ -195,7 +195,7 @@ pub(super) fn settle_late_code(
     Ok(())
 }
 
-/// Whether this entry is why somebody is inside.
+/// Returns whether this entry is why somebody is inside.
 fn holds(
     tx: &Tx<'_>,
     device_cache: &DeviceCache,
@@ -234,8 +234,8 @@ fn first_moment(
     Ok(first)
 }
 
-/// Whether a delegate was inside a device at a time and was checked out since because everybody had to leave:
-/// a check-out that arrives late is none without a check-in.
+/// Returns whether a delegate was inside a device at a time and was checked out since because everybody had to leave: a
+/// check-out that arrives late is none without a check-in.
 pub(super) fn left_later(
     connection: &Connection,
     device_cache: &DeviceCache,

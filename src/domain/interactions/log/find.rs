@@ -17,7 +17,7 @@ const DELEGATES_MAX: usize = 200;
 /// Words of a text that are looked for.
 const WORDS_MAX: usize = 6;
 
-/// What is wanted beside words and a search.
+/// The conditions beside words and a search.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     /// The interaction type; empty for any.
@@ -42,7 +42,7 @@ pub struct Wanted {
 /// Rows of kinds that machines repeat that one look takes in.
 pub const REPEATED_MAX: usize = 20_000;
 
-/// What many of a row of interactions are called; NULL where each is told by itself.
+/// The name of many of a row of interactions, in SQL; NULL where each is told by itself.
 static REPEATED: LazyLock<String> = LazyLock::new(|| {
     let repeated = TYPES
         .iter()
@@ -60,17 +60,17 @@ static REPEATED: LazyLock<String> = LazyLock::new(|| {
 /// Check-outs of everybody out.
 pub const EVERYBODY_OUT: &str = "check-outs by everybody out";
 
-/// That a row of interactions is of no import: those are told as one.
+/// The condition that a row of interactions is of no import: those are told as one.
 const NOT_IMPORTED: &str = "NOT (client_id IS NULL AND (
     EXISTS (SELECT 1 FROM batch_rows r JOIN batches b ON b.id = r.batch_id
         WHERE r.record_id = interactions.id AND b.kind = 'interactions')
     OR EXISTS (SELECT 1 FROM batch_rows r JOIN batches b ON b.id = r.batch_id
         WHERE r.record_id = first_delegate_id AND r.interaction_id = interactions.id AND b.kind = 'delegates')))";
 
-/// When an interaction came in soon after it happened, and when not.
+/// The condition that an interaction came in soon after it happened.
 pub const ON_TIME: &str = "created_at - moment <= 60000";
 
-/// What a delegate is known by.
+/// The names by which people know a delegate, in SQL.
 fn known_by(alias: &str) -> String {
     let column = |name| format!("coalesce({alias}.{name}, '')");
     [
@@ -219,7 +219,7 @@ impl Finder {
         (condition, within)
     }
 
-    /// What many of a row are called, in SQL.
+    /// The name of many of a row, in SQL.
     fn repeated(&self) -> &str {
         if self.wanted.single || !self.wanted.kind.is_empty() {
             "NULL"
@@ -246,7 +246,7 @@ impl Finder {
         heads(connection, &sql, condition.parameters, most)
     }
 
-    /// Those of a stretch of ids that machines repeated since a moment.
+    /// Lists the interactions of a stretch of ids that machines repeated since a moment.
     pub fn repeated_since(
         &self,
         connection: &Connection,
@@ -257,8 +257,8 @@ impl Finder {
         self.interactions(connection, ids, &test, usize::MAX)
     }
 
-    /// Those of some interactions that are asked for, with their positions in time. The limit keeps other indexes out of
-    /// the look-up of these few.
+    /// Lists those of some interactions that are asked for, with their positions in time. The limit keeps other indexes
+    /// out of the look-up of these few.
     pub fn late_interactions(&self, connection: &Connection, ids: &[i64]) -> Result<Vec<Head>> {
         let (mut condition, _) = self.conditions(None);
         let ids = condition.bind(serde_json::json!(ids).to_string());
@@ -330,7 +330,7 @@ impl Finder {
         plain(connection, &sql, condition.parameters, Key::Refusal)
     }
 
-    /// Those of some refusals that are asked for, with their positions in time.
+    /// Lists those of some refusals that are asked for, with their positions in time.
     pub fn late_refusals(&self, connection: &Connection, ids: &[i64]) -> Result<Vec<Head>> {
         let mut condition = self.refusal_conditions();
         let ids = condition.bind(serde_json::json!(ids).to_string());
@@ -402,7 +402,7 @@ impl Finder {
             )?)
     }
 
-    /// That the words are about a delegate `p`.
+    /// The condition that the words are about a delegate `p`.
     fn about(&self, condition: &mut Conditions) -> String {
         let mut about = String::new();
         for word in &self.words {

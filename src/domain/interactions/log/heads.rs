@@ -10,7 +10,7 @@ use crate::types::error::Result;
 use rusqlite::Connection;
 use std::{collections::VecDeque, ops::RangeInclusive, time::Instant};
 
-/// Which entry it is: each kind is numbered by itself.
+/// The key of an entry: each kind is numbered by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Key {
     Interaction(i64),
@@ -34,7 +34,7 @@ pub struct Head {
     pub key: Key,
     /// Its position in time, in milliseconds.
     pub at: i64,
-    /// What many of its kind are called, where machines repeat it.
+    /// The name of many of its kind, where machines repeat it.
     pub repeated: Option<&'static str>,
     pub device: Option<i64>,
 }
@@ -146,12 +146,12 @@ impl Position {
 #[derive(Default)]
 pub struct Stream {
     heads: VecDeque<Head>,
-    /// Where to go on, by time and id, and the time of what was looked at last; none at the end.
+    /// The time and id at which to go on, and the time of the last that was looked at; none at the end.
     rest: Option<((i64, i64), i64)>,
 }
 
 impl Stream {
-    /// Where the next page goes on: a time and an id; none at the end.
+    /// The time and id at which the next page goes on; none at the end.
     fn next(&self) -> Option<(i64, i64)> {
         let rest = || self.rest.map(|(rest, _)| rest);
         self.heads
@@ -264,7 +264,7 @@ impl Streams {
         heads.rev().max_by_key(|head| head.at)
     }
 
-    /// Where the next page begins; none where there is nothing more.
+    /// The position at which the next page begins; none where there is nothing more.
     pub fn position(&self) -> Option<Position> {
         let [on_time, late, refusals, late_refusals, undone, imports] =
             self.0.each_ref().map(Stream::next);

@@ -19,11 +19,10 @@ use std::sync::LazyLock;
 
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// Which it is.
     pub key: Key,
-    /// When it came in.
+    /// The time of arrival.
     pub at: Timestamp,
-    /// When it happened.
+    /// The time of the interaction.
     pub recorded_at: Timestamp,
     /// Its type.
     pub kind: String,
@@ -35,12 +34,12 @@ pub struct Line {
     /// The device's name.
     pub device: String,
     pub device_id: Option<i64>,
-    /// Why it was refused, or would have been.
+    /// The reason why it was refused, or would have been.
     pub message: Option<String>,
     pub code: Option<i64>,
     /// The code that was scanned, of a refusal.
     pub scanned: String,
-    /// Who sent it.
+    /// The sender.
     pub sender: String,
     /// A gate admitted it, and it waits for somebody who has the code.
     pub waits: bool,
@@ -48,11 +47,11 @@ pub struct Line {
     user: Option<i64>,
     /// A gate had let the person in before it asked.
     admitted: bool,
-    /// Who took it back, and when; what it was stands in the rest.
+    /// The person who took it back, and when; what it was stands in the rest.
     pub undone: Option<(String, Timestamp)>,
     /// The interaction that was taken back.
     taken_back: Option<i64>,
-    /// Whoever looks at it may take it back.
+    /// Set where the viewer may take it back.
     pub can_undo: bool,
 }
 
@@ -75,7 +74,7 @@ impl Line {
         self.taken_back
     }
 
-    /// What the line is called on the page.
+    /// The name of the line on the page.
     pub fn name(&self) -> String {
         match self.key {
             Key::Interaction(id) => format!("i{id}"),
@@ -85,7 +84,7 @@ impl Line {
         }
     }
 
-    /// What the first delegate did, and the word before the place.
+    /// The verb for what the first delegate did, and the word before the place.
     pub fn told(&self) -> (&str, &'static str) {
         types::find(&self.kind).map_or((&self.kind, "at"), |known| known.told)
     }
@@ -236,7 +235,7 @@ pub fn undone(connection: &Connection, ids: &[i64], zone: &Zone) -> Result<Vec<L
     Ok(lines)
 }
 
-/// How an interaction was taken back; none where it was not.
+/// Returns how an interaction was taken back; none where it was not.
 pub fn undone_of(connection: &Connection, interaction: i64, zone: &Zone) -> Result<Option<Line>> {
     let change: Option<i64> = connection
         .prepare_cached(
@@ -249,7 +248,7 @@ pub fn undone_of(connection: &Connection, interaction: i64, zone: &Zone) -> Resu
     Ok(undone(connection, &[change], zone)?.pop())
 }
 
-/// What a delegate did that was taken back, the newest first.
+/// Lists what a delegate did that was taken back, the newest first.
 pub fn undone_by_delegate(
     connection: &Connection,
     delegate: i64,
@@ -271,7 +270,7 @@ pub fn undone_by_delegate(
 pub struct Import {
     pub id: i64,
     pub file: String,
-    /// What its rows are: `delegates`, `devices` or `interactions`.
+    /// The kind of its rows: `delegates`, `devices` or `interactions`.
     pub kind: String,
     pub rows: i64,
     pub by: String,
@@ -313,7 +312,7 @@ fn read(connection: &Connection, sql: &str, ids: &[i64], key: fn(i64) -> Key) ->
 /// Interactions that are looked through for those who go in and out.
 const NEWEST: i64 = 20_000;
 
-/// Who went in or out last, or was refused: the newest first.
+/// Lists who went in or out last, or was refused: the newest first.
 pub fn newest_passages(connection: &Connection, limit: usize) -> Result<Vec<Line>> {
     let sql = format!(
         "SELECT id FROM interactions

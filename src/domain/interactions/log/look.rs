@@ -7,9 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long is looked in one go.
+/// The longest time of looking in one go.
 const TIME: Duration = Duration::from_millis(60);
-/// How long one stretch may take, as far as it can be guessed.
+/// The longest time of one stretch, as far as it can be guessed.
 const STRETCH_TIME: Duration = Duration::from_millis(10);
 /// Ids of the first stretch.
 const STRETCH_FIRST: i64 = 2_000;

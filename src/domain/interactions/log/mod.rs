@@ -26,7 +26,7 @@ mod look;
 
 /// Entries on a page.
 pub const PAGE: usize = 50;
-/// What machines repeat is folded for so long.
+/// The time for which repeats of machines are folded into one.
 const FOLDED_MS: i64 = 300_000;
 /// Interactions that are looked through for the rest of an entry of many.
 const SEEN_AGAIN: i64 = 20_000;
@@ -63,10 +63,10 @@ impl Entry {
     }
 }
 
-/// What machines repeated within some minutes.
+/// The interactions that machines repeated within some minutes.
 #[derive(Debug, Clone)]
 pub struct Many {
-    /// What they are called.
+    /// The words for them.
     pub words: &'static str,
     pub count: i64,
     /// The newest interaction of them.
@@ -74,7 +74,7 @@ pub struct Many {
     pub first: Timestamp,
     pub last: Timestamp,
     devices: BTreeSet<i64>,
-    /// Where they were, by name.
+    /// The places where they were, by name.
     pub places: String,
 }
 
@@ -99,7 +99,7 @@ impl Many {
         self.devices.extend(head.device);
     }
 
-    /// What the entry is called on the page: the same for all of these minutes.
+    /// The name of the entry on the page: the same for all of these minutes.
     pub fn name(&self) -> String {
         let kind = self.words.split(' ').next_back().unwrap_or_default();
         format!("m{}{kind}", self.last.0 / FOLDED_MS)
@@ -125,7 +125,7 @@ impl Many {
 #[derive(Default)]
 pub struct Found {
     pub entries: Vec<Entry>,
-    /// Where the next page begins.
+    /// The position at which the next page begins.
     pub next: Option<Position>,
 }
 
@@ -134,7 +134,7 @@ pub struct Found {
 struct Chosen {
     order: Vec<Result<Key, usize>>,
     many: Vec<Many>,
-    /// Where those of some minutes stand among the entries of many.
+    /// The indexes among the entries of those of some minutes.
     folds: HashMap<(&'static str, i64), usize>,
 }
 
@@ -224,8 +224,8 @@ pub fn find(
     })
 }
 
-/// What came in after a position, up to another: the newest of it, by when it happened. An entry of many has all of
-/// its minutes.
+/// Lists what came in after a position, up to another: the newest of it, by when it happened. An entry of many has all
+/// of its minutes.
 pub fn since(
     connection: &Connection,
     finder: &Finder,
@@ -319,7 +319,7 @@ pub fn conflicts_since(connection: &Connection, since: Timestamp) -> Result<i64>
 /// Conflicts that are counted.
 pub const COUNTED_MAX: i64 = 100;
 
-/// How many entries of each view there are since a moment, each up to [`COUNTED_MAX`].
+/// The number of entries of each view since a moment, each up to [`COUNTED_MAX`].
 pub struct Counts {
     pub refused: i64,
     pub conflicts: i64,

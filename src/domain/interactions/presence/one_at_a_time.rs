@@ -45,7 +45,7 @@ impl History {
     }
 }
 
-/// Whether two devices are in different rooms of one place.
+/// Returns whether two devices are in different rooms of one place.
 fn are_apart(one: &[Branch], other: &[Branch]) -> bool {
     one.iter().any(|(place, child)| {
         let mut others = other.iter();

@@ -89,7 +89,7 @@ fn file(path: &std::path::Path, all: &[Happened]) -> Connection {
     file_with(path, all, &[])
 }
 
-/// What happened, in a venue where people are in one room at a time below some places.
+/// Makes a file of what happened, in a venue where people are in one room at a time below some places.
 fn file_with(path: &std::path::Path, all: &[Happened], narrow: &[i64]) -> Connection {
     let file = Connection::open(path).unwrap();
     migrate::create(&file).unwrap();
@@ -128,7 +128,7 @@ fn file_with(path: &std::path::Path, all: &[Happened], narrow: &[i64]) -> Connec
     file
 }
 
-/// What contract §6 says of one delegate at one place itself, by whatever door, found by reading everything.
+/// The presence of one delegate at one place itself by contract §6, by whatever door, found by reading everything.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 struct Expected {
     state: PresenceState,
@@ -164,7 +164,7 @@ impl Expected {
     }
 }
 
-/// Since when a delegate is inside a device by a check-in at that device itself.
+/// The position since which a delegate is inside a device by a check-in at that device itself.
 fn entered(all: &[Happened], delegate: i64, device: i64) -> Option<Position> {
     let last_in = Expected::of(all, delegate, device).state.last_in;
     let last_out = path(device)
@@ -175,7 +175,7 @@ fn entered(all: &[Happened], delegate: i64, device: i64) -> Option<Position> {
     last_in.filter(|_| last_in > last_out)
 }
 
-/// Whether a later entry at another room ended a stay, where people are in one at a time below some places.
+/// Returns whether a later entry at another room ended a stay, where people are in one at a time below some places.
 fn is_elsewhere(
     all: &[Happened],
     delegate: i64,
@@ -306,7 +306,7 @@ fn decisions_are_read_from_the_index_alone() {
     );
 }
 
-/// What one person did there in one millisecond, again and again, and others joined.
+/// Makes a file where one person did the same in one millisecond, again and again, and others joined.
 fn busy(count: i64) -> Connection {
     let file = Connection::open_in_memory().unwrap();
     migrate::create(&file).unwrap();
@@ -382,7 +382,7 @@ fn nobody_is_listed_twice_where_a_place_became_a_door() {
     assert_eq!(people.len(), 1, "{people:?}");
 }
 
-/// Whoever is in the corner is in its session, in the hall, and in the venue, and nowhere else.
+/// Somebody in the corner is in its session, in the hall, and in the venue, and nowhere else.
 #[test]
 fn who_enters_a_place_is_inside_everything_above_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -412,7 +412,7 @@ fn who_enters_a_place_is_inside_everything_above_it() {
     assert!(inside("door.db", &[entered, at("check-out", 6, 2)]).is_empty());
 }
 
-/// Who moved on is in the room that they entered last, by position, until they leave that.
+/// Somebody who moved on is in the room that they entered last, by position, until they leave that.
 #[test]
 fn who_enters_another_room_has_left_the_first() {
     let folder = tempfile::tempdir().unwrap();

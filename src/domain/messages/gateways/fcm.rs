@@ -22,7 +22,7 @@ use tokio::sync::Mutex;
 const ADDRESS: &str = "https://fcm.googleapis.com";
 const TOKEN_ADDRESS: &str = "https://oauth2.googleapis.com/token";
 const SCOPE: &str = "https://www.googleapis.com/auth/firebase.messaging";
-/// How long an access token is asked for, in seconds.
+/// The life of the access token that is asked for, in seconds.
 const TOKEN_LIFE_S: i64 = 3_600;
 /// An access token is not used any more when it ends so soon, in milliseconds.
 const TOKEN_SPARE_MS: i64 = 60_000;
@@ -34,7 +34,7 @@ pub struct Fcm {
     /// The project's id; the service account's own unless set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Where FCM is; Google's unless set.
+    /// The address of FCM; Google's unless set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }
@@ -107,7 +107,7 @@ impl Account {
         signer.sign(text).map_err(|_| wrong())
     }
 
-    /// What asks for an access token: a JSON Web Token, signed (RS256).
+    /// The request for an access token: a JSON Web Token, signed (RS256).
     fn assertion(&self, now_s: i64) -> Result<String> {
         let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
         let mut header = json!({"alg": "RS256", "typ": "JWT"});

@@ -22,10 +22,10 @@ use std::{borrow::Cow, collections::BTreeMap};
 const BODY_MAX_BYTES: usize = 16 << 10;
 /// Headers that can be set.
 const HEADERS_MAX: usize = 20;
-/// How much of an answer is shown where it is no success, in characters.
+/// The most that is shown of an answer that is no success, in characters.
 const EXCERPT_MAX_CHARS: usize = 200;
 
-/// What may stand in an address as it is.
+/// The characters that may stand in an address as they are.
 const KEPT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -48,7 +48,7 @@ pub const PLACES: [(&str, &str); 8] = [
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Http {
-    /// Which preset it was filled in from, such as `twilio`.
+    /// The preset that it was filled in from, such as `twilio`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
     /// `GET`, `POST` or `PUT`.
@@ -70,7 +70,7 @@ pub struct Http {
     /// `{{ from }}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// What an answer must say beside a status 2xx.
+    /// The sign of success in an answer, beside a status 2xx.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub success: Option<Success>,
 }
@@ -79,7 +79,7 @@ pub struct Http {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Success {
-    /// Where it is, such as `messages.0.status`.
+    /// The path of the value, such as `messages.0.status`.
     pub path: String,
     pub equals: String,
 }
@@ -92,7 +92,7 @@ fn json_type() -> String {
     "application/json".into()
 }
 
-/// Where a place is, and so how its value is encoded.
+/// The part of the request where a place is, and so how its value is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Url,
@@ -151,7 +151,7 @@ fn fill(text: &str, part: Part, value: impl Fn(&str) -> Option<String>) -> Resul
     Ok(out)
 }
 
-/// What fills every place while a definition is checked.
+/// The value that fills a place while a definition is checked.
 fn sample(name: &str) -> Option<String> {
     let is_known = PLACES.iter().any(|(known, _)| *known == name);
     is_known.then(|| "x".to_owned())
@@ -302,8 +302,7 @@ pub(super) fn unanswered(failure: Failure) -> SendOutcome {
     }
 }
 
-/// What an answer says. A refusal is certain; a failure of the provider's own is not, unless it says
-/// that it is busy.
+/// Judges an answer. A refusal is certain; a failure of the provider's own is not, unless it says that it is busy.
 pub(super) fn judge(answer: &Answer, success: Option<&Success>) -> SendOutcome {
     let (status, excerpt) = (answer.status, excerpt(&answer.body));
     match status {

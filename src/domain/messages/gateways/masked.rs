@@ -1,4 +1,4 @@
-//! What the other side of a gateway said, without the secret: servers repeat what they were sent.
+//! The answer of the other side of a gateway, without the secret: servers repeat what they were sent.
 
 use base64::{
     Engine,
@@ -40,7 +40,7 @@ fn is_of_token(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "+/=%-_.~*!'()&?".contains(letter)
 }
 
-/// Whether a word of an answer is the secret in another form.
+/// Returns whether a word of an answer is the secret in another form.
 fn hides(token: &str, secret: &str) -> bool {
     let unescaped = |text: &str| {
         let plain = percent_encoding::percent_decode_str(text).decode_utf8_lossy();

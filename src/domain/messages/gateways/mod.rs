@@ -1,5 +1,5 @@
-//! How messages leave: one gateway a channel, set up by an administrator. What it is set to is shown
-//! and exported; its secret (a password, a token, a service account's key) goes in and never out.
+//! The gateways by which messages leave: one a channel, set up by an administrator. Its settings are shown and
+//! exported; its secret (a password, a token, a service account's key) goes in and never out.
 
 pub mod fcm;
 pub mod http;
@@ -37,7 +37,7 @@ use serde_json::{Value, json};
 /// The largest secret, in bytes; a service account's key takes some 2,400.
 const SECRET_MAX_BYTES: usize = 16 << 10;
 
-/// What a gateway is set to.
+/// The settings of a gateway.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Definition {
@@ -70,7 +70,7 @@ pub(super) struct Armed {
     pub(super) secret: Option<String>,
 }
 
-/// What an attempt is given.
+/// The input of an attempt.
 pub(super) struct Attempt<'a> {
     pub(super) due: &'a Due,
     pub(super) secret: Option<&'a str>,
@@ -91,7 +91,7 @@ impl Definition {
         }
     }
 
-    /// Where the secret goes: whoever changes that in the console has to know the secret.
+    /// The destination of the secret: whoever changes that in the console has to know the secret.
     pub fn destination(&self) -> String {
         match self {
             Self::Smtp(smtp) => {
@@ -163,7 +163,7 @@ pub(super) fn armed(connection: &Connection, channel: Channel) -> Result<Option<
         .optional()?)
 }
 
-/// Whether messages to delegates may go by a channel (spec: send-comm, rule 7).
+/// Returns whether messages to delegates may go by a channel (spec: send-comm, rule 7).
 pub fn allowed(settings: &Communications, channel: Channel) -> bool {
     settings.enabled
         && match channel {
@@ -255,7 +255,7 @@ fn record(
     audit::append_between(tx, ctx, "gateway", None, before, after)
 }
 
-/// What of an answer may be shown: not the secret, should the other side repeat it.
+/// Removes the secret from an answer, should the other side repeat it.
 pub(super) fn without_secret(outcome: SendOutcome, secret: Option<&str>) -> SendOutcome {
     let Some(secret) = secret else {
         return outcome;

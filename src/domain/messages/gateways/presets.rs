@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 pub struct Preset {
     pub name: &'static str,
     pub label: &'static str,
-    /// What the provider calls the user; empty where it needs none.
+    /// The provider's word for the user; empty where it needs none.
     pub user: &'static str,
     pub secret: &'static str,
     http: Http,

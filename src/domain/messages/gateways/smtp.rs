@@ -35,11 +35,11 @@ use std::{
 };
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// How long connecting to one address may take.
+/// The longest time of connecting to one address.
 const CONNECT_MAX: Duration = Duration::from_secs(4);
 /// Addresses of a server that are tried.
 const ADDRESSES_MAX: usize = 3;
-/// How long the goodbye may take, when everything is done.
+/// The longest time of the goodbye, when everything is done.
 const QUIT_MAX: Duration = Duration::from_secs(1);
 /// The largest certificate that can be set, in bytes: some ten of them.
 const CERTIFICATE_MAX_BYTES: usize = 32 << 10;

@@ -1,4 +1,4 @@
-//! What the crew does to a message that is there: has it sent again, or calls it back.
+//! The decisions of the crew on a message that is there: to send it again, or to call it back.
 
 use super::{enqueue, expiry, of};
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
 use rusqlite::{OptionalExtension, params};
 use serde_json::json;
 
-/// What a person does to a message is of its present state.
+/// The present state of a message, which the decision of a person is about.
 struct Standing {
     state: State,
     channel: Channel,

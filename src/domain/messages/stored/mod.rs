@@ -29,11 +29,11 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Attempts at a message that the gateway refuses for now before it counts as failed.
 pub const ATTEMPTS_MAX: u32 = 10;
-/// How long a message may wait: a day later nobody expects it any more.
+/// The time for which a message may wait: a day later nobody expects it any more.
 const LIFE_MS: i64 = 24 * 3_600 * 1_000;
-/// How long a message with a secret may wait: as long as the secret is good for (contract §8, OTP).
+/// The time for which a message with a secret may wait: as long as the secret is good for (contract §8, OTP).
 const SECRET_LIFE_MS: i64 = 600 * 1_000;
-/// Why a message with a secret is not sent after a new start.
+/// The reason why a message with a secret is not sent after a new start.
 pub(super) const LOST: &str =
     "what it said was a secret, known until the server ended; have a new one sent";
 /// The longest reason that is kept, in characters.
@@ -42,62 +42,59 @@ const FAILURE_MAX_CHARS: usize = 500;
 /// A message to be put into the outbox.
 #[derive(Debug, Clone)]
 pub struct NewMessage {
-    /// Whom it is for; `None`: a user, or whoever tries a template.
+    /// The recipient; `None`: a user, or whoever tries a template.
     pub delegate: Option<DelegateId>,
-    /// By which way it goes.
     pub channel: Channel,
     /// The slug of its template.
     pub template: Option<String>,
-    /// Where it goes.
+    /// The destination.
     pub address: String,
     /// An e-mail's subject, a push message's title.
     pub subject: Option<String>,
-    /// What it says, as plain text.
+    /// The text, as plain text.
     pub body: String,
-    /// What an e-mail says, as HTML.
+    /// The text of an e-mail, as HTML.
     pub html: Option<String>,
-    /// It holds a secret: what it says is neither shown nor written into the file.
+    /// Set where the text holds a secret: it is neither shown nor written into the file.
     pub secret: bool,
-    /// What had it sent.
+    /// The cause of the message.
     pub origin: String,
 }
 
-/// In which state a message begins.
+/// The state in which a message begins.
 #[derive(Debug, Clone)]
 pub enum Begin {
-    /// It is sent with the next round.
+    /// The message is sent with the next round.
     Waiting,
-    /// Who puts it there makes the first attempt, at once.
+    /// The caller makes the first attempt, at once.
     Sending,
-    /// It cannot be sent, and why; it stands there to be seen.
+    /// The message cannot be sent, and why; it stands there to be seen.
     Failed(String),
 }
 
-/// How an attempt ended.
+/// The outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendOutcome {
     /// The gateway took it.
     Sent,
     /// The gateway takes nothing now: it is down, or does not let this server sign in.
     Down(String),
-    /// It was not accepted, for certain, which may change: a mailbox is full.
+    /// The message was not accepted, for certain, which may change: a mailbox is full.
     Later(String),
-    /// It was not taken, for certain, and never will be: there is no such mailbox.
+    /// The message was not taken, for certain, and never will be: there is no such mailbox.
     Never(String),
-    /// It may have been taken.
+    /// The message may have been taken.
     Unknown(String),
 }
 
 /// A message whose attempt has begun.
 #[derive(Debug, Clone)]
 pub struct Due {
-    /// Which.
     pub id: i64,
-    /// Whom it is for.
+    /// The recipient.
     pub delegate: Option<DelegateId>,
-    /// By which way it goes.
     pub channel: Channel,
-    /// Where it goes.
+    /// The destination.
     pub address: String,
     /// Subject or title.
     pub subject: Option<String>,
@@ -105,9 +102,9 @@ pub struct Due {
     pub body: String,
     /// HTML.
     pub html: Option<String>,
-    /// What it says is not in the file, see [`SecretMessageBodies`].
+    /// Set where the text is not in the file, see [`SecretMessageBodies`].
     pub secret: bool,
-    /// When it was put into the outbox.
+    /// The time at which it was put into the outbox.
     pub created_at: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! What an earlier process left, and what is old enough to go.
+//! The removal of what an earlier process left, and of what is old enough to go.
 
 use super::{LOST, of};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 use rusqlite::{Connection, params};
 use serde_json::json;
 
-/// How long messages are kept that are to nobody in the list.
+/// The time for which messages are kept that are to nobody in the list.
 const KEPT_MS: i64 = 30 * 24 * 3_600 * 1_000;
 /// Messages removed in one write.
 const SLICE: i64 = 500;
@@ -73,7 +73,7 @@ pub fn end_interrupted(tx: &Tx<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether [`expire`] would change anything.
+/// Returns whether [`expire`] would change anything.
 pub fn is_any_expired(connection: &Connection, now: Timestamp) -> Result<bool> {
     Ok(!pending::expired(connection, Source::Message, now)?.is_empty())
 }

@@ -4,7 +4,7 @@ use super::TagRead;
 use crate::core::presence::{PlacePresence, PresenceSettings, Zone};
 use std::collections::{HashMap, HashSet};
 
-/// What one antenna watches.
+/// The place that one antenna watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AntennaPlace {
     pub reader: i64,
@@ -28,7 +28,7 @@ pub struct Layout {
     spots: HashMap<(i64, Option<u16>), Spot>,
     rules: HashMap<i64, PresenceSettings>,
     default: PresenceSettings,
-    /// Until when readers were out of order; in the future for one that still is.
+    /// The time until which each reader was out of order; in the future for one that still is.
     pub(super) down_until: HashMap<i64, i64>,
 }
 
@@ -57,7 +57,7 @@ impl Layout {
         layout
     }
 
-    /// What a read tells of.
+    /// The spot that a read tells of.
     pub fn spot(&self, read: &TagRead) -> Option<&Spot> {
         let spots = &self.spots;
         spots
@@ -65,7 +65,7 @@ impl Layout {
             .or_else(|| spots.get(&(read.reader, None)))
     }
 
-    /// Whether a read is strong enough, and of an antenna that watches a place.
+    /// Returns whether a read is strong enough, and of an antenna that watches a place.
     pub fn knows(&self, read: &TagRead) -> bool {
         // A level that is no number is no level.
         self.spot(read).is_some_and(|spot| {
@@ -73,13 +73,13 @@ impl Layout {
         })
     }
 
-    /// Whether an antenna hears a place as a room.
+    /// Returns whether an antenna hears a place as a room.
     pub fn has_room(&self, place: i64) -> bool {
         let mut spots = self.spots.values();
         spots.any(|spot| spot.place == place && spot.zone == Zone::Room)
     }
 
-    /// Whether any antenna watches a place.
+    /// Returns whether any antenna watches a place.
     pub fn watches(&self, place: i64) -> bool {
         self.spots.values().any(|spot| spot.place == place)
     }
@@ -100,7 +100,7 @@ impl Layout {
             .extend(down.iter().map(|reader| (*reader, i64::MAX)));
     }
 
-    /// Until when a reader was out of order.
+    /// The time until which a reader was out of order.
     pub fn down_until(&self, reader: i64) -> i64 {
         self.down_until.get(&reader).copied().unwrap_or(i64::MIN)
     }

@@ -17,19 +17,19 @@ pub use layout::{AntennaPlace, Layout};
 use person::Person;
 use std::collections::{HashMap, HashSet};
 
-/// How long reads wait for earlier ones.
+/// The time for which reads wait for earlier ones.
 pub const WAIT_MS: i64 = 2_000;
 /// Times are cut to some 100,000 years, so that they can be added up.
 const LATEST_MS: i64 = 1 << 52;
 /// Reads that wait at the most; then the oldest are dropped.
 const WAITING_MAX: usize = 400_000;
-/// How many are dropped at a time.
+/// The number of reads that are dropped at a time.
 const DROPPED: usize = WAITING_MAX / 10;
 
 /// A read of an attendee's tag.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TagRead {
-    /// Whose tag it is.
+    /// The person whose tag it is.
     pub tag: i64,
     pub reader: i64,
     pub antenna: u16,
@@ -37,7 +37,7 @@ pub struct TagRead {
     pub at_ms: i64,
 }
 
-/// What somebody was noticed doing.
+/// The kind of thing that somebody was noticed doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DerivedKind {
     Exited,
@@ -45,18 +45,18 @@ pub enum DerivedKind {
     Entered,
 }
 
-/// Where somebody was before a restart.
+/// The place where somebody was before a restart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Restored {
     pub tag: i64,
     pub place: i64,
     pub since_ms: i64,
-    /// Where and how well they were heard when they entered.
+    /// The reader that heard them when they entered, and how well it did.
     pub reader: i64,
     pub antenna: u16,
     pub rssi_dbm: f32,
     pub reads: u32,
-    /// When they may have been heard last.
+    /// The last time at which they may have been heard.
     pub heard_ms: i64,
 }
 
@@ -66,7 +66,7 @@ pub struct Derived {
     pub kind: DerivedKind,
     pub tag: i64,
     pub place: i64,
-    /// Where and how well the tag was heard last.
+    /// The reader that heard the tag last, and how well it did.
     pub reader: i64,
     pub antenna: u16,
     pub rssi_dbm: f32,
@@ -75,13 +75,13 @@ pub struct Derived {
     pub at_ms: i64,
 }
 
-/// Who is where.
+/// The places of all people.
 #[derive(Debug)]
 pub struct Presence {
     layout: Layout,
     waiting: Vec<TagRead>,
     people: HashMap<i64, Person>,
-    /// Up to where reads are worked off.
+    /// The time up to which reads are worked off.
     done_ms: i64,
     dropped: u64,
 }
@@ -187,18 +187,18 @@ impl Presence {
         derived[begun..].sort_by_key(|one| (one.at_ms, one.tag));
     }
 
-    /// Where somebody is.
+    /// Returns where somebody is.
     pub fn place(&self, tag: i64) -> Option<i64> {
         self.people.get(&tag)?.place()
     }
 
-    /// Where everybody is who is somewhere: tag and place.
+    /// Lists where everybody is who is somewhere: tag and place.
     pub fn stays(&self) -> impl Iterator<Item = (i64, i64)> {
         let people = self.people.iter();
         people.filter_map(|(tag, person)| Some((*tag, person.place()?)))
     }
 
-    /// How many people are somewhere.
+    /// Counts the people who are somewhere.
     pub fn len(&self) -> usize {
         self.stays().count()
     }

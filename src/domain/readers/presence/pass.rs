@@ -7,9 +7,9 @@ const SETTLED_DENSE_MS: i64 = 700;
 /// Silence is so many times the mean time between two reads, which takes some reads to know.
 const GAPS: i64 = 6;
 const GAPS_KNOWN: i64 = 8;
-/// Who is on the other side for so long has passed, though still heard.
+/// The time after which somebody on the other side has passed, though still heard.
 const TURNED_MS: i64 = 5_000;
-/// How much better a side must hear the tag.
+/// The lead in level by which a side hears the tag clearly.
 const CLEAR_DB: f32 = 7.0;
 /// Nobody is on a side before this: the other side may not have had its turn.
 const FIRST_MS: i64 = 500;
@@ -19,8 +19,8 @@ const SMOOTHING_MS: f32 = 800.0;
 const SILENT_MS: i64 = 500;
 const LOSS_DB_PER_MS: f32 = 0.02;
 const UNHEARD_DB: f32 = 3.0;
-/// Where no side was ever clear, the means of the sides' times must differ by this part of the pass, and each side
-/// must have so many reads.
+/// The part of the pass by which the means of the sides' times must differ where no side was ever clear; each side must
+/// have so many reads.
 const ORDER_PARTS: i64 = 3;
 const ORDER_READS: i64 = 3;
 
@@ -30,7 +30,7 @@ pub enum Side {
     Inside,
 }
 
-/// What a side heard.
+/// The reads of a side.
 #[derive(Debug, Clone, Copy, Default)]
 struct Heard {
     reads: i64,
@@ -51,7 +51,7 @@ pub struct Pass {
     heard: [Heard; 2],
     from: Option<Side>,
     to: Option<Side>,
-    /// Since when it is there.
+    /// The time since which it is there.
     to_since: i64,
 }
 
@@ -91,7 +91,7 @@ impl Pass {
         }
     }
 
-    /// How long a silence is longer than the gaps between reads.
+    /// The length of a silence that is longer than the gaps between reads.
     fn silent_ms(&self, least_ms: i64) -> i64 {
         if self.reads < GAPS_KNOWN {
             return SETTLED_MS;
@@ -100,12 +100,12 @@ impl Pass {
         gaps_ms.clamp(least_ms, SETTLED_MS)
     }
 
-    /// When the pass is over unless another read comes before.
+    /// The time at which the pass is over unless another read comes before.
     pub fn end_ms(&self) -> i64 {
         self.last_ms + self.silent_ms(SETTLED_DENSE_MS)
     }
 
-    /// When it is to be judged: when it is over, or earlier if the tag stays on the other side.
+    /// The time at which it is to be judged: when it is over, or earlier if the tag stays on the other side.
     pub fn judged_ms(&self) -> i64 {
         match self.changed_to() {
             Some(_) => self.end_ms().min(self.to_since + TURNED_MS),
@@ -113,7 +113,7 @@ impl Pass {
         }
     }
 
-    /// Where the tag went, if it changed sides.
+    /// The side to which the tag went, if it changed sides.
     pub fn direction(&self) -> Option<Side> {
         match self.from {
             Some(_) => self.changed_to(),
@@ -125,7 +125,7 @@ impl Pass {
         self.to.filter(|to| self.from != Some(*to))
     }
 
-    /// Where it went if it was too quick for levels: which side heard it later.
+    /// The side to which it went if it was too quick for levels: the one that heard it later.
     fn by_order(&self) -> Option<Side> {
         if self.heard.iter().any(|heard| heard.reads < ORDER_READS) {
             return None;

@@ -1,4 +1,4 @@
-//! What is known of one tag: where it was heard, and where its owner is.
+//! The state of one tag: where it was heard, and where its owner is.
 //!
 //! Rooms are told apart by level. Every half second each place that hears the tag gets a smoothed level;
 //! the lead of another place over the current one adds up as evidence, and once that is enough, the
@@ -15,11 +15,11 @@ use crate::core::presence::{PresenceSettings, Zone};
 /// Levels are compared every half second.
 const SLOT_MS: i64 = 500;
 const SLOT_S: f32 = 0.5;
-/// How much of a slot's level counts at once: a time constant of two seconds.
+/// The weight of a slot's level: a time constant of two seconds.
 const SMOOTHING: f32 = 0.221;
 /// Reads within this are one.
 const MERGED_MS: i64 = 250;
-/// Who comes first into some room is heard for so long before: the weaker antenna may read them first.
+/// The time for which somebody who comes first into some room is heard before: the weaker antenna may read them first.
 const FIRST_MS: i64 = 1_500;
 /// A place that does not hear the tag for longer loses level.
 const SILENT_MS: i64 = 2_000;
@@ -30,7 +30,7 @@ const MOVE_S: f32 = 10.0;
 const DRIFT: f32 = 1.0 / 3.0;
 /// A lead counts up to so many times `moveDb`: no single slot decides.
 const LEAD_MAX: f32 = 2.0;
-/// What is not heard for so long is forgotten, where nothing else asks for it.
+/// The time after which what is not heard is forgotten, where nothing else asks for it.
 const FORGOTTEN_MS: i64 = 10_000;
 
 /// A tag.
@@ -39,15 +39,15 @@ pub struct Person {
     heard: Vec<Heard>,
     passes: Vec<(i64, Pass, Last)>,
     stay: Option<Stay>,
-    /// When they entered or left last: what is found out later happened no earlier.
+    /// The time at which they entered or left last: what is found out later happened no earlier.
     changed_ms: i64,
-    /// When the current slot ends; 0 before the first read.
+    /// The time at which the current slot ends; 0 before the first read.
     slot_end: i64,
-    /// When it goes on after a restart: no silence before that counts.
+    /// The time at which it goes on after a restart: no silence before that counts.
     restored_ms: Option<i64>,
 }
 
-/// Where somebody is.
+/// The stay of somebody at a place.
 #[derive(Debug, Clone, Copy)]
 struct Stay {
     place: i64,
@@ -101,12 +101,12 @@ struct Heard {
     last: Last,
     /// The last reads that count, at most as many as a sighting takes.
     counted: Vec<i64>,
-    /// Whether a sighting goes on, and whether it was told.
+    /// Set while a sighting goes on, and once it was told.
     is_sighted: bool,
     is_told: bool,
     /// Smoothed, in dBm.
     level: f32,
-    /// Whether the level is only assumed.
+    /// Set where the level is only assumed.
     is_assumed: bool,
     /// The strongest read of the current slot.
     slot_best: Option<f32>,
@@ -134,7 +134,7 @@ impl Heard {
         }
     }
 
-    /// Whether it hears this place as a room.
+    /// Returns whether it hears this place as a room.
     fn is_room(&self, place: i64) -> bool {
         self.zone == Zone::Room && self.place == place
     }
@@ -477,7 +477,7 @@ impl Person {
         }
     }
 
-    /// Whether nothing is left to know.
+    /// Returns whether nothing is left to know.
     pub fn is_gone(&self) -> bool {
         self.stay.is_none() && self.heard.is_empty() && self.passes.is_empty()
     }

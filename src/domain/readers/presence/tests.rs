@@ -47,7 +47,7 @@ fn read(tag: i64, antenna: u16, rssi_dbm: f32, at_ms: i64) -> TagRead {
     }
 }
 
-/// What follows from all reads.
+/// Returns what follows from all reads.
 fn all(reads: &[TagRead]) -> Vec<Derived> {
     let mut presence = Presence::new(layout());
     for read in reads {

@@ -6,7 +6,7 @@ use crate::types::json::code_unit;
 use encoding_rs::WINDOWS_1252;
 use serde_json::Value;
 
-/// What replaces half of a letter.
+/// The replacement of half of a letter.
 const REPLACEMENT: &str = "\\ufffd";
 
 /// The body with such letters replaced and `null` for such values; `None` where there are none.
@@ -71,7 +71,7 @@ fn whole_values(text: &str) -> String {
     whole
 }
 
-/// Where the string that a text begins with is over.
+/// The end of the string that a text begins with.
 fn end_of_string(text: &str) -> usize {
     let mut escaped = true;
     for (at, letter) in text.char_indices() {

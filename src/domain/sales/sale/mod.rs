@@ -21,7 +21,7 @@ const VALUES_MAX: usize = 1_000_000;
 /// Something in a purchase that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Inconsistency {
-    /// Where, such as `items[0].quantity`; empty for the whole.
+    /// The path, such as `items[0].quantity`; empty for the whole.
     pub path: String,
     pub message: String,
 }
@@ -35,7 +35,7 @@ pub struct Payment {
     pub amount: Option<i64>,
     /// Given back, in cents.
     pub change: Option<i64>,
-    /// What stayed in the till, in cents.
+    /// The money that stayed in the till, in cents.
     pub net: Option<i64>,
     pub reference: Option<String>,
 }
@@ -81,7 +81,7 @@ pub struct Sale {
     pub payments: Vec<Payment>,
     pub items: Vec<Item>,
     pub tickets: Vec<Ticket>,
-    /// What does not fit, in the order of the body; of very many the first, and how many more.
+    /// The details that do not fit, in the order of the body; of very many the first, and how many more.
     pub inconsistencies: Vec<Inconsistency>,
 }
 
@@ -135,7 +135,7 @@ impl Sale {
         });
     }
 
-    /// When it was bought, where the till says so.
+    /// The time of purchase, where the till says so.
     pub fn bought_at(&self) -> Option<Timestamp> {
         self.created_at_s.and_then(Timestamp::from_unix_s)
     }

@@ -210,8 +210,8 @@ impl Reading {
         }
     }
 
-    /// What of each payment stayed in the till: the amount where the amounts are the total already,
-    /// otherwise the amount less the change.
+    /// Works out what of each payment stayed in the till: the amount where the amounts are the total already, otherwise
+    /// the amount less the change.
     fn net(&mut self) {
         let paid: i64 = self.sale.payments.iter().filter_map(|one| one.amount).sum();
         let kept = self.sale.total_amount == Some(paid);

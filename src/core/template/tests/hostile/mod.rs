@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Category {
     name: &'static str,
     pub(super) attempts: Vec<String>,
-    /// Whether each must be refused; otherwise it may end by itself, in bounds.
+    /// Set where each must be refused; otherwise it may end by itself, in bounds.
     is_refused: bool,
     /// A template with the same means that is fine, and what it makes.
     twin: (&'static str, &'static str),

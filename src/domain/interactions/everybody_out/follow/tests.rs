@@ -97,7 +97,7 @@ impl Venue {
         people.iter().map(|person| person.delegate).collect()
     }
 
-    /// What the server does at a time; how many places had a moment.
+    /// Does what the server does at a time; returns how many places had a moment.
     fn looks(&self, now: &str) -> usize {
         let at = self.at(now);
         let zone = self.settings.zone.iana_name();
@@ -130,7 +130,7 @@ impl Venue {
         counters::people(&self.file, HALL).unwrap()
     }
 
-    /// When the server checked people out, each with who it was.
+    /// Lists the times at which the server checked people out, each with who it was.
     fn left(&self) -> Vec<String> {
         let sql = "SELECT first_delegate_id, moment, recorded_at, interaction_type, first_device_id FROM interactions
                    WHERE data = ?1 ORDER BY id";

@@ -1,4 +1,4 @@
-//! What can be set, and how places are filled in.
+//! Tests of what can be set, and how places are filled in.
 
 use super::*;
 
