@@ -56,7 +56,7 @@ impl Page {
         })
     }
 
-    /// How many were seen outside.
+    /// Counts those who were seen outside.
     fn safe(&self) -> i64 {
         let safe = self.people.iter().filter(|person| person.safe.is_some());
         i64::try_from(safe.count()).unwrap_or(i64::MAX)
