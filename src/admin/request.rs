@@ -312,7 +312,7 @@ impl RequestContext {
         answer::page(&page.await?)
     }
 
-    /// Makes the frame of the page.
+    /// Makes the layout of the page.
     #[must_use]
     pub fn layout(&self, title: &str, area: Option<Area>) -> Layout {
         Layout::new(self, title, area)

@@ -28,8 +28,8 @@ pub fn columns() -> String {
     COLUMNS.join(", ")
 }
 
-/// Returns the text that the index has of a text: its forms and their other spellings, with a space before and after
-/// each, so that a space and two letters find a word that begins with those.
+/// Returns the entry of a text in the index: its forms and their other spellings, with a space before and after each,
+/// so that a space and two letters find a word that begins with those.
 #[must_use]
 pub fn indexed(column: &str, text: &str) -> String {
     let words = match column {

@@ -109,7 +109,7 @@ impl Tx<'_> {
         self.group.ids.arrival(self.connection, self.now)
     }
 
-    /// The values that repeatable writes ([`super::Store::write_repeatable`]) read before this one, to be added to,
+    /// Returns what repeatable writes ([`super::Store::write_repeatable`]) read before this one, to be added to,
     /// so that each need not read it again. It is forgotten whenever another kind of write was done, here
     /// or by another process, and when a transaction was rolled back; not with a savepoint: what stands in
     /// it must do no harm whether such writes are kept or not. Other writes get an empty one. There is one

@@ -22,7 +22,7 @@ const STEPS_MIN: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(2);
 /// The pause while other processes write to the file.
 const BUSY_PAUSE: Duration = Duration::from_millis(30);
-/// The addition to it for every interaction a second that others record. A slice of ours puts all
+/// The addition to that pause for every interaction a second that others record. A slice of ours puts all
 /// pages that a server has in its cache out of date, and what it needs to read them anew is the
 /// longer the more gates wait: at 8,000 a second they have nine tenths of the time.
 const BUSY_PAUSE_PER_RATE: Duration = Duration::from_micros(20);
