@@ -1,5 +1,5 @@
-//! What a page may give back: a whole page, a part of one, a way elsewhere, a stream of events; and
-//! what every answer of the console carries.
+//! Answers of a page: a whole page, a part of one, a redirect, a stream of events; and what every answer
+//! of the console carries.
 
 pub use crate::types::text::capital;
 
@@ -80,7 +80,7 @@ pub type Flashes = HashMap<i64, Vec<Flash>>;
 /// A message above a page.
 pub struct Flash {
     pub text: String,
-    /// It says what went wrong.
+    /// Set where it says what went wrong.
     pub is_bad: bool,
 }
 

@@ -46,11 +46,11 @@ pub(super) struct Problem {
     pub destination: String,
     pub label: String,
     pub path: String,
-    /// What is wrong, and what happens next.
+    /// The trouble, and what happens next.
     pub text: String,
 }
 
-/// What people call each destination.
+/// The name of each destination.
 struct Labels(BTreeMap<i64, String>);
 
 impl Labels {

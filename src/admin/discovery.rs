@@ -35,7 +35,7 @@ struct Page {
     stream: String,
 }
 
-/// How long requests are accepted.
+/// The time for which requests are accepted.
 #[derive(Template)]
 #[template(path = "discovery/window.html")]
 struct WindowPart {

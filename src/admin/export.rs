@@ -96,7 +96,7 @@ pub fn sent(app: &App, what: What, which: Which, zone: Zone, format: Format) -> 
     answer::download(&name, content_type, body)
 }
 
-/// Where pieces go on their way to the browser.
+/// The channel of pieces on their way to the browser.
 struct Pieces(mpsc::Sender<io::Result<Bytes>>);
 
 impl Write for Pieces {

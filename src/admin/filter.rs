@@ -78,7 +78,7 @@ impl<'a> Asked<'a> {
         self.failure.get_or_insert(cause);
     }
 
-    /// What could not be read and was left out.
+    /// Tells what could not be read and was left out.
     pub fn failure(self) -> Option<String> {
         self.failure.map(|cause| answer::sentence(&cause.message))
     }

@@ -1,4 +1,4 @@
-//! What forms share: who changed meanwhile what somebody was shown, and which failures are told
+//! Code that forms share: who changed meanwhile what somebody was shown, and which failures are told
 //! beside the form.
 
 use crate::admin::prelude::*;
@@ -10,7 +10,7 @@ pub(super) fn mark(seen: &impl serde::Serialize) -> String {
     secret::hex(&secret::digest(&text)[..8])
 }
 
-/// Whether a failure is for the one who filled the form in.
+/// Returns whether a failure is for the one who filled the form in.
 pub(super) fn is_theirs(error: &Error) -> bool {
     matches!(
         error.kind,
@@ -23,7 +23,7 @@ pub(super) fn is_theirs(error: &Error) -> bool {
     )
 }
 
-/// What is to be told beside a form, where it is something that the form can be mended by.
+/// Returns the message beside a form, where it is something that the form can be mended by.
 pub(super) fn told(error: Error) -> Result<String, Error> {
     match error.kind {
         Kind::Defect | Kind::Unavailable => Err(error),

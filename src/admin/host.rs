@@ -45,7 +45,7 @@ fn is_known(sent: &str, own: &[String], public: Option<&str>) -> bool {
         || public.is_some_and(|public| public.eq_ignore_ascii_case(&name))
 }
 
-/// What this machine is called, on itself and on the LAN.
+/// Returns the names of this machine, on itself and on the LAN.
 fn own_names() -> &'static [String] {
     static NAMES: OnceLock<Vec<String>> = OnceLock::new();
     NAMES.get_or_init(|| {

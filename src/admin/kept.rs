@@ -1,4 +1,4 @@
-//! What a form made, such as a secret, until the page shows it: in memory, for the session that it is for, and
+//! Results of a form, such as a secret, until the page shows them: in memory, for the session that they are for, and
 //! never for long. Neither an address nor the file has a secret meanwhile.
 
 use crate::admin::prelude::*;
@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long something is kept.
+/// The time for which something is kept.
 const LASTS: Duration = Duration::from_mins(15);
 /// Sessions that something is kept for; the oldest goes first.
 const MOST: usize = 1000;
@@ -35,14 +35,14 @@ impl<T: Clone> Kept<T> {
         all.insert(current_user.session, (kept, Instant::now()));
     }
 
-    /// What is kept for a session.
+    /// Returns what is kept for a session.
     pub(super) fn look(&self, current_user: &CurrentUser) -> Option<T> {
         self.all()
             .get(&current_user.session)
             .map(|(kept, _)| kept.clone())
     }
 
-    /// What is kept for a session, which then is kept no more.
+    /// Takes what is kept for a session, which then is kept no more.
     pub(super) fn take(&self, current_user: &CurrentUser) -> Option<T> {
         self.all()
             .remove(&current_user.session)

@@ -1,5 +1,5 @@
-//! What every page shows around its own part: who is signed in, where one can go, what needs somebody,
-//! what was just done; and how times and numbers are written.
+//! The frame of every page: who is signed in, where one can go, what needs somebody, what was just done; and how times
+//! and numbers are written.
 
 pub use crate::types::text::{bytes, number};
 
@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 /// A part of the console, as the navigation names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Area {
-    /// What happens now.
+    /// The present state.
     Dashboard,
     /// One place and one field, for whoever checks people in.
     Desk,
@@ -25,17 +25,17 @@ pub enum Area {
     Delegates,
     /// Rooms, sessions, readers, apps, products, events.
     Devices,
-    /// What happened.
+    /// The past: check-ins and other interactions.
     Interactions,
     /// Lists that are read in.
     Import,
-    /// What was bought.
+    /// Purchases.
     Sales,
     /// Lists that were defined once.
     Reports,
-    /// What is sent to people.
+    /// Messages to people.
     Messages,
-    /// What apps show of the crew's own.
+    /// The crew's own content for apps.
     Content,
     /// Apps that ask to be let in.
     Discovery,
@@ -43,7 +43,7 @@ pub enum Area {
     Gates,
     /// UHF readers.
     Readers,
-    /// What apps are to do.
+    /// The settings of apps.
     Configuration,
     /// Clients and users.
     Access,
@@ -51,9 +51,9 @@ pub enum Area {
     Settings,
     /// Deliveries that wait or failed.
     Deliveries,
-    /// Who is told by HTTP what happens.
+    /// Receivers of events by HTTP.
     Webhooks,
-    /// Who changed what.
+    /// The log of changes and their authors.
     Audit,
     /// One's own sign-in; not in the navigation.
     Account,
@@ -62,11 +62,11 @@ pub enum Area {
 /// A group of the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// What the crew needs while people come; always open.
+    /// Pages that the crew needs while people come; always open.
     Door,
-    /// What is done before.
+    /// Preparations.
     Prepare,
-    /// What keeps the server going.
+    /// Pages that keep the server going.
     System,
 }
 
@@ -158,7 +158,7 @@ const BAR: [(Area, &str); 3] = [
     (Area::Delegates, "Attendees"),
 ];
 
-/// What the layout shows. Its methods take references, as templates give them.
+/// The content of the layout. Its methods take references, as templates give them.
 pub struct Layout {
     /// The page's title.
     pub title: String,
@@ -166,9 +166,9 @@ pub struct Layout {
     pub name: String,
     /// The area that the page belongs to.
     pub area: Option<Area>,
-    /// Who is signed in.
+    /// The user who is signed in.
     pub current_user: Option<CurrentUser>,
-    /// What was just done.
+    /// Messages on what was just done.
     pub flashes: Vec<answer::Flash>,
     /// The groups of the navigation that the user left open; none where they were never touched.
     opened: Option<String>,
@@ -202,7 +202,7 @@ impl Layout {
         }
     }
 
-    /// Where the user can go.
+    /// Returns the pages that the user can go to.
     pub fn entries(&self) -> impl Iterator<Item = &'static Entry> {
         ENTRIES.iter().filter(|entry| self.has(entry.role))
     }
@@ -251,7 +251,7 @@ impl Layout {
         Some(format!("/logo?v={}", since.0))
     }
 
-    /// When the page was made.
+    /// Returns when the page was made.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
@@ -263,7 +263,7 @@ impl Layout {
         self.zone.spoken(self.now, self.now)
     }
 
-    /// Whether the page is of this area.
+    /// Returns whether the page is of this area.
     #[must_use]
     pub fn is(&self, area: &Area) -> bool {
         self.area.as_ref() == Some(area)
@@ -303,19 +303,19 @@ impl Layout {
         self.is(&Area::Devices)
     }
 
-    /// Whether the page is of one's own sign-in.
+    /// Returns whether the page is of one's own sign-in.
     #[must_use]
     pub fn is_account(&self) -> bool {
         self.is(&Area::Account)
     }
 
-    /// Whether the user is an operator or an administrator.
+    /// Returns whether the user is an operator or an administrator.
     #[must_use]
     pub fn operates(&self) -> bool {
         self.has(Operator)
     }
 
-    /// Whether the user is an administrator.
+    /// Returns whether the user is an administrator.
     #[must_use]
     pub fn administers(&self) -> bool {
         self.has(Administrator)
@@ -327,7 +327,7 @@ impl Layout {
             .is_some_and(|current_user| current_user.role >= role)
     }
 
-    /// What every form carries.
+    /// Returns the token that every form carries.
     #[must_use]
     pub fn csrf(&self) -> &str {
         self.current_user

@@ -22,7 +22,7 @@ use tokio::sync::watch;
 pub const TICK: Duration = Duration::from_millis(500);
 /// The longest: refusals, batteries and times are not in the change feed.
 const QUIET: Duration = Duration::from_secs(1);
-/// How often who has come is looked at while nobody asks.
+/// The time between two looks at who has come while nobody asks.
 const FOLLOW_EVERY: Duration = Duration::from_secs(10);
 /// Minutes that check-ins are counted for.
 pub const MINUTES: usize = 60;
@@ -116,7 +116,7 @@ impl Live {
             .collect()
     }
 
-    /// How many of how many have come by now.
+    /// Returns how many of how many have come by now.
     pub(super) fn arrived(&self, connection: &Connection, now: Timestamp) -> Result<Arrived> {
         self.arrivals
             .follow(connection, self.app.settings().day(now))?;
@@ -133,7 +133,7 @@ impl Live {
         }
     }
 
-    /// What was checked in before this start.
+    /// Reads the check-ins before this start.
     async fn backfill(&self) {
         let found = self.app.store.read(|connection| {
             let since = Timestamp::now().0 - MINUTE_MS * i64::try_from(MINUTES).unwrap_or_default();
@@ -151,14 +151,14 @@ impl Live {
     }
 }
 
-/// What a stream waits for. It ends with the session that it was opened in.
+/// The beats that a stream waits for. It ends with the session that it was opened in.
 pub struct Beats {
     beats: watch::Receiver<Option<u64>>,
     console: Arc<Console>,
     viewer: Viewer,
 }
 
-/// Who looks at a stream.
+/// The viewer of a stream.
 pub(super) enum Viewer {
     User(CurrentUser),
     /// A screen with the link of the wall display, which has this hash.
@@ -228,7 +228,7 @@ impl<T> Default for Shared<T> {
 }
 
 impl<T> Shared<T> {
-    /// What was made for this beat already.
+    /// Returns what was made for this beat already.
     pub fn get(&self, beat: u64) -> Option<Arc<T>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.1.clone().filter(|_| kept.0 == beat)

@@ -82,7 +82,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-/// How the console may be reached.
+/// The ways in which the console may be reached.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reach {
     /// The server speaks TLS itself.
@@ -93,14 +93,14 @@ pub struct Reach {
     pub lan: bool,
 }
 
-/// What every page is given beside its request.
+/// The state that every page is given beside its request.
 pub struct Console {
     app: App,
-    /// How it may be reached.
+    /// The ways in which it may be reached.
     pub reach: Reach,
     /// The first administrator's way in.
     pub setup: Setup,
-    /// What happens, as it happens.
+    /// The stream of what happens.
     pub live: Live,
     /// Apps that ask to be let in.
     pub discovery: Arc<Discovery>,

@@ -1,4 +1,4 @@
-//! What nearly every page of the console uses.
+//! Names that nearly every page of the console uses.
 
 pub(super) use super::{
     Area, CurrentUser, Fields, Layout, RequestContext, Route, answer,

@@ -1,5 +1,4 @@
-//! What a page is given: the request, who made it, and what it says, with the few ways of reading
-//! it that pages need.
+//! The request of a page: who made it, and what it says, with the few ways of reading it that pages need.
 
 use super::{
     Console,
@@ -36,11 +35,11 @@ pub struct CurrentUser {
     pub user: UserId,
     /// The user's e-mail address.
     pub email: String,
-    /// What the user may do.
+    /// The rank of the user.
     pub role: ConsoleRole,
     /// The session.
     pub session: i64,
-    /// What every form of this session carries.
+    /// The token that every form of this session carries.
     pub csrf: String,
 }
 
@@ -48,13 +47,13 @@ pub struct CurrentUser {
 pub struct RequestContext {
     /// The console.
     pub console: Arc<Console>,
-    /// Who is signed in; always somebody where the route names a role.
+    /// The user who is signed in; always there where the route names a role.
     pub current_user: Option<CurrentUser>,
     /// The proof of a screen that the link of the wall display opened.
     pub(super) screen: Option<Digest>,
     /// The query string.
     pub query: Fields,
-    /// What the form says.
+    /// The fields of the form.
     pub form: Fields,
     request: Request,
     body: Option<Body>,
@@ -187,7 +186,7 @@ impl RequestContext {
         ClientAddress::of(&self.request)
     }
 
-    /// Whether the caller sits at this machine: the connection comes from it, and no trusted proxy
+    /// Returns whether the caller sits at this machine: the connection comes from it, and no trusted proxy
     /// names another address.
     pub(super) fn is_local(&self) -> bool {
         let peer = self.request.remote_addr().as_socket_addr();
@@ -198,13 +197,13 @@ impl RequestContext {
         local_peer && (self.address().is_loopback() || behind_tls)
     }
 
-    /// Whether htmx asks for a part of a page.
+    /// Returns whether htmx asks for a part of a page.
     #[must_use]
     pub fn is_part(&self) -> bool {
         self.header("hx-request").is_some()
     }
 
-    /// Who is signed in.
+    /// Returns the user who is signed in.
     ///
     /// # Errors
     /// [`Kind::Forbidden`] where the route lets everybody in and nobody is.
@@ -313,13 +312,13 @@ impl RequestContext {
         answer::page(&page.await?)
     }
 
-    /// What the page shows around its own part.
+    /// Makes the layout of the page.
     #[must_use]
     pub fn layout(&self, title: &str, area: Option<Area>) -> Layout {
         Layout::new(self, title, area)
     }
 
-    /// What a stream of this visit waits for.
+    /// Returns the beats that a stream of this visit waits for.
     pub fn beats(&self) -> Result<Beats> {
         let viewer = match self.screen {
             Some(hash) => Viewer::Screen(hash),
@@ -374,7 +373,7 @@ impl Fields {
         Some(self.text(name)).filter(|text| !text.is_empty())
     }
 
-    /// Whether a box is ticked.
+    /// Returns whether a box is ticked.
     #[must_use]
     pub fn ticked(&self, name: &str) -> bool {
         self.sent(name).is_some()

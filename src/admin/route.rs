@@ -15,14 +15,14 @@ use poem::{
 };
 use std::{future::Future, panic::AssertUnwindSafe, sync::Arc};
 
-/// Who may go somewhere.
+/// The people who may go somewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Everybody who reaches the console.
     Anyone,
-    /// Who is signed in with this role or a higher one.
+    /// Users who are signed in with this role or a higher one.
     Role(ConsoleRole),
-    /// Who is signed in, and screens that the link of the wall display opened.
+    /// Users who are signed in, and screens that the link of the wall display opened.
     Wall,
 }
 
@@ -30,7 +30,7 @@ pub enum Access {
 pub type Handler =
     Arc<dyn Fn(RequestContext) -> BoxFuture<'static, Result<Response>> + Send + Sync + 'static>;
 
-/// What a handler comes to.
+/// The future of a handler's response.
 pub trait Answer: Future<Output = Result<Response>> + Send + 'static {}
 
 impl<F: Future<Output = Result<Response>> + Send + 'static> Answer for F {}
@@ -42,7 +42,7 @@ pub struct Route {
     pub method: Method,
     /// The path, `:name` for a parameter.
     pub path: &'static str,
-    /// Who may go there.
+    /// The people who may go there.
     pub access: Access,
     handler: Handler,
 }
@@ -162,7 +162,7 @@ impl IntoIterator for Routes {
     }
 }
 
-/// What a button sends.
+/// The content of a button's request.
 pub struct Action {
     /// The id in the path; 0 where the path has none.
     pub id: i64,
@@ -185,7 +185,7 @@ impl Action {
     }
 }
 
-/// What to say after a button was pressed, and on which page.
+/// The message after a button was pressed, and the page that shows it.
 pub struct Done {
     message: String,
     path: String,
@@ -310,7 +310,7 @@ fn reachable(request: &RequestContext) -> Result<()> {
     ))
 }
 
-/// Whether a browser says, by its headers, that another site made it send something.
+/// Returns whether a browser says, by its headers, that another site made it send something.
 pub fn from_elsewhere<'a>(header: impl Fn(&str) -> Option<&'a str>) -> bool {
     match header("sec-fetch-site") {
         Some(site) => !matches!(site, "same-origin" | "none"),

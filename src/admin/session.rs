@@ -1,4 +1,4 @@
-//! Who is signed in: a cookie with a random value, whose SHA-256 stands in the file, so that a
+//! The session of a user who is signed in: a cookie with a random value, whose SHA-256 stands in the file, so that a
 //! session can be listed and ended from anywhere and ends at once.
 
 use crate::admin::prelude::*;
@@ -10,9 +10,9 @@ use crate::{
 use poem::http::HeaderValue;
 use std::path::Path;
 
-/// What the cookie's name begins with; the rest is the instance's, see [`cookie_name`].
+/// The beginning of the cookie's name; the rest is the instance's, see [`cookie_name`].
 const COOKIE: &str = "gatepost_console";
-/// That a session is used is written down once in so long.
+/// The time in which the use of a session is written down once.
 const SEEN_EVERY_MS: i64 = 60 * 1000;
 
 /// The visitor, where the request has the cookie of a session that goes on.

@@ -1,4 +1,4 @@
-//! What stands around every page: whether gates have contact, what needs somebody, and which day of the
+//! The state shown around every page: whether gates have contact, what needs somebody, and which day of the
 //! event it is. Pages ask for it again and again, which counts as no use of the session.
 
 use super::Console;

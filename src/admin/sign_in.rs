@@ -42,7 +42,7 @@ impl Page {
     }
 }
 
-/// Where to go after sign-in: within the console only.
+/// Returns the path to go to after sign-in: within the console only.
 fn next(fields: &Fields) -> &str {
     let wanted = fields.text("next");
     let ours =
@@ -153,7 +153,7 @@ pub(super) async fn opened(
     session::set_cookie(cookie, Some(&token), secure(request))
 }
 
-/// Whether the browser came by TLS, to us or to what stands in front.
+/// Returns whether the browser came by TLS, to us or to what stands in front.
 fn secure(request: &RequestContext) -> bool {
     let console = &request.console;
     let public = console.public_url().unwrap_or_default();

@@ -59,10 +59,10 @@ Examples:
     },
 }
 
-/// What a new client is to be.
+/// The new client.
 #[derive(Debug, Args)]
 pub struct AddClient {
-    /// What people call it, such as "Gate B"
+    /// The name that people give it, such as "Gate B"
     name: String,
     /// Give it the roles of a gate app: interaction-write, delegate-read and device-read
     #[arg(long)]

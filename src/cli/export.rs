@@ -38,10 +38,10 @@ It runs beside `serve`. Records name each other by their codes; to take everythi
 file, import devices first, then delegates, then interactions. Transactions are for the books: they
 take no --search, and are not imported again.")]
 pub struct Args {
-    /// What to export; all: a folder with a file each.
+    /// The list to export; all: a folder with a file each.
     #[arg(value_name = "WHAT", value_parser = PossibleValuesParser::new(CHOICES))]
     what: String,
-    /// How it is written; by default as the end of --output says, otherwise csv.
+    /// The format; by default as the end of --output says, otherwise csv.
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// Only what a search finds: the JSON expression that lists take, see the handbook.

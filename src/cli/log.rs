@@ -12,14 +12,14 @@ use tracing_subscriber::{EnvFilter, util::SubscriberInitExt};
 /// Lines that wait to be written at the most.
 const WAITING_MAX_LINES: usize = 16_384;
 
-/// How the log is written.
+/// Options of the log.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Log")]
 pub struct Log {
     /// Text for people, or JSON, an object a line, for programs.
     #[arg(long, value_enum, default_value = "text")]
     log_format: Format,
-    /// How much is logged: error, warn, info, debug or trace, or directives such as
+    /// The most detailed level to log: error, warn, info, debug or trace, or directives such as
     /// `info,gatepost::db=debug`.
     #[arg(
         long,
@@ -34,7 +34,7 @@ pub struct Log {
     access_log: bool,
 }
 
-/// How a line looks.
+/// The format of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     Text,
@@ -61,7 +61,7 @@ pub fn start(args: &Log) -> Result<WorkerGuard> {
     Ok(guard)
 }
 
-/// What is logged. A single level is that of Gatepost; of the libraries only warnings are logged then.
+/// Makes the filter. A single level is that of Gatepost; of the libraries only warnings are logged then.
 fn filter(level: &str, access_log: bool) -> Result<EnvFilter> {
     let single = level.parse::<tracing::level_filters::LevelFilter>().is_ok();
     let directives = if single {

@@ -79,7 +79,7 @@ enum Command {
 }
 
 impl Command {
-    /// Whether it uses the file and does not report losses by itself.
+    /// Returns whether it uses the file and does not report losses by itself.
     fn uses_file(&self) -> bool {
         matches!(
             self,

@@ -3,12 +3,12 @@
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{io::IsTerminal, time::Duration};
 
-/// How often the elapsed time is drawn anew while a step takes long.
+/// The time after which the elapsed time is drawn anew while a step takes long.
 const TICK: Duration = Duration::from_millis(200);
 
 pub(super) struct Progress {
     bar: ProgressBar,
-    /// Whether steps are printed as lines, because there is no terminal to draw on.
+    /// Set where steps are printed as lines, because there is no terminal to draw on.
     lines: bool,
 }
 
@@ -67,7 +67,7 @@ impl Progress {
     }
 }
 
-/// What a line looks like: a message alone, with the time that passed, and a bar.
+/// Templates of a line: a message alone, with the time that passed, and a bar.
 const MESSAGE: &str = "{msg}";
 const TIMED: &str = "{msg} ({elapsed})";
 const BAR: &str = "[{bar:30}] {pos} of {len} rows, {msg}";

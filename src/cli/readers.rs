@@ -78,7 +78,7 @@ pub enum Command {
     /// uhfId, where it has some; otherwise E7E7 and a number.
     #[command(after_help = "Example:\n  gatepost readers simulate --readers 3 --people 50")]
     Simulate {
-        /// Where the first reader listens
+        /// The address on which the first reader listens
         #[arg(long, default_value = "127.0.0.1:5084", value_name = "ADDRESS")]
         listen: SocketAddr,
         #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
@@ -179,7 +179,7 @@ fn list(db: &Path, json: bool) -> Result<()> {
     Ok(())
 }
 
-/// How long a reader may take until it is connected.
+/// The time that a reader may take until it is connected.
 const CONNECT_MAX: Duration = Duration::from_secs(30);
 
 /// Connects, and hands over what happens in some seconds from then on. Where the first try fails, that is all.

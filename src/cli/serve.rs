@@ -23,9 +23,9 @@ use std::{
 };
 use tokio::net::TcpListener;
 
-/// How long the end waits for reads that nobody waits for any more.
+/// The time that the end waits for reads that nobody waits for any more.
 const READS_MAX: Duration = Duration::from_secs(1);
-/// How long it waits for threads that still have the file open.
+/// The time that it waits for threads that still have the file open.
 const CLOSE_MAX: Duration = Duration::from_secs(2);
 
 /// Start the server; makes the file when there is none, and brings an older one up to date.
@@ -34,7 +34,7 @@ const CLOSE_MAX: Duration = Duration::from_secs(2);
     after_help = "Examples:\n  gatepost serve --listen 0.0.0.0:8080 --public-url https://gate.example.org\n  gatepost serve --listen 0.0.0.0:443 --tls-cert fullchain.pem --tls-key privkey.pem\n  gatepost serve --tls-self-signed --log-format json --access-log\n\nSIGTERM or Ctrl-C ends it: what was accepted is answered first; Ctrl-C again ends it at once. /health/live, /health/ready and\n/metrics tell how it is."
 )]
 pub struct Args {
-    /// Where to listen.
+    /// The address to listen on.
     #[arg(long, default_value = "0.0.0.0:8080", value_name = "ADDRESS")]
     listen: SocketAddr,
     /// The address that clients reach the server by; from the request's Host without it.
@@ -43,7 +43,7 @@ pub struct Args {
     /// Do not announce the server on the LAN (as `_gatepost._tcp`, by DNS-SD).
     #[arg(long)]
     no_mdns: bool,
-    /// What an acknowledged write survives: power loss (full), or only the end of the process.
+    /// The failures that an acknowledged write survives: power loss (full), or only the end of the process.
     #[arg(long, value_enum, default_value = "full")]
     durability: Durability,
     /// Serve HTTPS with this certificate chain (PEM); read anew whenever it changes.
@@ -132,7 +132,7 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     outcome
 }
 
-/// What an administrator must know of the log that the last run left: that it was damaged, and what of it was taken.
+/// Tells what an administrator must know of the last run's log: that it was damaged, and what of it was taken.
 fn notices(db: &Path, lock: &ServeLock) -> Result<Vec<String>> {
     let mut notices = Vec::new();
     if let Some(salvaged) = salvage::salvage(db, lock, Timestamp::now())? {
@@ -167,7 +167,7 @@ fn keep(store: &Store, mut notices: Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Why nothing can be served at an address.
+/// The error for an address at which nothing can be served.
 fn unusable(listen: SocketAddr, cause: &std::io::Error) -> Error {
     let advice = match cause.kind() {
         std::io::ErrorKind::AddrInUse => {

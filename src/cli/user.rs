@@ -51,7 +51,7 @@ Examples:
     },
 }
 
-/// What a new user is to be.
+/// The new user.
 #[derive(Debug, Args)]
 pub struct AddUser {
     /// The user's e-mail address
@@ -76,7 +76,7 @@ pub struct AddUser {
     delegate: Option<DelegateSelector>,
 }
 
-/// What is to change of a user.
+/// The changes to a user.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("change").required(true).multiple(true))]

@@ -36,9 +36,9 @@ const REST_PAGES: i64 = 1_024;
 
 /// For how long emptying the log is tried: what still looks at an older state then has come to stay.
 const EMPTY_MAX: Duration = Duration::from_mins(10);
-/// How long it rests between two tries.
+/// The rest between two tries.
 const EMPTY_AGAIN: Duration = Duration::from_millis(100);
-/// How long one try may wait, and the writer with it (contract §10: 50 ms at most).
+/// The time that one try may wait, and the writer with it (contract §10: 50 ms at most).
 const EMPTY_WAIT_MAX_MS: i32 = 20;
 
 thread_local! {
@@ -56,7 +56,7 @@ struct Shared {
     wake: Condvar,
 }
 
-/// What the thread is to do.
+/// The work that the thread is asked for.
 #[derive(Default)]
 struct Asked {
     pass: bool,
@@ -147,7 +147,7 @@ impl Checkpointer {
         })
     }
 
-    /// What empties the log.
+    /// Returns the handle that empties the log.
     pub fn wiper(&self) -> Wiper {
         Wiper(Arc::clone(&self.shared))
     }

@@ -8,7 +8,7 @@ use crate::types::{
 use rusqlite::{Connection, config::DbConfig, functions::FunctionFlags};
 use std::time::Duration;
 
-/// How often a lock of another process is asked for, and how many times: for 5 s.
+/// The interval at which a lock of another process is asked for, and the number of times: for 5 s.
 const BUSY_ASK: Duration = Duration::from_micros(500);
 const BUSY_MAX: i32 = 10_000;
 
@@ -76,7 +76,7 @@ fn keep_plans(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Whether the file keeps a write-ahead log.
+/// Returns whether the file keeps a write-ahead log.
 pub fn keeps_log(connection: &Connection) -> Result<bool> {
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     Ok(mode == "wal")
@@ -119,7 +119,7 @@ pub fn prepare_writer(connection: &Connection, durability: Durability) -> Result
     Ok(())
 }
 
-/// How many steps of SQLite's machine some work takes: what it costs, on whatever machine.
+/// Counts the steps of SQLite's machine that some work takes: its cost, on whatever machine.
 ///
 /// # Panics
 /// When SQLite cannot count them.

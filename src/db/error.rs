@@ -1,4 +1,4 @@
-//! What SQLite reports, in the domain's words.
+//! Errors of SQLite in the domain's words.
 
 use crate::types::error::{Error, Kind};
 use rusqlite::ErrorCode;
@@ -36,7 +36,7 @@ fn is_of_virtual_table(cause: &rusqlite::Error) -> bool {
     code == Some(rusqlite::ffi::SQLITE_CORRUPT_VTAB)
 }
 
-/// Whether SQLite came upon damage of the database file.
+/// Returns whether SQLite came upon damage of the database file.
 pub fn is_damage(cause: &Error) -> bool {
     cause.message.ends_with(DAMAGED)
 }

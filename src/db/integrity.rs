@@ -16,12 +16,12 @@ use std::{
 
 /// Lines of one table that are kept.
 const LINES_MAX: usize = 5;
-/// How much the log may grow while a table is read: it cannot be started over meanwhile.
+/// The most that the log may grow while a table is read: it cannot be started over meanwhile.
 const LOG_MAX_BYTES: u64 = 64 << 20;
-/// How long the end of the server waits for a check to stop.
+/// The time that the end of the server waits for a check to stop.
 const END_MAX: Duration = Duration::from_secs(2);
 
-/// What the last check found.
+/// The result of the last check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Condition {
     /// No check was finished since the start.
@@ -53,7 +53,7 @@ impl Integrity {
         }
     }
 
-    /// What the last check found.
+    /// Returns the result of the last check.
     pub fn condition(&self) -> Condition {
         let condition = self.condition.lock();
         condition.unwrap_or_else(PoisonError::into_inner).clone()
@@ -201,7 +201,7 @@ fn is_interrupt(cause: &rusqlite::Error) -> bool {
     cause.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)
 }
 
-/// Whether a page could not even be read as one.
+/// Returns whether a page could not even be read as one.
 fn is_damage(cause: &rusqlite::Error) -> bool {
     matches!(
         cause.sqlite_error_code(),
@@ -216,14 +216,14 @@ pub struct Missing {
     pub table: String,
     /// The table in which they are missing.
     pub of: String,
-    /// How many references these are.
+    /// The number of these references.
     pub count: i64,
     /// The first row that has one; `None` in a table whose rows have no number.
     pub first: Option<i64>,
 }
 
-/// What is missing in a file: of foreign keys, and of who and what takes part in interactions, which
-/// `schema.sql` keeps otherwise. It looks at every row.
+/// Finds the references of a file to records that are missing: foreign keys, and the delegates and devices of
+/// interactions, which `schema.sql` keeps otherwise. Looks at every row.
 pub fn missing(connection: &Connection) -> Result<Vec<Missing>> {
     let mut references = vec![
         "SELECT \"table\", parent AS of, rowid AS \"row\" FROM pragma_foreign_key_check".to_owned(),

@@ -35,11 +35,11 @@ pub enum Priority {
     Background,
     /// Next, and with nobody else: it reads this other database file as [`ATTACHED`].
     ExclusiveWith(PathBuf),
-    /// As that, without another file; with the log emptied before, unless somebody reads an old state.
+    /// Alone as well, without another file; with the log emptied before, unless somebody reads an old state.
     Exclusive,
 }
 
-/// How a job is kept from leaving half its work behind when it fails.
+/// The protection from half of a job's work being left behind when it fails.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SavepointMode {
     /// The transaction is undone.
@@ -47,12 +47,11 @@ pub enum SavepointMode {
     Savepoint,
 }
 
-/// What a job does, and whether it can be done again after it was undone.
+/// The work of a job, and whether it can be done again after it was undone.
 pub trait Work<T>: Send {
-    /// Whether it can.
+    /// True if it can be done again after it was undone.
     const REPEATABLE: bool;
 
-    /// Does it.
     fn run(&mut self, tx: &Tx<'_>) -> Result<T>;
 }
 
@@ -99,24 +98,24 @@ pub trait Job: Send {
     fn answer(self: Box<Self>, lost: Option<&Error>);
 }
 
-/// Why a job failed.
+/// The reason why a job failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobFailure {
-    /// What was asked for cannot be done.
+    /// The request cannot be met.
     Refused,
     Defect,
     /// The database file is damaged.
     Damage,
 }
 
-/// How long a job waits for the writer.
+/// The time that a job waits for the writer.
 const QUEUED_MAX: Duration = Duration::from_secs(10);
 
 fn waited_too_long() -> Error {
     Error::unavailable("it waited too long for the writer")
 }
 
-/// When a job has waited too long. Either the writer takes it up before, or the clock refuses it, even
+/// The moment when a job has waited too long. Either the writer takes it up before, or the clock refuses it, even
 /// while the writer is busy: never both.
 #[derive(Clone)]
 struct Deadline {
@@ -132,13 +131,13 @@ impl Deadline {
         }
     }
 
-    /// Whether nobody settled it before.
+    /// Claims the job; returns whether nobody had claimed it before.
     fn settle(&self) -> bool {
         !self.settled.swap(true, Ordering::AcqRel)
     }
 }
 
-/// What gets the outcome of a job.
+/// The receiver of a job's outcome.
 pub struct Outcome<T> {
     receiver: oneshot::Receiver<Result<T>>,
     deadline: Deadline,
@@ -237,9 +236,9 @@ impl<T: Send, W: Work<T>> Job for JobOf<T, W> {
     }
 }
 
-/// How long a write waits for such work.
+/// The time that a write waits for such work.
 const WAIT_MAX: Duration = Duration::from_secs(5);
-/// How many writes may have it done at once: the processor is for gates.
+/// The number of writes that may have it done at once: the processor is for gates.
 const AT_ONCE_MAX: usize = 2;
 
 static AT_ONCE: Semaphore = Semaphore::const_new(AT_ONCE_MAX);
@@ -247,7 +246,7 @@ static AT_ONCE: Semaphore = Semaphore::const_new(AT_ONCE_MAX);
 /// Work that a write needs done before it is tried again.
 pub type Prerequisite = Box<dyn FnOnce() + Send>;
 
-/// Where a transaction may have such work done.
+/// The place where a transaction may have such work done.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'a> {
     /// Right there: nobody waits for that transaction.
@@ -258,7 +257,7 @@ pub(super) enum Place<'a> {
     After(&'a RefCell<Vec<Prerequisite>>),
 }
 
-/// What an attempt needs before the next one.
+/// The work that an attempt needs done before the next one.
 #[derive(Clone, Default)]
 pub(super) struct Needs(Arc<Mutex<Vec<Prerequisite>>>);
 
@@ -275,18 +274,18 @@ impl Needs {
         Err(not_yet())
     }
 
-    /// Whether something was put off.
+    /// Takes the work that was put off.
     pub fn take(&self) -> Vec<Prerequisite> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Why a write fails whose prerequisites are not done.
+/// The error of a write whose prerequisites are not done.
 pub(super) fn not_yet() -> Error {
     Error::unavailable("its data could not be validated beside the writer")
 }
 
-/// When a write that begins now has waited too long.
+/// The moment at which a write that begins now has waited too long.
 pub(super) fn deadline() -> Instant {
     Instant::now() + WAIT_MAX
 }

@@ -22,7 +22,7 @@ pub(super) struct Log {
     last: Mutex<Last>,
 }
 
-/// What the last look found.
+/// The findings of the last look.
 #[derive(Debug, Default)]
 struct Last {
     index: Option<Index>,
@@ -69,7 +69,7 @@ impl Index {
         self.copied.into()..self.frames()
     }
 
-    /// Whether the database file has all that the log has.
+    /// Returns whether the database file has all that the log has.
     pub fn is_copied(&self) -> bool {
         self.frames() == u64::from(self.copied)
     }
@@ -79,7 +79,7 @@ impl Index {
         self.page_bytes() == 0
     }
 
-    /// How long the database file is once all of the log is copied into it; without bounds while the
+    /// Returns the length of the database file once all of the log is copied into it; without bounds while the
     /// index knows none.
     fn database_bytes(&self) -> u64 {
         if self.is_fresh() {
@@ -96,7 +96,7 @@ impl Index {
         wal::FRAME_HEADER_BYTES as u64 + self.page_bytes()
     }
 
-    /// Where the index names the pages of the last frames, and in how many bytes: some of those that are in one
+    /// Returns where the index names the pages of the last frames, and in how many bytes: some of those that are in one
     /// part of it.
     fn pages_at(&self) -> (u64, usize) {
         const PART: u64 = 32_768;
@@ -114,7 +114,7 @@ impl Index {
         )
     }
 
-    /// Where a frame begins, counted from 0.
+    /// Returns where a frame begins, counted from 0.
     fn frame_at(&self, frame: u64) -> u64 {
         wal::HEADER_BYTES as u64 + frame * self.frame_bytes()
     }
@@ -131,7 +131,7 @@ impl Log {
         })
     }
 
-    /// What a page takes in the log; 0 before anything was written to it.
+    /// Returns the bytes that a page takes in the log; 0 before anything was written to it.
     fn frame_bytes(&self) -> u64 {
         if let Some(bytes) = self.frame_bytes.get() {
             return *bytes;
@@ -169,7 +169,7 @@ impl Log {
         Ok(pages)
     }
 
-    /// Whether it is shorter than so many pages take.
+    /// Returns whether it is shorter than so many pages take.
     pub fn may_be_cut(&self, pages: u64) -> bool {
         let length = self.log.metadata().map_or(0, |found| found.len());
         length < pages * self.frame_bytes()
@@ -200,8 +200,8 @@ impl Log {
         Ok((self.index().as_ref() == Some(known)).then_some(cut))
     }
 
-    /// Whether the index has all that it had at the last look, unless the log was begun anew. Somebody may put an older
-    /// one in its place; a commit at that moment has its header right again, but not the pages.
+    /// Returns whether the index has all that it had at the last look, unless the log was begun anew. Somebody may put
+    /// an older one in its place; a commit at that moment has its header right again, but not the pages.
     fn is_index_newer(&self, known: &Index, last: &Last) -> io::Result<bool> {
         match last
             .index
@@ -222,7 +222,7 @@ impl Log {
         Ok(pages)
     }
 
-    /// Whether the log has all that the index knows. A log that was cut and written to again is long
+    /// Returns whether the log has all that the index knows. A log that was cut and written to again is long
     /// enough, but has a hole where it began, or where it ended at the last look.
     fn is_whole(&self, known: &Index, last: Option<&Index>, length: u64) -> io::Result<bool> {
         let has_salts = |at: u64| {

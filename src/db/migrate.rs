@@ -63,7 +63,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0035_evacuated.sql")),
 ];
 
-/// What a fresh file holds from the start: a message that is sent by itself, and reports.
+/// The content of a fresh file: a message that is sent by itself, and reports.
 const CONTENT: &str = concat!(
     include_str!("migrations/messages.sql"),
     include_str!("migrations/reports.sql"),

@@ -56,7 +56,7 @@ pub use job::ATTACHED;
 /// Marks a SQLite file as Gatepost's (`"GATE"`).
 pub const APPLICATION_ID: i32 = 0x4741_5445;
 
-/// How much an acknowledged write survives.
+/// The failures that an acknowledged write survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Durability {
     /// Power loss and everything less.
@@ -97,7 +97,7 @@ pub struct Store {
 /// The database file, to be read as bytes.
 #[derive(Clone)]
 pub struct Source {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
     /// An open handle. It is never closed: closing one drops SQLite's locks on the file.
     pub file: &'static File,
@@ -226,13 +226,13 @@ impl Store {
         &self.path
     }
 
-    /// Whether the file had no write-ahead log before it was opened: it is a copy that was put here, or
+    /// Returns whether the file had no write-ahead log before it was opened: it is a copy that was put here, or
     /// its making was interrupted.
     pub fn was_copy(&self) -> bool {
         self.was_copy
     }
 
-    /// Whether the index for searching was damaged when it was opened; it is to be made anew before a
+    /// Returns whether the index for searching was damaged when it was opened; it is to be made anew before a
     /// delegate is written.
     pub fn lacks_index(&self) -> bool {
         self.lacks_index
@@ -244,17 +244,17 @@ impl Store {
         self.watch.lost()
     }
 
-    /// What is known of the use of the file.
+    /// Returns the record of the file's use.
     pub fn usage(&self) -> &Usage {
         &self.usage
     }
 
-    /// What checks the file while it is in use, and knows what the last check found.
+    /// Returns the check of the file in use, which knows the result of the last one.
     pub fn integrity(&self) -> &Arc<Integrity> {
         &self.integrity
     }
 
-    /// How much an acknowledged write survives.
+    /// Returns the failures that an acknowledged write survives.
     pub fn durability(&self) -> Durability {
         self.durability
     }
@@ -267,7 +267,7 @@ impl Store {
         }
     }
 
-    /// What the writer is doing.
+    /// Returns the figures of writer and readers.
     pub fn stats(&self) -> &Stats {
         self.writer.stats()
     }

@@ -30,7 +30,7 @@ pub(super) fn note(connection: &Connection, position: Position) -> Result<()> {
     counters::set(connection, CHANGE, position.change)
 }
 
-/// How file and log fit together.
+/// The relation of a file and a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Moments {
     Same,
@@ -132,7 +132,7 @@ mod tests {
             Self(kept)
         }
 
-        /// Why the file of this moment is refused with the log of another; nothing where it is not.
+        /// Returns why the file of this moment is refused with the log of another; nothing where it is not.
         fn with_log_of(&self, other: &Self) -> String {
             let folder = tempfile::tempdir().unwrap();
             let mixed = folder.path().join("mixed.db");

@@ -1,4 +1,4 @@
-//! What three pages of a database file tell about which file it is and how far, read as bytes beside SQLite
+//! The contents of three pages of a database file that tell which file it is and how far, read as bytes beside SQLite
 //! (<https://www.sqlite.org/fileformat2.html>).
 
 use super::usage::{FILE, Position};
@@ -34,7 +34,7 @@ impl Roots {
 pub struct OnDisk {
     application: u32,
     bytes: usize,
-    /// What the header says of a log.
+    /// The header's bytes about a log.
     log: [u8; 2],
     /// Grows whenever the first page is written.
     changes: u32,
@@ -80,7 +80,8 @@ impl<T: Copy> Content<T> {
         }
     }
 
-    /// Whether a page with the content `before` can have become this one, if `follows` says so of the two contents.
+    /// Returns whether a page with the content `before` can have become this one, if `follows` says so of both
+    /// contents.
     fn may_follow(self, before: Self, follows: impl FnOnce(T, T) -> bool) -> bool {
         match (self, before) {
             (Self::Known(now), Self::Known(before)) => follows(now, before),
@@ -116,7 +117,7 @@ impl OnDisk {
         })
     }
 
-    /// How far the file is, where it says.
+    /// Returns how far the file is, where it says.
     pub fn position(&self) -> Option<Position> {
         self.sequences.known()
     }
@@ -126,12 +127,12 @@ impl OnDisk {
         self.number.known()
     }
 
-    /// Whether the file is as far as that; yes where it does not say.
+    /// Returns whether the file is as far as that; true where it does not say.
     pub fn has(&self, position: Position) -> bool {
         self.position().is_none_or(|found| found.reaches(position))
     }
 
-    /// Whether a file that was as `before` can have become this one by being written to.
+    /// Returns whether a file that was as `before` can have become this one by being written to.
     pub fn may_follow(&self, before: &Self) -> bool {
         (self.application, self.bytes, self.log) == (before.application, before.bytes, before.log)
             && self.changes >= before.changes
@@ -151,7 +152,7 @@ fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(number.try_into().ok()?))
 }
 
-/// What the first byte of a page may be that is part of a table or an index.
+/// The values of the first byte of a page that is part of a table or an index.
 const PAGE_TYPES: [u8; 4] = [REFERRING, 5, ROWS, LEAF];
 /// A page of an index, or of a table without row ids, that refers to others.
 const REFERRING: u8 = 2;
@@ -162,7 +163,7 @@ const LEAF: u8 = 13;
 const CELLS_AT: usize = 3;
 const POINTERS_AT: usize = 8;
 
-/// What the leaf of `sqlite_sequence` says.
+/// Reads the position from the leaf of `sqlite_sequence`.
 fn sequences(page: &[u8]) -> Option<Position> {
     if *page.first()? != LEAF {
         return None;

@@ -16,10 +16,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long the look at a file's pages may take; `check` looks at all of them.
+/// The time that the look at a file's pages may take; `check` looks at all of them.
 const LOOK_MAX: Duration = Duration::from_millis(300);
 
-/// What stands at the path of a database file.
+/// The state of the path of a database file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// Nothing: a fresh one is made.
@@ -133,7 +133,7 @@ pub fn make_private(path: &Path) -> Result<()> {
         .map_err(|cause| refused(format!("{}: {cause}", path.display())))
 }
 
-/// How many pages the file had before a change without a log that was cut off; `None` where there
+/// Returns how many pages the file had before a change without a log that was cut off; `None` where there
 /// was no such change. A Gatepost file is changed so only while it is made.
 pub(super) fn interrupted(path: &Path) -> Option<u32> {
     let mut header = [0; 28];
@@ -188,7 +188,7 @@ pub(super) fn damaged(path: &Path, cause: &dyn std::fmt::Display) -> Error {
 const FOREIGN: &str = "a SQLite file of another application";
 const NEWER: &str = "use a newer gatepost";
 
-/// Whether [`look`] failed for a file that is sound, but another program's or a newer one's.
+/// Returns whether [`look`] failed for a file that is sound, but another program's or a newer one's.
 pub fn is_of_another(cause: &Error) -> bool {
     cause.message.contains(FOREIGN) || cause.message.contains(NEWER)
 }
@@ -282,7 +282,7 @@ fn look_inside(path: &Path, connection: &Connection, version: i64) -> Result<Fou
     }
 }
 
-/// Whether a line of SQLite's own check is about what the index for searching says, and not about a
+/// Returns whether a line of SQLite's own check is about the content of the index for searching, and not about a
 /// page that it stands on.
 pub fn is_of_search_index(line: &str) -> bool {
     line.contains("fts5") || line.contains("FTS5") || line.contains("inverted index")
@@ -351,20 +351,20 @@ impl ServeLock {
     }
 }
 
-/// Whether there is a file with a header.
+/// Returns whether there is a file with a header.
 pub(super) fn has_header(path: &Path) -> bool {
     matches!(read_header(path), Ok(Some(_)))
 }
 
-/// Whether the file's header promises a log: a backup that was put here by hand needs none.
+/// Returns whether the file's header promises a log: a backup that was put here by hand needs none.
 pub(super) fn needs_log(path: &Path) -> bool {
     matches!(read_header(path), Ok(Some(header)) if header[18] == LOGGED)
 }
 
-/// What SQLite's header says at byte 18 of a file that has a log.
+/// The value of byte 18 in SQLite's header of a file that has a log.
 const LOGGED: u8 = 2;
 
-/// Whether a server runs on a file.
+/// Returns whether a server runs on a file.
 pub fn is_served(path: &Path) -> bool {
     let lock = File::open(beside(path, ".lock"));
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))

@@ -1,4 +1,4 @@
-//! What becomes of a damaged write-ahead log: it is kept under another name, and a log of what is sound
+//! The repair of a damaged write-ahead log: it is kept under another name, and a log of what is sound
 //! takes its place before SQLite opens the file.
 //!
 //! Pages of later commits build on those of earlier ones, and a bad frame may not even say which page it was. So
@@ -28,7 +28,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What the name of a quarantined log has behind that of the log; the time follows.
+/// The ending that the name of a quarantined log has behind that of the log; the time follows.
 pub const QUARANTINED: &str = ".damaged-";
 
 /// Damage in a log, and what it costs.
@@ -65,10 +65,9 @@ impl std::fmt::Display for Damage {
     }
 }
 
-/// What was salvaged of a log, and where the damaged one is now.
+/// The result of salvaging a log, and the place of the damaged one.
 #[derive(Debug)]
 pub struct Salvaged {
-    /// What was wrong.
     pub damage: Damage,
     /// The damaged log.
     pub quarantined: PathBuf,
@@ -83,8 +82,8 @@ pub fn examine(database: &Path) -> Result<Option<Damage>> {
     Ok(Plan::make(database)?.map(|plan| plan.damage))
 }
 
-/// Whether the log is damaged, salvageable or not, or of another moment than the file; for whoever is alone with the
-/// file.
+/// Returns whether the log is damaged, salvageable or not, or of another moment than the file; for a caller that is
+/// alone with the file.
 pub fn is_damaged(database: &Path, _: &ServeLock) -> bool {
     !matches!(Plan::make(database), Ok(None)) || moments::refuse_other(database).is_err()
 }
@@ -106,7 +105,7 @@ pub fn salvage(database: &Path, _: &ServeLock, now: Timestamp) -> Result<Option<
     plan.map(|plan| plan.carry_out(now)).transpose()
 }
 
-/// What to keep of a damaged log.
+/// The part of a damaged log to keep.
 struct Plan {
     file: File,
     damage: Damage,
@@ -181,7 +180,7 @@ impl Plan {
         Ok(is_damaged.then_some(plan))
     }
 
-    /// Whether the file has a page from behind what is kept: with the log cut there, it would be a mixture for
+    /// Returns whether the file has a page from behind what is kept: with the log cut there, it would be a mixture for
     /// good.
     ///
     /// A page may also be again what it was before the log, such as a count that goes up and down. What looks like

@@ -28,8 +28,8 @@ pub fn columns() -> String {
     COLUMNS.join(", ")
 }
 
-/// What the index has of a text: its forms and their other spellings, with a space before and after each, so that
-/// a space and two letters find a word that begins with those.
+/// Returns the entry of a text in the index: its forms and their other spellings, with a space before and after each,
+/// so that a space and two letters find a word that begins with those.
 #[must_use]
 pub fn indexed(column: &str, text: &str) -> String {
     let words = match column {
@@ -121,7 +121,7 @@ fn current(connection: &Connection, id: i64) -> Result<Option<Vec<Option<String>
     Ok(row.optional()?)
 }
 
-/// Whether rows changed that the index does not have yet.
+/// Returns whether rows changed that the index does not have yet.
 pub fn is_behind(connection: &Connection) -> Result<bool> {
     let sql = "SELECT 1 FROM delegates_search_pending LIMIT 1";
     Ok(connection.prepare_cached(sql)?.exists([])?)

@@ -55,7 +55,7 @@ pub fn refuse(file: &File, path: &Path) -> Result<()> {
 
 const ELSEWHERE: &str = "is served under another path";
 
-/// Whether a file was refused because it is served under another path.
+/// Returns whether a file was refused because it is served under another path.
 pub fn is_refusal(cause: &Error) -> bool {
     cause.message.contains(ELSEWHERE)
 }

@@ -1,4 +1,4 @@
-//! What the writer and the readers are doing, counted for whoever looks after the server.
+//! Figures of the writer and the readers, for whoever looks after the server.
 
 use crate::types::observe::{DURATIONS, Histogram};
 use std::{
@@ -25,7 +25,7 @@ pub struct Stats {
     damage_now: AtomicBool,
     damage: AtomicBool,
     check_ins: AtomicU64,
-    /// How long the last slice of bulk work held the writer, in microseconds.
+    /// The time that the last slice of bulk work held the writer, in microseconds.
     slice_us: AtomicU64,
     /// Milliseconds from `opened` to when the writer last showed that it runs.
     beat_ms: AtomicU64,
@@ -76,7 +76,7 @@ impl Stats {
         &self.groups
     }
 
-    /// How long each commit took, its fsync included.
+    /// The durations of commits, fsync included.
     pub fn commits(&self) -> &Histogram {
         &self.commits
     }
@@ -86,18 +86,18 @@ impl Stats {
         self.groups_lost.load(Relaxed)
     }
 
-    /// How long ago the file last refused a group; `None` when it has taken one since.
+    /// Returns how long ago the file last refused a group; `None` when it has taken one since.
     pub fn refusing_since(&self) -> Option<Duration> {
         let lost_at = self.lost_at.lock().unwrap_or_else(PoisonError::into_inner);
         lost_at.map(|at| at.elapsed())
     }
 
-    /// Whether SQLite came upon damage of the file, and nothing was committed since.
+    /// Returns whether SQLite came upon damage of the file, and nothing was committed since.
     pub fn refuses_for_damage(&self) -> bool {
         self.damage_now.load(Relaxed)
     }
 
-    /// Whether SQLite ever came upon damage of the file.
+    /// Returns whether SQLite ever came upon damage of the file.
     pub fn has_damage(&self) -> bool {
         self.damage.load(Relaxed)
     }
@@ -117,7 +117,7 @@ impl Stats {
         self.check_ins.load(Relaxed)
     }
 
-    /// How long the last slice of bulk work held the writer, its commit included.
+    /// The time that the last slice of bulk work held the writer, its commit included.
     pub fn last_slice(&self) -> Duration {
         Duration::from_micros(self.slice_us.load(Relaxed))
     }
@@ -127,7 +127,7 @@ impl Stats {
         self.slice_us.store(took, Relaxed);
     }
 
-    /// How long the writer has not shown that it runs; it does so several times a second.
+    /// The time for which the writer has not shown that it runs; it does so several times a second.
     pub fn silent(&self) -> Duration {
         let beat = Duration::from_millis(self.beat_ms.load(Relaxed));
         self.opened.elapsed().saturating_sub(beat)

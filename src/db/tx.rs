@@ -1,4 +1,4 @@
-//! What a write runs in: an open transaction, and savepoints that keep the failure of one write from
+//! The frame of a write: an open transaction, and savepoints that keep the failure of one write from
 //! its neighbours.
 
 use super::{
@@ -19,7 +19,7 @@ use std::{
     rc::Rc,
 };
 
-/// What is known of a transaction while its jobs run.
+/// The state of a transaction while its jobs run.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     /// Caches are out of date once it is committed.
@@ -70,14 +70,14 @@ impl WriterCache {
     }
 }
 
-/// What a write runs in: the open transaction and the one time of this group.
+/// The frame of a write: the open transaction and the one time of this group.
 pub struct Tx<'a> {
     pub(super) connection: &'a Connection,
     pub(super) now: Timestamp,
     pub(super) group: &'a Group,
-    /// That of the group, for writes that may use it.
+    /// The cache of the group, for writes that may use it.
     pub(super) cache: Option<&'a WriterCache>,
-    /// Where work without a bound is done.
+    /// The place where work without a bound is done.
     pub(super) place: Place<'a>,
 }
 
@@ -109,7 +109,7 @@ impl Tx<'_> {
         self.group.ids.arrival(self.connection, self.now)
     }
 
-    /// What repeatable writes ([`super::Store::write_repeatable`]) read before this one, to be added to,
+    /// Returns what repeatable writes ([`super::Store::write_repeatable`]) read before this one, to be added to,
     /// so that each need not read it again. It is forgotten whenever another kind of write was done, here
     /// or by another process, and when a transaction was rolled back; not with a savepoint: what stands in
     /// it must do no harm whether such writes are kept or not. Other writes get an empty one. There is one
@@ -142,7 +142,7 @@ impl Tx<'_> {
         Ok(counters::people(self.connection, device)? + more.map(|(_, more)| more).sum::<i64>())
     }
 
-    /// Whether work without a bound, such as validating against a schema, may be done right here: it
+    /// Returns whether work without a bound, such as validating against a schema, may be done right here: it
     /// may not where others wait for this transaction.
     pub fn may_take_long(&self) -> bool {
         matches!(self.place, Place::Within)
@@ -157,7 +157,7 @@ impl Tx<'_> {
         not_yet()
     }
 
-    /// What `work` gives; nothing when it put something off, which is forgotten.
+    /// Returns the result of `work`; nothing when it put something off, which is forgotten.
     pub fn unless_put_off<T>(&self, work: impl FnOnce(&Tx<'_>) -> T) -> Option<T> {
         let put_off = RefCell::default();
         let outcome = work(&self.with_place(Place::After(&put_off)));
@@ -216,7 +216,7 @@ pub fn in_transaction<T>(
     })
 }
 
-/// How the writer opens a transaction.
+/// The statement with which the writer opens a transaction.
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
 
 /// Runs `work` in a savepoint, which is undone when it fails.
@@ -246,7 +246,7 @@ pub(super) fn undone() -> Error {
     Error::unavailable("the store could not take it; nothing of the group was written")
 }
 
-/// What `work` gives, a panic as its error; what it wrote stays.
+/// Returns the result of `work`, a panic as its error; what it wrote stays.
 pub(super) fn caught<T>(
     connection: &Connection,
     work: impl FnOnce() -> Result<T>,

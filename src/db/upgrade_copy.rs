@@ -15,7 +15,7 @@ use std::{
 
 /// Free space that is left beside copy and log, in bytes.
 const SPARE_BYTES: u64 = 16 << 20;
-/// How often the progress is told.
+/// The time between two reports of the progress.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 /// Steps of SQLite's machine between two looks at the clock.
 const STEPS: i32 = 10_000;
@@ -70,10 +70,10 @@ pub(super) fn make(connection: &Connection, path: &Path, version: i64) -> Result
     Ok(())
 }
 
-/// What errors of SQLite begin with.
+/// The beginning of SQLite's errors.
 const NOT_DONE: &str = "the store could not do it: ";
 
-/// What the name of a copy ends with that is being made.
+/// The ending of the name of a copy that is being made.
 const PARTIAL: &str = ".part.bak";
 
 /// Removes what processes left that were killed while they made a copy.
@@ -127,7 +127,7 @@ fn write(connection: &Connection, path: &Path, partial: &Path) -> Result<()> {
     copied.map(drop).map_err(Error::from)
 }
 
-/// Whether a copy is whole, of this version and with this content. An index for searching that is damaged is so in
+/// Checks that a copy is whole, of this version and with this content. An index for searching that is damaged is so in
 /// the file, too, and is made anew later.
 fn check(copy: &Connection, version: i64, position: &[String]) -> Result<()> {
     let found: i64 = copy.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -144,7 +144,7 @@ fn check(copy: &Connection, version: i64, position: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// How far each table has come, and which ids were given: it changes with every change, because changes are
+/// Reads how far each table has come, and which ids were given: it changes with every change, because changes are
 /// recorded.
 fn position(connection: &Connection) -> Result<Vec<String>> {
     let texts = |sql: &str| -> Result<Vec<String>> {

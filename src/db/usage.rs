@@ -1,4 +1,4 @@
-//! What stands beside the file about its use, in its lock file, and by which a loss is noticed that no
+//! Notes on the file's use that stand beside it, in its lock file, and by which a loss is noticed that no
 //! checksum tells: a copy without its log, a log that was emptied, an older file in the file's place.
 //!
 //! While the file is in use, a counter in it (`in use`) has a random number, which the lock file has, too. A file
@@ -36,7 +36,7 @@ pub const IN_USE: &str = "in use";
 /// The counter by which a file and its copies are known from others.
 pub const FILE: &str = "file";
 
-/// How far a file is, and a position in its feed: everything up to here is known.
+/// The progress of a file, and a position in its feed: everything up to here is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Position {
     /// Up to this interaction.
@@ -46,7 +46,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// How far the file is now, as the open transaction has it.
+    /// Reads how far the file is now, as the open transaction has it.
     pub fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut statement = connection.prepare_cached(
             "SELECT name, seq FROM sqlite_sequence WHERE name IN ('interactions', 'audit')",
@@ -62,13 +62,13 @@ impl Position {
         Ok(found)
     }
 
-    /// Whether this is as far as that.
+    /// Returns whether this is as far as that.
     pub fn reaches(self, other: Self) -> bool {
         self.interaction >= other.interaction && self.change >= other.change
     }
 }
 
-/// What a lock file says.
+/// The content of a lock file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct State {
     /// Of [`FILE`].
@@ -82,7 +82,7 @@ pub struct State {
     told: Vec<String>,
 }
 
-/// Where the position stands in the lock file: behind three lines of a fixed length.
+/// The offset of the position in the lock file: behind three lines of a fixed length.
 const POSITION_AT: u64 = 3 * LINE_BYTES as u64;
 const LINE_BYTES: usize = 48;
 
@@ -92,7 +92,7 @@ fn state_file(database: &Path) -> PathBuf {
 }
 
 impl State {
-    /// What stands beside a database file; nothing where nothing that this version knows does.
+    /// Reads the notes beside a database file; nothing where this version knows of none.
     pub fn read(database: &Path) -> Option<Self> {
         let mut text = String::new();
         let file = File::open(state_file(database)).ok()?;
@@ -138,14 +138,14 @@ fn position_line(at: Position) -> String {
     format!("position {:019} {:019}", at.interaction, at.change)
 }
 
-/// What tells one start of the machine from another; empty where the system does not say.
+/// Returns an id of this start of the machine; empty where the system does not say.
 pub fn boot_id() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     id.map_or_else(|_| String::new(), |id| id.trim().to_owned())
 }
 
-/// What a file has lost, as far as can be told without changing it, and what was told of it already; nothing while a
-/// server runs on it.
+/// Tells what a file has lost, as far as can be told without changing it, and what was told of it already; nothing
+/// while a server runs on it.
 pub fn losses(database: &Path, serving: Option<&ServeLock>) -> Vec<String> {
     if serving.is_none() && is_served(database) {
         return Vec::new();
@@ -314,7 +314,7 @@ impl Usage {
             .store(copied.unwrap_or(false), Ordering::Release);
     }
 
-    /// Whether a copy of the file alone would tell that it was made while the file was in use.
+    /// Returns whether a copy of the file alone would tell that it was made while the file was in use.
     pub fn is_marked(&self) -> bool {
         let own = self.own.as_ref();
         own.is_none_or(|own| own.is_marked.load(Ordering::Acquire))
@@ -521,7 +521,7 @@ mod tests {
         assert_eq!((state.number, state.position.interaction), (0, written));
     }
 
-    /// What stands in the log of another beginning says nothing of the frames that are lost; the position does.
+    /// The content of a log of another beginning says nothing of the frames that are lost; the position does.
     #[test]
     fn an_index_of_an_earlier_log_is_noticed_before_anything_is_written() {
         let folder = tempfile::tempdir().unwrap();

@@ -15,7 +15,7 @@ use std::{
 pub(super) const HEADER_BYTES: usize = 32;
 /// The header of a frame; its page follows.
 pub(super) const FRAME_HEADER_BYTES: usize = 24;
-/// What a frame's checksum covers of its header.
+/// The bytes of a frame's header that its checksum covers.
 const SUMMED_BYTES: usize = 8;
 const MAGIC: u32 = 0x377f_0682;
 const PAGE_BYTES_MAX: u32 = 65_536;
@@ -74,14 +74,14 @@ impl Header {
     }
 }
 
-/// What a frame says.
+/// The content of a frame's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame {
     /// The page that it holds; 0 where the frame is bad, as its number may be as well.
     pub page: u32,
-    /// Whether it ends a transaction.
+    /// True if it ends a transaction.
     pub commits: bool,
-    /// Whether what it holds is known: its checksum was right, or could be put right.
+    /// True if its content is known: its checksum was right, or could be put right.
     pub good: bool,
 }
 
@@ -96,14 +96,14 @@ pub(super) struct Damaged {
     pub end: usize,
     /// Bad frames whose page a checkpoint had copied into the database file, whole.
     pub copied: HashMap<usize, Vec<u8>>,
-    /// Whether no power cut can have left it so.
+    /// True if no power cut can have left it so.
     pub proven: bool,
-    /// What the index says of this log, where it can be trusted.
+    /// The index's account of this log, where it can be trusted.
     pub index: Option<Index>,
 }
 
 impl Damaged {
-    /// How many frames make a state of the file that was committed, where all before `from` are in the file.
+    /// Counts the frames that make a committed state of the file, where all before `from` are in the file.
     pub fn sound_frames(&self, from: usize) -> usize {
         let mut sound = from;
         for (at, frame) in self.frames[..self.end].iter().enumerate().skip(from) {
@@ -118,8 +118,8 @@ impl Damaged {
     }
 }
 
-/// What the log's index says of a log (<https://www.sqlite.org/walformat.html>). It is never synced, and so
-/// worth something only until the machine is restarted.
+/// The account of a log in its index (<https://www.sqlite.org/walformat.html>). It is never synced, and so worth
+/// something only until the machine is restarted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Index {
     salts: [u8; 8],
@@ -211,7 +211,7 @@ struct Scan {
     copied: HashMap<usize, Vec<u8>>,
     /// The checksum that the last frame holds.
     seed: Sum,
-    /// Whether the log was damaged, and not only torn.
+    /// True if the log was damaged, and not only torn.
     proven: bool,
     /// Frames up to the last commit of this log; behind it older logs may have left others.
     end: usize,

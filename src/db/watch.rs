@@ -28,8 +28,8 @@ use std::{
 /// The error of refused writes.
 pub(super) const REFUSED: &str = "the database file or its log was removed, renamed, replaced, overwritten or cut short; nothing is stored until the server is restarted";
 
-/// How old the time of a change must be to tell it from the next one: clocks of file systems tick every 10 ms, on some every
-/// 2 s.
+/// The age from which the time of a change differs from that of the next one: clocks of file systems tick every 10 ms,
+/// on some every 2 s.
 const TICK_MAX: Duration = Duration::from_secs(2);
 /// Pages that are remembered as written lately.
 const RECENT_MAX: usize = 4096;
@@ -50,7 +50,7 @@ pub struct Watch {
     lost: OnceLock<Loss>,
 }
 
-/// What the database file had at the last look, and what this process committed since.
+/// The state of the database file at the last look, and what this process committed since.
 #[derive(Debug, Default)]
 struct Content {
     changed_at: Option<SystemTime>,
@@ -129,7 +129,7 @@ impl Watch {
         content.committed = position;
     }
 
-    /// Whether the file has all of the log now.
+    /// Returns whether the file has all of the log now.
     pub(super) fn is_log_copied(&self) -> bool {
         let index = self.log.as_ref().and_then(Log::index);
         index.is_some_and(|index| index.is_copied())
@@ -165,7 +165,7 @@ impl Watch {
         Some(Witness { index, page, bytes })
     }
 
-    /// Whether a page has changed and the log does not tell why.
+    /// Returns whether a page has changed and the log does not tell why.
     fn has_changed(&self, witness: &Witness) -> bool {
         let now = self.page(&witness.index, witness.page);
         if now.is_none_or(|now| now == witness.bytes) {
@@ -235,7 +235,7 @@ impl Watch {
         }
     }
 
-    /// Whether the file has what is older than what it had, or another's, where it was changed at all.
+    /// Returns whether the file has what is older than what it had, or another's, where it was changed at all.
     fn is_overwritten(&self, changed_at: Option<SystemTime>, known: Option<&Index>) -> bool {
         let mut content = self.content.lock().unwrap_or_else(PoisonError::into_inner);
         if content.is_mixture {
@@ -257,7 +257,7 @@ impl Watch {
         overwritten
     }
 
-    /// Whether the log is shorter than so many pages take, which is cheap to find out. It may have been
+    /// Returns whether the log is shorter than so many pages take, which is cheap to find out. It may have been
     /// emptied lawfully: [`Watch::look`] tells.
     pub(super) fn may_be_cut(&self, pages: u64) -> bool {
         let log = self.log.as_ref();
@@ -269,7 +269,7 @@ impl Watch {
         self.lost.get().map(|loss| loss.path.as_path())
     }
 
-    /// Whether the log may be copied into the database file: both are whole, and no other program has
+    /// Returns whether the log may be copied into the database file: both are whole, and no other program has
     /// made a log of its own for the file.
     pub(super) fn may_copy_log(&self) -> bool {
         self.lost.get().is_none_or(|loss| {
@@ -277,13 +277,13 @@ impl Watch {
         })
     }
 
-    /// Whether the log must not meet the database file again, which has become another.
+    /// Returns whether the log must not meet the database file again, which has become another.
     pub(super) fn is_log_of_another(&self) -> bool {
         let lost = self.lost.get();
         lost.is_some_and(|loss| loss.how != How::Gone && self.is_database(loss))
     }
 
-    /// Whether the index of the log is older than it was: the log may have all that was stored.
+    /// Returns whether the index of the log is older than it was: the log may have all that was stored.
     pub(super) fn is_index_older(&self) -> bool {
         self.lost.get().is_some_and(|loss| loss.how == How::Older)
     }

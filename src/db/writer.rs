@@ -47,12 +47,12 @@ const QUEUE_MAX_JOBS: usize = 4096;
 const GROUP_MAX_JOBS: usize = 512;
 /// No group takes a job after this.
 const GROUP_MAX: Duration = Duration::from_millis(20);
-/// How often it is looked at a commit whether the files are in their places: a look costs more than a
-/// tenth of a small commit.
+/// The time between two looks at a commit whether the files are in their places: a look costs more than a tenth of a
+/// small commit.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// How often the lock file is looked at: where locks do not lock, another server may have written there.
+/// The time between two looks at the lock file: where locks do not lock, another server may have written there.
 const LOCK_EVERY: Duration = Duration::from_secs(10);
-/// How often the file is asked whether another process changed it.
+/// The time between two looks whether another process changed the file.
 const FOREIGN_POLL: Duration = Duration::from_millis(200);
 
 /// A handle to the writer thread.
@@ -89,7 +89,7 @@ impl Writer {
         })
     }
 
-    /// What it is doing.
+    /// Returns the figures of the writer.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
@@ -141,22 +141,22 @@ struct Loop {
     stats: Arc<Stats>,
     watch: Arc<Watch>,
     usage: Arc<Usage>,
-    /// When it was last looked whether the files are in their places.
+    /// The time of the last look whether the files are in their places.
     looked_at: Cell<Instant>,
-    /// When it was last looked whether another server has the file, too.
+    /// The time of the last look whether another server has the file, too.
     lock_looked_at: Cell<Option<Instant>>,
-    /// Whether a job came upon damage since the last commit.
+    /// True if a job came upon damage since the last commit.
     found_damage: Cell<bool>,
     /// The index for searching could not be written: it is damaged, and left until it is made anew.
     is_index_lost: Cell<bool>,
     /// None while it is not known.
     data_version: Option<i64>,
-    /// How far the file is by the last commit that this one knows of, and how far it is without its log, as noted.
+    /// The progress of the file by the last commit that this one knows of, and that without its log, as noted.
     committed: Cell<Position>,
     noted: Cell<Position>,
 }
 
-/// What was taken from the queue and not run yet.
+/// The jobs taken from the queue and not run yet.
 #[derive(Default)]
 struct Waiting {
     alone: VecDeque<Box<dyn Job>>,
@@ -308,7 +308,7 @@ impl Loop {
         self.settle(vec![job], lost.err());
     }
 
-    /// As that, with another file beside ours or an empty log.
+    /// Runs a job on its own, with another file beside ours or an empty log.
     fn alone(&mut self, job: Box<dyn Job>) {
         // Left there by one that panicked; where there is none, nothing happens.
         let _ = self.detach();
@@ -568,7 +568,7 @@ impl Loop {
         Ok(())
     }
 
-    /// Whether file and log are in their places still. Once they are not, that is for good.
+    /// Checks that file and log are in their places still. Once they are not, that is for good.
     fn in_place(&self) -> Result<()> {
         let now = Instant::now();
         self.looked_at.set(now);

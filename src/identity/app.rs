@@ -1,4 +1,4 @@
-//! What every handler is given.
+//! The state that every handler is given.
 
 use super::{
     Principal,

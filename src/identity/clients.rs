@@ -58,7 +58,7 @@ pub struct Client {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// What a client signs in with; the only place where its secret stands in clear.
+/// A client's id and secret; the only place where its secret stands in clear.
 pub struct Credentials {
     pub id: ClientId,
     pub client_id: String,
@@ -257,7 +257,7 @@ pub fn by_secret(
     Ok(found)
 }
 
-/// Whether a client has this secret and is revoked: only then the answer says so.
+/// Returns whether a client has this secret and is revoked: only then the answer says so.
 fn is_revoked(connection: &Connection, client_id: &str, client_secret: &[u8]) -> Result<bool> {
     has_secret(connection, client_id, client_secret, true)
 }
@@ -387,7 +387,7 @@ fn refuse_revoked(client: &Client) -> Result<()> {
     }
 }
 
-/// What may be shown of a client.
+/// Returns the fields of a client that may be shown.
 pub fn shown(client: &Client) -> Value {
     json!({
         "clientId": client.client_id,

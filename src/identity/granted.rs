@@ -24,7 +24,7 @@ use std::{marker::PhantomData, net::IpAddr, ops::Deref, sync::Arc};
 pub const SCHEME: &str = "OAuth2";
 /// The name of HTTP Basic there.
 const BASIC: &str = "Basic";
-/// Where tokens are had, from the server's address on.
+/// The path of the token endpoint, from the server's address on.
 const TOKEN_URL: &str = "/api/oauth/v2/token";
 
 /// A caller who has what `R` requires.
@@ -64,7 +64,7 @@ fn bearer(request: &Request) -> Option<&str> {
 pub struct BearerToken(String);
 
 impl BearerToken {
-    /// Who holds the token by now, if that grants `R`.
+    /// Returns the holder of the token by now, if that grants `R`.
     pub fn granted<R: Requirement>(&self, app: &App) -> Result<Arc<Principal>> {
         let principal = app.tokens.principal(&app.store, &self.0)?;
         principal.require::<R>()?;
@@ -78,7 +78,7 @@ impl<'a> FromRequest<'a> for BearerToken {
     }
 }
 
-/// How a token is had, of a client's own or of a user's, with the scopes that are granted so.
+/// Describes the OAuth flow by which a client or a user gets a token, with the scopes that are granted so.
 fn flow(granted: impl Fn(&Scope) -> bool) -> MetaOAuthFlow {
     let scope = |scope: &Scope| MetaOAuthScope {
         name: scope.name(),

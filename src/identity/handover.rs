@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 /// anybody could send.
 pub const WITHHELD: Digest = [0; 32];
 
-/// What a secret is to a client.
+/// The standing of a secret that a client sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretState {
     /// The client waits for its secret: any will be its own.
@@ -28,7 +28,7 @@ pub fn withhold(tx: &Tx<'_>, client: ClientId) -> Result<()> {
     Ok(())
 }
 
-/// What `client_secret` is to the client.
+/// Returns what `client_secret` is to the client.
 pub fn state(
     connection: &Connection,
     client: ClientId,

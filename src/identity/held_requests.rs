@@ -14,7 +14,7 @@ pub const HELD_MAX: u32 = 8;
 
 type Holder = (ClientId, IpAddr);
 
-/// How many are held, by client and address.
+/// The number of held requests, by client and address.
 #[derive(Clone, Default)]
 pub struct HeldRequests(Arc<Mutex<HashMap<Holder, u32>>>);
 

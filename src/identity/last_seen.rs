@@ -1,4 +1,4 @@
-//! When a device was last heard of: any authenticated request of its client counts (contract §7).
+//! The time when a device was last heard of: any authenticated request of its client counts (contract §7).
 //! Kept in memory, as a check-in must not wait for it; `apps` writes it down once in a while.
 
 use crate::types::{DeviceId, Timestamp};
@@ -28,7 +28,7 @@ impl LastSeen {
         known.insert(device, AtomicI64::new(now.0));
     }
 
-    /// When the device made its last request, if it made one since the start.
+    /// Returns when the device made its last request, if it made one since the start.
     pub fn last(&self, device: DeviceId) -> Option<Timestamp> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         known.get(&device).map(|at| Timestamp(at.load(Relaxed)))

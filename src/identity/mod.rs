@@ -1,4 +1,4 @@
-//! Who is asking, and what they may do (contract §9). Holds principals, roles and scopes, password
+//! Callers and what they may do (contract §9). Holds principals, roles and scopes, password
 //! hashing, tokens at rest and the throttle of guesses; the token endpoint itself is `oauth`.
 
 pub mod app;

@@ -10,15 +10,15 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 /// The digits of a code.
 pub const DIGITS: usize = 6;
-/// How often a code may be guessed at.
+/// The most guesses at one code.
 const TRIES_MAX: i64 = 5;
 
-/// Whether what came as a password has the form of a code. No password has: those are longer.
+/// Returns whether a password has the form of a code. No real password has: those are longer.
 pub fn is_code(password: &str) -> bool {
     password.len() == DIGITS && password.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a code was sent to an e-mail address, or would have been, and has not ended.
+/// Returns whether a code was sent to an e-mail address, or would have been, and has not ended.
 pub fn is_pending(connection: &Connection, email: &str) -> Result<bool> {
     let Some(key) = Key::find(connection)? else {
         return Ok(false);

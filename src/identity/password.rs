@@ -12,9 +12,9 @@ use zxcvbn::{Score, feedback::Feedback, zxcvbn};
 const MIN_CHARS: usize = 8;
 /// The longest password.
 const MAX_BYTES: usize = 4096;
-/// How many requests wait for a permit; the next one is refused.
+/// The most requests that wait for a permit; the next one is refused.
 const WAITING_MAX: usize = 64;
-/// When a refused request may come again: by then most of those that wait had theirs.
+/// The time after which a refused request may come again: by then most of those that wait had theirs.
 const CROWDED_WAIT: Duration = Duration::from_secs(2);
 
 /// Stands in for the hash of a user who does not exist or has no password, so that a guess at one
@@ -94,7 +94,7 @@ fn hash_any(secret: &str) -> Result<Hashed> {
     Ok(Hashed(hash.to_string()))
 }
 
-/// Whether the password is the one of the stored hash; without a hash never, but not sooner.
+/// Returns whether the password is the one of the stored hash; without a hash never, but not sooner.
 fn matches(password: &str, stored: Option<&str>) -> bool {
     let Ok(hash) = PasswordHash::new(stored.unwrap_or(NOBODY)) else {
         return false;
@@ -106,7 +106,7 @@ fn matches(password: &str, stored: Option<&str>) -> bool {
 /// The permit to verify or hash a password.
 pub struct Permit(SemaphorePermit<'static>);
 
-/// Who hashes. Each queue has turns of its own, so that guesses at the token endpoint never hold up
+/// The purpose of a hash. Each queue has turns of its own, so that guesses at the token endpoint never hold up
 /// a sign-in to the console.
 #[derive(Debug, Clone, Copy)]
 pub enum Queue {
@@ -157,7 +157,7 @@ pub async fn permit(queue: Queue) -> Result<Permit> {
 }
 
 impl Permit {
-    /// Whether the password is the one of the stored hash.
+    /// Returns whether the password is the one of the stored hash.
     pub async fn verify(self, password: String, stored: Option<String>) -> Result<bool> {
         self.run(move || matches(&password, stored.as_deref()))
             .await

@@ -7,7 +7,7 @@ use crate::types::{
 };
 use std::sync::Arc;
 
-/// Who holds the token.
+/// The holder of the token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     pub client: ClientId,
@@ -97,7 +97,7 @@ impl Principal {
         })
     }
 
-    /// Whether the caller has the role, by itself or because it is trusted with everything.
+    /// Returns whether the caller has the role, by itself or because it is trusted with everything.
     pub fn has(&self, role: Role) -> bool {
         self.roles.has(role) || self.trusted()
     }
@@ -106,7 +106,7 @@ impl Principal {
         self.user.is_none() && self.scopes.contains(&Scope::Trusted)
     }
 
-    /// How the audit names the caller: `user:7` or `client:gate-b`.
+    /// Returns the name of the caller in the audit: `user:7` or `client:gate-b`.
     pub fn actor(&self) -> String {
         match self.user {
             Some(user) => format!("user:{user}"),

@@ -35,7 +35,7 @@ macro_rules! names {
 }
 
 names!(
-    /// What a client or a user may do.
+    /// A right of a client or a user.
     Role,
     DelegateRead "ROLE_OAUTH2_DELEGATE_READ",
     DelegateWrite "ROLE_OAUTH2_DELEGATE_WRITE",
@@ -53,7 +53,7 @@ names!(
 );
 
 names!(
-    /// What a client may be granted beside its roles.
+    /// A right that a client may be granted beside its roles.
     Scope,
     ReportRead "REPORT_READ",
     ReportList "REPORT_LIST",
@@ -61,7 +61,7 @@ names!(
 );
 
 names!(
-    /// What a user may do in the console; each may what those before it may.
+    /// The rank of a user in the console; each may do what those before it may.
     ConsoleRole,
     Viewer "viewer",
     Operator "operator",
@@ -124,14 +124,13 @@ impl FromSql for ConsoleRole {
 pub struct Roles(u16);
 
 impl Roles {
-    /// What a gate app needs: to send what it scans, and to show whom and where.
+    /// Returns the roles that a gate app needs: to send what it scans, and to show whom and where.
     pub fn gate() -> Self {
         [Role::InteractionWrite, Role::DelegateRead, Role::DeviceRead]
             .into_iter()
             .collect()
     }
 
-    /// Whether the role is among them.
     pub fn has(self, role: Role) -> bool {
         self.0 & (1 << role as u16) != 0
     }
@@ -172,28 +171,28 @@ impl FromIterator<Role> for Roles {
     }
 }
 
-/// What an operation requires of its caller: one of several roles. An operation names it in its
-/// type, see `super::Granted`.
+/// The rights that an operation requires of its caller: one of several roles. An operation names them in its type, see
+/// `super::Granted`.
 pub trait Requirement: Send + Sync + 'static {
     /// Any of these admits; none are needed where it is empty.
     const ANY_OF: &'static [Role];
 
-    /// Whether only a user's token will do, as for `myself`.
+    /// True if only a user's token will do, as for `myself`.
     const USER: bool = false;
 
     /// Any of these scopes admits, beside the roles; none are needed where it is empty.
     const SCOPES: &'static [Scope] = &[];
 
-    /// Whether there must be a user, as for the list of reports.
+    /// True if there must be a user, as for the list of reports.
     const SIGNED_IN: bool = false;
 
-    /// Whether the token's client must be bound to a device, on which the operation acts.
+    /// True if the token's client must be bound to a device, on which the operation acts.
     const DEVICE: bool = false;
 
-    /// Whether being bound to a device admits as well, to what is of that device.
+    /// True if being bound to a device admits as well, to what is of that device.
     const OR_DEVICE: bool = false;
 
-    /// Whether a client may send its id and secret by HTTP Basic in place of a token.
+    /// True if a client may send its id and secret by HTTP Basic in place of a token.
     const BASIC: bool = false;
 }
 

@@ -21,7 +21,7 @@ const SECRET_BYTES: usize = 20;
 pub const RECOVERY_CODES: usize = 10;
 /// Letters of a recovery code, of five bits each.
 const RECOVERY_CHARS: usize = 12;
-/// What recovery codes are made of: nothing that is mistaken for something else when read aloud.
+/// Letters of recovery codes: none that is mistaken for another when read aloud.
 const LETTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz023456789";
 
 /// A user's second factor, without its secrets.
@@ -88,7 +88,7 @@ impl Shared {
     }
 }
 
-/// Whether a user's sign-in needs a code.
+/// Returns whether a user's sign-in needs a code.
 pub fn is_on(connection: &Connection, user: UserId) -> Result<bool> {
     Ok(state(connection, user)?.is_some())
 }
@@ -180,7 +180,7 @@ pub fn renew_codes(tx: &Tx<'_>, ctx: &Context, user: UserId) -> Result<Vec<Strin
     Ok(codes)
 }
 
-/// Whether each of these is a recovery code of the user that was not used yet.
+/// Returns, for each of these, whether it is a recovery code of the user that was not used yet.
 pub fn are_codes(connection: &Connection, user: UserId, codes: &[String]) -> Result<bool> {
     let stored: Option<String> = connection
         .prepare_cached("SELECT recovery FROM second_factors WHERE user_id = ?1")?

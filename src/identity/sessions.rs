@@ -15,7 +15,7 @@ pub const IDLE_MS: i64 = 12 * 3600 * 1000;
 /// A session ends so long after sign-in, used or not.
 pub const LONGEST_MS: i64 = 7 * 24 * 3600 * 1000;
 
-/// Who is signed in by a session.
+/// The user who is signed in by a session.
 pub struct SignedIn {
     pub session: i64,
     pub user: UserId,
@@ -24,7 +24,7 @@ pub struct SignedIn {
     pub seen_at: Timestamp,
 }
 
-/// Who is signed in by a cookie's value, while the session lasts and the user has a role.
+/// Finds the user who is signed in by a cookie's value, while the session lasts and the user has a role.
 pub fn find(connection: &Connection, token: &str, now: Timestamp) -> Result<Option<SignedIn>> {
     Ok(connection
         .prepare_cached(
@@ -44,7 +44,7 @@ pub fn find(connection: &Connection, token: &str, now: Timestamp) -> Result<Opti
         .optional()?)
 }
 
-/// Whether a session still lasts, and its user has the same role.
+/// Returns whether a session still lasts, and its user has the same role.
 pub fn lasts(
     connection: &Connection,
     session: i64,
@@ -87,7 +87,7 @@ pub fn open(tx: &Tx<'_>, user: UserId, address: &str, agent: &str) -> Result<Str
     Ok(token)
 }
 
-/// When a user was seen last in the console.
+/// Returns when a user was seen last in the console.
 pub fn last_seen(connection: &Connection, user: UserId) -> Result<Option<Timestamp>> {
     Ok(connection
         .prepare_cached("SELECT max(seen_at) FROM console_sessions WHERE user_id = ?1")?
@@ -180,7 +180,7 @@ pub fn end_all(tx: &Tx<'_>, user: UserId, but: Option<i64>) -> Result<usize> {
         .execute(params![user, but])?)
 }
 
-/// What ending one session came to, in words.
+/// Returns the words for what ending one session came to.
 pub fn told_end(ended: usize) -> &'static str {
     if ended == 0 {
         "The session had ended already."

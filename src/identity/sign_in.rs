@@ -23,9 +23,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long somebody whose password was right has for the code.
+/// The time allowed for the code once the password was right.
 const CODE_WITHIN: Duration = Duration::from_mins(5);
-/// How many may be between password and code.
+/// The most users who may be between password and code.
 const WAITING_MAX: usize = 1000;
 
 /// Users whose password was right and whose code is awaited, by a random value that their form has.
@@ -48,7 +48,7 @@ impl Waiting {
         self.all().get(key).cloned()
     }
 
-    /// Whether somebody was still waiting; of two with one code at once, one is.
+    /// Returns whether somebody was still waiting; of two with one code at once, only one was.
     pub fn remove(&self, key: &str) -> bool {
         self.all().remove(key).is_some()
     }
@@ -120,7 +120,7 @@ pub async fn check_own_password(
     }
 }
 
-/// Who has this e-mail address, and whether this is the password; throttled.
+/// Returns the user with this e-mail address, and whether this is the password; throttled.
 async fn try_password(
     app: &App,
     address: IpAddr,

@@ -42,7 +42,7 @@ const LOOK_UP_MAX: u32 = 30;
 /// Windows kept of each kind.
 const WINDOWS_MAX: usize = 10_000;
 
-/// Where guesses are made. Failures at one endpoint never close another.
+/// The place where guesses are made. Failures at one endpoint never close another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Endpoint {
     ClientSecret,
@@ -54,7 +54,7 @@ pub enum Endpoint {
     DeviceRequest,
 }
 
-/// Whose failures count together.
+/// The account whose failures count together.
 #[derive(Debug, Clone, Copy)]
 pub struct Account<'a> {
     endpoint: Endpoint,
@@ -145,7 +145,7 @@ impl Throttle {
     }
 }
 
-/// How often one-time passwords are asked for: by e-mail address, so that nobody's mailbox is flooded and
+/// Limits how often one-time passwords are asked for: by e-mail address, so that nobody's mailbox is flooded and
 /// guesses stay few, but mostly together with the network address, so that nobody keeps its owner out; by
 /// network address and by client. Unknown addresses count as well, so that it tells nothing about users. The
 /// time is passed in.
@@ -291,7 +291,7 @@ impl<K: Hash + Eq + Clone> Windows<K> {
         Self { max, length, kept }
     }
 
-    /// What is left of a window.
+    /// Returns the time left of a window.
     fn left(&self, begun: Instant, now: Instant) -> Option<Duration> {
         let left = self
             .length
@@ -299,7 +299,7 @@ impl<K: Hash + Eq + Clone> Windows<K> {
         left.filter(|left| !left.is_zero())
     }
 
-    /// How long to wait, where the window is full.
+    /// Returns the time to wait, where the window is full.
     fn wait(&self, key: &K, now: Instant) -> Option<Duration> {
         let (begun, count) = self.kept.get(key)?;
         self.left(*begun, now).filter(|_| *count >= self.max)

@@ -53,7 +53,7 @@ pub struct User {
 }
 
 impl User {
-    /// Whether this role lets a user into the console whose password may be weak, as those of apps are.
+    /// Returns whether this role lets a user into the console whose password may be weak, as those of apps are.
     pub fn is_promotion(&self, console: Option<ConsoleRole>) -> bool {
         self.has_password && self.console.is_none() && console.is_some()
     }
@@ -201,7 +201,7 @@ pub fn stored_password(
     Ok(found)
 }
 
-/// Whether anybody can administer the console.
+/// Returns whether anybody can administer the console.
 pub fn has_administrator(connection: &Connection) -> Result<bool> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM users WHERE console_role = 'administrator'")?
@@ -289,7 +289,7 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, email: &str) -> Result<()> {
     audit::append_between(tx, ctx, "user", Some(user.id.0), Some(shown(&user)), None)
 }
 
-/// Whether nobody would be left who can sign in as administrator, were this user gone.
+/// Returns whether nobody would be left who can sign in as administrator, were this user gone.
 pub fn is_last_administrator(connection: &Connection, user: UserId) -> Result<bool> {
     Ok(connection
         .prepare_cached(
@@ -336,7 +336,7 @@ pub(super) fn append(
     )
 }
 
-/// What may be shown of a user.
+/// Returns the fields of a user that may be shown.
 pub fn shown(user: &User) -> Value {
     json!({
         "id": user.id,

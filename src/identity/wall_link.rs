@@ -15,7 +15,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension};
 
-/// When the link was made, and who made it.
+/// The time when the link was made, and the user who made it.
 pub struct WallLink {
     pub made_at: Timestamp,
     pub actor: String,

@@ -14,7 +14,7 @@ use crate::{
 };
 use serde_json::{Map, Value, json};
 
-/// How people enter: what an administrator chooses on the first run.
+/// A way in which people enter: what an administrator chooses on the first run.
 #[derive(Debug)]
 pub struct Admission {
     pub name: &'static str,
@@ -35,7 +35,7 @@ impl Admission {
     }
 }
 
-/// How long an event is, to choose from.
+/// The lengths of an event to choose from.
 pub const DAYS: [(&str, &str, &str); 2] = [
     ("one", "One day", ""),
     (
@@ -92,7 +92,7 @@ fn create_entrance(
     Ok(())
 }
 
-/// What an administrator says on the first run.
+/// The choices of an administrator on the first run.
 pub struct FirstRun {
     pub administrator: NewUser,
     pub settings: Map<String, Value>,

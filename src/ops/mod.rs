@@ -1,4 +1,4 @@
-//! What an operator does with the whole file: import, export, backup, check, the demo.
+//! Tasks of an operator with the whole file: import, export, backup, check, the demo.
 
 pub mod background;
 pub mod backup;

@@ -11,9 +11,9 @@ use std::{future::pending, net::IpAddr, time::Duration};
 
 /// The service's type.
 pub const SERVICE: &str = "_gatepost._tcp.local.";
-/// How often is looked whether the instance has another name.
+/// The time between two looks whether the instance has another name.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// How long the end waits for the word that the server goes.
+/// The time that the end waits for the word that the server goes.
 const GOODBYE_MAX: Duration = Duration::from_millis(500);
 /// Bytes of a service's name (RFC 6763, 4.1.1).
 const NAME_MAX_BYTES: usize = 63;

@@ -28,7 +28,7 @@ pub struct IncomingBody {
     connection_state: Arc<ConnectionState>,
     trace: Arc<RequestTrace>,
     begun: Instant,
-    /// When something of it came last.
+    /// The time when something of it came last.
     received_at: Instant,
     time: Duration,
     received: u64,

@@ -1,4 +1,4 @@
-//! What a connection is doing and since when, so that one sweep over all of them finds who is
+//! The state of a connection and since when, so that one sweep over all of them finds those that are
 //! overdue. A timer for every request would cost look-ups more than the few stores that this does.
 
 use super::connections::Limits;
@@ -9,7 +9,7 @@ use std::sync::{
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// How often the clock ticks: the precision of every limit.
+/// The interval of the clock: the precision of every limit.
 pub const TICK: Duration = Duration::from_millis(250);
 /// Ticks after which a head that is not there counts as not sent where there is no more time for it:
 /// while the server stops, and where another connection needs the room.
@@ -47,7 +47,7 @@ impl Clock {
     }
 }
 
-/// What a connection is doing.
+/// The phase of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Phase {
@@ -59,16 +59,16 @@ enum Phase {
     Idle,
 }
 
-/// Why a connection is ended by the server.
+/// The reason why a connection is ended by the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// Its head, or its handshake, took too long.
     Head,
-    /// It was idle for too long.
+    /// Idle for too long.
     Idle,
     /// Its client takes nothing of the answer.
     Stalled,
-    /// It was idle, and another needed the room.
+    /// Idle while another needed the room.
     Room,
 }
 
@@ -76,11 +76,11 @@ pub enum Ended {
 /// scans does after whoever never asked for anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {
-    /// It was to send a head by now.
+    /// Without the head that was due by now.
     Silent(u32),
-    /// It was accepted a moment ago, and has that moment.
+    /// Accepted a moment ago, and still entitled to that moment.
     New(u32),
-    /// It was answered, and is idle since.
+    /// Answered, and idle since.
     Idle(u32),
 }
 
@@ -90,7 +90,7 @@ pub struct ConnectionState {
     clock: Arc<Clock>,
     phase: AtomicU8,
     since: AtomicU32,
-    /// When its client last stopped taking what is sent; 0 while it takes it.
+    /// The time when its client last stopped taking what is sent; 0 while it takes it.
     stalled: AtomicU32,
     /// A request was answered on it, or is being.
     served: AtomicBool,
@@ -162,7 +162,7 @@ impl ConnectionState {
         }
     }
 
-    /// Why the connection is to be ended now, if it is.
+    /// Returns why the connection is to be ended now, if it is.
     pub fn overdue(&self, limits: &Limits) -> Option<Ended> {
         let now = self.clock.now();
         let ticks = |limit: super::connections::Seconds| limit.0.saturating_mul(4);
@@ -185,7 +185,7 @@ impl ConnectionState {
         }
     }
 
-    /// How soon it is to give way to another, the least first; `None` while somebody waits for an answer
+    /// Returns how soon it is to give way to another, the least first; `None` while somebody waits for an answer
     /// on it, or may be about to send a request.
     pub fn eviction_priority(&self) -> Option<Priority> {
         let since = self.since.load(Relaxed);
@@ -204,7 +204,7 @@ impl ConnectionState {
         self.must_close.store(true, Relaxed);
     }
 
-    /// Whether the connection ends with this answer; when the server stops, each does.
+    /// Returns whether the connection ends with this answer; when the server stops, each does.
     pub fn must_close(&self) -> bool {
         self.must_close.load(Relaxed) || self.clock.shut_down.load(Relaxed)
     }

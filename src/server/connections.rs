@@ -17,7 +17,7 @@ use std::{
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How long to wait for a closed connection to make room before closing the next.
+/// The time to wait for a closed connection to make room before closing the next.
 const ROOM_WAIT: Duration = Duration::from_millis(100);
 
 /// The open connections.
@@ -41,7 +41,6 @@ struct Open {
 
 /// A connection's place among the others; given up when this goes.
 pub struct Place {
-    /// What the connection is doing.
     pub connection_state: Arc<ConnectionState>,
     number: u64,
     address: Option<IpAddr>,
@@ -50,7 +49,7 @@ pub struct Place {
 }
 
 impl Connections {
-    /// Why connections are ended, as the metrics name it.
+    /// The reasons why connections are ended, as the metrics name them.
     pub const ENDED: [&'static str; 4] = ["head", "idle", "stalled", "room"];
 
     /// None yet.
@@ -70,12 +69,12 @@ impl Connections {
         self.lock().states.len()
     }
 
-    /// How many were refused because their address had too many.
+    /// Counts the connections that were refused because their address had too many.
     pub fn refused(&self) -> u64 {
         self.refused.load(Relaxed)
     }
 
-    /// How many were ended by the server, by reason.
+    /// Counts the connections that were ended by the server, by reason.
     pub fn ended(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counts = self.ended.iter().map(|count| count.load(Relaxed));
         Self::ENDED.into_iter().zip(counts)

@@ -1,4 +1,4 @@
-//! What surrounds every request: its id, the optional `.json`, CORS, and an envelope for whatever
+//! The frame of every request: its id, the optional `.json`, CORS, and an envelope for whatever
 //! goes wrong, panics included (contract §1, §2).
 
 use super::routes::{self, Table};
@@ -118,7 +118,7 @@ impl<E: Endpoint> ErrorMiddleware<E> {
         response
     }
 
-    /// Whether a path of the console knows the request's method.
+    /// Checks that a path of the console knows the request's method.
     fn check_method(&self, request: &Request) -> Result<(), Error> {
         let method = match request.method() {
             &Method::HEAD => &Method::GET,
@@ -146,7 +146,7 @@ impl<E: Endpoint> ErrorMiddleware<E> {
         names.join(", ")
     }
 
-    /// What a browser asks before it calls from another origin.
+    /// Answers a browser's question before it calls from another origin.
     fn preflight(&self, request: &Request) -> Response {
         let shorter = without_json(request.uri());
         let path = shorter.as_ref().unwrap_or(request.uri()).path();
@@ -166,8 +166,8 @@ fn is_in_api(uri: &Uri) -> bool {
     uri.path().starts_with("/api/")
 }
 
-/// Whether a browser opens what the console's QR says: an app would POST to it, but a phone's own camera shows
-/// it in the browser, where the gate app is.
+/// Returns whether a browser opens the address in the console's QR: an app would POST to it, but a phone's own camera
+/// shows it in the browser, where the gate app is.
 fn is_qr_in_browser(request: &Request) -> bool {
     let accepted = request.header(header::ACCEPT).unwrap_or_default();
     request.method() == Method::GET

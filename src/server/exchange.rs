@@ -43,19 +43,19 @@ use tracing::Level;
 /// Shorter answers fit into one or two packets as they are. A look-up is never compressed.
 const COMPRESSED_MIN_BYTES: u16 = 4096;
 
-/// What every answer carries: nothing is taken for what it does not say it is, and no address is handed on.
+/// Headers of every answer: browsers guess no other type than the stated one, and pass no address on.
 const ALWAYS: [(HeaderName, &str); 2] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
 ];
 
-/// What answers requests.
+/// The service that answers requests.
 pub struct Exchange {
     /// The server's endpoint.
     pub endpoint: BoxEndpoint<'static>,
-    /// Where requests are counted.
+    /// The counters of requests.
     pub traffic: Arc<Traffic>,
-    /// How long a body may take (see [`super::connections::Limits::body_time`]).
+    /// The time that a body may take (see [`super::connections::Limits::body_time`]).
     pub body_time: Duration,
     /// From whom `X-Forwarded-For` counts.
     pub trusted_proxies: Vec<IpAddr>,
@@ -69,7 +69,6 @@ pub struct Peer {
     pub local: SocketAddr,
     /// `http` or `https`.
     pub scheme: Scheme,
-    /// What the connection is doing.
     pub connection_state: Arc<ConnectionState>,
 }
 
@@ -171,7 +170,7 @@ fn is_compressible() -> impl Predicate {
     SizeAbove::new(COMPRESSED_MIN_BYTES).and(is_text)
 }
 
-/// Whether an answer is of a kind that shrinks, and is not an endless stream of events.
+/// Returns whether an answer is of a kind that shrinks, and is not an endless stream of events.
 fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     let kind = headers
         .get(header::CONTENT_TYPE)
@@ -200,12 +199,12 @@ pub struct AccessLine {
 }
 
 impl AccessLine {
-    /// Whether anybody reads the log.
+    /// Returns whether anybody reads the log.
     fn is_enabled() -> bool {
         tracing::enabled!(target: ACCESS_LOG, Level::INFO)
     }
 
-    /// What the request tells.
+    /// Begins the line with the facts of the request.
     fn begin<B>(request: &hyper::Request<B>, client: IpAddr, begun: Instant) -> Self {
         Self {
             method: request.method().clone(),
@@ -217,7 +216,7 @@ impl AccessLine {
         }
     }
 
-    /// What its answer adds.
+    /// Adds the facts of the answer.
     fn answered(mut self, status: StatusCode, trace: &Arc<RequestTrace>) -> Self {
         self.status = status.as_u16();
         self.trace = Some(Arc::clone(trace));

@@ -11,15 +11,15 @@ use std::time::Duration;
 const DISK_MIN_BYTES: u64 = 128 * 1024 * 1024;
 /// A writer that shows no sign of life for so long is stuck.
 const SILENT_MAX: Duration = Duration::from_secs(10);
-/// How long the file's refusal of a write counts, should nothing be written after it.
+/// The time for which the file's refusal of a write counts, should nothing be written after it.
 const REFUSAL_COUNTS: Duration = Duration::from_secs(10);
 
-/// Whether the process runs: it answers, so it does.
+/// Tells that the process runs: it answers, so it does.
 pub fn live() -> Response {
     answer(StatusCode::OK, &json!({"status": "live"}))
 }
 
-/// Whether check-ins can be taken; where not, 503 and why.
+/// Tells whether check-ins can be taken; where not, answers 503 and why.
 pub fn ready(app: &App) -> Response {
     let checks = [
         ("database", schema(app)),
@@ -53,7 +53,7 @@ fn answer(status: StatusCode, body: &Value) -> Response {
         .body(body.to_string())
 }
 
-/// What is wrong with the file: it does not answer, or another program changed its schema.
+/// Returns what is wrong with the file: it does not answer, or another program changed its schema.
 fn schema(app: &App) -> Option<String> {
     let version: Result<i64> = app.store.look_up(|connection| {
         Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
@@ -71,7 +71,7 @@ fn schema(app: &App) -> Option<String> {
     }
 }
 
-/// Whether the file, its log or the log's index was lost. Its path is nobody's business here.
+/// Returns which of the file and its log was lost, if one was. Its path is nobody's business here.
 fn file(app: &App) -> Option<String> {
     let lost = app.store.lost()?;
     let what = if lost == app.store.path() {

@@ -30,10 +30,10 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// How long accepting rests when the system has nothing left for another connection.
+/// The rest after which accepting goes on when the system has nothing left for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// How often an idle connection is closed to make room: where files run out for another reason, that
-/// does not help.
+/// The least time between closing two idle connections to make room: where files run out for another reason,
+/// that does not help.
 const ROOM_EVERY: Duration = Duration::from_secs(1);
 /// The same failure is logged this often at most.
 const LOG_EVERY: Duration = Duration::from_secs(10);
@@ -148,7 +148,7 @@ impl AcceptFailures {
 /// request line, which may take 64 KiB of it.
 const HEAD_MAX_BYTES: usize = 80 * 1024;
 
-/// What connections lead to.
+/// The services that connections lead to.
 pub struct ConnectionService {
     /// Answers requests.
     pub exchange: Arc<Exchange>,
@@ -230,7 +230,7 @@ struct Watched {
 }
 
 impl Watched {
-    /// Whether the client sends something other than a handshake. Waits for the first byte, and leaves it.
+    /// Returns whether the client sends something other than a handshake. Waits for the first byte, and leaves it.
     async fn begins_with_text(&self) -> bool {
         let mut first = [0];
         matches!(self.stream.peek(&mut first).await, Ok(1) if first[0] != HANDSHAKE)

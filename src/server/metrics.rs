@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-/// What is counted outside the application.
+/// The counters outside the application.
 pub struct Sources {
     /// Requests.
     pub traffic: Arc<Traffic>,

@@ -54,14 +54,14 @@ use std::{collections::BTreeMap, future::Future, sync::Arc};
 use tokio::net::TcpListener;
 use trust::Trust;
 
-/// How the server meets its network.
+/// The settings of the server's network.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// What a connection may take.
+    /// The limits of a connection.
     pub limits: Limits,
     /// TLS; none for plain HTTP.
     pub tls: Option<Tls>,
-    /// Whether the server is announced on the LAN.
+    /// True if the server is announced on the LAN.
     pub announced: bool,
 }
 

@@ -32,7 +32,7 @@ struct Page {
     logo: Option<String>,
     off: bool,
     email: String,
-    /// Whether a code was asked for.
+    /// True if a code was asked for.
     asked: bool,
     failure: Option<String>,
     minutes: i64,

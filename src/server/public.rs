@@ -58,7 +58,8 @@ fn gzip(text: &[u8]) -> Option<Bytes> {
     packed.finish().ok().map(Bytes::from)
 }
 
-/// Whether a client takes gzip. Whoever says so in another way is left to the compression of every answer.
+/// Returns whether a client takes gzip. A client that says so in another way is left to the compression of every
+/// answer.
 fn takes_gzip(request: &Request) -> bool {
     let accepted = request.header(header::ACCEPT_ENCODING).unwrap_or_default();
     accepted.split(',').any(|coding| {

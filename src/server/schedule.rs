@@ -9,7 +9,7 @@ use crate::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// How often is looked: backups are due by the minute.
+/// The time between two looks: backups are due by the minute.
 const EVERY: Duration = Duration::from_secs(5);
 
 /// Runs until the server stops.

@@ -31,7 +31,7 @@ pub const PATHS: [&str; 8] = [
     "/gate/trust/icon.svg",
     "/gate/trust/trust.js",
 ];
-/// What the live check asks for, over HTTPS.
+/// The path that the live check asks for, over HTTPS.
 const CHECK: &str = "/gate/trust/check";
 const STATIC: [(&str, &str); 4] = [
     ("console.css", "text/css; charset=utf-8"),
@@ -49,16 +49,16 @@ pub struct Trust(Option<Arc<Own>>);
 struct Page {
     /// Host and port by which the device reached the server.
     host: String,
-    /// Whether the device came over HTTPS.
+    /// True if the device came over HTTPS.
     is_https: bool,
     ca: Option<CaPart>,
 }
 
-/// What the page says about the CA.
+/// The page's part about the CA.
 struct CaPart {
     name: String,
     fingerprint: String,
-    /// Where the certificate is not valid for the present host, those that it is valid for.
+    /// Hosts that the certificate is valid for, where it is not valid for the present one.
     better: Vec<String>,
 }
 

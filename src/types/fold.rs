@@ -170,8 +170,8 @@ pub fn alternative(folded: &str) -> String {
     text
 }
 
-/// What a name is found by: its folded words, its words where apostrophes separate, and neighbours as one word
-/// (`El Sayed`, `elsayed`).
+/// Returns the forms by which a name is found: its folded words, its words where apostrophes separate, and
+/// neighbours as one word (`El Sayed`, `elsayed`).
 #[must_use]
 pub fn forms(text: &str) -> Vec<String> {
     let folded = fold(text);

@@ -22,7 +22,7 @@ pub fn count_error(code: i64) {
     *errors.entry(code).or_default() += 1;
 }
 
-/// How often each internal code was reported.
+/// Returns how often each internal code was reported.
 pub fn errors_by_code() -> BTreeMap<i64, u64> {
     ERRORS
         .lock()

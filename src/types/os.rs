@@ -1,5 +1,5 @@
-//! What differs by operating system: what a file is beside its name and who may read it, priorities, limits,
-//! and how a process is asked to end. Nothing else in `src` asks which system it runs on; a test checks it.
+//! The differences between operating systems: attributes and permissions of files, priorities, limits, and how a
+//! process is asked to end. Nothing else in `src` asks which system it runs on; a test checks it.
 
 use std::{
     fs::{self, File},
@@ -12,17 +12,17 @@ pub use system::{
     changed_at, identity, interrupted, names, private, raise_file_limit, read_at, readable,
 };
 
-/// Whether a file that is locked may be written to by another handle.
+/// True if a locked file can be written to by another handle.
 pub const WRITES_LOCKED_FILES: bool = cfg!(unix);
-/// Whether a file that is open may be deleted.
+/// True if an open file can be deleted.
 pub const DELETES_OPEN_FILES: bool = cfg!(unix);
-/// Whether a socket that listens on every IPv6 address takes IPv4, too.
+/// True if a socket that listens on every IPv6 address takes IPv4, too.
 pub const IPV6_TAKES_IPV4: bool = !cfg!(windows);
 
-/// Whether a thread can have a priority of its own.
+/// True if a thread can have a priority of its own.
 pub const THREADS_HAVE_PRIORITIES: bool = cfg!(target_os = "linux");
 
-/// Whether two paths lead to one file.
+/// Returns whether two paths lead to one file.
 pub fn is_same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         let found = fs::metadata(path).ok()?;
@@ -94,12 +94,11 @@ pub fn nice_thread() {
     }
 }
 
-/// How long a thread ran, and how long it was ready to run and did not.
+/// The time that a thread ran, and the time that it was ready to run and did not.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ProcessorTime {
-    /// How long it ran.
     pub ran: Duration,
-    /// How long it waited for a processor.
+    /// The time it waited for a processor.
     pub waited: Duration,
 }
 
@@ -115,7 +114,7 @@ impl ProcessorTime {
         }
     }
 
-    /// Whether it had less than a tenth of the processor, for long enough to tell.
+    /// Returns whether the thread had less than a tenth of the processor, for long enough to tell.
     pub fn is_starved(self) -> bool {
         self.waited > Duration::from_millis(250) && self.waited > 10 * self.ran
     }
@@ -139,7 +138,7 @@ pub mod lock {
     };
     use std::fs::File;
 
-    /// Whether there are such locks.
+    /// True if the system has such locks.
     #[cfg(test)]
     pub const IS_KNOWN: bool = true;
     const BYTE: i64 = 1 << 62;
@@ -168,7 +167,7 @@ pub mod lock {
         let _ = fcntl(file, FcntlArg::F_OFD_SETLK(&of(libc::F_UNLCK)));
     }
 
-    /// Whether somebody has it by another handle.
+    /// Returns whether another handle holds the lock.
     pub fn is_taken(file: &File) -> bool {
         let mut found = of(libc::F_RDLCK);
         let asked = fcntl(file, FcntlArg::F_OFD_GETLK(&mut found));
@@ -211,12 +210,12 @@ mod system {
         Some((found.dev(), found.ino()))
     }
 
-    /// How many names (hard links) a file has.
+    /// Returns how many names (hard links) a file has.
     pub fn names(found: &Metadata) -> u64 {
         found.nlink()
     }
 
-    /// When a file was changed, be it its content or what is known of it; nobody can set that back.
+    /// Returns when a file's content or attributes were last changed; nobody can set that back.
     pub fn changed_at(found: &Metadata) -> Option<SystemTime> {
         let nanos = u32::try_from(found.ctime_nsec()).ok()?;
         let seconds = u64::try_from(found.ctime()).ok()?;
@@ -279,12 +278,12 @@ mod system {
         None
     }
 
-    /// How many names (hard links) a file has.
+    /// Returns how many names (hard links) a file has.
     pub fn names(_: &Metadata) -> u64 {
         1
     }
 
-    /// When a file was changed.
+    /// Returns when a file was changed.
     pub fn changed_at(found: &Metadata) -> Option<SystemTime> {
         found.modified().ok()
     }

@@ -24,7 +24,7 @@ pub fn hex(bytes: &[u8]) -> String {
     HEXLOWER.encode(bytes)
 }
 
-/// Whether a text could be a secret of ours; what could not need not be looked up.
+/// Returns whether a text could be a secret of ours; one that could not need not be looked up.
 pub fn well_formed(secret: &str) -> bool {
     secret.len() == LENGTH_CHARS && secret.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -79,7 +79,7 @@ macro_rules! selector {
                 }
             }
 
-            /// What it meant until that was deleted, and when that was.
+            /// Finds the record that it meant until that was deleted, and when that was.
             pub fn find_deleted(&self, connection: &Connection) -> Result<Option<($id, Timestamp)>> {
                 let columns = match self {
                     Self::Id(_) => "id".to_owned(),
@@ -135,7 +135,7 @@ selector!(
     Slug "slug" "slug"
 );
 
-/// What is a path and never a selector (contract §1).
+/// Words that are paths and never selectors (contract §1).
 pub const LITERALS: [&str; 6] = ["myself", "list", "new", "test", "ping", "send-comm"];
 
 /// Which event is meant: `820`, `id:820` or `externalId:X` (contract §1).

@@ -75,7 +75,7 @@ pub fn cut(text: &str) -> Option<String> {
     Some(held)
 }
 
-/// Whether [`cut`] made the text of a longer one.
+/// Returns whether [`cut`] made the text of a longer one.
 pub fn was_cut(cell: &str) -> bool {
     // The letter that did not fit may have had two units.
     cell.ends_with(CUT_MARK) && (CELL_MAX - 1..=CELL_MAX).contains(&units(cell))
@@ -85,7 +85,7 @@ fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// Whether it begins as what spreadsheets take for a formula, some of them behind white space.
+/// Returns whether it begins as what spreadsheets take for a formula, some of them behind white space.
 fn is_like_formula(text: &str) -> bool {
     text.starts_with(['\t', '\r', '\n']) || text.trim_start().starts_with(['=', '@', '+', '-'])
 }

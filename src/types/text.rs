@@ -85,7 +85,7 @@ pub fn closest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
     (distance <= (name.chars().count() / 3).max(1)).then_some(found)
 }
 
-/// What to say of a name that is none of the known ones.
+/// Names the closest known name, or all of them, for a message about an unknown one.
 pub fn hint(name: &str, known: &[&str]) -> String {
     match closest(name, known.iter().copied()) {
         Some(meant) => format!("did you mean \"{meant}\"?"),
@@ -106,7 +106,7 @@ pub fn whole<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, &'static 
     })
 }
 
-/// Whether a text is an interaction type: 1 to 64 of `a-z 0-9 -`, the first not `-` (contract §3).
+/// Returns whether a text is an interaction type: 1 to 64 of `a-z 0-9 -`, the first not `-` (contract §3).
 pub fn is_interaction_type(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     text.len() <= INTERACTION_TYPE_MAX_BYTES
@@ -132,7 +132,7 @@ fn fold_char(letter: char) -> char {
     }
 }
 
-/// Whether `text` contains `part`, whatever the case; `part` is folded already.
+/// Returns whether `text` contains `part`, whatever the case; `part` is folded already.
 pub fn contains_folded(text: &str, part: &str) -> bool {
     if text.is_ascii() {
         let (text, part) = (text.as_bytes(), part.as_bytes());

@@ -117,7 +117,7 @@ impl fmt::Display for LocalMinute {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Day {
     pub begins: Timestamp,
-    /// When the next day begins.
+    /// The start of the next day.
     pub ends: Timestamp,
 }
 
@@ -336,8 +336,8 @@ impl Zone {
     }
 }
 
-/// Whether a name of the machine's database means the same everywhere: some files of it are of this
-/// machine, or of no place at all.
+/// Returns whether a name of the machine's database means the same everywhere; some of its files name the machine's own
+/// zone, or no zone at all.
 fn is_of_everywhere(name: &str) -> bool {
     const OTHERS: [&str; 5] = ["factory", "localtime", "posixrules", "posix/", "right/"];
     let name = name.to_ascii_lowercase();

@@ -79,7 +79,7 @@ pub struct Anything<T, const MAX: usize> {
 }
 
 impl<T, const MAX: usize> Anything<T, MAX> {
-    /// How the body says that it is compressed; it is taken as it comes.
+    /// Returns the name of the body's compression as the request states it.
     pub fn coding(&self) -> Option<&str> {
         self.coding.as_deref()
     }
@@ -106,7 +106,7 @@ impl<T, const MAX: usize> Anything<T, MAX> {
     }
 }
 
-/// Whether the request says, or at least does not deny, that its body is JSON.
+/// Returns whether the request says, or at least does not deny, that its body is JSON.
 fn is_json(request: &Request) -> bool {
     request.content_type().is_none_or(|content_type| {
         let essence = content_type
@@ -181,10 +181,10 @@ async fn read_as_sent(request: &Request, body: &mut RequestBody, max: usize) -> 
     Ok(bytes)
 }
 
-/// How much is still read of a body that is refused, and for how long.
+/// The most that is still read of a body that is refused, in bytes and in time.
 const DRAINED_MAX_BYTES: usize = 64 * 1024 * 1024;
 const DRAINED_MAX: Duration = Duration::from_secs(5);
-/// Who sends nothing for so long waits for an answer.
+/// The pause after which the sender is taken to wait for an answer.
 const DRAINED_IDLE: Duration = Duration::from_millis(300);
 
 /// Reads the rest of a body that is refused: who is cut off while still sending never sees why.

@@ -200,7 +200,7 @@ pub struct StoredAnswer<T, const CREATES: bool> {
 
 /// A created record, the answer given before to the same nonce, or a refusal.
 pub type CreatedOnce<T> = StoredAnswer<T, true>;
-/// What an operation would have answered that was only tried.
+/// The answer that an operation would have given that was only tried.
 pub type Tried<T> = StoredAnswer<T, false>;
 
 impl<T, const CREATES: bool> StoredAnswer<T, CREATES> {

@@ -44,7 +44,7 @@ impl Described for ErrorDetail {
     }
 }
 
-/// What a handler gives.
+/// The result of a handler.
 pub type Outcome<T> = Result<T, Failure>;
 
 impl<E: Into<Error>> From<E> for Failure {
@@ -206,7 +206,7 @@ pub fn body(error: &Error, request_id: &RequestId) -> String {
     json!({"data": {}, "meta": meta(error, request_id.as_str())}).to_string()
 }
 
-/// Why a parameter cannot be read, without the names of our types.
+/// Tells why a parameter cannot be read, without the names of our types.
 fn in_plain_words(reason: &str) -> &str {
     if reason.contains("number too") {
         "is out of range"

@@ -1,4 +1,4 @@
-//! What a list is asked for: in the query string, or in the body of `POST …/list`.
+//! The request for a list: in the query string, or in the body of `POST …/list`.
 
 use super::schema::{Described, from_json};
 use poem_openapi::registry::MetaSchema;
@@ -24,7 +24,7 @@ pub struct ListQuery {
     /// The item before which the page ends, of links alone.
     #[serde(skip)]
     pub before: Option<String>,
-    /// Whether the items of the whole list are counted; they are without it.
+    /// Set to count the items of the whole list; they are not counted without it.
     pub total: Option<bool>,
 }
 
@@ -66,7 +66,7 @@ impl ListQuery {
         }
     }
 
-    /// What the query string asks for.
+    /// Takes the parameters of the query string.
     pub fn of(
         limit: Option<i64>,
         offset: Option<i64>,

@@ -1,5 +1,5 @@
-//! What the features' HTTP needs and shares: the envelope, the error body, bodies and parameters
-//! as typed inputs, the caller, pagination. Nothing of a feature stands here.
+//! Code that the features' HTTP shares: the envelope, the error body, bodies and parameters as typed
+//! inputs, the caller, pagination. Nothing of a feature stands here.
 
 pub mod body;
 pub mod envelope;

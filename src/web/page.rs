@@ -27,7 +27,7 @@ const LIMIT_MAX: u64 = 50_000;
 /// The page size without `limit` (spec: Limits).
 const LIMIT_DEFAULT: u64 = 5_000;
 
-/// Where the request came in: what absolute links are made of.
+/// The address that the request came in by; absolute links are made of it.
 #[derive(Clone)]
 pub struct Address {
     base: String,
@@ -152,7 +152,7 @@ pub fn window(query: &ListQuery) -> Result<Window> {
     })
 }
 
-/// Where the next page begins, and the previous one ends. Beside an empty page that is where it would be.
+/// Returns where the next page begins, and where the previous one ends. Beside an empty page that is where it would be.
 fn anchors(window: Window, page: &Page) -> [Anchor; 2] {
     let Window {
         part,

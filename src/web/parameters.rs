@@ -145,11 +145,11 @@ macro_rules! header_extractor {
 header_extractor!(IdempotencyKey, "Idempotency-Key");
 header_extractor!(IfMatch, "If-Match");
 
-/// What was sent, decoded, in the order sent; a name may stand there twice.
+/// Query parameters as sent, decoded and in order; a name may stand there twice.
 pub struct AnyQuery(pub Vec<(String, String)>);
 
 impl AnyQuery {
-    /// Whether an operation takes any names: the parameter of this shape is the whole query string.
+    /// Returns whether an operation takes any names: the parameter of this shape is the whole query string.
     pub fn is(schema: &MetaSchemaRef) -> bool {
         matches!(schema, MetaSchemaRef::Inline(schema) if schema.ty == "object")
     }

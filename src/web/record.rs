@@ -1,4 +1,4 @@
-//! What delegates, devices and events share in HTTP: answering with one record, and its shape in the
+//! Code that delegates, devices and events share in HTTP: answering with one record, and its shape in the
 //! API's document, as it is answered and as it is sent.
 
 use super::{
@@ -30,7 +30,7 @@ use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// What a selection shows of the record that is found, for an answer.
+/// Answers with the selected fields of the record that `find` finds.
 pub fn found<T, const S: u16>(
     app: &Services,
     selection: &Selection,

@@ -1,4 +1,4 @@
-//! What is known of a request: its id (`X-Request-Id`, or one that the server makes), the operation and the
+//! Facts about a request: its id (`X-Request-Id`, or one that the server makes), the operation and the
 //! client, for the log and the metrics, and the sender's network address. Behind a trusted proxy
 //! (`--trusted-proxy`) that is the one that the proxy names in `X-Forwarded-For`; from anybody else the header
 //! is ignored.
@@ -106,7 +106,7 @@ impl RequestTrace {
         self.body_timeout_disabled.store(true, Relaxed);
     }
 
-    /// Whether the request's body may take as long as it takes.
+    /// Returns whether the request's body may take as long as it takes.
     pub fn is_body_timeout_disabled(&self) -> bool {
         self.body_timeout_disabled.load(Relaxed)
     }

@@ -313,7 +313,7 @@ pub enum Tag {
     Devices,
     /// Top-level devices that others are joined to.
     Events,
-    /// What delegates did at devices.
+    /// Actions of delegates at devices.
     Interactions,
     /// Apps that ask to be let in.
     Discovery,
@@ -321,7 +321,7 @@ pub enum Tag {
     Reports,
     /// Purchases.
     Transactions,
-    /// What changed, in order.
+    /// Changes of records, in order.
     Changes,
     /// Gate apps.
     Gates,

@@ -15,7 +15,7 @@ use std::{collections::VecDeque, sync::Arc};
 /// Rows read at once at the most.
 const SLICE_ROWS: usize = 250;
 
-/// Where in a list a page lies.
+/// The position and size of a page in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     /// After or before an item; without it after `offset` items.
@@ -24,7 +24,7 @@ pub struct Window {
     pub offset: u64,
     /// Items shown at the most.
     pub limit: u64,
-    /// Whether the items of the whole list are counted.
+    /// True if the items of the whole list are counted.
     pub total: bool,
 }
 
@@ -33,11 +33,11 @@ pub struct Window {
 pub struct Page {
     /// The ids of its items, ascending.
     pub ids: VecDeque<i64>,
-    /// How many items the whole list has, where they are counted.
+    /// The number of items in the whole list, where they are counted.
     pub total: Option<u64>,
-    /// Whether there are items before it.
+    /// True if there are items before it.
     pub is_behind: bool,
-    /// Whether there are items after it.
+    /// True if there are items after it.
     pub more: bool,
 }
 
@@ -156,7 +156,7 @@ struct Rest<L> {
     listing: Arc<L>,
     /// Of the items that are still to be read.
     ids: VecDeque<i64>,
-    /// Whether an item was written yet.
+    /// True if an item was written.
     items: bool,
     end: Option<String>,
     first: Option<String>,

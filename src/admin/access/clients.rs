@@ -69,7 +69,7 @@ impl Line {
 struct Usage {
     /// Access tokens that can be used now.
     live: i64,
-    /// When it got a token last, or its device was seen.
+    /// The time when it got a token last, or its device was seen.
     last: Option<Timestamp>,
 }
 
@@ -170,7 +170,7 @@ impl Editor for Clients {
     const NOUN: &'static str = "client";
     const AREA: Area = Area::Access;
 
-    /// What a gate app needs: the usual case.
+    /// A client with the rights of a gate app: the usual case.
     fn blank(_: &RequestContext) -> Draft {
         Draft::of(NewClient {
             roles: Roles::gate(),

@@ -10,7 +10,7 @@ use crate::{
     types::text::fold,
 };
 
-/// How many are offered.
+/// The most choices offered.
 const MOST: usize = 8;
 
 pub(super) fn routes() -> Routes {

@@ -23,14 +23,14 @@ pub(super) fn routes() -> Vec<Route> {
 /// A secret that was just made, and whose it is.
 #[derive(Clone)]
 pub(super) struct Made {
-    /// What it is called there, such as `Client secret`.
+    /// Its name there, such as `Client secret`.
     pub(super) what: &'static str,
     pub(super) secret: String,
     /// The id that goes with it, and what that is called.
     pub(super) id: (&'static str, String),
-    /// Where one can go from here.
+    /// The path of the page that follows.
     pub(super) back: String,
-    /// Whose it is.
+    /// The name of its holder.
     pub(super) name: String,
 }
 

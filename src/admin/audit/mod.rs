@@ -26,7 +26,7 @@ struct Page {
     layout: Layout,
     list: List,
     rows: Vec<AuditRow>,
-    /// How far back was searched, where that took too long.
+    /// The time back to which was searched, where that took too long.
     searched_to: Option<Timestamp>,
 }
 

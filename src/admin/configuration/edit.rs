@@ -29,7 +29,7 @@ struct Page {
     device: Option<i64>,
     has_own: bool,
     form: Form,
-    /// Who changed what is there last.
+    /// The author of the last change to the stored settings.
     who: String,
 }
 

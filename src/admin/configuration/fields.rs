@@ -56,7 +56,7 @@ pub fn groups(is_all: bool, own: &Settings, base: &Settings, words: &Words<'_>) 
     groups
 }
 
-/// What a setting is; `None` where it is not set, or to what cannot be used.
+/// Returns the value of a setting; `None` where it is not set, or to one that cannot be used.
 fn held<'a>(
     known: &Parameter,
     own: &'a Settings,
@@ -249,7 +249,7 @@ fn shown(known: &Parameter, held: Option<&Value>, zone: &Zone) -> Value {
     }
 }
 
-/// What the fields of a parameter say.
+/// Reads the value from the fields of a parameter.
 fn typed(known: &Parameter, form: &Fields) -> Value {
     let name = known.name;
     match known.kind {
@@ -292,7 +292,7 @@ fn typed(known: &Parameter, form: &Fields) -> Value {
     }
 }
 
-/// What is ticked, in whichever order; `null` for nothing.
+/// Returns the names that are ticked, in whichever order; `null` for none.
 fn chosen<'a>(names: impl Iterator<Item = &'a str>) -> Value {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();

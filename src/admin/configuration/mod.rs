@@ -89,7 +89,7 @@ fn named(
         .collect()
 }
 
-/// What is current, if it is still what a button was shown with.
+/// Reads the current settings, if they are still those that a button was shown with.
 fn unchanged(connection: &Connection, action: &Action) -> Result<Current> {
     let current = Current::read(connection)?;
     if current.mark() == action.form.text("version") {

@@ -42,7 +42,7 @@ fn find(connection: &Connection, path: &str) -> Result<Region> {
     Region::find(connection, path)?.ok_or_else(|| gone(path))
 }
 
-/// Whether apps get a region, in words, with the colour of the tag.
+/// Tells in words whether apps get a region, with the colour of the tag.
 fn standing(region: &Region, layout: &Layout) -> (&'static str, String) {
     let time = |at: Option<Timestamp>| at.map(|at| layout.time(&at)).unwrap_or_default();
     let (from, to) = (region.now.published_from, region.now.published_to);
@@ -110,7 +110,7 @@ async fn show(request: RequestContext) -> Result<Response> {
     request.page("Region", Area::Content, read).await
 }
 
-/// What to say after a button that saves a region, which somebody else may have saved meanwhile.
+/// Tells the result of a button that saves a region, which somebody else may have saved meanwhile.
 fn saved(saved: Saved, path: &str, done: String) -> Result<Done> {
     let message = match saved {
         Saved::Version(_) | Saved::Same => done,

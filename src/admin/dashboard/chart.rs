@@ -16,7 +16,7 @@ const HEIGHT: i64 = 120;
 
 /// People who arrived within five minutes.
 pub struct Bar {
-    /// When they begin, such as `09:05`.
+    /// The beginning of these minutes, such as `09:05`.
     pub from: String,
     pub count: i64,
     pub x: i64,
@@ -34,7 +34,7 @@ pub struct Chart {
     pub label_bars: i64,
     /// Its width.
     pub width: i64,
-    /// Where it is now.
+    /// The position of the present time.
     pub now: i64,
     /// People who arrived within the last five minutes.
     pub lately: i64,

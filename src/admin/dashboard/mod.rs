@@ -61,7 +61,7 @@ const PARTS: [&str; 8] = [
     "status",
 ];
 
-/// What was made for each role.
+/// The parts rendered for each role.
 pub type Made = [Shared<[String; PARTS.len()]>; ConsoleRole::ALL.len()];
 
 pub(super) fn routes() -> Vec<Route> {
@@ -165,7 +165,7 @@ impl Now {
         })
     }
 
-    /// How many are expected and did not come yet.
+    /// Counts those who are expected and did not come yet.
     fn missing(&self) -> i64 {
         self.arrived.expected - self.arrived.arrived
     }
@@ -183,7 +183,7 @@ impl Now {
         }
     }
 
-    /// What needs somebody, as far as it is shown, and how much more there is.
+    /// Returns the things that need attention, as far as they are shown, and how many more there are.
     fn shown_items(&self) -> (&[Item], usize) {
         let shown = self.items.len().min(ITEMS);
         (&self.items[..shown], self.items.len() - shown)
@@ -225,7 +225,7 @@ fn type_path(of: &OfType) -> Option<String> {
     })
 }
 
-/// What a line of the activity says, such as `checked in`, and its symbol with its tone.
+/// Describes a line of the activity, such as `checked in`, with its symbol and its tone.
 fn describe_line(line: &Line) -> (String, &'static str, &'static str) {
     if line.waits {
         return ("was let in".to_owned(), "warn", "warn");

@@ -21,14 +21,14 @@ use std::sync::{Arc, LazyLock};
 
 const PAGE: &str = "/console/wall";
 const LINK: &str = "/console/wall/link";
-/// What the name of a screen's cookie begins with.
+/// The beginning of the name of a screen's cookie.
 const COOKIE: &str = "gatepost_wall";
 /// A browser keeps the cookie so long; the link may end before.
 const COOKIE_S: u64 = 400 * 24 * 3_600;
 /// Places and sessions that are shown.
 const PLACES: usize = 6;
 const SESSIONS: usize = 3;
-/// How far ahead sessions are shown.
+/// The time ahead for which sessions are shown.
 const AHEAD_MS: i64 = 12 * 3_600_000;
 
 /// Changes with what the display consists of: screens then load it anew.

@@ -182,7 +182,7 @@ impl Editor for Attendees {
     }
 }
 
-/// What was changed, as the body of a PATCH.
+/// Returns the changes as the body of a PATCH.
 fn changes(
     connection: &Connection,
     typed: &RecordDraft,

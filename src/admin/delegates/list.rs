@@ -17,7 +17,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// How long the search of an export may take.
+/// The time that the search of an export may take.
 const SEARCH_MAX: Duration = Duration::from_mins(2);
 
 /// Expressions to begin with, and what they find.
@@ -45,7 +45,7 @@ const EXAMPLES: [(&str, &str); 6] = [
     ),
 ];
 
-/// What is looked for, and the query string that asks for it.
+/// A search, and the query string that asks for it.
 pub(super) struct Filter {
     pub wanted: Wanted,
     pub query: String,
@@ -126,11 +126,11 @@ struct FoundPart {
     filter: Filter,
     views: Views,
     found: Found,
-    /// Where each of them is: symbol, class and words.
+    /// The state of each of them: symbol, class and words.
     states: Vec<(&'static str, &'static str, String)>,
-    /// What is wrong with the expression.
+    /// The fault of the expression.
     fault: Option<String>,
-    /// What stands around it comes with it.
+    /// Set where htmx asks for it: its surroundings are sent along.
     is_part: bool,
     is_counted: bool,
 }

@@ -95,7 +95,7 @@ fn rows(
         .collect()
 }
 
-/// What distinguishes people of one name.
+/// Tells people of one name apart.
 fn about(line: &Line) -> String {
     let about = [&line.company, &line.email, &line.barcode];
     let about: Vec<&str> = about.into_iter().flatten().map(String::as_str).collect();

@@ -50,7 +50,7 @@ impl Row {
     }
 }
 
-/// What somebody did, as the timeline begins its row, and the word before the place.
+/// Returns the words with which the timeline begins the row of an interaction, and the word before the place.
 pub fn told(kind: &str) -> (String, &'static str) {
     let (told, at) = types::find(kind).map_or((kind, "at"), |known| known.told);
     (crate::types::text::capital(told), at)

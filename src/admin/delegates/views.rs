@@ -23,7 +23,7 @@ const VIEWS: [(&str, &str); 6] = [
 ];
 /// The type that an event waits for, as its name begins.
 const AWAITED: &str = "speaker";
-/// How long the views may be counted.
+/// The time for which the views may be counted.
 const COUNTING: Duration = Duration::from_millis(100);
 
 /// A view of the list.

@@ -27,7 +27,7 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// Whether a text is the whole name, in whatever order: *Hansen Elin* is nobody called Johansen.
+    /// Returns whether a text is the whole name, in whatever order: *Hansen Elin* is nobody called Johansen.
     pub fn is_named(&self, typed: &str) -> bool {
         let words = |text: &str| {
             let mut words: Vec<_> = fold(text)

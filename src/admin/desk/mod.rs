@@ -99,7 +99,7 @@ struct Page {
     has_more: bool,
     side: Side,
     walk_in: Option<walk_in::Panel>,
-    /// What was typed, where somebody has to be chosen.
+    /// The text that was typed, where somebody has to be chosen.
     typed: String,
 }
 

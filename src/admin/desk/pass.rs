@@ -27,7 +27,7 @@ use serde_json::json;
 /// The longest reason for an admission against the rules, in characters.
 const REASON_MAX_CHARS: usize = 200;
 
-/// Whom somebody at the desk means.
+/// The people whom a text typed at the desk may mean.
 enum Meant {
     One(DelegateSelector),
     Several(Vec<super::find::Candidate>),
@@ -59,7 +59,7 @@ fn find_meant(connection: &Connection, typed: &str, zone: &Zone) -> Result<Meant
     })
 }
 
-/// Whether a text is a code rather than a name.
+/// Returns whether a text is a code rather than a name.
 pub(super) fn is_code(typed: &str) -> bool {
     !typed.contains(char::is_whitespace) && typed.contains(|letter: char| letter.is_ascii_digit())
 }

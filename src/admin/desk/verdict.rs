@@ -13,7 +13,7 @@ use crate::{
     types::error::Refusal,
 };
 
-/// What came of a passage.
+/// The outcome of a passage.
 pub(super) struct Verdict {
     pub finding: Finding,
     /// The first words, readable from a metre away.
@@ -21,7 +21,7 @@ pub(super) struct Verdict {
     pub at: Timestamp,
     pub person: Option<Line>,
     pub note: Option<Note>,
-    /// What the steward should know beside it.
+    /// A remark for the steward beside it.
     pub remark: Option<String>,
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Panel {
     pub failure: Option<String>,
 }
 
-/// What a panel registered, for as long as a browser may send it once more.
+/// A walk-in that a panel registered, for as long as a browser may send it once more.
 #[derive(Debug, Clone)]
 pub(in crate::admin) struct WalkedIn {
     once: String,
@@ -89,7 +89,7 @@ pub(super) async fn last(request: &RequestContext) -> Result<Option<Verdict>> {
 /// A type to choose.
 pub(super) struct TypeTile {
     pub choice: Choice,
-    /// What it costs, with the currency.
+    /// Its price, with the currency.
     pub price: Option<String>,
 }
 
@@ -161,7 +161,7 @@ fn priced(cents: i64, prices: &WalkInPrices) -> String {
     format!("{} {}", sales::money(&cents), prices.currency)
 }
 
-/// What to give back for a walk-in that was taken back.
+/// Tells the amount to give back for a walk-in that was taken back.
 pub(super) fn refunded(refund: &Refund, prices: &WalkInPrices) -> String {
     let amount = priced(refund.cents, prices);
     match &*refund.method {

@@ -1,4 +1,4 @@
-//! Who may enter: types of attendees across, places down, a tick and times in each cell. A row is one rule: a place
+//! Rights to enter: types of attendees across, places down, a tick and times in each cell. A row is one rule: a place
 //! that changes one cell has the whole row of its own from then on.
 
 use crate::admin::prelude::*;
@@ -33,7 +33,7 @@ struct Page {
     /// Places in all, and the page.
     total: usize,
     page: usize,
-    /// What could not be saved, and why.
+    /// The change that could not be saved, and why.
     fault: Option<String>,
 }
 
@@ -44,12 +44,12 @@ struct Column {
 
 struct Row {
     place: EntryRow,
-    /// How far below the first place.
+    /// The number of levels below the first place.
     depth: usize,
-    /// What a change is begun on.
+    /// The version that a change is begun on.
     version: String,
     cells: Vec<Cell>,
-    /// Whether everybody may enter, also without a type; `None` where the rules cannot be read.
+    /// True if everybody may enter, also without a type; `None` where the rules cannot be read.
     is_for_all: Option<bool>,
 }
 
@@ -57,7 +57,7 @@ struct Row {
 struct Cell {
     may_enter: bool,
     times: String,
-    /// What is wrong with the times, where they are shown as they were typed.
+    /// The fault of the times, where they are shown as they were typed.
     wrong: Option<String>,
 }
 
@@ -179,7 +179,7 @@ fn typed(times: &str) -> Vec<(String, String)> {
     times.filter(|time| !time.is_empty()).map(split).collect()
 }
 
-/// What is wrong with times that were typed.
+/// Returns what is wrong with times that were typed.
 fn wrong(times: &str) -> Option<String> {
     let entries: Value = typed(times)
         .into_iter()

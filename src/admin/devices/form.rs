@@ -213,7 +213,7 @@ impl Editor for Devices {
     }
 }
 
-/// Whether what is typed would be a door of a place.
+/// Returns whether the typed device would be a door of a place.
 fn is_door(connection: &Connection, draft: &Draft) -> Result<bool> {
     let above = draft.values.get("parent");
     if draft.values.get("deviceType") != DOOR || above.is_empty() {
@@ -248,7 +248,7 @@ pub fn unreadable(record: &Record) -> Option<String> {
     }
 }
 
-/// What was changed: of the device, and of the event that it is.
+/// Returns the changes: to the device, and to the event that it is.
 fn changes(
     connection: &Connection,
     draft: &Draft,

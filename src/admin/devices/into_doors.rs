@@ -18,7 +18,7 @@ struct Page {
     layout: Layout,
     record: Record,
     candidates: Vec<Candidate>,
-    /// How often one may enter, and how many check-ins there are: of the place from now on.
+    /// Questions on the place from now on: how often one may enter, and how many check-ins there are.
     questions: [Question; 2],
     failure: Option<String>,
 }
@@ -32,7 +32,7 @@ impl Page {
             .collect()
     }
 
-    /// Whether a rule of one of them is lost that is neither asked for nor a capacity.
+    /// Returns whether a rule of one of them is lost that is neither asked for nor a capacity.
     fn loses_others(&self) -> bool {
         let mut others = self
             .candidates
@@ -92,7 +92,7 @@ fn most(rules: &AccessRules) -> (Value, String) {
     )
 }
 
-/// What the place and its doors say of a rule: the place counts only where it sets one itself.
+/// Asks for rules that the place and its doors have: the place counts only where it sets one itself.
 fn questions(own: &AccessRules, candidates: &[Candidate]) -> [Question; 2] {
     let all = |is_set: bool| {
         let own = Some(own).filter(|_| is_set);

@@ -77,7 +77,7 @@ pub(super) fn routes() -> Vec<Route> {
         .all()
 }
 
-/// What is wrong with a rule, without its path in the document.
+/// Tells what is wrong with a rule, without its path in the document.
 fn plain(message: &str) -> &str {
     let rest = message.strip_prefix("data.Access.");
     let rest = rest.and_then(|rest| rest.split_once(": "));

@@ -14,7 +14,7 @@ use crate::{
 };
 use serde_json::{Map, Value, json};
 
-/// What is offered: the type, its name here, and its symbol.
+/// Types to choose from: the type, its name here, and its symbol.
 pub(super) const KINDS: [(&str, &str, &str); 6] = [
     ("room", "Room", "room"),
     ("session", "Session", "session"),
@@ -25,7 +25,7 @@ pub(super) const KINDS: [(&str, &str, &str); 6] = [
 ];
 /// The type of an entrance that is no door of a place.
 const ENTRANCE: &str = "entrance";
-/// Who may enter a new place.
+/// The choices of who may enter a new place.
 const WHO: [(&str, &str); 3] = [
     ("", "As at the place that it is in"),
     ("open", "Everybody with a known code"),
@@ -34,13 +34,13 @@ const WHO: [(&str, &str); 3] = [
 
 /// The line as the page shows it.
 pub(super) struct NewPlace {
-    /// Whether somebody asked for it; it stands open by itself while there is time to prepare.
+    /// Set where somebody asked for it; it stands open by itself while there is time to prepare.
     pub is_asked: bool,
     pub failure: Option<String>,
     pub name: String,
     pub kind: String,
     pub places: Vec<Choice>,
-    /// What stands below *More*.
+    /// The inputs below *More*.
     pub more: Vec<Input>,
     /// The form with every field.
     pub all_fields: String,
@@ -79,7 +79,7 @@ impl NewPlace {
         })
     }
 
-    /// Whether something below *More* is filled in.
+    /// Returns whether something below *More* is filled in.
     pub fn has_more(&self) -> bool {
         self.more.iter().any(|input| !input.value.is_empty())
     }

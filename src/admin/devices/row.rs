@@ -17,7 +17,7 @@ const LIST: &str = "/console/devices";
 /// A line.
 pub(super) struct Row {
     pub node: Node,
-    /// How far below the first.
+    /// The number of levels below the first.
     pub depth: usize,
     pub is_open: bool,
     /// The rules that it sets itself, in a few words each.

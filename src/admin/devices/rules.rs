@@ -28,7 +28,7 @@ const FIELDS: [&str; 12] = [
     EXCEPT,
     ONE_AT_A_TIME,
 ];
-/// Those that a door may set.
+/// Rules that a door may set.
 const OF_DOORS: [&str; 6] = [
     "ruleSet",
     entry_types::WHICH,
@@ -39,11 +39,11 @@ const OF_DOORS: [&str; 6] = [
 ];
 const EXCEPT: &str = "everybodyOutExcept";
 const ONE_AT_A_TIME: &str = "oneAtATime";
-/// What the form of a device is about, as far as its rules go.
+/// The device of a form, as far as its rules go.
 pub(super) struct Of<'a> {
     /// `None`: a new device.
     pub id: Option<i64>,
-    /// Whether it is a door of a place.
+    /// Set where it is a door of a place.
     pub is_door: bool,
     /// The rules that it sets.
     pub set: &'a Map<String, Value>,

@@ -55,18 +55,18 @@ struct Page {
     unreadable: Option<String>,
     capacity: Option<u32>,
     document: Document,
-    /// Whether check-ins are counted over all days, though a ticket enters on each.
+    /// Set where check-ins are counted over all days, though a ticket enters on each.
     limits_all_days: bool,
     inside: i64,
     people: Vec<Person>,
     children: Vec<Row>,
     children_all: i64,
-    /// How many are registered, and whether all were counted.
+    /// The number of people registered, and whether all were counted.
     registered: (i64, bool),
     state: Option<State>,
     clients: Vec<Client>,
     changes: Vec<Change>,
-    /// Why a deleted device cannot be deleted permanently.
+    /// The reasons why a deleted device cannot be deleted permanently.
     kept_by: Vec<&'static str>,
     has_settings: bool,
     /// The place that it is a door of: its number and name.
@@ -109,7 +109,7 @@ impl Page {
         devices::APP_TYPES.contains(&self.record.kind())
     }
 
-    /// Whether doors may be added: to places that people go into.
+    /// Returns whether doors may be added: to places that people go into.
     fn may_have_doors(&self) -> bool {
         let kind = self.record.kind();
         let is_place = !self.is_an_app() && ![reader::DEVICE_TYPE, "product"].contains(&kind);

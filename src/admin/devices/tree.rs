@@ -52,7 +52,7 @@ impl Open {
     }
 }
 
-/// What else is at a place or its doors: gates and readers, and how many of them have no contact.
+/// The equipment at a place or its doors: gates and readers, and how many of them have no contact.
 #[derive(Default)]
 pub(super) struct Equipment {
     gates: usize,

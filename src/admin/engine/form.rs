@@ -14,15 +14,15 @@ use std::borrow::Cow;
 #[derive(Debug, Default)]
 pub struct Form {
     pub action: String,
-    /// Where "Cancel" leads.
+    /// The path of "Cancel".
     pub cancel: String,
     /// The label of its button.
     pub submit: String,
     /// Identifies the state of the record that the form was opened on.
     pub version: String,
-    /// What is wrong with no single field.
+    /// The failure that belongs to no single field.
     pub failure: Option<String>,
-    /// What somebody else changed meanwhile: labels and values.
+    /// Changes by somebody else meanwhile: labels and values.
     pub meanwhile: Vec<(String, String)>,
     pub groups: Vec<Group>,
 }
@@ -85,7 +85,7 @@ pub fn filled(mut groups: Vec<Group>, record: &impl Serialize) -> Result<Vec<Gro
     Ok(groups)
 }
 
-/// What was typed, each value under the name of its field. Empty fields are left out, unless they have
+/// Reads the typed values, each under the name of its field. Empty fields are left out, unless they have
 /// to be filled in.
 ///
 /// # Errors
@@ -132,7 +132,7 @@ impl Form {
         self.groups.iter_mut().flat_map(|group| &mut group.inputs)
     }
 
-    /// What a browser sends of the form.
+    /// Returns what a browser sends of the form.
     #[cfg(test)]
     pub fn into_sent(mut self) -> Fields {
         Fields(self.inputs().flat_map(|input| input.sent()).collect())

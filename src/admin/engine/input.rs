@@ -10,7 +10,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// What a field is filled in with.
+/// The control that fills in a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Control {
     /// One line, of a type such as `text` or `url`.
@@ -91,7 +91,7 @@ pub struct Input {
     pub choices: Vec<Choice>,
     /// The rows of a list of names and values.
     pub rows: Vec<(String, String)>,
-    /// What the offered values mean.
+    /// The meanings of the offered values.
     pub meanings: &'static [(&'static str, &'static str)],
     /// Values that are offered for a line, which may hold others.
     pub offered: Vec<String>,
@@ -104,7 +104,7 @@ pub struct Input {
     pub(super) is_secret: bool,
     /// Not a property of the record, such as what to preview it with.
     pub(super) is_apart: bool,
-    /// What separates the values of a list.
+    /// The separator of the values of a list.
     separator: Option<char>,
     pub error: Option<String>,
 }
@@ -259,7 +259,7 @@ impl Input {
         self.offered(values.iter().map(|(value, _)| *value))
     }
 
-    /// What a browser sends of it.
+    /// Returns what a browser sends of it.
     #[cfg(test)]
     pub(super) fn sent(&self) -> Vec<(String, String)> {
         let named = |value: &str| (self.name.to_string(), value.to_owned());
@@ -361,7 +361,7 @@ impl Input {
         self.control == Control::Line("hidden")
     }
 
-    /// Whether the browser may fill it in.
+    /// Returns whether the browser may fill it in.
     pub fn has_autocomplete(&self) -> bool {
         self.has("autocomplete")
     }
@@ -378,7 +378,7 @@ impl Input {
         matches!(self.control, Control::Lookup { .. })
     }
 
-    /// What it holds, as people read it.
+    /// Returns its value as people read it.
     pub(super) fn shown(&self) -> String {
         match self.control {
             Control::Line(_) | Control::Number { .. } | Control::Area { .. } => {

@@ -3,7 +3,7 @@
 use super::Input;
 use crate::admin::{RequestContext, filter::query};
 
-/// What a list shows of its records.
+/// The form and the pages of a list of records.
 pub struct List {
     pub path: String,
     pub inputs: Vec<Input>,
@@ -11,11 +11,11 @@ pub struct List {
     filled: Vec<(String, String)>,
     /// The field of the address that says where a page begins.
     cursor: &'static str,
-    /// This is not the first page.
+    /// Set where the page is not the first.
     pub is_later: bool,
-    /// Where the next page begins.
+    /// The cursor of the next page.
     pub next: Option<String>,
-    /// What is wrong with the form.
+    /// The fault of the form.
     pub failure: Option<String>,
 }
 

@@ -34,7 +34,7 @@ use std::future::Future;
 /// Pages beside each other: names with paths, and the name of the current one.
 pub type Tabs = (&'static [(&'static str, &'static str)], &'static str);
 
-/// What identifies a record in the address of its form.
+/// The key of a record in the address of its form.
 pub trait Key: Clone + Send + Sync + 'static {
     /// The record that a request is about; `None`: a new one.
     fn of(request: &RequestContext) -> Result<Option<Self>>;
@@ -77,7 +77,7 @@ impl Key for UserId {
 
 /// A further button of a form.
 pub struct Button {
-    /// What it sends as `do`.
+    /// The value that it sends as `do`.
     name: &'static str,
     label: &'static str,
     shows: bool,
@@ -94,20 +94,20 @@ impl Button {
         }
     }
 
-    /// It shows something beside the form, and nothing else.
+    /// Makes it show something beside the form, and nothing else.
     pub fn shows(mut self) -> Self {
         self.shows = true;
         self
     }
 
-    /// It opens another tab.
+    /// Makes it open another tab.
     pub fn opens(mut self) -> Self {
         self.opens = true;
         self
     }
 }
 
-/// What came of a button.
+/// The outcome of a button.
 pub enum Outcome {
     /// Another page follows.
     Done(Response),
@@ -124,7 +124,7 @@ impl Outcome {
     }
 }
 
-/// What a hook of an [`Editor`] is called for.
+/// The form for which a hook of an [`Editor`] is called.
 pub struct At<'a, E: Editor> {
     pub request: &'a RequestContext,
     pub layout: &'a Layout,
@@ -140,9 +140,9 @@ pub type Groups = Result<Vec<Group>>;
 /// One kind of record that has a form.
 pub trait Editor: Sized + 'static {
     type Key: Key;
-    /// What the form fills in.
+    /// The record as the form fills it in.
     type Draft: Clone + Serialize + Send + Sync + 'static;
-    /// What creating one returns, such as its id and a secret.
+    /// The result of creating one, such as its id and a secret.
     type Created: Send + 'static;
     /// The path of the list.
     const LIST: &'static str;
@@ -157,7 +157,7 @@ pub trait Editor: Sized + 'static {
     fn blank(request: &RequestContext) -> Self::Draft;
     fn find(connection: &Connection, key: &Self::Key) -> Result<Self::Draft>;
 
-    /// What a new one begins with, where a link says more of it.
+    /// Returns the draft that a new one begins with, where a link says more of it.
     fn begin(_connection: &Connection, _query: &Fields) -> Result<Option<Self::Draft>> {
         Ok(None)
     }
@@ -167,7 +167,7 @@ pub trait Editor: Sized + 'static {
         Self::NOUN
     }
 
-    /// What the form of a record shows, where the address asks for something else.
+    /// Returns the draft that the form of a record shows, where the address asks for something else.
     fn opened(_: &RequestContext, stored: Self::Draft) -> Self::Draft {
         stored
     }
@@ -176,7 +176,7 @@ pub trait Editor: Sized + 'static {
     fn name(draft: &Self::Draft) -> String;
     /// The fields of the form, with the values of the draft.
     fn groups(connection: &Connection, key: Option<&Self::Key>, draft: &Self::Draft) -> Groups;
-    /// What was typed into these fields.
+    /// Reads the draft from the typed fields.
     fn typed(groups: &[Group], sent: &Fields) -> Result<Self::Draft>;
 
     /// Completes what was typed before the write begins: everything that may take time.
@@ -213,7 +213,7 @@ pub trait Editor: Sized + 'static {
         true
     }
 
-    /// Who changed the record last.
+    /// Returns who changed the record last.
     fn last_actor(connection: &Connection, key: &Self::Key) -> Result<String> {
         audit::last_actor(connection, Self::NOUN, key.id(), &[])
     }
@@ -223,7 +223,7 @@ pub trait Editor: Sized + 'static {
         Vec::new()
     }
 
-    /// What one of [`Editor::buttons`] does.
+    /// Carries out one of [`Editor::buttons`].
     fn press(
         _: At<'_, Self>,
         _: Self::Draft,
@@ -238,7 +238,7 @@ pub trait Editor: Sized + 'static {
         async { Ok(String::new()) }
     }
 
-    /// What a lookup finds without scripts.
+    /// Finds the choices of a lookup without scripts.
     fn found(_: &Connection, _: &str) -> Result<Vec<Choice>> {
         Ok(Vec::new())
     }
@@ -260,7 +260,7 @@ struct Page {
     form: Form,
     buttons: Vec<Button>,
     may_edit: bool,
-    /// What a button showed.
+    /// The HTML that a button showed.
     result: String,
     aside: String,
 }

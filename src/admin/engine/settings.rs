@@ -17,18 +17,18 @@ use serde_json::{Map, Value, json};
 pub struct SettingsForm {
     pub heading: &'static str,
     pub help: &'static str,
-    /// Where it is sent.
+    /// The path that it is sent to.
     pub path: &'static str,
     /// The setting whose properties the fields are; none where each field is a setting.
     pub part_of: Option<&'static str>,
-    /// What counts where nothing is stored.
+    /// The values that count where nothing is stored.
     pub defaults: fn() -> Value,
     pub inputs: fn() -> Vec<Input>,
     /// From the values of the settings to those of the fields.
     pub shown: fn(Map<String, Value>) -> Map<String, Value>,
     /// From the values of the fields to those of the settings.
     pub stored: fn(Map<String, Value>) -> Map<String, Value>,
-    /// What people read once it is saved.
+    /// The message once it is saved.
     pub saved: &'static str,
 }
 

@@ -38,24 +38,24 @@ pub(super) fn routes() -> Vec<Route> {
 #[template(path = "gates/page.html")]
 struct Page {
     layout: Layout,
-    /// Those that need somebody, the most urgent first.
+    /// Devices that need somebody, the most urgent first.
     urgent: Vec<Line>,
     working: Vec<Line>,
     /// Gates, other apps and readers: how many there are, and how many have contact.
     counts: [(&'static str, &'static str, usize, usize); 3],
     /// The gate whose settings are open.
     changing: Option<Changing>,
-    /// What came of a change that was made in place.
+    /// The outcome of a change that was made in place.
     told: Option<Told>,
     message: Option<GateMessage>,
-    /// When the message was sent, and by whom.
+    /// The time when the message was sent, and its author.
     sent: String,
-    /// What was typed, where it could not be sent.
+    /// The typed text, where it could not be sent.
     text: String,
     wrong: Option<String>,
 }
 
-/// What came of a change.
+/// The outcome of a change.
 struct Told {
     text: String,
     is_fault: bool,
@@ -80,10 +80,10 @@ struct Line {
     /// `gate`, `kiosk`, `app` or `reader`.
     kind: &'static str,
     places: Vec<(i64, String)>,
-    /// Whether people feel it now; `None` where nothing is wrong.
+    /// True if people feel it now; `None` where nothing is wrong.
     is_bad: Option<bool>,
     symbol: &'static str,
-    /// What is wrong, the worst first, and what to do about that.
+    /// The troubles, the worst first, and what to do about them.
     told: String,
     advice: String,
     seen_at: Option<Timestamp>,
@@ -92,7 +92,7 @@ struct Line {
     queue: i64,
     battery: String,
     clock: String,
-    /// Whom it admits while it is offline, where that is not the usual.
+    /// The attendees that it admits while it is offline, where those are not the usual ones.
     policy: Option<&'static str>,
 }
 
@@ -185,7 +185,7 @@ impl Line {
         }
     }
 
-    /// When it was heard of last.
+    /// Tells when it was heard of last.
     fn seen(&self) -> String {
         self.seen_at
             .map_or_else(|| "never".to_owned(), words::since)

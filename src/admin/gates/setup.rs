@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 /// The feature that registers people.
 const CREATE: &str = "delegate-create";
-/// What is switched here, beside the PIN.
+/// Settings that are switched here, beside the PIN.
 const OWN: [&str; 5] = [
     "place",
     "offlinePolicy",
@@ -37,7 +37,7 @@ const OWN: [&str; 5] = [
 /// The settings of a gate to choose.
 pub(super) struct Changing {
     pub device: DeviceId,
-    /// What it has of its own.
+    /// The version of its own settings.
     pub seen: String,
     pub places: Vec<Choice>,
     pub policies: Vec<Choice>,
@@ -109,7 +109,7 @@ fn is_on(settings: &Settings, name: &str) -> bool {
     settings.get(name) == Some(&Value::Bool(true))
 }
 
-/// Whether people are registered at it: by themselves at a kiosk, by the crew at a gate.
+/// Returns whether people are registered at it: by themselves at a kiosk, by the crew at a gate.
 fn has_walk_ins(settings: &Settings) -> bool {
     match Kiosk::of(settings) {
         Some(kiosk) => kiosk.walk_in,
@@ -117,7 +117,8 @@ fn has_walk_ins(settings: &Settings) -> bool {
     }
 }
 
-/// What the switches change of the settings of a gate, of which it has those of `base` unless it has its own.
+/// Returns the changes that the switches make to the settings of a gate, which has those of `base` unless it has its
+/// own.
 fn switched(sent: &Fields, now: &Settings, base: &Settings) -> Settings {
     let mut changes = Settings::new();
     for (name, field) in [("place", "place"), ("offlinePolicy", "policy")] {

@@ -1,4 +1,4 @@
-//! What is wrong with a gate, an app or a reader in words, and what to do first.
+//! The trouble with a gate, an app or a reader in words, and what to do first.
 
 use crate::{
     admin::Layout,
@@ -30,7 +30,7 @@ pub fn since(at: Timestamp) -> String {
     format!("{} ago", span((Timestamp::now().0 - at.0).max(0)))
 }
 
-/// How far a clock is off, in words; empty where nobody knows.
+/// Tells in words how far a clock is off; empty where nobody knows.
 pub fn clock(ahead_ms: Option<i64>) -> String {
     match ahead_ms {
         Some(ahead) if ahead.abs() >= 2_000 => {
@@ -86,7 +86,7 @@ pub fn symbol(problem: Problem) -> &'static str {
     }
 }
 
-/// What to do first, or what the crew need not fear.
+/// Tells what to do first, or what the crew need not fear.
 pub fn advice(gate: &Gate, problem: Problem, layout: &Layout) -> String {
     let told = match problem {
         Problem::NeverSeen if gate.is_gate => "Open /gate on the device and finish its set-up.",
@@ -137,7 +137,7 @@ fn offline(gate: &Gate, layout: &Layout) -> String {
     format!("{waiting}{admits} Look at its network and its screen.")
 }
 
-/// What is wrong with a reader, whether somebody has to look after it now, and what to do.
+/// Tells what is wrong with a reader, whether somebody has to look after it now, and what to do.
 pub fn of_reader(reader: &Shown, layout: &Layout) -> Vec<(bool, String, String)> {
     let ReaderState {
         connection,

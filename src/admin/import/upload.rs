@@ -1,4 +1,4 @@
-//! Where an import begins: a file is chosen and uploaded, or one that waits is taken up.
+//! The begin of an import: a file is chosen and uploaded, or one that waits is taken up.
 
 use super::{failure, list_path};
 use crate::{
@@ -20,9 +20,9 @@ use tempfile::NamedTempFile;
 
 /// A form without its file, at most.
 const FORM_BYTES: u64 = 64 * 1024;
-/// What stays free on the disk.
+/// The space that stays free on the disk.
 const FREE_MIN_BYTES: u64 = 256 * 1024 * 1024;
-/// How often free space is checked.
+/// The bytes after which free space is checked again.
 const FREE_EVERY_BYTES: u64 = 16 * 1024 * 1024;
 
 #[derive(Template)]

@@ -217,7 +217,7 @@ pub(super) async fn sheet(request: RequestContext) -> Result<Response> {
     after(&request, upload, read).await
 }
 
-/// What the form of a list says.
+/// Reads the choices from the form of a list.
 fn typed(known: &Choice, form: &Fields) -> Result<Choice> {
     let mut choice = known.clone();
     for (at, column) in choice.columns.iter_mut().enumerate() {

@@ -90,7 +90,7 @@ pub fn one_by_one(many: &Many) -> String {
     format!("{PATH}?{query}")
 }
 
-/// What the rows of an import are.
+/// Returns the word for the rows of an import.
 pub fn rows_of(kind: &str) -> &'static str {
     match kind {
         "delegates" => "attendees",
@@ -103,7 +103,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     page(request, false).await
 }
 
-/// What was taken back.
+/// Shows what was taken back.
 pub(super) async fn undone(request: RequestContext) -> Result<Response> {
     page(request, true).await
 }

@@ -1,4 +1,4 @@
-//! What the filters of a page find, as CSV: each by itself, read slice by slice while it is sent.
+//! The export of what the filters of a page find, as CSV: each by itself, read slice by slice while it is sent.
 
 use super::filter::Filter;
 use crate::admin::prelude::*;

@@ -23,7 +23,7 @@ struct Part<'a> {
     entries: Vec<Entry>,
 }
 
-/// What a stream has told.
+/// The state of a stream.
 struct Told {
     request: RequestContext,
     filter: Filter,

@@ -82,7 +82,7 @@ struct Aside<'a> {
     is_set: bool,
     places: &'static [(&'static str, &'static str)],
     address_label: &'static str,
-    /// Where a test goes.
+    /// The address of a test.
     address: &'a str,
 }
 
@@ -248,7 +248,7 @@ fn gather_http(values: &mut Map<String, Value>) -> Result<()> {
     Ok(())
 }
 
-/// What can be chosen in place of a definition.
+/// Lists the choices in place of a definition.
 fn kinds(channel: Channel, definition: &Definition) -> Vec<(&'static str, String, bool)> {
     let kind = |name: &str, label, chosen| {
         let link = format!("{HERE}/{}?fill={name}", channel.name());

@@ -45,7 +45,7 @@ struct Page {
     public: bool,
 }
 
-/// What a gateway is, in a few words.
+/// Describes a gateway in a few words.
 fn in_words(definition: &Definition) -> String {
     match definition {
         Definition::Smtp(smtp) => format!("{}, port {}, as {}", smtp.host, smtp.port, smtp.from),

@@ -1,4 +1,4 @@
-//! What is sent to people: the outbox with each message, what templates say, which are sent by
+//! Messages to people: the outbox with each message, what templates say, which are sent by
 //! themselves, and by which gateways all of it leaves.
 
 mod automations;
@@ -45,7 +45,7 @@ fn layout(request: &RequestContext, title: &str) -> Layout {
     request.layout(title, Some(Area::Messages))
 }
 
-/// How a state is coloured.
+/// Returns the colour of a state.
 fn tone(state: State) -> &'static str {
     match state {
         State::Sent => "good",
@@ -55,7 +55,7 @@ fn tone(state: State) -> &'static str {
     }
 }
 
-/// What keeps messages from going, to be said above every page: what it is and where it is mended.
+/// Tells what keeps messages from going, above every page: what it is and where it is mended.
 fn hindrance(request: &RequestContext) -> Result<Option<&'static str>> {
     let settings = request.console.settings();
     if !settings.communications.enabled {

@@ -149,7 +149,7 @@ impl Page {
         tone(self.message.line.state)
     }
 
-    /// Whether something happens to it by itself soon.
+    /// Returns whether something happens to it by itself soon.
     fn moves(&self) -> bool {
         matches!(self.message.line.state, State::Waiting | State::Sending)
     }
@@ -171,7 +171,7 @@ impl Page {
         self.message.line.state == State::Waiting && self.layout.operates()
     }
 
-    /// What the address is.
+    /// Returns the name of the address.
     fn address_name(&self) -> &'static str {
         match self.message.line.channel {
             Channel::Email => "Address",

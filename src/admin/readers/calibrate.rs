@@ -27,7 +27,7 @@ struct Page {
 
 struct Followed {
     epc: String,
-    /// Whose tag it is.
+    /// The name of the tag's holder.
     name: String,
     since: Timestamp,
     heard: Vec<Heard>,

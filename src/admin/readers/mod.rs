@@ -48,11 +48,11 @@ struct Page {
 struct Line {
     reader: Shown,
     protocol: &'static str,
-    /// How it is, and whether that is good or bad.
+    /// The state, and whether that is good or bad.
     state: &'static str,
-    /// Why it is down.
+    /// The reason why it is down.
     reason: String,
-    /// Where it posts, unless the server connects to it.
+    /// The path that it posts to, unless the server connects to it.
     posts_to: Option<String>,
     tone: &'static str,
     model: String,

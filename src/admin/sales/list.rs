@@ -23,7 +23,7 @@ struct Page {
     nothing: bool,
 }
 
-/// Where a page begins: the time and the id of a purchase.
+/// Reads where a page begins: the time and the id of a purchase.
 pub(super) fn from(request: &RequestContext) -> Option<Place> {
     let (at, id) = request.query.text("from").split_once('.')?;
     Some((at.parse().ok()?, id.parse().ok()?))

@@ -21,12 +21,12 @@ struct Page {
 }
 
 impl Page {
-    /// Whether an inconsistency is open.
+    /// Returns whether an inconsistency is open.
     fn is_open(&self) -> bool {
         self.inconsistencies.iter().any(|one| one.settled.is_none())
     }
 
-    /// Whether there are more parts than are shown.
+    /// Returns whether there are more parts than are shown.
     fn is_cut(&self) -> bool {
         [
             self.items.len(),

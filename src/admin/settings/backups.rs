@@ -45,20 +45,20 @@ pub(super) struct Page {
     layout: Layout,
     list: List,
     pub(super) schedule: Form,
-    /// What a look at the folder of the schedule found.
+    /// The findings of a look at the folder of the schedule.
     pub(super) found: Option<String>,
     is_scheduled: bool,
     /// The folder of a backup by hand, as it was typed.
     folder: String,
     own_folder: String,
-    /// Why the last scheduled backup failed.
+    /// The reason why the last scheduled backup failed.
     trouble: Option<String>,
     /// People who were erased since the file was compacted.
     erased: i64,
     checked: Option<Checked>,
 }
 
-/// What a check found in a backup, beside what there is now.
+/// The result of checking a backup, beside what there is now.
 struct Checked {
     name: String,
     bytes: String,

@@ -99,7 +99,7 @@ async fn put_logo(mut request: RequestContext) -> Result<Response> {
     }
 }
 
-/// Who may sign in to apps with a code.
+/// The choices of who may sign in to apps with a code.
 const CODES: [(&str, &str); 5] = [
     ("", "Existing users (nothing set)"),
     ("off", "Nobody: passwords only"),

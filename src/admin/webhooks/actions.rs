@@ -1,4 +1,4 @@
-//! What can be done with a webhook beside changing what it is.
+//! Actions on a webhook beside changing its settings.
 
 use super::{place, show_secret};
 use crate::{

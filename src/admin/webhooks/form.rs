@@ -1,4 +1,4 @@
-//! What a webhook is, in a form.
+//! The form of a webhook.
 
 use super::show_secret;
 use crate::{

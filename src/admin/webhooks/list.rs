@@ -56,7 +56,7 @@ impl Line {
         self.state.failing_since.filter(|_| fails)
     }
 
-    /// What it subscribes to, in a few words.
+    /// Tells in a few words what it subscribes to.
     fn subscribed(&self) -> String {
         let is = &self.webhook.is;
         let some = |entries: &std::collections::BTreeSet<String>, all: &str, many: &str| {

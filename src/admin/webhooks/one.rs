@@ -34,7 +34,7 @@ struct Page {
     state: State,
     health: Health,
     waiting: Waiting,
-    /// How many deliveries failed, or wait behind one that did.
+    /// The number of deliveries that failed, or wait behind one that did.
     pending: i64,
     destination: String,
     attempts: Vec<(i64, Attempt)>,
@@ -70,7 +70,7 @@ impl Page {
         origin(&self.webhook.is.url)
     }
 
-    /// What is wrong, and what to do about it.
+    /// Tells what is wrong, and what to do about it.
     fn trouble(&self) -> Option<String> {
         let time = |at: &Timestamp| self.layout.clock(at);
         let failing = self.health == Health::Failing;

@@ -40,13 +40,13 @@ struct Part {
     key: &'static str,
     /// Its help for people who write a document.
     help: &'static str,
-    /// What is in force.
+    /// Exports the settings in force.
     export: fn(&Connection) -> Result<Value>,
     /// Checks what a document says; where the rest is pruned, what it does not name goes.
     plan: fn(&Store, Option<Value>, bool) -> Result<Plan>,
 }
 
-/// What a checked part of a document will do: how many entries it has, and what stores them.
+/// The plan for a checked part of a document: how many entries it has, and what stores them.
 type Plan = (
     usize,
     Box<dyn FnOnce(&Tx<'_>, &Context) -> Result<()> + Send>,
@@ -156,7 +156,7 @@ fn apply(store: &Store, file: &Path, dry_run: bool, prune: bool, json: bool) -> 
     }
 }
 
-/// What a document will do, all of it checked.
+/// Plans all parts of a document, each of them checked.
 fn plans(
     store: &Store,
     mut document: Map<String, Value>,
@@ -179,7 +179,7 @@ fn plans(
         .collect()
 }
 
-/// What a document says under a key, as a `T`; the default where it says nothing.
+/// Reads the value of a document under a key, as a `T`; the default where there is none.
 fn read<T: serde::de::DeserializeOwned + Default>(key: &str, said: Option<Value>) -> Result<T> {
     let Some(said) = said else {
         return Ok(T::default());

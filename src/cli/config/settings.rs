@@ -50,7 +50,7 @@ fn plan(_: &Store, said: Option<Value>, prune: bool) -> Result<Plan> {
     })
 }
 
-/// What becomes of the picture.
+/// Returns the change to the picture.
 fn picture_of(said: Option<Value>, prune: bool) -> Result<Patch<Vec<u8>>> {
     match said {
         None if !prune => Ok(Patch::Absent),

@@ -111,7 +111,6 @@ Example:
     Interactions(ListArgs),
 }
 
-/// What is imported, and how.
 #[derive(clap::Args)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -121,7 +120,7 @@ struct ListArgs {
     /// The file, with a header.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// What a column is: a property, data.<section>.<key>, or nothing to skip it (may be repeated).
+    /// The property that a column holds, data.<section>.<key>, or nothing to skip it (may be repeated).
     #[arg(long = "map", value_name = "HEADER=PROPERTY", value_parser = Mapping::parse)]
     mappings: Vec<Mapping>,
     /// The sheet of a spreadsheet; the first without it.

@@ -1,4 +1,4 @@
-//! What an import found and did, for a person or as JSON.
+//! The report of an import, for a person or as JSON.
 
 use super::shown;
 use crate::{
@@ -19,7 +19,7 @@ pub(super) struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// How many rows were late, and how many were imported without all that they refer to.
+    /// Counts the rows that were late, and those imported without all that they refer to.
     fn failed(&self) -> [u64; 2] {
         self.done.as_ref().map_or([0, 0], |done| {
             [&done.late, &done.unlinked].map(|rows| rows.count() as u64)
@@ -42,7 +42,7 @@ impl Report<'_> {
             .map_or(&[], |done| done.unlinked.listed())
     }
 
-    /// Whether the command did what was asked.
+    /// Fails where the command did not do all that was asked.
     pub(super) fn verdict(&self) -> Result<()> {
         let rows = self.job.checked.rows;
         let [late, unlinked] = self.failed();

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 /// Rows that were committed one by one; each fills some pages.
 const COMMITS: i64 = 12;
-/// What a disk writes as one.
+/// The bytes that a disk writes as one.
 const SECTOR: usize = 512;
 
 /// File and log as a killed server leaves them.
@@ -64,7 +64,7 @@ fn left() -> Left {
     }
 }
 
-/// Where the log ends, in bytes; without copying anything.
+/// Returns where the log ends, in bytes; without copying anything.
 fn wal_end(open: &Connection) -> usize {
     let sql = "PRAGMA wal_checkpoint(NOOP)";
     let frames: usize = open.query_row(sql, [], |row| row.get(1)).unwrap();
@@ -84,13 +84,13 @@ fn salvaged(path: &Path) -> Result<Option<Salvaged>> {
     salvage(path, &lock, Timestamp(0))
 }
 
-/// As that, for a file that was last used since the machine was started.
+/// Salvages a file that was last used since the machine was started.
 fn salvaged_since_boot(path: &Path) -> Result<Option<Salvaged>> {
     let plan = Plan::make_after(path, Some(&usage::boot_id()))?;
     plan.map(|plan| plan.carry_out(Timestamp(0))).transpose()
 }
 
-/// How many commits are there; the file is sound, and holds those and no others.
+/// Counts the commits in a file that is sound, and holds those and no others.
 fn commits(path: &Path) -> i64 {
     let file = Connection::open(path).unwrap();
     let verdict: String = file
@@ -230,7 +230,7 @@ fn garbage_anywhere_leaves_a_state_that_was_committed() {
     assert!(lost > 20, "{lost}");
 }
 
-/// What a checkpoint copied into the file is not needed in the log any more. Cut before that, the log
+/// Frames that a checkpoint copied into the file are not needed in the log any more. Cut before that, the log
 /// would put older pages over newer ones.
 #[test]
 fn what_was_copied_into_the_file_is_not_undone() {
@@ -337,7 +337,7 @@ struct History {
 }
 
 impl History {
-    /// Whether a frame of the last commit is whole in a damaged log, and can be told by the checksum before it.
+    /// Returns whether a frame of the last commit is whole in a damaged log, and can be told by the checksum before it.
     fn has_left_last_commit(&self, log: &[u8]) -> bool {
         let frame = FRAME_HEADER_BYTES + 1024;
         let last = self.left.sizes.last().unwrap();

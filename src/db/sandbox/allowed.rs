@@ -1,4 +1,4 @@
-//! What SQL from outside may touch: documented views and well-known functions, and nothing else. Functions of
+//! The rights of SQL from outside: documented views and well-known functions, and nothing else. Functions of
 //! SQLite that compare everything with everything are replaced by linear ones: one call is one step of SQLite's
 //! machine, which nothing can interrupt, and two texts of a megabyte would keep a processor for a minute.
 
@@ -140,7 +140,7 @@ impl Behind {
         })
     }
 
-    /// Whether a name that is in no database may be that of a common table expression or a subquery,
+    /// Returns whether a name that is in no database may be that of a common table expression or a subquery,
     /// rather than of a table of which nothing but the number of rows is read: SQLite does not tell.
     fn may_be_their_own(&self, name: &str) -> bool {
         let name = name.to_lowercase();
@@ -222,7 +222,7 @@ fn text(value: ValueRef<'_>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Where a text begins in another, counted in characters from 1; 0: nowhere. Of two blobs in bytes.
+/// Returns where a text begins in another, counted in characters from 1; 0: nowhere. Of two blobs in bytes.
 fn instr(call: &Context<'_>) -> Option<i64> {
     let (within, part) = match (call.get_raw(0), call.get_raw(1)) {
         (ValueRef::Blob(within), ValueRef::Blob(part)) => {

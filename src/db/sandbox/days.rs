@@ -1,4 +1,4 @@
-//! Whom a day ended: stays at places with daily entry, and below them, as the file has them
+//! Stays that the end of a day ended: those at places with daily entry, and below them, as the file has them
 //! (`domain/interactions/days.rs`).
 
 use super::allowed::FLAGS;

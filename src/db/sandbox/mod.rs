@@ -32,7 +32,7 @@ const DEFINITIONS: &str = include_str!("views.sql");
 const RECORDS: [&str; 2] = ["delegates", "devices"];
 /// The largest value such SQL may make, in bytes; a record's `data` has 1 MiB at the most.
 const VALUE_MAX_BYTES: i32 = 2 * 1024 * 1024;
-/// What else such SQL may have: so much of each that one step of SQLite's machine, which nothing can
+/// The other limits of such SQL: so much of each that one step of SQLite's machine, which nothing can
 /// interrupt, takes neither a second nor a gigabyte.
 const LIMITS: [(Limit, i32); 8] = [
     (Limit::SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES),
@@ -48,7 +48,7 @@ const LIMITS: [(Limit, i32); 8] = [
 ];
 /// The longest statement, in bytes.
 const SQL_MAX_BYTES: i32 = 20_000;
-/// What the values that a statement holds at once may come to, in bytes. One without a loop cannot be
+/// The most that the values that a statement holds at once may come to, in bytes. One without a loop cannot be
 /// interrupted, and may hold ten thousand: the more places for values it has, the less goes into each.
 const HELD_MAX_BYTES: usize = 1 << 30;
 /// The least that a place for a value takes of a prepared statement, in bytes.
@@ -56,7 +56,7 @@ const PLACE_BYTES: usize = 40;
 /// Steps of SQLite's machine between two looks at the clock.
 const STEPS: i32 = 500;
 
-/// What means something in a file's address.
+/// Characters with a meaning in a file's address.
 const URI_MARKS: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 
 /// The view of a table of records: its own columns, those that are internal or an event's left out.
@@ -83,7 +83,7 @@ fn record_view(connection: &Connection, file: &str, table: &str) -> Result<Strin
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     pub name: &'static str,
-    /// What it shows.
+    /// A sentence on its content.
     pub about: &'static str,
     pub columns: Vec<String>,
 }
@@ -237,7 +237,7 @@ fn address(path: &Path) -> String {
     format!("file:{root}{path}?mode=ro")
 }
 
-/// What a statement gives and asks for.
+/// The columns and parameters of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
     pub columns: Vec<String>,
@@ -296,7 +296,7 @@ impl Sandbox {
         }
     }
 
-    /// What is wrong with a statement, in SQLite's words and with the place, but without the name that
+    /// Tells what is wrong with a statement, in SQLite's words and with the place, but without the name that
     /// the file goes by here.
     pub(super) fn told(&self, cause: &rusqlite::Error) -> String {
         let text = match cause {

@@ -12,24 +12,24 @@ use std::{
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How much the process may grow while it runs, in bytes. It sorts on disk, and what grows may be
+/// The most that the process may grow while it runs, in bytes. It sorts on disk, and what grows may be
 /// something else, such as an import: it is there to keep the process from being killed.
 const MEMORY_MAX: usize = 1 << 30;
-/// What must stay free on disk, in bytes; a server that has less takes no check-ins before long.
+/// The space that must stay free on disk, in bytes; a server that has less takes no check-ins before long.
 const DISK_MIN: u64 = 512 << 20;
 /// Disk that others may have taken meanwhile, in bytes.
 const DISK_OTHERS: u64 = 64 << 20;
 /// Memory and disk are looked at so often.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Why a statement was stopped.
+/// The reason why a statement was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// It took longer than this.
+    /// More time than this.
     Time(Duration),
-    /// It took too much memory.
+    /// Too much memory.
     Memory,
-    /// It left too little room on disk.
+    /// Too little room left on disk.
     Disk,
     /// Nobody waits for it any more.
     Unwanted,
@@ -64,17 +64,17 @@ impl QueryLimits {
         self.0.unwanted.store(true, Relaxed);
     }
 
-    /// Whether nobody waits for the statement any more.
+    /// Returns whether nobody waits for the statement any more.
     pub fn is_pulled(&self) -> bool {
         self.0.unwanted.load(Relaxed)
     }
 
-    /// Why the statement was stopped, if it was.
+    /// Returns why the statement was stopped, if it was.
     pub fn stopped(&self) -> Option<Stopped> {
         self.0.stopped.get().copied()
     }
 
-    /// Whether the statement has to stop, asked again and again; it has `most` from now on.
+    /// Returns a function that tells, asked again and again, whether the statement has to stop; it has `most` from now on.
     pub(super) fn hold(
         &self,
         most: Duration,
@@ -150,10 +150,10 @@ fn memory() -> usize {
 const RUNNING_MAX: usize = 2;
 /// Reports that are being fetched, those that still run included.
 const FETCHED_MAX: usize = 8;
-/// How long one waits for its turn.
+/// The time that one waits for its turn.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// How many reports may run and be fetched.
+/// The number of reports that may run and be fetched.
 #[derive(Debug)]
 pub struct ReportSemaphore {
     running: Arc<Semaphore>,

@@ -1,4 +1,4 @@
-//! When stays end, for the view `stays`: one pass over what a delegate did, in place of a query for each row.
+//! The ends of stays, for the view `stays`: one pass over what a delegate did, in place of a query for each row.
 //!
 //! `stay_places(id, parent_id, is_session, end_at)` is an aggregate over the devices; `stay_end(places, recorded_at,
 //! device_id, interaction_type)` is a window function over what one delegate did, from the current row to the last.
@@ -20,7 +20,7 @@ const DAY_MS: i64 = 86_400_000;
 const NEVER: i64 = 1 << 60;
 /// The most places above a place that are looked at, should they ever form a circle.
 const ABOVE_MAX: usize = 1_000;
-/// What a row is told that begins no stay.
+/// The value for a row that begins no stay.
 const NO_STAY: i64 = 0;
 
 /// A place that is not deleted.
@@ -28,7 +28,7 @@ const NO_STAY: i64 = 0;
 struct Place {
     parent: Option<i64>,
     is_session: bool,
-    /// When a session ends.
+    /// The end of a session.
     end_at: Option<i64>,
 }
 
@@ -61,7 +61,7 @@ impl Aggregate<Places, i64> for PlacesOfStatement {
     }
 }
 
-/// What a delegate did.
+/// An action of a delegate.
 struct Done {
     at: i64,
     place: i64,
@@ -69,7 +69,7 @@ struct Done {
     leaves: bool,
 }
 
-/// What one delegate did, in order.
+/// The actions of one delegate, in order.
 struct Delegate {
     places: Arc<Places>,
     done: Vec<Done>,
@@ -181,7 +181,7 @@ impl Delegate {
         ends
     }
 
-    /// When the delegate leaves a place, or one above it, next.
+    /// Returns when the delegate next leaves a place, or one above it.
     fn left_above(&self, place: i64, next_left: &HashMap<i64, i64>) -> i64 {
         let parent = |place: &i64| self.places.get(place).and_then(|place| place.parent);
         let above = std::iter::successors(Some(place), parent).take(ABOVE_MAX);

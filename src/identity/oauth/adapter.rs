@@ -35,7 +35,7 @@ use std::{
 pub struct Core<'t> {
     tx: &'t Tx<'t>,
     pub issued: Option<Issued>,
-    /// What the store failed with: oxide-auth only passes on that a primitive did.
+    /// The store's error: oxide-auth only passes on that a primitive failed.
     failure: RefCell<Option<Error>>,
     no_extension: (),
 }

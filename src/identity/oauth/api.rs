@@ -151,7 +151,7 @@ impl<T> Form<T> {
     }
 }
 
-/// Whether the client signs in by header. Any other scheme is passed over: many apps send their old
+/// Returns whether the client signs in by header. Any other scheme is passed over: many apps send their old
 /// token with every request, this one included.
 fn has_basic(request: &Request) -> bool {
     request

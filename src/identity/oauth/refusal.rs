@@ -100,8 +100,8 @@ impl Refusal {
 }
 
 impl From<Error> for Refusal {
-    /// What the store or the throttle fails with; the rest of the domain's errors cannot come from
-    /// a token request.
+    /// Converts the errors of the store and the throttle; the rest of the domain's errors cannot come from a token
+    /// request.
     fn from(error: Error) -> Self {
         match error.kind {
             Kind::TooManyAttempts { retry_after_s } => {

@@ -30,7 +30,7 @@ struct Valid {
 }
 
 impl TokenCache {
-    /// Who holds the token.
+    /// Returns the holder of the token.
     ///
     /// # Errors
     /// [`Kind::Unauthenticated`] for a token that is unknown, expired or cancelled,

@@ -16,14 +16,14 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-/// How long an access token lasts.
+/// The life of an access token.
 pub const ACCESS_S: i64 = 3600;
-/// How long a refresh token lasts.
+/// The life of a refresh token.
 pub const REFRESH_S: i64 = 30 * 24 * 3600;
-/// How long a refresh token that was used may be used again by its client: the answer with the next
+/// The time in which a used refresh token may be used again by its client: the answer with the next
 /// one may have been lost on the way.
 const GRACE_MS: i64 = 30_000;
-/// When a refresh token counts as used that was never sent, but lost to another of the same parent:
+/// The time of use of a refresh token that was never sent, but lost to another of the same parent:
 /// longer ago than any grace.
 const SUPERSEDED: Timestamp = Timestamp(0);
 /// Expired tokens removed whenever some are issued: more than are issued, and never for long.
@@ -88,7 +88,7 @@ pub struct Refreshable {
     pub expires_at: Timestamp,
 }
 
-/// What a refresh token turned out to be.
+/// The standing of a refresh token.
 #[derive(Debug)]
 pub enum Presented {
     Unknown,
@@ -168,7 +168,7 @@ fn purge(tx: &Tx<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What a refresh token is worth.
+/// Checks the standing of a refresh token.
 pub fn present(tx: &Tx<'_>, refresh_token: &str) -> Result<Presented> {
     let found = tx
         .prepare_cached(
@@ -271,20 +271,20 @@ fn cancel(tx: &Tx<'_>, statement: &str, whose: i64) -> Result<()> {
     Ok(())
 }
 
-/// What is known of the tokens of a client or a user.
+/// A summary of the tokens of a client or a user.
 #[derive(Debug, Clone, Copy)]
 pub struct Usage {
     pub live: i64,
-    /// When a token was issued last, as far back as tokens are kept.
+    /// The time when a token was issued last, as far back as tokens are kept.
     pub last: Option<Timestamp>,
 }
 
-/// What is known of the tokens of a client.
+/// Summarises the tokens of a client.
 pub fn usage_of_client(connection: &Connection, client: ClientId, now: Timestamp) -> Result<Usage> {
     usage(connection, "client_id", client.0, now)
 }
 
-/// What is known of the tokens of a user.
+/// Summarises the tokens of a user.
 pub fn usage_of_user(connection: &Connection, user: UserId, now: Timestamp) -> Result<Usage> {
     usage(connection, "user_id", user.0, now)
 }
@@ -304,8 +304,8 @@ fn usage(connection: &Connection, column: &str, whose: i64, now: Timestamp) -> R
         })?)
 }
 
-/// Who holds an access token, if it is not cancelled; whether it has expired is the caller's to
-/// ask, every time.
+/// Finds the holder of an access token, if it is not cancelled; the caller has to check every time whether it has
+/// expired.
 fn principal_of(connection: &Connection, digest: &Digest) -> Result<Option<Principal>> {
     let principal = connection
         .prepare_cached(
@@ -321,7 +321,7 @@ fn principal_of(connection: &Connection, digest: &Digest) -> Result<Option<Princ
     Ok(principal)
 }
 
-/// Whether an access token was issued to a client that is revoked by now.
+/// Returns whether an access token was issued to a client that is revoked by now.
 fn is_of_revoked_client(connection: &Connection, digest: &Digest) -> Result<bool> {
     Ok(connection
         .prepare_cached(

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const START: Timestamp = Timestamp(1_795_248_120_000);
 
-/// What the client holds.
+/// The scopes of the client.
 const HELD: [Scope; 2] = [Scope::Trusted, Scope::ReportRead];
 
 struct Fixture {

@@ -22,7 +22,7 @@ pub fn now_us() -> i64 {
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// When something arrived by our clocks.
+/// The time of an arrival by our clocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival {
     pub us: i64,

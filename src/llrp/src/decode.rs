@@ -1,4 +1,4 @@
-//! What a reader sends, in our types.
+//! Messages of a reader, in our types.
 
 use super::{
     Capabilities, PowerLevel,
@@ -43,7 +43,7 @@ pub fn status(body: Fields) -> Result<Option<Status>> {
     Ok(Some(Status { code, text }))
 }
 
-/// What `GET_READER_CAPABILITIES` gives. What a reader leaves out keeps its default.
+/// Reads the answer to `GET_READER_CAPABILITIES`. Values that a reader leaves out keep their defaults.
 pub fn capabilities(body: Fields, version: u8) -> Result<Capabilities> {
     let mut found = Capabilities {
         llrp_version: if version == 1 { "1.0.1" } else { "1.1" },
@@ -205,7 +205,7 @@ fn epc_data(mut fields: Fields) -> Result<Option<Epc>> {
     Ok(Epc::new(padded))
 }
 
-/// What a `READER_EVENT_NOTIFICATION` tells.
+/// The content of a `READER_EVENT_NOTIFICATION`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReaderEvent {
     /// 0 for success.

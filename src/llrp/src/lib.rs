@@ -117,7 +117,7 @@ pub enum State {
     },
 }
 
-/// What a reader says about itself.
+/// A reader's description of itself.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Capabilities {
     pub manufacturer: String,
@@ -125,12 +125,12 @@ pub struct Capabilities {
     pub model: u32,
     pub firmware: String,
     pub antennas: u16,
-    /// Whether it has a UTC clock; otherwise it counts from when it started.
+    /// True if it has a UTC clock; otherwise it counts from when it started.
     pub utc_clock: bool,
     pub powers: Vec<PowerLevel>,
     /// `1.0.1` or `1.1`, by the version of its messages.
     pub llrp_version: &'static str,
-    /// What a transmitter's settings name besides the power.
+    /// The hop table that a transmitter's settings name besides the power.
     hop_table: u16,
     channel: u16,
 }
@@ -150,8 +150,8 @@ pub struct Read {
     pub epc: Epc,
     /// The strongest; [`RSSI_UNKNOWN_DBM`] where the reader did not say.
     pub rssi_dbm: f32,
-    /// When the tag was last seen, in Unix milliseconds by our clock: never after its arrival, and at most
-    /// ten seconds before.
+    /// The time when the tag was last seen, in Unix milliseconds by our clock: never after its arrival, and at most ten
+    /// seconds before.
     pub at_ms: i64,
     pub count: u32,
 }

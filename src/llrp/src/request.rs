@@ -1,4 +1,4 @@
-//! What we ask of a reader. Each writes the body of the request of its name.
+//! Requests to a reader. Each function writes the body of the request of its name.
 
 use super::{
     Capabilities, ReaderConfig,
@@ -55,7 +55,7 @@ pub fn ro_spec_id(body: &mut Encoder, id: u32) {
     body.u32(id);
 }
 
-/// How reads are reported. Readers differ in what they accept.
+/// The way reads are reported. Readers differ in what they accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reporting {
     /// Each read at once.
@@ -66,7 +66,7 @@ pub enum Reporting {
     ReadersOwn,
 }
 
-/// What is inventoried, and how.
+/// An inventory: which antennas, and how their reads are reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoSpec {
     /// 0 for all; with the index of the transmit power, if it is set.

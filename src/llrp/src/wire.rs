@@ -13,7 +13,7 @@ pub const TEXT_MAX: usize = 200;
 /// LLRP 1.0.1; readers with 1.1 take it until another version is negotiated.
 const VERSION: u16 = 1;
 
-/// Why bytes are not LLRP.
+/// The reason why bytes are not LLRP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WireError {
     /// The length field of a message, in bytes.

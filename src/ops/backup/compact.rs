@@ -18,7 +18,7 @@ use rusqlite::Connection;
 use serde_json::json;
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
-/// How it went.
+/// The result of compacting.
 #[derive(Debug)]
 pub struct Compacted {
     /// The size of the file before, in bytes.

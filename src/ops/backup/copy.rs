@@ -27,7 +27,7 @@ pub struct Copier<'a> {
     source: Side<&'a File>,
     copy: Side<File>,
     page_bytes: usize,
-    /// What each page of the copy was made from, as a keyed hash.
+    /// The source of each page of the copy, as a keyed hash.
     seen: Vec<u64>,
     hasher: RandomState,
     unsynced: usize,

@@ -1,4 +1,4 @@
-//! Whether a backup can be put somewhere, and taken away from there again.
+//! Checks whether a backup can be put into a folder, and taken away from there again.
 
 use super::refused;
 use crate::{
@@ -14,7 +14,7 @@ use std::{
 /// Free space that is left beside a backup, in bytes.
 const SPARE_BYTES: u64 = 16 << 20;
 
-/// What a folder offers.
+/// The space in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
     /// Bytes that are free.
@@ -23,7 +23,7 @@ pub struct Room {
     pub needed: u64,
 }
 
-/// How much a backup of the file takes now.
+/// Returns the bytes that a backup of the file takes now.
 #[must_use]
 pub fn needed(database: &Path) -> u64 {
     let length = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
@@ -97,7 +97,7 @@ pub fn check_apart(backup: &Path, database: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether a file begins as one of Gatepost does.
+/// Returns whether a file begins as one of Gatepost does.
 fn is_ours(path: &Path) -> Result<bool> {
     let mut header = [0; 100];
     let mut file = File::open(path).map_err(|cause| refused(path, cause))?;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Failures that are kept to be shown.
 const FAILURES_MAX: i64 = 20;
 
-/// What a backup was made for.
+/// The purpose of a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Somebody asked for it.
@@ -51,24 +51,23 @@ impl Purpose {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub id: i64,
-    /// What it was made for.
     pub purpose: Purpose,
     pub path: PathBuf,
     pub started_at: Timestamp,
-    /// When it ended, in success or failure; `None` while it is being made.
+    /// The time when it ended, in success or failure; `None` while it is being made.
     pub finished_at: Option<Timestamp>,
     /// Its size, where it is sound.
     pub bytes: Option<u64>,
-    /// Why there is none.
+    /// The reason why there is none.
     pub failure: Option<String>,
-    /// When it was last checked in full.
+    /// The time when it was last checked in full.
     pub checked_at: Option<Timestamp>,
-    /// Why that check failed.
+    /// The reason why that check failed.
     pub check_failure: Option<String>,
 }
 
 impl Entry {
-    /// Whether it is there and was found sound.
+    /// Returns whether it is there and was found sound.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.finished_at.is_some() && self.failure.is_none()
@@ -145,7 +144,7 @@ pub fn of_plan(connection: &Connection, folder: &Path) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// Those that were begun and have no end yet.
+/// Backups that were begun and have no end yet.
 pub fn unfinished(connection: &Connection) -> Result<Vec<Entry>> {
     select(connection, "finished_at IS NULL ORDER BY id", [])
 }
@@ -213,7 +212,7 @@ pub fn forget(tx: &Tx<'_>, ctx: &Context, entry: &Entry) -> Result<()> {
     audit::append(tx, ctx, &change)
 }
 
-/// When the last backup was made, as far as the file knows.
+/// Returns when the last backup was made, as far as the file knows.
 pub fn last_made(connection: &Connection) -> Result<Option<Timestamp>> {
     Ok(connection
         .prepare_cached("SELECT max(at) FROM audit WHERE record_type = 'backup'")?

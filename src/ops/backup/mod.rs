@@ -66,10 +66,10 @@ use std::{
 const CHANGES_MAX_BYTES: u64 = 16 << 20;
 /// Passes before the last one.
 const PASSES_MAX: usize = 6;
-/// How often the last pass is done again because the log was begun anew.
+/// The number of times that the last pass is done again because the log was begun anew.
 const TRIES_MAX: usize = 20;
 
-/// What was made.
+/// A backup that was made.
 #[derive(Debug)]
 pub struct Backup {
     /// The copy.
@@ -78,11 +78,11 @@ pub struct Backup {
     pub bytes: u64,
     /// Its schema version.
     pub version: i64,
-    /// How long copying took.
+    /// The time that copying took.
     pub copied_in: Duration,
     /// For how long of that the log could not be begun anew.
     pub held_for: Duration,
-    /// How long checking took.
+    /// The time that checking took.
     pub checked_in: Duration,
 }
 

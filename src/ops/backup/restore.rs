@@ -38,10 +38,10 @@ use std::{
     sync::Arc,
 };
 
-/// How it went.
+/// The result of restoring.
 #[derive(Debug)]
 pub struct Restored {
-    /// Where the file is that was in place before; none where there was none.
+    /// The new path of the file that was in place before; none where there was none.
     pub put_aside: Option<PathBuf>,
     /// The size of what is in place now, in bytes.
     pub bytes: u64,
@@ -51,7 +51,7 @@ pub struct Restored {
     pub erased: usize,
     /// Files that do not say who was erased, each with the reason.
     pub unread: Vec<(PathBuf, String)>,
-    /// What the backup has lost.
+    /// Losses of the backup, a sentence each.
     pub losses: Vec<String>,
 }
 
@@ -121,7 +121,7 @@ fn copy(backup: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What files say of what came after the backup.
+/// The record in other files of what came after the backup.
 #[derive(Default)]
 struct LaterState {
     known: Vec<Known>,

@@ -19,7 +19,7 @@ use std::{
     time::Instant,
 };
 
-/// Where backups go for which no folder was chosen.
+/// Returns the folder for backups for which none was chosen.
 #[must_use]
 pub fn own_folder(database: &Path) -> PathBuf {
     let folder = database.with_file_name("backups");

@@ -1,4 +1,4 @@
-//! When the next scheduled backup is due. The ledger has the earlier ones: so a restart forgets nothing,
+//! The time of the next scheduled backup. The ledger has the earlier ones: so a restart forgets nothing,
 //! and a clock that jumps causes one backup more, or a short delay.
 
 use super::{
@@ -22,7 +22,7 @@ const AGAIN_MS: i64 = 5 * MINUTE_MS;
 /// A backup of the future by more than this is one before the clock was put back.
 const AHEAD_MAX_MS: i64 = MINUTE_MS;
 
-/// Whether a backup is due, after the last one of the plan.
+/// Returns whether a backup is due, after the last one of the plan.
 #[must_use]
 pub fn is_due(plan: &BackupPlan, last: Option<&Entry>, now: Timestamp) -> bool {
     let Some(last) = last else {

@@ -1,4 +1,4 @@
-//! Whether a copy is a whole file of ours, and what is in it. It looks at the copy alone, never at the
+//! Checks whether a copy is a whole file of ours, and tells what is in it. Looks at the copy alone, never at the
 //! original.
 
 use super::{folder, refused};
@@ -99,7 +99,7 @@ fn synced(copy: &Path) -> Result<u64> {
     synced.map_err(|cause| Error::invalid(format!("{}: {cause}", copy.display())))
 }
 
-/// Whether all of a file is whole, and of this version.
+/// Checks that all of a file is whole, and of this version.
 pub fn check(connection: &Connection, version: i64) -> Result<()> {
     let number = |pragma: &str| -> Result<i64> {
         Ok(connection.pragma_query_value(None, pragma, |row| row.get(0))?)
@@ -128,7 +128,7 @@ pub fn check(connection: &Connection, version: i64) -> Result<()> {
     Ok(())
 }
 
-/// What is counted: what people call it, and the statement.
+/// The records that are counted: their name for people, and the statement.
 const COUNTED: [(&str, &str); 5] = [
     (
         "Delegates",
@@ -146,25 +146,25 @@ const COUNTED: [(&str, &str); 5] = [
     ),
 ];
 
-/// What is in a sound backup.
+/// The content of a sound backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspected {
     /// Its schema version.
     pub version: i64,
     pub bytes: u64,
-    /// What it holds, and how many of that: see [`counts`].
+    /// Its records by kind, and the number of each: see [`counts`].
     pub counts: Vec<(&'static str, i64)>,
 }
 
 impl Inspected {
-    /// Whether this version of Gatepost wrote it.
+    /// Returns whether this version of Gatepost wrote it.
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.version == migrate::CURRENT
     }
 }
 
-/// How many of everything a file has.
+/// Counts the records of a file by kind.
 pub fn counts(connection: &Connection) -> Result<Vec<(&'static str, i64)>> {
     COUNTED
         .iter()

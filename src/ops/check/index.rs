@@ -1,4 +1,4 @@
-//! Whether the index for searching says what delegates' texts say: every three letters in a row of
+//! Checks that the index for searching agrees with delegates' texts: every three letters in a row of
 //! every delegate, no more and no less. SQLite's own check looks at the index alone; so a second index is
 //! made of the texts, in a temporary file, and both are read side by side.
 

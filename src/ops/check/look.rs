@@ -96,7 +96,7 @@ fn look_once(path: &Path, on_step: &mut dyn FnMut(Step)) -> Result<Report> {
     Ok(report)
 }
 
-/// What to do about a file that is refused.
+/// Returns the advice on a file that is refused.
 fn advice_on(cause: &Error) -> &'static str {
     if second_path::is_refusal(cause) {
         PATH
@@ -115,7 +115,7 @@ impl Report {
 
 type Check = fn(&Connection, &mut Report) -> Result<()>;
 
-/// What is looked at once the pages are sound.
+/// The checks made once the pages are sound.
 const CHECKS: [(&str, Check); 9] = [
     ("Checking the schema", look_at_schema),
     ("Checking texts", look_at_texts),
@@ -350,7 +350,7 @@ fn look_at_documents(connection: &Connection, report: &mut Report) -> Result<()>
     ])
 }
 
-/// What makes a resend safe.
+/// Checks the stored answers that make a resend safe.
 fn look_at_answers_kept(connection: &Connection, report: &mut Report) -> Result<()> {
     count(
         connection,
@@ -419,7 +419,7 @@ fn look_at_search_index(connection: &Connection, report: &mut Report) -> Result<
     Ok(())
 }
 
-/// What happened to the file, until somebody acknowledges it.
+/// Reports what happened to the file, until somebody acknowledges it.
 fn look_at_notices(connection: &Connection, report: &mut Report) -> Result<()> {
     let zone = settings::load(connection)?.zone;
     for notice in settings::notices::list(connection)? {

@@ -21,14 +21,13 @@ use rusqlite::Connection;
 /// Something that is wrong, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What is wrong.
     pub what: String,
-    /// What to do about it.
+    /// The remedy.
     pub advice: &'static str,
 }
 
 impl Finding {
-    /// Whether [`repair()`] mends it.
+    /// Returns whether [`repair()`] mends it.
     fn is_repairable(&self) -> bool {
         [look::REPAIR, look::REPAIR_INDEX].contains(&self.advice)
     }
@@ -39,9 +38,9 @@ impl Finding {
 pub struct Step {
     /// Counted from 1.
     pub number: usize,
-    /// How many steps there are.
+    /// The number of steps.
     pub of: usize,
-    /// What is done, such as "Checking references".
+    /// The work of the step, such as "Checking references".
     pub what: &'static str,
 }
 
@@ -50,28 +49,28 @@ pub struct Step {
 pub struct Report {
     /// Everything that is wrong, the worst first.
     pub findings: Vec<Finding>,
-    /// Whether the search index is wrong; [`repair()`] rebuilds it.
+    /// Set where the search index is wrong; [`repair()`] rebuilds it.
     pub index: bool,
-    /// When the last backup was made, ISO 8601, as far as the file knows.
+    /// The time of the last backup, ISO 8601, as far as the file knows.
     pub last_backup: Option<String>,
 }
 
 impl Report {
-    /// Whether there is something wrong that [`repair()`] mends, and nothing else.
+    /// Returns whether there is something wrong that [`repair()`] mends, and nothing else.
     #[must_use]
     pub fn is_repairable(&self) -> bool {
         !self.findings.is_empty() && self.findings.iter().all(Finding::is_repairable)
     }
 }
 
-/// What was corrected.
+/// The corrections that were made.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mended {
     /// The index for searching.
     pub index: bool,
-    /// How many effects of interactions on presence.
+    /// The number of effects of interactions on presence.
     pub effects: usize,
-    /// How many counts of those inside.
+    /// The number of counts of those inside.
     pub occupancies: usize,
 }
 

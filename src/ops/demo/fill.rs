@@ -44,7 +44,7 @@ const OPERATOR: &str = "operator@northgate.example";
 const PASSWORD_CHARS: usize = 16;
 const GATE: &str = "Gate A";
 
-/// What was made.
+/// The records that were made.
 #[derive(Serialize)]
 pub struct Made {
     /// The ids of the event, and of the devices of a type.
@@ -54,9 +54,9 @@ pub struct Made {
     pub sponsors: Vec<i64>,
     pub delegates: usize,
     pub interactions: usize,
-    /// How many check-ins were refused.
+    /// Check-ins that were refused.
     pub refused: usize,
-    /// How many check-ins of offline gates the rules would have refused.
+    /// Check-ins of offline gates that the rules would have refused.
     pub conflicts: usize,
     pub sales: usize,
     /// The user who operates the console.

@@ -18,15 +18,13 @@ pub use fill::{Made, Operator, fill};
 
 use crate::types::{Timestamp, random::SplitMix64};
 
-/// How many delegates there are.
 const DELEGATES: usize = 2_000;
-/// How many interactions there are.
 const INTERACTIONS: usize = 20_000;
 
 /// Five past nine: many have come, and the first talk is yet to begin.
 pub const MORNING_S: i64 = 9 * story::HOUR_S + 5 * 60;
 
-/// When a demo begins, and what time it is there.
+/// The begin of a demo, and the present time in it.
 #[derive(Debug, Clone, Copy)]
 pub struct Moment {
     /// The begin of the first day.
@@ -66,7 +64,7 @@ struct Plan {
     shop: Vec<sales::Sale>,
     /// In the order in which it happened.
     story: Vec<story::Happening>,
-    /// What readers saw: more than is needed to make the number full.
+    /// Reads by readers: more than are needed to make the number full.
     seen: Vec<story::Happening>,
 }
 
@@ -104,7 +102,7 @@ impl Plan {
     }
 }
 
-/// What a seed decides.
+/// The random numbers of a seed.
 struct Random(SplitMix64);
 
 impl Random {

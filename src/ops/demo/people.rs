@@ -6,7 +6,7 @@ use icu_normalizer::DecomposingNormalizerBorrowed;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
-/// What ticket codes begin with.
+/// The beginning of ticket codes.
 const TICKETS: &str = "SMT26";
 /// Speakers among the delegates.
 const SPEAKERS: usize = 70;
@@ -15,7 +15,7 @@ const EXHIBITORS: usize = 180;
 /// Stewards and technicians among the delegates.
 const CREW: usize = 90;
 
-/// Why somebody is there.
+/// The role of a person at the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Visitor,

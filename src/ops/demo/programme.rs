@@ -8,7 +8,6 @@ use super::{
 use crate::types::Timestamp;
 use serde_json::{Value, json};
 
-/// How many sponsors there are.
 pub const SPONSORS: usize = 12;
 const DAYS: i64 = 2;
 /// Minutes of a day.
@@ -21,7 +20,6 @@ pub const EXPO_HALL: usize = FIRST_ROOM + 7;
 pub const LOUNGE: usize = FIRST_ROOM + 4;
 
 const FIRST_ROOM: usize = EVENT + 1;
-/// How many may be in the Expo Hall.
 const EXPO_HALL_CAPACITY: usize = 600;
 
 pub struct Session {
@@ -30,7 +28,7 @@ pub struct Session {
     pub room: &'static Room,
     /// The day and the slot of the day, counted from 0.
     pub slot: (i64, usize),
-    /// When it begins and ends, in minutes after the begin of the event's first day.
+    /// The begin and the end, in minutes after the begin of the event's first day.
     pub start_min: i64,
     pub end_min: i64,
 }

@@ -1,4 +1,4 @@
-//! What was sold: passes at the box office in the weeks before, shirts and mugs at the shop. Times are
+//! Sales: passes at the box office in the weeks before, shirts and mugs at the shop. Times are
 //! seconds after the begin of the event's first day, amounts are in cents.
 
 use super::{
@@ -20,12 +20,12 @@ pub struct Sale {
     pub at_s: i64,
     /// The people whose passes it has, by their places, which follow each other.
     pub people: Vec<usize>,
-    /// What the till sends, one after the other. A product is its number; the context is missing.
+    /// Bodies that the till sends, one after the other. A product is its number; the context is missing.
     bodies: Vec<Value>,
 }
 
 impl Sale {
-    /// What the till sends, with the ids of the event and of products.
+    /// Returns the bodies that the till sends, with the ids of the event and of products.
     pub fn bodies(&self, programme: &Programme, devices: &[i64]) -> Vec<Vec<u8>> {
         let set_product = |part: &mut Value| {
             let number = part["product"]

@@ -1,4 +1,4 @@
-//! What the delegates did: tickets before the event, the rush at the door, sessions, stands and
+//! The story of the delegates: tickets before the event, the rush at the door, sessions, stands and
 //! handshakes, until noon of the first day or an earlier time. Times are seconds after the begin of that day.
 
 use super::{
@@ -15,7 +15,7 @@ pub const DAY_S: i64 = DAY_MIN * 60;
 pub const HOUR_S: i64 = 3_600;
 /// The end of the story: noon of the first day.
 pub const NOON_S: i64 = 12 * HOUR_S;
-/// When the first talk begins.
+/// The begin of the first talk.
 const KEYNOTE_S: i64 = 9 * HOUR_S + 30 * 60;
 /// Talks that visitors note down beforehand.
 const NOTED_TALKS: usize = 650;
@@ -27,7 +27,7 @@ const PAIRS: usize = 160;
 const INTEREST_PERCENT: [usize; 6] = [45, 30, 28, 28, 20, 28];
 /// Of a hundred visitors who come early, how many have a coffee.
 const COFFEE_PERCENT: usize = 34;
-/// How many come to a talk where nobody counts.
+/// The audience of a talk where nobody counts.
 const CROWD: usize = 100;
 /// Of a hundred check-ins where one may enter once, how many are tried a second time.
 const TRIED_AGAIN_PERCENT: usize = 4;
@@ -55,7 +55,7 @@ pub struct Happening {
 struct Visitor {
     person: usize,
     from_s: i64,
-    /// When they are free to do something else.
+    /// The time when they are free to do something else.
     free_s: i64,
 }
 
@@ -64,16 +64,16 @@ pub struct Story<'a> {
     pub random: &'a mut Random,
     pub programme: &'a Programme,
     pub people: &'a [Person],
-    /// When people bought passes at a till, which joined them with the event.
+    /// The times when people bought passes at a till, which joined them with the event.
     pub bought: HashMap<usize, i64>,
-    /// What happened so far, in no order.
+    /// The story so far, in no order.
     pub happenings: Vec<Happening>,
-    /// When it is.
+    /// The present time.
     pub now_s: i64,
 }
 
 impl Story<'_> {
-    /// What happened until now, in the order of time; and what readers saw, so much of it that there is
+    /// Invents all that happened until now, in the order of time; and what readers saw, so much of it that there is
     /// enough to make up [`INTERACTIONS`].
     pub fn invent(mut self) -> (Vec<Happening>, Vec<Happening>) {
         let joined_s = self.join();
@@ -161,7 +161,7 @@ impl Story<'_> {
         booked
     }
 
-    /// Who came, and when: most of them within the hour before the first talk.
+    /// Returns the visitors of the day, and when they come: most of them within the hour before the first talk.
     fn arrive(&mut self) -> Vec<Visitor> {
         let mut visitors = Vec::new();
         for (person, about) in self.people.iter().enumerate() {

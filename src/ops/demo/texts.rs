@@ -1,4 +1,4 @@
-//! What invented people, companies, rooms and sessions are called, and what they say: `assets/demo/texts.json`.
+//! The names of invented people, companies, rooms and sessions, and their texts: `assets/demo/texts.json`.
 
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -27,9 +27,9 @@ pub struct Texts {
     pub slots: Vec<Slot>,
     /// The titles of the sessions, in their order.
     pub sessions: Vec<String>,
-    /// What is sold. The first is a ticket.
+    /// Products for sale. The first is a ticket.
     pub products: Vec<Product>,
-    /// Who sells there.
+    /// The people who sell there.
     pub box_office_staff: Vec<String>,
     pub shop_staff: Vec<String>,
     pub lead: Lead,
@@ -72,7 +72,7 @@ pub struct Region {
 pub struct Room {
     pub name: String,
     pub slug: String,
-    /// How many fit in, where somebody counts.
+    /// The number of seats, where somebody counts.
     pub seats: Option<usize>,
     /// Its sessions are entered once.
     pub is_single: bool,

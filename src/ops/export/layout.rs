@@ -134,13 +134,13 @@ impl Layout {
     }
 }
 
-/// Whether a cell can hold a value as it is, and be told from no value.
+/// Returns whether a cell can hold a value as it is, and be told from no value.
 fn is_plain(value: &Value) -> bool {
     let odd = |char: char| char.is_control() && char != '\n' && char != '\t';
     matches!(value, Value::String(text) if !text.is_empty() && !text.contains(odd))
 }
 
-/// Whether a header `Section.key` is read back as this section and key.
+/// Returns whether a header `Section.key` is read back as this section and key.
 fn has_header(section: &str, key: &str) -> bool {
     let plain = |text: &str| !text.is_empty() && !text.contains(char::is_control);
     plain(section)

@@ -22,7 +22,7 @@ use rows::List;
 use std::io::{BufWriter, Write};
 use writers::{Csv, Json, SHEET_ROWS, Writer, Xlsx};
 
-/// How a list is written.
+/// The format of an exported list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// RFC 4180, UTF-8 with a byte order mark, by which a spreadsheet knows that it is UTF-8.
@@ -48,7 +48,7 @@ impl Format {
     }
 }
 
-/// How many rows an export wrote, and how many texts it cut because no cell holds them.
+/// The number of rows that an export wrote, and of texts that it cut because no cell holds them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
     pub rows: u64,
@@ -73,7 +73,7 @@ impl Counts {
 /// One export.
 pub struct Export<'a> {
     pub store: &'a Store,
-    /// How times are shown.
+    /// The time zone of the times.
     pub zone: Zone,
     pub what: What,
     pub which: Which,

@@ -1,4 +1,4 @@
-//! What lists have: the columns of each, and their rows, read in slices by id.
+//! The lists: the columns of each, and their rows, read in slices by id.
 
 use super::Export;
 use crate::{
@@ -21,10 +21,10 @@ use std::time::Duration;
 
 /// Records that are read in one go.
 const SLICE_ROWS: usize = 1_000;
-/// How long a search may take: nobody at a gate waits for it.
+/// The time that a search may take: nobody at a gate waits for it.
 const SEARCH_MAX: Duration = Duration::from_mins(10);
 
-/// What is exported.
+/// A kind of list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
     Delegates,
@@ -63,12 +63,12 @@ impl What {
 pub enum Which {
     /// All that are not deleted.
     All,
-    /// Those of these ids, such as a search found, as far as they are not deleted; ascending.
+    /// Records of these ids, such as a search found, as far as they are not deleted; ascending.
     Ids(Vec<i64>),
 }
 
 impl Which {
-    /// Those that a search finds (contract §5); events are searched as the devices they are.
+    /// Finds the records that a search means (contract §5); events are searched as the devices they are.
     ///
     /// # Errors
     /// [`crate::types::error::Kind::InvalidSearch`], [`crate::types::error::Kind::Invalid`] for what no search
@@ -107,7 +107,7 @@ pub(super) enum Value {
     Json(String),
 }
 
-/// What a column of a list shows, and of which SQL.
+/// A column of a list: its name, its SQL and its form.
 struct Column {
     name: &'static str,
     sql: String,
@@ -130,7 +130,7 @@ enum Show {
     PlainTime,
 }
 
-/// What a kind of list has, and where it is read from.
+/// The columns of a kind of list, and its table.
 pub(super) struct List {
     columns: Vec<Column>,
     table: &'static str,
@@ -315,7 +315,7 @@ fn instant(zone: &Zone, at: Timestamp) -> String {
     text
 }
 
-/// How a field of a record is exported; none of what stands in other tables, nor of `data`.
+/// Returns how a field of a record is exported; none of what stands in other tables, nor of `data`.
 fn column(resource: &Resource, field: &Field) -> Option<(String, Show)> {
     let show = match field.kind {
         Kind::Attached | Kind::Document => return None,
@@ -430,7 +430,7 @@ fn columns(table: &str, columns: &[(&'static str, &str, Show)]) -> Vec<Column> {
     columns.collect()
 }
 
-/// How a list names another record: by the code that people know, of one that was deleted by the
+/// Returns the SQL that names another record: by the code that people know, of one that was deleted by the
 /// one that nobody else has got since.
 fn selector(table: &str, of: &str, column: &str, deleted_too: bool) -> String {
     let code = if table == delegates::RESOURCE.table {

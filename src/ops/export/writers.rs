@@ -1,4 +1,4 @@
-//! How lists are written: CSV, JSON and XLSX.
+//! Writers of lists: CSV, JSON and XLSX.
 
 use super::{
     Counts,
@@ -64,7 +64,7 @@ impl<W: Write + Send> Writer for Csv<W> {
 pub(super) struct Json<W> {
     names: Vec<&'static str>,
     is_list: bool,
-    /// What is written before the next object.
+    /// The text before the next object.
     separator: &'static str,
     text: String,
     out: W,

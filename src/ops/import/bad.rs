@@ -11,16 +11,15 @@ pub const LISTED_MAX: usize = 10_000;
 pub struct BadRow {
     /// The line in the file; see [`super::source::Row::line`].
     pub line: u64,
-    /// What is wrong with it.
     pub problem: Problem,
 }
 
-/// What is wrong with a row.
+/// The fault of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The header of the column at fault, where it is one.
     pub column: Option<String>,
-    /// What is wrong, and what would be right.
+    /// The fault in words, and what would be right.
     pub reason: String,
 }
 
@@ -50,7 +49,7 @@ impl Problem {
     }
 }
 
-/// What keeps a row from being checked or written.
+/// The obstacle that keeps a row from being checked or written.
 pub(super) enum Failure {
     /// The row is bad.
     Row(Problem),
@@ -109,13 +108,12 @@ impl BadRows {
         &self.listed
     }
 
-    /// How many there are.
     #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Whether the row of this number from 0 is one.
+    /// Returns whether the row of this number from 0 is one.
     #[must_use]
     pub fn contains(&self, number: u64) -> bool {
         let (word, bit) = place(number);

@@ -1,4 +1,4 @@
-//! What the file keeps of an import: a batch, so that it can be completed, taken back, and
+//! The record of an import in the file: a batch, so that it can be completed, taken back, and
 //! searched by.
 
 use super::{
@@ -24,7 +24,7 @@ use serde_json::json;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Options {
-    /// Where the file was.
+    /// The path of the file.
     pub path: String,
     /// The sheet of a spreadsheet.
     pub sheet: Option<String>,
@@ -43,7 +43,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// How the file is read.
+    /// Returns how the file is read.
     #[must_use]
     pub fn reading(&self) -> Reading<'_> {
         Reading {
@@ -67,14 +67,14 @@ pub struct Batch {
     pub total: u64,
     /// Rows that are done.
     pub done: u64,
-    /// Who began it, as the audit names them.
+    /// The user or client who began it, as the audit names them.
     pub actor: String,
     pub created_at: Timestamp,
-    /// When it was complete.
+    /// The time when it was complete.
     pub finished_at: Option<Timestamp>,
-    /// When taking it back was begun.
+    /// The time when taking it back was begun.
     pub undone_at: Option<Timestamp>,
-    /// Whether records that it created or changed are left.
+    /// Set while records that it created or changed are left.
     pub has_rows: bool,
 }
 
@@ -137,9 +137,9 @@ pub enum State {
     /// Rows are being written.
     Running,
     Complete,
-    /// It ended before its last row.
+    /// Ended before its last row.
     Interrupted,
-    /// It is being taken back.
+    /// Being taken back.
     BeingTakenBack,
     /// All of it was undone.
     TakenBack,
@@ -198,7 +198,7 @@ pub fn of_list(connection: &Connection, what: What, list: &Fingerprint) -> Resul
         .optional()?)
 }
 
-/// How many rows of a batch became something that is still there.
+/// Counts the rows of a batch that became something that is still there.
 pub fn rows_left(connection: &Connection, id: i64) -> Result<u64> {
     Ok(connection
         .prepare_cached("SELECT count(*) FROM batch_rows WHERE batch_id = ?1")?

@@ -34,16 +34,16 @@ const SLICE_ROWS: usize = 1_000;
 /// The most unique codes that a file may have, beside each other; a few bytes of memory each.
 const CODES_MAX: usize = 5_000_000;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Default)]
 pub struct Checked {
     /// Rows that hold something, below the header.
     pub rows: u64,
-    /// Those that cannot be imported.
+    /// Rows that cannot be imported.
     pub bad: BadRows,
-    /// Those that mean a record which is there already.
+    /// Rows that mean a record which is there already.
     pub known: u64,
-    /// What is doubtful about the others.
+    /// Doubts about the others.
     pub warnings: Warnings,
 }
 
@@ -60,11 +60,11 @@ impl Checked {
 pub struct Begun {
     /// Its batch.
     pub batch: i64,
-    /// How many rows it is done with.
+    /// The number of rows it is done with.
     pub done: u64,
 }
 
-/// How far a check came.
+/// The progress of a check.
 pub struct Looked<'a> {
     /// Rows that were looked at.
     pub rows: u64,
@@ -264,7 +264,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// What can be said of references when all rows are read.
+    /// Judges the references when all rows are read.
     fn end(&mut self, connection: &Connection) -> Result<()> {
         let references = std::mem::take(&mut self.references);
         let line_of = |code| self.codes.get(&code).copied();
@@ -327,7 +327,7 @@ fn codes<'a>(
         .filter_map(|(column, name)| Some((column, name, body.get(name)?.as_str()?)))
 }
 
-/// What is wrong with a row because another record has its code.
+/// Returns what is wrong with a row because another record has its code.
 pub(super) fn taken(
     connection: &Connection,
     plan: &Plan,

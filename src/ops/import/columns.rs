@@ -20,13 +20,12 @@ use serde_json::{Map, Value};
 pub struct Column {
     /// Its header.
     pub header: String,
-    /// What it holds.
     pub target: Target,
 }
 
 pub(super) type Finder = fn(What, &str) -> Option<Target>;
 
-/// What a header of a foreign list means, the surest first.
+/// Ways to find what a header of a foreign list means, the surest first.
 pub(super) const FINDERS: &[Finder] = &[of_attendee, property, synonym, participant, by_words];
 
 /// The columns of a table, in their order; none of a JSON file, whose objects are bodies already.
@@ -34,7 +33,7 @@ pub(super) const FINDERS: &[Finder] = &[of_attendee, property, synonym, particip
 pub struct Columns {
     what: What,
     columns: Vec<Column>,
-    /// It holds events, under the names that events have.
+    /// Set where it holds events, under the names that events have.
     pub events: bool,
 }
 
@@ -131,20 +130,20 @@ impl Columns {
         self.columns.iter()
     }
 
-    /// Whether there are any: a JSON file has none.
+    /// Returns whether there are any: a JSON file has none.
     #[must_use]
     pub fn is_table(&self) -> bool {
         !self.columns.is_empty()
     }
 
-    /// Whether a column is one of these properties; no of a JSON file, which has no columns.
+    /// Returns whether a column is one of these properties; false for a JSON file, which has no columns.
     #[must_use]
     pub fn has_any(&self, names: &[&str]) -> bool {
         let mut own = self.columns.iter().filter_map(|one| one.target.name());
         own.any(|own| names.contains(&own.as_str()))
     }
 
-    /// Why rows of these columns cannot be imported.
+    /// Returns why rows of these columns cannot be imported.
     #[must_use]
     pub fn misfit(&self) -> Option<Misfit> {
         for (at, column) in self.columns.iter().enumerate() {
@@ -292,7 +291,7 @@ fn mapped(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Vec<Op
     Ok(targets)
 }
 
-/// Why the columns of a table cannot be imported as they are matched.
+/// The reason why the columns of a table cannot be imported as they are matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {
     /// Columns of these two headers are the same property.

@@ -1,9 +1,9 @@
-//! What headers call properties in the languages that attendee lists come in, beside the
+//! Names of properties in headers, in the languages that attendee lists come in, beside the
 //! properties' own names; and how a header is split into words.
 
 pub(super) use crate::types::fold::letters as folded;
 
-/// Whether a word is one of a list.
+/// Returns whether a word is one of a list.
 pub(super) fn has(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
 }
@@ -24,7 +24,7 @@ pub(super) const WHOLE_NAMES: &str = "fullname wholename attendeename participan
      teilnehmername nomcomplet nometprenom prenometnom nombrecompleto nombreyapellidos \
      fuldenavn";
 
-/// What headers of participants call a delegate, and what they call a device.
+/// Words for a delegate in headers of participants, and those for a device.
 pub(super) const DELEGATES: &str = "delegate attendee teilnehmer participant participante deltager";
 pub(super) const DEVICES: &str = "device gate";
 
@@ -76,7 +76,7 @@ impl Words {
         }
     }
 
-    /// Whether it is about another person than the guest.
+    /// Returns whether it is about another person than the guest.
     pub fn is_of_others(&self) -> bool {
         let mut all = self.parts.iter().flatten().chain(&self.bracketed);
         all.any(|word| has(OF_OTHERS, word))

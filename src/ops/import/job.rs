@@ -20,11 +20,10 @@ use crate::{
 use rusqlite::Connection;
 use std::{ops::ControlFlow, sync::Arc};
 
-/// What is asked for.
+/// A request for an import.
 pub struct Request {
-    /// What the rows are.
+    /// The kind of the rows.
     pub what: What,
-    /// How they are read and matched.
     pub options: Options,
     /// The device that the batch is for.
     pub device: Option<DeviceId>,
@@ -36,7 +35,7 @@ pub struct Request {
 pub struct Job {
     source: Arc<Source>,
     plan: Plan,
-    /// What the check found.
+    /// The result of the check.
     pub checked: Arc<Checked>,
     /// The batch that it takes up again.
     resumed: Option<Batch>,
@@ -135,19 +134,18 @@ impl Job {
         &self.source
     }
 
-    /// What its columns are.
     #[must_use]
     pub fn columns(&self) -> &Columns {
         &self.plan.columns
     }
 
-    /// Whether it may be written: no row is bad, or bad ones are to be left out.
+    /// Returns whether it may be written: no row is bad, or bad ones are to be left out.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.plan.options.skip_bad || self.checked.bad.count() == 0
     }
 
-    /// What is doubtful and keeps no row out, as sentences.
+    /// Doubts that keep no row out, as sentences.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         self.checked.warnings.sentences(&self.plan)

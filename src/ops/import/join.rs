@@ -37,7 +37,7 @@ pub struct Join {
     pub joined: u64,
     /// Delegates that were joined before, or are deleted.
     pub skipped: u64,
-    /// Whether it came to its end.
+    /// Set once it came to its end.
     pub finished: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the file stores about each row of an import: its record, and whether others changed it since.
+//! The record of each row of an import in the file: what it became, and whether others changed it since.
 
 use super::Batch;
 use crate::{
@@ -32,7 +32,7 @@ pub(super) fn keep_row(tx: &Tx<'_>, batch: i64, line: u64, became: &Became) -> R
     Ok(())
 }
 
-/// What is stored about a row.
+/// The stored record of a row.
 pub(super) struct Kept {
     /// The line in the file; see [`super::source::Row::line`].
     pub line: i64,
@@ -49,24 +49,24 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// That of the row of a line; none where it became nothing.
+    /// Finds the record of the row on a line; none where it became nothing.
     pub(super) fn of_line(tx: &Tx<'_>, batch: i64, line: u64) -> Result<Option<Self>> {
         Self::find(tx, "line = ?2", rusqlite::params![batch, line])
     }
 
-    /// That of the last row before a line.
+    /// Finds the record of the last row before a line.
     pub(super) fn before_line(tx: &Tx<'_>, batch: i64, line: i64) -> Result<Option<Self>> {
         let last = "line < ?2 ORDER BY line DESC LIMIT 1";
         Self::find(tx, last, [batch, line])
     }
 
-    /// That of the first row after a line.
+    /// Finds the record of the first row after a line.
     pub(super) fn after_line(tx: &Tx<'_>, batch: i64, line: i64) -> Result<Option<Self>> {
         let first = "line > ?2 ORDER BY line LIMIT 1";
         Self::find(tx, first, [batch, line])
     }
 
-    /// That of the row that made or changed a record.
+    /// Finds the record of the row that made or changed a record.
     pub(super) fn of_record(tx: &Tx<'_>, batch: i64, record: i64) -> Result<Option<Self>> {
         let last = "record_id = ?2 ORDER BY line DESC LIMIT 1";
         Self::find(tx, last, [batch, record])
@@ -97,7 +97,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Whether the audit knows of a change to the record after the import's own; with a property, of
+    /// Returns whether the audit knows of a change to the record after the import's own; with a property, of
     /// one to that.
     pub(super) fn changed_since(
         &self,
@@ -125,7 +125,7 @@ impl Kept {
         names.split(',').filter(|name| !name.is_empty())
     }
 
-    /// Whether references wait for other rows.
+    /// Returns whether references wait for other rows.
     pub(super) fn waits(&self) -> bool {
         self.unlinked.is_some()
     }
@@ -147,13 +147,13 @@ impl Kept {
     }
 }
 
-/// Whether any row of a batch waits for others.
+/// Returns whether any row of a batch waits for others.
 pub(super) fn any_waits(connection: &Connection, batch: i64) -> Result<bool> {
     let sql = "SELECT 1 FROM batch_rows WHERE batch_id = ?1 AND unlinked IS NOT NULL";
     Ok(connection.prepare_cached(sql)?.exists([batch])?)
 }
 
-/// What the audit may call the same record, too: an event is a device.
+/// Returns the other name that the audit may have for the same record: an event is a device.
 pub(super) fn other_name(resource: &Resource) -> &'static str {
     if resource.name == devices::RESOURCE.name {
         events::RESOURCE.name
@@ -227,7 +227,7 @@ pub(super) fn keep_restored(tx: &Tx<'_>, batch: &Batch, record: i64, before: &st
     Ok(())
 }
 
-/// What a row became.
+/// The result of a row.
 pub(super) struct Became {
     /// The record or interaction.
     pub record: i64,

@@ -54,7 +54,7 @@ use std::sync::{
 };
 use target::OF_INTERACTION;
 
-/// What the rows of a file are.
+/// The kind of the rows of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum What {
     #[default]
@@ -68,7 +68,7 @@ pub enum What {
 impl What {
     pub const ALL: [Self; 3] = [Self::Delegates, Self::Devices, Self::Interactions];
 
-    /// What several are called.
+    /// The name of several.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -102,7 +102,7 @@ impl What {
             .map_or(OF_INTERACTION, |resource| resource.fields)
     }
 
-    /// What is wrong with a row of ours that says what it is: purchases are never imported, and
+    /// Returns what is wrong with a row of ours that says what it is: purchases are never imported, and
     /// nothing is taken for what it is not.
     fn misnamed(self, says: &str) -> Option<String> {
         let own: &[&str] = match self {

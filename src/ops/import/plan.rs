@@ -1,4 +1,4 @@
-//! What a row is to become: the body of a record, new or matched by a key, or an interaction. The
+//! The plan for a row: the body of a record, new or matched by a key, or an interaction. The
 //! check and the write ask the same questions here.
 
 use super::{
@@ -21,19 +21,18 @@ use crate::{
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Map, Value};
 
-/// How the rows of a file are imported.
+/// The way in which the rows of a file are imported.
 #[derive(Clone)]
 pub struct Plan {
-    /// What they are.
+    /// The kind of the rows.
     pub what: What,
-    /// What their columns are.
     pub columns: Columns,
     /// The unique code by which a row means a record that is there already.
     pub key: Option<&'static str>,
     /// The device of the batch, and of interactions that name none.
     pub device: Option<DeviceId>,
     pub options: Options,
-    /// Who imports.
+    /// The context of the user who imports.
     pub ctx: Context,
 }
 
@@ -73,7 +72,7 @@ impl Plan {
         })
     }
 
-    /// What a row says, as a body such as the API takes.
+    /// Returns the content of a row as a body such as the API takes.
     pub fn body(&self, content: Content) -> Result<Map<String, Value>, Problem> {
         let cells = match content {
             Content::Unreadable(reason) => return Err(Problem::of_row(reason)),
@@ -108,7 +107,7 @@ impl Plan {
         Ok(body)
     }
 
-    /// What a body is of.
+    /// Returns the resource that a body is of.
     #[must_use]
     pub fn resource(&self, body: &Map<String, Value>) -> &'static Resource {
         let says_event = body
@@ -217,7 +216,7 @@ impl Plan {
         Draft::of_past(body, &self.ctx.settings.zone)
     }
 
-    /// That a participant of an interaction is not there, with its name first.
+    /// Makes the error that a participant of an interaction is not there, with its name first.
     #[must_use]
     pub fn missing(connection: &Connection, draft: &Draft, cause: Error) -> Error {
         fn first(names: [&str; 3], lacks: impl Fn(usize) -> bool) -> Option<&str> {
@@ -257,7 +256,7 @@ impl Plan {
         })
     }
 
-    /// What is wrong with a row, in the words of an error; of a column where it begins with the
+    /// Returns what is wrong with a row, in the words of an error; of a column where it begins with the
     /// name of one's property.
     #[must_use]
     pub fn problem(&self, cause: Error) -> Problem {
@@ -298,7 +297,7 @@ fn key_of(what: What, columns: &Columns, key: &str) -> Result<&'static str> {
     Ok(named)
 }
 
-/// What a code is called of a resource: an event's external id has a name of its own.
+/// Returns the name that a resource has for a code: an event's external id has a name of its own.
 fn in_other_words(resource: &'static Resource, key: &'static str) -> &'static str {
     let named = |one: &'static Resource| one.codes().find(|(_, name)| *name == key);
     if named(resource).is_some() {
@@ -354,7 +353,7 @@ pub fn by_code(
     Ok(statement.query_row([code], |row| row.get(0)).optional()?)
 }
 
-/// Whether a failure is about what a row says, and not about the store.
+/// Returns whether a failure is about the content of a row, and not about the store.
 #[must_use]
 pub fn is_of_row(kind: ErrorKind) -> bool {
     !matches!(kind, ErrorKind::Unavailable | ErrorKind::Defect)

@@ -1,4 +1,4 @@
-//! What the rows of a list refer to, judged when the last row is read: a row may refer to any other,
+//! References of the rows of a list, judged when the last row is read: a row may refer to any other,
 //! further down too, or to itself.
 
 use super::{
@@ -17,7 +17,7 @@ use std::collections::{HashMap, VecDeque};
 
 /// The most references between rows; some hundred bytes of memory each.
 const REFERENCES_MAX: usize = 2_000_000;
-/// How often parents are checked again: every bad row leaves its record under its old parent.
+/// The number of times that parents are checked again: every bad row leaves its record under its old parent.
 const ROUNDS_MAX: usize = 50;
 
 /// The references of a list, as its rows are checked one after the other.
@@ -176,7 +176,7 @@ impl<F: Fn(u64) -> Option<Node>> Tree<'_, F> {
         Ok(rows)
     }
 
-    /// How many generations are above a record; more than allowed where it is below itself.
+    /// Counts the generations above a record; more than allowed where it is below itself.
     fn generations(&self, node: Node, known: &mut HashMap<Node, usize>) -> Result<usize> {
         let mut path = vec![];
         let mut next = Some(node);

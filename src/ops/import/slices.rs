@@ -10,8 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a slice is to hold the writer, from its first step until it is committed. A gate that scans
-/// meanwhile waits for as long; single slices take half as much again.
+/// The time that a slice is to hold the writer, from its first step until it is committed. A gate that scans meanwhile
+/// waits for as long; single slices take half as much again.
 const SLICE: Duration = Duration::from_millis(5);
 /// Steps of the first slice, before it is known how long one takes.
 const FIRST_STEPS: u32 = 32;
@@ -22,7 +22,7 @@ const STEPS_MIN: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(2);
 /// The pause while other processes write to the file.
 const BUSY_PAUSE: Duration = Duration::from_millis(30);
-/// What is added to it for every interaction a second that others record. A slice of ours puts all
+/// The addition to that pause for every interaction a second that others record. A slice of ours puts all
 /// pages that a server has in its cache out of date, and what it needs to read them anew is the
 /// longer the more gates wait: at 8,000 a second they have nine tenths of the time.
 const BUSY_PAUSE_PER_RATE: Duration = Duration::from_micros(20);
@@ -30,7 +30,7 @@ const BUSY_PAUSE_PER_RATE: Duration = Duration::from_micros(20);
 const BUSY_PAUSE_MAX: Duration = Duration::from_millis(400);
 /// For how long after a write of others they are taken to go on writing.
 const BUSY_FOR: Duration = Duration::from_secs(1);
-/// How long a slice is retried while others hold the lock.
+/// The time for which a slice is retried while others hold the lock.
 const WAIT_MAX: Duration = Duration::from_secs(120);
 
 /// A long piece of work.
@@ -43,7 +43,7 @@ pub trait Steps: Send + 'static {
         Ok(())
     }
 
-    /// Whether the next step must be prepared first.
+    /// Returns whether the next step must be prepared first.
     fn is_unprepared(&self) -> bool {
         false
     }
@@ -91,9 +91,9 @@ struct Progress<W> {
     begun: bool,
     version: Option<i64>,
     others_wrote: Option<Instant>,
-    /// When the last slice ended, and the newest interaction by then.
+    /// The time when the last slice ended, and the newest interaction by then.
     left: Option<(Instant, i64)>,
-    /// How many interactions a second others recorded since.
+    /// The number of interactions a second that others recorded since.
     others_rate: u32,
     /// The most steps of the next slice.
     steps_max: u32,

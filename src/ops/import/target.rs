@@ -1,4 +1,4 @@
-//! What a column may hold: a property, a part of `data`, a participant, or nothing.
+//! The content of a column: a property, a part of `data`, a participant, or nothing.
 
 use super::{
     What,
@@ -18,13 +18,13 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Where free-form columns go.
+/// The section for free-form columns.
 const FREE_SECTION: &str = "Data";
 
 /// The end of a header whose cells are JSON, as `export` writes it.
 pub const JSON_MARK: &str = " (json)";
 
-/// What an interaction has.
+/// The fields of an interaction.
 #[rustfmt::skip]
 pub(super) const OF_INTERACTION: &[Field] = &[
     Field::id(),
@@ -47,14 +47,14 @@ pub(super) const OF_INTERACTION: &[Field] = &[
     Field::stamp("updatedAt", ""),
 ];
 
-/// What a column holds.
+/// The content of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     /// A property.
     Property {
         /// Its name.
         name: &'static str,
-        /// What it holds.
+        /// Its kind of value.
         kind: Kind,
     },
     /// `data.<section>.<key>`; of an interaction, whose data have no sections, `data.<key>`.
@@ -112,7 +112,7 @@ impl Target {
         })
     }
 
-    /// What a column of a file that Gatepost exported holds: names are meant exactly.
+    /// Returns the content of a column of a file that Gatepost exported: names are meant exactly.
     pub(super) fn of_ours(what: What, header: &str) -> Option<Self> {
         let of_events = match what {
             What::Devices => events::LISTED.fields,
@@ -126,7 +126,7 @@ impl Target {
         }
     }
 
-    /// What a column holds whose header nobody knows.
+    /// Returns the content of a column whose header nobody knows.
     pub(super) fn unmatched(what: What, header: &str) -> Self {
         if header.is_empty() {
             return Self::Nameless;
@@ -174,13 +174,13 @@ impl Target {
         }
     }
 
-    /// Whether a [`Mapping`] can give it: not where a header looks like one whose cells are JSON.
+    /// Returns whether a [`Mapping`] can give it: not where a header looks like one whose cells are JSON.
     #[must_use]
     pub fn is_spellable(&self, what: What) -> bool {
         Self::parse(what, &self.spelled()).is_ok_and(|read| read == *self)
     }
 
-    /// What a column of this header may hold, the likely first: properties and participants, and
+    /// Lists what a column of this header may hold, the likely first: properties and participants, and
     /// `data` under the header.
     #[must_use]
     pub fn choices(what: What, header: &str) -> Vec<Self> {
@@ -263,7 +263,7 @@ fn named(what: What, header: &str) -> Option<Target> {
     property(what, header).or_else(|| synonym(what, header))
 }
 
-/// Whether a shop's list may have the property of the guest and of the buyer.
+/// Returns whether a shop's list may have the property of the guest and of the buyer.
 fn is_of_guest(name: &str) -> bool {
     delegates::RESOURCE.property(name).is_some_and(|field| {
         field.is_own && field.kind == Kind::Text && name != "rawFlags" || name == "barcode"
@@ -285,8 +285,8 @@ pub(super) fn of_attendee(what: What, header: &str) -> Option<Target> {
         .find(|target| target.name().is_some_and(|name| is_of_guest(&name)))
 }
 
-/// What a header means beside the columns that are known by themselves: where nothing else is a last
-/// name, a column of names is one, with the first names where those have no column.
+/// Returns what a header means beside the columns that are known by themselves: where nothing else is a last name, a
+/// column of names is one, with the first names where those have no column.
 pub(super) fn beside(what: What, header: &str, known: &[Option<Target>]) -> Option<Target> {
     let is_known = |name: &str| {
         let mut names = known.iter().flatten().filter_map(Target::name);
@@ -415,7 +415,7 @@ impl Mapping {
         Ok(Self(header.to_owned(), target.to_owned()))
     }
 
-    /// Whether it is about the column of this header.
+    /// Returns whether it is about the column of this header.
     #[must_use]
     pub fn means(&self, header: &str) -> bool {
         let folded_header = folded(header);

@@ -92,7 +92,7 @@ fn import(store: &Store, folder: &Path, number: usize, rows: &[Map<String, Value
     done.batch
 }
 
-/// That a row's references by barcodes and ids, which nothing changes, are as it says.
+/// Asserts that a row's references by barcodes and ids, which nothing changes, are as it says.
 fn assert_has(store: &Store, row: &Map<String, Value>) {
     for property in ["parent", "previous", "owner"] {
         let Some(said) = row.get(property) else {

@@ -33,13 +33,13 @@ pub struct Undo {
     freed: Vec<i64>,
     uses: Option<Uses>,
     finished: bool,
-    /// How many were undone by the end of the pass before.
+    /// The number undone by the end of the pass before.
     moved: u64,
-    /// How many records and interactions were removed for good.
+    /// The number of records and interactions removed for good.
     pub removed: u64,
-    /// How many records were put back to what they were.
+    /// The number of records put back to what they were.
     pub restored: u64,
-    /// How many were left as they are.
+    /// The number left as they are.
     pub left: u64,
     /// The first of those, each with its reason.
     pub listed: Vec<Left>,
@@ -223,7 +223,7 @@ impl Undo {
     }
 }
 
-/// Whether a delegate has used the device since the import joined them.
+/// Returns whether a delegate has used the device since the import joined them.
 fn joined_and_used(tx: &Tx<'_>, row: &Kept) -> Result<bool> {
     let Some(join) = row.interaction else {
         return Ok(false);
@@ -257,9 +257,9 @@ fn remove_for_good(tx: &Tx<'_>, resource: &Resource, row: &Kept) -> Result<()> {
     changes::note(tx, action::UNDO, resource.name, row.record).map(drop)
 }
 
-/// What may point to a record.
+/// Statements that find what points to a record.
 struct Uses {
-    /// Whether anything does but other records of its table, and the interaction of its row (`?2`).
+    /// The question whether anything does but other records of its table, and the interaction of its row (`?2`).
     used: String,
     /// A record of its table that does, itself (`?1`) left out.
     referring: String,
@@ -309,7 +309,7 @@ impl Uses {
         })
     }
 
-    /// Whether anything but records of its table, and but its own join, points to a record.
+    /// Returns whether anything but records of its table, and but its own join, points to a record.
     fn is_used(&self, tx: &Tx<'_>, record: i64, join: Option<i64>) -> Result<bool> {
         let parameters = rusqlite::params![record, join];
         let mut statement = tx.prepare_cached(&self.used)?;

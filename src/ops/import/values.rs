@@ -7,7 +7,7 @@ use crate::{
 use jiff::civil::DateTime;
 use serde_json::Value;
 
-/// What people write for yes, and for no.
+/// Words for yes, and for no.
 const YES: [&str; 9] = ["true", "yes", "1", "ja", "wahr", "oui", "vrai", "sí", "si"];
 const NO: [&str; 8] = ["false", "no", "0", "nein", "falsch", "non", "faux", "nej"];
 
@@ -41,7 +41,7 @@ pub(super) fn free(cell: &str, is_json: bool) -> Result<Value, String> {
     Ok(cell.into())
 }
 
-/// Whether a cell is a whole number, as rules of entry have them.
+/// Returns whether a cell is a whole number, as rules of entry have them.
 pub(super) fn is_whole(cell: &str) -> bool {
     cell.len() < 10
         && cell

@@ -1,5 +1,5 @@
-//! What is doubtful about a list and keeps no row out: a column that resembles a property and is
-//! none, guests without a name or a ticket code, e-mail addresses that no mail can go to.
+//! Doubts about a list that keep no row out: a column that resembles a property and is none, guests
+//! without a name or a ticket code, e-mail addresses that no mail can go to.
 //!
 //! A bad address is no bad row: it must not keep a guest out of the building. It is stored as it
 //! stands, and messages to it fail one by one.
@@ -18,19 +18,19 @@ use serde_json::{Map, Value};
 
 /// Addresses that are listed; more are counted.
 const LISTED_MAX: usize = 100;
-/// What a guest is called by.
+/// Properties with the name of a guest.
 const NAMES: [&str; 2] = ["firstName", "lastName"];
-/// What can be scanned.
+/// Properties that can be scanned.
 const CODES: [&str; 5] = ["barcode", "rfid", "code", "uhfId", "externalId"];
 
-/// What was found while the rows of a list were checked.
+/// The doubts found while the rows of a list were checked.
 #[derive(Debug, Clone, Default)]
 pub struct Warnings {
     /// Rows that make a new delegate.
     new: u64,
-    /// Those without a name.
+    /// Guests without a name.
     nameless: u64,
-    /// Those without anything that can be scanned.
+    /// Guests without anything that can be scanned.
     codeless: u64,
     /// The first bad addresses.
     addresses: Vec<BadRow>,

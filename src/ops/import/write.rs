@@ -51,17 +51,17 @@ pub struct Import {
     linked: Option<u64>,
     stop: Stop,
     pub batch: i64,
-    /// How many rows are done with, earlier runs included.
+    /// Rows that are done with, earlier runs included.
     pub done: u64,
-    /// How many records or interactions were made.
+    /// Records or interactions that were made.
     pub created: u64,
-    /// How many records were changed.
+    /// Records that were changed.
     pub updated: u64,
     /// Rows that were good and are no more: their code was taken between check and write.
     pub late: BadRows,
     /// Rows that were written without all that they refer to.
     pub unlinked: BadRows,
-    /// Whether all rows are done with; not where it was stopped.
+    /// Set once all rows are done with; not where it was stopped.
     pub finished: bool,
 }
 
@@ -349,7 +349,7 @@ impl Import {
     }
 }
 
-/// Whether a row gives its delegate no barcode, and it has none.
+/// Returns whether a row gives its delegate no barcode, and it has none.
 fn lacks_barcode(tx: &Tx<'_>, existing: Option<i64>, body: &Map<String, Value>) -> Result<bool> {
     if body.get(BARCODE).is_some_and(|code| !code.is_null()) {
         return Ok(false);

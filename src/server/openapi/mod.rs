@@ -147,7 +147,7 @@ fn delivery(name: &str, about: &str) -> Value {
     })
 }
 
-/// What a delivery carries: the record as it stands when it is sent, of one that is gone its id.
+/// The body of a delivery: the record as it stands when it is sent, of one that is gone its id.
 fn delivered(name: &str) -> Value {
     let schema = match name {
         "delegate.merged" => {
@@ -223,7 +223,7 @@ fn describe_parameters(path: &str, operation: &mut Value) {
     *parameters = described;
 }
 
-/// What a parameter's schema does not say by its type.
+/// The limits of a parameter that the type of its schema does not state.
 fn limits(path: &str, parameter: &str) -> &'static [(&'static str, i64)] {
     match parameter {
         "limit" if path == "/changes" || path.starts_with("/gate/") => {

@@ -26,7 +26,7 @@ mod own;
 
 pub use own::Own;
 
-/// How connections are secured.
+/// The certificate that secures connections, and its source.
 #[derive(Clone)]
 pub struct Tls {
     acceptor: TlsAcceptor,
@@ -34,7 +34,7 @@ pub struct Tls {
     source: Source,
 }
 
-/// Where the certificate comes from.
+/// The source of the certificate.
 #[derive(Clone)]
 enum Source {
     Files(Arc<Files>),
@@ -125,14 +125,14 @@ fn fingerprint(certificate: &CertificateDer<'_>) -> String {
     pairs.join(":")
 }
 
-/// How often the files are looked at.
+/// The time between two looks at the files.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The two PEM files.
 pub struct Files {
     certificate: PathBuf,
     key: PathBuf,
-    /// What stood in them when they were last tried, or why they could not be read.
+    /// The content of the files when they were last tried, or why they could not be read.
     tried: Mutex<Result<Content, String>>,
 }
 

@@ -43,7 +43,7 @@ const CERTIFICATE_DAYS: i64 = 395;
 const RENEWED_DAYS: i64 = 30;
 /// The most names in a certificate.
 const NAMES_MAX: usize = 64;
-/// How often this machine's names and addresses are compared with those in the certificate.
+/// The interval at which this machine's names and addresses are compared with those in the certificate.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// Address ranges that every CA may sign for: private, shared, link-local and loopback.
@@ -77,7 +77,7 @@ struct Stored {
 struct Ca {
     certificate: CertificateDer<'static>,
     key: Vec<u8>,
-    /// What it may sign for beside [`RANGES`] and [`DOMAINS`].
+    /// Names that it may sign for beside [`RANGES`] and [`DOMAINS`].
     names: BTreeSet<String>,
     expires_at: Timestamp,
 }
@@ -127,7 +127,7 @@ impl Own {
         fingerprint(&self.stored().ca.certificate)
     }
 
-    /// What devices list the CA as.
+    /// Returns the name under which devices list the CA.
     pub fn ca_name(&self) -> Result<String> {
         Ok(ca_name(&key_pair(&self.stored().ca.key)?))
     }
@@ -172,7 +172,7 @@ impl Own {
     }
 }
 
-/// What clients on the LAN may call this machine; names before addresses.
+/// Returns the names that clients on the LAN may call this machine; names before addresses.
 fn local_names(extra: Option<&str>) -> BTreeSet<String> {
     let host = gethostname::gethostname()
         .to_string_lossy()
@@ -195,7 +195,7 @@ fn local_names(extra: Option<&str>) -> BTreeSet<String> {
     names.into_iter().take(NAMES_MAX).collect()
 }
 
-/// Whether clients understand a certificate with this name or address.
+/// Returns whether clients understand a certificate with this name or address.
 fn is_name(name: &str) -> bool {
     let is_label = |label: &str| {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
@@ -317,7 +317,7 @@ impl Ca {
         (is_always_allowed(name) || self.names.contains(name)).then_some(name)
     }
 
-    /// Those of `names` that it may sign for. Clients refuse a certificate with any other.
+    /// Returns the names among `names` that it may sign for. Clients refuse a certificate with any other.
     fn all_allowed(&self, names: &BTreeSet<String>) -> BTreeSet<String> {
         let allowed = names.iter().filter_map(|name| self.allowed(name));
         allowed.map(ToOwned::to_owned).collect()
@@ -333,7 +333,7 @@ impl Ca {
     }
 }
 
-/// Whether every CA may sign for a name or an address.
+/// Returns whether every CA may sign for a name or an address.
 fn is_always_allowed(name: &str) -> bool {
     match name.parse::<IpAddr>() {
         Ok(address) => RANGES.iter().any(|(range, bits)| match (range, address) {
@@ -352,14 +352,14 @@ fn is_always_allowed(name: &str) -> bool {
     }
 }
 
-/// What a CA with this key is called. Part of every certificate that it signs: it must not change.
+/// Returns the name of a CA with this key. Part of every certificate that it signs: it must not change.
 fn ca_name(key: &KeyPair) -> String {
     let digest = Sha256::digest(key.public_key_raw());
     let short = secret::hex(&digest[..3]).to_uppercase();
     format!("Gatepost CA {short}")
 }
 
-/// What its certificates repeat of a CA, whatever else is in it.
+/// Returns the parameters of a CA that its certificates repeat, whatever else is in it.
 fn ca_params(key: &KeyPair) -> CertificateParams {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
@@ -394,7 +394,7 @@ impl Leaf {
         })
     }
 
-    /// Whether it is good for those of `names` that the CA may sign for, and for a while yet. It is not where
+    /// Returns whether it is good for those of `names` that the CA may sign for, and for a while yet. It is not where
     /// this machine's clock was ahead when it was made.
     fn suffices(&self, ca: &Ca, names: &BTreeSet<String>, now: Timestamp) -> bool {
         ca.all_allowed(names).is_subset(&self.names)

@@ -40,7 +40,7 @@ pub fn checks(symbols: &[u8]) -> [u8; 2] {
     })
 }
 
-/// Whether a word, its last two symbols being checks, has α and α² as its roots.
+/// Returns whether a word, its last two symbols being checks, has α and α² as its roots.
 pub fn holds(word: &[u8]) -> bool {
     let at = |root| {
         word.iter()

@@ -17,7 +17,7 @@ pub const SEQUENCE_MAX: u16 = 32_767;
 const SEQUENCE_SYMBOLS: usize = 3;
 pub const RANDOM_SYMBOLS: usize = 10;
 const CHECK_SYMBOLS: usize = 2;
-/// What follows the purchase code.
+/// The symbols that follow the purchase code.
 const TAIL: usize = SEQUENCE_SYMBOLS + RANDOM_SYMBOLS + CHECK_SYMBOLS;
 
 /// A purchase code: 1 to [`BASE_MAX`] symbols.

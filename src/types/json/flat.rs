@@ -9,7 +9,7 @@ const TEXT_MAX_CHARS: usize = 400;
 
 pub struct Differences {
     pub rows: Vec<Difference>,
-    /// How many are left out.
+    /// The number of entries left out.
     pub more: usize,
 }
 

@@ -96,7 +96,7 @@ pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T> {
     Ok(value)
 }
 
-/// What is wrong with a document, in plain words; where it is no JSON at all, from which place on.
+/// Describes in plain words what is wrong with a document; for one that is not JSON at all, at which character.
 pub fn fault(cause: &serde_json::Error) -> String {
     match cause.classify() {
         Category::Data => in_plain_words(&cause.to_string()),

@@ -57,7 +57,7 @@ pub(super) fn of_gates(gates: &[Gate], layout: &Layout, now: Timestamp) -> Vec<I
     items
 }
 
-/// What is wrong with a gate, if somebody has to look after it.
+/// Tells what is wrong with a gate, if somebody has to look after it.
 fn trouble(gate: &Gate, layout: &Layout) -> Option<Item> {
     let matters = |problem: &&Problem| {
         problem.is_bad() || matches!(problem, Problem::LowBattery(_) | Problem::Clock(_))

@@ -1,5 +1,5 @@
-//! What needs somebody, the most urgent first: each with its reason, and one thing to do about it. Gates and apps are
-//! in `gates`.
+//! Things that need attention, the most urgent first: each with its reason, and one thing to do about it. Gates and
+//! apps are in `gates`.
 
 mod gates;
 
@@ -31,7 +31,7 @@ use crate::{
 const LATELY_MS: i64 = 5 * 60_000;
 const DISK_LOW_BYTES: u64 = 1 << 30;
 
-/// How much time there is.
+/// The time that is left to act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
     Now,
@@ -45,11 +45,10 @@ pub struct Item {
     pub key: String,
     pub urgency: Urgency,
     pub icon: &'static str,
-    /// What it is about.
     pub subject: String,
-    /// What is wrong with it; follows the subject.
+    /// The trouble with it; follows the subject.
     pub text: String,
-    /// What to know beside that.
+    /// Further advice.
     pub help: String,
     pub action: Option<Press>,
 }

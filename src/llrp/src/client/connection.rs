@@ -19,7 +19,7 @@ use tokio::{
     time::{Instant, sleep, timeout, timeout_at},
 };
 
-/// How long a reader may take for an answer.
+/// The time that a reader may take for an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 const KEEPALIVE: Duration = Duration::from_secs(5);
 /// Two keepalives missed, and a second for the network.
@@ -48,7 +48,7 @@ pub struct Connection<'a> {
     running: bool,
 }
 
-/// Why a connection ended, as a sentence for operators.
+/// The reason why a connection ended, as a sentence for operators.
 type Failure = String;
 
 /// The answer to a request: its body, or the status of a refusal.

@@ -17,7 +17,7 @@ use tokio::{
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a reader may take to stop at the end.
+/// The time that a reader may take to stop at the end.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 const RETRY_MIN: Duration = Duration::from_secs(1);
 const RETRY_MAX: Duration = Duration::from_secs(30);

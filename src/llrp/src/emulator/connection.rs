@@ -37,13 +37,13 @@ pub struct Connection {
     number: u64,
     out: Encoder,
     spec: Option<(EmulatedRoSpec, Running)>,
-    /// When the next is due, and after it.
+    /// The time when the next is due, and the interval after it.
     keepalive: Option<(Instant, Duration)>,
     unacknowledged: u8,
     closing: bool,
 }
 
-/// Why a request was refused: a code of [`status`], and the words.
+/// The reason why a request was refused: a code of [`status`], and the words.
 type Refusal = (u16, &'static str);
 
 impl Connection {

@@ -1,4 +1,4 @@
-//! What the emulator sends.
+//! Messages that the emulator sends.
 
 use super::{EmulatedRead, EmulatorOptions, ro_spec::EmulatedRoSpec};
 use crate::{
@@ -166,7 +166,7 @@ pub fn bad_epcs(body: &mut Encoder) {
     }
 }
 
-/// What a reader sees of a read; signal strengths are whole dBm.
+/// Returns the reader's report of a read; signal strengths are whole dBm.
 pub fn report_of(read: &EmulatedRead, time: ReaderTime) -> TagReport {
     TagReport {
         epc: read.epc,

@@ -22,10 +22,10 @@ use tokio::{
 
 /// Batches of reads that wait for a slow client.
 const COMMANDS_MAX: usize = 64;
-/// How long the reader had run when it was started here: an hour.
+/// The time that the reader had run when it was started here: an hour.
 const UPTIME_US: i64 = 3_600_000_000;
 
-/// What the reader says it is.
+/// The reader's description of itself.
 #[derive(Debug, Clone)]
 pub struct EmulatorOptions {
     pub antennas: u16,
@@ -56,7 +56,7 @@ pub struct EmulatedRead {
     pub at_ms: i64,
 }
 
-/// How the reader misbehaves. Those about reports act on the next one.
+/// The reader's misbehaviour. Faults of reports act on the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     None,
@@ -98,7 +98,7 @@ struct Shared {
 
 struct EmulatorState {
     fault: Fault,
-    /// Those without a cable.
+    /// Antennas without a cable.
     disconnected: Vec<u16>,
     client: Option<Client>,
     next_client: u64,

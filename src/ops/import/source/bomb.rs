@@ -82,7 +82,7 @@ fn look_through(part: &mut impl BufRead, is_xml: bool) -> Result<u64> {
     }
 }
 
-/// What is known of an XML text up to here.
+/// The state of reading an XML text.
 #[derive(Default)]
 struct Xml {
     is_tag: bool,
@@ -97,7 +97,7 @@ struct Xml {
     tags: u64,
     /// Rows without a value before this one.
     empty_rows: u32,
-    /// Whether the row has a value.
+    /// Set once the row has a value.
     has_value: bool,
 }
 

@@ -18,7 +18,7 @@ use std::{
 /// The delimiters that are recognised; the first wins where two are as frequent.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
-/// How a text is written.
+/// The delimiter and the encoding of a text.
 #[derive(Debug, Clone)]
 pub(super) struct Dialect {
     delimiter: u8,
@@ -28,7 +28,7 @@ pub(super) struct Dialect {
 }
 
 impl Dialect {
-    /// How the text of a file is written; `named` is its encoding, where somebody named it.
+    /// Recognises how the text of a file is written; `named` is its encoding, where somebody named it.
     pub(super) fn of(scan: &Scan, path: &Path, named: Option<&str>) -> Result<Self> {
         let encoding = match named.map(encoding::named).transpose()? {
             Some(encoding) => encoding::check(path, encoding).map(|()| encoding)?,

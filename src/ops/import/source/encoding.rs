@@ -1,4 +1,4 @@
-//! What a text is made of: one look at all bytes of a file, and the encoding of a text that is not
+//! The bytes of a text: one look at all of those of a file, and the encoding of a text that is not
 //! UTF-8, recognised by its letters, or named by somebody and then checked against all of the text.
 //! Short lists may be recognised wrongly, so people see what was recognised and can name another.
 
@@ -24,17 +24,17 @@ pub const OFFERED: [&str; 10] = [
     "Windows-1257",
     "macintosh",
 ];
-/// How much text with letters beyond ASCII is looked at to recognise an encoding.
+/// The amount of text with letters beyond ASCII that is looked at to recognise an encoding.
 const LOOKED_AT_BYTES: usize = 1024 * 1024;
 const PIECE_BYTES: usize = 128 * 1024;
-/// How much of the beginning is kept.
+/// The part of the beginning that is kept.
 const HEAD_BYTES: usize = 64 * 1024;
 
-/// What a file is made of.
+/// The findings of one look at all bytes of a file.
 pub(super) struct Scan {
     pub sha256: [u8; 32],
     pub head: Vec<u8>,
-    /// It has no control characters that no text has.
+    /// Set where it has no control characters that no text has.
     pub is_text: bool,
     /// The line of the first byte that is not UTF-8; none where all of it is.
     pub not_utf_8_in: Option<usize>,

@@ -19,7 +19,7 @@ pub(super) struct Objects {
     is_list: bool,
     /// The object that was read last, or the line.
     number: u64,
-    /// It is at its end, or unreadable from here on.
+    /// Set at its end, or where it is unreadable from here on.
     is_over: bool,
 }
 

@@ -38,7 +38,7 @@ const VALUE_BYTES: usize = 32;
 /// stand.
 pub const OURS: &str = "_type";
 
-/// How a file is to be read, where it does not say so itself.
+/// Directions for reading a file, where it does not say so itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reading<'a> {
     /// The sheet of an XLSX file; the first without it.
@@ -47,7 +47,7 @@ pub struct Reading<'a> {
     pub encoding: Option<&'a str>,
 }
 
-/// What tells a list from others: its file and, of a spreadsheet, its sheet.
+/// The marks that tell a list from others: its file and, of a spreadsheet, its sheet.
 #[derive(Debug, Clone, Default)]
 pub struct Fingerprint {
     /// The name of the file.
@@ -63,7 +63,7 @@ pub struct Fingerprint {
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
-    /// What came through a pipe, on disk.
+    /// The content of a pipe, on disk.
     _spool: Option<NamedTempFile>,
     version: Version,
     name: String,
@@ -72,7 +72,7 @@ pub struct Source {
     header: Option<Vec<String>>,
 }
 
-/// What must not change while a file is read twice.
+/// The marks of a file that must not change while it is read twice.
 #[derive(Debug, PartialEq, Eq)]
 struct Version {
     bytes: u64,
@@ -92,7 +92,7 @@ impl Version {
 enum Format {
     Csv(csv::Dialect),
     Xlsx {
-        /// Those that are read, and all that there are.
+        /// Sheets that are read, and all that there are.
         sheets: Vec<String>,
         all_sheets: Vec<String>,
     },
@@ -110,7 +110,7 @@ pub struct Row {
     pub content: Content,
 }
 
-/// What a row holds.
+/// The content of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
     /// Cells, those at the end possibly left out.
@@ -276,7 +276,7 @@ impl Source {
         &self.name
     }
 
-    /// What it is, in the words of an operator.
+    /// Describes it in the words of an operator.
     #[must_use]
     pub fn about(&self) -> String {
         match &self.format {
@@ -316,7 +316,7 @@ impl Source {
         }
     }
 
-    /// Whether Gatepost exported it, so that its cells are taken exactly as they stand.
+    /// Returns whether Gatepost exported it, so that its cells are taken exactly as they stand.
     #[must_use]
     pub fn is_ours(&self) -> bool {
         let mut names = self.header.iter().flatten();
@@ -365,7 +365,7 @@ impl Source {
     }
 }
 
-/// Whether a row is nothing but delimiters: spreadsheets save formatted rows below a list as those.
+/// Returns whether a row is nothing but delimiters: spreadsheets save formatted rows below a list as those.
 fn is_blank(row: &Result<Row>) -> bool {
     let cells = row.as_ref().ok().map(|row| &row.content);
     matches!(cells, Some(Content::Cells(cells)) if cells.iter().all(|cell| cell.trim().is_empty()))
@@ -404,7 +404,7 @@ fn cleaned(cell: &str) -> &str {
     unguarded(cell.trim())
 }
 
-/// What comes through a pipe, on disk, because it is read more than once.
+/// Puts what comes through a pipe on disk, because it is read more than once.
 fn spooled(pipe: File, most_bytes: u64) -> Result<NamedTempFile> {
     let mut spool = NamedTempFile::new().map_err(Error::unavailable)?;
     std::io::copy(&mut pipe.take(most_bytes + 1), &mut spool).map_err(Error::invalid_cause)?;

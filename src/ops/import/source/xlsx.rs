@@ -15,7 +15,7 @@ type Workbook = Xlsx<BufReader<File>>;
 
 /// Rows that a sheet can have.
 const SHEET_ROWS: u64 = 1_048_576;
-/// What is wrong with a formula without a value.
+/// The fault of a formula without a value.
 const NOT_COMPUTED: &str =
     "holds a formula whose result was not saved; open the file in a spreadsheet and save it anew";
 /// Rows that are read ahead; each may have [`ROW_MAX_BYTES`].
@@ -104,7 +104,7 @@ pub(super) fn rows(file: File, sheets: Vec<String>) -> Result<Rows> {
 /// Reads sheets that go on with each other.
 struct SheetReader {
     number: u64,
-    /// That of the first sheet.
+    /// The header of the first sheet.
     header: Option<Content>,
     is_at_header: bool,
     /// The text that the file may still hold.

@@ -21,7 +21,7 @@ use std::{
 };
 use tempfile::{NamedTempFile, TempPath};
 
-/// How long a list waits.
+/// The time that a list waits.
 pub const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 /// Lists that wait at most.
 const WAITING_MAX: usize = 5;
@@ -92,7 +92,7 @@ pub struct Upload {
     pub file: Option<Arc<TempPath>>,
     pub preview: Arc<Preview>,
     pub choice: Choice,
-    /// What the last check or import came to.
+    /// The result of the last check or import.
     pub report: Option<Arc<Report>>,
 }
 
@@ -103,7 +103,7 @@ impl Upload {
         self.report.as_ref().and_then(|report| report.batch)
     }
 
-    /// Whether an import was begun whose rest can be written from the file.
+    /// Returns whether an import was begun whose rest can be written from the file.
     #[must_use]
     pub fn can_go_on(&self) -> bool {
         let is_finished = self.report.as_ref().is_some_and(|report| report.finished);
@@ -111,7 +111,7 @@ impl Upload {
     }
 }
 
-/// What is being done now.
+/// The work in progress.
 #[derive(Clone)]
 pub struct Work {
     /// The e-mail address of the user who began it.

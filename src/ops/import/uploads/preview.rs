@@ -36,7 +36,7 @@ pub struct Preview {
     pub encodings: Option<(Vec<String>, String)>,
     /// The columns of a table; none of a list of objects.
     pub columns: Vec<Column>,
-    /// Whether Gatepost exported the list.
+    /// Set where Gatepost exported the list.
     pub ours: bool,
     /// The codes that rows may be matched by, with their labels.
     pub keys: Vec<(&'static str, String)>,
@@ -47,17 +47,17 @@ pub struct Preview {
 
 pub struct Column {
     pub header: String,
-    /// What the column probably is.
+    /// The probable content of the column.
     target: Target,
-    /// What it may be: values and labels.
+    /// The contents to choose from: values and labels.
     pub choices: Vec<(String, String)>,
     pub example: String,
 }
 
-/// What the user chooses for a list.
+/// The choices of the user for a list.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
-    /// What each column is; empty where it is left out.
+    /// The content of each column; empty where it is left out.
     pub columns: Vec<String>,
     pub device: Option<i64>,
     /// Everything else; path and mappings are filled in by [`Choice::request`].
@@ -142,7 +142,7 @@ impl Preview {
         )
     }
 
-    /// What to look at before the import.
+    /// Warnings before the import.
     #[must_use]
     pub fn warnings(&self, choice: &Choice) -> Vec<String> {
         let columns = self.matched(choice).ok();

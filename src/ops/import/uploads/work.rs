@@ -13,7 +13,7 @@ use std::{ops::ControlFlow, sync::Arc};
 /// Bad rows that a page shows; more can be downloaded.
 const SHOWN_MAX: usize = 200;
 
-/// What is done with a list.
+/// The work to do with a list.
 #[derive(Clone)]
 pub enum Run {
     Check,
@@ -21,7 +21,7 @@ pub enum Run {
     Resume(Box<Batch>),
 }
 
-/// What the rows of a list are like, and what their import came to.
+/// The result of a check, and of the import after it.
 #[derive(Default)]
 pub struct Report {
     /// All of its rows; none where the list could not be checked.

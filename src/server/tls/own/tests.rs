@@ -21,7 +21,7 @@ fn kept(file: &Connection, now: Timestamp, of: &[&str]) -> Stored {
     in_transaction(file, now, |tx| load_or_make(tx, &names(of))).unwrap()
 }
 
-/// Whether a client that trusts the CA alone takes the certificate for this name.
+/// Returns whether a client that trusts the CA alone takes the certificate for this name.
 fn is_trusted(ca: &Ca, certificate: &CertificateDer<'_>, name: &str) -> bool {
     let mut roots = RootCertStore::empty();
     roots.add(ca.certificate.clone()).unwrap();
