@@ -34,40 +34,13 @@ pub enum Found {
 
 /// Looks at the file without changing it.
 pub fn look(path: &Path) -> Result<Found> {
-    let shown = path.display();
-    let header = match read_header(path)? {
-        Some(header) => header,
-        None if path.exists() && interrupted(path) == Some(0) => return Ok(Found::Torn),
-        None if path.exists() => {
-            return Err(refused(format!(
-                "{shown} is empty: put a backup in its place, or remove it if it never held anything"
-            )));
-        }
-        None => {
-            // SQLite would clear it away, or put it into what is made here; it may be all that is left.
-            let is_left = |end: &&&str| {
-                let log = std::fs::metadata(beside(path, end));
-                log.is_ok_and(|log| log.len() > 0) && interrupted(path) != Some(0)
-            };
-            return match ["-wal", "-journal"].iter().find(is_left) {
-                Some(end) => Err(refused(format!(
-                    "{shown} is gone, and its log {shown}{end} is still there: put the file back beside it, or a backup in their place"
-                ))),
-                None => Ok(Found::Nothing),
-            };
-        }
+    let Some(header) = read_header(path)? else {
+        return look_at_nothing(path);
     };
     if !header.starts_with(b"SQLite format 3\0") {
+        let shown = path.display();
         return Err(refused(format!("{shown} is not a SQLite file")));
     }
-    let number = |at: usize| {
-        i64::from(u32::from_be_bytes([
-            header[at],
-            header[at + 1],
-            header[at + 2],
-            header[at + 3],
-        ]))
-    };
     let interrupted = interrupted(path);
     if interrupted == Some(0) {
         return Ok(Found::Torn);
@@ -84,8 +57,57 @@ pub fn look(path: &Path) -> Result<Found> {
     let (application, version) = if log {
         identity(&connection).map_err(|cause| damaged(path, &cause))?
     } else {
-        (number(68), number(60))
+        (number(&header, 68), number(&header, 60))
     };
+    check_identity(path, application, version)?;
+    if log {
+        moments::refuse_other(path)?;
+    }
+    // An interrupted change is undone by SQLite when the file is opened; until then it looks torn.
+    if interrupted.is_none() {
+        if !log {
+            look_at_size(path, &header, number(&header, 28))?;
+        }
+        return look_inside(path, &connection, version);
+    }
+    Ok(Found::Version(version))
+}
+
+/// Looks at a file that is empty or not there.
+fn look_at_nothing(path: &Path) -> Result<Found> {
+    let shown = path.display();
+    let is_torn = interrupted(path) == Some(0);
+    if path.exists() {
+        return if is_torn {
+            Ok(Found::Torn)
+        } else {
+            Err(refused(format!(
+                "{shown} is empty: put a backup in its place, or remove it if it never held anything"
+            )))
+        };
+    }
+    // SQLite would clear it away, or put it into what is made here; it may be all that is left.
+    let is_left = |end: &&&str| {
+        let log = std::fs::metadata(beside(path, end));
+        log.is_ok_and(|log| log.len() > 0) && !is_torn
+    };
+    match ["-wal", "-journal"].iter().find(is_left) {
+        Some(end) => Err(refused(format!(
+            "{shown} is gone, and its log {shown}{end} is still there: put the file back beside it, or a backup in their place"
+        ))),
+        None => Ok(Found::Nothing),
+    }
+}
+
+/// A number of a header.
+fn number(header: &[u8; 100], at: usize) -> i64 {
+    let bytes = [header[at], header[at + 1], header[at + 2], header[at + 3]];
+    i64::from(u32::from_be_bytes(bytes))
+}
+
+/// Refuses files of other applications, and of newer versions of this one.
+fn check_identity(path: &Path, application: i64, version: i64) -> Result<()> {
+    let shown = path.display();
     if application != i64::from(APPLICATION_ID) {
         return Err(refused(format!("{shown} is {FOREIGN}")));
     }
@@ -95,17 +117,7 @@ pub fn look(path: &Path) -> Result<Found> {
             migrate::CURRENT
         )));
     }
-    if log {
-        moments::refuse_other(path)?;
-    }
-    // An interrupted change is undone by SQLite when the file is opened; until then it looks torn.
-    if interrupted.is_none() {
-        if !log {
-            look_at_size(path, &header, number(28))?;
-        }
-        return look_inside(path, &connection, version);
-    }
-    Ok(Found::Version(version))
+    Ok(())
 }
 
 /// The schema version of a file in which everything is sound, as far as [`look`] sees; none where there

@@ -6,7 +6,7 @@ use crate::{
     domain::{
         devices,
         interactions::{
-            evacuation::{self, Tick},
+            evacuation::{self, Evacuation, Tick},
             inside::{self, Inside},
             judge::DeviceCache,
             presence::History,
@@ -90,50 +90,34 @@ pub fn page(
     let device_cache = DeviceCache::default();
     let place = device_cache.place_of(connection, device)?;
     let running = evacuation::running_at(connection, place)?;
-    let mut safe: BTreeMap<DelegateId, Value> = BTreeMap::new();
-    let mut left = Vec::new();
-    if let Some(running) = &running {
-        for (delegate, (at, by)) in evacuation::safe(connection, running.id)? {
-            match standing(
-                connection,
-                &device_cache,
-                place,
-                delegate,
-                running.started_at,
-            )? {
-                Standing::Elsewhere => continue,
-                Standing::Left => left.push(delegate),
-                Standing::Inside => {}
-            }
-            safe.insert(delegate, json!({"at": at.0, "by": by}));
-        }
-    }
-    let mut meta = json!({"serverTime": Timestamp::now().0, "safe": safe.len()});
+    let ticked = match &running {
+        Some(running) => Ticked::read(connection, &device_cache, place, running)?,
+        None => Ticked::default(),
+    };
+    let mut meta = json!({"serverTime": Timestamp::now().0, "safe": ticked.safe.len()});
     if let Some(running) = &running {
         meta["evacuation"] = json!({"id": running.id, "startedAt": running.started_at.0});
     }
-    let people: Vec<Value> = match part {
+    let people = match part {
         Part::Safe => {
-            let ticks = safe.into_iter();
+            let ticks = ticked.safe.into_iter();
             let ticks = ticks.map(|(delegate, safe)| json!({"id": delegate, "safe": safe}));
             ticks.collect()
         }
         Part::People(before, limit) => {
             let inside = inside::people(connection, place, before, limit)?;
-            let last = inside.last().filter(|_| inside.len() == limit);
-            if let Some(last) = last {
+            let next = inside.last().filter(|_| inside.len() == limit);
+            if let Some(last) = next {
                 meta["next"] = json!(last.interaction);
             }
-            let is_last = last.is_none();
+            let left: &[_] = if next.is_none() { &ticked.left } else { &[] };
             let mut people = Vec::with_capacity(inside.len());
-            let mut names = Names::new(connection, list, &safe);
+            let mut names = Names::new(connection, list, &ticked.safe);
             for one in &inside {
                 people.extend(names.person(one.delegate, Some(one))?);
             }
-            if is_last {
-                for delegate in left {
-                    people.extend(names.person(delegate, None)?);
-                }
+            for delegate in left {
+                people.extend(names.person(*delegate, None)?);
             }
             people
         }
@@ -144,7 +128,36 @@ pub fn page(
     })
 }
 
-/// The relation of somebody who was ticked to a place.
+/// People who were ticked in an evacuation, and are inside a place or were as it began.
+#[derive(Default)]
+struct Ticked {
+    /// The time and the author of each tick.
+    safe: BTreeMap<DelegateId, Value>,
+    left: Vec<DelegateId>,
+}
+
+impl Ticked {
+    fn read(
+        connection: &Connection,
+        device_cache: &DeviceCache,
+        place: DeviceId,
+        running: &Evacuation,
+    ) -> Result<Self> {
+        let (begun, mut ticked) = (running.started_at, Self::default());
+        for (delegate, (at, by)) in evacuation::safe(connection, running.id)? {
+            match standing(connection, device_cache, place, delegate, begun)? {
+                Standing::Elsewhere => continue,
+                Standing::Left => ticked.left.push(delegate),
+                Standing::Inside => {}
+            }
+            let tick = json!({"at": at.0, "by": by});
+            ticked.safe.insert(delegate, tick);
+        }
+        Ok(ticked)
+    }
+}
+
+/// How somebody who was ticked stands to a place.
 enum Standing {
     Inside,
     /// The person left the place, or one below it, after the evacuation began.

@@ -153,41 +153,42 @@ pub fn of_id(connection: &Connection, id: i64) -> Result<Option<Automation>> {
 pub fn save(tx: &Tx<'_>, ctx: &Context, id: Option<i64>, entry: &Entry) -> Result<i64> {
     entry.check()?;
     let known = all(tx)?;
-    let before = match id {
-        Some(id) => Some(
-            known
-                .iter()
-                .find(|known| known.id == id)
-                .cloned()
-                .ok_or_else(|| gone(id))?,
-        ),
-        None if known.len() >= AUTOMATIONS_MAX => {
-            return Err(Error::invalid(format!(
-                "there are {AUTOMATIONS_MAX} automations; remove some first"
-            )));
-        }
-        None => None,
+    let of_id = |id| {
+        known
+            .iter()
+            .find(|known| known.id == id)
+            .ok_or_else(|| gone(id))
     };
-    if before.as_ref().is_some_and(|before| before.entry == *entry) {
+    let before = id.map(of_id).transpose()?.map(|before| &before.entry);
+    if id.is_none() && known.len() >= AUTOMATIONS_MAX {
+        return Err(Error::invalid(format!(
+            "there are {AUTOMATIONS_MAX} automations; remove some first"
+        )));
+    }
+    if before == Some(entry) {
         return Ok(id.unwrap_or_default());
     }
-    if known
-        .iter()
-        .any(|known| known.entry.name == entry.name && Some(known.id) != id)
-    {
+    let is_named = |known: &Automation| known.entry.name == entry.name && Some(known.id) != id;
+    if known.iter().any(is_named) {
         return Err(Error::invalid(format!(
             "name: there is an automation \"{}\" already",
             entry.name
         )));
     }
     let kind = entry.interaction_type.as_str();
-    if before
-        .as_ref()
-        .is_none_or(|before| before.entry.interaction_type != kind)
-    {
+    if before.is_none_or(|before| before.interaction_type != kind) {
         spelling::check(tx, &ctx.settings, kind)
             .map_err(|cause| Error::invalid(format!("interactionType: {}", cause.message)))?;
     }
+    let id = store(tx, id, entry)?;
+    let before = before.map(|before| json!(before));
+    let after = Some(json!(entry));
+    audit::append_between(tx, ctx, "automation", Some(id), before, after)?;
+    Ok(id)
+}
+
+/// Stores an automation as it is, once its template and its device are found; its id.
+fn store(tx: &Tx<'_>, id: Option<i64>, entry: &Entry) -> Result<i64> {
     let channel = entry.channel()?;
     if templates::of_slug(tx, channel, &entry.template)?.is_none() {
         return Err(Error::invalid(format!(
@@ -196,11 +197,8 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, id: Option<i64>, entry: &Entry) -> Resul
             channel.noun()
         )));
     }
-    let device = entry
-        .device
-        .as_deref()
-        .map(|code| device_of(tx, code))
-        .transpose()?;
+    let device = entry.device.as_deref();
+    let device = device.map(|code| device_of(tx, code)).transpose()?;
     tx.execute(
         "INSERT INTO automations (id, name, active, interaction_type, device_id, delegate_type,
              channel, template, within_minutes, since)
@@ -223,11 +221,7 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, id: Option<i64>, entry: &Entry) -> Resul
             tx.now()
         ],
     )?;
-    let id = id.unwrap_or_else(|| tx.last_insert_rowid());
-    let before = before.map(|before| json!(before.entry));
-    let after = Some(json!(entry));
-    audit::append_between(tx, ctx, "automation", Some(id), before, after)?;
-    Ok(id)
+    Ok(id.unwrap_or_else(|| tx.last_insert_rowid()))
 }
 
 fn device_of(tx: &Tx<'_>, code: &str) -> Result<i64> {

@@ -1,10 +1,21 @@
 //! `POST /tx/new` (spec: Transaction endpoint).
 
-use super::{load, tickets};
+use super::{
+    load::{self, Received},
+    sale::Sale,
+    tickets,
+};
 use crate::{
-    core::idempotency::{self, Key, Once, Stored},
+    core::{
+        Context,
+        idempotency::{self, Key, Once, Stored},
+    },
+    db::{Store, Tx},
     identity::{App, Granted, roles::WriteTransactions},
-    types::{error::Kind, text::shortened},
+    types::{
+        error::{Kind, Result},
+        text::shortened,
+    },
     web::{
         Answer, Created, IdempotencyKey, Outcome, RequestId,
         body::Anything,
@@ -116,63 +127,98 @@ impl TransactionsApi {
     ) -> Outcome<Created<Transaction>> {
         let mut ctx = self.app.context(&caller, request_id.as_str());
         ctx.source = "tx";
-        let coding = body.coding().map(shortened);
-        let body: Arc<[u8]> = body.into_bytes().into();
-        let mut sale = super::read(Arc::clone(&body)).await?;
-        let flaws = Arc::make_mut(&mut sale);
-        if let Some((name, _)) = query.0.first() {
-            flaws.note_query(name);
-        }
-        if let Some(coding) = coding {
-            flaws.note(format!(
-                "Content-Encoding: the body is compressed (\"{coding}\") and kept so; send it as it is"
-            ));
-        }
-        let fingerprint = sale.fingerprint;
-        let key = idempotency_key
-            .read()
-            .and_then(|key| Key::of(&ctx, key, "tx/new", || Ok(fingerprint)));
-        let key = key.unwrap_or_else(|cause| {
-            Arc::make_mut(&mut sale).note(cause.message);
-            None
-        });
-        let (begun, store) = (
-            (ctx.clone(), Arc::clone(&sale), key.clone()),
-            &self.app.store,
-        );
-        let received = store
-            .write(move |tx| {
-                let (ctx, sale, key) = begun;
-                let flaw = match idempotency::recall(tx, key.as_ref()) {
-                    Ok(Some(stored)) => return Ok(Once::Stored(stored)),
-                    Ok(None) => None,
-                    Err(cause) if cause.kind == Kind::KeyReused => Some(cause.message),
-                    Err(cause) => return Err(cause),
-                };
-                let received = load::receive(tx, &ctx, &body, &sale)?;
-                if let Some(flaw) = flaw {
-                    load::add_inconsistency(tx, received, "", &flaw)?;
-                }
-                Ok(Once::Fresh(received))
-            })
-            .await?;
-        let received = match received {
+        let (coding, body) = (body.coding().map(shortened), body.into_bytes());
+        let mut purchase = Purchase::read(ctx, body.into()).await?;
+        purchase.note_request(&query, coding);
+        purchase.take_key(idempotency_key);
+        let store = &self.app.store;
+        let received = match purchase.receive(store).await? {
             Once::Stored(stored) => return Ok(Answer::whole(stored.body)),
             Once::Fresh(received) => received,
         };
-        tickets::all_tickets(store, &ctx, received, &sale).await?;
+        tickets::all_tickets(store, &purchase.ctx, received, &purchase.sale).await?;
         let visible = caller.visible_properties.clone();
-        let stored = store
-            .write(move |tx| {
-                let answer = || load::answer(tx, received, visible.as_deref());
-                match idempotency::once(tx, key.as_ref(), answer, render) {
-                    // Another purchase came under this key first.
-                    Err(cause) if cause.kind == Kind::KeyReused => Ok(render(answer()?)),
-                    once => Ok(once?.rendered(render)),
-                }
-            })
-            .await?;
+        let stored = purchase.answer(store, received, visible).await?;
         Ok(Answer::whole(stored.body))
+    }
+}
+
+/// A purchase that was sent. Whatever is wrong with the request is listed with it.
+struct Purchase {
+    ctx: Context,
+    body: Arc<[u8]>,
+    sale: Arc<Sale>,
+    key: Option<Key>,
+}
+
+impl Purchase {
+    async fn read(ctx: Context, body: Arc<[u8]>) -> Result<Self> {
+        Ok(Self {
+            sale: super::read(Arc::clone(&body)).await?,
+            ctx,
+            body,
+            key: None,
+        })
+    }
+
+    fn note_request(&mut self, query: &AnyQuery, coding: Option<String>) {
+        let sale = Arc::make_mut(&mut self.sale);
+        if let Some((name, _)) = query.0.first() {
+            sale.note_query(name);
+        }
+        if let Some(coding) = coding {
+            sale.note(format!(
+                "Content-Encoding: the body is compressed (\"{coding}\") and kept so; send it as it is"
+            ));
+        }
+    }
+
+    fn take_key(&mut self, sent: IdempotencyKey) {
+        let fingerprint = self.sale.fingerprint;
+        let key = sent
+            .read()
+            .and_then(|key| Key::of(&self.ctx, key, "tx/new", || Ok(fingerprint)));
+        match key {
+            Ok(key) => self.key = key,
+            Err(cause) => Arc::make_mut(&mut self.sale).note(cause.message),
+        }
+    }
+
+    /// Stores the purchase without its tickets; or finds its answer under the key.
+    async fn receive(&self, store: &Store) -> Result<Once<Received>> {
+        let (ctx, body, sale) = (self.ctx.clone(), self.body.clone(), self.sale.clone());
+        let key = self.key.clone();
+        let receive = move |tx: &Tx<'_>| {
+            let flaw = match idempotency::recall(tx, key.as_ref()) {
+                Ok(Some(stored)) => return Ok(Once::Stored(stored)),
+                Ok(None) => None,
+                Err(cause) if cause.kind == Kind::KeyReused => Some(cause.message),
+                Err(cause) => return Err(cause),
+            };
+            let received = load::receive(tx, &ctx, &body, &sale)?;
+            if let Some(flaw) = flaw {
+                load::add_inconsistency(tx, received, "", &flaw)?;
+            }
+            Ok(Once::Fresh(received))
+        };
+        store.write(receive).await
+    }
+
+    /// The answer, stored under the key unless that is of another purchase, which came first.
+    async fn answer(
+        self,
+        store: &Store,
+        received: Received,
+        visible: Option<Arc<[String]>>,
+    ) -> Result<Stored> {
+        let answer = move |tx: &Tx<'_>| {
+            let answer = || load::answer(tx, received, visible.as_deref());
+            match idempotency::once(tx, self.key.as_ref(), answer, render) {
+                Err(cause) if cause.kind == Kind::KeyReused => Ok(render(answer()?)),
+                once => Ok(once?.rendered(render)),
+            }
+        };
+        store.write(answer).await
     }
 }
 
