@@ -297,7 +297,7 @@ fn test(address: String, seconds: u64, json: bool) -> Result<bool> {
 }
 
 fn record(address: String, output: &Path, seconds: u64, json: bool) -> Result<bool> {
-    let failed = |cause: std::io::Error| Error::invalid(format!("{}: {cause}", output.display()));
+    let failed = |cause: std::io::Error| Error::field(output.display(), cause);
     let made = File::create_new(output).map_err(|cause| match cause.kind() {
         ErrorKind::AlreadyExists => {
             let message = format!("{} is there already; name another file", output.display());
@@ -331,7 +331,7 @@ fn record(address: String, output: &Path, seconds: u64, json: bool) -> Result<bo
     if !is_connected {
         let _ = std::fs::remove_file(output);
         let reason = reason.unwrap_or_else(|| "it did not answer in time".to_owned());
-        return Err(Error::invalid(format!("{address}: {reason}")));
+        return Err(Error::field(address, reason));
     }
     let mut text = format!("{count} reads in {}", output.display());
     if let Some(reason) = &reason {
@@ -359,7 +359,7 @@ fn replay(log: &Path, reader: &str, db: &Path, json: bool) -> Result<()> {
             format!("--reader: device {reader} is not an available device of the type rfidreader");
         return Err(Error::invalid(message));
     };
-    let failed = |cause: std::io::Error| Error::invalid(format!("{}: {cause}", log.display()));
+    let failed = |cause: std::io::Error| Error::field(log.display(), cause);
     let text = std::fs::read(log).map_err(failed)?;
     let mut presence = Presence::new(configuration.layout());
     let mut names: Vec<(Epc, Option<String>)> = Vec::new();
@@ -369,7 +369,7 @@ fn replay(log: &Path, reader: &str, db: &Path, json: bool) -> Result<()> {
     for slice in lines.chunks(crate::domain::readers::ingest::READS_MAX) {
         let reads = Form::Lines
             .parse(&slice.join(&b'\n'), Timestamp::now(), &Zone::default())
-            .map_err(|cause| Error::invalid(format!("{}: {}", log.display(), cause.message)))?
+            .map_err(|cause| Error::field(log.display(), cause))?
             .reads;
         for read in reads {
             any = true;

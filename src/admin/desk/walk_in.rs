@@ -200,7 +200,7 @@ pub(super) async fn duplicates(request: RequestContext) -> Result<Response> {
 pub(super) async fn register(request: RequestContext) -> Result<Response> {
     let desk = Desk::of(&request);
     let Some(place) = desk.place else {
-        return Err(Error::invalid("place: choose the desk's place first"));
+        return Err(Error::field("place", "choose the desk's place first"));
     };
     let form = request.form.clone();
     let mut person = Newcomer {
@@ -268,7 +268,7 @@ pub(super) async fn register(request: RequestContext) -> Result<Response> {
             let mut panel = request
                 .read(move |connection| Panel::of(connection, &settings.walk_in, &form))
                 .await?;
-            panel.failure = Some(answer::sentence(&failure));
+            panel.failure = Some(failure);
             page(&request, desk, None, Some(panel)).await
         }
     }

@@ -133,7 +133,7 @@ impl TransactionsApi {
             .read()
             .and_then(|key| Key::of(&ctx, key, "tx/new", || Ok(fingerprint)));
         let key = key.unwrap_or_else(|cause| {
-            Arc::make_mut(&mut sale).note(cause.message);
+            Arc::make_mut(&mut sale).note(cause.to_string());
             None
         });
         let (begun, store) = (
@@ -146,7 +146,7 @@ impl TransactionsApi {
                 let flaw = match idempotency::recall(tx, key.as_ref()) {
                     Ok(Some(stored)) => return Ok(Once::Stored(stored)),
                     Ok(None) => None,
-                    Err(cause) if cause.kind == Kind::KeyReused => Some(cause.message),
+                    Err(cause) if cause.kind == Kind::KeyReused => Some(cause.to_string()),
                     Err(cause) => return Err(cause),
                 };
                 let received = load::receive(tx, &ctx, &body, &sale)?;

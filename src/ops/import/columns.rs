@@ -18,15 +18,15 @@ use serde_json::{Map, Value};
 /// A column.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Its header.
+    /// The header.
     pub header: String,
-    /// What it holds.
+    /// The property that it holds.
     pub target: Target,
 }
 
 pub(super) type Finder = fn(What, &str) -> Option<Target>;
 
-/// What a header of a foreign list means, the surest first.
+/// Ways to find the meaning of a header of a foreign list, the surest first.
 pub(super) const FINDERS: &[Finder] = &[of_attendee, property, synonym, participant, by_words];
 
 /// The columns of a table, in their order; none of a JSON file, whose objects are bodies already.
@@ -34,7 +34,7 @@ pub(super) const FINDERS: &[Finder] = &[of_attendee, property, synonym, particip
 pub struct Columns {
     what: What,
     columns: Vec<Column>,
-    /// It holds events, under the names that events have.
+    /// Set where the rows are events, under the names that events have.
     pub events: bool,
 }
 
@@ -131,20 +131,20 @@ impl Columns {
         self.columns.iter()
     }
 
-    /// Whether there are any: a JSON file has none.
+    /// Tells whether there are any: a JSON file has none.
     #[must_use]
     pub fn is_table(&self) -> bool {
         !self.columns.is_empty()
     }
 
-    /// Whether a column is one of these properties; no of a JSON file, which has no columns.
+    /// Tells whether a column is one of these properties; a JSON file has no columns.
     #[must_use]
     pub fn has_any(&self, names: &[&str]) -> bool {
         let mut own = self.columns.iter().filter_map(|one| one.target.name());
         own.any(|own| names.contains(&own.as_str()))
     }
 
-    /// Why rows of these columns cannot be imported.
+    /// The reason why rows of these columns cannot be imported.
     #[must_use]
     pub fn misfit(&self) -> Option<Misfit> {
         for (at, column) in self.columns.iter().enumerate() {
@@ -168,11 +168,11 @@ impl Columns {
         (!self.columns.is_empty() && !self.columns.iter().any(known)).then_some(Misfit::NoneKnown)
     }
 
-    /// The header of the column that a message is about, by the name that it begins with.
+    /// The header of the column that an error is about, by its field.
     #[must_use]
-    pub fn header_of(&self, message: &str) -> Option<String> {
-        let (name, _) = message.split_once(':')?;
-        let of_name = |column: &&Column| column.target.name().is_some_and(|own| own == name);
+    pub fn header_of(&self, cause: &Error) -> Option<String> {
+        let name = cause.field.first()?;
+        let of_name = |column: &&Column| column.target.name().is_some_and(|own| own == *name);
         let column = self.columns.iter().find(of_name)?;
         Some(column.header.clone())
     }
@@ -292,7 +292,7 @@ fn mapped(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Vec<Op
     Ok(targets)
 }
 
-/// Why the columns of a table cannot be imported as they are matched.
+/// The reason why the columns of a table cannot be imported as they are matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {
     /// Columns of these two headers are the same property.
