@@ -156,9 +156,10 @@ impl Zone {
         };
         known.map(Self).ok_or_else(|| {
             Error::invalid(format!(
-                "timeZone: \"{}\" is not an IANA time zone such as Europe/Berlin",
+                "\"{}\" is not an IANA time zone such as Europe/Berlin",
                 super::text::shortened(name)
             ))
+            .at("timeZone")
         })
     }
 
@@ -308,9 +309,10 @@ impl Zone {
             _ => None,
         };
         read.ok_or_else(|| {
-            Error::invalid(format!(
-                "{name}: must be Unix seconds, ISO 8601 or yyyy-mm-dd hh:mm:ss, from the year 1 to the 30th of December 9999"
-            ))
+            Error::field(
+                name,
+                "must be Unix seconds, ISO 8601 or yyyy-mm-dd hh:mm:ss, from the year 1 to the 30th of December 9999",
+            )
         })
     }
 

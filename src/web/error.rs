@@ -82,7 +82,9 @@ impl ApiResponse for Failure {
 /// The HTTP status of a kind of failure (contract §3), and what its internal code means, in a few words.
 pub fn described(kind: Kind) -> (u16, &'static str) {
     match kind {
-        Kind::Invalid => (400, "malformed, of a wrong type, unknown, or out of range"),
+        Kind::Invalid | Kind::ForeignFile | Kind::ServedElsewhere => {
+            (400, "malformed, of a wrong type, unknown, or out of range")
+        }
         Kind::UnknownIdType => (400, "id type unknown"),
         Kind::InvalidSearch => (400, "search expression invalid"),
         Kind::InteractionType => (400, "interaction type malformed or reserved"),
@@ -129,7 +131,7 @@ pub fn described(kind: Kind) -> (u16, &'static str) {
             500,
             "the template of a region fails; the message names region and line",
         ),
-        Kind::Unavailable => (
+        Kind::Unavailable | Kind::Damaged => (
             503,
             "the store could not take it; resend with the same nonce",
         ),
@@ -166,10 +168,10 @@ pub fn meta(error: &Error, request_id: &str) -> serde_json::Value {
     crate::types::observe::count_error(error.kind.code());
     let message = match error.kind {
         Kind::Defect => {
-            tracing::error!(%request_id, "defect: {}", error.message);
+            tracing::error!(%request_id, "defect: {error}");
             format!("internal error; the server's log has the details under request {request_id}")
         }
-        _ => error.message.clone(),
+        _ => error.to_string(),
     };
     json!({"error": {
         "code": status_code(error.kind),
@@ -195,7 +197,7 @@ pub fn respond(error: &Error, request_id: &RequestId) -> Response {
         Kind::TooManyAttempts { retry_after_s } => {
             response.header(header::RETRY_AFTER, retry_after_s)
         }
-        Kind::Unavailable => response.header(header::RETRY_AFTER, 1),
+        Kind::Unavailable | Kind::Damaged => response.header(header::RETRY_AFTER, 1),
         _ => response,
     };
     response.body(body(error, request_id))
@@ -227,12 +229,12 @@ pub fn of_poem(cause: poem::Error) -> Error {
     }
     if let Some(cause) = cause.downcast_ref::<ParseParamError>() {
         if cause.reason.contains("\"boolean\"") {
-            return Error::invalid(format!("{}: must be true or false", cause.name));
+            return Error::field(cause.name, "must be true or false");
         }
-        return Error::invalid(format!("{}: {}", cause.name, in_plain_words(&cause.reason)));
+        return Error::field(cause.name, in_plain_words(&cause.reason));
     }
     if let Some(cause) = cause.downcast_ref::<ParsePathError>() {
-        return Error::invalid(format!("{}: {}", cause.name, cause.reason));
+        return Error::field(cause.name, &cause.reason);
     }
     if let Some(cause) = cause.downcast_ref::<ReadBodyError>() {
         return match cause {

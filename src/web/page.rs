@@ -97,9 +97,10 @@ impl Anchor {
     fn parse(name: &str, text: &str) -> Result<Self> {
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).unwrap_or_default();
         let (id, offset) = serde_json::from_slice(&bytes).map_err(|_| {
-            Error::invalid(format!(
-                "{name}: must be as `meta.pagination` has it; leave it out to begin anew"
-            ))
+            Error::field(
+                name,
+                "must be as `meta.pagination` has it; leave it out to begin anew",
+            )
         })?;
         Ok(Self { id, offset })
     }
@@ -118,17 +119,17 @@ pub fn window(query: &ListQuery) -> Result<Window> {
         Some(limit) => u64::try_from(limit)
             .ok()
             .filter(|limit| (1..=LIMIT_MAX).contains(limit))
-            .ok_or_else(|| Error::invalid(format!("limit: must be 1 to {LIMIT_MAX}")))?,
+            .ok_or_else(|| Error::field("limit", format!("must be 1 to {LIMIT_MAX}")))?,
     };
     let anchor = match (&query.after, &query.before) {
         (None, None) => None,
         (Some(after), None) => Some(("after", after)),
         (None, Some(before)) => Some(("before", before)),
-        (Some(_), Some(_)) => return Err(Error::invalid("before: not beside after")),
+        (Some(_), Some(_)) => return Err(Error::field("before", "not beside after")),
     };
     let (part, offset) = match (anchor, query.offset) {
         (Some((name, _)), Some(_)) => {
-            return Err(Error::invalid(format!("offset: not beside {name}")));
+            return Err(Error::field("offset", format!("not beside {name}")));
         }
         (Some((name, text)), None) => {
             let Anchor { id, offset } = Anchor::parse(name, text)?;
@@ -140,7 +141,7 @@ pub fn window(query: &ListQuery) -> Result<Window> {
         }
         (None, offset) => {
             let offset = u64::try_from(offset.unwrap_or(0))
-                .map_err(|_| Error::invalid("offset: must be 0 or more"))?;
+                .map_err(|_| Error::field("offset", "must be 0 or more"))?;
             (None, offset)
         }
     };

@@ -21,16 +21,17 @@ fn one_value(request: &Request, name: &str) -> Result<Option<String>> {
     let mut values = request.headers().get_all(name).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
         return if request.headers().contains_key(name) {
-            Err(Error::invalid(format!("{name}: is sent twice")))
+            Err(Error::field(name, "is sent twice"))
         } else {
             Ok(None)
         };
     };
     match value.to_str() {
         Ok(value) => Ok(Some(value.to_owned())),
-        Err(_) => Err(Error::invalid(format!(
-            "{name}: must consist of visible ASCII characters"
-        ))),
+        Err(_) => Err(Error::field(
+            name,
+            "must consist of visible ASCII characters",
+        )),
     }
 }
 
@@ -74,13 +75,14 @@ impl IfMatch {
         let expected = match &self.0 {
             Ok(None) => return Ok(()),
             Ok(Some(expected)) if expected.trim().is_empty() => {
-                return Err(Error::invalid(
-                    "If-Match: must be the ETag of the record, in its quotes, or *",
+                return Err(Error::field(
+                    "If-Match",
+                    "must be the ETag of the record, in its quotes, or *",
                 ));
             }
             Ok(Some(expected)) if expected.trim() == "*" => return Ok(()),
             Ok(Some(expected)) => expected,
-            Err(cause) => return Err(Error::new(cause.kind, cause.message.clone())),
+            Err(cause) => return Err(cause.clone()),
         };
         let Some(current) = current()? else {
             return Ok(());
@@ -95,8 +97,9 @@ impl IfMatch {
         }
         Err(Error::new(
             Kind::VersionChanged,
-            format!("If-Match: the {name} has changed since; get it again and repeat the change"),
-        ))
+            format!("the {name} has changed since; get it again and repeat the change"),
+        )
+        .at("If-Match"))
     }
 }
 

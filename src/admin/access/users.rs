@@ -247,8 +247,9 @@ impl Editor for Users {
             NewPassword::default()
         };
         if at.key.is_none() && password.hashed.is_none() && console.is_some() {
-            return Err(Error::invalid(
-                "how: a role in the console needs a password",
+            return Err(Error::field(
+                "how",
+                "a role in the console needs a password",
             ));
         }
         Ok(Draft { password, ..draft })
@@ -333,7 +334,7 @@ async fn new_password(
     let (clear, is_made) = match form.text("how") {
         "none" => return Ok(NewPassword::default()),
         "typed" if form.sent("password") != form.sent("again") => {
-            return Err(Error::invalid("again: the two passwords differ"));
+            return Err(Error::field("again", "the two passwords differ"));
         }
         "typed" => (form.sent("password").unwrap_or_default().to_owned(), false),
         _ => (second_factor::readable(PASSWORD_CHARS)?, true),

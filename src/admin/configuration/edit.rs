@@ -29,7 +29,7 @@ struct Page {
     device: Option<i64>,
     has_own: bool,
     form: Form,
-    /// The author of the last change to the stored settings.
+    /// The last one who changed it.
     who: String,
 }
 
@@ -178,18 +178,15 @@ pub async fn save(request: RequestContext) -> Result<Response> {
 
 /// The error with the name of the field that shows it.
 pub(super) fn beside_a_field(mut cause: Error) -> Error {
-    let (name, rest) = cause.message.split_once(": ").unwrap_or_default();
-    let field = match name {
-        "availableFeatures" => "features",
-        "deviceHierarchy" => "rank",
-        "forced" => "locks",
-        known if parameters::parameter(known).is_some() => known,
-        _ => "",
-    };
-    cause.message = if field.is_empty() {
-        format!("rows: the setting {}", cause.message)
-    } else {
-        format!("{field}: {rest}")
-    };
+    match cause.field.first().map_or("", String::as_str) {
+        "availableFeatures" => "features".clone_into(&mut cause.field[0]),
+        "deviceHierarchy" => "rank".clone_into(&mut cause.field[0]),
+        "forced" => "locks".clone_into(&mut cause.field[0]),
+        known if parameters::parameter(known).is_some() => {}
+        _ => {
+            cause.message = format!("the setting {cause}");
+            cause.field = vec!["rows".to_owned()];
+        }
+    }
     cause
 }

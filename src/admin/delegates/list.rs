@@ -161,8 +161,8 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
             let wanted = &filter.wanted;
             let views = Views::read(connection, user, &filter)?;
             let (found, fault) = match find(connection, wanted, &zone, part) {
-                Err(cause) if matches!(cause.kind, Kind::InvalidSearch | Kind::Unavailable) => {
-                    (Found::default(), Some(cause.message))
+                Err(cause) if cause.kind == Kind::InvalidSearch || cause.kind.is_of_store() => {
+                    (Found::default(), Some(cause.to_string()))
                 }
                 found => (found?, None),
             };

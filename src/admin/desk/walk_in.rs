@@ -251,7 +251,7 @@ fn walk_in(
 pub(super) async fn register(request: RequestContext) -> Result<Response> {
     let desk = Desk::of(&request);
     let Some(place) = desk.place else {
-        return Err(Error::invalid("place: choose the desk's place first"));
+        return Err(Error::field("place", "choose the desk's place first"));
     };
     let settings = request.console.settings();
     let (person, paid) = newcomer(&request.form, place, &settings.walk_in);
@@ -282,6 +282,6 @@ pub(super) async fn register(request: RequestContext) -> Result<Response> {
     let mut panel = request
         .read(move |connection| Panel::of(connection, &settings.walk_in, &form))
         .await?;
-    panel.failure = Some(answer::sentence(&failure));
+    panel.failure = Some(failure);
     page(&request, desk, None, Some(panel)).await
 }

@@ -245,9 +245,8 @@ pub async fn show(request: RequestContext) -> Result<Response> {
 }
 
 /// The page with a place that could not be created, as it was typed.
-pub(super) async fn again(request: RequestContext, cause: &Error) -> Result<Response> {
-    let fault = answer::sentence(super::plain(&cause.message));
-    answer::form_again(&page(&request, Some(fault)).await?)
+pub(super) async fn again(request: RequestContext, cause: Error) -> Result<Response> {
+    answer::form_again(&page(&request, Some(super::fault(cause))).await?)
 }
 
 async fn page(request: &RequestContext, failure: Option<String>) -> Result<Page> {

@@ -242,7 +242,7 @@ async fn forget(request: RequestContext) -> Result<Response> {
 async fn assign(request: RequestContext) -> Result<Response> {
     let prefix = request.form.text("prefix").trim().to_uppercase();
     if let Err(cause) = encode::check_prefix(&prefix) {
-        return request.done(answer::sentence(&cause.message), PAGE);
+        return request.done(answer::sentence(&cause), PAGE);
     }
     let mut assigned = 0;
     loop {

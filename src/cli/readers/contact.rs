@@ -180,7 +180,7 @@ pub fn test(address: String, seconds: u64, json: bool) -> Result<bool> {
 
 /// Writes what a reader reads in some seconds into a new file.
 pub fn record(address: String, output: &Path, seconds: u64, json: bool) -> Result<bool> {
-    let failed = |cause: std::io::Error| Error::invalid(format!("{}: {cause}", output.display()));
+    let failed = |cause: std::io::Error| Error::field(output.display(), cause);
     let made = File::create_new(output).map_err(|cause| match cause.kind() {
         ErrorKind::AlreadyExists => {
             let message = format!("{} is there already; name another file", output.display());
@@ -203,7 +203,7 @@ pub fn record(address: String, output: &Path, seconds: u64, json: bool) -> Resul
     file.flush().map_err(failed)?;
     if contact.known.is_none() {
         let _ = std::fs::remove_file(output);
-        return Err(Error::invalid(format!("{address}: {}", contact.failure())));
+        return Err(Error::field(address, contact.failure()));
     }
     let mut text = format!("{count} reads in {}", output.display());
     contact.add_problems(&mut text, "lost meanwhile, so reads are missing");

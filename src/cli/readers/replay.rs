@@ -80,14 +80,13 @@ fn find_reader(store: &Store, named: &str) -> Result<i64> {
 
 /// The reads of a recording, in the order of its lines.
 fn recorded(log: &Path) -> Result<Vec<Read>> {
-    let fault =
-        |cause: &dyn std::fmt::Display| Error::invalid(format!("{}: {cause}", log.display()));
+    let fault = |cause: &dyn std::fmt::Display| Error::field(log.display(), cause);
     let text = std::fs::read(log).map_err(|cause| fault(&cause))?;
     let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
     let mut reads = Vec::new();
     for slice in lines.chunks(READS_MAX) {
         let parsed = Form::Lines.parse(&slice.join(&b'\n'), Timestamp::now(), &Zone::default());
-        reads.extend(parsed.map_err(|cause| fault(&cause.message))?.reads);
+        reads.extend(parsed.map_err(|cause| fault(&cause))?.reads);
     }
     if reads.is_empty() {
         return Err(fault(&"there are no reads in it"));

@@ -131,12 +131,13 @@ impl AccessRules {
                 format!("{name}.{path}")
             };
             let told = in_plain_words(&cause.into_inner().to_string());
-            Error::invalid(format!("{path}: {told}"))
+            Error::field(path, told)
         })?;
         if rules.per.is_some() && rules.max_check_ins.is_none() {
-            return Err(Error::invalid(format!(
-                "{name}.per: needs maxCheckIns beside it"
-            )));
+            return Err(Error::field(
+                format!("{name}.per"),
+                "needs maxCheckIns beside it",
+            ));
         }
         Ok(rules)
     }
@@ -153,9 +154,10 @@ impl AccessRules {
             ("oneAtATime", rules.one_at_a_time.is_some()),
         ];
         match of_a_place.iter().find(|(_, is_set)| *is_set) {
-            Some((rule, _)) => Err(Error::invalid(format!(
-                "{name}.{rule}: must be set at each place that it is for"
-            ))),
+            Some((rule, _)) => Err(Error::field(
+                format!("{name}.{rule}"),
+                "must be set at each place that it is for",
+            )),
             None => Ok(rules),
         }
     }
@@ -368,9 +370,9 @@ mod tests {
         ] {
             let error = AccessRules::parse("data.Access", &access).unwrap_err();
             assert!(
-                error.message.starts_with(message),
+                error.to_string().starts_with(message),
                 "{access}: {}",
-                error.message
+                error
             );
         }
     }
@@ -424,7 +426,7 @@ mod tests {
             let name = rule.as_object().unwrap().keys().next().unwrap();
             let error = AccessRules::parse_default("access", &rule).unwrap_err();
             let start = format!("access.{name}: must be set at each place");
-            assert!(error.message.starts_with(&start), "{}", error.message);
+            assert!(error.to_string().starts_with(&start), "{error}");
         }
         assert!(AccessRules::parse_default("access", &json!({"types": []})).is_ok());
     }

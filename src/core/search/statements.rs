@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::{
     collections::HashMap,
+    fmt::Display,
     path::Path,
     sync::{Mutex, PoisonError},
     time::Duration,
@@ -118,8 +119,8 @@ fn sql_of(connection: &Connection, record_type: &str, name: &str) -> Result<Stri
         .optional()?;
     sql.ok_or_else(|| {
         let name = shortened(name);
-        let message = format!("st: there is no statement \"{name}\" for a {record_type}");
-        Error::new(Kind::InvalidSearch, message)
+        let message = format!("there is no statement \"{name}\" for a {record_type}");
+        Error::new(Kind::InvalidSearch, message).at("st")
     })
 }
 
@@ -172,28 +173,27 @@ pub fn all(connection: &Connection) -> Result<Vec<Statement>> {
 /// # Errors
 /// [`Kind::Invalid`], naming the statement and what is wrong.
 pub fn check(database: &Path, statement: &Statement) -> Result<()> {
-    let fault = |what: &str| Error::invalid(format!("statements: {}: {what}", statement.name));
+    let within = |cause: Error| cause.at(format!("statements: {}", statement.name));
+    let fault = |field: &str, what: &dyn Display| within(Error::field(field, what));
     if statement.name.is_empty() || statement.name.len() > 64 {
-        return Err(fault("name: must have 1 to 64 characters"));
+        return Err(fault("name", &"must have 1 to 64 characters"));
     }
     check_text("name", &statement.name)?;
     if !matches!(statement.record_type.as_str(), "delegate" | "device") {
-        return Err(fault("type: must be delegate or device"));
+        return Err(fault("type", &"must be delegate or device"));
     }
     let sandbox = Sandbox::open(database)?;
     sandbox.limit(TRY_MAX)?;
-    sandbox
-        .check_scalar(&statement.sql)
-        .map_err(|cause| fault(&cause.message))?;
+    sandbox.check_scalar(&statement.sql).map_err(within)?;
     sandbox
         .scalar(&statement.sql, 0)
         .map(drop)
         .map_err(|cause| match cause.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::OperationInterrupted) => fault(&format!(
-                "sql: takes longer than {} s for one record",
-                TRY_MAX.as_secs()
-            )),
-            _ => fault(&format!("sql: {cause}")),
+            Some(rusqlite::ErrorCode::OperationInterrupted) => fault(
+                "sql",
+                &format!("takes longer than {} s for one record", TRY_MAX.as_secs()),
+            ),
+            _ => fault("sql", &cause),
         })
 }
 
@@ -211,7 +211,7 @@ pub fn try_out(database: &Path, statement: &Statement, id: i64) -> Result<String
     sandbox.limit(TRY_MAX)?;
     let value = sandbox
         .scalar(&statement.sql, id)
-        .map_err(|cause| Error::invalid(format!("sql: {cause}")))?;
+        .map_err(|cause| Error::field("sql", cause))?;
     Ok(match value {
         Sql::Null => "nothing".into(),
         Sql::Integer(number) => number.to_string(),

@@ -101,27 +101,34 @@ impl Schema {
     /// [`crate::types::error::Kind::Invalid`], with the path of what does not fit.
     pub fn check(&self, path: &str, value: &Value) -> Result<()> {
         if !self.0.expansion.allows(value) {
-            return Err(Error::invalid(format!(
-                "{path}: is too large to be checked against its schema"
-            )));
+            return Err(Error::field(
+                path,
+                "is too large to be checked against its schema",
+            ));
         }
         if self.0.validator.is_valid(value) {
             return Ok(());
         }
         // The validator collects all errors before it gives the first of them.
         if !self.0.expansion.can_list_errors(value) {
-            return Err(Error::invalid(format!(
-                "{path}: does not fit its schema; value and schema are too large to say where"
-            )));
+            return Err(Error::field(
+                path,
+                "does not fit its schema; value and schema are too large to say where",
+            ));
         }
         let faults = self.0.validator.iter_errors(value).take(FAULTS_MAX);
-        let faults: Vec<_> = faults.map(|fault| described(path, &fault)).collect();
-        Err(Error::invalid(faults.join("; ")))
+        let told = faults
+            .map(|fault| described(path, &fault))
+            .reduce(|mut first, fault| {
+                first.message = format!("{}; {fault}", first.message);
+                first
+            });
+        Err(told.unwrap_or_else(|| Error::field(path, "does not fit its schema")))
     }
 }
 
-/// A fault with its path, such as `data.Medical.allergies[0]: …`.
-fn described(path: &str, fault: &ValidationError<'_>) -> String {
+/// A fault with its path, such as `data.Medical.allergies[0]`.
+fn described(path: &str, fault: &ValidationError<'_>) -> Error {
     let mut text = path.to_owned();
     for segment in fault.instance_path().segments() {
         match segment {
@@ -141,7 +148,7 @@ fn described(path: &str, fault: &ValidationError<'_>) -> String {
     } else {
         whole
     };
-    format!("{text}: {told}")
+    Error::field(text, told)
 }
 
 /// The key of a verdict.
@@ -174,7 +181,7 @@ pub fn find_verdict(key: &Key) -> Option<Result<()>> {
 pub fn find_out(key: Key, schema: &str, path: &str, value: &Value) -> Result<()> {
     let verdict = validate(schema, path, value);
     let kept_verdict = verdict.as_ref().err();
-    let kept_verdict = kept_verdict.map(|cause| Error::new(cause.kind, cause.message.clone()));
+    let kept_verdict = kept_verdict.cloned();
     keep(&VERDICTS, VERDICTS_MAX, key, kept_verdict);
     verdict
 }
@@ -182,8 +189,9 @@ pub fn find_out(key: Key, schema: &str, path: &str, value: &Value) -> Result<()>
 fn validate(schema: &str, path: &str, value: &Value) -> Result<()> {
     let compiled = Schema::of(schema).map_err(|cause| {
         Error::invalid(format!(
-            "{path}: its schema cannot be used, so nothing is stored here until an administrator changes it: {cause}"
+            "its schema cannot be used, so nothing is stored here until an administrator changes it: {cause}"
         ))
+        .at(path)
     })?;
     compiled.check(path, value)
 }
@@ -239,7 +247,7 @@ pub fn survey(
         };
         survey.misfits += 1;
         if survey.first.len() < NAMED_MAX {
-            survey.first.push((row.get(0)?, fault.message));
+            survey.first.push((row.get(0)?, fault.to_string()));
         }
     }
     Ok(survey)
@@ -262,7 +270,12 @@ mod tests {
             "required": ["meal"],
         });
         let schema = Schema::of(&schema.to_string()).unwrap();
-        let told = |value: Value| schema.check("data.Medical", &value).unwrap_err().message;
+        let told = |value: Value| {
+            schema
+                .check("data.Medical", &value)
+                .unwrap_err()
+                .to_string()
+        };
         assert!(
             schema
                 .check(
@@ -294,7 +307,7 @@ mod tests {
         let schema = Schema::of(&schema.to_string()).unwrap();
         let told = |items: usize| {
             let value = json!(vec![json!({}); items]);
-            schema.check("data.Diet", &value).unwrap_err().message
+            schema.check("data.Diet", &value).unwrap_err().to_string()
         };
         assert!(told(10).starts_with("data.Diet[0]: {} is not valid under any of the schemas"));
         assert_eq!(

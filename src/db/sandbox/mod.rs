@@ -169,12 +169,13 @@ impl Sandbox {
     pub fn check_scalar(&self, sql: &str) -> Result<()> {
         let statement = self.compiled("sql", sql)?;
         if !statement.readonly() || statement.column_count() != 1 {
-            return Err(Error::invalid("sql: must be a SELECT of one column"));
+            return Err(Error::field("sql", "must be a SELECT of one column"));
         }
         for place in 1..=statement.parameter_count() {
             if statement.parameter_name(place) != Some(":id") {
-                return Err(Error::invalid(
-                    "sql: may have the parameter :id and no other",
+                return Err(Error::field(
+                    "sql",
+                    "may have the parameter :id and no other",
                 ));
             }
         }
@@ -185,7 +186,7 @@ impl Sandbox {
     fn compiled(&self, name: &str, sql: &str) -> Result<Statement<'_>> {
         self.connection
             .prepare(sql)
-            .map_err(|cause| Error::invalid(format!("{name}: {}", self.told(&cause))))
+            .map_err(|cause| Error::field(name, self.told(&cause)))
     }
 
     /// Says how large a value may be while a statement runs: all that it can hold at once stays within
@@ -292,7 +293,7 @@ impl Sandbox {
             self.bound_values(&statement)?;
             Ok(statement)
         } else {
-            Err(Error::invalid("query: must be one SELECT"))
+            Err(Error::field("query", "must be one SELECT"))
         }
     }
 
@@ -347,9 +348,10 @@ fn shape(statement: &Statement<'_>) -> Result<Shape> {
     let mut columns: Vec<String> = Vec::new();
     for name in statement.column_names() {
         if columns.iter().any(|known| known == name) {
-            return Err(Error::invalid(format!(
-                "query: two columns are called {name}; name them apart with AS"
-            )));
+            return Err(Error::field(
+                "query",
+                format!("two columns are called {name}; name them apart with AS"),
+            ));
         }
         columns.push(name.to_owned());
     }
@@ -357,9 +359,10 @@ fn shape(statement: &Statement<'_>) -> Result<Shape> {
     for place in 1..=statement.parameter_count() {
         let name = statement.parameter_name(place).unwrap_or("?");
         let Some(name) = name.strip_prefix(':') else {
-            return Err(Error::invalid(format!(
-                "query: {name}: parameters are written as :name"
-            )));
+            return Err(Error::field(
+                "query",
+                format!("{name}: parameters are written as :name"),
+            ));
         };
         if !parameters.iter().any(|known| known == name) {
             parameters.push(name.to_owned());

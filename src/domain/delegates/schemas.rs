@@ -92,11 +92,11 @@ impl FindInput {
         }
         let people = People::new(&self.query).seen_by(visible);
         if !people.is_long_enough() {
-            return Err(Error::invalid("query: must have 2 letters or more"));
+            return Err(Error::field("query", "must have 2 letters or more"));
         }
         let limit = usize::try_from(self.limit.unwrap_or(FOUND_DEFAULT)).unwrap_or_default();
         if !(1..=FOUND_MAX).contains(&limit) {
-            return Err(Error::invalid(format!("limit: must be 1 to {FOUND_MAX}")));
+            return Err(Error::field("limit", format!("must be 1 to {FOUND_MAX}")));
         }
         Ok((people, limit))
     }

@@ -348,7 +348,7 @@ impl GateApi {
         let part = match only.0.as_deref() {
             None => Part::People(after.0.map(InteractionId), limit),
             Some("safe") => Part::Safe,
-            Some(_) => return Err(Error::invalid("only: must be safe").into()),
+            Some(_) => return Err(Error::field("only", "must be safe").into()),
         };
         let place = self.place(&caller, place.0)?;
         let list = self.list(&caller, place);
@@ -437,11 +437,11 @@ impl GateApi {
     /// # Errors
     /// [`Kind::Forbidden`] for another PIN, and for a gate without one; [`Kind::TooManyAttempts`].
     async fn check_pin(&self, client: ClientId, kept: Option<Value>, typed: String) -> Result<()> {
-        let refused = |message: &str| Err(Error::new(Kind::Forbidden, message.to_owned()));
+        let refused = |message: &str| Error::new(Kind::Forbidden, message);
         let Some(kept) = kept else {
-            return refused(
+            return Err(refused(
                 "this is for supervisors, and this gate's settings have no supervisorPin",
-            );
+            ));
         };
         let guesses = &self.app.pin_guesses;
         guesses.check(client, Instant::now())?;
@@ -451,7 +451,7 @@ impl GateApi {
             guesses.right(client);
             return Ok(());
         }
-        refused("pin: this is not the supervisor PIN")
+        Err(refused("this is not the supervisor PIN").at("pin"))
     }
 
     /// A place at which the caller may be a gate.

@@ -49,8 +49,7 @@ impl LostBadge {
     /// [`Kind::Forbidden`] for a gate of other places.
     pub fn new(connection: &Connection, input: BadgeInput, gate: &GateSettings) -> Result<Self> {
         let delegate = input.delegate.delegate();
-        let delegate = delegate
-            .map_err(|cause| Error::new(cause.kind, format!("delegate: {}", cause.message)))?;
+        let delegate = delegate.map_err(|cause| cause.at("delegate"))?;
         let place = match input.place {
             Some(place) => DeviceId(place),
             None => gate

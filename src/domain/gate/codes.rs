@@ -26,9 +26,10 @@ impl CodesInput {
     pub fn make(&self) -> Result<Vec<String>> {
         match u16::try_from(self.count) {
             Ok(count @ 1..=CODES_MAX) => (1..=count).map(make).collect(),
-            _ => Err(Error::invalid(format!(
-                "count: must be a whole number from 1 to {CODES_MAX}"
-            ))),
+            _ => Err(Error::field(
+                "count",
+                format!("must be a whole number from 1 to {CODES_MAX}"),
+            )),
         }
     }
 }

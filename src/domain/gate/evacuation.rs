@@ -48,7 +48,7 @@ impl EvacuationInput {
     /// [`crate::types::error::Kind::Invalid`] for none and for more than [`TICKS_MAX`], and for an unusable time.
     pub fn ticks(&self, zone: &Zone) -> Result<Vec<Tick>> {
         if self.ticks.is_empty() || self.ticks.len() > TICKS_MAX {
-            return Err(Error::invalid(format!("ticks: must be 1 to {TICKS_MAX}")));
+            return Err(Error::field("ticks", format!("must be 1 to {TICKS_MAX}")));
         }
         let read = |tick: &TickInput| {
             let sent = tick.recorded_at.as_ref().filter(|sent| !sent.is_null());

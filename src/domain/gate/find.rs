@@ -47,21 +47,21 @@ impl Claim {
         let code = input.code.as_deref().map(str::trim);
         if let Some(code) = code {
             if input.name.is_some() || input.email.is_some() {
-                return Err(Error::invalid("code: must stand alone"));
+                return Err(Error::field("code", "must stand alone"));
             }
             if code.is_empty() {
-                return Err(Error::invalid("code: must not be empty"));
+                return Err(Error::field("code", "must not be empty"));
             }
             let barcode = DelegateSelector::Code(DelegateCode::Barcode, code.to_owned());
             return Ok(Self::Ticket(barcode));
         }
         let name = spelling(input.name.as_deref().unwrap_or_default());
         if name.is_empty() {
-            return Err(Error::invalid("name: must have letters"));
+            return Err(Error::field("name", "must have letters"));
         }
         let email = input.email.as_deref().unwrap_or_default().trim().to_owned();
         if email.is_empty() {
-            return Err(Error::invalid("email: must not be empty"));
+            return Err(Error::field("email", "must not be empty"));
         }
         Ok(Self::Person { name, email })
     }

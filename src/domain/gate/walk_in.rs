@@ -299,7 +299,7 @@ pub fn check_name(properties: &Map<String, Value>) -> Result<()> {
     if has_name {
         return Ok(());
     }
-    Err(Error::invalid("lastName: a first or a last name is needed"))
+    Err(Error::field("lastName", "a first or a last name is needed"))
 }
 
 /// Checks that a gate may register somebody of a type at a place.
@@ -318,10 +318,10 @@ fn check(
     };
     let is_known = |sent: &str| types.iter().any(|known| known == sent.trim());
     match delegate_type {
-        Some(sent) if !types.is_empty() && !is_known(sent) => Err(Error::invalid(format!(
-            "delegateType: must be one of {}",
-            types.join(", ")
-        ))),
+        Some(sent) if !types.is_empty() && !is_known(sent) => Err(Error::field(
+            "delegateType",
+            format!("must be one of {}", types.join(", ")),
+        )),
         _ => Ok(()),
     }
 }

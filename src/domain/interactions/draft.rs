@@ -127,8 +127,9 @@ impl Draft {
         if input.interaction_type.is_some_and(|sent| sent != kind) {
             return Err(Error::new(
                 Kind::InteractionType,
-                format!("interactionType: differs from \"{kind}\" in the path"),
-            ));
+                format!("differs from \"{kind}\" in the path"),
+            )
+            .at("interactionType"));
         }
         let (name, first) = one_of(
             ("delegate", input.delegate),
@@ -183,18 +184,15 @@ impl Draft {
     /// it may have, and it counts as admitted.
     pub fn of_past(mut body: Map<String, Value>, zone: &Zone) -> Result<Self> {
         let Some(Value::String(kind)) = body.remove("interactionType") else {
-            return Err(Error::new(
-                Kind::InteractionType,
-                "interactionType: is missing",
-            ));
+            return Err(Error::new(Kind::InteractionType, "is missing").at("interactionType"));
         };
         let input: InteractionInput = serde_path_to_error::deserialize(Value::Object(body))
             .map_err(|cause| {
                 let fault = in_plain_words(&cause.inner().to_string());
-                Error::invalid(format!("{}: {fault}", cause.path()))
+                Error::field(cause.path(), fault)
             })?;
         if input.nonce.is_some() {
-            return Err(Error::invalid("nonce: cannot be imported"));
+            return Err(Error::field("nonce", "cannot be imported"));
         }
         check_type(&kind)?;
         let mut draft = Self::checked(&kind, input, &Arc::default(), zone)?;
@@ -207,10 +205,7 @@ impl Draft {
             None => return Ok(()),
             Some(Value::Object(data)) => data,
             Some(_) => {
-                return Err(Error::new(
-                    Kind::InteractionContent,
-                    "data: must be an object",
-                ));
+                return Err(Error::new(Kind::InteractionContent, "must be an object").at("data"));
             }
         };
         self.values.check(&data)?;
@@ -282,7 +277,10 @@ pub fn read_recorded_at(sent: Option<&Value>, zone: &Zone) -> Result<Option<Time
     sent.filter(|sent| !sent.is_null())
         .map(|sent| zone.read("recordedAt", sent))
         .transpose()
-        .map_err(|cause| Error::new(Kind::InteractionContent, cause.message))
+        .map_err(|cause| Error {
+            kind: Kind::InteractionContent,
+            ..cause
+        })
 }
 
 /// # Errors
@@ -290,9 +288,10 @@ pub fn read_recorded_at(sent: Option<&Value>, zone: &Zone) -> Result<Option<Time
 pub fn check_nonce(nonce: &str) -> Result<()> {
     let length = nonce.chars().count();
     if length == 0 || length > NONCE_MAX_CHARS || nonce.contains('\0') {
-        return Err(Error::invalid(format!(
-            "nonce: must have 1 to {NONCE_MAX_CHARS} characters, none of them NUL"
-        )));
+        return Err(Error::field(
+            "nonce",
+            format!("must have 1 to {NONCE_MAX_CHARS} characters, none of them NUL"),
+        ));
     }
     Ok(())
 }
@@ -308,10 +307,9 @@ fn one_of(
     full: (&'static str, Option<Participant>),
 ) -> Result<(&'static str, Option<Participant>)> {
     match (&short.1, &full.1) {
-        (Some(_), Some(_)) => Err(participants(format!(
-            "{}: stands beside its full form; send one of them",
-            short.0
-        ))),
+        (Some(_), Some(_)) => {
+            Err(participants("stands beside its full form; send one of them").at(short.0))
+        }
         (Some(_), None) => Ok(short),
         (None, _) => Ok(full),
     }
@@ -325,11 +323,8 @@ fn in_order<T: fmt::Debug>(
 ) -> Result<Participants<T>> {
     for later in 1..3 {
         if sent[later].is_some() && sent[later - 1].is_none() {
-            return Err(participants(format!(
-                "{}: there is no {} before it",
-                names[later],
-                names[later - 1]
-            )));
+            let lacking = format!("there is no {} before it", names[later - 1]);
+            return Err(participants(lacking).at(names[later]));
         }
     }
     let mut read = [None, None, None];
@@ -338,9 +333,7 @@ fn in_order<T: fmt::Debug>(
             None => None,
             Some(Participant::Id(id)) => Some(by_id(id)),
             Some(Participant::Selector(selector)) => {
-                Some(by_selector(&selector).map_err(|cause| {
-                    Error::new(cause.kind, format!("{}: {}", names[place], cause.message))
-                })?)
+                Some(by_selector(&selector).map_err(|cause| cause.at(names[place]))?)
             }
         };
     }
@@ -410,7 +403,9 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_by_the_name_that_was_sent() {
         for name in ["delegate", "firstDelegate", "device", "firstDevice"] {
-            let told = draft("check-in", &json!({name: "12"})).unwrap_err().message;
+            let told = draft("check-in", &json!({name: "12"}))
+                .unwrap_err()
+                .to_string();
             assert!(told.starts_with(&format!("{name}: ")), "{told}");
         }
     }
@@ -513,6 +508,11 @@ mod tests {
     fn a_key_that_stands_twice_is_refused() {
         let parsed =
             crate::types::json::parse::<BatchInput>(br#"{"interactions": {"a": 1, "a": 2}}"#);
-        assert!(parsed.unwrap_err().message.contains("\"a\" stands twice"));
+        assert!(
+            parsed
+                .unwrap_err()
+                .to_string()
+                .contains("\"a\" stands twice")
+        );
     }
 }

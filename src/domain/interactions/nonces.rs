@@ -80,8 +80,9 @@ pub fn first_delegate(tx: &Tx<'_>, client: ClientId, nonce: &str) -> Result<Opti
 fn reused() -> Error {
     Error::new(
         Kind::KeyReused,
-        "nonce: used before with another type or body; use a new one for a new interaction",
+        "used before with another type or body; use a new one for a new interaction",
     )
+    .at("nonce")
 }
 
 /// Returns whether a nonce is among those that are kept as hashes; there is a key once somebody was erased.

@@ -40,7 +40,7 @@ pub fn keep_waiting(
     participants: &ResolvedParticipants,
     missing: &Error,
 ) -> Result<i64> {
-    let told = format!("{}; the gate let the person in", missing.message);
+    let told = format!("{missing}; the gate let the person in");
     let told = Error::new(missing.kind, told);
     let code = draft.delegates[0].as_ref().and_then(DelegateSelector::code);
     let before = Before::of_code(tx, code.unwrap_or_default())?;
@@ -76,7 +76,7 @@ fn insert(
         ctx.client,
         ctx.user,
         refusal.kind.code(),
-        refusal.message,
+        refusal.to_string(),
         waits,
         nonce.map(|(nonce, _)| nonce),
         data,
@@ -154,7 +154,7 @@ pub fn keep_conflict(tx: &Tx<'_>, interaction: i64, refusal: &Error) -> Result<(
         tx.now(),
         interaction,
         refusal.kind.code(),
-        refusal.message
+        refusal.to_string()
     ])?;
     Ok(())
 }

@@ -87,21 +87,23 @@ impl Entry {
         let name = self.name.trim();
         if name.is_empty() || name.chars().count() > NAME_MAX_CHARS || name != self.name {
             return Err(Error::invalid(format!(
-                "name: must have 1 to {NAME_MAX_CHARS} characters, without white space around them"
-            )));
+                "must have 1 to {NAME_MAX_CHARS} characters, without white space around them"
+            ))
+            .at("name"));
         }
         text::check_text("name", name)?;
         draft::check_type(&self.interaction_type)
-            .map_err(|cause| Error::invalid(format!("interactionType: {}", cause.message)))?;
+            .map_err(|cause| Error::field("interactionType", cause))?;
         text::check_text(
             "delegateType",
             self.delegate_type.as_deref().unwrap_or_default(),
         )?;
         self.channel()?;
         if !(1..=WITHIN_MAX_MINUTES).contains(&self.within_minutes) {
-            return Err(Error::invalid(format!(
-                "withinMinutes: must be from 1 to {WITHIN_MAX_MINUTES} (a week)"
-            )));
+            return Err(Error::field(
+                "withinMinutes",
+                format!("must be from 1 to {WITHIN_MAX_MINUTES} (a week)"),
+            ));
         }
         Ok(())
     }
@@ -170,15 +172,15 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, id: Option<i64>, entry: &Entry) -> Resul
     }
     let is_named = |known: &Automation| known.entry.name == entry.name && Some(known.id) != id;
     if known.iter().any(is_named) {
-        return Err(Error::invalid(format!(
-            "name: there is an automation \"{}\" already",
-            entry.name
-        )));
+        return Err(Error::field(
+            "name",
+            format!("there is an automation \"{}\" already", entry.name),
+        ));
     }
     let kind = entry.interaction_type.as_str();
     if before.is_none_or(|before| before.interaction_type != kind) {
         spelling::check(tx, &ctx.settings, kind)
-            .map_err(|cause| Error::invalid(format!("interactionType: {}", cause.message)))?;
+            .map_err(|cause| Error::field("interactionType", cause))?;
     }
     let id = store(tx, id, entry)?;
     let before = before.map(|before| json!(before));
@@ -192,10 +194,11 @@ fn store(tx: &Tx<'_>, id: Option<i64>, entry: &Entry) -> Result<i64> {
     let channel = entry.channel()?;
     if templates::of_slug(tx, channel, &entry.template)?.is_none() {
         return Err(Error::invalid(format!(
-            "template: there is no template \"{}\" for {}s",
+            "there is no template \"{}\" for {}s",
             text::shortened(&entry.template),
             channel.noun()
-        )));
+        ))
+        .at("template"));
     }
     let device = entry.device.as_deref();
     let device = device.map(|code| device_of(tx, code)).transpose()?;
@@ -230,9 +233,10 @@ fn device_of(tx: &Tx<'_>, code: &str) -> Result<i64> {
         .optional()?
         .ok_or_else(|| {
             Error::invalid(format!(
-                "device: there is no device with the code \"{}\"",
+                "there is no device with the code \"{}\"",
                 text::shortened(code)
             ))
+            .at("device")
         })
 }
 
@@ -276,12 +280,8 @@ pub fn apply(tx: &Tx<'_>, ctx: &Context, entries: &[Entry], prune: bool) -> Resu
             .iter()
             .find(|known| known.entry.name == entry.name)
             .map(|known| known.id);
-        save(tx, ctx, id, entry).map_err(|cause| {
-            Error::new(
-                cause.kind,
-                format!("automations ({}): {}", entry.name, cause.message),
-            )
-        })?;
+        save(tx, ctx, id, entry)
+            .map_err(|cause| cause.at(format!("automations ({})", entry.name)))?;
     }
     for automation in all(tx)? {
         let entry = automation.entry;

@@ -77,7 +77,7 @@ pub fn prepare(
         }
         Err(cause) if cause.kind == Kind::Invalid => Ok(Prepared {
             messages: vec![new],
-            hindrance: Some(cause.message),
+            hindrance: Some(cause.to_string()),
         }),
         Err(cause) => Err(cause),
     }
@@ -226,16 +226,17 @@ fn work_out(
         let found = templates::of_slug(connection, Channel::Sms, code)?;
         wanted.push(found.ok_or_else(|| {
             Error::invalid(format!(
-                "sms_code: there is no template \"{}\" for texts",
+                "there is no template \"{}\" for texts",
                 crate::types::text::shortened(code)
             ))
+            .at("sms_code")
         })?);
     }
     if let Some(id) = asked.email_id {
         let found = templates::of_id(connection, id)?
             .filter(|template| template.entry.channel == Channel::Email.name());
         wanted.push(found.ok_or_else(|| {
-            Error::invalid(format!("email_id: there is no template {id} for e-mails"))
+            Error::field("email_id", format!("there is no template {id} for e-mails"))
         })?);
     }
     wanted

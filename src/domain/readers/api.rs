@@ -119,8 +119,9 @@ impl ReadersApi {
             (Some(one), Some(other)) => {
                 let one = self.reader(Some(one), None)?;
                 if self.reader(Some(other), None)? != one {
-                    return Err(Error::invalid(
-                        "reader: the body names another one than the query",
+                    return Err(Error::field(
+                        "reader",
+                        "the body names another one than the query",
                     ));
                 }
                 one
@@ -151,9 +152,8 @@ impl ReadersApi {
         if !is_reader {
             return Ok(());
         }
-        let message =
-            format!("reader: this client is bound to device {bound} and sends for it only");
-        Err(Error::new(Kind::Forbidden, message))
+        let message = format!("this client is bound to device {bound} and sends for it only");
+        Err(Error::new(Kind::Forbidden, message).at("reader"))
     }
 
     /// The reader that is named, or the one that the client is bound to.
@@ -166,10 +166,13 @@ impl ReadersApi {
                     .look_up(|connection| devices::find(connection, &selector))?
             }
             Some(named) => named.parse().map(DeviceId).map_err(|_| {
-                Error::invalid("reader: must be an id or a selector such as code:portal-1")
+                Error::field(
+                    "reader",
+                    "must be an id or a selector such as code:portal-1",
+                )
             })?,
             None => bound.ok_or_else(|| {
-                Error::invalid("reader: is missing; name it, or bind the client to it")
+                Error::field("reader", "is missing; name it, or bind the client to it")
             })?,
         };
         if !self.readers.knows(reader) {

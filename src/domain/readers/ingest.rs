@@ -113,7 +113,7 @@ impl ParsedReads<'_> {
         }
         let read = read.read(self.now, self.zone).map_err(|(field, fault)| {
             let field = self.form.name_of(field);
-            Error::invalid(format!("{path}{field}: {fault}"))
+            Error::field(format!("{path}{field}"), fault)
         })?;
         self.reads.push(read);
         Ok(())
@@ -129,7 +129,7 @@ impl ParsedReads<'_> {
             None => Ok(None),
             Some(Scalar::Text(selector)) => Ok(Some(selector)),
             Some(Scalar::Number(id)) => Ok(Some(id.to_string())),
-            Some(Scalar::Other) => Err(Error::invalid("reader: must be an id or a selector")),
+            Some(Scalar::Other) => Err(Error::field("reader", "must be an id or a selector")),
         }
     }
 
@@ -267,7 +267,7 @@ fn events<'a>(
 
 /// One event and nothing else.
 fn event<'a>(text: &'a [u8], key: &'static str) -> std::result::Result<Event<'a>, String> {
-    json::check_limits(text).map_err(|cause| cause.message)?;
+    json::check_limits(text).map_err(|cause| cause.to_string())?;
     let mut reader = serde_json::Deserializer::from_slice(text);
     let read = EventKey(key).deserialize(&mut reader);
     let read = read.and_then(|event| reader.end().map(|()| event));
@@ -446,7 +446,7 @@ fn part<'a, T: Deserialize<'a>>(path: &str, told: &'a RawValue) -> Result<T> {
         let separator = if field == "." { "" } else { "." };
         let field = field.trim_start_matches('.').to_owned();
         let fault = in_plain_words(&cause.into_inner().to_string());
-        Error::invalid(format!("{path}{separator}{field}: {fault}"))
+        Error::field(format!("{path}{separator}{field}"), fault)
     })
 }
 
@@ -649,7 +649,10 @@ mod tests {
         ] {
             let now = Timestamp(1_000);
             let fault = form.parse(body.as_bytes(), now, &Zone::default());
-            let told = fault.map(|posted| posted.reads.len()).unwrap_err().message;
+            let told = fault
+                .map(|posted| posted.reads.len())
+                .unwrap_err()
+                .to_string();
             assert!(told.contains("at most 10000"), "{form:?}: {told}");
         }
         // It ends there: what comes later is not read.
@@ -659,7 +662,7 @@ mod tests {
             seen += 1;
             Ok(())
         });
-        assert!(ended.unwrap_err().message.contains("at most"));
+        assert!(ended.unwrap_err().to_string().contains("at most"));
         assert_eq!(seen, READS_MAX);
     }
 }

@@ -180,7 +180,7 @@ impl Purchase {
             .and_then(|key| Key::of(&self.ctx, key, "tx/new", || Ok(fingerprint)));
         match key {
             Ok(key) => self.key = key,
-            Err(cause) => Arc::make_mut(&mut self.sale).note(cause.message),
+            Err(cause) => Arc::make_mut(&mut self.sale).note(cause.to_string()),
         }
     }
 
@@ -192,7 +192,7 @@ impl Purchase {
             let flaw = match idempotency::recall(tx, key.as_ref()) {
                 Ok(Some(stored)) => return Ok(Once::Stored(stored)),
                 Ok(None) => None,
-                Err(cause) if cause.kind == Kind::KeyReused => Some(cause.message),
+                Err(cause) if cause.kind == Kind::KeyReused => Some(cause.to_string()),
                 Err(cause) => return Err(cause),
             };
             let received = load::receive(tx, &ctx, &body, &sale)?;

@@ -163,7 +163,7 @@ fn has_basic(request: &Request) -> bool {
 
 fn unreadable(error: Error) -> Refusal {
     match error.kind {
-        Kind::TooLarge | Kind::NotJson => Refusal::invalid_request(error.message),
+        Kind::TooLarge | Kind::NotJson => Refusal::invalid_request(error.to_string()),
         Kind::Invalid => Refusal::invalid_request("the body breaks off"),
         _ => error.into(),
     }

@@ -4,12 +4,12 @@
 use super::{Finding, Report, Step, index};
 use crate::{
     core::settings,
-    db::{Found, integrity, migrate, open, salvage, second_path, usage},
+    db::{Found, integrity, migrate, open, salvage, usage},
     domain::interactions::{presence::ANYWHERE, recount, types},
     ops::backup::ledger,
     types::{
         Timestamp,
-        error::{Error, Result},
+        error::{Error, Kind, Result},
     },
 };
 use rusqlite::{Connection, functions::FunctionFlags, types::ValueRef};
@@ -58,7 +58,7 @@ fn look_once(path: &Path, on_step: &mut dyn FnMut(Step)) -> Result<Report> {
     let (damage, advice) = match salvage::examine(path) {
         Ok(None) => (None, SALVAGE),
         Ok(Some(damage)) => (Some(damage.to_string()), SALVAGE),
-        Err(cause) => (Some(cause.message.clone()), advice_on(&cause)),
+        Err(cause) => (Some(cause.to_string()), advice_on(&cause)),
     };
     if let Some(damage) = damage {
         report.add(damage, advice);
@@ -72,9 +72,9 @@ fn look_once(path: &Path, on_step: &mut dyn FnMut(Step)) -> Result<Report> {
         return Err(Error::invalid(format!("{} does not exist", path.display())));
     }
     if let Err(cause) = &first {
-        report.add(cause.message.clone(), advice_on(cause));
+        report.add(cause.to_string(), advice_on(cause));
         // Its log is elsewhere, too.
-        if second_path::is_refusal(cause) {
+        if cause.kind == Kind::ServedElsewhere {
             return Ok(report);
         }
     }
@@ -86,7 +86,7 @@ fn look_once(path: &Path, on_step: &mut dyn FnMut(Step)) -> Result<Report> {
     if let Err(cause) = outcome
         && report.findings.len() == before
     {
-        report.add(format!("it cannot be read: {}", cause.message), RESTORE);
+        report.add(format!("it cannot be read: {cause}"), RESTORE);
     }
     if !report.is_repairable() {
         for finding in report.findings.iter_mut().filter(|one| one.is_repairable()) {
@@ -96,14 +96,12 @@ fn look_once(path: &Path, on_step: &mut dyn FnMut(Step)) -> Result<Report> {
     Ok(report)
 }
 
-/// Returns the advice on a file that is refused.
+/// The advice on a file that is refused.
 fn advice_on(cause: &Error) -> &'static str {
-    if second_path::is_refusal(cause) {
-        PATH
-    } else if open::is_of_another(cause) {
-        OTHER
-    } else {
-        RESTORE
+    match cause.kind {
+        Kind::ServedElsewhere => PATH,
+        Kind::ForeignFile => OTHER,
+        _ => RESTORE,
     }
 }
 
@@ -115,7 +113,7 @@ impl Report {
 
 type Check = fn(&Connection, &mut Report) -> Result<()>;
 
-/// The checks made once the pages are sound.
+/// The checks of a file whose pages are sound.
 const CHECKS: [(&str, Check); 9] = [
     ("Checking the schema", look_at_schema),
     ("Checking texts", look_at_texts),
@@ -350,7 +348,7 @@ fn look_at_documents(connection: &Connection, report: &mut Report) -> Result<()>
     ])
 }
 
-/// Checks the stored answers that make a resend safe.
+/// Looks at what makes a resend safe.
 fn look_at_answers_kept(connection: &Connection, report: &mut Report) -> Result<()> {
     count(
         connection,
@@ -419,7 +417,7 @@ fn look_at_search_index(connection: &Connection, report: &mut Report) -> Result<
     Ok(())
 }
 
-/// Reports what happened to the file, until somebody acknowledges it.
+/// Looks at what happened to the file, until somebody acknowledges it.
 fn look_at_notices(connection: &Connection, report: &mut Report) -> Result<()> {
     let zone = settings::load(connection)?.zone;
     for notice in settings::notices::list(connection)? {

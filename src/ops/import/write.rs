@@ -179,9 +179,9 @@ impl Import {
         kept.keep_linked(tx, self.batch, changed_since)?;
         let missing = missing.map_or(Ok(()), |missing| Err(missing.error(plan.what)));
         match linked.and(missing) {
-            Err(cause) if is_of_row(cause.kind) => {
-                let reason = format!("{}; the row was imported without it", cause.message);
-                let problem = plan.problem(Error::new(cause.kind, reason));
+            Err(mut cause) if is_of_row(cause.kind) => {
+                cause.message += "; the row was imported without it";
+                let problem = plan.problem(cause);
                 self.unlinked.push(number, BadRow { line, problem });
                 Ok(())
             }

@@ -69,7 +69,7 @@ impl Traces {
             traces.said.remove(*reason);
         }
         let missing = traces.selectors.iter();
-        let missing = missing.map(|selector| RESOURCE.missing(selector).message);
+        let missing = missing.map(|selector| RESOURCE.missing(selector).to_string());
         traces.missing = missing.collect();
         traces.purchases = sales::erase::traces(connection, &traces.people)?;
         traces.answers = idempotency::holding(connection, &traces.texts(), 0)?;

@@ -133,7 +133,7 @@ pub async fn go_back(app: &App, ctx: &Context, snapshot: &Entry) -> Result<Retur
     let id = store.write(begin).await?;
     let returned = put_back(app, ctx, snapshot, safety, id).await;
     if let Err(cause) = &returned {
-        let why = cause.message.clone();
+        let why = cause.to_string();
         let fail = move |tx: &Tx<'_>| {
             rows::forget(tx)?;
             ledger::failed(tx, id, &why, tx.now())
