@@ -71,6 +71,9 @@ pub(super) async fn ask(request: RequestContext) -> Result<Response> {
     answer::page(&Page::read(&request)?)
 }
 
+/// Texts for review that the message names.
+const REVIEW_MAX: usize = 20;
+
 pub(super) async fn erase(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     if request.form.text("confirm") != id.to_string() {
@@ -79,15 +82,25 @@ pub(super) async fn erase(request: RequestContext) -> Result<Response> {
         page.confirm.error = Some(fault);
         return answer::form_again(&page);
     }
-    let copies = erasure::erase(request.console.app(), request.context(), id, None).await?;
-    let done = if copies.is_empty() {
-        "Attendee deleted permanently.".to_owned()
-    } else {
-        format!(
-            "Attendee deleted permanently. These copies of the file still have the attendee: {}. gatepost restore \
-             erases the attendee from a backup that it restores.",
-            copies.join(", ")
-        )
-    };
+    let erased = erasure::erase(request.console.app(), request.context(), id, None).await?;
+    let mut done = "Attendee deleted permanently.".to_owned();
+    if !erased.copies.is_empty() {
+        let copies = erased.copies.join(", ");
+        done += &format!(
+            " These copies of the file still have the attendee: {copies}. gatepost restore \
+             erases the attendee from a backup that it restores."
+        );
+    }
+    if !erased.review.is_empty() {
+        let (shown, more) = erased.review.split_at(erased.review.len().min(REVIEW_MAX));
+        let more = match more.len() {
+            0 => String::new(),
+            more => format!(" and {more} more, which the history names"),
+        };
+        done += &format!(
+            " Review {}{more}: a phone number there may be the attendee's, written differently.",
+            shown.join(", ")
+        );
+    }
     request.done(done, "/console/delegates")
 }

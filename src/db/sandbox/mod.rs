@@ -1,9 +1,12 @@
 //! SQL that an administrator wrote, for single values and for reports, run where it can do no harm: on a
 //! connection of its own that cannot write, and that reads documented views and nothing else (design: Security).
 
-use crate::types::{
-    Zone,
-    error::{Error, Result},
+use crate::{
+    db::tables,
+    types::{
+        Zone,
+        error::{Error, Result},
+    },
 };
 use percent_encoding::{AsciiSet, CONTROLS};
 use rusqlite::{
@@ -32,7 +35,7 @@ const DEFINITIONS: &str = include_str!("views.sql");
 const RECORDS: [&str; 2] = ["delegates", "devices"];
 /// The largest value such SQL may make, in bytes; a record's `data` has 1 MiB at the most.
 const VALUE_MAX_BYTES: i32 = 2 * 1024 * 1024;
-/// What else such SQL may have: so much of each that one step of SQLite's machine, which nothing can
+/// Other limits of such SQL: so much of each that one step of SQLite's machine, which nothing can
 /// interrupt, takes neither a second nor a gigabyte.
 const LIMITS: [(Limit, i32); 8] = [
     (Limit::SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES),
@@ -48,7 +51,7 @@ const LIMITS: [(Limit, i32); 8] = [
 ];
 /// The longest statement, in bytes.
 const SQL_MAX_BYTES: i32 = 20_000;
-/// What the values that a statement holds at once may come to, in bytes. One without a loop cannot be
+/// The most that the values of a statement take at once, in bytes. One without a loop cannot be
 /// interrupted, and may hold ten thousand: the more places for values it has, the less goes into each.
 const HELD_MAX_BYTES: usize = 1 << 30;
 /// The least that a place for a value takes of a prepared statement, in bytes.
@@ -56,20 +59,20 @@ const PLACE_BYTES: usize = 40;
 /// Steps of SQLite's machine between two looks at the clock.
 const STEPS: i32 = 500;
 
-/// What means something in a file's address.
+/// Letters that mean something in a file's address.
 const URI_MARKS: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 
-/// The view of a table of records: its own columns, those that are internal or an event's left out.
+/// The view of a table of records: its own columns, but for those that the catalogue of tables hides.
 fn record_view(connection: &Connection, file: &str, table: &str) -> Result<String> {
-    const HIDDEN: [&str; 4] = ["sources", "deleted_at", "manager_email", "manager_phone"];
+    let hides = |column: &str| tables::find(table).is_none_or(|table| table.hides(column));
     let mut statement = connection.prepare(&format!("PRAGMA {file}.table_info({table})"))?;
     let names = statement.query_map([], |row| row.get::<_, String>("name"))?;
     let mut columns = Vec::new();
     for name in names {
         let name = name?;
-        if name.ends_with("_at") && !HIDDEN.contains(&name.as_str()) {
+        if name.ends_with("_at") && !hides(&name) {
             columns.push(format!("datetime({name} / 1000, 'unixepoch') AS {name}"));
-        } else if !HIDDEN.contains(&name.as_str()) {
+        } else if !hides(&name) {
             columns.push(name);
         }
     }
@@ -83,7 +86,7 @@ fn record_view(connection: &Connection, file: &str, table: &str) -> Result<Strin
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     pub name: &'static str,
-    /// What it shows.
+    /// A sentence about it.
     pub about: &'static str,
     pub columns: Vec<String>,
 }
@@ -237,7 +240,7 @@ fn address(path: &Path) -> String {
     format!("file:{root}{path}?mode=ro")
 }
 
-/// What a statement gives and asks for.
+/// The columns and parameters of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
     pub columns: Vec<String>,
@@ -296,7 +299,7 @@ impl Sandbox {
         }
     }
 
-    /// What is wrong with a statement, in SQLite's words and with the place, but without the name that
+    /// Tells what is wrong with a statement, in SQLite's words and with the place, but without the name that
     /// the file goes by here.
     pub(super) fn told(&self, cause: &rusqlite::Error) -> String {
         let text = match cause {
@@ -451,6 +454,21 @@ mod tests {
         transaction_items: transaction_id line code product_id quantity description unit_amount total_amount discount_amount
         transaction_delegates: transaction_id barcode delegate_id product_id
         ");
+    }
+
+    #[test]
+    fn a_table_is_seen_where_the_catalogue_says_so() {
+        let (_folder, sandbox) = sandbox();
+        for table in tables::TABLES {
+            let sql = format!("SELECT count(*) FROM {}", table.name);
+            let (is_taken, view) = (sandbox.check_scalar(&sql).is_ok(), table.views.first());
+            assert_eq!(is_taken, view.is_some(), "{sql}");
+            if let Some(view) = view {
+                let shown = sandbox.prepare(&format!("SELECT * FROM {view}")).unwrap();
+                let mut shown = shown.column_names().into_iter();
+                assert!(!shown.any(|column| table.hides(column)), "{view}");
+            }
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension};
 
-/// What a nonce stands for already, as it is stored; `None` when it is new. The inner is `None` when
+/// Finds what a nonce stands for already, as it is stored; `None` when it is new. The inner is `None` when
 /// the interaction was deleted since; without an id it still waits for its code. `fingerprints` are those of this
 /// request, by this version and by earlier ones.
 ///
@@ -84,7 +84,7 @@ fn reused() -> Error {
     )
 }
 
-/// Whether a nonce is among those that are kept as hashes; there is a key once somebody was erased.
+/// Returns whether a nonce is among those that are kept as hashes; there is a key once somebody was erased.
 fn is_erased(
     tx: &Tx<'_>,
     client: ClientId,
@@ -125,7 +125,7 @@ pub fn of(connection: &Connection, interactions: &[i64]) -> Result<Vec<(ClientId
 }
 
 /// Keeps no more of nonces than keyed hashes, by which a resend is still known (contract §8).
-pub fn erase(tx: &Tx<'_>, nonces: &[(ClientId, String)]) -> Result<()> {
+pub fn forget(tx: &Tx<'_>, nonces: &[(ClientId, String)]) -> Result<()> {
     if nonces.is_empty() {
         return Ok(());
     }
