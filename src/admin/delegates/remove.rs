@@ -71,9 +71,6 @@ pub(super) async fn ask(request: RequestContext) -> Result<Response> {
     answer::page(&Page::read(&request)?)
 }
 
-/// Texts for review that the message names.
-const REVIEW_MAX: usize = 20;
-
 pub(super) async fn erase(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     if request.form.text("confirm") != id.to_string() {
@@ -83,24 +80,19 @@ pub(super) async fn erase(request: RequestContext) -> Result<Response> {
         return answer::form_again(&page);
     }
     let erased = erasure::erase(request.console.app(), request.context(), id, None).await?;
-    let mut done = "Attendee deleted permanently.".to_owned();
+    let mut done = vec!["Attendee deleted permanently.".to_owned()];
     if !erased.copies.is_empty() {
         let copies = erased.copies.join(", ");
-        done += &format!(
-            " These copies of the file still have the attendee: {copies}. gatepost restore \
+        done.push(format!(
+            "These copies of the file still have the attendee: {copies}. gatepost restore \
              erases the attendee from a backup that it restores."
-        );
+        ));
     }
     if !erased.review.is_empty() {
-        let (shown, more) = erased.review.split_at(erased.review.len().min(REVIEW_MAX));
-        let more = match more.len() {
-            0 => String::new(),
-            more => format!(" and {more} more, which the history names"),
-        };
-        done += &format!(
-            " Review {}{more}: a phone number there may be the attendee's, written differently.",
-            shown.join(", ")
-        );
+        done.push(format!(
+            "Review {}: a phone number there may be the attendee's, written differently.",
+            erased.review.join(", ")
+        ));
     }
-    request.done(done, "/console/delegates")
+    request.done(done.join(" "), "/console/delegates")
 }

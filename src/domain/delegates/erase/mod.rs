@@ -26,6 +26,9 @@ use rusqlite::OptionalExtension;
 use serde_json::{Map, Value, json};
 use traces::{Traces, take_out};
 
+/// Texts for review that are named.
+const REVIEW_MAX: usize = 100;
+
 /// The result of an erasure.
 #[derive(Debug, Clone, Default)]
 pub struct Erased {
@@ -107,6 +110,10 @@ fn finish(
     quotes::take_out_late(tx, contacts, &mut read)?;
     let mut review = take_out(tx, traces, leaver)?;
     review.extend(quotes::left(tx, contacts, &read)?);
+    if review.len() > REVIEW_MAX {
+        review.truncate(REVIEW_MAX);
+        review.push("more".to_owned());
+    }
     let mut after = Map::new();
     for (name, list) in [
         ("stillInCopies", &copies),

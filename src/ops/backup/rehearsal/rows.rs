@@ -40,18 +40,18 @@ const CONNECTED: &str = "SELECT d.id FROM main.devices AS d
 /// The rows of the snapshot, `s`, that do not come back: those of people who were erased, and what else the
 /// catalogue says.
 fn passed_over(table: &Table) -> String {
-    let mut rows = format!("({}) OR ({})", table.but, table.without);
-    for (content, column) in table.columns() {
-        let condition = match content {
+    let of_erased = table.columns().filter_map(|(content, column)| {
+        let rows = match content {
             Content::Record | Content::Attendee => "TRUE",
-            Content::AttendeeWhere(condition) => condition,
-            _ => continue,
+            Content::AttendeeWhere(rows) => rows,
+            _ => return None,
         };
-        rows += &format!(
-            " OR (coalesce(s.{column} IN (SELECT id FROM temp.erased), FALSE) AND {condition})"
-        );
-    }
-    rows
+        let found = format!("s.{column} IN (SELECT id FROM temp.erased)");
+        Some(format!("coalesce({found}, FALSE) AND {rows}"))
+    });
+    let rows = [table.but, table.without].map(str::to_owned);
+    let rows: Vec<String> = rows.into_iter().chain(of_erased).collect();
+    format!("({})", rows.join(") OR ("))
 }
 
 /// A table, its columns that are stored, and those of its key.
