@@ -21,6 +21,7 @@ pub mod sandbox;
 pub mod search_index;
 pub mod second_path;
 pub mod stats;
+pub mod tables;
 mod tx;
 mod upgrade_copy;
 pub mod usage;

@@ -177,9 +177,9 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         })
         .await?;
     let is_wrong = fault.is_some();
-    let layout = || request.layout("Attendees", Some(Area::Delegates));
     let part = FoundPart {
-        layout: layout(),
+        // Unnamed: messages are for the page around it.
+        layout: request.layout("", Some(Area::Delegates)),
         filter,
         views,
         found,
@@ -192,7 +192,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         return answer::form_page(is_wrong, &part);
     }
     let page = Page {
-        layout: layout(),
+        layout: request.layout("Attendees", Some(Area::Delegates)),
         part,
         types,
         devices,

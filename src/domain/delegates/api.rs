@@ -290,12 +290,14 @@ impl DelegatesApi {
         let store = &self.app.store;
         store.look_up(|connection| if_match.check(connection, &RESOURCE, own))?;
         let ctx = self.app.context(&caller, request_id.as_str());
-        let copies = erase::erase(&self.app, ctx, own, caller.user).await?;
-        if !copies.is_empty() {
-            tracing::warn!(
-                "delegate {own} erased itself; these copies of the file still have them: {}",
-                copies.join(", ")
-            );
+        let erased = erase::erase(&self.app, ctx, own, caller.user).await?;
+        for (what, list) in [
+            ("these copies of the file still have them", erased.copies),
+            ("review phone numbers like theirs in", erased.review),
+        ] {
+            if !list.is_empty() {
+                tracing::warn!("delegate {own} erased itself; {what}: {}", list.join(", "));
+            }
         }
         Ok(NoContent)
     }

@@ -136,13 +136,13 @@ pub fn take_out(tx: &Tx<'_>, id: i64) -> Result<Option<TakenOut>> {
     }))
 }
 
-/// Takes refusals out of somebody who is erased; of their nonces keyed hashes are left.
-pub fn erase(tx: &Tx<'_>, ids: &[i64]) -> Result<()> {
+/// Takes refusals out for good; of their nonces keyed hashes are left.
+pub fn forget(tx: &Tx<'_>, ids: &[i64]) -> Result<()> {
     let mut nonces = Vec::new();
     for id in ids {
         nonces.extend(take_out(tx, *id)?.and_then(|taken| taken.nonce));
     }
-    nonces::erase(tx, &nonces)
+    nonces::forget(tx, &nonces)
 }
 
 /// Keeps a conflict: the gate admitted, the rules would not have.
@@ -182,12 +182,15 @@ pub fn count_waiting(connection: &Connection) -> Result<i64> {
 /// A refusal of a delegate.
 #[derive(Debug, Clone)]
 pub struct Refused {
+    /// The time.
     pub at: Timestamp,
     /// The type.
     pub kind: String,
     /// The code as scanned.
     pub scanned: String,
+    /// The place.
     pub device: String,
+    /// The reason.
     pub message: String,
 }
 
