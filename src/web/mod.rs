@@ -17,6 +17,6 @@ pub use envelope::{Answer, Created, CreatedOnce, NoContent, Tried};
 pub use error::{Failure, Outcome};
 pub use list_query::{ListQuery, field_names};
 pub use page::{Address, List};
-pub use parameters::{IdempotencyKey, IfMatch};
+pub use parameters::{IdempotencyKey, IfMatch, Query};
 pub use request::{ClientAddress, RequestId, RequestTrace};
 pub use schema::Tag;

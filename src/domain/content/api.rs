@@ -13,15 +13,11 @@ use crate::{
         error::{Error, Result},
     },
     web::{
-        Answer, Outcome,
+        Answer, Outcome, Query,
         schema::{Described, Properties, array, example, inline, nullable, plain, text, texts},
     },
 };
-use poem_openapi::{
-    OpenApi,
-    param::{Path, Query},
-    registry::MetaSchema,
-};
+use poem_openapi::{OpenApi, param::Path, registry::MetaSchema};
 use rusqlite::Connection;
 use serde_json::json;
 use tokio::sync::Semaphore;

@@ -14,14 +14,14 @@ use crate::{
     types::{DelegateSelector, error::Result},
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
-        Outcome, RequestId,
+        Outcome, Query, RequestId,
         record::{Embedded, answered, created, found, page, patched, sent},
         schema::{Described, example},
     },
 };
 use poem_openapi::{
     OpenApi,
-    param::{Path, Query},
+    param::Path,
     registry::{MetaSchema, Registry},
 };
 use rusqlite::Connection;

@@ -11,14 +11,14 @@ use crate::{
     types::DeviceSelector,
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
-        Outcome, RequestId,
+        Outcome, Query, RequestId,
         record::{Embedded, answered, created, found, page, patched, sent},
         schema::{Described, example, from_json},
     },
 };
 use poem_openapi::{
     OpenApi,
-    param::{Path, Query},
+    param::Path,
     registry::{MetaSchema, MetaSchemaRef, Registry},
 };
 use rusqlite::Connection;

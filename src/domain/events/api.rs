@@ -11,16 +11,12 @@ use crate::{
     types::EventSelector,
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
-        Outcome, RequestId,
+        Outcome, Query, RequestId,
         record::{answered, created, found, page, patched, sent},
         schema::{Described, example},
     },
 };
-use poem_openapi::{
-    OpenApi,
-    param::{Path, Query},
-    registry::MetaSchema,
-};
+use poem_openapi::{OpenApi, param::Path, registry::MetaSchema};
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 

@@ -9,7 +9,7 @@ use crate::{
     identity::{App, BearerToken, Granted, held_requests::HeldPermit, roles::ReadChanges},
     types::error::Result,
     web::{
-        Answer, ClientAddress, Outcome,
+        Answer, ClientAddress, Outcome, Query,
         schema::{Described, array, example, free_object, inline, integer, object, plain, text},
     },
 };
@@ -17,7 +17,6 @@ use futures_util::stream;
 use poem::{Body, FromRequest, IntoResponse, Request, RequestBody, Response};
 use poem_openapi::{
     ApiResponse, OpenApi,
-    param::Query,
     registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
 };
 use serde_json::json;

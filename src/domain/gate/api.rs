@@ -33,11 +33,11 @@ use crate::{
         error::{Error, Kind, Result},
     },
     web::{
-        Answer, Body, ClientAddress, Created, CreatedOnce, NoContent, Outcome, RequestId,
+        Answer, Body, ClientAddress, Created, CreatedOnce, NoContent, Outcome, Query, RequestId,
         envelope::envelope,
     },
 };
-use poem_openapi::{OpenApi, param::Query};
+use poem_openapi::OpenApi;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::{

@@ -30,13 +30,10 @@ use crate::{
     },
     web::{
         Address, Answer, Body, CreatedOnce, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
-        Outcome, RequestId, Tried, page::window,
+        Outcome, Query, RequestId, Tried, page::window,
     },
 };
-use poem_openapi::{
-    OpenApi,
-    param::{Path, Query},
-};
+use poem_openapi::{OpenApi, param::Path};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::Semaphore;

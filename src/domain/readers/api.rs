@@ -13,12 +13,12 @@ use crate::{
         error::{Error, Kind, Result},
     },
     web::{
-        Answer, Outcome,
+        Answer, Outcome, Query,
         body::Anything,
         schema::{Described, Properties, array, free_object, inline, integer, one_of, plain, text},
     },
 };
-use poem_openapi::{OpenApi, param::Query, registry::MetaSchema};
+use poem_openapi::{OpenApi, registry::MetaSchema};
 use serde_json::json;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
