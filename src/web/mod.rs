@@ -1,4 +1,4 @@
-//! What the features' HTTP needs and shares: the envelope, the error body, bodies and parameters
+//! Shared parts of the features' HTTP: the envelope, the error body, bodies and parameters
 //! as typed inputs, the caller, pagination. Nothing of a feature stands here.
 
 pub mod body;
@@ -15,7 +15,7 @@ pub mod stream;
 pub use body::Body;
 pub use envelope::{Answer, Created, CreatedOnce, NoContent, Tried};
 pub use error::{Failure, Outcome};
-pub use list_query::{ListQuery, field_names};
+pub use list_query::{Fields, ListQuery, field_names};
 pub use page::{Address, List};
 pub use parameters::{IdempotencyKey, IfMatch, Query};
 pub use request::{ClientAddress, RequestId, RequestTrace};

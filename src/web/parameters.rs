@@ -198,7 +198,7 @@ impl<'a, T: ParseFromParameter> ApiExtractor<'a> for Query<T> {
 pub struct AnyQuery(pub Vec<(String, String)>);
 
 impl AnyQuery {
-    /// Whether an operation takes any names: the parameter of this shape is the whole query string.
+    /// Tells whether an operation takes any names: the parameter of this shape is the whole query string.
     pub fn is(schema: &MetaSchemaRef) -> bool {
         matches!(schema, MetaSchemaRef::Inline(schema) if schema.ty == "object")
     }

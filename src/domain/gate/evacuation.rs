@@ -15,9 +15,11 @@ use crate::{
     types::{
         DelegateId, DeviceId, InteractionId, Timestamp, Zone,
         error::{Error, Result},
+        time::SentTime,
     },
 };
 use rusqlite::Connection;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, hash_map::Entry};
@@ -25,19 +27,33 @@ use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 /// Ticks in one request.
 pub const TICKS_MAX: usize = 200;
 
-/// The body of a request with ticks.
-#[derive(Debug, Deserialize)]
+/// People who were seen outside.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(
+    rename = "GateEvacuationInput",
+    example = json!({"place": 5, "ticks": [{"delegate": 17, "recordedAt": 1_795_248_120}]}),
+)]
 pub struct EvacuationInput {
+    /// The id of the place.
+    #[schemars(range(min = 1))]
     pub place: i64,
+    /// Ticks.
+    #[schemars(length(min = 1, max = TICKS_MAX))]
     ticks: Vec<TickInput>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 struct TickInput {
+    /// The attendee.
+    #[schemars(range(min = 1))]
     delegate: Option<i64>,
+    /// `false` takes the tick back; `true` without it.
     safe: Option<bool>,
+    /// The time of the tick; the server's time without it.
+    #[schemars(with = "Option<SentTime>")]
     recorded_at: Option<Value>,
 }
 
@@ -71,10 +87,10 @@ pub struct Page {
     pub meta: Value,
 }
 
-/// What of the list is asked for.
+/// The part of the list that is asked for.
 #[derive(Debug, Clone, Copy)]
 pub enum Part {
-    /// Those who came before a check-in, the last ones first, at most so many.
+    /// People who came before a check-in, the last ones first, at most so many.
     People(Option<InteractionId>, usize),
     /// The ticks, without names.
     Safe,
@@ -144,10 +160,10 @@ pub fn page(
     })
 }
 
-/// How somebody who was ticked stands to a place.
+/// The relation of somebody who was ticked to a place.
 enum Standing {
     Inside,
-    /// They left it, or a place below it, after the evacuation began.
+    /// Left it, or a place below it, after the evacuation began.
     Left,
     Elsewhere,
 }
