@@ -1,9 +1,6 @@
 //! Turns a domain error into its HTTP status and envelope (contract §3).
 
-use super::{
-    RequestId,
-    schema::{Described, from_json},
-};
+use super::RequestId;
 use crate::types::error::{Error, Kind, Refusal};
 use poem::{
     Response,
@@ -13,8 +10,9 @@ use poem::{
 use poem_openapi::{
     ApiResponse,
     error::{ParseParamError, ParsePathError},
-    registry::{MetaResponses, MetaSchema, Registry},
+    registry::{MetaResponses, Registry},
 };
+use schemars::JsonSchema;
 use serde_json::json;
 use std::fmt;
 
@@ -22,26 +20,16 @@ use std::fmt;
 #[derive(Debug)]
 pub struct Failure(pub Error);
 
-/// `meta.error` of an answer.
-pub struct ErrorDetail;
-
-impl Described for ErrorDetail {
-    const NAME: &'static str = "ErrorDetail";
-
-    fn schema() -> MetaSchema {
-        let number =
-            |about: &str| json!({"type": "integer", "format": "int64", "description": about});
-        from_json(&json!({
-            "type": "object",
-            "description": "Why something was refused.",
-            "required": ["code", "message", "internalCode"],
-            "properties": {
-                "code": number("The HTTP status."),
-                "message": {"type": "string", "description": "Names what is at fault and what would be right."},
-                "internalCode": number("What happened, see the operation's responses."),
-            },
-        }))
-    }
+/// The reason why something was refused.
+#[derive(JsonSchema)]
+pub struct ErrorDetail {
+    /// The HTTP status.
+    pub code: i64,
+    /// Names what is at fault and what would be right.
+    pub message: String,
+    /// The kind of failure, see the operation's responses.
+    #[schemars(rename = "internalCode")]
+    pub internal_code: i64,
 }
 
 /// The result of a handler.
@@ -208,7 +196,7 @@ pub fn body(error: &Error, request_id: &RequestId) -> String {
     json!({"data": {}, "meta": meta(error, request_id.as_str())}).to_string()
 }
 
-/// Tells why a parameter cannot be read, without the names of our types.
+/// The reason why a parameter cannot be read, without the names of our types.
 fn in_plain_words(reason: &str) -> &str {
     if reason.contains("number too") {
         "is out of range"

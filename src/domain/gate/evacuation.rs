@@ -15,9 +15,11 @@ use crate::{
     types::{
         DelegateId, DeviceId, InteractionId, Timestamp, Zone,
         error::{Error, Result},
+        time::SentTime,
     },
 };
 use rusqlite::Connection;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, hash_map::Entry};
@@ -25,19 +27,33 @@ use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 /// Ticks in one request.
 pub const TICKS_MAX: usize = 200;
 
-/// The body of a request with ticks.
-#[derive(Debug, Deserialize)]
+/// People who were seen outside.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(
+    rename = "GateEvacuationInput",
+    example = json!({"place": 5, "ticks": [{"delegate": 17, "recordedAt": 1_795_248_120}]}),
+)]
 pub struct EvacuationInput {
+    /// The id of the place.
+    #[schemars(range(min = 1))]
     pub place: i64,
+    /// Ticks.
+    #[schemars(length(min = 1, max = TICKS_MAX))]
     ticks: Vec<TickInput>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 struct TickInput {
+    /// The attendee.
+    #[schemars(range(min = 1))]
     delegate: Option<i64>,
+    /// `false` takes the tick back; `true` without it.
     safe: Option<bool>,
+    /// The time of the tick; the server's time without it.
+    #[schemars(with = "Option<SentTime>")]
     recorded_at: Option<Value>,
 }
 
@@ -128,39 +144,10 @@ pub fn page(
     })
 }
 
-/// People who were ticked in an evacuation, and are inside a place or were as it began.
-#[derive(Default)]
-struct Ticked {
-    /// The time and the author of each tick.
-    safe: BTreeMap<DelegateId, Value>,
-    left: Vec<DelegateId>,
-}
-
-impl Ticked {
-    fn read(
-        connection: &Connection,
-        device_cache: &DeviceCache,
-        place: DeviceId,
-        running: &Evacuation,
-    ) -> Result<Self> {
-        let (begun, mut ticked) = (running.started_at, Self::default());
-        for (delegate, (at, by)) in evacuation::safe(connection, running.id)? {
-            match standing(connection, device_cache, place, delegate, begun)? {
-                Standing::Elsewhere => continue,
-                Standing::Left => ticked.left.push(delegate),
-                Standing::Inside => {}
-            }
-            let tick = json!({"at": at.0, "by": by});
-            ticked.safe.insert(delegate, tick);
-        }
-        Ok(ticked)
-    }
-}
-
-/// How somebody who was ticked stands to a place.
+/// The relation of somebody who was ticked to a place.
 enum Standing {
     Inside,
-    /// The person left the place, or one below it, after the evacuation began.
+    /// Left it, or a place below it, after the evacuation began.
     Left,
     Elsewhere,
 }

@@ -19,7 +19,7 @@ mod find;
 pub mod fleet;
 mod list;
 mod place;
-mod schemas;
+pub mod schemas;
 #[cfg(test)]
 mod shared;
 pub mod walk_in;

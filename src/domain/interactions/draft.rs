@@ -7,52 +7,84 @@ use crate::types::{
     error::{Error, Kind, Result},
     json::in_plain_words,
     text::{self, INTERACTION_TYPE_MAX_BYTES},
+    time::SentTime,
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// The longest nonce, in characters (contract §6).
 pub const NONCE_MAX_CHARS: usize = 128;
 
-/// The body of an interaction.
-#[derive(Debug, Default, Deserialize)]
+/// An interaction to record: at least a delegate or a device, a second only after a first.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(example = json!({
+    "firstDelegate": "barcode:TICKET-0007", "firstDevice": "code:gate-b", "recordedAt": 1_795_251_720,
+    "nonce": "b1946ac9-1",
+}))]
 pub struct InteractionInput {
+    /// In place of `firstDelegate`.
     delegate: Option<Participant>,
+    /// A delegate's id or selector.
     first_delegate: Option<Participant>,
     second_delegate: Option<Participant>,
     third_delegate: Option<Participant>,
+    /// In place of `firstDevice`.
     device: Option<Participant>,
+    /// A device's id or selector.
     first_device: Option<Participant>,
     second_device: Option<Participant>,
     third_device: Option<Participant>,
+    /// The time at which it happened; the server's time without it.
+    #[schemars(with = "Option<SentTime>")]
     recorded_at: Option<Value>,
+    /// With `form` and `answers` it is a form and reshaped.
     #[serde(deserialize_with = "crate::types::json::anything_whole")]
+    #[schemars(with = "Option<Map<String, Value>>")]
     data: Option<Value>,
+    /// Unique per client: a resend with it creates nothing twice.
+    #[schemars(length(min = 1, max = NONCE_MAX_CHARS))]
     nonce: Option<String>,
+    /// The gate let the person in already: stored whatever the rules say, and though nobody has the code.
     admitted: Option<bool>,
-    /// In a batch the item says its type; elsewhere the path does.
+    /// In a batch; elsewhere the path says it.
+    #[schemars(regex(pattern = TYPE_PATTERN))]
     pub interaction_type: Option<String>,
+    /// Read-only; ignored when sent.
     #[serde(rename = "id")]
+    #[schemars(with = "Value")]
     _id: serde::de::IgnoredAny,
+    /// Read-only; ignored when sent.
     #[serde(rename = "_type")]
+    #[schemars(with = "Value")]
     _type: serde::de::IgnoredAny,
+    /// Read-only; ignored when sent.
     #[serde(rename = "createdAt")]
+    #[schemars(with = "Value")]
     _created_at: serde::de::IgnoredAny,
+    /// Read-only; ignored when sent.
     #[serde(rename = "updatedAt")]
+    #[schemars(with = "Value")]
     _updated_at: serde::de::IgnoredAny,
 }
 
+/// The form of an interaction type.
+const TYPE_PATTERN: &str = "^[a-z0-9][a-z0-9-]{0,63}$";
+
 /// A participant as sent: an id, or a selector such as `barcode:ABC`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(inline)]
 #[serde(
     untagged,
     expecting = "must be an id or a selector such as \"barcode:ABC\""
 )]
 pub enum Participant {
-    Id(i64),
-    Selector(String),
+    /// an id
+    Id(#[schemars(range(min = 1))] i64),
+    /// a selector such as `barcode:ABC`
+    Selector(#[schemars(regex(pattern = "^[A-Za-z]+:"))] String),
 }
 
 impl Participant {
@@ -80,11 +112,11 @@ pub struct Draft {
     pub delegates: Participants<DelegateSelector>,
     /// First, second and third device.
     pub devices: Participants<DeviceSelector>,
-    /// The time of the interaction, where the client says so.
+    /// The time at which it happened, where the client says so.
     pub recorded_at: Option<Timestamp>,
     /// `data`, reshaped, as text; shared values stand in it as they were sent.
     pub data: Option<String>,
-    /// The places in `data` where shared values belong.
+    /// The places of shared values in `data`.
     pub shared: super::shared::Places,
     /// The shared values of its batch.
     pub values: Arc<SharedValues>,
@@ -225,8 +257,7 @@ impl Draft {
             .transpose()
     }
 
-    /// The fingerprint by which two requests under one nonce are compared. A resend may say `admitted` where the first
-    /// did not.
+    /// The form in which two requests under one nonce are compared. A resend may say `admitted` where the first did not.
     fn fingerprint(&self, data: Option<&Value>, admitted: bool) -> [u8; 16] {
         let shown = |participant: Option<String>| participant.map_or(Value::Null, Value::String);
         let body = json!([
@@ -244,7 +275,7 @@ impl Draft {
         self.values.fingerprint(&body)
     }
 
-    /// The time of the interaction, as stored.
+    /// The time at which it happened, as stored.
     pub fn recorded_at(&self, now: Timestamp) -> Timestamp {
         self.recorded_at.unwrap_or(now)
     }
@@ -340,16 +371,24 @@ fn in_order<T: fmt::Debug>(
     Ok(read)
 }
 
-/// The body of a batch: items in the order of their keys, each parsed on its own, so that one that
-/// is malformed fails alone.
-#[derive(Debug, Default, Deserialize)]
+/// Interactions to record in order.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(example = json!({
+    "interactions": {
+        "a": {"interactionType": "check-in", "firstDelegate": "barcode:TICKET-0007", "firstDevice": "code:gate-b", "nonce": "1"},
+        "b": {"interactionType": "lead", "firstDelegate": "barcode:TICKET-0008", "firstDevice": "code:stand-4", "data": {"photo": {"$shared": "p"}}},
+    },
+    "sharedValues": {"p": "iVBORw0KGgo="},
+}))]
 pub struct BatchInput {
-    /// The items, as JSON text.
+    /// Interactions by a key of the client's choice, recorded in this order. One that does not fit fails alone.
+    #[schemars(with = "BTreeMap<String, InteractionInput>", extend("maxProperties" = 10_000))]
     pub interactions: Items,
-    /// The values they share, as JSON text: parsed all at once they would take many times as much
-    /// memory.
+    /// Values by name; `{"$shared": "name"}` anywhere in an item's `data` stands for one.
+    // As JSON text: parsed all at once they would take many times as much memory.
     #[serde(default)]
+    #[schemars(with = "Map<String, Value>")]
     pub shared_values: Items,
 }
 

@@ -17,87 +17,90 @@ use crate::{
         text::shortened,
     },
     web::{
-        Answer, Created, IdempotencyKey, Outcome, RequestId,
-        body::Anything,
-        envelope::envelope,
+        Answer, Created, IdempotencyKey, Outcome, RequestId, body::Anything, envelope::envelope,
         parameters::AnyQuery,
-        schema::{Described, Properties, array, free_object, inline, integer, plain},
     },
 };
-use poem_openapi::{OpenApi, registry::MetaSchema};
-use serde_json::json;
+use poem_openapi::OpenApi;
+use schemars::JsonSchema;
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The largest body, in bytes.
 const BODY_MAX_BYTES: usize = 8 << 20;
 
-pub struct TransactionInput;
-
-impl Described for TransactionInput {
-    const NAME: &'static str = "TransactionInput";
-
-    fn schema() -> MetaSchema {
-        let payment = free_object(
-            "`paymentMethod` (`cash`, `card`), `amount`, `change` (cash only), `transactionId`; amounts in cents.",
-        );
-        let item = free_object(
-            "`code` (purchase code and a counter from 0000), `product`, `quantity`, `description`, `unitAmount`, `totalAmount`, `discountAmount`, and `delegates`: the tickets, each with `product`, `description`, `barcode`.",
-        );
-        let code = "The Purchase Code; what came under one code before is not made again.";
-        plain("object", "A purchase at a till. It is always accepted and kept; the answer lists what is inconsistent.")
-            .optional(
-                "context",
-                integer("The device that every ticket is joined to, mostly an event."),
-            )
-            .optional_text("code", code)
-            .optional("totalAmount", integer("In cents."))
-            .optional_text("notes", "")
-            .optional("createdAt", integer("When it was bought, Unix seconds."))
-            .optional_text("recordedBy", "Who sold it.")
-            .optional("transactions", array(inline(payment), ""))
-            .optional("items", array(inline(item), ""))
-            .with_example(json!({
-                "context": 1, "code": "TLH26", "totalAmount": 2500, "createdAt": 1_790_000_000, "recordedBy": "Ada",
-                "transactions": [{"paymentMethod": "cash", "amount": 2500, "change": 0}],
-                "items": [{
-                    "code": "TLH260000", "product": 2, "quantity": 1, "description": "Day ticket", "unitAmount": 2500,
-                    "totalAmount": 2500, "discountAmount": null,
-                    "delegates": [{"product": 2, "description": "Day ticket", "barcode": "TLH26-001-8Q2Z"}]
-                }]
-            }))
-    }
+/// A purchase at a till. It is always accepted and kept; the answer lists what is inconsistent.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", example = json!({
+    "context": 1, "code": "TLH26", "totalAmount": 2500, "createdAt": 1_790_000_000, "recordedBy": "Ada",
+    "transactions": [{"paymentMethod": "cash", "amount": 2500, "change": 0}],
+    "items": [{
+        "code": "TLH260000", "product": 2, "quantity": 1, "description": "Day ticket", "unitAmount": 2500,
+        "totalAmount": 2500, "discountAmount": null,
+        "delegates": [{"product": 2, "description": "Day ticket", "barcode": "TLH26-001-8Q2Z"}]
+    }]
+}))]
+pub struct TransactionInput {
+    /// The device that every ticket is joined to, mostly an event.
+    pub context: Option<i64>,
+    /// The Purchase Code; what came under one code before is not made again.
+    pub code: Option<String>,
+    /// In cents.
+    pub total_amount: Option<i64>,
+    pub notes: Option<String>,
+    /// The time of the purchase, Unix seconds.
+    pub created_at: Option<i64>,
+    /// The person who sold it.
+    pub recorded_by: Option<String>,
+    pub transactions: Option<Vec<Payment>>,
+    pub items: Option<Vec<Item>>,
 }
 
-pub struct Transaction;
+/// `paymentMethod` (`cash`, `card`), `amount`, `change` (cash only), `transactionId`; amounts in cents.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub struct Payment(pub Map<String, Value>);
 
-impl Described for Transaction {
-    const NAME: &'static str = "Transaction";
+/// `code` (purchase code and a counter from 0000), `product`, `quantity`, `description`, `unitAmount`, `totalAmount`,
+/// `discountAmount`, and `delegates`: the tickets, each with `product`, `description`, `barcode`.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub struct Item(pub Map<String, Value>);
 
-    fn schema() -> MetaSchema {
-        let inconsistency = plain("object", "")
-            .required_text("path", "Where in the body; empty for the whole.")
-            .required_text("message", "What, and what would be right.");
-        let delegate = plain("object", "")
-            .required("id", integer(""))
-            .required_text("barcode", "");
-        plain("object", "A purchase as it was recorded.")
-            .required("id", integer(""))
-            .required_text("_type", "Always `transaction`.")
-            .required_text("code", "Its code; the body's SHA-256 where it has none.")
-            .required(
-                "inconsistencies",
-                array(inline(inconsistency), "What is inconsistent in this body."),
-            )
-            .required(
-                "delegates",
-                array(inline(delegate), "The delegates that were made for it."),
-            )
-            .with_example(json!({
-                "id": 12, "_type": "transaction", "code": "TLH26",
-                "inconsistencies": [{"path": "items[0].quantity", "message": "must be greater than zero"}],
-                "delegates": [{"id": 4711, "barcode": "TLH26-001-8Q2Z"}]
-            }))
-    }
+/// A purchase as it was recorded.
+#[derive(JsonSchema)]
+#[schemars(example = json!({
+    "id": 12, "_type": "transaction", "code": "TLH26",
+    "inconsistencies": [{"path": "items[0].quantity", "message": "must be greater than zero"}],
+    "delegates": [{"id": 4711, "barcode": "TLH26-001-8Q2Z"}]
+}))]
+pub struct Transaction {
+    pub id: i64,
+    /// Always `transaction`.
+    #[schemars(rename = "_type")]
+    pub kind: String,
+    /// Its code; the body's SHA-256 where it has none.
+    pub code: String,
+    /// The inconsistencies of this body.
+    pub inconsistencies: Vec<Inconsistency>,
+    /// The delegates that were made for it.
+    pub delegates: Vec<TicketHolder>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub struct Inconsistency {
+    /// The path in the body; empty for the whole.
+    pub path: String,
+    /// The fault, and what would be right.
+    pub message: String,
+}
+
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub struct TicketHolder {
+    pub id: i64,
+    pub barcode: String,
 }
 
 pub struct TransactionsApi {
