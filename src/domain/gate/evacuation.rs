@@ -144,10 +144,39 @@ pub fn page(
     })
 }
 
-/// The relation of somebody who was ticked to a place.
+/// People who were ticked in an evacuation, and are inside a place or were as it began.
+#[derive(Default)]
+struct Ticked {
+    /// The time and the author of each tick.
+    safe: BTreeMap<DelegateId, Value>,
+    left: Vec<DelegateId>,
+}
+
+impl Ticked {
+    fn read(
+        connection: &Connection,
+        device_cache: &DeviceCache,
+        place: DeviceId,
+        running: &Evacuation,
+    ) -> Result<Self> {
+        let (begun, mut ticked) = (running.started_at, Self::default());
+        for (delegate, (at, by)) in evacuation::safe(connection, running.id)? {
+            match standing(connection, device_cache, place, delegate, begun)? {
+                Standing::Elsewhere => continue,
+                Standing::Left => ticked.left.push(delegate),
+                Standing::Inside => {}
+            }
+            let tick = json!({"at": at.0, "by": by});
+            ticked.safe.insert(delegate, tick);
+        }
+        Ok(ticked)
+    }
+}
+
+/// How somebody who was ticked stands to a place.
 enum Standing {
     Inside,
-    /// Left it, or a place below it, after the evacuation began.
+    /// The person left the place, or one below it, after the evacuation began.
     Left,
     Elsewhere,
 }

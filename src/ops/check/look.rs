@@ -4,7 +4,7 @@
 use super::{Finding, Report, Step, index};
 use crate::{
     core::settings,
-    db::{Found, integrity, migrate, open, salvage, second_path, tables::TABLES, usage},
+    db::{Found, integrity, migrate, open, salvage, tables::TABLES, usage},
     domain::interactions::{presence::ANYWHERE, recount, types},
     ops::backup::ledger,
     types::{
