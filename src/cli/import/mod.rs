@@ -322,8 +322,7 @@ fn finish(
             Some(batch) => Error::new(
                 cause.kind,
                 format!(
-                    "{}; complete it with `gatepost import --resume {batch}`, or take it back with `gatepost import --undo {batch}`",
-                    cause
+                    "{cause}; complete it with `gatepost import --resume {batch}`, or take it back with `gatepost import --undo {batch}`"
                 ),
             ),
             None => cause,

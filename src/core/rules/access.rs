@@ -387,11 +387,7 @@ mod tests {
             (json!("open"), "data.Access"),
         ] {
             let error = AccessRules::parse("data.Access", &access).unwrap_err();
-            assert!(
-                error.to_string().starts_with(message),
-                "{access}: {}",
-                error
-            );
+            assert!(error.to_string().starts_with(message), "{access}: {error}");
         }
     }
 

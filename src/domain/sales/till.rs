@@ -60,8 +60,7 @@ pub fn sell(
     }
     let product = devices::find(tx, &price.product).map_err(|cause| match cause.kind {
         Kind::DeviceNotFound => Error::invalid(format!(
-            "the product of this type is gone (setting walkIn): {}",
-            cause
+            "the product of this type is gone (setting walkIn): {cause}"
         )),
         _ => cause,
     })?;

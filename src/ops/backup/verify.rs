@@ -49,8 +49,7 @@ fn verify_once(
     connection.progress_handler(STEPS, Some(give_up))?;
     check(&connection, version).map_err(|cause| {
         Error::invalid(format!(
-            "the copy is not sound, and was not kept: {}; see `gatepost check`",
-            cause
+            "the copy is not sound, and was not kept: {cause}; see `gatepost check`"
         ))
     })?;
     drop(connection);

@@ -140,7 +140,7 @@ fn a_fault_is_told_with_its_path() {
     for (text, fault) in FAULTS {
         let cause = search(text).unwrap_err();
         assert_eq!(cause.kind.code(), 1102, "{text}");
-        assert!(cause.to_string().starts_with(fault), "{text}: {}", cause);
+        assert!(cause.to_string().starts_with(fault), "{text}: {cause}");
     }
 }
 
