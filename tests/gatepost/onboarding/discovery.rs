@@ -329,7 +329,7 @@ fn a_code_of_something_else_is_not_taken_over() {
         .store
         .write_blocking(move |tx| clear::add(tx, &ctx, id, false));
     has(
-        &refused.expect_err("it is refused").to_string(),
+        refused.expect_err("it is refused").to_string(),
         "Great hall",
     );
     assert_eq!(server.count("clients WHERE name LIKE 'App %'"), 0);
