@@ -277,7 +277,9 @@ impl TabState {
     }
 
     fn complain(&mut self, level: &Value, about: &Value) {
-        if ["error", "warning", "assert"].contains(&level.as_str().unwrap_or_default()) {
+        let is_fault = ["error", "warning", "assert"].contains(&level.as_str().unwrap_or_default());
+        // A page that is left ends its requests, and htmx says so.
+        if is_fault && about[0]["value"] != "htmx:sendAbort" {
             self.complaints.push(format!("{level}: {about}"));
         }
     }
