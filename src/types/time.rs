@@ -131,7 +131,7 @@ impl fmt::Display for LocalMinute {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Day {
     pub begins: Timestamp,
-    /// Returns when the next day begins.
+    /// The beginning of the next day.
     pub ends: Timestamp,
 }
 
