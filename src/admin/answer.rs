@@ -9,7 +9,7 @@ use crate::{
     types::{secret, text},
     web::{RequestId, error::status_code},
 };
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use fast_qr::{
     ECL, QRBuilder,
     convert::{Builder, Shape, svg::SvgBuilder},
@@ -20,12 +20,11 @@ use poem::{
     http::{HeaderName, HeaderValue, StatusCode, header},
 };
 use std::{
-    collections::{HashMap, VecDeque},
-    convert::Infallible,
+    collections::HashMap,
     fmt::Write,
     fs::File,
     future::Future,
-    io::Read,
+    io::{self, Read},
     sync::Arc,
 };
 use tempfile::TempDir;
@@ -166,10 +165,10 @@ pub fn file(file: File, folder: Option<TempDir>) -> Body {
             let mut chunk = vec![0; CHUNK_BYTES];
             let read = file.read(&mut chunk)?;
             chunk.truncate(read);
-            Ok::<_, std::io::Error>((chunk, file))
+            Ok::<_, io::Error>((chunk, file))
         });
-        let (chunk, file) = read.await.map_err(std::io::Error::other)??;
-        Ok::<_, std::io::Error>((!chunk.is_empty()).then(|| (Bytes::from(chunk), (file, folder))))
+        let (chunk, file) = read.await.map_err(io::Error::other)??;
+        Ok::<_, io::Error>((!chunk.is_empty()).then(|| (Bytes::from(chunk), (file, folder))))
     });
     Body::from_bytes_stream(chunks)
 }
@@ -196,23 +195,22 @@ pub fn download(name: &str, content_type: &str, body: impl Into<Body>) -> Respon
         .body(body.into())
 }
 
-/// A stream of server-sent events: each item is an event's name and its data.
+/// A server-sent event with a name and its data.
+pub fn event(name: &str, data: &str) -> Bytes {
+    let mut event = format!("event: {name}\n");
+    for line in data.lines() {
+        let _ = writeln!(event, "data: {line}");
+    }
+    event.push('\n');
+    event.into()
+}
+
+/// A stream of events.
 #[must_use]
-pub fn events(stream: impl Stream<Item = (&'static str, String)> + Send + 'static) -> Response {
-    let bytes = stream.map(|(name, data)| {
-        let mut event = format!("event: {name}\n");
-        for line in data.lines() {
-            let _ = writeln!(event, "data: {line}");
-        }
-        event.push('\n');
-        Ok::<_, Infallible>(Bytes::from(event))
-    });
+pub fn events(events: impl Stream<Item = Bytes> + Send + 'static) -> Response {
     Response::builder()
         .content_type("text/event-stream")
-        .body(Body::from_bytes_stream(bytes.map(|item| {
-            item.map_err(|never| match never {})
-                .map_err(|cause: std::io::Error| cause)
-        })))
+        .body(Body::from_bytes_stream(events.map(Ok::<_, io::Error>)))
 }
 
 /// A digest of a part of a page, so that only changed parts are sent.
@@ -220,47 +218,57 @@ pub fn mark(part: &str) -> String {
     secret::hex(&secret::digest(part.as_bytes())[..8])
 }
 
+/// A part of a page as an event, made once for all who look at it.
+pub struct Rendered {
+    mark: String,
+    event: Bytes,
+}
+
+/// Parts with their names, ready to be sent.
+pub fn rendered<const N: usize>(names: [&str; N], parts: &[String; N]) -> Arc<[Rendered; N]> {
+    Arc::new(std::array::from_fn(|at| Rendered {
+        mark: mark(&parts[at]),
+        event: event(names[at], &parts[at]),
+    }))
+}
+
 /// Parts of a page, each sent as an event whenever it changed. `render` makes them, every so many
 /// beats; the page shows those with these marks.
 pub fn parts<const N: usize, R>(
     request: RequestContext,
-    names: [&'static str; N],
     shown: [String; N],
     every: u64,
     render: fn(Arc<RequestContext>, u64) -> R,
 ) -> Result<Response>
 where
-    R: Future<Output = Result<[String; N]>> + Send + 'static,
+    R: Future<Output = Result<Arc<[Rendered; N]>>> + Send + 'static,
 {
     let beats = request.beats()?;
-    let state = (Arc::new(request), beats, shown, VecDeque::new());
-    let events = stream::unfold(
-        state,
-        move |(request, mut beats, mut marks, mut next)| async move {
-            loop {
-                if let Some(event) = next.pop_front() {
-                    return Some((event, (request, beats, marks, next)));
-                }
-                let beat = beats.next().await?;
-                if beat % every != 0 {
-                    continue;
-                }
-                match render(Arc::clone(&request), beat).await {
-                    Ok(made) => {
-                        for ((name, part), known) in names.into_iter().zip(made).zip(&mut marks) {
-                            let mark = mark(&part);
-                            if *known != mark {
-                                *known = mark;
-                                next.push_back((name, part));
-                            }
+    let state = (Arc::new(request), beats, shown);
+    let changed = stream::unfold(state, move |(request, mut beats, mut marks)| async move {
+        loop {
+            let beat = beats.next().await?;
+            if beat % every != 0 {
+                continue;
+            }
+            let mut changed = BytesMut::new();
+            match render(Arc::clone(&request), beat).await {
+                Ok(made) => {
+                    for (part, known) in made.iter().zip(&mut marks) {
+                        if *known != part.mark {
+                            known.clone_from(&part.mark);
+                            changed.extend_from_slice(&part.event);
                         }
                     }
-                    Err(cause) => tracing::warn!("{}: {cause}", request.uri_path()),
                 }
+                Err(cause) => tracing::warn!("{}: {cause}", request.uri_path()),
             }
-        },
-    );
-    Ok(self::events(events))
+            if !changed.is_empty() {
+                return Some((changed.freeze(), (request, beats, marks)));
+            }
+        }
+    });
+    Ok(events(changed))
 }
 
 #[derive(Template)]

@@ -278,6 +278,9 @@ async fn stream(request: RequestContext) -> Result<Response> {
         .split('.')
         .map(ToOwned::to_owned);
     let shown = [(); 3].map(|()| marks.next().unwrap_or_default());
-    let render = |request: Arc<RequestContext>, _| async move { parts(&request).await };
-    answer::parts(request, ["window", "place", "board"], shown, 1, render)
+    let render = |request: Arc<RequestContext>, _| async move {
+        let parts = parts(&request).await?;
+        Ok(answer::rendered(["window", "place", "board"], &parts))
+    };
+    answer::parts(request, shown, 1, render)
 }

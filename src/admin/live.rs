@@ -218,33 +218,39 @@ impl Minutes {
     }
 }
 
-/// Renders what a stream shows, for all who look at the same at once.
-pub struct Shared<T>(Mutex<(u64, Option<Arc<T>>)>);
+/// What a stream shows, made for all who look at the same at once.
+pub struct Shared<T>(tokio::sync::Mutex<Option<(u64, Arc<T>)>>);
 
 impl<T> Default for Shared<T> {
     fn default() -> Self {
-        Self(Mutex::new((0, None)))
+        Self(tokio::sync::Mutex::new(None))
     }
 }
 
 impl<T> Shared<T> {
-    /// Returns what was made for this beat already.
-    pub fn get(&self, beat: u64) -> Option<Arc<T>> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.1.clone().filter(|_| kept.0 == beat)
-    }
-
-    /// Keeps what was made for a beat.
-    pub fn keep(&self, beat: u64, made: T) -> Arc<T> {
-        let made = Arc::new(made);
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (beat, Some(Arc::clone(&made)));
-        made
+    /// Returns what was made for this beat; the first who asks makes it, the others wait for that.
+    pub async fn get(
+        &self,
+        beat: u64,
+        make: impl Future<Output = Result<Arc<T>>>,
+    ) -> Result<Arc<T>> {
+        let mut kept = self.0.lock().await;
+        if let Some((of, made)) = &*kept
+            && *of == beat
+        {
+            return Ok(Arc::clone(made));
+        }
+        let made = make.await?;
+        *kept = Some((beat, Arc::clone(&made)));
+        Ok(made)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::error::Error;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn check_ins_are_counted_by_minute_whatever_the_clock_does() {
@@ -258,5 +264,25 @@ mod tests {
         assert_eq!(minutes.counts, [(7, 5), (9, 5)]);
         minutes.add(13, 1);
         assert_eq!(minutes.counts, [(7, 5), (9, 5), (13, 1)]);
+    }
+
+    #[tokio::test]
+    async fn what_many_look_at_is_made_once_a_beat() {
+        let (shared, made) = (Shared::default(), AtomicUsize::new(0));
+        let make = || async {
+            let number = made.fetch_add(1, Ordering::Relaxed);
+            tokio::task::yield_now().await;
+            Ok(Arc::new(number))
+        };
+        for (beat, expected) in [(2, 0), (4, 1)] {
+            let viewers = (0..20).map(|_| shared.get(beat, make()));
+            for seen in futures_util::future::join_all(viewers).await {
+                assert_eq!(*seen.unwrap(), expected);
+            }
+        }
+        // A failure is nobody else's.
+        let failed = shared.get(6, async { Err(Error::invalid("no")) });
+        assert!(failed.await.is_err());
+        assert_eq!(*shared.get(6, make()).await.unwrap(), 2);
     }
 }

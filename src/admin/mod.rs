@@ -111,7 +111,7 @@ pub struct Console {
     /// The dashboard's parts, for each role.
     dashboard: dashboard::Made,
     /// The wall display.
-    wall: live::Shared<String>,
+    wall: live::Shared<[answer::Rendered; 1]>,
     /// Secrets of links to the wall display that were just made.
     wall_made: kept::Kept<String>,
     /// The name of the session's cookie.

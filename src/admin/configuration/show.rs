@@ -154,15 +154,15 @@ fn overrides(connection: &Connection, document: &Document) -> Result<Vec<Overrid
 
 /// The apps that confirmed the version, whenever that changes.
 pub async fn stream(request: RequestContext) -> Result<Response> {
-    answer::parts(request, ["holders"], Default::default(), BEATS, holders)
+    answer::parts(request, Default::default(), BEATS, holders)
 }
 
-async fn holders(request: Arc<RequestContext>, _: u64) -> Result<[String; 1]> {
+async fn holders(request: Arc<RequestContext>, _: u64) -> Result<Arc<[answer::Rendered; 1]>> {
     let part = HoldersPart {
         holders: request.read(Holders::read).await?,
         layout: request.layout("", Some(Area::Configuration)),
     };
-    Ok([answer::part(&part)?])
+    Ok(answer::rendered(["holders"], &[answer::part(&part)?]))
 }
 
 pub fn publish(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {

@@ -31,6 +31,7 @@ use crate::{
     identity::{App, ConsoleRole},
     ops::backup::ledger,
 };
+use answer::Rendered;
 use attention::{Item, Urgency};
 use chart::Chart;
 use std::{path::Path, sync::Arc};
@@ -62,7 +63,7 @@ const PARTS: [&str; 8] = [
 ];
 
 /// The parts rendered for each role.
-pub type Made = [Shared<[String; PARTS.len()]>; ConsoleRole::ALL.len()];
+pub type Made = [Shared<[Rendered; PARTS.len()]>; ConsoleRole::ALL.len()];
 
 pub(super) fn routes() -> Vec<Route> {
     Routes::access(VIEWER)
@@ -322,16 +323,18 @@ fn acknowledge(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
 
 /// The parts of the dashboard whenever they change.
 async fn stream(request: RequestContext) -> Result<Response> {
-    answer::parts(request, PARTS, Default::default(), EVERY, parts)
+    answer::parts(request, Default::default(), EVERY, parts)
 }
 
 /// Made once a beat for everybody of a role, which decides which links are offered.
-async fn parts(request: Arc<RequestContext>, beat: u64) -> Result<[String; PARTS.len()]> {
+async fn parts(request: Arc<RequestContext>, beat: u64) -> Result<Arc<[Rendered; PARTS.len()]>> {
     let role = request.current_user()?.role as usize;
-    let shared = &request.console.dashboard[role];
-    if let Some(made) = shared.get(beat) {
-        return Ok(made.as_ref().clone());
-    }
+    request.console.dashboard[role]
+        .get(beat, render(&request))
+        .await
+}
+
+async fn render(request: &RequestContext) -> Result<Arc<[Rendered; PARTS.len()]>> {
     let counts = request.console.live.check_ins();
     let console = Arc::clone(&request.console);
     let layout = request.layout("", Some(Area::Dashboard));
@@ -348,5 +351,5 @@ async fn parts(request: Arc<RequestContext>, beat: u64) -> Result<[String; PARTS
             name,
         })?;
     }
-    Ok(shared.keep(beat, made).as_ref().clone())
+    Ok(answer::rendered(PARTS, &made))
 }

@@ -156,20 +156,20 @@ async fn show(request: RequestContext) -> Result<Response> {
 }
 
 async fn stream(request: RequestContext) -> Result<Response> {
-    answer::parts(request, ["wall"], Default::default(), EVERY, parts)
+    answer::parts(request, Default::default(), EVERY, parts)
 }
 
 /// Made once a beat for all screens.
-async fn parts(request: Arc<RequestContext>, beat: u64) -> Result<[String; 1]> {
-    let shared = &request.console.wall;
-    if let Some(made) = shared.get(beat) {
-        return Ok([made.as_ref().clone()]);
-    }
+async fn parts(request: Arc<RequestContext>, beat: u64) -> Result<Arc<[answer::Rendered; 1]>> {
+    request.console.wall.get(beat, render(&request)).await
+}
+
+async fn render(request: &RequestContext) -> Result<Arc<[answer::Rendered; 1]>> {
     let made = answer::part(&Part {
-        wall: read(&request).await?,
+        wall: read(request).await?,
         layout: request.layout("", None),
     })?;
-    Ok([shared.keep(beat, made).as_ref().clone()])
+    Ok(answer::rendered(["wall"], &[made]))
 }
 
 #[derive(Template)]

@@ -56,7 +56,7 @@ pub(super) async fn stream(request: RequestContext) -> Result<Response> {
                     Ok(entries) if entries.is_empty() => {}
                     Ok(entries) => {
                         let text = told.rendered(entries)?;
-                        return Some((("rows", text), (told, beats)));
+                        return Some((answer::event("rows", &text), (told, beats)));
                     }
                     Err(cause) => tracing::warn!("live activity: {cause}"),
                 }
