@@ -10,6 +10,9 @@ use std::{
     },
 };
 
+/// A device is online until it was not seen for longer than this (spec: States and transitions).
+pub const ONLINE_MS: i64 = 15 * 60 * 1000;
+
 /// The last request of each device since the start.
 #[derive(Default)]
 pub struct LastSeen(RwLock<HashMap<DeviceId, AtomicI64>>);
@@ -34,12 +37,28 @@ impl LastSeen {
         known.get(&device).map(|at| Timestamp(at.load(Relaxed)))
     }
 
+    /// The time at which a device was last heard of, and whether it is there, where the file says `stored`.
+    pub fn heard_of(
+        &self,
+        device: DeviceId,
+        stored: Option<Timestamp>,
+    ) -> (Option<Timestamp>, bool) {
+        let seen_at = self.last(device).or(stored);
+        (seen_at, is_online(seen_at, Timestamp::now()))
+    }
+
     /// Every device that made a request since the start.
     pub fn all(&self) -> Vec<(DeviceId, Timestamp)> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let last = |(device, at): (&DeviceId, &AtomicI64)| (*device, Timestamp(at.load(Relaxed)));
         known.iter().map(last).collect()
     }
+}
+
+/// Returns whether a device that was last seen then is online. A time that far ahead means that the clock was put back,
+/// and says nothing about the device.
+pub fn is_online(last_seen: Option<Timestamp>, now: Timestamp) -> bool {
+    last_seen.is_some_and(|at| (now.0 - at.0).abs() <= ONLINE_MS)
 }
 
 #[cfg(test)]
@@ -55,5 +74,13 @@ mod tests {
         }
         assert_eq!(last_seen.last(DeviceId(1)), Some(Timestamp(7)));
         assert_eq!(last_seen.all(), [(DeviceId(1), Timestamp(7))]);
+    }
+
+    #[test]
+    fn a_device_is_online_for_fifteen_minutes() {
+        let at = |minutes: i64| Some(Timestamp(minutes * 60_000));
+        let now = Timestamp(60 * 60_000);
+        assert!(is_online(at(60), now) && is_online(at(45), now) && is_online(at(61), now));
+        assert!(!is_online(at(44), now) && !is_online(at(100), now) && !is_online(None, now));
     }
 }

@@ -14,6 +14,7 @@ use crate::{
         gate::api::GateApi,
         interactions::api::InteractionsApi,
         messages::api::CommsApi,
+        myself::api::MyselfApi,
         otp::api::OtpApi,
         readers::api::ReadersApi,
         reports::api::ReportsApi,
@@ -38,7 +39,7 @@ pub fn operations(console: &Console) -> impl OpenApi + use<> {
     (
         OAuthApi { app: app() },
         OtpApi { app: app() },
-        DelegatesApi { app: app() },
+        (DelegatesApi { app: app() }, MyselfApi { app: app() }),
         DevicesApi { app: app() },
         AppsApi { app: app() },
         DiscoveryApi {

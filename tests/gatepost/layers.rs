@@ -13,6 +13,23 @@ const ROOMS: [&str; 10] = [
     "types", "db", "core", "web", "identity", "domain", "ops", "admin", "server", "cli",
 ];
 
+/// The features of `domain`, from the bottom up: those of one floor do not need each other, but for the first, where
+/// attendees, places, apps and what happens between them do.
+const FEATURES: [&[&str]; 4] = [
+    &["devices", "apps", "delegates", "interactions"],
+    &[
+        "content",
+        "discovery",
+        "events",
+        "messages",
+        "readers",
+        "reports",
+        "sales",
+    ],
+    &["erasure", "feed", "otp"],
+    &["gate", "myself", "webhooks"],
+];
+
 /// Files outside `web`, `identity`, `admin` and `server` that speak HTTP and are neither an `api.rs` nor the
 /// `schemas.rs` of its shapes.
 const SPEAKS_HTTP: [&str; 1] = [
@@ -66,6 +83,11 @@ fn module(path: &Path) -> Option<String> {
 
 /// The top-level modules that code names by `crate::…`, in a list or alone.
 fn imports(code: &str) -> BTreeSet<String> {
+    named_below("crate::", code)
+}
+
+/// The names that follow a path, in a list or alone.
+fn named_below(path: &str, code: &str) -> BTreeSet<String> {
     let name = |text: &str| -> String {
         text.trim_start()
             .chars()
@@ -73,7 +95,7 @@ fn imports(code: &str) -> BTreeSet<String> {
             .collect()
     };
     let mut found = BTreeSet::new();
-    for after in code.split("crate::").skip(1) {
+    for after in code.split(path).skip(1) {
         let Some(list) = after.strip_prefix('{') else {
             found.insert(name(after));
             continue;
@@ -116,6 +138,34 @@ fn imports_point_downward() {
         }
     }
     assert!(upward.is_empty(), "{}", upward.join("\n"));
+}
+
+#[test]
+fn features_need_each_other_downward_only() {
+    let floor = |feature: &str| {
+        let floor = FEATURES.iter().position(|floor| floor.contains(&feature));
+        // `history` tells of all of them in words.
+        floor.unwrap_or(FEATURES.len())
+    };
+    let (mut upward, mut seen) = (Vec::new(), BTreeSet::new());
+    for (path, code) in sources() {
+        let Ok(below) = path.strip_prefix("domain") else {
+            continue;
+        };
+        let Some(own) = module(below).filter(|own| own != "mod") else {
+            continue;
+        };
+        for needed in named_below("domain::", &code) {
+            let (above, needs) = (floor(&own), floor(&needed));
+            if needed != own && (needs > above || needs == above && above > 0) {
+                upward.push(format!("{} needs {needed}", path.display()));
+            }
+        }
+        seen.insert(own);
+    }
+    assert!(upward.is_empty(), "{}", upward.join("\n"));
+    let all = FEATURES.into_iter().flatten().chain(&["history"]);
+    assert_eq!(seen, all.map(ToString::to_string).collect());
 }
 
 #[test]

@@ -5,7 +5,8 @@ use crate::admin::prelude::*;
 use crate::{
     core::records::write,
     domain::{
-        delegates::{RESOURCE, copies_with, erase as erasure, restore as restore_delegate},
+        delegates::{RESOURCE, restore as restore_delegate},
+        erasure::{self, copies_with},
         interactions::history::count_of_delegate,
     },
 };

@@ -8,7 +8,7 @@ use crate::admin::prelude::*;
 use crate::{
     admin::layout::bytes,
     core::settings,
-    domain::delegates::erased,
+    domain::erasure::noted,
     ops::backup::{
         files::{self, Download},
         ledger::{self, Entry, Purpose},
@@ -123,7 +123,7 @@ impl Page {
         let (stored, erased) = request.look_up(|connection| {
             Ok((
                 settings::stored(connection)?,
-                erased::since_compacted(connection)?,
+                noted::since_compacted(connection)?,
             ))
         })?;
         Ok(Self {

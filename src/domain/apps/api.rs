@@ -11,6 +11,7 @@ use crate::{
     domain::devices::find_readable,
     identity::{
         App, Granted,
+        last_seen::is_online,
         roles::{DeviceToken, ReadDevice},
     },
     types::{DeviceId, DeviceSelector, Timestamp, error::Result},
@@ -272,7 +273,7 @@ impl AppsApi {
             let device = find_readable(connection, &selector, &caller)?;
             presence::last_seen(connection, &self.app.last_seen, device)
         })?;
-        let online = presence::is_online(last_seen, Timestamp::now());
+        let online = is_online(last_seen, Timestamp::now());
         let zone = &self.app.settings().zone;
         let last_seen = last_seen.map(|at| zone.plain(at));
         Ok(Answer::json(&Pong { online, last_seen }).with_status(if online { 200 } else { 404 }))

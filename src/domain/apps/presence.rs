@@ -9,9 +9,6 @@ use crate::{
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
 
-/// A device is online until it was not seen for longer than this (spec: States and transitions).
-pub const ONLINE_MS: i64 = 15 * 60 * 1000;
-
 /// The time at which a device was last seen. Memory has every request since the start, so that what the file says
 /// counts only where memory says nothing.
 pub fn last_seen(
@@ -26,12 +23,6 @@ pub fn last_seen(
         .prepare_cached("SELECT seen_at FROM device_states WHERE device_id = ?1")?
         .query_row([device], |row| row.get(0))
         .optional()?)
-}
-
-/// Returns whether a device that was last seen then is online. A time that far ahead means that the clock was put back,
-/// and says nothing about the device.
-pub fn is_online(last_seen: Option<Timestamp>, now: Timestamp) -> bool {
-    last_seen.is_some_and(|at| (now.0 - at.0).abs() <= ONLINE_MS)
 }
 
 /// The times that were written down before, so that a device that is silent costs no write.
@@ -61,17 +52,4 @@ fn write_rows(tx: &Tx<'_>, rows: &[(DeviceId, Timestamp)]) -> Result<()> {
         statement.execute(params![device, at])?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_device_is_online_for_fifteen_minutes() {
-        let at = |minutes: i64| Some(Timestamp(minutes * 60_000));
-        let now = Timestamp(60 * 60_000);
-        assert!(is_online(at(60), now) && is_online(at(45), now) && is_online(at(61), now));
-        assert!(!is_online(at(44), now) && !is_online(at(100), now) && !is_online(None, now));
-    }
 }

@@ -1,9 +1,9 @@
 //! The state of the app on a device: whether it is online, its last ping, and which configuration it has.
 
-use super::{configuration, presence};
+use super::configuration;
 use crate::{
     domain::devices::{APP_TYPES, NAME},
-    identity::App,
+    identity::{App, last_seen},
     types::{DeviceId, Timestamp, error::Result, json::pretty},
 };
 use rusqlite::{Connection, OptionalExtension};
@@ -15,16 +15,6 @@ const PINGS: i64 = 10;
 /// The span of the chart, and the span of one of its bars.
 const CHART_MS: i64 = 24 * 3600 * 1000;
 const BAR_MS: i64 = 15 * 60 * 1000;
-
-/// The time at which a device was last heard of, and whether it is there, where the file says `stored`.
-pub fn heard_of(
-    app: &App,
-    device: DeviceId,
-    stored: Option<Timestamp>,
-) -> (Option<Timestamp>, bool) {
-    let seen_at = app.last_seen.last(device).or(stored);
-    (seen_at, presence::is_online(seen_at, Timestamp::now()))
-}
 
 /// The state of a device's app.
 pub struct State {
@@ -125,7 +115,7 @@ pub fn state(connection: &Connection, app: &App, device: DeviceId) -> Result<Opt
         )?
         .query_row([device], |row| {
             let stored: Timestamp = row.get(0)?;
-            let (seen_at, online) = heard_of(app, device, Some(stored));
+            let (seen_at, online) = app.last_seen.heard_of(device, Some(stored));
             let skew_ms: Option<i64> = row.get(3)?;
             let local: Option<String> = row.get(6)?;
             Ok(State {
@@ -207,12 +197,12 @@ pub fn running(connection: &Connection, now: Timestamp) -> Result<Vec<Running>> 
          FROM device_states s JOIN devices d ON d.id = s.device_id WHERE d.deleted_at IS NULL
          ORDER BY s.seen_at > ?1, coalesce(json_extract(s.ping, '$.battery'), 101), d.id"
     ))?;
-    let rows = statement.query_map([now.0 - presence::ONLINE_MS], |row| {
+    let rows = statement.query_map([now.0 - last_seen::ONLINE_MS], |row| {
         let seen_at: Timestamp = row.get(2)?;
         Ok(Running {
             id: row.get(0)?,
             name: row.get(1)?,
-            online: presence::is_online(Some(seen_at), now),
+            online: last_seen::is_online(Some(seen_at), now),
             battery: row.get(3).unwrap_or_default(),
         })
     })?;

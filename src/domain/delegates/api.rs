@@ -1,7 +1,7 @@
 //! `/delegate/...` (spec: Delegate endpoints).
 
 use super::{
-    RESOURCE, SEARCHED, erase, find, find_readable, people,
+    RESOURCE, SEARCHED, find, find_readable, people,
     schemas::{FindInput, FoundDelegates},
 };
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     domain::interactions::schemas::InteractionShape,
     identity::{
         App, Granted,
-        roles::{ReadDelegate, ReadDelegates, UserToken, WriteDelegates},
+        roles::{ReadDelegate, ReadDelegates, WriteDelegates},
     },
     types::{DelegateSelector, error::Result},
     web::{
@@ -56,17 +56,6 @@ pub struct DelegatesApi {
 }
 
 impl DelegatesApi {
-    /// The JSON of one living delegate.
-    fn shown(
-        &self,
-        caller: &crate::identity::Principal,
-        id: i64,
-        fields: Option<&str>,
-    ) -> Result<Answer<Delegate>> {
-        let selection = Selection::parse(&RESOURCE, fields, caller.visible_properties.as_deref())?;
-        found(&self.app, &selection, |_| Ok(id))
-    }
-
     /// A page of the list; with links where it has an address.
     async fn page(
         &self,
@@ -188,87 +177,6 @@ impl DelegatesApi {
         Ok(created(&self.app, ctx, &RESOURCE, input, idempotency_key, visible).await?)
     }
 
-    /// Your own delegate
-    ///
-    /// Needs a user's token (password grant); a client's gets 401.
-    #[oai(path = "/delegate/myself", method = "get", operation_id = "getMyself")]
-    async fn myself(
-        &self,
-        caller: Granted<UserToken>,
-        /// Properties to show, separated by commas; all without it.
-        fields: Query<Option<String>>,
-    ) -> Outcome<Answer<Delegate>> {
-        let own = own_delegate(&caller)?;
-        Ok(self.shown(&caller, own, fields.0.as_deref())?)
-    }
-
-    /// Change your own delegate
-    ///
-    /// `firstName lastName email phone jobTitle company`, `data.Data` and the flags `p s v`. Needs
-    /// a user's token.
-    #[oai(
-        path = "/delegate/myself",
-        method = "patch",
-        operation_id = "patchMyself"
-    )]
-    async fn patch_myself(
-        &self,
-        caller: Granted<UserToken>,
-        request_id: RequestId,
-        /// The `ETag` that the record had: 412 when it has changed since.
-        #[oai(name = "If-Match")]
-        if_match: IfMatch,
-        body: Body<DelegateInput>,
-    ) -> Outcome<Answer<Delegate>> {
-        let own = own_delegate(&caller)?;
-        let ctx = self.app.context(&caller, request_id.as_str());
-        let DelegateInput(input) = body.parse()?;
-        check_visible(&RESOURCE, &input, caller.visible_properties.as_deref())?;
-        let sent = input.clone();
-        let find = move |tx: &Tx<'_>| {
-            let flags = write::stored_text(tx, &RESOURCE, "raw_flags", own)?;
-            super::check_own_changes(&sent, flags.as_deref().unwrap_or_default())?;
-            Ok(own)
-        };
-        let visible = caller.visible_properties.as_deref();
-        Ok(patched(&self.app, ctx, &RESOURCE, find, if_match, input, visible).await?)
-    }
-
-    /// Delete yourself
-    ///
-    /// For good: the user, its delegate and all their interactions, with everything that is kept
-    /// elsewhere of them. Every token of the user ends at once. It cannot be taken back.
-    ///
-    /// Needs a user's token.
-    #[oai(
-        path = "/delegate/myself",
-        method = "delete",
-        operation_id = "deleteMyself"
-    )]
-    async fn delete_myself(
-        &self,
-        caller: Granted<UserToken>,
-        request_id: RequestId,
-        /// The `ETag` that the record had: 412 when it has changed since.
-        #[oai(name = "If-Match")]
-        if_match: IfMatch,
-    ) -> Outcome<NoContent> {
-        let own = own_delegate(&caller)?;
-        let store = &self.app.store;
-        store.look_up(|connection| if_match.check(connection, &RESOURCE, own))?;
-        let ctx = self.app.context(&caller, request_id.as_str());
-        let erased = erase::erase(&self.app, ctx, own, caller.user).await?;
-        for (what, list) in [
-            ("these copies of the file still have them", erased.copies),
-            ("review phone numbers like theirs in", erased.review),
-        ] {
-            if !list.is_empty() {
-                tracing::warn!("delegate {own} erased itself; {what}: {}", list.join(", "));
-            }
-        }
-        Ok(NoContent)
-    }
-
     /// Get a delegate
     ///
     /// Needs `ROLE_OAUTH2_DELEGATE_READ`, or `ROLE_OAUTH2_OWN_READ` for one's own delegate and
@@ -350,14 +258,4 @@ impl DelegatesApi {
             .await?;
         Ok(NoContent)
     }
-}
-
-/// The delegate of a user's token.
-fn own_delegate(caller: &crate::identity::Principal) -> Result<i64> {
-    caller.delegate.map(|id| id.0).ok_or_else(|| {
-        crate::types::error::Error::new(
-            crate::types::error::Kind::DelegateNotFound,
-            "this user belongs to no delegate; an administrator can tie them",
-        )
-    })
 }

@@ -3,8 +3,6 @@
 
 pub mod api;
 pub mod blocked;
-pub mod erase;
-pub mod erased;
 pub mod fields;
 pub mod find;
 pub mod flags;
@@ -16,7 +14,6 @@ mod rank;
 pub mod schemas;
 
 pub use blocked::restore;
-pub use erased::{PUT_ASIDE, copies_with};
 pub use fields::FIELDS;
 pub use flags::check_own_changes;
 pub use overview::{NAME, name_of, type_of};

@@ -3,7 +3,6 @@
 use super::{NAME, record::time_frame};
 use crate::{
     core::rules::{AccessRules, Entry},
-    domain::apps::state::heard_of,
     identity::App,
     types::{DeviceId, Timestamp, Zone, error::Result, text},
 };
@@ -55,7 +54,7 @@ impl Node {
 
     /// The node with what is known of its app now.
     fn heard_of(mut self, app: &App) -> Self {
-        (self.seen_at, self.online) = heard_of(app, DeviceId(self.id), self.seen_at);
+        (self.seen_at, self.online) = app.last_seen.heard_of(DeviceId(self.id), self.seen_at);
         self
     }
 }

@@ -5,8 +5,8 @@ use crate::{
     core::{Context, changes, records::write},
     db::{Tx, in_transaction, migrate},
     domain::{
-        delegates::{self, blocked, erase, merge},
-        devices,
+        delegates::{self, blocked, merge},
+        devices, erasure,
         interactions::{draft::Draft, record, remove},
         sales,
     },
@@ -198,7 +198,7 @@ fn apply(tx: &Tx<'_>, ctx: &Context, step: &Step, secrets: &mut BTreeSet<String>
                 if alive {
                     write::delete(tx, ctx, people, id)?;
                 }
-                erase::at_once(tx, id)
+                erasure::at_once(tx, id)
             }
             None => Ok(()),
         },

@@ -3,10 +3,10 @@
 
 use crate::{
     domain::{
-        apps::{Document, Kiosk, OfflinePolicy, Settings, configuration, place_of, presence},
+        apps::{Document, Kiosk, OfflinePolicy, Settings, configuration, place_of},
         devices::{NAME, PlaceCodes, called_at_place},
     },
-    identity::{App, Role},
+    identity::{App, Role, last_seen},
     types::{
         DeviceId, Timestamp,
         error::{Error, Result},
@@ -324,7 +324,7 @@ fn read(
         seen_at,
         is_online: match seen_at {
             Some(at) if is_gate => is_online(at, now),
-            seen_at => presence::is_online(seen_at, now),
+            seen_at => last_seen::is_online(seen_at, now),
         },
         report,
         last_scan: None,

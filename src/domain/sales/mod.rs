@@ -5,24 +5,19 @@
 //! - `load`: stores its rows; `tickets`: makes its delegates, in slices
 //! - `inconsistencies`: lists, settles and reopens them; `find`, `receipt`: purchases in the console;
 //!   `till`: purchases at the desk of the console; `sums`, `adding`: totals; `stored`: a purchase for the change feed
-//! - `erase`: takes a person out of purchases for good; `person`, `contacts`: finds the person in texts
 
 mod adding;
 pub mod api;
-mod contacts;
-pub mod erase;
 pub(crate) mod find;
 pub(crate) mod inconsistencies;
 mod load;
-mod person;
 pub(crate) mod receipt;
-mod sale;
+pub(crate) mod sale;
 pub mod stored;
 pub(crate) mod sums;
 mod tickets;
 pub mod till;
 
-pub use contacts::Contacts;
 pub use load::{Received, receive};
 pub use sale::{Inconsistency, Sale};
 pub use tickets::{resume, tickets};

@@ -3,7 +3,6 @@
 //! made anew either, whichever purchase it comes with: another than the first gets an inconsistency.
 
 use super::{
-    erase,
     load::{Received, add_inconsistency, existing},
     sale::{Sale, Ticket},
 };
@@ -11,6 +10,7 @@ use crate::{
     core::{
         Context,
         changes::{self, action},
+        keyed::Key,
         records::write,
         settings,
     },
@@ -89,7 +89,7 @@ fn ticket(
         let path = format!("{}.{path}", ticket.path);
         add_inconsistency(tx, received, &path, &cause.to_string())
     };
-    match erase::was_erased(tx, received.transaction, &ticket.barcode)? {
+    match was_erased(tx, received.transaction, &ticket.barcode)? {
         Some(true) => return Ok(()),
         Some(false) => {
             let cause = "another purchase sold this ticket, to somebody who was deleted for good; it is not made anew";
@@ -252,4 +252,16 @@ pub async fn all_tickets(
             return Ok(());
         }
     }
+}
+
+/// Returns whether a ticket was of somebody who was deleted for good, and then whether this purchase sold it.
+fn was_erased(tx: &Tx<'_>, transaction: i64, barcode: &str) -> Result<Option<bool>> {
+    let Some(key) = Key::find(tx)? else {
+        return Ok(None);
+    };
+    Ok(tx
+        .prepare_cached("SELECT max(transaction_id = ?1) FROM erased_tickets WHERE hash = ?2")?
+        .query_row(params![transaction, key.hash(barcode.as_bytes())?], |row| {
+            row.get(0)
+        })?)
 }

@@ -7,10 +7,7 @@ use crate::{
         audit::{HistoryOf, Past, Properties},
         records::{Kind, Resource, Selection},
     },
-    domain::{
-        delegates::{self, erased},
-        devices, events,
-    },
+    domain::{delegates, devices, erasure::noted, events},
     types::{Timestamp, Zone, error::Result},
 };
 use rusqlite::Connection;
@@ -55,7 +52,7 @@ impl Pasts {
             return Ok(None);
         }
         let key = (teller.webhook.0, resource.table, record);
-        let erasures = erased::count(connection)?;
+        let erasures = noted::count(connection)?;
         let mut past = match self.held().get(key, erasures) {
             Some(past) => past,
             None => Past::now(Selection::own(resource).one(connection, "id", &record, zone)?),

@@ -11,7 +11,7 @@ use crate::{
     db::{
         Durability, ServeLock, connection, in_transaction, migrate::CURRENT, open, salvage, usage,
     },
-    domain::delegates::erased,
+    domain::erasure::noted,
     types::{Timestamp, error::Result},
 };
 use rusqlite::Connection;
@@ -54,8 +54,8 @@ pub fn compact(database: &Path, now: Timestamp) -> Result<Compacted> {
     let bytes_before = size(database)?;
     write_anew(&connection)?;
     let erased = in_transaction(&connection, now, |tx| {
-        let erased = erased::since_compacted(tx)?;
-        erased::note_compacted(tx)?;
+        let erased = noted::since_compacted(tx)?;
+        noted::note_compacted(tx)?;
         usage::release(tx)?;
         for loss in &losses {
             settings::notices::add(tx, loss.clone())?;

@@ -18,10 +18,7 @@ use crate::{
         open::{self, beside},
         salvage, usage,
     },
-    domain::delegates::{
-        PUT_ASIDE,
-        erased::{self, Known},
-    },
+    domain::erasure::noted::{self, Known, PUT_ASIDE},
     ops::background::Background,
     types::{
         Timestamp,
@@ -178,7 +175,7 @@ fn adjust(
             settings::notices::add(tx, loss.clone())?;
         }
         if erased > 0 {
-            erased::note_compacted(tx)?;
+            noted::note_compacted(tx)?;
         }
         Ok(erased)
     })?;

@@ -11,7 +11,7 @@ use crate::{
         ATTACHED, Tx, counters,
         tables::{self, Content, Rehearsal, Table},
     },
-    domain::delegates::erased,
+    domain::erasure::noted,
     types::error::{Error, Result},
 };
 use rusqlite::{Connection, params_from_iter, types::Value};
@@ -301,7 +301,7 @@ pub(super) fn put_back(
     for table in tables::restored().rev() {
         StoredTable::of(tx, "main", table)?.run(tx, DELETE_SURPLUS)?;
     }
-    erased::again(tx, ctx)?;
+    noted::again(tx, ctx)?;
     tx.execute(
         "UPDATE main.nonces SET interaction_id = -r.id FROM main.refusals AS r
          WHERE r.admitted = 1 AND nonces.client_id = r.client_id AND nonces.nonce = r.nonce",

@@ -6,16 +6,25 @@
 //! beside the writer, and what others quote of it is taken out; then all of it goes in one transaction. Interrupted between, it is a deleted
 //! record, which can be erased again. Last the write-ahead log is emptied. What pages of the file keep
 //! of rows that moved, and the search index of older words, goes with `gatepost compact`.
+//!
+//! - `traces`: what a person left, and how it is removed; `quotes`: texts of others that quote them;
+//!   `purchases`: what tills wrote of them
+//! - `person`, `contacts`: know a person in a text
+//! - `noted`: who was erased, for older states of the file, and which copies may still have them
 
+mod contacts;
+pub mod noted;
+mod person;
+mod purchases;
 mod quotes;
 mod traces;
 
-pub(super) use traces::remove_user;
+pub use noted::copies_with;
 
 use crate::{
     core::{Context, records::write},
     db::Tx,
-    domain::delegates::{RESOURCE, copies_with},
+    domain::delegates::RESOURCE,
     identity::{App, users},
     types::{
         UserId,

@@ -3,12 +3,12 @@
 //! before the record itself: whoever erases once more after an interruption still knows what to look
 //! for. Telephone numbers that are written in another way are left, for people to look at.
 
+use super::contacts::Contacts;
 use crate::{
     db::{
         Store, Tx,
         tables::{Content, TABLES, Table, Text},
     },
-    domain::sales::Contacts,
     types::error::Result,
 };
 use rusqlite::{Connection, OptionalExtension, params};

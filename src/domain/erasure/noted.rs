@@ -2,7 +2,7 @@
 //! created. With these an older state of the file, such as a restored backup, is rid of the same people again
 //! (contract §8). And the copies of the file that may still have a person.
 
-use super::erase;
+use super::traces;
 use crate::{
     core::{
         Context,
@@ -157,8 +157,8 @@ impl Known {
                 continue;
             }
             match row.kind {
-                Kind::User => erase::remove_user(tx, UserId(row.id))?,
-                Kind::Delegate => erase::at_once(tx, row.id)?,
+                Kind::User => traces::remove_user(tx, UserId(row.id))?,
+                Kind::Delegate => super::at_once(tx, row.id)?,
             }
             let change = Change {
                 action: "erase",

@@ -1,8 +1,10 @@
 //! E-mail addresses, telephone numbers and codes of a person, and taking them out of what others
 //! recorded. Names are not among them: other people have the same. Pure.
 
-use super::ERASED;
-use crate::types::error::{Error, Result};
+use crate::{
+    domain::sales::ERASED,
+    types::error::{Error, Result},
+};
 use regex::Regex;
 use serde_json::{Map, Value};
 use std::ops::Range;

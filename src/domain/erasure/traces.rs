@@ -1,6 +1,10 @@
 //! Finds what a person left, and removes it, from stored answers too.
 
-use super::check_leaver;
+use super::{
+    check_leaver,
+    noted::{self, Kind as Erased},
+    purchases,
+};
 use crate::{
     core::{
         changes::{self, action},
@@ -12,12 +16,9 @@ use crate::{
         tables::{Content, TABLES, Table},
     },
     domain::{
-        delegates::{
-            RESOURCE, blocked,
-            erased::{self, Kind as Erased},
-        },
+        delegates::{RESOURCE, blocked},
         interactions::{refusals, remove},
-        sales::{self, ERASED},
+        sales::ERASED,
     },
     types::{DelegateId, UserId, error::Result},
 };
@@ -40,7 +41,7 @@ pub struct Traces {
     pub said: BTreeSet<String>,
     /// Messages about codes of theirs that were not found.
     pub missing: BTreeSet<String>,
-    pub purchases: sales::erase::Traces,
+    pub purchases: purchases::Traces,
 }
 
 impl Traces {
@@ -74,7 +75,7 @@ impl Traces {
         let missing = traces.selectors.iter();
         let missing = missing.map(|selector| RESOURCE.missing(selector).to_string());
         traces.missing = missing.collect();
-        traces.purchases = sales::erase::traces(connection, &traces.people)?;
+        traces.purchases = purchases::traces(connection, &traces.people)?;
         traces.answers = idempotency::holding(connection, &traces.texts(), 0)?;
         Ok(traces)
     }
@@ -155,7 +156,7 @@ pub(super) fn take_out(
     }
     remove_refusals(tx, traces)?;
     remove_unknown_tags(tx, traces)?;
-    let review = sales::erase::forget(tx, &traces.purchases)?;
+    let review = purchases::forget(tx, &traces.purchases)?;
     for (person, interactions) in traces.people.iter().zip(&traces.interactions) {
         remove::forget(tx, *person, interactions)?;
         remove_users(tx, *person, leaver)?;
@@ -166,7 +167,7 @@ pub(super) fn take_out(
         }
         let of_person = "record_type = 'delegate' AND record_id = ?1";
         changes::empty(tx, of_person, [person])?;
-        erased::note(tx, Erased::Delegate, person.0)?;
+        noted::note(tx, Erased::Delegate, person.0)?;
         remove_record(tx, *person)?;
         changes::note(tx, action::FORGET, RESOURCE.name, person.0)?;
     }
@@ -296,7 +297,7 @@ pub fn remove_user(tx: &Tx<'_>, user: UserId) -> Result<()> {
         )?
         .execute([email])?;
     }
-    erased::note(tx, Erased::User, user.0)?;
+    noted::note(tx, Erased::User, user.0)?;
     tx.prepare_cached("DELETE FROM audit WHERE record_type = 'user' AND record_id = ?1")?
         .execute([user])?;
     tx.prepare_cached("DELETE FROM users WHERE id = ?1")?

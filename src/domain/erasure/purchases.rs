@@ -3,10 +3,11 @@
 //! not know, and in a purchase that was theirs alone such texts everywhere and the note; elsewhere
 //! the texts that name them, whoever bought. Bodies are found beside the writer, which takes a while.
 
-use super::{ERASED, Sale, contacts::Contacts, person::Person};
+use super::{contacts::Contacts, person::Person};
 use crate::{
     core::{changes, keyed::Key},
     db::Tx,
+    domain::sales::{self, ERASED, Sale, sale},
     types::{
         DelegateId,
         error::{Error, Result},
@@ -108,7 +109,7 @@ pub fn forget(tx: &Tx<'_>, traces: &Traces) -> Result<Vec<String>> {
     let mut left = Vec::new();
     for purchase in traces.alike.iter().take(REVIEW_MAX) {
         if is_alike(tx, *purchase, &traces.person)? {
-            let code = super::code_of(tx, *purchase)?.unwrap_or_default();
+            let code = sales::code_of(tx, *purchase)?.unwrap_or_default();
             left.push(format!("purchase {code}"));
         }
     }
@@ -176,18 +177,6 @@ fn forget_purchase(tx: &Tx<'_>, purchase: i64, traces: &Traces) -> Result<()> {
     tx.prepare_cached("UPDATE transactions SET erased_at = ?2 WHERE id = ?1")?
         .execute(params![purchase, tx.now()])?;
     changes::note(tx, changes::action::REFRESH, "transaction", purchase).map(drop)
-}
-
-/// Returns whether a ticket was of somebody who was deleted for good, and then whether this purchase sold it.
-pub(super) fn was_erased(tx: &Tx<'_>, transaction: i64, barcode: &str) -> Result<Option<bool>> {
-    let Some(key) = Key::find(tx)? else {
-        return Ok(None);
-    };
-    Ok(tx
-        .prepare_cached("SELECT max(transaction_id = ?1) FROM erased_tickets WHERE hash = ?2")?
-        .query_row(params![transaction, key.hash(barcode.as_bytes())?], |row| {
-            row.get(0)
-        })?)
 }
 
 /// Remembers, as a keyed hash, that a ticket was of somebody who is being deleted for good: a purchase
@@ -325,7 +314,7 @@ impl Part {
 impl Whose<'_> {
     /// A body without mentions of the person; none where there are none.
     fn blanked(&self, body: &[u8]) -> Option<Vec<u8>> {
-        let Some(mut value) = super::sale::value(body) else {
+        let Some(mut value) = sale::value(body) else {
             return self.person.is_in_bytes(body).then(|| ERASED.into());
         };
         let part = if value.is_object() {
