@@ -17,6 +17,7 @@ use crate::{
         records::write,
         search::Search,
     },
+    db::Priority,
     domain::{apps::PublishedCache, delegates::RESOURCE},
     identity::{
         App, Granted, Role,
@@ -190,7 +191,7 @@ impl InteractionsApi {
         let recorded = self
             .app
             .store
-            .write_repeatable(move |tx| {
+            .write_repeatable(Priority::Interactive, move |tx| {
                 confine::check(tx, &tx.cache(), &published, &principal, &draft)?;
                 idempotency::once(
                     tx,

@@ -115,7 +115,7 @@ pub fn fill(store: &Store, ctx: Context, seed: u64, moment: Moment) -> Result<Ma
         gate: None,
     };
     let done = slices::write(store, work, |_| ())?;
-    store.write_blocking(arrive_at_once)?;
+    store.write(arrive_at_once).wait()?;
     let (interactions, conflicts) = store.look_up(|connection| {
         let count = |table: &str| {
             let sql = format!("SELECT count(*) FROM {table}");

@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 mod flat;
 mod read;
+pub mod schema;
 mod whole;
 
 pub use flat::{Differences, differences, flatten, in_words as value_in_words};
