@@ -142,47 +142,36 @@ pin_project! {
     /// A write that is queued. Await its outcome, or [`Write::wait`] for it on a thread without a runtime.
     #[must_use = "a write may fail"]
     pub struct Write<T> {
-        outcome: Outcome<T>,
-        // The clock, from when the outcome is awaited.
+        receiver: oneshot::Receiver<Result<T>>,
+        deadline: Deadline,
+        // From when the outcome is awaited.
         #[pin]
         clock: Option<Sleep>,
     }
 }
 
-enum Outcome<T> {
-    Expected(oneshot::Receiver<Result<T>>, Deadline),
-    /// As above; the clock refuses it no more, as it is being done.
-    TakenUp(oneshot::Receiver<Result<T>>),
-    /// Refused before it was queued.
-    Refused(Error),
-    Given,
-}
-
 impl<T> Write<T> {
-    fn expected(receiver: oneshot::Receiver<Result<T>>, deadline: Deadline) -> Self {
-        Self {
-            outcome: Outcome::Expected(receiver, deadline),
+    fn queued() -> (Self, oneshot::Sender<Result<T>>) {
+        let (reply, receiver) = oneshot::channel();
+        let write = Self {
+            receiver,
+            deadline: Deadline::new(),
             clock: None,
-        }
+        };
+        (write, reply)
     }
 
-    /// A write that is not queued.
+    /// A write that could not be queued.
     pub fn refused(cause: Error) -> Self {
-        Self {
-            outcome: Outcome::Refused(cause),
-            clock: None,
-        }
+        let (write, reply) = Self::queued();
+        let _ = reply.send(Err(cause));
+        write
     }
 
-    /// Waits for the outcome without a runtime. The clock refuses nothing here; the writer still does.
+    /// Waits for the outcome without a runtime. The writer alone says here that it waited too long.
     pub fn wait(self) -> Result<T> {
-        match self.outcome {
-            Outcome::Expected(receiver, _) | Outcome::TakenUp(receiver) => receiver
-                .blocking_recv()
-                .unwrap_or_else(|_| Err(writer::stopped())),
-            Outcome::Refused(cause) => Err(cause),
-            Outcome::Given => Err(Error::defect("a write was awaited twice")),
-        }
+        let answered = self.receiver.blocking_recv();
+        answered.unwrap_or_else(|_| Err(writer::stopped()))
     }
 }
 
@@ -191,32 +180,20 @@ impl<T> Future for Write<T> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
         let mut this = self.project();
-        let (Outcome::Expected(receiver, _) | Outcome::TakenUp(receiver)) = this.outcome else {
-            return match std::mem::replace(this.outcome, Outcome::Given) {
-                Outcome::Refused(cause) => Poll::Ready(Err(cause)),
-                _ => Poll::Ready(Err(Error::defect("a write was awaited twice"))),
-            };
-        };
-        if let Poll::Ready(answered) = Pin::new(receiver).poll(context) {
-            *this.outcome = Outcome::Given;
+        if let Poll::Ready(answered) = Pin::new(this.receiver).poll(context) {
             return Poll::Ready(answered.unwrap_or_else(|_| Err(writer::stopped())));
         }
-        let Outcome::Expected(_, deadline) = this.outcome else {
-            return Poll::Pending;
-        };
         if this.clock.is_none() {
-            this.clock.set(Some(sleep_until(deadline.at)));
+            this.clock.set(Some(sleep_until(this.deadline.at)));
         }
-        if let Some(clock) = this.clock.as_mut().as_pin_mut() {
+        if let Some(clock) = this.clock.as_pin_mut() {
             ready!(clock.poll(context));
         }
-        let refuses = deadline.settle();
-        match std::mem::replace(this.outcome, Outcome::Given) {
-            Outcome::Expected(receiver, _) if !refuses => {
-                *this.outcome = Outcome::TakenUp(receiver);
-                Poll::Pending
-            }
-            _ => Poll::Ready(Err(waited_too_long())),
+        if this.deadline.settle() {
+            Poll::Ready(Err(waited_too_long()))
+        } else {
+            // It is being done.
+            Poll::Pending
         }
     }
 }
@@ -234,12 +211,10 @@ pub struct JobOf<T, W> {
 impl<T, W> JobOf<T, W> {
     /// A job that waits from now on, and the write that gets its outcome.
     pub fn queued(priority: Priority, work: W, queued: Queued) -> (Self, Write<T>) {
-        let (reply, receiver) = oneshot::channel();
-        let deadline = Deadline::new();
-        let write = Write::expected(receiver, deadline.clone());
+        let (write, reply) = Write::queued();
         let job = Self {
             priority,
-            deadline,
+            deadline: write.deadline.clone(),
             work,
             outcome: None,
             reply,

@@ -180,7 +180,7 @@ pub fn check_one(kind: Kind, name: &str, schema: &Value) -> Result<()> {
     if size > SCHEMA_SIZE_MAX {
         return Err(Error::invalid(format!(
             "the schema has a size of {size}, at most {SCHEMA_SIZE_MAX} is checked; each value and key in it counts as one, \
-             and a text as one more for every 16 bytes"
+             a text as one more for every 16 bytes, and a format or pattern as 20"
         )));
     }
     Schema::of(&schema.to_string()).map(drop)
