@@ -53,17 +53,16 @@ pub fn foreign(html: String) -> Response {
     response
 }
 
-/// A message as a sentence of a page. One that begins with the name of a property begins with its label there.
-pub fn sentence(message: &str) -> String {
-    let named = message
-        .split_once(": ")
-        .filter(|(path, _)| is_property(path));
-    let Some((path, fault)) = named else {
-        return text::sentence(message);
+/// An error as a sentence of a page. One of a property begins with its label there.
+pub fn sentence(error: &Error) -> String {
+    let Some(path) = error.field.first().filter(|path| is_property(path)) else {
+        return text::sentence(&error.to_string());
     };
     let name = path.rsplit('.').find(|part| !part.is_empty());
     let name = name.and_then(|name| name.split('[').next());
-    text::sentence(&format!("{}: {fault}", text::label(name.unwrap_or(path))))
+    let mut shown = error.clone();
+    shown.field[0] = text::label(name.unwrap_or(path));
+    text::sentence(&shown.to_string())
 }
 
 /// Tells whether a text is the path of a property, such as `lastName` or `walkIn.types[0].product`.
@@ -80,7 +79,7 @@ pub type Flashes = HashMap<i64, Vec<Flash>>;
 /// A message above a page.
 pub struct Flash {
     pub text: String,
-    /// Set where it says what went wrong.
+    /// Set for a message that says what went wrong.
     pub is_bad: bool,
 }
 
@@ -276,12 +275,12 @@ struct Failed {
 pub(super) fn failure(mut layout: Layout, error: &Error, request_id: &RequestId) -> Response {
     let status = status_code(error.kind);
     let message = if error.kind == Kind::Defect {
-        tracing::error!(%request_id, "defect: {}", error.message);
+        tracing::error!(%request_id, "defect: {error}");
         format!(
             "Something is wrong on our side; the server's log has the details under request {request_id}."
         )
     } else {
-        sentence(&error.message)
+        sentence(error)
     };
     let title = match status {
         403 => "Not allowed",
@@ -353,20 +352,27 @@ mod tests {
 
     #[test]
     fn sentences_begin_with_the_labels_of_properties() {
-        for (message, told) in [
-            ("lastName: a name is needed", "Last name: a name is needed."),
+        for (field, message, told) in [
             (
-                "walkIn.types[0].product: must be one",
+                "lastName",
+                "a name is needed",
+                "Last name: a name is needed.",
+            ),
+            (
+                "walkIn.types[0].product",
+                "must be one",
                 "Product: must be one.",
             ),
-            ("rfid: must be unique", "RFID: must be unique."),
+            ("rfid", "must be unique", "RFID: must be unique."),
             (
-                "supervisor PIN: must have 6",
+                "supervisor PIN",
+                "must have 6",
                 "Supervisor PIN: must have 6.",
             ),
-            ("there is none", "There is none."),
         ] {
-            assert_eq!(sentence(message), told);
+            assert_eq!(sentence(&Error::field(field, message)), told);
         }
+        let none = Error::invalid("there is none: not: one");
+        assert_eq!(sentence(&none), "There is none: not: one.");
     }
 }

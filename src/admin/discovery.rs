@@ -229,7 +229,7 @@ async fn add(request: RequestContext) -> Result<Response> {
             decided(&request, added.is_some(), message).await
         }
         Err(error) if error.kind == Kind::CodeTaken && request.is_part() => {
-            done(&request, false, &answer::sentence(&error.message)).await
+            done(&request, false, &answer::sentence(&error)).await
         }
         Err(error) => Err(error),
     }

@@ -123,9 +123,9 @@ mod tests {
         let rules = Value::Object(stored(fields));
         let error = crate::core::rules::AccessRules::parse("access", &rules).unwrap_err();
         assert!(
-            error.message.contains("not \"at night: Crew\""),
+            error.to_string().contains("not \"at night: Crew\""),
             "{}",
-            error.message
+            error
         );
     }
 }

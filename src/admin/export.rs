@@ -23,7 +23,7 @@ pub fn format(asked: &str) -> Result<Format> {
         "xlsx" => Ok(Format::Xlsx),
         "json" => Ok(Format::Json),
         "csv" | "" => Ok(Format::Csv),
-        _ => Err(Error::invalid("format: must be csv, xlsx or json")),
+        _ => Err(Error::field("format", "must be csv, xlsx or json")),
     }
 }
 
@@ -45,7 +45,7 @@ pub fn slices<S: Send + 'static>(
             let slice = app.store.read(move |connection| next(rest, connection));
             match slice
                 .await
-                .map_err(|cause| io::Error::other(cause.message))?
+                .map_err(|cause| io::Error::other(cause.to_string()))?
             {
                 None => return Ok(None),
                 Some((bytes, more)) if bytes.is_empty() => rest = more,

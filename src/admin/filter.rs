@@ -48,10 +48,10 @@ impl<'a> Asked<'a> {
         if chosen.is_none() && !text.is_empty() {
             let values: Vec<&str> = offered.iter().map(|(value, _)| *value).collect();
             let values = values.join(" ");
-            self.fail(Error::invalid(format!(
-                "{name}: must be one of {}",
-                values.trim()
-            )));
+            self.fail(Error::field(
+                name,
+                format!("must be one of {}", values.trim()),
+            ));
         }
         chosen.map_or("", |(value, _)| value)
     }
@@ -80,7 +80,7 @@ impl<'a> Asked<'a> {
 
     /// Tells what could not be read and was left out.
     pub fn failure(self) -> Option<String> {
-        self.failure.map(|cause| answer::sentence(&cause.message))
+        self.failure.map(|cause| answer::sentence(&cause))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
             find::{Wanted, find},
             overview::Line,
         },
-        devices,
+        devices::{self, Offer},
         interactions::judge::DeviceCache,
     },
     identity::ConsoleRole::{self, Administrator, Operator, Viewer},
@@ -179,11 +179,34 @@ async fn show(request: RequestContext) -> Result<Response> {
     answer::page(&Page { layout, q, hits })
 }
 
-/// Attendees and places.
+/// Attendees and places. Places come first where the words begin the name of one and of no attendee.
 fn records(connection: &Connection, q: &str, zone: &Zone) -> Result<Hits> {
     if q.is_empty() {
         return Ok(Hits::new());
     }
+    let folded = fold(q);
+    let (holder, others) = people(connection, q, zone)?;
+    let has_holder = holder.is_some();
+    let people: Vec<Hit> = holder.into_iter().chain(others).take(HITS).collect();
+    let places: Vec<Hit> = devices::matching(connection, &folded, HITS)?
+        .into_iter()
+        .map(place_hit)
+        .collect();
+    let is_place = places
+        .first()
+        .is_some_and(|place| fold(&place.name).starts_with(&folded));
+    let is_person = people
+        .first()
+        .is_some_and(|person| begins_a_word(&fold(&person.name), &folded));
+    let mut hits = vec![("Attendees", people), ("Places", places)];
+    if is_place && !has_holder && !is_person {
+        hits.swap(0, 1);
+    }
+    Ok(hits)
+}
+
+/// The attendee who has the code, and others who match.
+fn people(connection: &Connection, q: &str, zone: &Zone) -> Result<(Option<Hit>, Vec<Hit>)> {
     let wanted = Wanted {
         q: q.to_owned(),
         ..Wanted::default()
@@ -197,7 +220,6 @@ fn records(connection: &Connection, q: &str, zone: &Zone) -> Result<Hits> {
         key: "",
     });
     let folded = fold(q);
-    let is_other = |href: &str| holder.as_ref().is_none_or(|holder| holder.href != href);
     let device_cache = DeviceCache::default();
     let mut people = Vec::new();
     for line in found.lines.into_iter().take(HITS) {
@@ -211,11 +233,14 @@ fn records(connection: &Connection, q: &str, zone: &Zone) -> Result<Hits> {
             key: "",
         });
     }
-    people.retain(|hit| is_other(&hit.href));
-    let has_holder = holder.is_some();
-    let people: Vec<Hit> = holder.into_iter().chain(people).take(HITS).collect();
-    let places = devices::matching(connection, &folded, HITS)?;
-    let places = places.into_iter().map(|place| Hit {
+    if let Some(holder) = &holder {
+        people.retain(|hit| hit.href != holder.href);
+    }
+    Ok((holder, people))
+}
+
+fn place_hit(place: Offer) -> Hit {
+    Hit {
         icon: icon_of(&place.kind),
         about: match (&*place.kind, place.code.len()) {
             ("", _) => place.code,
@@ -225,26 +250,15 @@ fn records(connection: &Connection, q: &str, zone: &Zone) -> Result<Hits> {
         name: place.name,
         href: format!("/console/devices/{}", place.id),
         key: "",
-    });
-    let places: Vec<Hit> = places.collect();
-    // The words of a name decide, wherever they stand in it.
-    let is_named = |hit: &Hit| {
-        let name = fold(&hit.name);
-        name.match_indices(&folded).any(|(at, _)| {
-            name[..at]
-                .chars()
-                .next_back()
-                .is_none_or(|before| !before.is_alphanumeric())
-        })
-    };
-    let is_place = places
-        .first()
-        .is_some_and(|place| fold(&place.name).starts_with(&folded));
-    let mut hits = vec![("Attendees", people), ("Places", places)];
-    if is_place && !has_holder && !hits[0].1.first().is_some_and(is_named) {
-        hits.swap(0, 1);
     }
-    Ok(hits)
+}
+
+/// Finds a text at the beginning of any word of a name, both folded.
+fn begins_a_word(name: &str, text: &str) -> bool {
+    name.match_indices(text).any(|(at, _)| {
+        let before = name[..at].chars().next_back();
+        before.is_none_or(|before| !before.is_alphanumeric())
+    })
 }
 
 /// The company or the e-mail address of somebody, and in which other property the words were found.

@@ -10,7 +10,7 @@ pub(super) fn mark(seen: &impl serde::Serialize) -> String {
     secret::hex(&secret::digest(&text)[..8])
 }
 
-/// Returns whether a failure is for the one who filled the form in.
+/// Tells whether a failure is for the one who filled the form in.
 pub(super) fn is_theirs(error: &Error) -> bool {
     matches!(
         error.kind,
@@ -23,10 +23,10 @@ pub(super) fn is_theirs(error: &Error) -> bool {
     )
 }
 
-/// Returns the message beside a form, where it is something that the form can be mended by.
+/// The sentence to show beside a form, of a failure by which the form can be mended.
 pub(super) fn told(error: Error) -> Result<String, Error> {
     match error.kind {
-        Kind::Defect | Kind::Unavailable => Err(error),
-        _ => Ok(answer::sentence(&error.message)),
+        Kind::Defect | Kind::Unavailable | Kind::Damaged => Err(error),
+        _ => Ok(answer::sentence(&error)),
     }
 }

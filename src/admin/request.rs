@@ -391,7 +391,7 @@ impl Fields {
     /// [`Kind::Invalid`], naming the field.
     pub fn number(&self, name: &str) -> Result<Option<i64>> {
         self.filled(name)
-            .map(|text| whole(text).map_err(|fault| Error::invalid(format!("{name}: {fault}"))))
+            .map(|text| whole(text).map_err(|fault| Error::field(name, fault)))
             .transpose()
     }
 
@@ -403,11 +403,10 @@ impl Fields {
         let number = text.replace(',', ".").parse().ok();
         match number.filter(|number| range.contains(number)) {
             Some(number) => Ok(Some(number)),
-            None => Err(Error::invalid(format!(
-                "{name}: must be a number from {} to {}",
-                range.start(),
-                range.end()
-            ))),
+            None => Err(Error::field(
+                name,
+                format!("must be a number from {} to {}", range.start(), range.end()),
+            )),
         }
     }
 

@@ -169,7 +169,7 @@ async fn administrator(request: &mut RequestContext) -> Result<UserId> {
     };
     let form = &request.form;
     if form.sent("password") != form.sent("again") {
-        return Err(Error::invalid("again: the two passwords differ"));
+        return Err(Error::field("again", "the two passwords differ"));
     }
     let password = form.sent("password").unwrap_or_default().to_owned();
     let email = form.text("email").to_owned();
@@ -178,7 +178,7 @@ async fn administrator(request: &mut RequestContext) -> Result<UserId> {
     let value = |name: &str| form.filled(name).map_or(Value::Null, Value::from);
     let find = |chosen: &str| {
         let known = ADMISSIONS.iter().find(|known| known.name == chosen);
-        known.ok_or_else(|| Error::invalid("admission: choose how people enter"))
+        known.ok_or_else(|| Error::field("admission", "choose how people enter"))
     };
     let first = FirstRun {
         administrator: NewUser {

@@ -105,11 +105,11 @@ async fn code(request: RequestContext) -> Result<Response> {
 }
 
 fn again(request: &RequestContext, error: &Error, waiting: Option<String>) -> Result<Response> {
-    if matches!(error.kind, Kind::Defect | Kind::Unavailable) {
-        return Err(Error::new(error.kind, error.message.clone()));
+    if error.kind == Kind::Defect || error.kind.is_of_store() {
+        return Err(error.clone());
     }
     let mut page = Page::new(request, &request.form);
-    page.failure = Some(answer::sentence(&error.message));
+    page.failure = Some(answer::sentence(error));
     page.waiting = waiting;
     let mut response = answer::form_again(&page)?;
     if let Kind::TooManyAttempts { retry_after_s } = error.kind {

@@ -231,7 +231,7 @@ mod tests {
             cut.small(100)
                 .await
                 .unwrap_err()
-                .message
+                .to_string()
                 .contains("cut off")
         );
     }

@@ -86,7 +86,7 @@ fn note(db: &Path, made: &Backup) {
         eprintln!(
             "gatepost: the backup is made, but {} could not take a note of it: {}",
             db.display(),
-            cause.message
+            cause
         );
     }
 }

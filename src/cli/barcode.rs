@@ -82,8 +82,8 @@ fn check(code: &str, json: bool) -> Result<bool> {
             (value, text)
         }
         Err(cause) => (
-            json!({"valid": false, "reason": cause.message}),
-            cause.message,
+            json!({"valid": false, "reason": cause.to_string()}),
+            cause.to_string(),
         ),
     };
     answer(json, &value, &text)?;

@@ -243,11 +243,10 @@ fn existing_folder_of(output: &Path) -> Result<&Path> {
     if folder.is_dir() {
         return Ok(folder);
     }
-    Err(Error::invalid(format!(
-        "{}: there is no folder {}",
+    Err(Error::field(
         output.display(),
-        folder.display()
-    )))
+        format!("there is no folder {}", folder.display()),
+    ))
 }
 
 /// A folder with a file of each; events are among the devices.
@@ -258,7 +257,7 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
         ));
     }
     let Some(output) = &args.output else {
-        return Err(Error::invalid("all: name a folder with --output"));
+        return Err(Error::field("all", "name a folder with --output"));
     };
     let refused =
         |cause: std::io::Error| Error::unavailable(format!("{}: {cause}", output.display()));

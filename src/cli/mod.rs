@@ -111,9 +111,9 @@ pub fn run() -> ExitCode {
         Ok(false) => ExitCode::FAILURE,
         Err(cause) => {
             if cli.json {
-                let _ = print_json(&json!({"error": cause.message}));
+                let _ = print_json(&json!({"error": cause.to_string()}));
             }
-            eprintln!("gatepost: {}", cause.message);
+            eprintln!("gatepost: {cause}");
             ExitCode::FAILURE
         }
     }

@@ -32,7 +32,7 @@ pub fn run(args: &Args) -> Result<()> {
     let document = document?;
     if let Some(path) = &args.output {
         return std::fs::write(path, document + "\n")
-            .map_err(|cause| Error::invalid(format!("{}: {cause}", path.display())));
+            .map_err(|cause| Error::field(path.display(), cause));
     }
     print(&document)
 }

@@ -92,25 +92,7 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
         tracing::warn!("the index for searching is damaged; it is made anew, which takes a moment");
         check::rebuild_index(&store, &lock)?;
     }
-    let tls = tls(&args, &store)?;
-    let public_url = args
-        .public_url
-        .map(|url| url.trim_end_matches('/').to_owned());
-    let app = App::new(store, public_url);
-    let options = Options {
-        limits: args.limits,
-        tls,
-        announced: !args.no_mdns,
-    };
-    let reach = Reach {
-        tls: options.tls.is_some(),
-        own_ca: options
-            .tls
-            .as_ref()
-            .is_some_and(|tls| tls.own_certificate().is_some()),
-        lan: args.console_lan,
-    };
-    let console = Console::new(app, reach);
+    let (console, options) = console(args, store)?;
     let outcome = runtime.block_on(serve(&console, listener, options, json));
     if let Err(cause) = console.store.finish() {
         tracing::error!("the log could not be emptied at the end: {cause}");
@@ -136,7 +118,27 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     outcome
 }
 
-/// Tells what an administrator must know of the last run's log: that it was damaged, and what of it was taken.
+/// The application and its console, and how they meet the network.
+fn console(args: Args, store: Store) -> Result<(Arc<Console>, Options)> {
+    let tls = tls(&args, &store)?;
+    let reach = Reach {
+        tls: tls.is_some(),
+        own_ca: tls
+            .as_ref()
+            .is_some_and(|it| it.own_certificate().is_some()),
+        lan: args.console_lan,
+    };
+    let options = Options {
+        limits: args.limits,
+        tls,
+        announced: !args.no_mdns,
+    };
+    let public_url = args.public_url;
+    let public_url = public_url.map(|url| url.trim_end_matches('/').to_owned());
+    Ok((Console::new(App::new(store, public_url), reach), options))
+}
+
+/// What an administrator must know of the log that the last run left: that it was damaged, and what of it was taken.
 fn notices(db: &Path, lock: &ServeLock) -> Result<Vec<String>> {
     let mut notices = Vec::new();
     if let Some(salvaged) = salvage::salvage(db, lock, Timestamp::now())? {

@@ -232,7 +232,7 @@ fn first_line(input: impl BufRead) -> Result<String> {
     input
         .take(PASSWORD_LINE_MAX)
         .read_line(&mut line)
-        .map_err(|cause| Error::invalid(format!("password: standard input: {cause}")))?;
+        .map_err(|cause| Error::field("password", format!("standard input: {cause}")))?;
     let length = line.trim_end_matches(['\r', '\n']).len();
     line.truncate(length);
     Ok(line)
@@ -329,7 +329,7 @@ mod tests {
         ] {
             assert_eq!(role(text).unwrap(), Role::DelegateRead);
         }
-        let refused = role("delegate").unwrap_err().message;
+        let refused = role("delegate").unwrap_err().to_string();
         assert!(
             refused.starts_with("\"delegate\" is not one of"),
             "{refused}"

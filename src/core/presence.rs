@@ -102,9 +102,10 @@ impl PresenceSettings {
             if (least..=most).contains(&value) {
                 return Ok(());
             }
-            Err(Error::invalid(format!(
-                "{name}.{what}: must be from {least} to {most}"
-            )))
+            Err(Error::field(
+                format!("{name}.{what}"),
+                format!("must be from {least} to {most}"),
+            ))
         };
         #[expect(clippy::cast_precision_loss, reason = "compared with small bounds")]
         let whole = |number: u32| number as f32;
@@ -173,6 +174,6 @@ fn parse<T: for<'a> Deserialize<'a>>(name: &str, value: &Value) -> Result<T> {
             format!(".{path}")
         };
         let fault = in_plain_words(&cause.into_inner().to_string());
-        Error::invalid(format!("{name}{path}: {fault}"))
+        Error::field(format!("{name}{path}"), fault)
     })
 }

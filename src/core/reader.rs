@@ -9,7 +9,10 @@ use crate::types::{
 };
 use serde::Deserialize;
 use serde_json::Value;
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    fmt::Display,
+    net::{IpAddr, SocketAddr},
+};
 
 /// The type of devices that are readers.
 pub const DEVICE_TYPE: &str = "rfidreader";
@@ -78,56 +81,64 @@ impl ReaderSetup {
     pub fn parse(name: &str, value: &Value) -> Result<Self> {
         let setup: Self = serde_path_to_error::deserialize(value).map_err(|cause| {
             let fault = in_plain_words(&cause.inner().to_string());
-            Error::invalid(format!("{name}.{}: {fault}", cause.path()))
+            Error::field(format!("{name}.{}", cause.path()), fault)
         })?;
-        setup
-            .check()
-            .map_err(|fault| Error::invalid(format!("{name}.{fault}")))?;
+        setup.check().map_err(|cause| cause.below(name))?;
         Ok(setup)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<()> {
         if self.protocol == Protocol::Llrp && self.address.as_deref().unwrap_or_default().is_empty()
         {
-            return Err(
-                "address: is missing; the server connects to it, such as 192.0.2.9:5084".into(),
-            );
+            return Err(Error::field(
+                "address",
+                "is missing; the server connects to it, such as 192.0.2.9:5084",
+            ));
         }
         if let Some(address) = &self.address
             && !is_address(address)
         {
-            return Err(
-                "address: must be a name or an IP address, with a port if it is not 5084".into(),
-            );
+            return Err(Error::field(
+                "address",
+                "must be a name or an IP address, with a port if it is not 5084",
+            ));
         }
         let prefix = self.epc_prefix.as_deref().unwrap_or_default();
         if prefix.len() > 124 || !prefix.bytes().all(|one| one.is_ascii_hexdigit()) {
-            return Err("epcPrefix: must be hexadecimal digits, such as 3034".into());
+            return Err(Error::field(
+                "epcPrefix",
+                "must be hexadecimal digits, such as 3034",
+            ));
         }
         if self.antennas.len() > ANTENNAS_MAX {
-            return Err(format!("antennas: must be at most {ANTENNAS_MAX}"));
+            return Err(Error::field(
+                "antennas",
+                format!("must be at most {ANTENNAS_MAX}"),
+            ));
         }
         for (at, one) in self.antennas.iter().enumerate() {
-            let fault = |what: String| Err(format!("antennas[{at}].{what}"));
+            let fault = |name: &str, what: &dyn Display| {
+                Err(Error::field(format!("antennas[{at}].{name}"), what))
+            };
             if one.antenna == 0 {
-                return fault("antenna: must be 1 or more".into());
+                return fault("antenna", &"must be 1 or more");
             }
             if self.antennas[..at]
                 .iter()
                 .any(|earlier| earlier.antenna == one.antenna)
             {
-                return fault(format!("antenna: {} stands twice", one.antenna));
+                return fault("antenna", &format!("{} stands twice", one.antenna));
             }
             if let Some(place) = &one.place
                 && let Err(cause) = DeviceSelector::parse(place)
             {
-                return fault(format!("place: {}", cause.message));
+                return fault("place", &cause);
             }
             if one
                 .power_dbm
                 .is_some_and(|power| !(0.0..=40.0).contains(&power))
             {
-                return fault("powerDbm: must be from 0 to 40".into());
+                return fault("powerDbm", &"must be from 0 to 40");
             }
         }
         Ok(())

@@ -2,7 +2,6 @@
 //! after the commit.
 
 use super::{
-    error,
     stats::Queued,
     tx::{Tx, caught, savepoint, undone},
     writer,
@@ -245,7 +244,7 @@ impl<T: Send, W: Work<T>> Job for JobOf<T, W> {
         });
         let told = match &outcome {
             Ok(_) => Ok(()),
-            Err(cause) if error::is_damage(cause) => Err(JobFailure::Damage),
+            Err(cause) if cause.kind == Kind::Damaged => Err(JobFailure::Damage),
             Err(cause) if cause.kind == Kind::Defect => Err(JobFailure::Defect),
             Err(_) => Err(JobFailure::Refused),
         };
@@ -257,7 +256,7 @@ impl<T: Send, W: Work<T>> Job for JobOf<T, W> {
         let outcome = match (lost, self.outcome) {
             // The cause of a defect is for the log alone.
             (Some(cause), _) if cause.kind == Kind::Defect => Err(undone()),
-            (Some(cause), _) => Err(Error::unavailable(&cause.message)),
+            (Some(cause), _) => Err(Error::unavailable(cause)),
             (None, Some(outcome)) => outcome,
             (None, None) => Err(waited_too_long()),
         };

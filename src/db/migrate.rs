@@ -1,9 +1,9 @@
 //! Makes a fresh file with `schema.sql`, and brings an older one to the current schema by the steps that it
 //! lacks. Steps are never changed once released: they are how old files remember their past.
 
-use super::{APPLICATION_ID, error::is_damage, migrate_sections, open, search_index};
+use super::{APPLICATION_ID, migrate_sections, open, search_index};
 use crate::types::{
-    error::{Error, Result},
+    error::{Error, Kind, Result},
     os,
 };
 use rusqlite::Connection;
@@ -108,10 +108,7 @@ pub fn upgrade(connection: &mut Connection) -> Result<()> {
             };
             Error::new(
                 cause.kind,
-                format!(
-                    "upgrading the file to schema version {version}: {}",
-                    cause.message
-                ),
+                format!("upgrading the file to schema version {version}: {cause}"),
             )
         })?;
     }
@@ -119,7 +116,7 @@ pub fn upgrade(connection: &mut Connection) -> Result<()> {
     migrate_sections::inline_references(connection)?;
     match search_index::settle_all(connection) {
         // It is made anew before a server begins.
-        Err(cause) if is_damage(&cause) => {
+        Err(cause) if cause.kind == Kind::Damaged => {
             tracing::warn!("the index for searching is damaged: {cause}");
             Ok(())
         }
@@ -160,8 +157,7 @@ pub fn schema_of(connection: &Connection) -> Result<Vec<(String, String, String)
 /// Makes a fresh file. It is there as a whole or not at all, and where somebody else made one at the
 /// same time, that one stays.
 pub(super) fn create_file(path: &Path) -> Result<()> {
-    let told =
-        |cause: &dyn std::fmt::Display| Error::invalid(format!("{}: {cause}", path.display()));
+    let told = |cause: &dyn std::fmt::Display| Error::field(path.display(), cause);
     // A link may lead to where the file is to be.
     let path = open::resolved(path);
     let path = path.as_path();

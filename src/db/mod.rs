@@ -23,6 +23,7 @@ pub mod sandbox;
 pub mod search_index;
 pub mod second_path;
 pub mod stats;
+pub mod tables;
 mod tx;
 mod upgrade_copy;
 pub mod usage;
@@ -34,7 +35,7 @@ pub use counters::newest_interaction;
 pub use open::{Found, ServeLock};
 pub use tx::{Tx, in_transaction};
 
-use crate::types::error::{Error, Result};
+use crate::types::error::{Error, Kind, Result};
 use checkpoint::{Checkpointer, Wiper};
 use integrity::Integrity;
 use job::{Once, Repeatable};
@@ -386,7 +387,7 @@ impl Store {
     /// Notes whether a read came upon damage.
     fn noted<T>(&self, read: Result<T>) -> Result<T> {
         read.inspect_err(|cause| {
-            if error::is_damage(cause) {
+            if cause.kind == Kind::Damaged {
                 self.stats().found_damage();
             }
         })
@@ -428,7 +429,7 @@ fn pool(path: &Path, size: u32, prepare: fn(&Connection) -> Result<()>) -> Resul
         .with_flags(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .with_init(move |connection| {
             prepare(connection)
-                .map_err(|cause| rusqlite::Error::InvalidParameterName(cause.message))
+                .map_err(|cause| rusqlite::Error::InvalidParameterName(cause.to_string()))
         });
     Ok(r2d2::Pool::builder()
         .max_size(size)

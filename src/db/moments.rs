@@ -11,12 +11,12 @@
 //! Both go by the position in the feed. Changes that are in no feed, such as tokens and pings, do not show.
 
 use super::{
-    counters, error,
+    counters,
     on_disk::{OnDisk, Roots},
     open::{self, beside, refused},
     usage::{FILE, Position},
 };
-use crate::types::error::{Error, Result};
+use crate::types::error::{Error, Kind, Result};
 use rusqlite::{Connection, OptionalExtension};
 use std::{fs::File, path::Path};
 
@@ -46,7 +46,7 @@ pub(super) fn refuse_other(path: &Path) -> Result<()> {
         return Ok(());
     }
     let look = || match compare(path) {
-        Err(cause) if error::is_damage(&cause) => {
+        Err(cause) if cause.kind == Kind::Damaged => {
             Err(open::damaged(path, &"how far it is cannot be read"))
         }
         // A file of an early version has no counters, and others may hold a lock.
@@ -139,7 +139,9 @@ mod tests {
             fs::copy(&self.0, &mixed).unwrap();
             fs::copy(beside(&other.0, "-wal"), beside(&mixed, "-wal")).unwrap();
             let opened = Store::open(&mixed, Durability::Full);
-            opened.err().map_or_else(String::new, |cause| cause.message)
+            opened
+                .err()
+                .map_or_else(String::new, |cause| cause.to_string())
         }
 
         fn newest_without_log(&self) -> i64 {

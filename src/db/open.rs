@@ -5,7 +5,7 @@ use super::{
     second_path::{self, Claim},
 };
 use crate::types::{
-    error::{Error, Result},
+    error::{Error, Kind, Result},
     os,
 };
 use rusqlite::{Connection, OpenFlags};
@@ -16,10 +16,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time that the look at a file's pages may take; `check` looks at all of them.
+/// The longest look at a file's pages; `check` looks at all of them.
 const LOOK_MAX: Duration = Duration::from_millis(300);
 
-/// The state of the path of a database file.
+/// The state of the file at the path of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// Nothing: a fresh one is made.
@@ -34,40 +34,13 @@ pub enum Found {
 
 /// Looks at the file without changing it.
 pub fn look(path: &Path) -> Result<Found> {
-    let shown = path.display();
-    let header = match read_header(path)? {
-        Some(header) => header,
-        None if path.exists() && interrupted(path) == Some(0) => return Ok(Found::Torn),
-        None if path.exists() => {
-            return Err(refused(format!(
-                "{shown} is empty: put a backup in its place, or remove it if it never held anything"
-            )));
-        }
-        None => {
-            // SQLite would clear it away, or put it into what is made here; it may be all that is left.
-            let is_left = |end: &&&str| {
-                let log = std::fs::metadata(beside(path, end));
-                log.is_ok_and(|log| log.len() > 0) && interrupted(path) != Some(0)
-            };
-            return match ["-wal", "-journal"].iter().find(is_left) {
-                Some(end) => Err(refused(format!(
-                    "{shown} is gone, and its log {shown}{end} is still there: put the file back beside it, or a backup in their place"
-                ))),
-                None => Ok(Found::Nothing),
-            };
-        }
+    let Some(header) = read_header(path)? else {
+        return look_at_nothing(path);
     };
     if !header.starts_with(b"SQLite format 3\0") {
+        let shown = path.display();
         return Err(refused(format!("{shown} is not a SQLite file")));
     }
-    let number = |at: usize| {
-        i64::from(u32::from_be_bytes([
-            header[at],
-            header[at + 1],
-            header[at + 2],
-            header[at + 3],
-        ]))
-    };
     let interrupted = interrupted(path);
     if interrupted == Some(0) {
         return Ok(Found::Torn);
@@ -84,28 +57,73 @@ pub fn look(path: &Path) -> Result<Found> {
     let (application, version) = if log {
         identity(&connection).map_err(|cause| damaged(path, &cause))?
     } else {
-        (number(68), number(60))
+        (number(&header, 68), number(&header, 60))
     };
-    if application != i64::from(APPLICATION_ID) {
-        return Err(refused(format!("{shown} is {FOREIGN}")));
-    }
-    if version > migrate::CURRENT {
-        return Err(refused(format!(
-            "{shown} has schema version {version}, this program knows up to {}; {NEWER}",
-            migrate::CURRENT
-        )));
-    }
+    check_identity(path, application, version)?;
     if log {
         moments::refuse_other(path)?;
     }
     // An interrupted change is undone by SQLite when the file is opened; until then it looks torn.
     if interrupted.is_none() {
         if !log {
-            look_at_size(path, &header, number(28))?;
+            look_at_size(path, &header, number(&header, 28))?;
         }
         return look_inside(path, &connection, version);
     }
     Ok(Found::Version(version))
+}
+
+/// Looks at a file that is empty or not there.
+fn look_at_nothing(path: &Path) -> Result<Found> {
+    let shown = path.display();
+    let is_torn = interrupted(path) == Some(0);
+    if path.exists() {
+        return if is_torn {
+            Ok(Found::Torn)
+        } else {
+            Err(refused(format!(
+                "{shown} is empty: put a backup in its place, or remove it if it never held anything"
+            )))
+        };
+    }
+    // SQLite would clear it away, or put it into what is made here; it may be all that is left.
+    let is_left = |end: &&&str| {
+        let log = std::fs::metadata(beside(path, end));
+        log.is_ok_and(|log| log.len() > 0) && !is_torn
+    };
+    match ["-wal", "-journal"].iter().find(is_left) {
+        Some(end) => Err(refused(format!(
+            "{shown} is gone, and its log {shown}{end} is still there: put the file back beside it, or a backup in their place"
+        ))),
+        None => Ok(Found::Nothing),
+    }
+}
+
+/// A number of a header.
+fn number(header: &[u8; 100], at: usize) -> i64 {
+    let bytes = [header[at], header[at + 1], header[at + 2], header[at + 3]];
+    i64::from(u32::from_be_bytes(bytes))
+}
+
+/// Refuses files of other applications, and of newer versions of this one.
+fn check_identity(path: &Path, application: i64, version: i64) -> Result<()> {
+    let shown = path.display();
+    if application != i64::from(APPLICATION_ID) {
+        return Err(Error::new(
+            Kind::ForeignFile,
+            format!("{shown} is a SQLite file of another application"),
+        ));
+    }
+    if version > migrate::CURRENT {
+        return Err(Error::new(
+            Kind::ForeignFile,
+            format!(
+                "{shown} has schema version {version}, this program knows up to {}; use a newer gatepost",
+                migrate::CURRENT
+            ),
+        ));
+    }
+    Ok(())
 }
 
 /// The schema version of a file in which everything is sound, as far as [`look`] sees; none where there
@@ -133,7 +151,7 @@ pub fn make_private(path: &Path) -> Result<()> {
         .map_err(|cause| refused(format!("{}: {cause}", path.display())))
 }
 
-/// Returns how many pages the file had before a change without a log that was cut off; `None` where there
+/// The number of pages that the file had before a change without a log that was cut off; `None` where there
 /// was no such change. A Gatepost file is changed so only while it is made.
 pub(super) fn interrupted(path: &Path) -> Option<u32> {
     let mut header = [0; 28];
@@ -183,14 +201,6 @@ pub(super) fn damaged(path: &Path, cause: &dyn std::fmt::Display) -> Error {
         "{} is damaged ({cause}); restore a backup",
         path.display()
     ))
-}
-
-const FOREIGN: &str = "a SQLite file of another application";
-const NEWER: &str = "use a newer gatepost";
-
-/// Returns whether [`look`] failed for a file that is sound, but another program's or a newer one's.
-pub fn is_of_another(cause: &Error) -> bool {
-    cause.message.contains(FOREIGN) || cause.message.contains(NEWER)
 }
 
 pub(super) fn refused(message: String) -> Error {
@@ -282,7 +292,7 @@ fn look_inside(path: &Path, connection: &Connection, version: i64) -> Result<Fou
     }
 }
 
-/// Returns whether a line of SQLite's own check is about the content of the index for searching, and not about a
+/// Tells whether a line of SQLite's own check is about what the index for searching says, and not about a
 /// page that it stands on.
 pub fn is_of_search_index(line: &str) -> bool {
     line.contains("fts5") || line.contains("FTS5") || line.contains("inverted index")
@@ -351,20 +361,20 @@ impl ServeLock {
     }
 }
 
-/// Returns whether there is a file with a header.
+/// Tells whether there is a file with a header.
 pub(super) fn has_header(path: &Path) -> bool {
     matches!(read_header(path), Ok(Some(_)))
 }
 
-/// Returns whether the file's header promises a log: a backup that was put here by hand needs none.
+/// Tells whether the file's header promises a log: a backup that was put here by hand needs none.
 pub(super) fn needs_log(path: &Path) -> bool {
     matches!(read_header(path), Ok(Some(header)) if header[18] == LOGGED)
 }
 
-/// The value of byte 18 in SQLite's header of a file that has a log.
+/// Byte 18 of SQLite's header in a file that has a log.
 const LOGGED: u8 = 2;
 
-/// Returns whether a server runs on a file.
+/// Tells whether a server runs on a file.
 pub fn is_served(path: &Path) -> bool {
     let lock = File::open(beside(path, ".lock"));
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))

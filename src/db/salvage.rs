@@ -287,7 +287,7 @@ impl Plan {
     fn write(&self, path: &Path) -> io::Result<()> {
         let mut log = File::open(&self.damage.log)?;
         let _ = fs::remove_file(path);
-        open::make_private(path).map_err(|cause| io::Error::other(cause.message))?;
+        open::make_private(path).map_err(|cause| io::Error::other(cause.to_string()))?;
         let fresh = File::options().write(true).open(path)?;
         fresh.set_permissions(log.metadata()?.permissions())?;
         let mut fresh = BufWriter::with_capacity(1 << 20, fresh);

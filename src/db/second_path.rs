@@ -4,9 +4,9 @@
 //! So on Linux whoever is alone with a file also holds a lock on the file itself ([`lock`]). It stays when this
 //! process opens and closes the file elsewhere, unlike SQLite's own.
 
-use super::open::{is_served, refused};
+use super::open::is_served;
 use crate::types::{
-    error::{Error, Result},
+    error::{Error, Kind, Result},
     os::lock,
 };
 use std::{fs::File, path::Path};
@@ -53,18 +53,14 @@ pub fn refuse(file: &File, path: &Path) -> Result<()> {
     Ok(())
 }
 
-const ELSEWHERE: &str = "is served under another path";
-
-/// Returns whether a file was refused because it is served under another path.
-pub fn is_refusal(cause: &Error) -> bool {
-    cause.message.contains(ELSEWHERE)
-}
-
 fn served(path: &Path) -> Error {
-    refused(format!(
-        "{} {ELSEWHERE}, and whoever opens it by this one would not find its log: use that path; for a container mount the folder, never the file alone",
-        path.display()
-    ))
+    Error::new(
+        Kind::ServedElsewhere,
+        format!(
+            "{} is served under another path, and whoever opens it by this one would not find its log: use that path; for a container mount the folder, never the file alone",
+            path.display()
+        ),
+    )
 }
 
 #[cfg(test)]
@@ -89,7 +85,7 @@ mod tests {
         // Opening and closing the file elsewhere changes nothing.
         drop(File::open(&path).unwrap());
         for refused in [look(), Claim::take(&other).map(drop)] {
-            let message = refused.unwrap_err().message;
+            let message = refused.unwrap_err().to_string();
             assert!(message.contains("served under another path"), "{message}");
         }
         // Where the lock file beside the path is taken, this is the path.

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::types::{
     DeviceId, Timestamp,
-    error::{Error, Kind, Result, panic_text},
+    error::{Error, Result, panic_text},
 };
 use rusqlite::Connection;
 use std::{
@@ -225,7 +225,7 @@ pub(super) fn caught<T>(
         .unwrap_or_else(|panic| Err(Error::defect(panic_text(panic.as_ref()))));
     if connection.is_autocommit() {
         return Err(match outcome {
-            Err(cause) if cause.kind == Kind::Unavailable => cause,
+            Err(cause) if cause.kind.is_of_store() => cause,
             Err(cause) => {
                 tracing::error!("a transaction was rolled back: {cause}");
                 undone()

@@ -1,6 +1,9 @@
 //! The copy of an older file that is made before its schema changes: whole under its name, or not there.
 
-use super::open::{self, beside, folder_of};
+use super::{
+    error,
+    open::{self, beside, folder_of},
+};
 use crate::types::{
     error::{Error, Result},
     os,
@@ -62,18 +65,20 @@ pub(super) fn make(connection: &Connection, path: &Path, version: i64) -> Result
         .suffix(PARTIAL)
         .tempfile_in(folder_of(path))
         .map_err(|cause| failed(&cause.kind()))?;
-    let written = write(connection, path, partial.path())
-        .and_then(|()| check(&open::unchanged(partial.path())?, version, &position));
-    written.map_err(|cause| failed(&cause.message.trim_start_matches(NOT_DONE)))?;
+    write(connection, path, partial.path()).map_err(|cause| match error::reason(&cause) {
+        Some((_, why)) => failed(&why),
+        None => failed(&Error::from(cause)),
+    })?;
+    let copied = open::unchanged(partial.path()).map_err(Error::from);
+    copied
+        .and_then(|copied| check(&copied, version, &position))
+        .map_err(|cause| failed(&cause))?;
     keep(partial, path, &copy).map_err(|cause| failed(&cause.kind()))?;
     tell(&format!("copied {} to {}", path.display(), copy.display()));
     Ok(())
 }
 
-/// The beginning of SQLite's errors.
-const NOT_DONE: &str = "the store could not do it: ";
-
-/// The ending of the name of a copy that is being made.
+/// The end of the name of a copy that is being made.
 const PARTIAL: &str = ".part.bak";
 
 /// Removes what processes left that were killed while they made a copy.
@@ -106,7 +111,7 @@ fn check_room(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn write(connection: &Connection, path: &Path, partial: &Path) -> Result<()> {
+fn write(connection: &Connection, path: &Path, partial: &Path) -> rusqlite::Result<()> {
     let (from, to) = (path.to_owned(), partial.to_owned());
     let mut told = Instant::now();
     let tell_progress = move || {
@@ -124,7 +129,7 @@ fn write(connection: &Connection, path: &Path, partial: &Path) -> Result<()> {
     connection.progress_handler(STEPS, Some(tell_progress))?;
     let copied = connection.execute("VACUUM INTO ?1", [partial.to_string_lossy()]);
     connection.progress_handler(0, None::<fn() -> bool>)?;
-    copied.map(drop).map_err(Error::from)
+    copied.map(drop)
 }
 
 /// Checks that a copy is whole, of this version and with this content. An index for searching that is damaged is so in
@@ -144,7 +149,7 @@ fn check(copy: &Connection, version: i64, position: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Reads how far each table has come, and which ids were given: it changes with every change, because changes are
+/// The newest id of each table, and the ids that were given: it changes with every change, because changes are
 /// recorded.
 fn position(connection: &Connection) -> Result<Vec<String>> {
     let texts = |sql: &str| -> Result<Vec<String>> {
@@ -278,7 +283,7 @@ mod tests {
             .unwrap();
         drop(connection);
         let connection = Connection::open(&path).unwrap();
-        let failed = make(&connection, &path, 26).unwrap_err().message;
+        let failed = make(&connection, &path, 26).unwrap_err().to_string();
         let words = format!(
             "copying {} to {}.v26.bak before the upgrade: ",
             path.display(),

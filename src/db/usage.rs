@@ -265,7 +265,7 @@ impl Usage {
                 tracing::warn!(
                     "{}: {}; should its log be lost, nobody will be told",
                     database.display(),
-                    cause.message
+                    cause
                 );
                 return Ok(Self {
                     database,

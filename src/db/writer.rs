@@ -14,7 +14,6 @@
 
 use super::{
     checkpoint::{self, Checkpointer},
-    error,
     job::{ATTACHED, Job, JobFailure, JobOf, Priority, SavepointMode, Work, Write},
     moments, search_index,
     stats::{Queued, Stats},
@@ -24,7 +23,7 @@ use super::{
 };
 use crate::types::{
     Timestamp,
-    error::{Error, Result},
+    error::{Error, Kind, Result},
 };
 use rusqlite::Connection;
 use std::{
@@ -404,7 +403,7 @@ impl Loop {
         let jobs_done = done.len();
         if let Some(cause) = &lost {
             self.stats.lost();
-            if error::is_damage(cause) {
+            if cause.kind == Kind::Damaged {
                 self.stats.found_damage();
             }
             let _ = self.roll_back();
@@ -528,7 +527,7 @@ impl Loop {
             search_index::settle(&self.connection, most)
         });
         match settled {
-            Err(cause) if error::is_damage(&cause) && !self.connection.is_autocommit() => {
+            Err(cause) if cause.kind == Kind::Damaged && !self.connection.is_autocommit() => {
                 self.is_index_lost.set(true);
                 tracing::error!(
                     "the index for searching is damaged, run `gatepost check --repair`: {cause}"

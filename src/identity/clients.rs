@@ -123,10 +123,11 @@ fn check(new: &NewClient, known_properties: &[&str]) -> Result<()> {
     match names.find(|name| !known_properties.contains(&name.as_str())) {
         None => Ok(()),
         Some(unknown) => Err(Error::invalid(format!(
-            "visible properties: \"{}\" is not a property of a delegate; those are {}",
+            "\"{}\" is not a property of a delegate; those are {}",
             text::shortened(unknown),
             known_properties.join(", ")
-        ))),
+        ))
+        .at("visible properties")),
     }
 }
 

@@ -53,14 +53,16 @@ pub fn hash_strong(password: &str, email: &str) -> Result<Hashed> {
 
 fn check_length(password: &str) -> Result<()> {
     if password.chars().count() < MIN_CHARS {
-        return Err(Error::invalid(format!(
-            "password: must have at least {MIN_CHARS} characters"
-        )));
+        return Err(Error::field(
+            "password",
+            format!("must have at least {MIN_CHARS} characters"),
+        ));
     }
     if password.len() > MAX_BYTES {
-        return Err(Error::invalid(format!(
-            "password: must have at most {MAX_BYTES} bytes"
-        )));
+        return Err(Error::field(
+            "password",
+            format!("must have at most {MAX_BYTES} bytes"),
+        ));
     }
     Ok(())
 }
@@ -83,8 +85,9 @@ fn check_strength(password: &str, email: &str) -> Result<()> {
         None => "It has too few parts that are hard to guess.".to_owned(),
     };
     Err(Error::invalid(format!(
-        "password: is too easy to guess. {reason} Use several uncommon words, or let a password manager make one"
-    )))
+        "is too easy to guess. {reason} Use several uncommon words, or let a password manager make one"
+    ))
+    .at("password"))
 }
 
 fn hash_any(secret: &str) -> Result<Hashed> {
@@ -220,7 +223,7 @@ mod tests {
             "gatepost1",
             "abcdabcdabcd",
         ] {
-            let refused = hash_strong(weak, email).unwrap_err().message;
+            let refused = hash_strong(weak, email).unwrap_err().to_string();
             assert!(
                 refused.starts_with("password: is too easy to guess. "),
                 "{weak}: {refused}"
@@ -231,7 +234,7 @@ mod tests {
         assert!(
             hash_strong("short", email)
                 .unwrap_err()
-                .message
+                .to_string()
                 .contains("at least 8")
         );
         for strong in ["correct horse", "Tr0ub4dor&3", "8jw2-kd93-xq7a"] {

@@ -317,7 +317,7 @@ mod tests {
         assert!(
             Role::parse("ROLE")
                 .unwrap_err()
-                .message
+                .to_string()
                 .contains("ROLE_OAUTH2_TX_WRITE")
         );
     }

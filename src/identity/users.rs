@@ -99,8 +99,8 @@ fn taken(cause: rusqlite::Error, email: &str) -> Error {
         return cause.into();
     }
     let email = text::shortened(email);
-    let message = format!("email: there is a user \"{email}\" already");
-    Error::new(Kind::CodeTaken, message)
+    let message = format!("there is a user \"{email}\" already");
+    Error::new(Kind::CodeTaken, message).at("email")
 }
 
 /// Enough to catch a slip; whether mail arrives shows when some is sent.
@@ -110,9 +110,10 @@ pub fn check_email(email: &str) -> Result<()> {
     let long = email.chars().count() > EMAIL_MAX_CHARS;
     if name.is_empty() || domain.is_empty() || email.contains(odd) || long {
         let email = text::shortened(email);
-        return Err(Error::invalid(format!(
-            "email: \"{email}\" is not an e-mail address"
-        )));
+        return Err(Error::field(
+            "email",
+            format!("\"{email}\" is not an e-mail address"),
+        ));
     }
     Ok(())
 }
@@ -244,8 +245,9 @@ fn write(tx: &Tx<'_>, ctx: &Context, before: &User, change: &UserChange) -> Resu
     };
     let console = change.console.clone().change().unwrap_or(before.console);
     if before.is_promotion(console) && change.password.is_none() {
-        return Err(Error::invalid(
-            "password: whoever is let into the console needs a new one, because the strength of the present one was never checked; set it in the same step (`gatepost user set` reads it with --password-stdin)",
+        return Err(Error::field(
+            "password",
+            "whoever is let into the console needs a new one, because the strength of the present one was never checked; set it in the same step (`gatepost user set` reads it with --password-stdin)",
         ));
     }
     tx.prepare_cached(

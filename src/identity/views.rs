@@ -43,9 +43,10 @@ pub fn of(connection: &Connection, user: UserId) -> Result<Vec<SavedView>> {
 pub fn save(tx: &Tx<'_>, user: UserId, name: &str, query: &str) -> Result<()> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > NAME_MAX_CHARS {
-        return Err(Error::invalid(format!(
-            "name: must have 1 to {NAME_MAX_CHARS} characters"
-        )));
+        return Err(Error::field(
+            "name",
+            format!("must have 1 to {NAME_MAX_CHARS} characters"),
+        ));
     }
     let others: i64 = tx
         .prepare_cached("SELECT count(*) FROM console_views WHERE user_id = ?1 AND name <> ?2")?

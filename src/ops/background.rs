@@ -125,9 +125,10 @@ mod tests {
 
         #[test]
         fn work_gives_way_beside_a_server_alone_and_who_waits_for_it_does_not() {
-            let background = beside_server();
-            assert_eq!(background.run(policy), Policy::Idle);
-            assert_eq!(background.run_long(|_| Some(policy())), Policy::Idle);
+            assert_eq!(beside_server().run(policy), Policy::Idle);
+            // Anew: on a busy machine the part before it may have starved.
+            let long = beside_server().run_long(|_| Some(policy()));
+            assert_eq!(long, Policy::Idle);
             assert_eq!(policy(), Policy::Other);
             let alone = Background::unchanged();
             assert_eq!(alone.run(policy), Policy::Other);

@@ -247,8 +247,9 @@ fn check_host(request: &Request) -> Result<(), Error> {
     match (hosts.next(), hosts.next()) {
         (Some(host), None) if plain(host) => Ok(()),
         (None, _) if request.version() == Version::HTTP_10 => Ok(()),
-        _ => Err(Error::invalid(
-            "Host: must be there once, a name or an address with a port",
+        _ => Err(Error::field(
+            "Host",
+            "must be there once, a name or an address with a port",
         )),
     }
 }

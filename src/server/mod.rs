@@ -72,78 +72,32 @@ pub async fn run(
     options: Options,
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
-    let Options {
-        limits,
-        tls,
-        announced,
-    } = options;
     let app = console.app().clone();
     let listening = listener.local_addr().ok().map(|address| Listening {
         address,
-        tls: tls.is_some(),
+        tls: options.tls.is_some(),
     });
     if let Some(listening) = listening {
         console.discovery.listens(listening);
     }
-    let announced = listening.filter(|_| announced);
-    let connections = Connections::new(limits.clone());
-    let mut traffic = Traffic::default();
-    let api = routes::api(&console, &mut traffic);
-    let traffic = Arc::new(traffic);
-    let sources = Sources {
-        traffic: Arc::clone(&traffic),
-        connections: Arc::clone(&connections),
-        readers: Arc::clone(&console.readers),
-    };
-    let trust = Trust::new(tls.as_ref());
-    let exchange = |endpoint| {
-        Arc::new(exchange::Exchange {
-            endpoint,
-            traffic: Arc::clone(&traffic),
-            body_time: limits.body_time.duration(),
-            trusted_proxies: limits.trusted_proxies.clone(),
-        })
-    };
-    let whole = endpoint(&console, api, sources, &trust)?.boxed();
-    let plain = make_sync(move |request| trust.answer_plain(&request)).boxed();
-    let service = listener::ConnectionService {
-        exchange: exchange(whole),
-        plain: exchange(plain),
-        tls: tls.clone(),
-    };
-    everybody_out::follow::where_due(&app).await;
-    if let Err(cause) = recount::where_due(&app.store).await {
-        tracing::warn!("counting who is inside where: {cause}");
-    }
-    let kinds: Vec<Arc<dyn Kind>> = vec![
-        Arc::new(Webhooks::new(app.clone())),
-        Arc::new(Messages::new(app.clone())),
-    ];
-    let outbox = Worker::new(&app, kinds);
-    let resumed = app.clone();
-    tokio::spawn(async move {
-        if let Err(cause) = crate::domain::sales::resume(&resumed.store).await {
-            tracing::error!("purchases that were cut off: {cause}");
-        }
-    });
+    let announced = listening.filter(|_| options.announced);
+    let connections = Connections::new(options.limits.clone());
+    let service = service(&console, &connections, &options)?;
+    catch_up(&app).await;
+    let outbox = outbox(&app);
+    resume_purchases(&app);
+    let messages = messages::Upkeep::new(app.clone());
+    messages.recover().await;
     let shutdown = async {
         shutdown.await;
         console.live.stop();
         app.changes.stop();
         console.imports.stop();
     };
-    let messages = messages::Upkeep::new(app.clone());
-    messages.recover().await;
-    let served = listener::serve(listener, service, connections, &limits, shutdown);
-    let followed = async {
-        match &tls {
-            Some(tls) => tls.follow(&app.store).await,
-            None => std::future::pending().await,
-        }
-    };
+    let served = listener::serve(listener, service, connections, &options.limits, shutdown);
     tokio::select! {
         () = served => {}
-        () = followed => {}
+        () = follow_certificate(options.tls.as_ref(), &app) => {}
         () = console.live.run() => {}
         () = app.changes.run(&app.store) => {}
         () = announce::announce(&app, announced) => {}
@@ -161,6 +115,73 @@ pub async fn run(
     outbox.finish().await;
     apps::at_the_end(&app).await;
     Ok(())
+}
+
+/// Assembles what connections lead to: every address, and the answers to plain HTTP where TLS is spoken.
+fn service(
+    console: &Arc<Console>,
+    connections: &Arc<Connections>,
+    options: &Options,
+) -> Result<listener::ConnectionService> {
+    let mut traffic = Traffic::default();
+    let api = routes::api(console, &mut traffic);
+    let traffic = Arc::new(traffic);
+    let sources = Sources {
+        traffic: Arc::clone(&traffic),
+        connections: Arc::clone(connections),
+        readers: Arc::clone(&console.readers),
+    };
+    let exchange = |endpoint| {
+        Arc::new(exchange::Exchange {
+            endpoint,
+            traffic: Arc::clone(&traffic),
+            body_time: options.limits.body_time.duration(),
+            trusted_proxies: options.limits.trusted_proxies.clone(),
+        })
+    };
+    let trust = Trust::new(options.tls.as_ref());
+    let whole = endpoint(console, api, sources, &trust)?.boxed();
+    let plain = make_sync(move |request| trust.answer_plain(&request)).boxed();
+    Ok(listener::ConnectionService {
+        exchange: exchange(whole),
+        plain: exchange(plain),
+        tls: options.tls.clone(),
+    })
+}
+
+/// Does what became due while no server ran, and counts anew who is inside where that was cut off.
+async fn catch_up(app: &App) {
+    everybody_out::follow::where_due(app).await;
+    if let Err(cause) = recount::where_due(&app.store).await {
+        tracing::warn!("counting who is inside where: {cause}");
+    }
+}
+
+/// The worker that sends webhooks and messages.
+fn outbox(app: &App) -> Worker {
+    let kinds: Vec<Arc<dyn Kind>> = vec![
+        Arc::new(Webhooks::new(app.clone())),
+        Arc::new(Messages::new(app.clone())),
+    ];
+    Worker::new(app, kinds)
+}
+
+/// Makes the tickets of purchases that were cut off, beside everything else.
+fn resume_purchases(app: &App) {
+    let app = app.clone();
+    tokio::spawn(async move {
+        if let Err(cause) = crate::domain::sales::resume(&app.store).await {
+            tracing::error!("purchases that were cut off: {cause}");
+        }
+    });
+}
+
+/// Reads the certificate anew whenever it changes; never ends.
+async fn follow_certificate(tls: Option<&Tls>, app: &App) {
+    match tls {
+        Some(tls) => tls.follow(&app.store).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// The whole server as one endpoint.

@@ -124,7 +124,7 @@ impl Endpoint for Ask {
         };
         page.failure = Some(match cause.kind {
             Kind::Invalid => "This is not an e-mail address.".to_owned(),
-            _ => answer::sentence(&cause.message),
+            _ => answer::sentence(&cause),
         });
         let mut response = page.answer(status)?;
         if let Kind::TooManyAttempts { retry_after_s } = cause.kind {

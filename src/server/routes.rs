@@ -24,7 +24,7 @@ use crate::{
     web::{Failure, RequestTrace, parameters::AnyQuery},
 };
 use poem::{Endpoint, Request, Response, Route, RouteMethod, endpoint::BoxEndpoint, http::Method};
-use poem_openapi::{__private::UrlQuery, OpenApi, registry::MetaParamIn};
+use poem_openapi::{OpenApi, registry::MetaParamIn};
 use std::{collections::HashMap, sync::Arc};
 
 /// The prefixes under which the whole API is served; `/api/5` is the form that pagination links
@@ -118,12 +118,12 @@ struct Operation {
 impl Endpoint for Operation {
     type Output = Response;
 
-    async fn call(&self, mut request: Request) -> poem::Result<Response> {
+    async fn call(&self, request: Request) -> poem::Result<Response> {
         if let Some(trace) = RequestTrace::of(&request) {
             trace.reached(self.number);
         }
         if let Some(known) = &self.parameters {
-            with_query(&mut request, known)?;
+            check_query(&request, known)?;
         }
         self.endpoint.call(request).await
     }
@@ -166,9 +166,9 @@ fn label(path: &str) -> String {
     named.collect::<Vec<_>>().join("/")
 }
 
-/// Hands the query string to poem-openapi's parameters. One that the operation does not know would be
-/// passed over, and of a repeated one the second (contract §3, 1100).
-fn with_query(request: &mut Request, known: &[String]) -> poem::Result<()> {
+/// Refuses a query parameter that the operation does not know, which would be passed over, and the second
+/// of a repeated one (contract §3, 1100).
+fn check_query(request: &Request, known: &[String]) -> poem::Result<()> {
     let query = request.uri().query().unwrap_or_default();
     let query = form_urlencoded::parse(query.as_bytes()).into_owned();
     // One more than there are has one that is unknown, or one twice.
@@ -191,7 +191,6 @@ fn with_query(request: &mut Request, known: &[String]) -> poem::Result<()> {
             return Err(Failure(Error::invalid(fault)).into());
         }
     }
-    request.extensions_mut().insert(UrlQuery(query));
     Ok(())
 }
 

@@ -3,35 +3,28 @@
 use crate::{
     identity::{App, Granted, roles::AnyToken},
     types::Timestamp,
-    web::{
-        Answer, Outcome,
-        schema::{Described, from_json},
-    },
+    web::{Answer, Outcome},
 };
-use poem_openapi::{OpenApi, registry::MetaSchema};
+use poem_openapi::OpenApi;
+use schemars::JsonSchema;
 use serde_json::json;
 
-/// The answer of a ping.
-pub struct Ping;
-
-impl Described for Ping {
-    const NAME: &'static str = "Ping";
-
-    fn schema() -> MetaSchema {
-        let version = env!("CARGO_PKG_VERSION");
-        from_json(&json!({
-            "type": "object",
-            "description": "The service as it stands.",
-            "required": ["time", "name", "version", "apiVersion"],
-            "properties": {
-                "time": {"type": "string", "format": "date-time", "description": "The server's time."},
-                "name": {"type": "string", "description": "The instance's name."},
-                "version": {"type": "string", "description": "Gatepost's version."},
-                "apiVersion": {"type": "integer", "format": "int64", "description": "Always 5."},
-            },
-            "example": {"time": "2026-11-21T09:02:00+01:00", "name": "Summit 2026", "version": version, "apiVersion": 5},
-        }))
-    }
+/// The service as it stands.
+#[derive(serde::Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(example = json!({
+    "time": "2026-11-21T09:02:00+01:00", "name": "Summit 2026", "version": env!("CARGO_PKG_VERSION"), "apiVersion": 5,
+}))]
+pub struct Ping {
+    /// The server's time.
+    #[schemars(extend("format" = "date-time"))]
+    time: String,
+    /// The instance's name.
+    name: String,
+    /// Gatepost's version.
+    version: &'static str,
+    /// Always 5.
+    api_version: i64,
 }
 
 /// The endpoints.
@@ -48,12 +41,11 @@ impl ServiceApi {
     #[oai(path = "/ping", method = "get", operation_id = "ping")]
     async fn ping(&self, _caller: Granted<AnyToken>) -> Outcome<Answer<Ping>> {
         let settings = self.app.settings();
-        let data = json!({
-            "time": settings.zone.iso(Timestamp::now()),
-            "name": settings.name(),
-            "version": env!("CARGO_PKG_VERSION"),
-            "apiVersion": 5,
-        });
-        Ok(Answer::of(&data.to_string()))
+        Ok(Answer::json(&Ping {
+            time: settings.zone.iso(Timestamp::now()),
+            name: settings.name().to_owned(),
+            version: env!("CARGO_PKG_VERSION"),
+            api_version: 5,
+        }))
     }
 }

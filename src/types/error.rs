@@ -6,13 +6,16 @@ use std::fmt;
 /// A shorthand for results of the domain.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A failure that is reported to a caller: its kind, and a message that names the field or
-/// value at fault and what would be right.
-#[derive(Debug)]
+/// A failure that is reported to a caller. Shown, it is `field: message`. Code decides by kind and field,
+/// never by the message.
+#[derive(Debug, Clone)]
 pub struct Error {
-    /// What kind of failure it is; decides status and internal code.
+    /// The kind of failure; decides status and internal code.
     pub kind: Kind,
-    /// The sentence for the caller. Of a [`Kind::Defect`] it goes to the log only.
+    /// The field at fault, such as `data.Access.capacity`, after those that it lies in where that is told, too:
+    /// a list before its entry, a file before its column. Empty where the failure is about no field.
+    pub field: Vec<String>,
+    /// The sentence for the caller, with what would be right. Of a [`Kind::Defect`] it goes to the log only.
     pub message: String,
 }
 
@@ -36,6 +39,12 @@ pub enum Kind {
     NotJson,
     /// The store could not take it; nothing was acknowledged.
     Unavailable,
+    /// As [`Kind::Unavailable`], because the database file is damaged.
+    Damaged,
+    /// A sound file of another application, or of a newer version.
+    ForeignFile,
+    /// A file that is served under another path.
+    ServedElsewhere,
     /// Something is not set up, such as a gateway for e-mail; trying again does not help.
     NotSetUp,
     /// A nonce or idempotency key was used before with another body.
@@ -89,7 +98,7 @@ pub enum Kind {
     Refused(Refusal),
 }
 
-/// Why a rule refused an interaction (contract §3, the 74x rows).
+/// The reason why a rule refused an interaction (contract §3, the 74x rows).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Refusal {
     /// 740: a ticket already used, entered without a check-out, or `maxCheckIns` reached.
@@ -109,10 +118,15 @@ pub enum Refusal {
 }
 
 impl Kind {
+    /// Tells whether the store could not take it, for whatever reason.
+    pub fn is_of_store(self) -> bool {
+        matches!(self, Self::Unavailable | Self::Damaged)
+    }
+
     /// The `internalCode` of the failure (contract §3); its HTTP status is `web::error`'s.
     pub fn code(self) -> i64 {
         match self {
-            Self::Invalid => 1100,
+            Self::Invalid | Self::ForeignFile | Self::ServedElsewhere => 1100,
             Self::UnknownIdType => 1101,
             Self::InvalidSearch => 1102,
             Self::NoSuchPath => 1103,
@@ -120,7 +134,7 @@ impl Kind {
             Self::CodeTaken => 1105,
             Self::TooLarge => 1106,
             Self::NotJson => 1107,
-            Self::Unavailable => 1108,
+            Self::Unavailable | Self::Damaged => 1108,
             Self::KeyReused => 1109,
             Self::VersionChanged => 1111,
             Self::CursorGone => 1112,
@@ -167,8 +181,31 @@ impl Error {
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self {
             kind,
+            field: Vec::new(),
             message: message.into(),
         }
+    }
+
+    /// [`Kind::Invalid`]: the value of a field is not as it must be.
+    pub fn field(field: impl fmt::Display, message: impl fmt::Display) -> Self {
+        Self::invalid(message.to_string()).at(field)
+    }
+
+    /// Names the field at fault, or what the field that is named lies in.
+    #[must_use]
+    pub fn at(mut self, field: impl fmt::Display) -> Self {
+        self.field.insert(0, field.to_string());
+        self
+    }
+
+    /// Puts a path before that of the field: `webhooks[1]` makes `webhooks[1].url` of `url`.
+    #[must_use]
+    pub fn below(mut self, path: impl fmt::Display) -> Self {
+        match self.field.first_mut() {
+            Some(field) => *field = format!("{path}.{field}"),
+            None => self.field.push(path.to_string()),
+        }
+        self
     }
 
     /// [`Kind::Invalid`]: something in the request is malformed.
@@ -194,13 +231,16 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for field in &self.field {
+            write!(f, "{field}: ")?;
+        }
         f.write_str(&self.message)
     }
 }
 
 impl std::error::Error for Error {}
 
-/// What a caught panic says.
+/// The text of a caught panic.
 pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic
         .downcast_ref::<&str>()

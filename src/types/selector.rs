@@ -60,7 +60,7 @@ macro_rules! selector {
                     return Ok(Self::Id($id(whole_number(value)?)));
                 }
                 if value.is_empty() {
-                    return Err(Error::invalid(format!("{id_type}: an empty code identifies nothing")));
+                    return Err(Error::field(id_type, "an empty code identifies nothing"));
                 }
                 Ok(match id_type {
                     $($name => Self::Code($code::$variant, value.to_owned()),)+
@@ -198,7 +198,7 @@ pub fn whole_number(text: &str) -> Result<i64> {
     };
     text.parse().ok().filter(|_| plain).ok_or_else(|| {
         let id = super::text::shortened(text);
-        Error::invalid(format!("id: \"{id}\" {fault}"))
+        Error::field("id", format!("\"{id}\" {fault}"))
     })
 }
 

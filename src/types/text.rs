@@ -17,9 +17,7 @@ pub const INTERACTION_TYPE_MAX_BYTES: usize = 64;
 /// [`TEXT_MAX_CHARS`] characters.
 pub fn check_text(name: &str, text: &str) -> Result<()> {
     if text.contains('\0') {
-        return Err(Error::invalid(format!(
-            "{name}: must not contain a NUL character"
-        )));
+        return Err(Error::field(name, "must not contain a NUL character"));
     }
     check_length(name, text, TEXT_MAX_CHARS)
 }
@@ -30,9 +28,10 @@ pub fn check_text(name: &str, text: &str) -> Result<()> {
 /// [`crate::types::error::Kind::Invalid`], naming the code.
 pub fn check_code(name: &str, code: &str) -> Result<()> {
     if code.is_empty() {
-        return Err(Error::invalid(format!(
-            "{name}: must have 1 to {CODE_MAX_CHARS} characters"
-        )));
+        return Err(Error::field(
+            name,
+            format!("must have 1 to {CODE_MAX_CHARS} characters"),
+        ));
     }
     check_text(name, code)?;
     check_length(name, code, CODE_MAX_CHARS)
@@ -40,9 +39,10 @@ pub fn check_code(name: &str, code: &str) -> Result<()> {
 
 fn check_length(name: &str, text: &str, most: usize) -> Result<()> {
     if text.len() > most && text.chars().count() > most {
-        return Err(Error::invalid(format!(
-            "{name}: must have at most {most} characters"
-        )));
+        return Err(Error::field(
+            name,
+            format!("must have at most {most} characters"),
+        ));
     }
     Ok(())
 }

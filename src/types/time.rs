@@ -4,6 +4,7 @@
 use crate::types::error::{Error, Result};
 use jiff::{civil, tz::TimeZone};
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 use std::fmt;
@@ -41,6 +42,19 @@ impl FromSql for Timestamp {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         i64::column_result(value).map(Self)
     }
+}
+
+/// A time as clients send it.
+#[derive(JsonSchema)]
+#[schemars(inline, untagged)]
+pub enum SentTime {
+    /// ISO 8601 or `yyyy-mm-dd hh:mm:ss`
+    Text(String),
+    /// Unix seconds
+    UnixS(
+        // The years 1 to 9999.
+        #[schemars(range(min = -62_135_596_800_i64, max = 253_402_300_799_i64))] i64,
+    ),
 }
 
 /// A time of every day, in whole minutes: `22:00`.
@@ -117,7 +131,7 @@ impl fmt::Display for LocalMinute {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Day {
     pub begins: Timestamp,
-    /// The start of the next day.
+    /// The beginning of the next day.
     pub ends: Timestamp,
 }
 
@@ -156,9 +170,10 @@ impl Zone {
         };
         known.map(Self).ok_or_else(|| {
             Error::invalid(format!(
-                "timeZone: \"{}\" is not an IANA time zone such as Europe/Berlin",
+                "\"{}\" is not an IANA time zone such as Europe/Berlin",
                 super::text::shortened(name)
             ))
+            .at("timeZone")
         })
     }
 
@@ -308,9 +323,10 @@ impl Zone {
             _ => None,
         };
         read.ok_or_else(|| {
-            Error::invalid(format!(
-                "{name}: must be Unix seconds, ISO 8601 or yyyy-mm-dd hh:mm:ss, from the year 1 to the 30th of December 9999"
-            ))
+            Error::field(
+                name,
+                "must be Unix seconds, ISO 8601 or yyyy-mm-dd hh:mm:ss, from the year 1 to the 30th of December 9999",
+            )
         })
     }
 
@@ -336,8 +352,8 @@ impl Zone {
     }
 }
 
-/// Returns whether a name of the machine's database means the same everywhere; some of its files name the machine's own
-/// zone, or no zone at all.
+/// Tells whether a name of the machine's database means the same everywhere: some files of it are of this
+/// machine, or of no place at all.
 fn is_of_everywhere(name: &str) -> bool {
     const OTHERS: [&str; 5] = ["factory", "localtime", "posixrules", "posix/", "right/"];
     let name = name.to_ascii_lowercase();

@@ -79,7 +79,7 @@ pub struct Anything<T, const MAX: usize> {
 }
 
 impl<T, const MAX: usize> Anything<T, MAX> {
-    /// Returns the name of the body's compression as the request states it.
+    /// The compression of the body, which is taken as it comes.
     pub fn coding(&self) -> Option<&str> {
         self.coding.as_deref()
     }
@@ -106,7 +106,7 @@ impl<T, const MAX: usize> Anything<T, MAX> {
     }
 }
 
-/// Returns whether the request says, or at least does not deny, that its body is JSON.
+/// Tells whether the request says, or at least does not deny, that its body is JSON.
 fn is_json(request: &Request) -> bool {
     request.content_type().is_none_or(|content_type| {
         let essence = content_type
@@ -181,10 +181,10 @@ async fn read_as_sent(request: &Request, body: &mut RequestBody, max: usize) -> 
     Ok(bytes)
 }
 
-/// The most that is still read of a body that is refused, in bytes and in time.
+/// The bytes that are still read of a body that is refused, and the time for it.
 const DRAINED_MAX_BYTES: usize = 64 * 1024 * 1024;
 const DRAINED_MAX: Duration = Duration::from_secs(5);
-/// The pause after which the sender is taken to wait for an answer.
+/// The silence after which a sender is taken to wait for an answer.
 const DRAINED_IDLE: Duration = Duration::from_millis(300);
 
 /// Reads the rest of a body that is refused: who is cut off while still sending never sees why.
@@ -222,7 +222,7 @@ impl<'a, T: DeserializeOwned + Described, const MAX: usize, const PARTS: bool> A
     type ParamRawType = ();
 
     fn register(registry: &mut Registry) {
-        T::register(registry);
+        T::register_input(registry);
     }
 
     fn request_meta() -> Option<MetaRequest> {

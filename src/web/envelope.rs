@@ -1,6 +1,6 @@
 //! The envelope of every API answer: `{"data": ..., "meta": ...}` (contract §2).
 
-use super::schema::{Described, inline, object, plain, text};
+use super::schema::{Described, NoMeta, inline, object, plain, text};
 use poem::{
     Body, IntoResponse, Response,
     http::{HeaderValue, StatusCode, header},
@@ -11,25 +11,31 @@ use poem_openapi::{
         MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
     },
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::marker::PhantomData;
 
-/// An enveloped answer with status `S`, whose `data` has the shape of `T`.
-pub struct Answer<T, const S: u16 = 200> {
+/// An enveloped answer with status `S`, whose `data` has the shape of `T`, and whose `meta` that of `M`.
+pub struct Answer<T, const S: u16 = 200, M = NoMeta> {
     body: Body,
     status: u16,
     etag: Option<String>,
     location: Option<String>,
-    shape: PhantomData<fn() -> T>,
+    shape: PhantomData<fn() -> (T, M)>,
 }
 
 /// A created record.
 pub type Created<T> = Answer<T, 201>;
 
-impl<T, const S: u16> Answer<T, S> {
+impl<T, const S: u16, M> Answer<T, S, M> {
     /// An answer with `data` (JSON text) and an empty `meta`.
     pub fn of(data: &str) -> Self {
         Self::with_meta(data, "{}")
+    }
+
+    /// An answer with `data` and an empty `meta`.
+    pub fn json(data: &impl Serialize) -> Self {
+        Self::of(&json!(data).to_string())
     }
 
     /// An answer with `data` and `meta`, both JSON text.
@@ -97,7 +103,7 @@ fn respond(status: u16, body: Body, location: Option<String>) -> Response {
     response
 }
 
-impl<T: Send, const S: u16> IntoResponse for Answer<T, S> {
+impl<T: Send, const S: u16, M: Send> IntoResponse for Answer<T, S, M> {
     fn into_response(self) -> Response {
         let mut response = respond(self.status, self.body, self.location);
         if let Some(Ok(etag)) = self.etag.map(HeaderValue::try_from) {
@@ -107,24 +113,25 @@ impl<T: Send, const S: u16> IntoResponse for Answer<T, S> {
     }
 }
 
-impl<T: Described, const S: u16> ApiResponse for Answer<T, S> {
+impl<T: Described, const S: u16, M: Described> ApiResponse for Answer<T, S, M> {
     fn meta() -> MetaResponses {
         MetaResponses {
-            responses: vec![response::<T>(S)],
+            responses: vec![response::<T, M>(S)],
         }
     }
 
     fn register(registry: &mut Registry) {
         T::register(registry);
+        M::register(registry);
     }
 }
 
-fn response<T: Described>(status: u16) -> MetaResponse {
+fn response<T: Described, M: Described>(status: u16) -> MetaResponse {
     MetaResponse {
         description: if status == 201 { "Created" } else { "Done" },
         status: Some(status),
         status_range: None,
-        content: vec![json(enveloped::<T>())],
+        content: vec![json(enveloped::<T, M>())],
         headers: if status == 201 {
             vec![location_header()]
         } else {
@@ -151,7 +158,7 @@ fn json(schema: MetaSchemaRef) -> MetaMediaType {
 }
 
 /// The answer given before; `{}` once the record is deleted.
-fn replay<T: Described>() -> MetaResponse {
+fn replay<T: Described, M: Described>() -> MetaResponse {
     let gone = MetaSchema {
         max_properties: Some(0),
         ..plain("object", "It was deleted since.")
@@ -162,48 +169,47 @@ fn replay<T: Described>() -> MetaResponse {
     };
     MetaResponse {
         description: "Done before: what the same nonce created, with `meta.replayed`",
-        content: vec![json(around(
+        content: vec![json(around::<T, M>(
             inline(data),
-            T::meta(),
-            T::schema().example,
             json!({"replayed": true}),
         ))],
-        ..response::<T>(200)
+        ..response::<T, M>(200)
     }
 }
 
-/// The schema of an envelope around a `T`, with the example that `T` has.
-pub fn enveloped<T: Described>() -> MetaSchemaRef {
-    let of_meta = serde_json::from_str(T::META).unwrap_or_default();
-    around(T::reference(), T::meta(), T::schema().example, of_meta)
+/// The schema of an envelope around a `T` and an `M`, with the examples that they have.
+pub fn enveloped<T: Described, M: Described>() -> MetaSchemaRef {
+    around::<T, M>(T::reference(), M::example().unwrap_or_else(|| json!({})))
 }
 
-fn around(
+fn around<T: Described, M: Described>(
     data: MetaSchemaRef,
-    meta: MetaSchemaRef,
-    of_data: Option<Value>,
-    of_meta: Value,
+    example_of_meta: Value,
 ) -> MetaSchemaRef {
+    let mut meta = M::reference();
+    if let MetaSchemaRef::Inline(meta) = &mut meta {
+        meta.example = None;
+    }
     inline(MetaSchema {
-        example: of_data.map(|data| json!({"data": data, "meta": of_meta})),
-        ..object("", &["data", "meta"], vec![("data", data), ("meta", meta)])
+        example: T::example().map(|data| json!({"data": data, "meta": example_of_meta})),
+        ..object(vec![("data", data), ("meta", meta)])
     })
 }
 
 /// An answer that is an envelope already, with its status: of what `CREATES` a record (201; 200 with
 /// `meta.replayed` for the same nonce), or only tries to (200), or of a refusal that was stored (412).
-pub struct StoredAnswer<T, const CREATES: bool> {
+pub struct StoredAnswer<T, const CREATES: bool, M> {
     status: u16,
     body: String,
-    shape: PhantomData<fn() -> T>,
+    shape: PhantomData<fn() -> (T, M)>,
 }
 
 /// A created record, the answer given before to the same nonce, or a refusal.
-pub type CreatedOnce<T> = StoredAnswer<T, true>;
+pub type CreatedOnce<T, M> = StoredAnswer<T, true, M>;
 /// The answer that an operation would have given that was only tried.
-pub type Tried<T> = StoredAnswer<T, false>;
+pub type Tried<T, M> = StoredAnswer<T, false, M>;
 
-impl<T, const CREATES: bool> StoredAnswer<T, CREATES> {
+impl<T, const CREATES: bool, M> StoredAnswer<T, CREATES, M> {
     pub fn new(status: u16, body: String) -> Self {
         Self {
             status,
@@ -216,25 +222,26 @@ impl<T, const CREATES: bool> StoredAnswer<T, CREATES> {
 /// The `meta` of an answer that repeats an earlier one.
 pub const REPLAYED: &str = "{\"replayed\":true}";
 
-impl<T: Send, const CREATES: bool> IntoResponse for StoredAnswer<T, CREATES> {
+impl<T: Send, const CREATES: bool, M: Send> IntoResponse for StoredAnswer<T, CREATES, M> {
     fn into_response(self) -> Response {
         let location = location(self.status, &self.body);
         respond(self.status, self.body.into(), location)
     }
 }
 
-impl<T: Described, const CREATES: bool> ApiResponse for StoredAnswer<T, CREATES> {
+impl<T: Described, const CREATES: bool, M: Described> ApiResponse for StoredAnswer<T, CREATES, M> {
     fn meta() -> MetaResponses {
         let responses = if CREATES {
-            vec![response::<T>(201), replay::<T>()]
+            vec![response::<T, M>(201), replay::<T, M>()]
         } else {
-            vec![response::<T>(200)]
+            vec![response::<T, M>(200)]
         };
         MetaResponses { responses }
     }
 
     fn register(registry: &mut Registry) {
         T::register(registry);
+        M::register(registry);
     }
 }
 

@@ -1,9 +1,6 @@
 //! Turns a domain error into its HTTP status and envelope (contract §3).
 
-use super::{
-    RequestId,
-    schema::{Described, from_json},
-};
+use super::RequestId;
 use crate::types::error::{Error, Kind, Refusal};
 use poem::{
     Response,
@@ -13,8 +10,9 @@ use poem::{
 use poem_openapi::{
     ApiResponse,
     error::{ParseParamError, ParsePathError},
-    registry::{MetaResponses, MetaSchema, Registry},
+    registry::{MetaResponses, Registry},
 };
+use schemars::JsonSchema;
 use serde_json::json;
 use std::fmt;
 
@@ -22,26 +20,16 @@ use std::fmt;
 #[derive(Debug)]
 pub struct Failure(pub Error);
 
-/// `meta.error` of an answer.
-pub struct ErrorDetail;
-
-impl Described for ErrorDetail {
-    const NAME: &'static str = "ErrorDetail";
-
-    fn schema() -> MetaSchema {
-        let number =
-            |about: &str| json!({"type": "integer", "format": "int64", "description": about});
-        from_json(&json!({
-            "type": "object",
-            "description": "Why something was refused.",
-            "required": ["code", "message", "internalCode"],
-            "properties": {
-                "code": number("The HTTP status."),
-                "message": {"type": "string", "description": "Names what is at fault and what would be right."},
-                "internalCode": number("What happened, see the operation's responses."),
-            },
-        }))
-    }
+/// The reason why something was refused.
+#[derive(JsonSchema)]
+pub struct ErrorDetail {
+    /// The HTTP status.
+    pub code: i64,
+    /// Names what is at fault and what would be right.
+    pub message: String,
+    /// The kind of failure, see the operation's responses.
+    #[schemars(rename = "internalCode")]
+    pub internal_code: i64,
 }
 
 /// The result of a handler.
@@ -82,7 +70,9 @@ impl ApiResponse for Failure {
 /// The HTTP status of a kind of failure (contract §3), and what its internal code means, in a few words.
 pub fn described(kind: Kind) -> (u16, &'static str) {
     match kind {
-        Kind::Invalid => (400, "malformed, of a wrong type, unknown, or out of range"),
+        Kind::Invalid | Kind::ForeignFile | Kind::ServedElsewhere => {
+            (400, "malformed, of a wrong type, unknown, or out of range")
+        }
         Kind::UnknownIdType => (400, "id type unknown"),
         Kind::InvalidSearch => (400, "search expression invalid"),
         Kind::InteractionType => (400, "interaction type malformed or reserved"),
@@ -129,7 +119,7 @@ pub fn described(kind: Kind) -> (u16, &'static str) {
             500,
             "the template of a region fails; the message names region and line",
         ),
-        Kind::Unavailable => (
+        Kind::Unavailable | Kind::Damaged => (
             503,
             "the store could not take it; resend with the same nonce",
         ),
@@ -166,10 +156,10 @@ pub fn meta(error: &Error, request_id: &str) -> serde_json::Value {
     crate::types::observe::count_error(error.kind.code());
     let message = match error.kind {
         Kind::Defect => {
-            tracing::error!(%request_id, "defect: {}", error.message);
+            tracing::error!(%request_id, "defect: {error}");
             format!("internal error; the server's log has the details under request {request_id}")
         }
-        _ => error.message.clone(),
+        _ => error.to_string(),
     };
     json!({"error": {
         "code": status_code(error.kind),
@@ -195,7 +185,7 @@ pub fn respond(error: &Error, request_id: &RequestId) -> Response {
         Kind::TooManyAttempts { retry_after_s } => {
             response.header(header::RETRY_AFTER, retry_after_s)
         }
-        Kind::Unavailable => response.header(header::RETRY_AFTER, 1),
+        Kind::Unavailable | Kind::Damaged => response.header(header::RETRY_AFTER, 1),
         _ => response,
     };
     response.body(body(error, request_id))
@@ -206,7 +196,7 @@ pub fn body(error: &Error, request_id: &RequestId) -> String {
     json!({"data": {}, "meta": meta(error, request_id.as_str())}).to_string()
 }
 
-/// Tells why a parameter cannot be read, without the names of our types.
+/// The reason why a parameter cannot be read, without the names of our types.
 fn in_plain_words(reason: &str) -> &str {
     if reason.contains("number too") {
         "is out of range"
@@ -227,12 +217,12 @@ pub fn of_poem(cause: poem::Error) -> Error {
     }
     if let Some(cause) = cause.downcast_ref::<ParseParamError>() {
         if cause.reason.contains("\"boolean\"") {
-            return Error::invalid(format!("{}: must be true or false", cause.name));
+            return Error::field(cause.name, "must be true or false");
         }
-        return Error::invalid(format!("{}: {}", cause.name, in_plain_words(&cause.reason)));
+        return Error::field(cause.name, in_plain_words(&cause.reason));
     }
     if let Some(cause) = cause.downcast_ref::<ParsePathError>() {
-        return Error::invalid(format!("{}: {}", cause.name, cause.reason));
+        return Error::field(cause.name, &cause.reason);
     }
     if let Some(cause) = cause.downcast_ref::<ReadBodyError>() {
         return match cause {

@@ -1,31 +1,49 @@
-//! The request for a list: in the query string, or in the body of `POST …/list`.
+//! The query of a list: in the query string, or in the body of `POST …/list`.
 
-use super::schema::{Described, from_json};
-use poem_openapi::registry::MetaSchema;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
-use serde_json::{json, value::RawValue};
+use serde_json::{Map, Value, json, value::RawValue};
 
-/// Search, fields and window of a list: in the query string, or in the body of `POST …/list`.
-#[derive(Debug, Default, Deserialize)]
+/// Search, fields and window of a list.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(
+    rename = "ListInput",
+    example = json!({"search": {"in": ["id", [7, 8, 9]]}, "fields": ["id"], "limit": 100, "offset": 0}),
+)]
 pub struct ListQuery {
-    /// A search expression as JSON text.
+    /// The records to find; all without it.
     #[serde(deserialize_with = "search_text")]
+    #[schemars(with = "Option<Expression>")]
     pub search: Option<String>,
-    /// Properties to show, separated by commas.
+    /// Properties to show; all without it.
     #[serde(deserialize_with = "field_names")]
+    #[schemars(with = "Option<Fields>")]
     pub fields: Option<String>,
-    /// Items on a page.
+    /// Items on a page; 5,000 without it.
+    #[schemars(range(min = 1, max = 50_000))]
     pub limit: Option<i64>,
-    /// Items passed over.
+    /// Items to skip; 0 without it.
+    #[schemars(range(min = 0))]
     pub offset: Option<i64>,
-    /// The item after which the page begins, as `meta.pagination` has it.
+    /// `meta.pagination.after` of the page before, instead of `offset`: nothing is left out however much was deleted
+    /// meanwhile.
     pub after: Option<String>,
     /// The item before which the page ends, of links alone.
     #[serde(skip)]
     pub before: Option<String>,
-    /// Set to count the items of the whole list; they are not counted without it.
+    /// `false` counts nothing, and leaves `totalItems` and `totalPages` out.
     pub total: Option<bool>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(inline, untagged)]
+#[expect(dead_code, reason = "a shape, of what `search_text` reads")]
+enum Expression {
+    /// An expression, see *Search*.
+    Json(Map<String, Value>),
+    /// The same as JSON text.
+    Text(String),
 }
 
 /// A search in a body is JSON, or JSON in a string as in the query string.
@@ -36,17 +54,21 @@ fn search_text<'de, D: Deserializer<'de>>(body: D) -> Result<Option<String>, D::
     }))
 }
 
-#[derive(Deserialize)]
+/// Names of properties.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(inline)]
 #[serde(
     untagged,
     expecting = "must be names of properties: a list, or a string with commas"
 )]
-enum Fields {
-    Text(String),
+pub enum Fields {
+    /// Names of properties.
     Names(Vec<String>),
+    /// Names of properties, separated by commas.
+    Text(String),
 }
 
-/// Names of properties: a list, or a string with commas.
+/// Reads names of properties: a list, or a string with commas.
 pub fn field_names<'de, D: Deserializer<'de>>(body: D) -> Result<Option<String>, D::Error> {
     let fields = Option::<Fields>::deserialize(body)?;
     Ok(fields.map(|fields| match fields {
@@ -66,7 +88,7 @@ impl ListQuery {
         }
     }
 
-    /// Takes the parameters of the query string.
+    /// Returns the query that the query string asks for.
     pub fn of(
         limit: Option<i64>,
         offset: Option<i64>,
@@ -82,55 +104,5 @@ impl ListQuery {
             total,
             ..Self::default()
         }
-    }
-}
-
-impl Described for ListQuery {
-    const NAME: &'static str = "ListInput";
-
-    fn schema() -> MetaSchema {
-        from_json(&json!({
-            "type": "object",
-            "description": "What a list is asked for.",
-            "properties": {
-                "search": {
-                    "description": "What to find; all without it.",
-                    "anyOf": [
-                        {
-                            "type": "object", "nullable": true, "additionalProperties": {},
-                            "description": "An expression, see *Search*.",
-                        },
-                        {"type": "string", "description": "The same as JSON text."},
-                    ],
-                },
-                "fields": {
-                    "description": "Properties to show; all without it.",
-                    "anyOf": [
-                        {
-                            "type": "array", "nullable": true, "items": {"type": "string"},
-                            "description": "Names of properties.",
-                        },
-                        {"type": "string", "description": "Names of properties, separated by commas."},
-                    ],
-                },
-                "limit": {
-                    "type": "integer", "format": "int64", "nullable": true, "minimum": 1, "maximum": 50_000,
-                    "description": "Items on a page; 5,000 without it.",
-                },
-                "offset": {
-                    "type": "integer", "format": "int64", "nullable": true, "minimum": 0,
-                    "description": "Items to skip; 0 without it.",
-                },
-                "after": {
-                    "type": "string", "nullable": true,
-                    "description": "`meta.pagination.after` of the page before, instead of `offset`: nothing is left out however much was deleted meanwhile.",
-                },
-                "total": {
-                    "type": "boolean", "nullable": true,
-                    "description": "`false` counts nothing, and leaves `totalItems` and `totalPages` out.",
-                },
-            },
-            "example": {"search": {"in": ["id", [7, 8, 9]]}, "fields": ["id"], "limit": 100, "offset": 0},
-        }))
     }
 }

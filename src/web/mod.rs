@@ -1,5 +1,5 @@
-//! Code that the features' HTTP shares: the envelope, the error body, bodies and parameters as typed
-//! inputs, the caller, pagination. Nothing of a feature stands here.
+//! Shared parts of the features' HTTP: the envelope, the error body, bodies and parameters
+//! as typed inputs, the caller, pagination. Nothing of a feature stands here.
 
 pub mod body;
 pub mod envelope;
@@ -15,8 +15,8 @@ pub mod stream;
 pub use body::Body;
 pub use envelope::{Answer, Created, CreatedOnce, NoContent, Tried};
 pub use error::{Failure, Outcome};
-pub use list_query::{ListQuery, field_names};
+pub use list_query::{Fields, ListQuery, field_names};
 pub use page::{Address, List};
-pub use parameters::{IdempotencyKey, IfMatch};
+pub use parameters::{IdempotencyKey, IfMatch, Query};
 pub use request::{ClientAddress, RequestId, RequestTrace};
 pub use schema::Tag;

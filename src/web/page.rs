@@ -2,7 +2,7 @@
 
 use super::{
     Failure, ListQuery,
-    schema::{Described, array, from_json, inline, object},
+    schema::{Described, array, inline, object},
     stream::{self, Page, Window},
 };
 use crate::{
@@ -19,6 +19,7 @@ use poem_openapi::{
     ApiResponse,
     registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, Registry},
 };
+use schemars::JsonSchema;
 use serde_json::json;
 use std::marker::PhantomData;
 
@@ -27,7 +28,7 @@ const LIMIT_MAX: u64 = 50_000;
 /// The page size without `limit` (spec: Limits).
 const LIMIT_DEFAULT: u64 = 5_000;
 
-/// The address that the request came in by; absolute links are made of it.
+/// The address at which the request came in: absolute links are made of it.
 #[derive(Clone)]
 pub struct Address {
     base: String,
@@ -97,9 +98,10 @@ impl Anchor {
     fn parse(name: &str, text: &str) -> Result<Self> {
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).unwrap_or_default();
         let (id, offset) = serde_json::from_slice(&bytes).map_err(|_| {
-            Error::invalid(format!(
-                "{name}: must be as `meta.pagination` has it; leave it out to begin anew"
-            ))
+            Error::field(
+                name,
+                "must be as `meta.pagination` has it; leave it out to begin anew",
+            )
         })?;
         Ok(Self { id, offset })
     }
@@ -118,17 +120,17 @@ pub fn window(query: &ListQuery) -> Result<Window> {
         Some(limit) => u64::try_from(limit)
             .ok()
             .filter(|limit| (1..=LIMIT_MAX).contains(limit))
-            .ok_or_else(|| Error::invalid(format!("limit: must be 1 to {LIMIT_MAX}")))?,
+            .ok_or_else(|| Error::field("limit", format!("must be 1 to {LIMIT_MAX}")))?,
     };
     let anchor = match (&query.after, &query.before) {
         (None, None) => None,
         (Some(after), None) => Some(("after", after)),
         (None, Some(before)) => Some(("before", before)),
-        (Some(_), Some(_)) => return Err(Error::invalid("before: not beside after")),
+        (Some(_), Some(_)) => return Err(Error::field("before", "not beside after")),
     };
     let (part, offset) = match (anchor, query.offset) {
         (Some((name, _)), Some(_)) => {
-            return Err(Error::invalid(format!("offset: not beside {name}")));
+            return Err(Error::field("offset", format!("not beside {name}")));
         }
         (Some((name, text)), None) => {
             let Anchor { id, offset } = Anchor::parse(name, text)?;
@@ -140,7 +142,7 @@ pub fn window(query: &ListQuery) -> Result<Window> {
         }
         (None, offset) => {
             let offset = u64::try_from(offset.unwrap_or(0))
-                .map_err(|_| Error::invalid("offset: must be 0 or more"))?;
+                .map_err(|_| Error::field("offset", "must be 0 or more"))?;
             (None, offset)
         }
     };
@@ -152,7 +154,7 @@ pub fn window(query: &ListQuery) -> Result<Window> {
     })
 }
 
-/// Returns where the next page begins, and where the previous one ends. Beside an empty page that is where it would be.
+/// The beginning of the next page, and the end of the previous one. Beside an empty page that is where it would be.
 fn anchors(window: Window, page: &Page) -> [Anchor; 2] {
     let Window {
         part,
@@ -181,31 +183,21 @@ fn anchors(window: Window, page: &Page) -> [Anchor; 2] {
 /// The `meta` of a page: with links where the list has an address, otherwise with `after`.
 fn meta(address: Option<&Address>, window: Window, page: &Page) -> String {
     let Window { offset, limit, .. } = window;
-    let mut pagination = serde_json::Map::new();
-    if let Some(total) = page.total {
-        pagination.insert("totalItems".into(), total.into());
-        pagination.insert("totalPages".into(), total.div_ceil(limit).into());
-    }
-    pagination.insert("offset".into(), offset.into());
-    pagination.insert("limit".into(), limit.into());
     let [next, previous] = anchors(window, page);
-    match address {
-        Some(address) => {
-            if page.more {
-                let next = address.link(limit, "after", &next);
-                pagination.insert("next".into(), next.into());
-            }
-            if page.is_behind {
-                let previous = address.link(limit, "before", &previous);
-                pagination.insert("previous".into(), previous.into());
-            }
-        }
-        None if page.more => {
-            pagination.insert("after".into(), next.encoded().into());
-        }
-        None => {}
-    }
-    json!({"pagination": pagination}).to_string()
+    let link = |shown: bool, direction, anchor: &Anchor| {
+        let address = address.filter(|_| shown)?;
+        Some(address.link(limit, direction, anchor))
+    };
+    let pagination = Pagination {
+        total_items: page.total,
+        total_pages: page.total.map(|total| total.div_ceil(limit)),
+        offset,
+        limit,
+        after: (address.is_none() && page.more).then(|| next.encoded()),
+        next: link(page.more, "after", &next),
+        previous: link(page.is_behind, "before", &previous),
+    };
+    json!(PageMeta { pagination }).to_string()
 }
 
 /// A page of a list of `T`.
@@ -254,17 +246,12 @@ impl<T: Described> ApiResponse for List<T> {
                 content: vec![MetaMediaType {
                     content_type: "application/json",
                     schema: inline(MetaSchema {
-                        example: T::schema().example.map(
-                            |item| json!({"data": [item], "meta": PageMeta::schema().example}),
-                        ),
-                        ..object(
-                            "",
-                            &["data", "meta"],
-                            vec![
-                                ("data", inline(array(T::reference(), ""))),
-                                ("meta", PageMeta::reference()),
-                            ],
-                        )
+                        example: T::example()
+                            .map(|item| json!({"data": [item], "meta": PageMeta::example()})),
+                        ..object(vec![
+                            ("data", inline(array(T::reference()))),
+                            ("meta", PageMeta::reference()),
+                        ])
                     }),
                 }],
                 headers: vec![],
@@ -279,34 +266,42 @@ impl<T: Described> ApiResponse for List<T> {
 }
 
 /// `meta` of a list.
-struct PageMeta;
+#[derive(serde::Serialize, JsonSchema)]
+#[schemars(example = json!({"pagination": {
+    "totalItems": 2, "totalPages": 2, "offset": 0, "limit": 1,
+    "next": "http://192.168.1.7:8080/api/5/delegate/list?limit=1&after=WzQxLDFd",
+}}))]
+struct PageMeta {
+    pagination: Pagination,
+}
 
-impl Described for PageMeta {
-    const NAME: &'static str = "PageMeta";
-
-    fn schema() -> MetaSchema {
-        let count =
-            |about: &str| json!({"type": "integer", "format": "int64", "description": about});
-        let next = "http://192.168.1.7:8080/api/5/delegate/list?limit=1&after=WzQxLDFd";
-        from_json(&json!({
-            "type": "object",
-            "required": ["pagination"],
-            "properties": {"pagination": {
-                "type": "object",
-                "required": ["offset", "limit"],
-                "properties": {
-                    "totalItems": count("Items in the whole list; absent with `total=false`."),
-                    "totalPages": count("Absent with `total=false`."),
-                    "offset": count("Items passed over; with `after` or `before` as many as if none had been deleted."),
-                    "limit": count("Items on a page."),
-                    "after": {"type": "string", "description": "Send it back as `after` for the next page; absent on the last. Of `POST …/list` alone, which has no links."},
-                    "next": {"type": "string", "description": "Address of the next page; absent on the last."},
-                    "previous": {"type": "string", "description": "Address of the page before; absent on the first."},
-                },
-            }},
-            "example": {"pagination": {"totalItems": 2, "totalPages": 2, "offset": 0, "limit": 1, "next": next}},
-        }))
-    }
+#[derive(serde::Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct Pagination {
+    /// Items in the whole list; absent with `total=false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<i64>")]
+    total_items: Option<u64>,
+    /// Absent with `total=false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<i64>")]
+    total_pages: Option<u64>,
+    /// Items passed over; with `after` or `before` as many as if none had been deleted.
+    #[schemars(with = "i64")]
+    offset: u64,
+    /// Items on a page.
+    #[schemars(with = "i64")]
+    limit: u64,
+    /// Send it back as `after` for the next page; absent on the last. Of `POST …/list` alone, which has no links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<String>,
+    /// Address of the next page; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    /// Address of the page before; absent on the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous: Option<String>,
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! Request headers that operations read, `Idempotency-Key` and `If-Match`, and query strings with any
-//! names. poem's own extractor ignores headers that are not ASCII and the second of two; here both are errors.
+//! Parameters of operations: request headers (`Idempotency-Key`, `If-Match`), query parameters, and query
+//! strings with any names. poem's own extractor ignores headers that are not ASCII and the second of two;
+//! here both are errors.
 
 use super::schema::{inline, plain, text};
 use crate::{
@@ -12,7 +13,9 @@ use crate::{
 use poem::{Request, RequestBody};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
-    registry::{MetaParamIn, MetaSchema, MetaSchemaRef},
+    error::ParseParamError,
+    registry::{MetaParamIn, MetaSchema, MetaSchemaRef, Registry},
+    types::ParseFromParameter,
 };
 use rusqlite::Connection;
 
@@ -21,16 +24,17 @@ fn one_value(request: &Request, name: &str) -> Result<Option<String>> {
     let mut values = request.headers().get_all(name).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
         return if request.headers().contains_key(name) {
-            Err(Error::invalid(format!("{name}: is sent twice")))
+            Err(Error::field(name, "is sent twice"))
         } else {
             Ok(None)
         };
     };
     match value.to_str() {
         Ok(value) => Ok(Some(value.to_owned())),
-        Err(_) => Err(Error::invalid(format!(
-            "{name}: must consist of visible ASCII characters"
-        ))),
+        Err(_) => Err(Error::field(
+            name,
+            "must consist of visible ASCII characters",
+        )),
     }
 }
 
@@ -74,13 +78,14 @@ impl IfMatch {
         let expected = match &self.0 {
             Ok(None) => return Ok(()),
             Ok(Some(expected)) if expected.trim().is_empty() => {
-                return Err(Error::invalid(
-                    "If-Match: must be the ETag of the record, in its quotes, or *",
+                return Err(Error::field(
+                    "If-Match",
+                    "must be the ETag of the record, in its quotes, or *",
                 ));
             }
             Ok(Some(expected)) if expected.trim() == "*" => return Ok(()),
             Ok(Some(expected)) => expected,
-            Err(cause) => return Err(Error::new(cause.kind, cause.message.clone())),
+            Err(cause) => return Err(cause.clone()),
         };
         let Some(current) = current()? else {
             return Ok(());
@@ -95,8 +100,9 @@ impl IfMatch {
         }
         Err(Error::new(
             Kind::VersionChanged,
-            format!("If-Match: the {name} has changed since; get it again and repeat the change"),
-        ))
+            format!("the {name} has changed since; get it again and repeat the change"),
+        )
+        .at("If-Match"))
     }
 }
 
@@ -145,11 +151,57 @@ macro_rules! header_extractor {
 header_extractor!(IdempotencyKey, "Idempotency-Key");
 header_extractor!(IfMatch, "If-Match");
 
-/// Query parameters as sent, decoded and in order; a name may stand there twice.
+/// The query string, decoded, in the order sent.
+fn query(request: &Request) -> impl Iterator<Item = (String, String)> {
+    let query = request.uri().query().unwrap_or_default();
+    form_urlencoded::parse(query.as_bytes()).into_owned()
+}
+
+/// A parameter of the query string. That of poem-openapi reads what only its own assembly of routes leaves.
+pub struct Query<T>(pub T);
+
+impl<'a, T: ParseFromParameter> ApiExtractor<'a> for Query<T> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+    const PARAM_IS_REQUIRED: bool = T::IS_REQUIRED;
+
+    type ParamType = T;
+    type ParamRawType = T::RawValueType;
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Query)
+    }
+
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(T::schema_ref())
+    }
+
+    fn param_raw_type(&self) -> Option<&Self::ParamRawType> {
+        self.0.as_raw_value()
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        ExtractParamOptions { name, .. }: ExtractParamOptions<Self::ParamType>,
+    ) -> poem::Result<Self> {
+        let sent = query(request).filter(|(sent, _)| sent == name);
+        let parsed = T::parse_from_parameters(sent.map(|(_, value)| value));
+        parsed.map(Self).map_err(|cause| {
+            let reason = cause.into_message();
+            ParseParamError { name, reason }.into()
+        })
+    }
+}
+
+/// The whole query string, decoded, in the order sent; a name may stand there twice.
 pub struct AnyQuery(pub Vec<(String, String)>);
 
 impl AnyQuery {
-    /// Returns whether an operation takes any names: the parameter of this shape is the whole query string.
+    /// Tells whether an operation takes any names: the parameter of this shape is the whole query string.
     pub fn is(schema: &MetaSchemaRef) -> bool {
         matches!(schema, MetaSchemaRef::Inline(schema) if schema.ty == "object")
     }
@@ -177,11 +229,6 @@ impl<'a> ApiExtractor<'a> for AnyQuery {
         _: &mut RequestBody,
         _: ExtractParamOptions<Self::ParamType>,
     ) -> poem::Result<Self> {
-        let query = request.uri().query().unwrap_or_default();
-        Ok(Self(
-            form_urlencoded::parse(query.as_bytes())
-                .into_owned()
-                .collect(),
-        ))
+        Ok(Self(query(request).collect()))
     }
 }

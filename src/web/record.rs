@@ -1,15 +1,9 @@
-//! Code that delegates, devices and events share in HTTP: answering with one record, and its shape in the
+//! Answers with one record, which delegates, devices and events share, and its shape in the
 //! API's document, as it is answered and as it is sent.
 
 use super::{
     Address, Answer, Created, IdempotencyKey, IfMatch, List, ListQuery, Outcome,
-    envelope::envelope,
-    page::window,
-    parameters::tag,
-    schema::{
-        Described, array, bounded_text, example, formatted, free_object, id, inline, nullable,
-        object, one_of, plain, selector, sent_time, text,
-    },
+    envelope::envelope, page::window, parameters::tag,
 };
 use crate::{
     core::{
@@ -23,14 +17,15 @@ use crate::{
         error::Result,
         json,
         text::{CODE_MAX_CHARS, TEXT_MAX_CHARS},
+        time::SentTime,
     },
 };
-use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use rusqlite::Connection;
+use schemars::{JsonSchema, Schema, json_schema, schema_for};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Answers with the selected fields of the record that `find` finds.
+/// Answers with what a selection shows of the record that is found.
 pub fn found<T, const S: u16>(
     app: &Services,
     selection: &Selection,
@@ -127,92 +122,102 @@ pub async fn page<T>(
     List::of(app, records, search, window, address).await
 }
 
-/// A `{id, _type}` in place of a whole record.
-pub struct Embedded;
+/// A record in another: its id and type.
+#[derive(JsonSchema)]
+pub struct Embedded {
+    #[schemars(range(min = 1))]
+    pub id: i64,
+    #[schemars(rename = "_type")]
+    pub kind: String,
+}
 
-impl Described for Embedded {
-    const NAME: &'static str = "Embedded";
+/// The id of a record, a selector, or the record itself.
+#[derive(JsonSchema)]
+#[schemars(inline, untagged)]
+#[expect(dead_code, reason = "a shape, of what `write` reads")]
+enum Reference {
+    /// an id
+    Id(#[schemars(range(min = 1))] i64),
+    /// a selector such as `code:hall`
+    Selector(#[schemars(regex(pattern = "^[A-Za-z]+:"))] String),
+    Record(Referenced),
+}
 
-    fn schema() -> MetaSchema {
-        object(
-            "A record in another: its id and type.",
-            &["id", "_type"],
-            vec![("id", inline(id(""))), ("_type", inline(text("")))],
-        )
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[expect(dead_code, reason = "a shape, of what `write` reads")]
+struct Referenced {
+    #[schemars(range(min = 1))]
+    id: i64,
+}
+
+/// Adds the fields of a record to the shape in which it is answered. Fields that the shape has itself stay as they
+/// are, such as those that refer to other shapes.
+pub fn answered(resource: &'static Resource) -> impl FnMut(&mut Schema) {
+    move |schema| {
+        let required = resource
+            .fields
+            .iter()
+            .filter(|field| field.kind.always_stands());
+        let required: Vec<_> = required.map(|field| field.name).collect();
+        schema.insert("required".to_owned(), json!(required));
+        add_fields(schema, resource, answered_field);
     }
 }
 
-/// The schema of a record as answered.
-pub fn answered(
-    resource: &'static Resource,
-    about: &'static str,
-    parts: &[(&'static str, &'static str)],
-) -> MetaSchema {
-    let properties = resource
-        .fields
-        .iter()
-        .map(|property| (property.name, answered_property(property, parts)))
-        .collect();
-    let required: Vec<_> = resource
-        .fields
-        .iter()
-        .filter(|property| property.kind.always_stands())
-        .map(|property| property.name)
-        .collect();
-    object(about, &required, properties)
+/// Adds the fields of a record to the shape in which it is sent. Read-only ones may be sent and are ignored, so that
+/// what was read can be sent back.
+pub fn sent(resource: &'static Resource) -> impl FnMut(&mut Schema) {
+    move |schema| {
+        schema.remove("additionalProperties");
+        add_fields(schema, resource, sent_field);
+    }
 }
 
-fn answered_property(property: &Field, parts: &[(&'static str, &'static str)]) -> MetaSchemaRef {
-    let about = property.about;
-    inline(match property.kind {
-        Kind::Id => id(about),
-        Kind::Flag => plain("boolean", about),
-        Kind::Time | Kind::Stamp => formatted("string", "date-time", about),
-        Kind::PlainTime => example(text(about), json!("2026-11-21 09:00:00")),
-        Kind::Document => free_object(about),
-        Kind::Sources => array(inline(text("")), about),
-        Kind::Reference => return MetaSchemaRef::Reference(Embedded::NAME.to_owned()),
-        Kind::Attached => {
-            let of = parts
-                .iter()
-                .find(|(name, _)| *name == property.name)
-                .map_or(Embedded::NAME, |(_, schema)| schema);
-            array(MetaSchemaRef::Reference(of.to_owned()), about)
+/// The description of a field that clients may send in vain.
+const READ_ONLY: &str = "Read-only; ignored when sent.";
+
+fn add_fields(schema: &mut Schema, resource: &Resource, shape: fn(&Field) -> Schema) {
+    let mut own = schema.remove("properties").unwrap_or_default();
+    let properties = resource.fields.iter().map(|field| {
+        let own = own.get_mut(field.name).map(Value::take);
+        let own = own.and_then(|own| Schema::try_from(own).ok());
+        let mut property = own.unwrap_or_else(|| shape(field));
+        if !field.about.is_empty() && property.get("description") != Some(&READ_ONLY.into()) {
+            property.insert("description".to_owned(), field.about.into());
         }
-        Kind::Type | Kind::Code | Kind::Text => text(about),
-    })
+        (field.name.to_owned(), property.to_value())
+    });
+    let properties: Map<String, Value> = properties.collect();
+    schema.insert("properties".to_owned(), properties.into());
 }
 
-/// The schema of a record as sent: its writable properties. Read-only ones may be sent and are
-/// ignored, so that what was read can be sent back.
-pub fn sent(resource: &'static Resource, about: &'static str) -> MetaSchema {
-    let properties = resource.fields.iter().map(|property| {
-        let about = property.about;
-        let schema = match property.kind {
-            Kind::Flag => plain("boolean", about),
-            Kind::Time | Kind::PlainTime => sent_time(about),
-            Kind::Document => free_object(about),
-            Kind::Reference => one_of(
-                [
-                    selector("a selector such as `code:hall`"),
-                    vec![object("", &["id"], vec![("id", inline(id("")))])],
-                ]
-                .concat(),
-                about,
-            ),
-            Kind::Code => bounded_text(1, CODE_MAX_CHARS, about),
-            Kind::Text => bounded_text(0, TEXT_MAX_CHARS, about),
-            Kind::Id | Kind::Type | Kind::Stamp | Kind::Sources | Kind::Attached => {
-                return (
-                    property.name,
-                    inline(MetaSchema {
-                        description: Some("Read-only; ignored when sent."),
-                        ..MetaSchema::ANY
-                    }),
-                );
-            }
-        };
-        (property.name, inline(nullable(schema)))
-    });
-    object(about, &[], properties.collect())
+fn answered_field(field: &Field) -> Schema {
+    match field.kind {
+        Kind::Id => json_schema!({"type": "integer", "format": "int64", "minimum": 1}),
+        Kind::Flag => json_schema!({"type": "boolean"}),
+        Kind::Time | Kind::Stamp => json_schema!({"type": "string", "format": "date-time"}),
+        Kind::PlainTime => json_schema!({"type": "string", "examples": ["2026-11-21 09:00:00"]}),
+        Kind::Document => json_schema!({"type": "object", "additionalProperties": true}),
+        Kind::Sources => json_schema!({"type": "array", "items": {"type": "string"}}),
+        Kind::Reference => json_schema!({"$ref": "#/$defs/Embedded"}),
+        Kind::Attached => json_schema!({"type": "array", "items": {"$ref": "#/$defs/Embedded"}}),
+        Kind::Type | Kind::Code | Kind::Text => json_schema!({"type": "string"}),
+    }
+}
+
+fn sent_field(field: &Field) -> Schema {
+    match field.kind {
+        Kind::Flag => schema_for!(Option<bool>),
+        Kind::Time | Kind::PlainTime => schema_for!(Option<SentTime>),
+        Kind::Document => schema_for!(Option<Map<String, Value>>),
+        Kind::Reference => schema_for!(Option<Reference>),
+        Kind::Code => json_schema!({
+            "type": ["string", "null"], "minLength": 1, "maxLength": CODE_MAX_CHARS,
+        }),
+        Kind::Text => json_schema!({"type": ["string", "null"], "maxLength": TEXT_MAX_CHARS}),
+        Kind::Id | Kind::Type | Kind::Stamp | Kind::Sources | Kind::Attached => {
+            json_schema!({"description": READ_ONLY})
+        }
+    }
 }

@@ -1,88 +1,151 @@
-//! Helpers to describe shapes in the OpenAPI document, and its groups of operations.
+//! Shapes in the OpenAPI document, which come from their types, and its groups of operations.
+//!
+//! `schemars` reads a type as serde does: names, what may be left out, the shapes of its fields, their bounds, and
+//! doc comments as descriptions. Three things are ours:
+//!
+//! - An `Option` may be left out; `null` is for what is sent as JSON ([`Described::register_input`]) alone. A property
+//!   that always stands and may be `null` is `#[schemars(required, extend("nullable" = true))]`.
+//! - A shape without a name of its own in the document is `#[schemars(inline)]`.
+//! - The example of a shape is also that of every answer with it.
 
 use poem_openapi::{
     Tags,
     registry::{MetaMediaType, MetaResponse, MetaSchema, MetaSchemaRef, Registry},
 };
-use serde_json::Value;
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde_json::{Map, Value};
 
-/// A shape that the OpenAPI document describes under a name.
-pub trait Described {
-    /// The name of the schema.
-    const NAME: &'static str;
-
-    fn schema() -> MetaSchema;
-
-    /// The `meta` of the example.
-    const META: &'static str = "{}";
-
-    /// The schema of the `meta` beside it.
-    fn meta() -> MetaSchemaRef {
-        inline(free_object("`{}`, or what there is to add."))
+/// A shape that the OpenAPI document describes.
+pub trait Described: JsonSchema {
+    /// A reference to the registered schema; one that has no name, in place.
+    fn reference() -> MetaSchemaRef {
+        if Self::inline_schema() {
+            part(&schema_of::<Self>(), false)
+        } else {
+            MetaSchemaRef::Reference(Self::schema_name().into_owned())
+        }
     }
 
-    /// Registers the schemas that [`Described::schema`] refers to.
-    fn register_parts(_: &mut Registry) {}
-
-    /// A reference to the registered schema.
-    fn reference() -> MetaSchemaRef {
-        MetaSchemaRef::Reference(Self::NAME.to_owned())
+    /// The example of the shape.
+    fn example() -> Option<Value> {
+        schema_of::<Self>()["examples"].get(0).cloned()
     }
 
     /// Registers the schema and what it refers to.
     fn register(registry: &mut Registry) {
-        if registry.schemas.contains_key(Self::NAME) {
-            return;
-        }
-        registry
-            .schemas
-            .insert(Self::NAME.to_owned(), Self::schema());
-        Self::register_parts(registry);
+        register::<Self>(registry, false);
+    }
+
+    /// Registers the schema of a body that is parsed, in which `null` stands for a property that is left out.
+    fn register_input(registry: &mut Registry) {
+        register::<Self>(registry, true);
     }
 }
 
-/// A schema that is written in JSON, as the document shows it; `{"$ref": "Embedded"}` is a registered one.
-pub fn from_json(schema: &Value) -> MetaSchema {
-    let text = |name: &str| schema[name].as_str().map(leaked);
-    let count = |name: &str| {
-        schema[name]
-            .as_u64()
-            .and_then(|count| count.try_into().ok())
-    };
-    let part = |name: &str| schema.get(name).map(|part| Box::new(part_of(part)));
+impl<T: JsonSchema + ?Sized> Described for T {}
+
+fn schema_of<T: JsonSchema + ?Sized>() -> Value {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    T::json_schema(&mut generator).to_value()
+}
+
+fn register<T: JsonSchema + ?Sized>(registry: &mut Registry, nulls: bool) {
+    if registry.schemas.contains_key(&*T::schema_name()) {
+        return;
+    }
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    generator.subschema_for::<T>();
+    for (name, schema) in generator.take_definitions(false) {
+        let schema = || of_json(&schema, nulls);
+        registry.schemas.entry(name).or_insert_with(schema);
+    }
+}
+
+/// A JSON Schema as OpenAPI 3.0 has it, with or without `null` where a property may be left out.
+fn of_json(schema: &Value, nulls: bool) -> MetaSchema {
     let list = |name: &str| schema[name].as_array().into_iter().flatten();
+    let count = |name: &str| {
+        let count = schema[name].as_u64();
+        count.and_then(|count| count.try_into().ok())
+    };
+    let boxed = |name: &str| {
+        let part_of = schema.get(name).filter(|part| **part != false);
+        part_of.map(|schema| Box::new(part(schema, nulls)))
+    };
     let properties = schema["properties"].as_object().into_iter().flatten();
+    let ty = schema["type"].as_str().or(schema["type"][0].as_str());
+    let is_nullable = schema["nullable"] == true || (nulls && schema["type"][1] == "null");
+    let choices = list("enum").chain(list("oneOf").map(|choice| &choice["const"]));
+    let about = schema["description"].as_str().map(|about| {
+        let paragraphs = about.split("\n\n").map(|lines| lines.replace('\n', " "));
+        leaked(&paragraphs.collect::<Vec<_>>().join("\n\n"))
+    });
+    let ty = ty.or(list("oneOf").next().map(|_| "string")).map(leaked);
     MetaSchema {
-        ty: text("type").unwrap_or_default(),
-        format: text("format"),
-        description: text("description"),
+        ty: ty.unwrap_or_default(),
+        format: format(ty, schema["format"].as_str()),
+        description: about,
         required: list("required")
             .filter_map(Value::as_str)
             .map(leaked)
             .collect(),
         properties: properties
-            .map(|(name, part)| (leaked(name), part_of(part)))
+            .map(|(name, schema)| (leaked(name), part(schema, nulls)))
             .collect(),
-        items: part("items"),
-        additional_properties: part("additionalProperties"),
-        enum_items: list("enum").cloned().collect(),
-        nullable: schema["nullable"] == true,
-        any_of: list("anyOf").map(part_of).collect(),
-        example: schema.get("example").cloned(),
+        items: boxed("items"),
+        additional_properties: boxed("additionalProperties"),
+        enum_items: choices
+            .filter(|choice| is_nullable || !choice.is_null())
+            .cloned()
+            .collect(),
+        nullable: is_nullable,
+        any_of: list("anyOf").map(|shape| part(shape, nulls)).collect(),
+        example: schema["examples"].get(0).cloned(),
         minimum: schema["minimum"].as_f64(),
         maximum: schema["maximum"].as_f64(),
         min_length: count("minLength"),
         max_length: count("maxLength"),
+        min_items: count("minItems"),
+        max_items: count("maxItems"),
         max_properties: count("maxProperties"),
         pattern: schema["pattern"].as_str().map(ToOwned::to_owned),
         ..MetaSchema::ANY
     }
 }
 
-fn part_of(schema: &Value) -> MetaSchemaRef {
-    match schema["$ref"].as_str() {
-        Some(name) => MetaSchemaRef::Reference(name.to_owned()),
-        None => inline(from_json(schema)),
+fn part(schema: &Value, nulls: bool) -> MetaSchemaRef {
+    if let Some(path) = schema["$ref"].as_str() {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        return MetaSchemaRef::Reference(name.to_owned());
+    }
+    // An `Option` of what has a name, or several shapes.
+    if let Some([shape, null]) = schema["anyOf"].as_array().map(Vec::as_slice)
+        && null["type"] == "null"
+    {
+        let mut optional = part(shape, nulls);
+        if let MetaSchemaRef::Inline(optional) = &mut optional {
+            let about = of_json(schema, nulls).description;
+            optional.description = about.or(optional.description);
+            if nulls && !optional.enum_items.is_empty() {
+                optional.enum_items.push(Value::Null);
+            }
+            // `nullable` counts beside a `type` alone.
+            match optional.any_of.first_mut() {
+                Some(MetaSchemaRef::Inline(first)) => first.nullable = nulls,
+                _ => optional.nullable = nulls,
+            }
+        }
+        return optional;
+    }
+    inline(of_json(schema, nulls))
+}
+
+/// The formats that the document has: 64 bits for all whole numbers, no more said of others.
+fn format(ty: Option<&str>, format: Option<&str>) -> Option<&'static str> {
+    match ty {
+        Some("integer") => format.map(|_| "int64"),
+        Some("number") => None,
+        _ => format.map(leaked),
     }
 }
 
@@ -90,6 +153,11 @@ fn part_of(schema: &Value) -> MetaSchemaRef {
 fn leaked(text: &str) -> &'static str {
     text.to_owned().leak()
 }
+
+/// `{}`, or what there is to add.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub struct NoMeta(pub Map<String, Value>);
 
 /// A plain type with a description.
 pub fn plain(ty: &'static str, about: &'static str) -> MetaSchema {
@@ -99,168 +167,26 @@ pub fn plain(ty: &'static str, about: &'static str) -> MetaSchema {
     }
 }
 
-/// A plain type in a format.
-pub fn formatted(ty: &'static str, format: &'static str, about: &'static str) -> MetaSchema {
-    MetaSchema {
-        format: Some(format),
-        ..plain(ty, about)
-    }
-}
-
 /// A string.
 pub fn text(about: &'static str) -> MetaSchema {
     plain("string", about)
 }
 
-/// A 64-bit whole number.
-pub fn integer(about: &'static str) -> MetaSchema {
-    formatted("integer", "int64", about)
-}
-
-/// The id of a record.
-pub fn id(about: &'static str) -> MetaSchema {
-    MetaSchema {
-        minimum: Some(1.0),
-        ..integer(about)
-    }
-}
-
-/// A whole number within bounds.
-pub fn bounded_integer(least: f64, most: f64, about: &'static str) -> MetaSchema {
-    MetaSchema {
-        minimum: Some(least),
-        maximum: Some(most),
-        ..integer(about)
-    }
-}
-
-/// A string of `least` to `most` characters.
-pub fn bounded_text(least: usize, most: usize, about: &'static str) -> MetaSchema {
-    MetaSchema {
-        min_length: (least > 0).then_some(least),
-        max_length: Some(most),
-        ..text(about)
-    }
-}
-
-/// A string of a pattern.
-pub fn matching_text(pattern: &str, about: &'static str) -> MetaSchema {
-    MetaSchema {
-        pattern: Some(pattern.to_owned()),
-        ..text(about)
-    }
-}
-
-/// A time as it is sent: Unix seconds or text.
-pub fn sent_time(about: &'static str) -> MetaSchema {
-    one_of(
-        vec![
-            text("ISO 8601 or `yyyy-mm-dd hh:mm:ss`"),
-            // The years 1 to 9999.
-            bounded_integer(-62_135_596_800.0, 253_402_300_799.0, "Unix seconds"),
-        ],
-        about,
-    )
-}
-
-/// The id of a record or a selector.
-pub fn selector(example: &'static str) -> Vec<MetaSchema> {
-    vec![id("an id"), matching_text("^[A-Za-z]+:", example)]
-}
-
-/// An object with any keys.
-pub fn free_object(about: &'static str) -> MetaSchema {
-    MetaSchema {
-        additional_properties: Some(inline(MetaSchema::ANY).into()),
-        ..plain("object", about)
-    }
-}
-
-pub fn array(items: MetaSchemaRef, about: &'static str) -> MetaSchema {
+/// An array of a shape.
+pub fn array(items: MetaSchemaRef) -> MetaSchema {
     MetaSchema {
         items: Some(items.into()),
-        ..plain("array", about)
+        ..plain("array", "")
     }
 }
 
-/// Any one of several shapes.
-pub fn one_of(shapes: Vec<MetaSchema>, about: &'static str) -> MetaSchema {
+/// An object with properties that always stand.
+pub fn object(properties: Vec<(&'static str, MetaSchemaRef)>) -> MetaSchema {
     MetaSchema {
-        any_of: shapes.into_iter().map(inline).collect(),
-        description: Some(about),
-        ..MetaSchema::ANY
-    }
-}
-
-/// An object with these properties, of which `required` are always there.
-pub fn object(
-    about: &'static str,
-    required: &[&'static str],
-    properties: Vec<(&'static str, MetaSchemaRef)>,
-) -> MetaSchema {
-    MetaSchema {
-        required: required.to_vec(),
+        required: properties.iter().map(|(name, _)| *name).collect(),
         properties,
-        ..plain("object", about)
+        ..plain("object", "")
     }
-}
-
-/// Builds the schema of an object property by property, from `plain("object", …)` on.
-pub trait Properties {
-    #[must_use]
-    fn required(self, name: &'static str, schema: MetaSchema) -> Self;
-
-    #[must_use]
-    fn optional(self, name: &'static str, schema: MetaSchema) -> Self;
-
-    /// A string that is always there.
-    #[must_use]
-    fn required_text(self, name: &'static str, about: &'static str) -> Self;
-
-    #[must_use]
-    fn optional_text(self, name: &'static str, about: &'static str) -> Self;
-
-    #[must_use]
-    fn with_example(self, value: Value) -> Self;
-}
-
-impl Properties for MetaSchema {
-    fn required(mut self, name: &'static str, schema: MetaSchema) -> Self {
-        self.required.push(name);
-        self.optional(name, schema)
-    }
-
-    fn optional(mut self, name: &'static str, schema: MetaSchema) -> Self {
-        self.properties.push((name, inline(schema)));
-        self
-    }
-
-    fn required_text(self, name: &'static str, about: &'static str) -> Self {
-        self.required(name, text(about))
-    }
-
-    fn optional_text(self, name: &'static str, about: &'static str) -> Self {
-        self.optional(name, text(about))
-    }
-
-    fn with_example(self, value: Value) -> Self {
-        example(self, value)
-    }
-}
-
-/// One of several strings.
-#[must_use]
-pub fn choice(values: &[&str], about: &'static str) -> MetaSchema {
-    MetaSchema {
-        enum_items: values.iter().map(|value| Value::from(*value)).collect(),
-        ..text(about)
-    }
-}
-
-/// An array of strings.
-#[must_use]
-pub fn texts(about: &'static str) -> MetaSchema {
-    array(inline(text("")), about)
 }
 
 /// A response with one kind of content.
@@ -286,22 +212,6 @@ pub fn response(
 /// The schema, in place.
 pub fn inline(schema: MetaSchema) -> MetaSchemaRef {
     MetaSchemaRef::Inline(schema.into())
-}
-
-/// The schema with an example.
-pub fn example(mut schema: MetaSchema, value: Value) -> MetaSchema {
-    schema.example = Some(value);
-    schema
-}
-
-/// The schema, where `null` is allowed too; of several shapes one of them, as `nullable` counts
-/// beside a `type` alone.
-pub fn nullable(mut schema: MetaSchema) -> MetaSchema {
-    match schema.any_of.first_mut() {
-        Some(MetaSchemaRef::Inline(shape)) => shape.nullable = true,
-        _ => schema.nullable = true,
-    }
-    schema
 }
 
 /// A group of operations.

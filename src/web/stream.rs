@@ -78,7 +78,7 @@ pub async fn body<L: Listing>(
         |rest| async move {
             rest.next()
                 .await
-                .map_err(|cause| std::io::Error::other(cause.message))
+                .map_err(|cause| std::io::Error::other(cause.to_string()))
         },
     )))
 }

@@ -166,6 +166,46 @@ fn one_file_asks_which_system_it_runs_on() {
     assert_eq!(asking, [Path::new("types/os.rs")]);
 }
 
+/// Kind and field say what an error is about; its text is for people.
+#[test]
+fn no_code_reads_the_text_of_an_error() {
+    let errors = [
+        "cause", "error", "fault", "failure", "refused", "refusal", "err()",
+    ];
+    let texts = errors.map(|error| format!("{error}.to_string()"));
+    let texts = texts.iter().map(String::as_str);
+    let texts: Vec<&str> = texts.chain(["message", "message()"]).collect();
+    let readings = [
+        ".contains(",
+        ".starts_with(",
+        ".ends_with(",
+        ".split",
+        ".rsplit",
+        ".strip_",
+        ".trim_",
+        ".find(",
+        ".rfind(",
+        ".replace",
+        ".eq(",
+        "==",
+        "!=",
+    ];
+    let mut reading = Vec::new();
+    for (path, code) in sources() {
+        let code: String = code.split_whitespace().collect();
+        let code = code.replace(".as_str()", "");
+        for text in &texts {
+            for how in readings {
+                let found = format!("{text}{how}");
+                if code.contains(&found) {
+                    reading.push(format!("{} has {found}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(reading.is_empty(), "{}", reading.join("\n"));
+}
+
 #[test]
 fn the_layout_names_every_module() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs");

@@ -5,7 +5,8 @@ export const de = {
   "app.name": "Gatepost-Gate",
 
   "setup.title": "Gate einrichten",
-  "setup.intro": "Tippen Sie den Pairing-Code ein, den die Konsole bei einem Ort zeigt. Ohne Code geben Sie dem Gate einen Namen: Die Administration fügt es dann in der Konsole hinzu.",
+  "setup.intro":
+    "Tippen Sie den Pairing-Code ein, den die Konsole bei einem Ort zeigt. Ohne Code geben Sie dem Gate einen Namen: Die Administration fügt es dann in der Konsole hinzu.",
   "setup.name": "Pairing-Code oder Name des Gates",
   "setup.name.example": "eingang-2",
   "setup.name.help": "2 bis 20 Buchstaben, Ziffern und Bindestriche, ohne Umlaute.",
@@ -14,7 +15,8 @@ export const de = {
   "setup.step1": "Öffnen Sie die Konsole und dort „Discovery“.",
   "setup.step2": "Suchen Sie das Gate {code} mit diesen Ziffern:",
   "setup.step3": "Wählen Sie „Add“. Diese Seite geht von selbst weiter.",
-  "setup.closed": "{code} ist kein Pairing-Code, der noch gilt (ein Gate, zehn Minuten), und die Seite „Discovery“ ist zu. Beginnen Sie von vorn mit einem neuen Code, oder öffnen Sie „Discovery“ in der Konsole: Das Gate fragt von selbst wieder an.",
+  "setup.closed":
+    "{code} ist kein Pairing-Code, der noch gilt (ein Gate, zehn Minuten), und die Seite „Discovery“ ist zu. Beginnen Sie von vorn mit einem neuen Code, oder öffnen Sie „Discovery“ in der Konsole: Das Gate fragt von selbst wieder an.",
   "setup.offline": "Der Server antwortet nicht. Das Gate fragt von selbst wieder an.",
   "setup.busy": "Der Server ist ausgelastet. Das Gate fragt von selbst wieder an.",
   "setup.taken": "Der Name {code} ist vergeben. Wählen Sie einen anderen.",

@@ -14,7 +14,8 @@ export const en = {
   "setup.step1": "Open the console, then Discovery.",
   "setup.step2": "Find the gate {code} with these digits:",
   "setup.step3": "Choose Add. This page goes on by itself.",
-  "setup.closed": "{code} is no pairing code that is still good (one gate, ten minutes), and the Discovery page is closed. Start over with a new code, or open Discovery in the console: this gate asks again by itself.",
+  "setup.closed":
+    "{code} is no pairing code that is still good (one gate, ten minutes), and the Discovery page is closed. Start over with a new code, or open Discovery in the console: this gate asks again by itself.",
   "setup.offline": "The server does not answer. This gate asks again by itself.",
   "setup.busy": "The server is busy. This gate asks again by itself.",
   "setup.taken": "The name {code} is already used. Choose another one.",

@@ -184,7 +184,7 @@ async fn cost(options: &Options, server: &Server, output: &mut Output) -> Result
             let open = Dashboards::open(&console, dashboards).await?;
             let (before, begun) = (server.processor_time()?, Instant::now());
             let check_ins = measure::check_ins(&venue, gates, false, plan).await?;
-            let used = server.processor_time()? - before;
+            let used = server.processor_time()?.saturating_sub(before);
             *share = used.as_secs_f64() / begun.elapsed().as_secs_f64();
             output.line(format!(
                 "round {round}, {dashboards} dashboards, {} events: {:.1} % of a processor: {check_ins}",

@@ -92,6 +92,46 @@ async fn list(request: RequestContext) -> Result<Response> {
 
 struct Users;
 
+/// The password of a new user: made, typed, or none.
+fn new_password_inputs() -> Vec<Input> {
+    let how = [
+        ("made", "make one", "it is shown once, for you to pass on"),
+        ("typed", "the one typed here", ""),
+        (
+            "none",
+            "none",
+            "for guests in an app, who sign in with one-time passwords",
+        ),
+    ];
+    let mut how = Input::radios("how", "Password", how).apart();
+    how.choices[0].chosen = true;
+    std::iter::once(how).chain(password_inputs()).collect()
+}
+
+/// The password of a user who may get a role in the console: one of an app, which may be weak, would open the console.
+fn promotion_inputs(user: &User) -> Vec<Input> {
+    if !user.is_promotion(Some(ConsoleRole::Viewer)) {
+        return Vec::new();
+    }
+    let how = Input::hidden("how", "typed").apart();
+    std::iter::once(how).chain(password_inputs()).collect()
+}
+
+fn password_inputs() -> [Input; 2] {
+    let line = |name, label| {
+        let line = Input::line("password", name, label).apart();
+        line.attribute("minlength", "8")
+            .attribute("autocomplete", "new-password")
+    };
+    [
+        line("password", "Password").help(
+            "At least 8 characters. With a role in the console it must be hard to guess: several \
+             uncommon words, or one made by a password manager.",
+        ),
+        line("again", "Confirm password"),
+    ]
+}
+
 /// A user as the form has it.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -181,39 +221,10 @@ impl Editor for Users {
                 .max(254),
             Input::radios("console", "In this console", consoles),
         ];
-        // With a role, a password of an app, which may be weak, would open the console.
-        let is_promotable = match id {
-            Some(id) => users::get(connection, *id)?.is_promotion(Some(ConsoleRole::Viewer)),
-            None => false,
-        };
-        if id.is_none() {
-            let how = [
-                ("made", "make one", "it is shown once, for you to pass on"),
-                ("typed", "the one typed here", ""),
-                (
-                    "none",
-                    "none",
-                    "for guests in an app, who sign in with one-time passwords",
-                ),
-            ];
-            let mut how = Input::radios("how", "Password", how).apart();
-            how.choices[0].chosen = true;
-            inputs.push(how);
-        } else if is_promotable {
-            inputs.push(Input::hidden("how", "typed").apart());
-        }
-        if id.is_none() || is_promotable {
-            let line = |name, label| {
-                let line = Input::line("password", name, label).apart();
-                line.attribute("minlength", "8")
-                    .attribute("autocomplete", "new-password")
-            };
-            inputs.push(line("password", "Password").help(
-                "At least 8 characters. With a role in the console it must be hard to guess: several \
-                 uncommon words, or one made by a password manager.",
-            ));
-            inputs.push(line("again", "Confirm password"));
-        }
+        inputs.extend(match id {
+            None => new_password_inputs(),
+            Some(id) => promotion_inputs(&users::get(connection, *id)?),
+        });
         inputs.push(roles("In apps that use the API").help(
             "Only for people who sign in to an app. The crew in this console needs none of these.",
         ));
@@ -236,8 +247,9 @@ impl Editor for Users {
             NewPassword::default()
         };
         if at.key.is_none() && password.hashed.is_none() && console.is_some() {
-            return Err(Error::invalid(
-                "how: a role in the console needs a password",
+            return Err(Error::field(
+                "how",
+                "a role in the console needs a password",
             ));
         }
         Ok(Draft { password, ..draft })
@@ -322,7 +334,7 @@ async fn new_password(
     let (clear, is_made) = match form.text("how") {
         "none" => return Ok(NewPassword::default()),
         "typed" if form.sent("password") != form.sent("again") => {
-            return Err(Error::invalid("again: the two passwords differ"));
+            return Err(Error::field("again", "the two passwords differ"));
         }
         "typed" => (form.sent("password").unwrap_or_default().to_owned(), false),
         _ => (second_factor::readable(PASSWORD_CHARS)?, true),

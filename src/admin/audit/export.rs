@@ -30,7 +30,7 @@ pub(super) async fn export(request: RequestContext) -> Result<Response> {
     let (is_csv, name, kind) = match request.query.text("format") {
         "csv" => (true, "audit.csv", "text/csv; charset=utf-8"),
         "ndjson" => (false, "audit.ndjson", "application/x-ndjson"),
-        _ => return Err(Error::invalid("format: must be csv or ndjson")),
+        _ => return Err(Error::field("format", "must be csv or ndjson")),
     };
     let query = request.query.clone();
     let zone = request.console.settings().zone.clone();

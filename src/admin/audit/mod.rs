@@ -134,7 +134,7 @@ async fn show(request: RequestContext) -> Result<Response> {
         let found = match prepare(&query, connection, &zone) {
             Ok(wanted) => audit::page(connection, &wanted, below, PAGE)?,
             Err(cause) if cause.kind == Kind::Invalid => {
-                list.failure = Some(answer::sentence(&cause.message));
+                list.failure = Some(answer::sentence(&cause));
                 audit::Page::default()
             }
             Err(cause) => return Err(cause),

@@ -29,7 +29,7 @@ struct Page {
     device: Option<i64>,
     has_own: bool,
     form: Form,
-    /// The author of the last change to the stored settings.
+    /// The last one who changed it.
     who: String,
 }
 
@@ -109,48 +109,53 @@ enum Saved {
     Stale,
 }
 
+/// Stores a draft with the settings that were typed; none where that is what is in force.
+fn save_draft(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    form: &Fields,
+    scope: &Scope,
+    pin: Option<Value>,
+) -> Result<Saved> {
+    let current = Current::read(tx)?;
+    if current.mark() != form.text("version") {
+        return Ok(Saved::Stale);
+    }
+    let zone = &ctx.settings.zone;
+    let mut document = current.document().clone();
+    let settings = if form.text("do") == "remove" && *scope != Scope::All {
+        Settings::new()
+    } else {
+        let (own, base) = (scope.settings(&document), scope.base(tx, &document)?);
+        let mut settings = typed_settings(form, *scope == Scope::All, &own, &base, zone)?;
+        if let (Some(pin), Some(kept)) = (pin, settings.get_mut(SUPERVISOR_PIN))
+            && kept.is_string()
+        {
+            *kept = pin;
+        }
+        settings
+    };
+    scope.put(&mut document, settings);
+    let seen = current.draft.map(|draft| draft.updated_at);
+    configuration::save_draft(tx, ctx, &document, seen)?;
+    let draft = configuration::draft(tx)?;
+    let words = Words { zone, places: &[] };
+    let is_same = draft.is_some_and(|draft| {
+        differences(&current.published.document, &draft.document, &words).is_empty()
+    });
+    if is_same {
+        configuration::discard_draft(tx, ctx)?;
+        return Ok(Saved::Same);
+    }
+    Ok(Saved::Draft)
+}
+
 pub async fn save(request: RequestContext) -> Result<Response> {
     let scope = scope(&request.form)?;
-    let (of, form, begun_on) = (
-        scope.clone(),
-        request.form.clone(),
-        request.form.text("version").to_owned(),
-    );
+    let (of, form) = (scope.clone(), request.form.clone());
     let pin = hashed_pin(&request, &scope).await?;
     let saved = request
-        .write(move |tx, ctx| {
-            let current = Current::read(tx)?;
-            if current.mark() != begun_on {
-                return Ok(Saved::Stale);
-            }
-            let zone = &ctx.settings.zone;
-            let mut document = current.document().clone();
-            let settings = if form.text("do") == "remove" && of != Scope::All {
-                Settings::new()
-            } else {
-                let (own, base) = (of.settings(&document), of.base(tx, &document)?);
-                let mut settings = typed_settings(&form, of == Scope::All, &own, &base, zone)?;
-                if let (Some(pin), Some(kept)) = (pin, settings.get_mut(SUPERVISOR_PIN))
-                    && kept.is_string()
-                {
-                    *kept = pin;
-                }
-                settings
-            };
-            of.put(&mut document, settings);
-            let seen = current.draft.map(|draft| draft.updated_at);
-            configuration::save_draft(tx, ctx, &document, seen)?;
-            let draft = configuration::draft(tx)?;
-            let words = Words { zone, places: &[] };
-            let is_same = draft.is_some_and(|draft| {
-                differences(&current.published.document, &draft.document, &words).is_empty()
-            });
-            if is_same {
-                configuration::discard_draft(tx, ctx)?;
-                return Ok(Saved::Same);
-            }
-            Ok(Saved::Draft)
-        })
+        .write(move |tx, ctx| save_draft(tx, ctx, &form, &of, pin))
         .await;
     let cause = match saved {
         Ok(Saved::Draft) => {
@@ -173,18 +178,15 @@ pub async fn save(request: RequestContext) -> Result<Response> {
 
 /// The error with the name of the field that shows it.
 pub(super) fn beside_a_field(mut cause: Error) -> Error {
-    let (name, rest) = cause.message.split_once(": ").unwrap_or_default();
-    let field = match name {
-        "availableFeatures" => "features",
-        "deviceHierarchy" => "rank",
-        "forced" => "locks",
-        known if parameters::parameter(known).is_some() => known,
-        _ => "",
-    };
-    cause.message = if field.is_empty() {
-        format!("rows: the setting {}", cause.message)
-    } else {
-        format!("{field}: {rest}")
-    };
+    match cause.field.first().map_or("", String::as_str) {
+        "availableFeatures" => "features".clone_into(&mut cause.field[0]),
+        "deviceHierarchy" => "rank".clone_into(&mut cause.field[0]),
+        "forced" => "locks".clone_into(&mut cause.field[0]),
+        known if parameters::parameter(known).is_some() => {}
+        _ => {
+            cause.message = format!("the setting {cause}");
+            cause.field = vec!["rows".to_owned()];
+        }
+    }
     cause
 }

@@ -375,15 +375,12 @@ pub fn typed_settings(
             continue;
         }
         if parameters::parameter(&name).is_some() || settings.contains_key(&name) {
-            return Err(Error::invalid(format!("{name}: stands twice")));
+            return Err(Error::field(name, "stands twice"));
         }
         let value = parsed(&name, &typed)?;
         settings.insert(name, value);
     }
-    parameters::checked("", &settings, zone).map_err(|cause| {
-        let message = cause.message.trim_start_matches('.');
-        Error::new(cause.kind, message.to_owned())
-    })
+    parameters::checked("", &settings, zone)
 }
 
 /// A further setting as text, where that is read back as the same; otherwise as JSON.
@@ -402,10 +399,10 @@ fn as_typed(value: &Value) -> String {
 }
 
 fn parsed(name: &str, typed: &str) -> Result<Value> {
-    let wrong = |cause: &dyn std::fmt::Display| Error::invalid(format!("{name}: {cause}"));
+    let wrong = |cause: &dyn std::fmt::Display| Error::field(name, cause);
     match serde_json::from_str(typed) {
         Ok(value) => {
-            json::check_limits(typed.as_bytes()).map_err(|cause| wrong(&cause.message))?;
+            json::check_limits(typed.as_bytes()).map_err(|cause| cause.at(name))?;
             Ok(value)
         }
         Err(cause) if typed.starts_with(['{', '[', '"']) => {

@@ -157,7 +157,7 @@ impl Editor for Regions {
             region = offline(region, Timestamp::now());
         }
         if let Some(fault) = preview::fault(&draft.path, &draft.content) {
-            return Err(Error::invalid(format!("content: {fault}")));
+            return Err(Error::field("content", fault));
         }
         let checked = Some(region.check()?);
         Ok(Draft { checked, ..draft })

@@ -134,8 +134,12 @@ pub(super) async fn block(request: RequestContext) -> Result<Response> {
         Err(mut cause) if is_theirs(&cause) => {
             let mut form = form(&code);
             // What is wrong with the code is wrong with the new one.
-            if let Some(rest) = cause.message.strip_prefix(&format!("{}: ", kind.name())) {
-                cause.message = format!("new: {rest}");
+            if let Some(field) = cause
+                .field
+                .first_mut()
+                .filter(|field| *field == kind.name())
+            {
+                "new".clone_into(field);
             }
             form.reject(&request.form, &cause);
             engine::form_page(&request, "Block a lost badge", Area::Delegates, form)

@@ -222,6 +222,6 @@ fn referenced(connection: &Connection, field: &Field, typed: &str) -> Result<Opt
             "must be a delegate's number or a code such as barcode:ABC",
         )),
     };
-    let id = found.map_err(|cause| Error::invalid(format!("{}: {}", field.name, cause.message)))?;
+    let id = found.map_err(|cause| Error::field(field.name, cause))?;
     Ok(Some(id.0))
 }

@@ -161,8 +161,8 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
             let wanted = &filter.wanted;
             let views = Views::read(connection, user, &filter)?;
             let (found, fault) = match find(connection, wanted, &zone, part) {
-                Err(cause) if matches!(cause.kind, Kind::InvalidSearch | Kind::Unavailable) => {
-                    (Found::default(), Some(cause.message))
+                Err(cause) if cause.kind == Kind::InvalidSearch || cause.kind.is_of_store() => {
+                    (Found::default(), Some(cause.to_string()))
                 }
                 found => (found?, None),
             };
@@ -177,9 +177,9 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         })
         .await?;
     let is_wrong = fault.is_some();
-    let layout = || request.layout("Attendees", Some(Area::Delegates));
     let part = FoundPart {
-        layout: layout(),
+        // Unnamed: messages are for the page around it.
+        layout: request.layout("", Some(Area::Delegates)),
         filter,
         views,
         found,
@@ -192,7 +192,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         return answer::form_page(is_wrong, &part);
     }
     let page = Page {
-        layout: layout(),
+        layout: request.layout("Attendees", Some(Area::Delegates)),
         part,
         types,
         devices,

@@ -211,7 +211,7 @@ pub(super) async fn merge_two(request: RequestContext) -> Result<Response> {
             )?)
         }
         Err(cause) if is_theirs(&cause) => {
-            let failure = answer::sentence(&cause.message);
+            let failure = answer::sentence(&cause);
             let other = Some(other).filter(|other| *other != id);
             answer::form_again(&page(&request, other, &take, Some(failure))?)
         }

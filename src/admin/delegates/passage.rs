@@ -20,7 +20,7 @@ pub(super) async fn pass(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let chosen = request.form.text("kind");
     let Some((kind, effect)) = types::find(chosen).zip(types::passage_effect(chosen)) else {
-        return Err(Error::invalid("kind: must be one that goes in or out"));
+        return Err(Error::field("kind", "must be one that goes in or out"));
     };
     let Ok(Some(device)) = request.form.number("device") else {
         return record::without_place(&request, "Choose the place first.").await;
@@ -48,7 +48,7 @@ pub(super) async fn pass(request: RequestContext) -> Result<Response> {
     };
     if let Outcome::Refused(refusal) = outcome {
         let refused = JustRefused {
-            message: answer::sentence(&refusal.message),
+            message: answer::sentence(&refusal),
             device,
             entering: effect == PresenceChange::Enter,
         };

@@ -79,15 +79,20 @@ pub(super) async fn erase(request: RequestContext) -> Result<Response> {
         page.confirm.error = Some(fault);
         return answer::form_again(&page);
     }
-    let copies = erasure::erase(request.console.app(), request.context(), id, None).await?;
-    let done = if copies.is_empty() {
-        "Attendee deleted permanently.".to_owned()
-    } else {
-        format!(
-            "Attendee deleted permanently. These copies of the file still have the attendee: {}. gatepost restore \
-             erases the attendee from a backup that it restores.",
-            copies.join(", ")
-        )
-    };
-    request.done(done, "/console/delegates")
+    let erased = erasure::erase(request.console.app(), request.context(), id, None).await?;
+    let mut done = vec!["Attendee deleted permanently.".to_owned()];
+    if !erased.copies.is_empty() {
+        let copies = erased.copies.join(", ");
+        done.push(format!(
+            "These copies of the file still have the attendee: {copies}. gatepost restore \
+             erases the attendee from a backup that it restores."
+        ));
+    }
+    if !erased.review.is_empty() {
+        done.push(format!(
+            "Review {}: a phone number there may be the attendee's, written differently.",
+            erased.review.join(", ")
+        ));
+    }
+    request.done(done.join(" "), "/console/delegates")
 }

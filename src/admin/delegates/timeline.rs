@@ -48,6 +48,19 @@ impl Row {
             Self::Undone { line, .. } => line.recorded_at,
         }
     }
+
+    /// Makes one that was not repeated a row of its own.
+    fn unfold_single(&mut self) {
+        if let Self::Many { all, .. } = self
+            && all.len() == 1
+            && let Some(done) = all.pop()
+        {
+            *self = Self::Done {
+                can_undo: false,
+                done: Box::new(done),
+            };
+        }
+    }
 }
 
 /// Returns the words with which the timeline begins the row of an interaction, and the word before the place.
@@ -86,48 +99,7 @@ impl Timeline {
         zone: &Zone,
     ) -> Result<Self> {
         let found = history::of_delegate(connection, id, before, LOOKED_MAX + 1)?;
-        let is_all = found.len() <= LOOKED_MAX;
-        let now = Timestamp::now();
-        let (mut rows, mut last, mut left) = (Vec::<Row>::new(), None, 0);
-        for done in found.into_iter().take(LOOKED_MAX) {
-            let is_full = rows.len() == PAGE;
-            match (types::repeated(&done.recorded.kind), rows.last_mut()) {
-                (Some(words), Some(Row::Many { words: same, all })) if words == *same => {
-                    last = Some((done.id, done.at));
-                    all.push(done);
-                }
-                _ if is_full => {
-                    left += 1;
-                    break;
-                }
-                (words, _) => {
-                    last = Some((done.id, done.at));
-                    rows.push(match words {
-                        Some(words) => Row::Many {
-                            words,
-                            all: vec![done],
-                        },
-                        None => Row::Done {
-                            can_undo: may_undo(caller, Page::Activity, &done.recorded, now),
-                            done: Box::new(done),
-                        },
-                    });
-                }
-            }
-        }
-        // One alone is told by itself.
-        for row in &mut rows {
-            if let Row::Many { all, .. } = row
-                && all.len() == 1
-                && let Some(done) = all.pop()
-            {
-                *row = Row::Done {
-                    can_undo: false,
-                    done: Box::new(done),
-                };
-            }
-        }
-        let rest = last.filter(|_| left > 0 || !is_all);
+        let Folded { mut rows, rest } = fold(found, caller);
         let since = rest.map_or(i64::MIN, |(_, at)| at.0);
         let until = match before {
             Some(before) => {
@@ -148,5 +120,44 @@ impl Timeline {
             rows,
             next: rest.map(|(id, _)| id),
         })
+    }
+}
+
+/// Interactions as rows.
+struct Folded {
+    rows: Vec<Row>,
+    /// The last one on the page, where there are more.
+    rest: Option<(i64, Timestamp)>,
+}
+
+/// Makes rows of interactions, the newest first, as many as fit a page. What readers repeat becomes one row.
+fn fold(found: Vec<Happening>, caller: Caller) -> Folded {
+    let now = Timestamp::now();
+    let mut has_more = found.len() > LOOKED_MAX;
+    let (mut rows, mut last) = (Vec::<Row>::new(), None);
+    for done in found.into_iter().take(LOOKED_MAX) {
+        let is_full = rows.len() == PAGE;
+        let moment = Some((done.id, done.at));
+        match (types::repeated(&done.recorded.kind), rows.last_mut()) {
+            (Some(words), Some(Row::Many { words: same, all })) if words == *same => all.push(done),
+            _ if is_full => {
+                has_more = true;
+                break;
+            }
+            (Some(words), _) => rows.push(Row::Many {
+                words,
+                all: vec![done],
+            }),
+            (None, _) => rows.push(Row::Done {
+                can_undo: may_undo(caller, Page::Activity, &done.recorded, now),
+                done: Box::new(done),
+            }),
+        }
+        last = moment;
+    }
+    rows.iter_mut().for_each(Row::unfold_single);
+    Folded {
+        rows,
+        rest: last.filter(|_| has_more),
     }
 }

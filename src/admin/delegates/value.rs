@@ -115,12 +115,9 @@ pub(super) async fn save(request: RequestContext) -> Result<Response> {
             again.was = now;
             answer::form_again(&again)
         }
-        Err(cause) if is_theirs(&cause) => {
-            let message = cause
-                .message
-                .trim_start_matches(&format!("{name}: "))
-                .to_owned();
-            again.fault = Some(answer::sentence(&message));
+        Err(mut cause) if is_theirs(&cause) => {
+            cause.field.retain(|field| *field != name);
+            again.fault = Some(answer::sentence(&cause));
             answer::form_again(&again)
         }
         Err(cause) => Err(cause),

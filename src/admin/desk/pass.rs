@@ -119,7 +119,7 @@ pub(super) async fn admit_once(request: RequestContext) -> Result<Response> {
         .take(REASON_MAX_CHARS)
         .collect();
     if reason.is_empty() {
-        return Err(Error::invalid("reason: must say why"));
+        return Err(Error::field("reason", "must say why"));
     }
     let mut passage = Passage::new(&OVERRIDE, chosen(&request)?);
     passage.data = Some(json!({"reason": reason}).to_string());
@@ -139,7 +139,7 @@ pub(super) async fn wait_for_import(request: RequestContext) -> Result<Response>
 
 fn chosen(request: &RequestContext) -> Result<DelegateSelector> {
     let id = request.form.number("delegate")?;
-    let id = id.ok_or_else(|| Error::invalid("delegate: must name an attendee"))?;
+    let id = id.ok_or_else(|| Error::field("delegate", "must name an attendee"))?;
     Ok(DelegateSelector::Id(DelegateId(id)))
 }
 
@@ -175,7 +175,7 @@ impl Passage {
 
     async fn record(self, request: &RequestContext, desk: &Desk) -> Result<Verdict> {
         let Some(place) = desk.place else {
-            return Err(Error::invalid("place: choose the desk's place first"));
+            return Err(Error::field("place", "choose the desk's place first"));
         };
         request
             .write(move |tx, ctx| {
@@ -243,7 +243,7 @@ impl Passage {
         place: DeviceId,
         refusal: &Error,
     ) -> Result<Verdict> {
-        let word = answer::sentence(&refusal.message);
+        let word = answer::sentence(refusal);
         let known = delegates::find(tx, &self.selector).ok();
         let Kind::Refused(reason) = refusal.kind else {
             let typed = self.selector.code().unwrap_or_default().to_owned();

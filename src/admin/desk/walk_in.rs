@@ -16,9 +16,8 @@ use crate::{
         gate::walk_in::{Newcomer, Outcome as Registered, check_name},
         sales::till::Refund,
     },
-    types::secret,
+    types::{DeviceId, secret},
 };
-use serde_json::Map;
 
 /// People who look alike that are shown.
 const DUPLICATES_SHOWN: usize = 3;
@@ -197,38 +196,66 @@ pub(super) async fn duplicates(request: RequestContext) -> Result<Response> {
     answer::page(&Duplicates { people })
 }
 
-pub(super) async fn register(request: RequestContext) -> Result<Response> {
-    let desk = Desk::of(&request);
-    let Some(place) = desk.place else {
-        return Err(Error::invalid("place: choose the desk's place first"));
-    };
-    let form = request.form.clone();
-    let mut person = Newcomer {
+/// The fields of the panel that are properties of an attendee, with their names there.
+const PROPERTIES: [(&str, &str); 5] = [
+    ("firstName", "firstName"),
+    ("lastName", "lastName"),
+    ("company", "company"),
+    ("email", "email"),
+    ("type", "delegateType"),
+];
+
+/// The person who was typed, and the payment in words.
+fn newcomer(form: &Fields, place: DeviceId, prices: &WalkInPrices) -> (Newcomer, Option<String>) {
+    let typed = PROPERTIES.iter().filter_map(|(field, property)| {
+        let text = form.filled(field)?;
+        Some(((*property).to_owned(), text.into()))
+    });
+    let price = prices.of(form.text("type"));
+    let method = form.filled("method").unwrap_or_default().to_owned();
+    let paid = price.map(|price| format!("{}, {method}", priced(price.cents, prices)));
+    let person = Newcomer {
         place,
-        properties: Map::new(),
+        properties: typed.collect(),
         code: form.filled("code").map(ToOwned::to_owned),
         recorded_at: None,
         nonce: None,
         admitted: false,
-        payment: None,
+        payment: price.map(|price| (price.clone(), method)),
     };
-    for (field, property) in [
-        ("firstName", "firstName"),
-        ("lastName", "lastName"),
-        ("company", "company"),
-        ("email", "email"),
-        ("type", "delegateType"),
-    ] {
-        if let Some(text) = form.filled(field) {
-            person.properties.insert(property.to_owned(), text.into());
-        }
+    (person, paid)
+}
+
+/// Registers somebody and checks them in.
+fn walk_in(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    person: &Newcomer,
+    once: String,
+    paid: Option<String>,
+) -> Result<WalkedIn> {
+    check_name(&person.properties)?;
+    match person.register(tx, ctx)? {
+        Registered::Created(delegate, check_in) => Ok(WalkedIn {
+            once,
+            delegate: delegate.0,
+            check_in: check_in.map_or(0, |id| id.0),
+            at: tx.now(),
+            paid,
+        }),
+        Registered::Replayed(..) => Err(Error::defect("a desk sends no nonce")),
+        Registered::Refused(refusal) => Err(refusal),
     }
+}
+
+pub(super) async fn register(request: RequestContext) -> Result<Response> {
+    let desk = Desk::of(&request);
+    let Some(place) = desk.place else {
+        return Err(Error::field("place", "choose the desk's place first"));
+    };
     let settings = request.console.settings();
-    let price = settings.walk_in.of(form.text("type"));
-    let method = form.filled("method").unwrap_or_default().to_owned();
-    let paid = price.map(|price| format!("{}, {}", priced(price.cents, &settings.walk_in), method));
-    person.payment = price.map(|price| (price.clone(), method));
-    let once = match form.filled("once") {
+    let (person, paid) = newcomer(&request.form, place, &settings.walk_in);
+    let once = match request.form.filled("once") {
         Some(once) => once.to_owned(),
         None => secret::fresh()?,
     };
@@ -238,38 +265,23 @@ pub(super) async fn register(request: RequestContext) -> Result<Response> {
         .write(move |tx, ctx| {
             // Pressed twice, or loaded anew: whoever it registered is there.
             let known = console.walked_in.look(&session);
-            if known.is_some_and(|known| known.once == once) {
-                return Ok(());
+            if known.is_none_or(|known| known.once != once) {
+                let walked_in = walk_in(tx, ctx, &person, once.clone(), paid.clone())?;
+                console.walked_in.keep(&session, walked_in);
             }
-            check_name(&person.properties)?;
-            let (delegate, check_in) = match person.register(tx, ctx)? {
-                Registered::Created(delegate, check_in) => (delegate, check_in),
-                Registered::Replayed(..) => return Err(Error::defect("a desk sends no nonce")),
-                Registered::Refused(refusal) => return Err(refusal),
-            };
-            let walked_in = WalkedIn {
-                once: once.clone(),
-                delegate: delegate.0,
-                check_in: check_in.map_or(0, |id| id.0),
-                at: tx.now(),
-                paid: paid.clone(),
-            };
-            console.walked_in.keep(&session, walked_in);
             Ok(())
         })
         .await;
-    match registered {
-        Ok(()) => Ok(answer::go(&shown)),
-        Err(cause) => {
-            // Nothing of it was stored.
-            request.console.walked_in.take(request.current_user()?);
-            let failure = crate::admin::form::told(cause)?;
-            let form = request.form.clone();
-            let mut panel = request
-                .read(move |connection| Panel::of(connection, &settings.walk_in, &form))
-                .await?;
-            panel.failure = Some(answer::sentence(&failure));
-            page(&request, desk, None, Some(panel)).await
-        }
-    }
+    let Err(cause) = registered else {
+        return Ok(answer::go(&shown));
+    };
+    // Nothing of it was stored.
+    request.console.walked_in.take(request.current_user()?);
+    let failure = crate::admin::form::told(cause)?;
+    let form = request.form.clone();
+    let mut panel = request
+        .read(move |connection| Panel::of(connection, &settings.walk_in, &form))
+        .await?;
+    panel.failure = Some(failure);
+    page(&request, desk, None, Some(panel)).await
 }

@@ -186,7 +186,7 @@ fn wrong(times: &str) -> Option<String> {
         .map(|(from, until)| json!({"types": [], "from": from, "until": until}))
         .collect();
     let fault = AccessRules::parse("data.Access", &json!({"typeTimes": entries})).err()?;
-    Some(answer::sentence(super::plain(&fault.message)))
+    Some(super::fault(fault))
 }
 
 /// `types` and `typeTimes` of a row as it was typed.
@@ -287,7 +287,7 @@ pub(super) async fn save(request: RequestContext) -> Result<Response> {
     let fault = match work.await {
         Ok(()) => None,
         Err(cause) if is_theirs(&cause) && cause.kind != error::Kind::DeviceNotFound => {
-            Some(answer::sentence(super::plain(&cause.message)))
+            Some(super::fault(cause))
         }
         Err(cause) => return Err(cause),
     };

@@ -275,8 +275,9 @@ fn changes(
     let stored = record.map_or_else(|| json!({}), Record::document);
     let mut data = typed.document.joined(&stored)?;
     if data.contains_key(ACCESS) {
-        return Err(Error::invalid(
-            "rest: the entry rules (Access) have fields of their own above",
+        return Err(Error::field(
+            "rest",
+            "the entry rules (Access) have fields of their own above",
         ));
     }
     let unreadable = record.is_some_and(|record| record.rules().is_none());

@@ -141,7 +141,7 @@ pub(super) async fn apply(request: RequestContext) -> Result<Response> {
     for door in request.form.all("door") {
         doors.push(
             door.parse()
-                .map_err(|_| Error::invalid("door: must be a number"))?,
+                .map_err(|_| Error::field("door", "must be a number"))?,
         );
     }
     let rules = ["entry", "maxCheckIns"].map(|name| request.form.text(name).to_owned());
@@ -155,7 +155,7 @@ pub(super) async fn apply(request: RequestContext) -> Result<Response> {
             &format!("/console/devices/{id}"),
         ),
         Err(cause) if is_theirs(&cause) => {
-            let failure = answer::sentence(&cause.message);
+            let failure = answer::sentence(&cause);
             answer::form_again(&page(&request, Some(failure))?)
         }
         Err(cause) => Err(cause),
@@ -168,7 +168,7 @@ fn chosen(offered: &[Question; 2], sent: &[String; 2]) -> Result<Map<String, Val
     for (question, sent) in offered.iter().zip(sent) {
         let known = question.choices.iter().find(|(value, _)| value == sent);
         let Some((value, _)) = known else {
-            return Err(Error::invalid(format!("{}: choose one", question.label)));
+            return Err(Error::field(question.label, "choose one"));
         };
         if let Ok(Value::Object(value)) = serde_json::from_str(value) {
             rules.extend(value);

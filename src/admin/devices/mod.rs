@@ -77,9 +77,10 @@ pub(super) fn routes() -> Vec<Route> {
         .all()
 }
 
-/// Tells what is wrong with a rule, without its path in the document.
-fn plain(message: &str) -> &str {
-    let rest = message.strip_prefix("data.Access.");
-    let rest = rest.and_then(|rest| rest.split_once(": "));
-    rest.map_or(message, |(_, fault)| fault)
+/// An error as a sentence; that of a rule without its path in the document.
+fn fault(mut cause: Error) -> String {
+    cause
+        .field
+        .retain(|field| !field.starts_with("data.Access."));
+    answer::sentence(&cause)
 }

@@ -92,11 +92,11 @@ fn times() -> impl Iterator<Item = &'static Field> {
 /// The properties of the place that was typed.
 fn properties(connection: &Connection, sent: &Fields) -> Result<Map<String, Value>> {
     let Some(name) = sent.filled("name") else {
-        return Err(Error::invalid("name: must be filled in"));
+        return Err(Error::field("name", "must be filled in"));
     };
     let typed = sent.text("kind");
     if !KINDS.iter().any(|(kind, ..)| *kind == typed) {
-        return Err(Error::invalid("kind: choose one"));
+        return Err(Error::field("kind", "choose one"));
     }
     let above = match sent.number("in")? {
         Some(id) => Some(Record::find(connection, id)?).filter(|above| above.deleted_at.is_none()),
@@ -147,7 +147,7 @@ pub(super) async fn create(request: RequestContext) -> Result<Response> {
                 &format!("/console/devices?{next}"),
             )
         }
-        Err(cause) if is_theirs(&cause) => tree::again(request, &cause).await,
+        Err(cause) if is_theirs(&cause) => tree::again(request, cause).await,
         Err(cause) => Err(cause),
     }
 }
@@ -165,7 +165,7 @@ pub(super) async fn add_door(request: RequestContext) -> Result<Response> {
             )));
         }
         if name.is_empty() {
-            return Err(Error::invalid("name: must be filled in"));
+            return Err(Error::field("name", "must be filled in"));
         }
         let body = json!({"name": name, "deviceType": DOOR, "available": true, "parent": id});
         let Value::Object(body) = body else {

@@ -35,12 +35,14 @@ pub(super) fn find(connection: &Connection, typed: &str) -> Result<i64> {
     let typed = text::shortened(typed);
     match named.as_slice() {
         [id] => Ok(*id),
-        [] => Err(Error::invalid(format!(
-            "parent: there is no device \"{typed}\"; type a part of its name and choose one"
-        ))),
+        [] => Err(Error::field(
+            "parent",
+            format!("there is no device \"{typed}\"; type a part of its name and choose one"),
+        )),
         _ => Err(Error::invalid(format!(
-            "parent: there are several devices \"{typed}\"; choose one from the list, or type its code"
-        ))),
+            "there are several devices \"{typed}\"; choose one from the list, or type its code"
+        ))
+        .at("parent")),
     }
 }
 

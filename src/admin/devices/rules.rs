@@ -103,15 +103,27 @@ pub(super) fn with_others(mut typed: Map<String, Value>, stored: &Value) -> Map<
 
 /// The fields of rules that have a default, each with what holds where the device has no rule of its own.
 fn of_settings(defaults: &AccessRules, unreadable: Option<&str>) -> Group {
+    let mut inputs = Vec::from(choice_inputs(defaults));
+    inputs.extend(count_inputs(defaults));
+    inputs.extend(time_inputs(defaults));
+    inputs.extend(entry_types::inputs(
+        "As at the nearest place above that says it, or in the settings",
+    ));
+    let group = Group::new(RULES, inputs);
+    match unreadable {
+        None => group,
+        Some(stored) => group.help(format!(
+            "The rules stored here cannot be read, so every check-in is refused. Choose who may enter; saving \
+             replaces what is stored: {stored}"
+        )),
+    }
+}
+
+fn choice_inputs(defaults: &AccessRules) -> [Input; 2] {
     let radios = |name, label, default: &str, own: &[(&'static str, &'static str)]| {
         let default = format!("As in the settings: {}", default.trim_end_matches('.'));
         let own = own.iter().map(|(value, text)| (*value, (*text).to_owned()));
         Input::radios(name, label, std::iter::once(("", default)).chain(own))
-    };
-    let number = |name, label, meaning: &str, default: Option<u32>| {
-        let default = default.map_or_else(|| "no limit".to_owned(), |number| number.to_string());
-        let help = format!("{meaning} Leave empty to use the settings: {default}.");
-        Input::number(name, label, 0, u32::MAX.into()).help(help)
     };
     let rule_sets = [("open", RuleSet::Open), ("simple", RuleSet::Simple)];
     let rule_sets = rule_sets.map(|(value, rule)| (value, rule_texts::who(Some(rule))));
@@ -121,19 +133,16 @@ fn of_settings(defaults: &AccessRules, unreadable: Option<&str>) -> Group {
         ("daily", Entry::Daily),
     ];
     let entries = entries.map(|(value, entry)| (value, rule_texts::entry(Some(entry))));
-    let mut inputs = vec![
-        radios(
-            "ruleSet",
-            "Who",
-            rule_texts::who(defaults.rule_set),
-            &rule_sets,
-        ),
-        radios(
-            "entry",
-            "How often",
-            rule_texts::entry(defaults.entry),
-            &entries,
-        ),
+    let who = rule_texts::who(defaults.rule_set);
+    let how_often = rule_texts::entry(defaults.entry);
+    [
+        radios("ruleSet", "Who", who, &rule_sets),
+        radios("entry", "How often", how_often, &entries),
+    ]
+}
+
+fn count_inputs(defaults: &AccessRules) -> [Input; 3] {
+    [
         number(
             "maxCheckIns",
             "Check-ins per person, at most",
@@ -147,6 +156,11 @@ fn of_settings(defaults: &AccessRules, unreadable: Option<&str>) -> Group {
             "Later arrivals wait until somebody is checked out.",
             defaults.capacity,
         ),
+    ]
+}
+
+fn time_inputs(defaults: &AccessRules) -> [Input; 2] {
+    [
         number(
             "opensBefore",
             "Opens, minutes before the start",
@@ -159,18 +173,13 @@ fn of_settings(defaults: &AccessRules, unreadable: Option<&str>) -> Group {
             "0 closes at the end.",
             defaults.closes_after,
         ),
-    ];
-    inputs.extend(entry_types::inputs(
-        "As at the nearest place above that says it, or in the settings",
-    ));
-    let group = Group::new(RULES, inputs);
-    match unreadable {
-        None => group,
-        Some(stored) => group.help(format!(
-            "The rules stored here cannot be read, so every check-in is refused. Choose who may enter; saving \
-             replaces what is stored: {stored}"
-        )),
-    }
+    ]
+}
+
+fn number(name: &'static str, label: &'static str, meaning: &str, default: Option<u32>) -> Input {
+    let default = default.map_or_else(|| "no limit".to_owned(), |number| number.to_string());
+    let help = format!("{meaning} Leave empty to use the settings: {default}.");
+    Input::number(name, label, 0, u32::MAX.into()).help(help)
 }
 
 fn everybody_out_inputs() -> [Input; 2] {

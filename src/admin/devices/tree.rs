@@ -119,7 +119,26 @@ struct Lines<'a> {
     opened: BTreeSet<i64>,
 }
 
-impl Lines<'_> {
+impl<'a> Lines<'a> {
+    /// The lines of a level and of what is open below it.
+    fn read(
+        connection: &'a Connection,
+        console: &'a Console,
+        open: Open,
+        level: Level,
+    ) -> Result<Self> {
+        let mut lines = Self {
+            connection,
+            console,
+            open,
+            equipment: Equipment::of(connection, console)?,
+            rows: Vec::new(),
+            opened: BTreeSet::new(),
+        };
+        lines.add(level, 0, None)?;
+        Ok(lines)
+    }
+
     fn add(&mut self, level: Level, depth: usize, parent: Option<i64>) -> Result<()> {
         let total = usize::try_from(level.total).unwrap_or_default();
         let left = total.saturating_sub(level.nodes.len());
@@ -226,25 +245,17 @@ pub async fn show(request: RequestContext) -> Result<Response> {
 }
 
 /// The page with a place that could not be created, as it was typed.
-pub(super) async fn again(request: RequestContext, cause: &Error) -> Result<Response> {
-    let fault = answer::sentence(super::plain(&cause.message));
-    answer::form_again(&page(&request, Some(fault)).await?)
+pub(super) async fn again(request: RequestContext, cause: Error) -> Result<Response> {
+    answer::form_again(&page(&request, Some(super::fault(cause))).await?)
 }
 
 async fn page(request: &RequestContext, failure: Option<String>) -> Result<Page> {
-    let (query, target) = (request.query.clone(), request.target());
+    let query = request.query.clone();
     let parent = query.number("parent")?;
     let wanted = wanted(&query);
-    let kinds = request.look_up(kinds)?.into_iter();
-    let kinds = kinds.map(|kind| (kind.clone(), kind));
-    let all = (String::new(), "All types".to_owned());
-    let inputs = vec![
-        Input::line("search", "q", "Find by name or code"),
-        Input::select("type", "Type", std::iter::once(all).chain(kinds)),
-        Input::hidden("show", &wanted.show),
-    ];
-    let list = List::new(request, inputs, "page");
+    let list = list(request, &wanted)?;
     let layout = request.layout("Places", Some(Area::Devices));
+    let address = request.target();
     let sent = match failure {
         Some(_) => request.form.clone(),
         None => query.clone(),
@@ -262,49 +273,64 @@ async fn page(request: &RequestContext, failure: Option<String>) -> Result<Page>
             None
         };
         let of = parent.map(|id| Record::find(connection, id)).transpose()?;
-        let (app, page) = (console.app(), wanted.page);
-        let (level, size) = if list.is_filtered() {
-            (tree::search(connection, &wanted, app)?, tree::FOUND)
+        let app = console.app();
+        let (level, size, open) = if list.is_filtered() {
+            let found = tree::search(connection, &wanted, app)?;
+            (found, tree::FOUND, Open::These(BTreeSet::new()))
         } else {
-            let level = tree::level(connection, parent, page, false, app)?;
-            (level, tree::PAGE)
+            let level = tree::level(connection, parent, wanted.page, false, app)?;
+            (level, tree::PAGE, Open::of(connection, &query)?)
         };
         let total = level.total;
-        let mut lines = Lines {
-            connection,
-            console: &console,
-            open: if list.is_filtered() {
-                Open::These(BTreeSet::new())
-            } else {
-                Open::of(connection, &query)?
-            },
-            equipment: Equipment::of(connection, &console)?,
-            rows: Vec::new(),
-            opened: BTreeSet::new(),
-        };
-        lines.add(level, 0, None)?;
-        let (rows, opened) = (lines.rows, lines.opened);
-        let link = |page: i64| match parent {
-            Some(id) if !list.is_filtered() => format!("/console/devices?parent={id}&page={page}"),
-            _ => list.after(&page.to_string()),
-        };
+        let lines = Lines::read(connection, &console, open, level)?;
+        let (before, after) = links(&list, parent, wanted.page, total > wanted.page * size);
         Ok(Page {
-            before: (page > 1).then(|| link(page - 1)),
-            after: (page * size < total).then(|| link(page + 1)),
+            before,
+            after,
             places: tree::count(connection)?,
             people: counters::people(connection, ANYWHERE)?,
             layout,
             list,
             wanted,
             of,
-            rows,
-            opened,
+            rows: lines.rows,
+            opened: lines.opened,
             total,
             new_place,
-            address: target,
+            address,
         })
     };
     request.read(read).await
+}
+
+/// The search, and the choice of a type.
+fn list(request: &RequestContext, wanted: &Wanted) -> Result<List> {
+    let kinds = request.look_up(kinds)?.into_iter();
+    let kinds = kinds.map(|kind| (kind.clone(), kind));
+    let all = (String::new(), "All types".to_owned());
+    let inputs = vec![
+        Input::line("search", "q", "Find by name or code"),
+        Input::select("type", "Type", std::iter::once(all).chain(kinds)),
+        Input::hidden("show", &wanted.show),
+    ];
+    Ok(List::new(request, inputs, "page"))
+}
+
+/// The links to the pages before and after a page.
+fn links(
+    list: &List,
+    parent: Option<i64>,
+    page: i64,
+    has_more: bool,
+) -> (Option<String>, Option<String>) {
+    let link = |page: i64| match parent {
+        Some(id) if !list.is_filtered() => format!("/console/devices?parent={id}&page={page}"),
+        _ => list.after(&page.to_string()),
+    };
+    (
+        (page > 1).then(|| link(page - 1)),
+        has_more.then(|| link(page + 1)),
+    )
 }
 
 /// Types that are offered: those in use, and the known ones.

@@ -14,15 +14,15 @@ use std::borrow::Cow;
 #[derive(Debug, Default)]
 pub struct Form {
     pub action: String,
-    /// The path of "Cancel".
+    /// The page that "Cancel" leads to.
     pub cancel: String,
     /// The label of its button.
     pub submit: String,
     /// Identifies the state of the record that the form was opened on.
     pub version: String,
-    /// The failure that belongs to no single field.
+    /// The fault that is no single field's.
     pub failure: Option<String>,
-    /// Changes by somebody else meanwhile: labels and values.
+    /// Changes that somebody else made meanwhile: labels and values.
     pub meanwhile: Vec<(String, String)>,
     pub groups: Vec<Group>,
 }
@@ -85,7 +85,7 @@ pub fn filled(mut groups: Vec<Group>, record: &impl Serialize) -> Result<Vec<Gro
     Ok(groups)
 }
 
-/// Reads the typed values, each under the name of its field. Empty fields are left out, unless they have
+/// The values that were typed, each under the name of its field. Empty fields are left out, unless they have
 /// to be filled in.
 ///
 /// # Errors
@@ -119,11 +119,10 @@ pub fn parse<T: DeserializeOwned>(values: Map<String, Value>) -> Result<T> {
     serde_path_to_error::deserialize(Value::Object(values)).map_err(|cause| {
         let (path, cause) = (cause.path().to_string(), cause.into_inner().to_string());
         let missing = cause.strip_prefix("missing field `");
-        let missing = missing.and_then(|rest| rest.split('`').next());
-        Error::invalid(missing.map_or_else(
-            || format!("{path}: {cause}"),
-            |name| format!("{name}: must be filled in"),
-        ))
+        match missing.and_then(|rest| rest.split('`').next()) {
+            Some(name) => Error::field(name, "must be filled in"),
+            None => Error::field(path, cause),
+        }
     })
 }
 
@@ -132,7 +131,7 @@ impl Form {
         self.groups.iter_mut().flat_map(|group| &mut group.inputs)
     }
 
-    /// Returns what a browser sends of the form.
+    /// The values that a browser sends of the form.
     #[cfg(test)]
     pub fn into_sent(mut self) -> Fields {
         Fields(self.inputs().flat_map(|input| input.sent()).collect())
@@ -144,33 +143,37 @@ impl Form {
         self.inputs().for_each(|input| input.refill(sent));
     }
 
-    /// Shows what was sent, with the error: beside the field that its message begins with, otherwise
-    /// above the form.
+    /// Shows what was sent, with the error: beside its field, or above a form that has no such field.
     pub fn reject(&mut self, sent: &Fields, error: &Error) {
         self.refill(sent);
-        let (mut found, mut rest) = (None, error.message.as_str());
-        while let (None, Some((path, fault))) = (&found, rest.split_once(": ")) {
+        self.failure = Some(match self.mark(error) {
+            Some(label) => format!("Nothing was saved. Check the field {label}."),
+            None => answer::sentence(error),
+        });
+    }
+
+    /// Shows an error beside the first field that it names and the form has; returns the label of that field.
+    fn mark(&mut self, error: &Error) -> Option<Cow<'static, str>> {
+        for (at, path) in error.field.iter().enumerate() {
             // Settings are named with the one that they are part of: `access.capacity`, `walkIn.types[0].cents`.
             for part in path.rsplit('.') {
                 let (name, row) = row_of(part);
                 let Some(input) = self.inputs().find(|input| input.name == name) else {
                     continue;
                 };
-                let fault = answer::sentence(fault);
+                let fault = answer::sentence(&Error {
+                    field: error.field[at + 1..].to_vec(),
+                    ..error.clone()
+                });
                 input.error = Some(match row {
                     Some(row) => format!("Line {row}: {fault}"),
                     None => fault,
                 });
                 input.folded = false;
-                found = Some(input.label.clone());
-                break;
+                return Some(input.label.clone());
             }
-            rest = fault;
         }
-        self.failure = Some(match found {
-            Some(label) => format!("Nothing was saved. Check the field {label}."),
-            None => answer::sentence(&error.message),
-        });
+        None
     }
 
     /// Shows what was sent, with the differences to the record `now`, which `who` changed. Saving again
@@ -249,7 +252,7 @@ mod tests {
     fn what_was_typed_stays_and_its_fault_stands_beside_it() {
         let mut form = form();
         let sent = sent(&[("name", "Chat"), ("where", "some")]);
-        form.reject(&sent, &Error::invalid("name: must be unique"));
+        form.reject(&sent, &Error::field("name", "must be unique"));
         let inputs = &form.groups[0].inputs;
         assert_eq!(inputs[0].value, "Chat");
         assert_eq!(inputs[0].error.as_deref(), Some("Must be unique."));
@@ -257,7 +260,7 @@ mod tests {
         assert_eq!(inputs[2].shown(), "no");
         let above = form.failure.as_deref();
         assert_eq!(above, Some("Nothing was saved. Check the field Name."));
-        form.reject(&sent, &Error::invalid("walkIn.name[2].cents: must be 1"));
+        form.reject(&sent, &Error::field("walkIn.name[2].cents", "must be 1"));
         let fault = form.groups[0].inputs[0].error.as_deref();
         assert_eq!(fault, Some("Line 3: Must be 1."));
         form.reject(&sent, &Error::invalid("something else"));

@@ -462,8 +462,7 @@ impl Input {
             Control::Number { min, max } => {
                 let number = sent.number(name)?;
                 if number.is_some_and(|number| !(min..=max).contains(&number)) {
-                    let fault = format!("{name}: must be from {min} to {max}");
-                    return Err(Error::invalid(fault));
+                    return Err(Error::field(name, format!("must be from {min} to {max}")));
                 }
                 number.map(Value::from)
             }
@@ -484,9 +483,10 @@ impl Input {
                 let is_known = |value| self.choices.iter().any(|choice| choice.value == value);
                 if let Some(unknown) = value.filter(|value| !is_known(*value)) {
                     let unknown = shortened(unknown);
-                    return Err(Error::invalid(format!(
-                        "{name}: \"{unknown}\" cannot be chosen"
-                    )));
+                    return Err(Error::field(
+                        name,
+                        format!("\"{unknown}\" cannot be chosen"),
+                    ));
                 }
                 value.map(Value::from)
             }

@@ -426,7 +426,7 @@ pub async fn failed<E: Editor>(
     cause: &crate::types::error::Error,
 ) -> Result<Response> {
     let mut page = page::<E>(request, Some(key), None).await?;
-    page.form.failure = Some(answer::sentence(&cause.message));
+    page.form.failure = Some(answer::sentence(cause));
     answer::form_again(&page)
 }
 

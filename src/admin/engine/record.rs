@@ -146,7 +146,7 @@ impl Document {
         let mut free = match data.shift_remove(FREE) {
             None => Map::new(),
             Some(Value::Object(free)) => free,
-            Some(_) => return Err(Error::invalid("rest: Data must be an object of values")),
+            Some(_) => return Err(Error::field("rest", "Data must be an object of values")),
         };
         for (key, typed) in &self.rows {
             let known = stored.get(FREE).and_then(|free| free.get(key));
@@ -161,7 +161,7 @@ impl Document {
                 free.insert(key.clone(), value);
                 continue;
             };
-            return Err(Error::invalid(format!("rows: {fault}")));
+            return Err(Error::field("rows", fault));
         }
         if !free.is_empty() {
             data.insert(FREE.to_owned(), Value::Object(free));
@@ -175,12 +175,9 @@ impl Document {
         if self.rest.trim().is_empty() {
             return Ok(Map::new());
         }
-        let rest = json::check_limits(self.rest.as_bytes())
-            .and_then(|()| json::parse::<Sections>(self.rest.as_bytes()));
-        rest.map(|sections| sections.0).map_err(|cause| {
-            let message = cause.message.replace("the body", "this");
-            Error::invalid(format!("rest: {message}"))
-        })
+        let rest = json::parse_named::<Sections>("this", self.rest.as_bytes());
+        rest.map(|sections| sections.0)
+            .map_err(|cause| cause.at("rest"))
     }
 }
 
@@ -288,7 +285,7 @@ mod tests {
                 rest: rest.to_owned(),
             };
             let error = document.joined(&json!({})).unwrap_err();
-            assert!(error.message.contains(message), "{}", error.message);
+            assert!(error.to_string().contains(message), "{error}");
         }
     }
 }

@@ -321,11 +321,11 @@ async fn send(request: RequestContext) -> Result<Response> {
         .await;
     match sent {
         Ok(()) => request.done("Message sent. Gates show it within seconds.", PAGE),
-        Err(cause) if is_theirs(&cause) => {
+        Err(mut cause) if is_theirs(&cause) => {
             let mut page = shown(&request, None, None).await?;
             request.form.text("text").clone_into(&mut page.text);
-            let fault = cause.message.trim_start_matches("text: ");
-            page.wrong = Some(answer::sentence(fault));
+            cause.field.retain(|field| field != "text");
+            page.wrong = Some(answer::sentence(&cause));
             answer::form_again(&page)
         }
         Err(cause) => Err(cause),

@@ -227,7 +227,7 @@ async fn answered(request: &RequestContext, id: i64, told: Result<String>) -> Re
         }
         Ok(told) => request.done(told, &format!("{}?change={id}#gate-{id}", super::PAGE)),
         Err(cause) if is_theirs(&cause) && cause.kind != error::Kind::DeviceNotFound => {
-            let fault = answer::sentence(&cause.message);
+            let fault = answer::sentence(&cause);
             answer::form_again(&shown(request, Some(id), Some(Told::fault(fault))).await?)
         }
         Err(cause) => Err(cause),

@@ -164,7 +164,7 @@ async fn page(request: &RequestContext, failure: Option<String>) -> Result<Batch
     let mut page = request
         .read(move |connection| {
             let batch = batches::find(connection, id).map_err(|cause| match cause.kind {
-                Kind::Invalid => Error::new(Kind::NoSuchPath, cause.message),
+                Kind::Invalid => Error::new(Kind::NoSuchPath, cause.to_string()),
                 _ => cause,
             })?;
             let row = BatchRow::read(connection, batch, work.as_ref())?;

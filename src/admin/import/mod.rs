@@ -127,10 +127,10 @@ fn failure(cause: Error) -> Result<String> {
     if cause.kind == Kind::Defect {
         return Err(cause);
     }
-    Ok(match cause.message.split_once(": ") {
+    Ok(match cause.field.first() {
         // The name of a file stays as it is.
-        Some((name, rest)) if name.contains('.') => format!("{name}: {rest}."),
-        _ => answer::sentence(&cause.message),
+        Some(name) if name.contains('.') => format!("{cause}."),
+        _ => answer::sentence(&cause),
     })
 }
 

@@ -157,9 +157,10 @@ async fn take(
     let (file, name, (preview, choice)) = read.await.map_err(Error::defect)??;
     if let Some(batch) = begun.filter(|batch| batch.sha256 != preview.list.sha256) {
         return Err(Error::invalid(format!(
-            "{name}: is not the file that import {} was made from; it was changed, or is another one",
+            "is not the file that import {} was made from; it was changed, or is another one",
             batch.id
-        )));
+        ))
+        .at(name));
     }
     let id = request.console.imports.take(Upload {
         id: 0,

@@ -13,6 +13,7 @@ use crate::{
             undo::Caller,
         },
     },
+    types::text,
 };
 
 const PATH: &str = "/console/interactions";
@@ -122,15 +123,16 @@ async fn page(request: RequestContext, undone: bool) -> Result<Response> {
                 .prepare(connection, &zone)
                 .and_then(|finder| find(connection, &finder, before.unwrap_or(at), PAGE, &zone));
             let found = match found {
-                Err(cause) if is_about_search(&cause) => Err(cause.message),
+                Err(cause) if is_about_search(&cause) => Err(cause),
                 found => Ok(found?),
             };
             Ok((found, at, counts(connection, &ctx)?))
         })
         .await?;
-    let mut found = found.unwrap_or_else(|message| {
-        let fault = format!("this search cannot be run: {message}");
-        failure = Some(answer::sentence(&fault));
+    let mut found = found.unwrap_or_else(|cause| {
+        failure = Some(text::sentence(&format!(
+            "this search cannot be run: {cause}"
+        )));
         Found::default()
     });
     offer_undo(&mut found.entries, caller);

@@ -1,14 +1,17 @@
 //! The page of an interaction.
 
 use crate::admin::prelude::*;
-use crate::domain::{
-    delegates, devices,
-    interactions::{
-        history::{self, Sender},
-        remove,
-        rows::{self, Interaction},
-        undo::{self, Caller, may_undo},
+use crate::{
+    domain::{
+        delegates, devices,
+        interactions::{
+            history::{self, Sender},
+            remove,
+            rows::{self, Interaction},
+            undo::{self, Caller, may_undo},
+        },
     },
+    types::text,
 };
 use serde_json::Value;
 
@@ -77,7 +80,7 @@ impl Page {
             sender: history::sender(connection, id)?,
             conflicts: history::conflicts(connection, id)?
                 .iter()
-                .map(|message| answer::sentence(message))
+                .map(|message| text::sentence(message))
                 .collect(),
             batch: history::batch(connection, id)?,
             answers,

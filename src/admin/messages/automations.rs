@@ -152,7 +152,7 @@ impl Editor for Automations {
         let mut values = engine::read(groups.iter().flat_map(|group| &group.inputs), sent)?;
         let template = sent.text("template").split_once(':');
         let (channel, template) = template.ok_or_else(|| {
-            Error::invalid("template: choose one; write one first if there is none")
+            Error::field("template", "choose one; write one first if there is none")
         })?;
         values.insert("type".into(), channel.into());
         values.insert("template".into(), template.into());

@@ -183,9 +183,9 @@ impl Editor for Gateways {
             known.has_secret && known.definition.destination() != draft.definition.destination()
         });
         if goes_elsewhere && draft.secret == Secret::Keep {
-            return Err(Error::invalid(
-                "secret: messages would go somewhere else from now on, where the stored secret must \
-                 not be sent. Type the secret for the new destination",
+            return Err(Error::field(
+                "secret",
+                "messages would go somewhere else from now on, where the stored secret must not be sent. Type the secret for the new destination",
             ));
         }
         gateways::save(tx, ctx, *channel, Some(&draft.definition), &draft.secret)
@@ -235,7 +235,10 @@ fn gather_http(values: &mut Map<String, Value>) -> Result<()> {
     let lines = lines.as_array().into_iter().flatten();
     let headers = lines.filter_map(Value::as_str).map(|line| {
         let (name, value) = line.split_once(':').ok_or_else(|| {
-            Error::invalid("headers: one a line, such as Authorization: Bearer {{ secret }}")
+            Error::field(
+                "headers",
+                "one a line, such as Authorization: Bearer {{ secret }}",
+            )
         })?;
         Ok((name.trim().to_owned(), json!(value.trim())))
     });

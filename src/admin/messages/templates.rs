@@ -247,7 +247,7 @@ impl Editor for Templates {
             }
             "page" => {
                 let html = preview.composed.html;
-                let html = html.ok_or_else(|| Error::invalid("html: this template has none"))?;
+                let html = html.ok_or_else(|| Error::field("html", "this template has none"))?;
                 Ok(Outcome::Done(answer::foreign(html)))
             }
             _ => Outcome::shown(&Shown { preview }),

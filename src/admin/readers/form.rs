@@ -82,7 +82,7 @@ impl Draft {
     /// `data.Reader`.
     fn setup(&self) -> Result<Value> {
         if self.name.is_empty() {
-            return Err(Error::invalid("name: must not be empty"));
+            return Err(Error::field("name", "must not be empty"));
         }
         let text = |value: &str| {
             let value = value.trim();
@@ -94,7 +94,7 @@ impl Draft {
         };
         let antennas = self.antennas.iter().map(|one| {
             let row = one.row;
-            let fault = |field, fault| Error::invalid(format!("{field}{row}: {fault}"));
+            let fault = |field, fault| Error::field(format!("{field}{row}"), fault);
             let number: u16 = one.number.trim().parse().map_err(|_| {
                 fault(
                     "antenna",
@@ -123,16 +123,19 @@ impl Draft {
     }
 
     /// Names the field of the form in place of `reader.antennas[1].powerDbm`.
-    fn beside_its_row(&self, cause: Error) -> Error {
-        let named = || {
-            let rest = cause.message.strip_prefix("reader.antennas[")?;
-            let (at, rest) = rest.split_once("].")?;
-            let (field, fault) = rest.split_once(": ")?;
+    fn beside_its_row(&self, mut cause: Error) -> Error {
+        let named = |path: &String| {
+            let (at, field) = path.strip_prefix("reader.antennas[")?.split_once("].")?;
             let row = self.antennas.get(at.parse::<usize>().ok()?)?.row;
-            let field = field.strip_suffix("Dbm").unwrap_or(field);
-            Some(Error::invalid(format!("{field}{row}: {fault}")))
+            Some(format!(
+                "{}{row}",
+                field.strip_suffix("Dbm").unwrap_or(field)
+            ))
         };
-        named().unwrap_or(cause)
+        if let Some(field) = cause.field.first().and_then(named) {
+            cause.field[0] = field;
+        }
+        cause
     }
 
     fn body(&self, tx: &Tx<'_>) -> Result<Map<String, Value>> {

@@ -9,10 +9,11 @@ use crate::{
     domain::readers::{
         encode, find,
         service::Shown,
-        state::{AntennaState, Connection as Connected},
+        state::{AntennaState, Connection as Connected, ReaderState},
         unknown::{self, Prefix},
     },
 };
+use std::collections::BTreeSet;
 
 const PAGE: &str = "/console/readers";
 
@@ -69,85 +70,86 @@ struct AntennaLine {
 
 impl Line {
     fn of(reader: Shown, places: &dyn Fn(i64) -> String) -> Self {
-        let (state, tone) = match &reader.state.connection {
-            Connected::Waiting if reader.state.last_read.is_some() => ("silent", "warn"),
-            Connected::Waiting => ("no reads yet", "warn"),
-            Connected::Posting => ("sends", "good"),
-            Connected::Connecting => ("connecting", "warn"),
-            Connected::Connected(_) => ("connected", "good"),
-            Connected::Down { .. } => ("down", "bad"),
-        };
-        let (mut model, mut reason) = (String::new(), String::new());
-        match &reader.state.connection {
+        let (state, tone) = state_and_tone(&reader.state);
+        let (model, reason) = match &reader.state.connection {
             Connected::Connected(known) => {
-                model = format!(
-                    "{} model {}, {}",
-                    known.manufacturer, known.model, known.firmware
-                );
+                let (maker, firmware) = (&known.manufacturer, &known.firmware);
+                (
+                    format!("{maker} model {}, {firmware}", known.model),
+                    String::new(),
+                )
             }
-            Connected::Down {
-                reason: why,
-                retry_in,
-            } => {
-                reason = format!("{why} The next try is within {} s.", retry_in.as_secs());
+            Connected::Down { reason, retry_in } => {
+                let seconds = retry_in.as_secs();
+                let reason = format!("{reason} The next try is within {seconds} s.");
+                (String::new(), reason)
             }
-            _ => {}
-        }
-        let setup = &reader.config.setup;
-        // Readers tell of sockets that nothing hangs on, too.
-        let heard = reader.state.antennas.iter();
-        let heard = heard.filter(|(_, antenna)| antenna.last_read.is_some());
-        let mut numbers: Vec<u16> = heard.map(|(number, _)| *number).collect();
-        numbers.extend(setup.antennas.iter().map(|one| one.antenna));
-        numbers.sort_unstable();
-        numbers.dedup();
-        let antennas = numbers.into_iter().map(|number| {
-            let watched = reader.config.watched(number);
-            AntennaLine {
-                number,
-                place: watched.map(|watched| (watched.place, places(watched.place))),
-                zone: watched.map_or("", |watched| watched.zone.name()),
-                state: reader
-                    .state
-                    .antennas
-                    .get(&number)
-                    .cloned()
-                    .unwrap_or_default(),
-            }
-        });
-        let posts_to = |path: &str| Some(format!("/api/v5/reader/{path}?reader={}", reader.id));
+            _ => (String::new(), String::new()),
+        };
+        let (protocol, path) = match reader.config.setup.protocol {
+            Protocol::Llrp => ("LLRP", None),
+            Protocol::Impinj => ("Impinj IoT", Some("impinj")),
+            Protocol::Zebra => ("Zebra IoT", Some("zebra")),
+            Protocol::Push => ("posted", Some("reads")),
+        };
+        let clock = reader.state.clock_offset_ms.map(clock_words);
         Self {
             state,
             reason,
             tone,
-            posts_to: match setup.protocol {
-                Protocol::Llrp => None,
-                Protocol::Impinj => posts_to("impinj"),
-                Protocol::Zebra => posts_to("zebra"),
-                Protocol::Push => posts_to("reads"),
-            },
+            posts_to: path.map(|path| format!("/api/v5/reader/{path}?reader={}", reader.id)),
             model,
-            protocol: match setup.protocol {
-                Protocol::Llrp => "LLRP",
-                Protocol::Impinj => "Impinj IoT",
-                Protocol::Zebra => "Zebra IoT",
-                Protocol::Push => "posted",
-            },
-            clock: reader
-                .state
-                .clock_offset_ms
-                .map_or_else(String::new, |offset| {
-                    let side = if offset >= 0 { "ahead" } else { "behind" };
-                    match offset.abs() {
-                        ..500 => "right".to_owned(),
-                        ms @ 500..120_000 => format!("{}.{} s {side}", ms / 1000, ms % 1000 / 100),
-                        ms => format!("{} min {side}", ms / 60_000),
-                    }
-                }),
-            antennas: antennas.collect(),
+            protocol,
+            clock: clock.unwrap_or_default(),
+            antennas: antenna_lines(&reader, places),
             reader,
         }
     }
+}
+
+/// The state of a reader, and its tone: good, warning or bad.
+fn state_and_tone(state: &ReaderState) -> (&'static str, &'static str) {
+    match &state.connection {
+        Connected::Waiting if state.last_read.is_some() => ("silent", "warn"),
+        Connected::Waiting => ("no reads yet", "warn"),
+        Connected::Posting => ("sends", "good"),
+        Connected::Connecting => ("connecting", "warn"),
+        Connected::Connected(_) => ("connected", "good"),
+        Connected::Down { .. } => ("down", "bad"),
+    }
+}
+
+/// The offset of a clock, in words.
+fn clock_words(offset_ms: i64) -> String {
+    let side = if offset_ms >= 0 { "ahead" } else { "behind" };
+    match offset_ms.abs() {
+        ..500 => "right".to_owned(),
+        ms @ 500..120_000 => format!("{}.{} s {side}", ms / 1000, ms % 1000 / 100),
+        ms => format!("{} min {side}", ms / 60_000),
+    }
+}
+
+/// The antennas that are set up or heard something: readers tell of sockets that nothing hangs on, too.
+fn antenna_lines(reader: &Shown, places: &dyn Fn(i64) -> String) -> Vec<AntennaLine> {
+    let known = &reader.state.antennas;
+    let heard = known
+        .iter()
+        .filter(|(_, antenna)| antenna.last_read.is_some());
+    let set_up = reader.config.setup.antennas.iter();
+    let numbers: BTreeSet<u16> = heard
+        .map(|(number, _)| *number)
+        .chain(set_up.map(|one| one.antenna))
+        .collect();
+    let lines = numbers.into_iter().map(|number| {
+        let watched = reader.config.watched(number);
+        AntennaLine {
+            number,
+            place: watched.map(|watched| (watched.place, places(watched.place))),
+            zone: watched.map_or("", |watched| watched.zone.name()),
+            state: known.get(&number).cloned().unwrap_or_default(),
+        }
+    });
+    lines.collect()
 }
 
 async fn show(request: RequestContext) -> Result<Response> {
@@ -240,7 +242,7 @@ async fn forget(request: RequestContext) -> Result<Response> {
 async fn assign(request: RequestContext) -> Result<Response> {
     let prefix = request.form.text("prefix").trim().to_uppercase();
     if let Err(cause) = encode::check_prefix(&prefix) {
-        return request.done(answer::sentence(&cause.message), PAGE);
+        return request.done(answer::sentence(&cause), PAGE);
     }
     let mut assigned = 0;
     loop {

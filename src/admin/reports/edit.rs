@@ -267,7 +267,10 @@ impl Editor for Reports {
         match try_out(at.request, with_stored_types(draft, at.stored)).await {
             Ok(made) => Outcome::shown(&Tried { made }),
             Err(cause) if cause.kind == Kind::Defect => Err(cause),
-            Err(cause) => Err(Error::invalid(cause.message)),
+            Err(cause) => Err(Error {
+                kind: Kind::Invalid,
+                ..cause
+            }),
         }
     }
 

@@ -102,7 +102,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
             if cause.kind == Kind::Defect {
                 return Err(cause);
             }
-            page.failure = Some(answer::sentence(&cause.message));
+            page.failure = Some(answer::sentence(&cause));
             answer::form_again(&page)
         }
         Ok(mut made) => {
@@ -138,7 +138,7 @@ pub(super) async fn file(request: RequestContext) -> Result<Response> {
             "text/csv; charset=utf-8",
         ),
         "json" => (Format::Json, "json", "application/json"),
-        _ => return Err(Error::invalid("format: must be csv or json")),
+        _ => return Err(Error::field("format", "must be csv or json")),
     };
     let values = Values::read(&report.parameters, &report.fixed, &sent(&request, &report))?;
     let body = match reports::run(request.console.app(), &report, values, format).await? {

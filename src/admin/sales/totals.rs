@@ -86,7 +86,7 @@ pub(super) async fn export(request: RequestContext) -> Result<Response> {
     let by = By::ALL
         .into_iter()
         .find(|by| by.name() == asked)
-        .ok_or_else(|| Error::invalid("by: must be method, product or staff"))?;
+        .ok_or_else(|| Error::field("by", "must be method, product or staff"))?;
     let zone = request.console.settings().zone.clone();
     let (wanted, failure) = filter::wanted(&request);
     if let Some(failure) = failure {

@@ -92,8 +92,9 @@ async fn look(request: &RequestContext) -> Result<String> {
     let own = run::own_folder(&database);
     let folder = match request.form.filled("folder").map(PathBuf::from) {
         Some(folder) if !folder.is_absolute() => {
-            return Err(Error::invalid(
-                "folder: must be a whole path, such as /media/stick",
+            return Err(Error::field(
+                "folder",
+                "must be a whole path, such as /media/stick",
             ));
         }
         Some(folder) => folder,
@@ -105,9 +106,7 @@ async fn look(request: &RequestContext) -> Result<String> {
         let folder = std::path::absolute(folder).map_err(Error::invalid_cause)?;
         folder::look(&folder, &database)
     });
-    let room = room
-        .await
-        .map_err(|cause| Error::new(cause.kind, format!("folder: {}", cause.message)))?;
+    let room = room.await.map_err(|cause| cause.at("folder"))?;
     Ok(format!(
         "The folder can be written to. Free: {}. A backup takes {} now.",
         bytes(room.free),

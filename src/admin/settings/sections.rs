@@ -118,7 +118,7 @@ impl Typed {
             Self::Json(text) => {
                 json::check_limits(text.as_bytes())?;
                 serde_json::from_str(text)
-                    .map_err(|cause| Error::invalid(format!("json: {}", json::fault(&cause))))
+                    .map_err(|cause| Error::field("json", json::fault(&cause)))
             }
         }
     }
@@ -267,17 +267,19 @@ impl Editor for Sections {
         if survey.misfits > 0 && !at.request.form.ticked("anyway") {
             let first = survey.first.first().map_or("", |(_, fault)| fault.as_str());
             return Err(Error::invalid(format!(
-                "anyway: {} of {} stored records would not fit, the first because of {first}",
+                "{} of {} stored records would not fit, the first because of {first}",
                 survey.misfits, survey.having
-            )));
+            ))
+            .at("anyway"));
         }
         Ok(Draft { schema, ..draft })
     }
 
     fn create(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<()> {
         if sections::find(tx, draft.kind, &draft.name)?.is_some() {
-            return Err(Error::invalid(
-                "name: this section has a schema already; edit that one",
+            return Err(Error::field(
+                "name",
+                "this section has a schema already; edit that one",
             ));
         }
         put(tx, ctx, draft.kind, &draft.name, draft.schema.clone())

@@ -176,8 +176,9 @@ fn replace(tx: &Tx<'_>, ctx: &Context, before: Option<&str>, draft: &Statement) 
     let mut all = statements::all(tx)?;
     all.retain(|known| Some(known.name.as_str()) != before);
     if all.iter().any(|known| known.name == draft.name) {
-        return Err(Error::invalid(
-            "name: there is a statement of this name already",
+        return Err(Error::field(
+            "name",
+            "there is a statement of this name already",
         ));
     }
     all.push(draft.clone());
@@ -186,8 +187,9 @@ fn replace(tx: &Tx<'_>, ctx: &Context, before: Option<&str>, draft: &Statement) 
 
 fn record_id(connection: &Connection, record_type: &str, record: &str) -> Result<i64> {
     if record.is_empty() {
-        return Err(Error::invalid(
-            "record: name one to run it for: its id, or a code such as barcode:TLH26-0001",
+        return Err(Error::field(
+            "record",
+            "name one to run it for: its id, or a code such as barcode:TLH26-0001",
         ));
     }
     let selector = if record.contains(':') {

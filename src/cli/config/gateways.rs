@@ -26,7 +26,7 @@ fn plan(_: &Store, said: Option<Value>, prune: bool) -> Result<Plan> {
     for (name, entry) in said {
         let path = format!("gateways.{name}");
         let channel = Channel::named(&name)
-            .map_err(|_| Error::invalid(format!("{path}: there are email, sms and push")))?;
+            .map_err(|_| Error::field(&path, "there are email, sms and push"))?;
         named.push((channel, entry_of(&path, channel, entry)?));
     }
     let count = named.len();
@@ -61,6 +61,6 @@ fn entry_of(path: &str, channel: Channel, said: Value) -> Result<Option<(Definit
     // Where calls may go from the machine that it is applied on is judged there, when they are made.
     definition
         .check(channel, Reach::Local)
-        .map_err(|cause| Error::new(cause.kind, format!("{path}.{}", cause.message)))?;
+        .map_err(|cause| cause.below(path))?;
     Ok(Some((definition, secret)))
 }

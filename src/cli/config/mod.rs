@@ -124,13 +124,14 @@ fn export(store: &Store, output: Option<PathBuf>) -> Result<()> {
     let text = serde_json::to_string_pretty(&document).map_err(Error::defect)?;
     match output {
         None => print(&text),
-        Some(path) => std::fs::write(&path, text + "\n")
-            .map_err(|cause| Error::invalid(format!("{}: {cause}", path.display()))),
+        Some(path) => {
+            std::fs::write(&path, text + "\n").map_err(|cause| Error::field(path.display(), cause))
+        }
     }
 }
 
 fn apply(store: &Store, file: &Path, dry_run: bool, prune: bool, json: bool) -> Result<()> {
-    let in_file = |cause: Error| Error::new(cause.kind, format!("{}: {cause}", file.display()));
+    let in_file = |cause: Error| cause.at(file.display());
     let text = std::fs::read(file).map_err(|cause| in_file(Error::invalid_cause(cause)))?;
     let document: Map<String, Value> = crate::types::json::parse(&text).map_err(in_file)?;
     let plans = plans(store, document, prune)?;
@@ -168,9 +169,10 @@ fn plans(
     if let Some(key) = document.keys().find(|key| !known(key)) {
         let keys: Vec<_> = PARTS.iter().map(|part| part.key).collect();
         return Err(Error::invalid(format!(
-            "{key}: a configuration has no such part; it has {}",
+            "a configuration has no such part; it has {}",
             keys.join(", ")
-        )));
+        ))
+        .at(key));
     }
     PARTS
         .iter()
@@ -195,6 +197,6 @@ fn read<T: serde::de::DeserializeOwned + Default>(key: &str, said: Option<Value>
         } else {
             format!("{key}.{path}")
         };
-        Error::invalid(format!("{path}: {}", cause.into_inner()))
+        Error::field(path, cause.into_inner())
     })
 }

@@ -67,9 +67,9 @@ pub(super) const REPORTS: Part = Part {
         for report in &named {
             let name = format!("reports: {}/{}", report.dashboard, report.id);
             let checked = report.check(store.path());
-            checked.map_err(|cause| Error::new(cause.kind, format!("{name}: {cause}")))?;
+            checked.map_err(|cause| cause.at(&name))?;
             if !known.insert((&report.dashboard, &report.id)) {
-                return Err(Error::invalid(format!("{name}: stands there twice")));
+                return Err(Error::field(name, "stands there twice"));
             }
         }
         planned(named.len(), move |tx, ctx| {
@@ -173,13 +173,13 @@ fn check_each<E>(
     name: fn(&E) -> (&'static str, &String),
 ) -> Result<()> {
     for (at, entry) in entries.iter().enumerate() {
-        check(entry)
-            .map_err(|cause| Error::new(cause.kind, format!("{key}[{at}].{}", cause.message)))?;
+        check(entry).map_err(|cause| cause.below(format!("{key}[{at}]")))?;
         if entries[..at].iter().any(|earlier| is_same(earlier, entry)) {
             let (property, name) = name(entry);
-            return Err(Error::invalid(format!(
-                "{key}[{at}].{property}: \"{name}\" stands there twice"
-            )));
+            return Err(Error::field(
+                format!("{key}[{at}].{property}"),
+                format!("\"{name}\" stands there twice"),
+            ));
         }
     }
     Ok(())

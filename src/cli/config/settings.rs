@@ -57,7 +57,7 @@ fn picture_of(said: Option<Value>, prune: bool) -> Result<Patch<Vec<u8>>> {
         None | Some(Value::Null) => Ok(Patch::Null),
         Some(Value::String(text)) => logo::of_data_uri(&text)
             .map(Patch::Value)
-            .map_err(|cause| Error::new(cause.kind, format!("{LOGO}: {}", cause.message))),
-        Some(_) => Err(Error::invalid(format!("{LOGO}: must be a string"))),
+            .map_err(|cause| cause.at(LOGO)),
+        Some(_) => Err(Error::field(LOGO, "must be a string")),
     }
 }

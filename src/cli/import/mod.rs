@@ -199,9 +199,7 @@ fn find_device(
         Some(store) => store.look_up(|connection| devices::find(connection, selector)),
         None => Err(devices::RESOURCE.missing(selector)),
     };
-    found
-        .map(Some)
-        .map_err(|cause| Error::invalid(format!("{option}: {}", cause.message)))
+    found.map(Some).map_err(|cause| Error::field(option, cause))
 }
 
 fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
@@ -324,8 +322,7 @@ fn finish(
             Some(batch) => Error::new(
                 cause.kind,
                 format!(
-                    "{}; complete it with `gatepost import --resume {batch}`, or take it back with `gatepost import --undo {batch}`",
-                    cause.message
+                    "{cause}; complete it with `gatepost import --resume {batch}`, or take it back with `gatepost import --undo {batch}`"
                 ),
             ),
             None => cause,
@@ -356,11 +353,11 @@ fn print_answer(
     json: bool,
 ) -> Result<bool> {
     if let Some(failure) = &failure {
-        answer["error"] = json!(failure.message);
+        answer["error"] = json!(failure.to_string());
     }
     print(&if json { answer.to_string() } else { text() })?;
     if let Some(failure) = &failure {
-        eprintln!("gatepost: {}", failure.message);
+        eprintln!("gatepost: {failure}");
     }
     Ok(failure.is_none())
 }
@@ -368,10 +365,10 @@ fn print_answer(
 /// The file, where its index for searching is sound: nobody is written whom searches would not find.
 fn indexed(store: Store) -> Result<Store> {
     if store.lacks_index() {
-        return Err(Error::invalid(format!(
-            "{}: its index for searching is damaged, and no record is lost; stop the server and run `gatepost check --repair`, or start the server anew",
-            store.path().display()
-        )));
+        return Err(Error::field(
+            store.path().display(),
+            "its index for searching is damaged, and no record is lost; stop the server and run `gatepost check --repair`, or start the server anew",
+        ));
     }
     Ok(store)
 }

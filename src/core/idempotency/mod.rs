@@ -234,8 +234,9 @@ fn find(tx: &Tx<'_>, key: &Key) -> Result<Option<i64>> {
     if operation != key.operation || fingerprint != key.fingerprint {
         return Err(Error::new(
             Kind::KeyReused,
-            "Idempotency-Key: used before with another request; use a new key for a new request",
-        ));
+            "used before with another request; use a new key for a new request",
+        )
+        .at("Idempotency-Key"));
     }
     Ok(Some(id))
 }

@@ -155,14 +155,14 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`], saying what would be right.
 pub fn check_url(field: &str, text: &str, reach: Reach) -> Result<()> {
-    let url = parse(text)
-        .map_err(|why| Error::invalid(format!("{field}: \"{}\" {why}", shortened(text))))?;
+    let url =
+        parse(text).map_err(|why| Error::field(field, format!("\"{}\" {why}", shortened(text))))?;
     match digits(&url).map(|address| judge(address, reach)) {
         None | Some(Ok(())) => Ok(()),
-        Some(Err(what)) => Err(Error::invalid(format!(
-            "{field}: {} is {what}",
-            url.host_str().unwrap_or_default()
-        ))),
+        Some(Err(what)) => Err(Error::field(
+            field,
+            format!("{} is {what}", url.host_str().unwrap_or_default()),
+        )),
     }
 }
 
@@ -182,16 +182,17 @@ pub fn check_reader(field: &str, text: &str, reach: Reach) -> Result<()> {
     let url = url.filter(|url| url.port() != Some(0) && url.host_str().is_some_and(is_short));
     let Some(url) = url else {
         return Err(Error::invalid(format!(
-            "{field}: \"{}\" is no address of a machine; give its name or IP address, such as 192.0.2.9:5084",
+            "\"{}\" is no address of a machine; give its name or IP address, such as 192.0.2.9:5084",
             shortened(text)
-        )));
+        ))
+        .at(field));
     };
     match digits(&url).map(|address| judge_reader(address, reach)) {
         None | Some(Ok(())) => Ok(()),
-        Some(Err(what)) => Err(Error::invalid(format!(
-            "{field}: {} is {what}",
-            shortened(text)
-        ))),
+        Some(Err(what)) => Err(Error::field(
+            field,
+            format!("{} is {what}", shortened(text)),
+        )),
     }
 }
 

@@ -120,13 +120,14 @@ pub fn check_visible(
         None => Ok(()),
         Some(name) => Err(Error::new(
             error::Kind::Forbidden,
-            format!("{name}: this client does not see this property and may not change it"),
-        )),
+            "this client does not see this property and may not change it",
+        )
+        .at(name)),
     }
 }
 
 fn wrong(name: &str, right: &str) -> Error {
-    Error::invalid(format!("{name}: must be {right}"))
+    Error::field(name, format!("must be {right}"))
 }
 
 fn sql_value(property: &Field, value: Value, zone: &Zone) -> Result<Sql> {
@@ -203,9 +204,10 @@ pub fn data_text(data: &Value) -> Result<Sql> {
     let text = data.to_string();
     if text.len() > json::RECORD_MAX_BYTES {
         return Err(Error::invalid(format!(
-            "data: may have at most {} bytes when merged",
+            "may have at most {} bytes when merged",
             json::RECORD_MAX_BYTES
-        )));
+        ))
+        .at("data"));
     }
     Ok(if text == "{}" {
         Sql::Null

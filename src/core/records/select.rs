@@ -141,7 +141,7 @@ impl Selection {
             .query_row([value], |row| {
                 let id = row.get::<_, i64>(0)?;
                 let attachments = (self.resource.attach)(connection, self, &[id], zone)
-                    .map_err(|cause| rusqlite::Error::InvalidParameterName(cause.message))?;
+                    .map_err(|cause| rusqlite::Error::InvalidParameterName(cause.to_string()))?;
                 self.write(row, &attachments, zone, &mut json)?;
                 row.get(1)
             })
@@ -248,10 +248,11 @@ pub fn named_fields<'a>(
     match names.iter().find(|name| !is_known(name)) {
         None => Ok(Some(names)),
         Some(unknown) => Err(Error::invalid(format!(
-            "fields: \"{}\" is no property of {}",
+            "\"{}\" is no property of {}",
             text::shortened(unknown),
             text::with_article(record)
-        ))),
+        ))
+        .at("fields")),
     }
 }
 

@@ -219,8 +219,7 @@ fn check_stored_references(
             .optional()?;
         match target {
             Some((_, false)) => {
-                let told = format!("{}: is gone by now", property.name);
-                return Err(Error::invalid(told));
+                return Err(Error::field(property.name, "is gone by now"));
             }
             Some((above, true))
                 if property.name == PARENT && parent(tx, resource, id)? != Some(above) =>
@@ -299,9 +298,10 @@ pub fn undelete(tx: &Tx<'_>, ctx: &Context, resource: &'static Resource, id: i64
             return Err(Error::new(
                 error::Kind::CodeTaken,
                 format!(
-                    "{code}: \"{value}\" was given to {name} {holder} since; give that one another code first"
+                    "\"{value}\" was given to {name} {holder} since; give that one another code first"
                 ),
-            ));
+            )
+            .at(code));
         }
     }
     let sql = format!("UPDATE {table} SET deleted_at = NULL, updated_at = ?2 WHERE id = ?1");
@@ -427,19 +427,19 @@ fn with_ids(
 fn selected(tx: &Tx<'_>, resource: &Resource, property: &str, selector: &str) -> Result<i64> {
     let (id_type, value) = selector.split_once(':').unwrap_or_default();
     if id_type == "id" {
-        return whole_number(value)
-            .map_err(|cause| Error::invalid(format!("{property}: {}", cause.message)));
+        return whole_number(value).map_err(|cause| Error::field(property, cause));
     }
     let Some((column, _)) = resource.codes().find(|(_, name)| *name == id_type) else {
         let known: Vec<_> = resource.codes().map(|(_, name)| name).collect();
         return Err(Error::new(
             error::Kind::UnknownIdType,
             format!(
-                "{property}: \"{}\" is not {{idType}}:{{id}}; the id types are id {}",
+                "\"{}\" is not {{idType}}:{{id}}; the id types are id {}",
                 text::shortened(selector),
                 known.join(" ")
             ),
-        ));
+        )
+        .at(property));
     };
     let sql = format!(
         "SELECT id FROM {} WHERE {column} = ?1 AND deleted_at IS NULL",
@@ -451,10 +451,11 @@ fn selected(tx: &Tx<'_>, resource: &Resource, property: &str, selector: &str) ->
         .optional()?;
     found.ok_or_else(|| {
         Error::invalid(format!(
-            "{property}: there is no {} {}",
+            "there is no {} {}",
             resource.name,
             text::shortened(selector)
         ))
+        .at(property)
     })
 }
 
@@ -480,10 +481,10 @@ fn check_references(tx: &Tx<'_>, resource: &'static Resource, changes: &Changes)
             ))?
             .exists([target])?;
         if !alive {
-            return Err(Error::invalid(format!(
-                "{}: there is no {} with id {target}",
-                property.name, resource.name
-            )));
+            return Err(Error::field(
+                property.name,
+                format!("there is no {} with id {target}", resource.name),
+            ));
         }
     }
     Ok(())
@@ -536,16 +537,18 @@ pub fn check_ancestors(
         };
         if Some(current) == id {
             return Err(Error::invalid(format!(
-                "parent: {above} is this {} itself or a descendant of it",
+                "{above} is this {} itself or a descendant of it",
                 resource.name
-            )));
+            ))
+            .at("parent"));
         }
         ancestor = parent(tx, resource, current)?;
     }
     Err(Error::invalid(format!(
-        "parent: a {} may have at most {ANCESTORS_MAX} generations above it",
+        "a {} may have at most {ANCESTORS_MAX} generations above it",
         resource.name
-    )))
+    ))
+    .at("parent"))
 }
 
 /// Counts the generations below a record. Of a very large family not all are looked at.

@@ -1,28 +1,31 @@
-//! A device's rules of entry, as an administrator writes them in its `data.Access`.
+//! Rules of entry as an administrator writes them: a device's `data.Access`.
 
-use super::{TypeList, TypeTimes};
+use super::{TypeList, TypeTimes, types::WrittenTypeTime};
 use crate::types::{
     TimeOfDay, Zone,
     error::{Error, Result},
     json::in_plain_words,
 };
+use schemars::JsonSchema;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde_json::{Value, json};
 use std::fmt;
 
 /// The people who may enter at all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum RuleSet {
     /// Everybody with a known code.
     Open,
-    /// People who have a `join` or `booking` with the device or one of its ancestors (Simple ACL).
+    /// Attendees with a `join` or `booking` with the device or one of its ancestors (Simple ACL).
     Simple,
 }
 
-/// The rule for entering again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+/// The number of times that one may enter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum Entry {
     /// Again and again.
     Multiple,
@@ -33,51 +36,66 @@ pub enum Entry {
 }
 
 /// The time in which check-ins are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum Per {
     /// Each day anew.
     Day,
 }
 
-/// A device's rules; what is `None` follows the instance's default.
-#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Deserialize)]
+/// The rules of entry at a device. What is not set comes from the instance's settings. A door (a device of the type
+/// `door` below a place) has no `capacity`, `entry` and `maxCheckIns`: they count at its parent, whose rules hold at the
+/// door; what the door sets must pass, too.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Deserialize, JsonSchema)]
 #[serde(remote = "Self", rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "AccessRules")]
 pub struct AccessRules {
-    /// `ruleSet`: `open` unless set.
+    /// `open`: everybody with a known code; `simple`: registered attendees only.
     #[serde(default, deserialize_with = "present")]
     pub rule_set: Option<RuleSet>,
-    /// `entry`: `multiple` unless set.
+    /// `single`: not again before a check-out; `daily`: not again on the same day before one.
     #[serde(default, deserialize_with = "present")]
     pub entry: Option<Entry>,
-    /// `maxCheckIns`: check-ins (overrides included) of one delegate; unlimited unless set.
+    /// Check-ins of one delegate.
     #[serde(default, deserialize_with = "present")]
+    #[schemars(range(max = u32::MAX))]
     pub max_check_ins: Option<u32>,
-    /// `per`: `day` where `maxCheckIns` counts the check-ins of each day; of all days unless set.
+    /// `day`: `maxCheckIns` counts the check-ins of each day.
     #[serde(default, deserialize_with = "present")]
     pub per: Option<Per>,
-    /// `capacity`: delegates inside at a time; unlimited unless set.
+    /// Delegates inside at a time.
     #[serde(default, deserialize_with = "present")]
+    #[schemars(range(max = u32::MAX))]
     pub capacity: Option<u32>,
-    /// `opensBefore`: minutes before `startAt` from which check-ins pass; any time unless set.
+    /// Minutes before `startAt` from which check-ins pass.
     #[serde(default, deserialize_with = "present")]
+    #[schemars(range(max = u32::MAX))]
     pub opens_before: Option<u32>,
-    /// `closesAfter`: minutes after `endAt` until which check-ins pass; any time unless set.
+    /// Minutes after `endAt` until which check-ins pass.
     #[serde(default, deserialize_with = "present")]
+    #[schemars(range(max = u32::MAX))]
     pub closes_after: Option<u32>,
-    /// `types`: the types of attendees that may enter; all unless set.
+    /// Types of delegates that may enter; an empty list lets nobody in.
     #[serde(default, deserialize_with = "present")]
+    #[schemars(with = "Option<Vec<String>>")]
     pub types: Option<TypeList>,
-    /// `typeTimes`: when types of attendees may enter; at any time unless set.
+    /// Times in which types of delegates may enter; other types are not narrowed.
     #[serde(default, deserialize_with = "present")]
+    #[schemars(with = "Option<Vec<WrittenTypeTime>>")]
     pub type_times: Option<TypeTimes>,
-    /// `everybodyOutAt`: when everybody inside leaves, each day; never unless set.
+    /// `hh:mm`, when everybody inside leaves, each day. Not inherited.
     #[serde(default, deserialize_with = "present")]
+    #[schemars(
+        with = "Option<String>",
+        regex(pattern = "^([01][0-9]|2[0-3]):[0-5][0-9]$")
+    )]
     pub everybody_out_at: Option<TimeOfDay>,
-    /// `everybodyOutExcept`: the types of attendees that stay then; none unless set.
+    /// Types of delegates that stay then. Not inherited.
     #[serde(default, deserialize_with = "present")]
+    #[schemars(with = "Option<Vec<String>>")]
     pub everybody_out_except: Option<TypeList>,
-    /// `oneAtATime`: whether an entry at one place below ends the stay in the others; not unless set.
+    /// An entry at one place below ends the stay in the others. Not inherited.
     #[serde(default, deserialize_with = "present")]
     pub one_at_a_time: Option<bool>,
 }
@@ -131,12 +149,13 @@ impl AccessRules {
                 format!("{name}.{path}")
             };
             let told = in_plain_words(&cause.into_inner().to_string());
-            Error::invalid(format!("{path}: {told}"))
+            Error::field(path, told)
         })?;
         if rules.per.is_some() && rules.max_check_ins.is_none() {
-            return Err(Error::invalid(format!(
-                "{name}.per: needs maxCheckIns beside it"
-            )));
+            return Err(Error::field(
+                format!("{name}.per"),
+                "needs maxCheckIns beside it",
+            ));
         }
         Ok(rules)
     }
@@ -153,9 +172,10 @@ impl AccessRules {
             ("oneAtATime", rules.one_at_a_time.is_some()),
         ];
         match of_a_place.iter().find(|(_, is_set)| *is_set) {
-            Some((rule, _)) => Err(Error::invalid(format!(
-                "{name}.{rule}: must be set at each place that it is for"
-            ))),
+            Some((rule, _)) => Err(Error::field(
+                format!("{name}.{rule}"),
+                "must be set at each place that it is for",
+            )),
             None => Ok(rules),
         }
     }
@@ -256,27 +276,27 @@ impl AccessRules {
         set.map(|(name, _)| name).collect()
     }
 
-    /// Returns whether these rules say which types of attendees may enter, or when.
+    /// Tells whether these rules say which types of attendees may enter, or when.
     pub fn states_types(&self) -> bool {
         self.types.is_some() || self.type_times.is_some()
     }
 
-    /// Returns whether a check-in needs a `join`.
+    /// Tells whether a check-in needs a `join`.
     pub fn needs_join(&self) -> bool {
         self.rule_set == Some(RuleSet::Simple)
     }
 
-    /// Returns whether a stay ends with the day in which it began.
+    /// Tells whether a stay ends with the day in which it began.
     pub fn is_daily(&self) -> bool {
         self.entry == Some(Entry::Daily)
     }
 
-    /// Returns whether the check-ins of one day decide.
+    /// Tells whether the check-ins of one day decide.
     pub fn asks_for_day(&self) -> bool {
         self.is_daily() || self.per == Some(Per::Day)
     }
 
-    /// Returns whether nobody enters twice, or leaves without an entry.
+    /// Tells whether nobody enters twice, or leaves without an entry.
     pub(super) fn pairs_passages(&self) -> bool {
         matches!(self.entry, Some(Entry::Single | Entry::Daily))
     }
@@ -367,11 +387,7 @@ mod tests {
             (json!("open"), "data.Access"),
         ] {
             let error = AccessRules::parse("data.Access", &access).unwrap_err();
-            assert!(
-                error.message.starts_with(message),
-                "{access}: {}",
-                error.message
-            );
+            assert!(error.to_string().starts_with(message), "{access}: {error}");
         }
     }
 
@@ -424,7 +440,7 @@ mod tests {
             let name = rule.as_object().unwrap().keys().next().unwrap();
             let error = AccessRules::parse_default("access", &rule).unwrap_err();
             let start = format!("access.{name}: must be set at each place");
-            assert!(error.message.starts_with(&start), "{}", error.message);
+            assert!(error.to_string().starts_with(&start), "{error}");
         }
         assert!(AccessRules::parse_default("access", &json!({"types": []})).is_ok());
     }

@@ -357,7 +357,7 @@ mod tests {
     fn told(result: Result<()>) -> String {
         match result {
             Ok(()) => "passes".into(),
-            Err(refusal) => format!("{} {}", refusal.kind.code(), refusal.message),
+            Err(refusal) => format!("{} {}", refusal.kind.code(), refusal),
         }
     }
 

@@ -238,7 +238,7 @@ fn verdict(rules: Option<&AccessRules>, facts: Facts) -> String {
     });
     match verdict {
         Ok(()) => "0".into(),
-        Err(refusal) => format!("{} {}", refusal.kind.code(), refusal.message),
+        Err(refusal) => format!("{} {}", refusal.kind.code(), refusal),
     }
 }
 

@@ -5,6 +5,7 @@ use crate::types::{
     LocalMinute, TimeOfDay, Timestamp, Zone, error, error::Refusal, fold::is_mark, text,
 };
 use icu_normalizer::DecomposingNormalizerBorrowed;
+use schemars::JsonSchema;
 use serde::{
     de::{self, Deserialize, Deserializer},
     ser::{Serialize, Serializer},
@@ -34,7 +35,8 @@ pub fn folded(name: &str) -> String {
     folded.trim().to_owned()
 }
 
-/// Judges by the types of attendees at a place, and their times. At a door the rules of both have to.
+/// Tells whether the types of attendees at a place, and their times, let one in. At a door the rules of
+/// both have to.
 ///
 /// # Errors
 /// [`error::Kind::Refused`], 746 for a type that may not enter and 742 for a time at which it may not.
@@ -86,8 +88,8 @@ pub(super) fn judge(
     refuse(Refusal::OutsideWindow, told)
 }
 
-/// The next time at which one of several hours begins: a time of every day, if there is one, and otherwise the earliest
-/// instant to come.
+/// The next beginning of one of several hours: at a time of every day, if there is one, and otherwise the
+/// earliest instant to come.
 fn next_opening(hours: &[Hours], facts: &CheckInFacts<'_>) -> Option<String> {
     let now = facts.zone.time_of_day(facts.at)?;
     let daily = hours.iter().filter_map(|hours| match hours {
@@ -117,7 +119,7 @@ struct TypeName {
 }
 
 impl TypeList {
-    /// Returns whether a type is in the list, given in its [`folded`] form.
+    /// Tells whether a type is in the list, given in its [`folded`] form.
     pub fn contains(&self, folded: &str) -> bool {
         self.0.iter().any(|known| known.folded == folded)
     }
@@ -153,7 +155,7 @@ impl<'de> Deserialize<'de> for TypeName {
     }
 }
 
-/// The times at which types of attendees may enter.
+/// Times in which types of attendees may enter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypeTimes(Arc<[TypeTime]>);
 
@@ -184,7 +186,7 @@ impl Serialize for TypeTimes {
     }
 }
 
-/// The hours at which some types may enter.
+/// A time in which types of attendees may enter.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 #[serde(try_from = "WrittenTypeTime")]
 pub struct TypeTime {
@@ -202,7 +204,7 @@ pub enum Hours {
 }
 
 impl Hours {
-    /// Returns whether an instant is within.
+    /// Tells whether an instant is within.
     pub fn contain(self, at: Timestamp, zone: &Zone) -> bool {
         match self {
             Self::Daily(from, until) => zone.time_of_day(at).is_some_and(|time| {
@@ -241,11 +243,18 @@ impl<'de> Deserialize<'de> for Bound {
     }
 }
 
-#[derive(serde::Deserialize)]
+/// A time in which types of delegates may enter.
+#[derive(serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct WrittenTypeTime {
+#[schemars(rename = "TypeTime")]
+pub struct WrittenTypeTime {
+    #[schemars(with = "Vec<String>")]
     types: TypeList,
+    /// `hh:mm` of every day, or `yyyy-mm-dd hh:mm`.
+    #[schemars(with = "String")]
     from: Bound,
+    /// In the same form; exclusive.
+    #[schemars(with = "String")]
     until: Bound,
 }
 

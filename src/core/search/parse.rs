@@ -32,8 +32,8 @@ pub fn parse(
     zone: &Zone,
     visible: Option<&[String]>,
 ) -> Result<Expr> {
-    let fault = |what: String| Error::new(Kind::InvalidSearch, format!("search: {what}"));
-    json::check_limits(text.as_bytes()).map_err(|cause| fault(cause.message))?;
+    let fault = |what: String| Error::new(Kind::InvalidSearch, what).at("search");
+    json::check_limits(text.as_bytes()).map_err(|cause| fault(cause.to_string()))?;
     let value = json::read_whole(text).map_err(|cause| fault(json::fault(&cause)))?;
     let mut parser = Parser {
         subject,
@@ -459,7 +459,7 @@ impl Parser<'_> {
             }
         }
         let path = if path.is_empty() { "search" } else { &path };
-        Error::new(Kind::InvalidSearch, format!("{path}: {}", what.as_ref()))
+        Error::new(Kind::InvalidSearch, what.as_ref()).at(path)
     }
 }
 

@@ -166,11 +166,9 @@ fn within<T>(
             }
             (Some(_), _) => Error::new(
                 Kind::Unavailable,
-                format!(
-                    "search: took longer than {} s; narrow it down",
-                    most.as_secs()
-                ),
-            ),
+                format!("took longer than {} s; narrow it down", most.as_secs()),
+            )
+            .at("search"),
             (None, _) => cause.into(),
         }
     })

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::{
     collections::HashMap,
+    fmt::Display,
     path::Path,
     sync::{Mutex, PoisonError},
     time::Duration,
@@ -74,23 +75,9 @@ pub fn offer(
     if names.is_empty() {
         return Ok(());
     }
-    let mut find = connection
-        .prepare_cached("SELECT sql FROM statements WHERE name = ?1 AND record_type = ?2")?;
     let mut statements = HashMap::new();
     for name in names {
-        let sql: Option<String> = find
-            .query_row([*name, record_type], |row| row.get(0))
-            .optional()?;
-        let sql = sql.ok_or_else(|| {
-            Error::new(
-                Kind::InvalidSearch,
-                format!(
-                    "st: there is no statement \"{}\" for a {record_type}",
-                    shortened(name)
-                ),
-            )
-        })?;
-        statements.insert((*name).to_owned(), sql);
+        statements.insert((*name).to_owned(), sql_of(connection, record_type, name)?);
     }
     let path = connection.path().unwrap_or_default();
     let sandbox = Sandbox::open(Path::new(path))?;
@@ -110,14 +97,9 @@ pub fn offer(
                 return Ok(Sql::Null);
             };
             let sandbox = sandbox.lock().unwrap_or_else(PoisonError::into_inner);
-            // All that comes through SQLite of this is its text.
-            let value = sandbox.scalar(sql, id).map_err(|cause| {
-                let told = match cause.sqlite_error_code() {
-                    Some(rusqlite::ErrorCode::OperationInterrupted) => INTERRUPTED.to_owned(),
-                    _ => format!("{FAILED} \"{name}\" fails for record {id}: {cause}"),
-                };
-                rusqlite::Error::UserFunctionError(told.into())
-            })?;
+            let value = sandbox
+                .scalar(sql, id)
+                .map_err(|cause| failure(&name, id, &cause))?;
             Ok(match (kind.as_str(), value) {
                 ("text", value @ Sql::Text(_)) => value,
                 ("number", value @ (Sql::Integer(_) | Sql::Real(_))) => value,
@@ -129,8 +111,30 @@ pub fn offer(
     Ok(())
 }
 
-/// The fault for which a search failed in a statement: the statement takes too long, or the SQL that an administrator
-/// wrote is at fault. `None` where it was something else.
+/// The SQL of a statement over a type of records.
+fn sql_of(connection: &Connection, record_type: &str, name: &str) -> Result<String> {
+    let sql = connection
+        .prepare_cached("SELECT sql FROM statements WHERE name = ?1 AND record_type = ?2")?
+        .query_row([name, record_type], |row| row.get(0))
+        .optional()?;
+    sql.ok_or_else(|| {
+        let name = shortened(name);
+        let message = format!("there is no statement \"{name}\" for a {record_type}");
+        Error::new(Kind::InvalidSearch, message).at("st")
+    })
+}
+
+/// The failure of a statement, as a search fails for it: all that comes through SQLite of this is its text.
+fn failure(name: &str, id: i64, cause: &rusqlite::Error) -> rusqlite::Error {
+    let told = match cause.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::OperationInterrupted) => INTERRUPTED.to_owned(),
+        _ => format!("{FAILED} \"{name}\" fails for record {id}: {cause}"),
+    };
+    rusqlite::Error::UserFunctionError(told.into())
+}
+
+/// What a search that failed in a statement failed for: the statement takes too long, or the SQL that
+/// an administrator wrote is at fault. `None` where it was something else.
 pub fn fault_of(cause: &rusqlite::Error) -> Option<Kind> {
     let rusqlite::Error::SqliteFailure(_, Some(told)) = cause else {
         return None;
@@ -169,28 +173,27 @@ pub fn all(connection: &Connection) -> Result<Vec<Statement>> {
 /// # Errors
 /// [`Kind::Invalid`], naming the statement and what is wrong.
 pub fn check(database: &Path, statement: &Statement) -> Result<()> {
-    let fault = |what: &str| Error::invalid(format!("statements: {}: {what}", statement.name));
+    let within = |cause: Error| cause.at(format!("statements: {}", statement.name));
+    let fault = |field: &str, what: &dyn Display| within(Error::field(field, what));
     if statement.name.is_empty() || statement.name.len() > 64 {
-        return Err(fault("name: must have 1 to 64 characters"));
+        return Err(fault("name", &"must have 1 to 64 characters"));
     }
     check_text("name", &statement.name)?;
     if !matches!(statement.record_type.as_str(), "delegate" | "device") {
-        return Err(fault("type: must be delegate or device"));
+        return Err(fault("type", &"must be delegate or device"));
     }
     let sandbox = Sandbox::open(database)?;
     sandbox.limit(TRY_MAX)?;
-    sandbox
-        .check_scalar(&statement.sql)
-        .map_err(|cause| fault(&cause.message))?;
+    sandbox.check_scalar(&statement.sql).map_err(within)?;
     sandbox
         .scalar(&statement.sql, 0)
         .map(drop)
         .map_err(|cause| match cause.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::OperationInterrupted) => fault(&format!(
-                "sql: takes longer than {} s for one record",
-                TRY_MAX.as_secs()
-            )),
-            _ => fault(&format!("sql: {cause}")),
+            Some(rusqlite::ErrorCode::OperationInterrupted) => fault(
+                "sql",
+                &format!("takes longer than {} s for one record", TRY_MAX.as_secs()),
+            ),
+            _ => fault("sql", &cause),
         })
 }
 
@@ -208,7 +211,7 @@ pub fn try_out(database: &Path, statement: &Statement, id: i64) -> Result<String
     sandbox.limit(TRY_MAX)?;
     let value = sandbox
         .scalar(&statement.sql, id)
-        .map_err(|cause| Error::invalid(format!("sql: {cause}")))?;
+        .map_err(|cause| Error::field("sql", cause))?;
     Ok(match value {
         Sql::Null => "nothing".into(),
         Sql::Integer(number) => number.to_string(),

@@ -58,7 +58,7 @@ impl Kind {
     pub fn parse(name: &str) -> Result<Self> {
         let mut all = Self::ALL.iter().copied();
         all.find(|kind| kind.name() == name)
-            .ok_or_else(|| Error::invalid("sections: they are of delegate or device"))
+            .ok_or_else(|| Error::field("sections", "they are of delegate or device"))
     }
 
     /// The table of its records.
@@ -143,11 +143,10 @@ pub fn check(named: &Named, stored: &Named) -> Result<()> {
                 continue;
             }
             check_one(*kind, name, schema).map_err(|cause| {
-                Error::invalid(format!(
-                    "sections: {}: {}: {cause}",
-                    kind.name(),
-                    shortened(name)
-                ))
+                Error::field(
+                    "sections",
+                    format!("{}: {}: {cause}", kind.name(), shortened(name)),
+                )
             })?;
         }
     }
@@ -217,9 +216,10 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, named: &Named, prune: bool) -> Result<()
     }
     let count: i64 = tx.query_row("SELECT count(*) FROM sections", [], |row| row.get(0))?;
     if count > SECTIONS_MAX {
-        return Err(Error::invalid(format!(
-            "sections: at most {SECTIONS_MAX} may have a schema"
-        )));
+        return Err(Error::field(
+            "sections",
+            format!("at most {SECTIONS_MAX} may have a schema"),
+        ));
     }
     ctx.audit_update(tx, "sections", before, document(tx)?)
 }

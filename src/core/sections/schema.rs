@@ -58,9 +58,10 @@ impl Schema {
         }
         let schema: Value = serde_json::from_str(text).map_err(Error::invalid_cause)?;
         if let Some(path) = find_reference(&schema) {
-            return Err(Error::invalid(format!(
-                "schema.{path}: references are not supported; write out here what it refers to"
-            )));
+            return Err(Error::field(
+                format!("schema.{path}"),
+                "references are not supported; write out here what it refers to",
+            ));
         }
         let validator = jsonschema::options()
             // Otherwise a date would be any text.
@@ -99,27 +100,34 @@ impl Schema {
         let size = size(value);
         let cost = self.0.size.saturating_mul(size);
         if cost > COST_MAX {
-            return Err(Error::invalid(format!(
-                "{path}: is too large to be checked against its schema"
-            )));
+            return Err(Error::field(
+                path,
+                "is too large to be checked against its schema",
+            ));
         }
         if self.0.validator.is_valid(value) {
             return Ok(());
         }
         // The validator collects all errors before it gives the first of them.
         if cost > LISTED_COST_MAX || size > LISTED_SIZE_MAX {
-            return Err(Error::invalid(format!(
-                "{path}: does not fit its schema; value and schema are too large to say where"
-            )));
+            return Err(Error::field(
+                path,
+                "does not fit its schema; value and schema are too large to say where",
+            ));
         }
         let faults = self.0.validator.iter_errors(value).take(FAULTS_MAX);
-        let faults: Vec<_> = faults.map(|fault| described(path, &fault)).collect();
-        Err(Error::invalid(faults.join("; ")))
+        let told = faults
+            .map(|fault| described(path, &fault))
+            .reduce(|mut first, fault| {
+                first.message = format!("{}; {fault}", first.message);
+                first
+            });
+        Err(told.unwrap_or_else(|| Error::field(path, "does not fit its schema")))
     }
 }
 
-/// A fault with its path, such as `data.Medical.allergies[0]: …`.
-fn described(path: &str, fault: &ValidationError<'_>) -> String {
+/// A fault with its path, such as `data.Medical.allergies[0]`.
+fn described(path: &str, fault: &ValidationError<'_>) -> Error {
     let mut text = path.to_owned();
     for segment in fault.instance_path().segments() {
         match segment {
@@ -139,7 +147,7 @@ fn described(path: &str, fault: &ValidationError<'_>) -> String {
     } else {
         whole
     };
-    format!("{text}: {told}")
+    Error::field(text, told)
 }
 
 /// Validates a value at a path against a stored schema.
@@ -150,8 +158,9 @@ fn described(path: &str, fault: &ValidationError<'_>) -> String {
 pub fn validate(schema: &str, path: &str, value: &Value) -> Result<()> {
     let compiled = Schema::of(schema).map_err(|cause| {
         Error::invalid(format!(
-            "{path}: its schema cannot be used, so nothing is stored here until an administrator changes it: {cause}"
+            "its schema cannot be used, so nothing is stored here until an administrator changes it: {cause}"
         ))
+        .at(path)
     })?;
     compiled.check(path, value)
 }
@@ -207,7 +216,7 @@ pub fn survey(
         };
         survey.misfits += 1;
         if survey.first.len() < NAMED_MAX {
-            survey.first.push((row.get(0)?, fault.message));
+            survey.first.push((row.get(0)?, fault.to_string()));
         }
     }
     Ok(survey)
@@ -230,7 +239,12 @@ mod tests {
             "required": ["meal"],
         });
         let schema = Schema::of(&schema.to_string()).unwrap();
-        let told = |value: Value| schema.check("data.Medical", &value).unwrap_err().message;
+        let told = |value: Value| {
+            schema
+                .check("data.Medical", &value)
+                .unwrap_err()
+                .to_string()
+        };
         assert!(
             schema
                 .check(
@@ -262,7 +276,7 @@ mod tests {
         let schema = Schema::of(&schema.to_string()).unwrap();
         let told = |items: usize| {
             let value = json!(vec![json!({}); items]);
-            schema.check("data.Diet", &value).unwrap_err().message
+            schema.check("data.Diet", &value).unwrap_err().to_string()
         };
         assert!(told(10).starts_with("data.Diet[0]: {} is not valid under any of the schemas"));
         for items in [1_000, 5_000] {
@@ -274,7 +288,7 @@ mod tests {
         let fine = json!({"kind": "none", "a": 1, "b": 2});
         let check = |items| schema.check("data.Diet", &json!(vec![fine.clone(); items]));
         check(1_000).unwrap();
-        let refused = check(10_000).unwrap_err().message;
+        let refused = check(10_000).unwrap_err().to_string();
         assert_eq!(
             refused,
             "data.Diet: is too large to be checked against its schema"
@@ -298,9 +312,9 @@ mod tests {
     fn a_reference_is_refused_with_its_place() {
         let schema =
             json!({"properties": {"meal": {"$ref": "#/$defs/meal"}}, "$defs": {"meal": {}}});
-        let refused = Schema::of(&schema.to_string()).err().unwrap().message;
+        let refused = Schema::of(&schema.to_string()).err().unwrap();
         assert_eq!(
-            refused,
+            refused.to_string(),
             "schema.properties.meal.$ref: references are not supported; write out here what it refers to"
         );
     }

@@ -85,14 +85,14 @@ impl Simple {
             if let Holds::Choice(choices) = &field.holds
                 && choices.is_empty()
             {
-                return Err(Error::invalid(format!(
-                    "{}: name the choices, separated by commas",
-                    field.name
-                )));
+                return Err(Error::field(
+                    &field.name,
+                    "name the choices, separated by commas",
+                ));
             }
             let twice = properties.insert(field.name.clone(), field.holds.schema());
             if twice.is_some() {
-                return Err(Error::invalid(format!("{}: is there twice", field.name)));
+                return Err(Error::field(&field.name, "is there twice"));
             }
             if field.required {
                 required.push(field.name.clone());

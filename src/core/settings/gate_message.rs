@@ -45,9 +45,10 @@ pub fn current(connection: &Connection) -> Result<Option<GateMessage>> {
 pub fn send(tx: &Tx<'_>, ctx: &Context, text: &str) -> Result<()> {
     check_text("text", text)?;
     if text.is_empty() || text.chars().count() > MAX_CHARS {
-        return Err(Error::invalid(format!(
-            "text: must have 1 to {MAX_CHARS} characters"
-        )));
+        return Err(Error::field(
+            "text",
+            format!("must have 1 to {MAX_CHARS} characters"),
+        ));
     }
     let before = current(tx)?;
     let message = GateMessage {

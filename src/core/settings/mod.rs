@@ -107,15 +107,16 @@ pub struct BackupPlan {
 impl BackupPlan {
     fn parse(value: &Value) -> Result<Self> {
         let plan: Self = serde_json::from_value(value.clone())
-            .map_err(|cause| Error::invalid(format!("backups: {cause}")))?;
+            .map_err(|cause| Error::field("backups", cause))?;
         for (name, number, most) in [
             ("everyMinutes", plan.every_minutes, BACKUP_EVERY_MAX),
             ("keep", plan.keep, BACKUP_KEEP_MAX),
         ] {
             if !(1..=most).contains(&number) {
-                return Err(Error::invalid(format!(
-                    "backups.{name}: must be from 1 to {most}"
-                )));
+                return Err(Error::field(
+                    format!("backups.{name}"),
+                    format!("must be from 1 to {most}"),
+                ));
             }
         }
         if plan
@@ -123,8 +124,9 @@ impl BackupPlan {
             .as_deref()
             .is_some_and(|path| !path.is_absolute())
         {
-            return Err(Error::invalid(
-                "backups.folder: must be a whole path, such as /media/stick",
+            return Err(Error::field(
+                "backups.folder",
+                "must be a whole path, such as /media/stick",
             ));
         }
         Ok(plan)
@@ -166,16 +168,17 @@ impl Settings {
             value
                 .as_str()
                 .map(ToOwned::to_owned)
-                .ok_or_else(|| Error::invalid(format!("{name}: must be a string")))
+                .ok_or_else(|| Error::field(name, "must be a string"))
         };
         match name {
             "name" => {
                 let name = text()?;
                 check_text("name", &name)?;
                 if name.chars().count() > NAME_MAX_CHARS {
-                    return Err(Error::invalid(format!(
-                        "name: must have at most {NAME_MAX_CHARS} characters"
-                    )));
+                    return Err(Error::field(
+                        "name",
+                        format!("must have at most {NAME_MAX_CHARS} characters"),
+                    ));
                 }
                 self.name = Some(name);
             }
@@ -188,13 +191,13 @@ impl Settings {
                 let time = TimeOfDay::read(&text()?);
                 self.day_starts_at =
                     Some(time.ok_or_else(|| {
-                        Error::invalid("dayStartsAt: must be a time such as 04:00")
+                        Error::field("dayStartsAt", "must be a time such as 04:00")
                     })?);
             }
             "access" => self.access = AccessRules::parse_default("access", value)?,
             "corsOrigins" => {
                 let origins: Vec<String> = serde_json::from_value(value.clone())
-                    .map_err(|_| Error::invalid("corsOrigins: must be a list of strings"))?;
+                    .map_err(|_| Error::field("corsOrigins", "must be a list of strings"))?;
                 origins
                     .iter()
                     .try_for_each(|origin| values::check_origin(origin))?;
@@ -229,12 +232,13 @@ fn feed_kept_days(value: &Value) -> Result<i64> {
     struct ChangeFeed {
         keep_days: i64,
     }
-    let ChangeFeed { keep_days } = ChangeFeed::deserialize(value)
-        .map_err(|cause| Error::invalid(format!("changeFeed: {cause}")))?;
+    let ChangeFeed { keep_days } =
+        ChangeFeed::deserialize(value).map_err(|cause| Error::field("changeFeed", cause))?;
     if !(1..=FEED_KEPT_MAX_DAYS).contains(&keep_days) {
-        return Err(Error::invalid(format!(
-            "changeFeed.keepDays: must be from 1 to {FEED_KEPT_MAX_DAYS}"
-        )));
+        return Err(Error::field(
+            "changeFeed.keepDays",
+            format!("must be from 1 to {FEED_KEPT_MAX_DAYS}"),
+        ));
     }
     Ok(keep_days)
 }
@@ -252,7 +256,7 @@ fn reach(value: &Value) -> Result<Reach> {
 fn flag(name: &str, key: &str, value: &Value) -> Result<bool> {
     let only = value.as_object().filter(|object| object.len() == 1);
     let flag = only.and_then(|object| object.get(key)?.as_bool());
-    flag.ok_or_else(|| Error::invalid(format!("{name}: must be {{\"{key}\": true}} or false")))
+    flag.ok_or_else(|| Error::field(name, format!("must be {{\"{key}\": true}} or false")))
 }
 
 /// The settings as they are stored: name and JSON value.
@@ -318,9 +322,10 @@ pub fn check(changes: &Map<String, Value>) -> Result<()> {
 
 fn unknown(name: &str) -> Error {
     Error::invalid(format!(
-        "{name}: there is no such setting; there are {} and, in a configuration, logo",
+        "there is no such setting; there are {} and, in a configuration, logo",
         Settings::NAMES.join(", ")
     ))
+    .at(name)
 }
 
 /// Stores settings; `null` puts one back to its default.

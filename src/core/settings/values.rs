@@ -23,9 +23,10 @@ pub fn public_url(text: &str) -> Result<String> {
         return Ok(url.to_owned());
     }
     Err(Error::invalid(format!(
-        "publicUrl: \"{}\" is no address such as https://gate.example.org or http://192.168.1.20:8080",
+        "\"{}\" is no address such as https://gate.example.org or http://192.168.1.20:8080",
         shortened(text)
-    )))
+    ))
+    .at("publicUrl"))
 }
 
 /// The host of an address such as `https://gate.example.org:8443`, without the brackets of an IPv6
@@ -58,9 +59,10 @@ pub fn check_origin(origin: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "corsOrigins: \"{}\" is no origin such as https://gate.example.org, without a path or a slash at its end",
+        "\"{}\" is no origin such as https://gate.example.org, without a path or a slash at its end",
         shortened(origin)
-    )))
+    ))
+    .at("corsOrigins"))
 }
 
 /// A host with an optional port; no user, no white space.
@@ -126,18 +128,19 @@ impl Default for Communications {
 impl Communications {
     pub(super) fn parse(value: &Value) -> Result<Self> {
         if !value.is_object() {
-            return Err(Error::invalid("communications: must be an object"));
+            return Err(Error::field("communications", "must be an object"));
         }
         let read: Self = serde_json::from_value(value.clone())
-            .map_err(|cause| Error::invalid(format!("communications: {cause}")))?;
+            .map_err(|cause| Error::field("communications", cause))?;
         if let Some(code) = &read.country_code {
             let digits = code.strip_prefix('+').unwrap_or_default();
             let right = (1..=3).contains(&digits.len())
                 && digits.bytes().all(|byte| byte.is_ascii_digit())
                 && !digits.starts_with('0');
             if !right {
-                return Err(Error::invalid(
-                    "communications.countryCode: must be such as +49",
+                return Err(Error::field(
+                    "communications.countryCode",
+                    "must be such as +49",
                 ));
             }
         }
@@ -176,7 +179,10 @@ impl OneTimePasswords {
     pub(super) fn parse(value: &Value) -> Result<Self> {
         let named = |name: &str| Self::ALL.into_iter().find(|choice| choice.name() == name);
         value.as_str().and_then(named).ok_or_else(|| {
-            Error::invalid("oneTimePasswords: must be off, users, delegates or anyone")
+            Error::field(
+                "oneTimePasswords",
+                "must be off, users, delegates or anyone",
+            )
         })
     }
 }

@@ -50,8 +50,7 @@ impl WalkInPrices {
             product: Value,
             cents: i64,
         }
-        let sent =
-            Sent::deserialize(value).map_err(|cause| Error::invalid(format!("walkIn: {cause}")))?;
+        let sent = Sent::deserialize(value).map_err(|cause| Error::field("walkIn", cause))?;
         let is_code = sent.currency.len() == 3;
         if !is_code
             || !sent
@@ -59,20 +58,22 @@ impl WalkInPrices {
                 .bytes()
                 .all(|letter| letter.is_ascii_uppercase())
         {
-            return Err(Error::invalid(
-                "walkIn.currency: must be a code of three letters, such as EUR",
+            return Err(Error::field(
+                "walkIn.currency",
+                "must be a code of three letters, such as EUR",
             ));
         }
         if sent.types.len() > TYPES_MAX {
-            return Err(Error::invalid(format!(
-                "walkIn.types: must have at most {TYPES_MAX} entries"
-            )));
+            return Err(Error::field(
+                "walkIn.types",
+                format!("must have at most {TYPES_MAX} entries"),
+            ));
         }
         let mut seen = HashSet::new();
         let mut types = Vec::with_capacity(sent.types.len());
         for (at, price) in sent.types.into_iter().enumerate() {
             let fault = |name: &str, message: &str| {
-                Error::invalid(format!("walkIn.types[{at}].{name}: {message}"))
+                Error::field(format!("walkIn.types[{at}].{name}"), message)
             };
             let name = price.r#type.trim();
             check_text(&format!("walkIn.types[{at}].type"), name)?;
@@ -148,7 +149,7 @@ mod tests {
             crate::types::json::merge_patch(&mut price, one);
             let set = json!({"currency": currency, "types": [price]});
             let cause = WalkInPrices::parse(&set).unwrap_err();
-            assert!(cause.message.starts_with(fault), "{}", cause.message);
+            assert!(cause.to_string().starts_with(fault), "{cause}");
         }
     }
 }

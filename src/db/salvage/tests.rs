@@ -114,7 +114,10 @@ fn a_flipped_bit_costs_nothing_before_it_and_is_told() {
         log[bit / 8] ^= 1 << (bit % 8);
         let (_folder, path) = laid_out(&left.file, &log);
         let refused = salvaged(&path).unwrap_err();
-        assert!(refused.message.contains("gatepost restore"), "bit {bit}");
+        assert!(
+            refused.to_string().contains("gatepost restore"),
+            "bit {bit}"
+        );
     }
     for bit in (256..left.log.len() * 8).step_by(3571) {
         let mut log = left.log.clone();
@@ -273,7 +276,7 @@ fn what_was_copied_into_the_file_is_not_undone() {
             match salvaged(&path) {
                 Ok(_) => assert_eq!(commits(&path), COMMITS, "{at}"),
                 Err(cause) => {
-                    assert!(cause.message.contains("gatepost restore"), "{cause}");
+                    assert!(cause.to_string().contains("gatepost restore"), "{cause}");
                     assert!(fs::read(&path).unwrap() == *file);
                     assert!(fs::read(beside(&path, "-wal")).unwrap() == damaged);
                 }
@@ -312,7 +315,7 @@ fn a_page_that_is_again_as_it_was_is_no_checkpoint() {
     fs::write(beside(&path, "-shm"), index).unwrap();
     // Where the machine was restarted nobody knows.
     let before = Plan::make_after(&path, Some("another")).map(drop);
-    assert!(before.unwrap_err().message.contains("gatepost restore"));
+    assert!(before.unwrap_err().to_string().contains("gatepost restore"));
     let salvaged = salvaged_since_boot(&path).unwrap().unwrap();
     assert_eq!(salvaged.damage.lost_commits, 8);
     assert_eq!(commits(&path), 1);
@@ -512,8 +515,8 @@ proptest! {
                 }
             }
             Err(cause) => {
-                prop_assert!(!has_index || copied > 0.0 && copied < 1.0, "{}", cause.message);
-                prop_assert!(cause.message.contains("gatepost restore"), "{}", cause.message);
+                prop_assert!(!has_index || copied > 0.0 && copied < 1.0, "{cause}");
+                prop_assert!(cause.to_string().contains("gatepost restore"), "{cause}");
                 prop_assert!(fs::read(&path).unwrap() == file);
                 prop_assert!(fs::read(beside(&path, "-wal")).unwrap() == log);
             }

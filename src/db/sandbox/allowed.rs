@@ -1,9 +1,12 @@
-//! The rights of SQL from outside: documented views and well-known functions, and nothing else. Functions of
+//! Limits of SQL from outside: it may touch documented views and well-known functions, nothing else. Functions of
 //! SQLite that compare everything with everything are replaced by linear ones: one call is one step of SQLite's
 //! machine, which nothing can interrupt, and two texts of a megabyte would keep a processor for a minute.
 
 use super::VALUE_MAX_BYTES;
-use crate::types::{Timestamp, Zone, error::Result};
+use crate::{
+    db::tables,
+    types::{Timestamp, Zone, error::Result},
+};
 use rusqlite::{
     Connection,
     functions::{Context, FunctionFlags},
@@ -12,90 +15,63 @@ use rusqlite::{
 };
 use std::{borrow::Cow, collections::HashSet};
 
-/// A view, what it shows, and the tables of the file that it reads.
+/// A view; the catalogue of tables has what it reads.
 pub(super) struct Documented {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
-    pub(super) tables: &'static [&'static str],
 }
 
-const fn view(
-    name: &'static str,
-    about: &'static str,
-    tables: &'static [&'static str],
-) -> Documented {
-    Documented {
-        name,
-        about,
-        tables,
-    }
+const fn view(name: &'static str, about: &'static str) -> Documented {
+    Documented { name, about }
 }
 
 /// Every view; `views.sql` defines them.
 pub(super) const VIEWS: [Documented; 15] = [
-    view("delegates", "The people.", &["delegates"]),
+    view("delegates", "The people."),
     view(
         "devices",
         "Rooms, sessions, readers, apps, products; events too.",
-        &["devices"],
     ),
-    view("events", "Devices that are events.", &["devices"]),
+    view("events", "Devices that are events."),
     view(
         "doors",
         "Devices that are doors of a place, which place_id names.",
-        &["devices"],
     ),
     view(
         "interactions",
         "What happened. admitted is 1 where a gate let somebody in before it asked; place_id is the first device, or the place of that door.",
-        &["interactions", "devices"],
     ),
     view(
         "presence",
         "Each delegate at each place, its doors included: how often they checked in, whether they are inside and joined now.",
-        &["interactions", "devices"],
     ),
     view(
         "stays",
         "Who was at which place, by whatever door, from when to when, as a reader or a gate noticed it. ends_at is empty while they are there.",
-        &["interactions", "devices"],
     ),
-    view("refusals", "Who was turned away, and why.", &["refusals"]),
+    view("refusals", "Who was turned away, and why."),
     view(
         "conflicts",
         "Interactions that a gate let through and the rules would not have.",
-        &["conflicts"],
     ),
     view(
         "device_states",
         "How each device that runs an app was when it was heard of last.",
-        &["device_states"],
     ),
     view(
         "device_pings",
         "Pings as they came; of those older than a day, one an hour.",
-        &["device_pings"],
     ),
-    view(
-        "transactions",
-        "Purchases at a till. Amounts are in cents.",
-        &["transactions"],
-    ),
+    view("transactions", "Purchases at a till. Amounts are in cents."),
     view(
         "transaction_payments",
         "How they were paid; net is what stayed in the till, which the console adds up; amount may be what was handed over.",
-        &["transaction_payments"],
     ),
     view(
         "transaction_items",
         "What was bought; product_id is a device.",
-        &["transaction_items"],
     ),
-    view(
-        "transaction_delegates",
-        "The tickets that were made.",
-        &["transaction_delegates"],
-    ),
+    view("transaction_delegates", "The tickets that were made."),
 ];
 
 /// The functions that there are. One that a later SQLite brings is not among them, and so are none
@@ -161,10 +137,11 @@ pub(super) fn judge(asked: &AuthContext<'_>, behind: &Behind) -> Authorization {
             column_name,
         } => match asked.database_name {
             // Where nothing but the row's id is read, SQLite names neither a column nor the view.
-            Some(database) if database == behind.file => VIEWS.iter().any(|view| {
-                view.tables.contains(&table_name)
-                    && (asked.accessor == Some(view.name) || column_name.is_empty())
-            }),
+            Some(database) if database == behind.file => {
+                let views = tables::find(table_name).map_or(&[][..], |table| table.views);
+                let asks = |view: &&str| asked.accessor == Some(*view) || column_name.is_empty();
+                views.iter().any(asks)
+            }
             Some("temp") => VIEWS.iter().any(|view| view.name == table_name),
             // Nothing else is in there.
             Some("main") => TABLE_FUNCTIONS.contains(&table_name),
@@ -222,7 +199,7 @@ fn text(value: ValueRef<'_>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Returns where a text begins in another, counted in characters from 1; 0: nowhere. Of two blobs in bytes.
+/// The position at which a text begins in another, counted in characters from 1; 0: nowhere. Of two blobs in bytes.
 fn instr(call: &Context<'_>) -> Option<i64> {
     let (within, part) = match (call.get_raw(0), call.get_raw(1)) {
         (ValueRef::Blob(within), ValueRef::Blob(part)) => {
@@ -288,12 +265,18 @@ mod tests {
     #[test]
     fn every_table_that_is_read_stands_behind_a_view_of_its_name() {
         for view in VIEWS {
-            for table in view.tables {
-                assert!(VIEWS.iter().any(|view| view.name == *table), "{table}");
-            }
             let definition = format!("CREATE TEMP VIEW {} AS", view.name);
             let defined = super::super::DEFINITIONS.contains(&definition);
             assert!(defined || super::super::RECORDS.contains(&view.name));
+        }
+        for table in tables::TABLES
+            .iter()
+            .filter(|table| !table.views.is_empty())
+        {
+            assert_eq!(table.views[0], table.name);
+            for name in table.views {
+                assert!(VIEWS.iter().any(|view| view.name == *name), "{name}");
+            }
         }
     }
 }

@@ -32,7 +32,7 @@ const DEFINITIONS: &str = include_str!("views.sql");
 const RECORDS: [&str; 2] = ["delegates", "devices"];
 /// The largest value such SQL may make, in bytes; a record's `data` has 1 MiB at the most.
 const VALUE_MAX_BYTES: i32 = 2 * 1024 * 1024;
-/// The other limits of such SQL: so much of each that one step of SQLite's machine, which nothing can
+/// Other limits of such SQL: so much of each that one step of SQLite's machine, which nothing can
 /// interrupt, takes neither a second nor a gigabyte.
 const LIMITS: [(Limit, i32); 8] = [
     (Limit::SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES),
@@ -48,7 +48,7 @@ const LIMITS: [(Limit, i32); 8] = [
 ];
 /// The longest statement, in bytes.
 const SQL_MAX_BYTES: i32 = 20_000;
-/// The most that the values that a statement holds at once may come to, in bytes. One without a loop cannot be
+/// The most that the values of a statement take at once, in bytes. One without a loop cannot be
 /// interrupted, and may hold ten thousand: the more places for values it has, the less goes into each.
 const HELD_MAX_BYTES: usize = 1 << 30;
 /// The least that a place for a value takes of a prepared statement, in bytes.
@@ -56,7 +56,7 @@ const PLACE_BYTES: usize = 40;
 /// Steps of SQLite's machine between two looks at the clock.
 const STEPS: i32 = 500;
 
-/// Characters with a meaning in a file's address.
+/// Letters that mean something in a file's address.
 const URI_MARKS: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 
 /// The view of a table of records: its own columns, those that are internal or an event's left out.
@@ -83,7 +83,7 @@ fn record_view(connection: &Connection, file: &str, table: &str) -> Result<Strin
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     pub name: &'static str,
-    /// A sentence on its content.
+    /// A sentence about it.
     pub about: &'static str,
     pub columns: Vec<String>,
 }
@@ -169,12 +169,13 @@ impl Sandbox {
     pub fn check_scalar(&self, sql: &str) -> Result<()> {
         let statement = self.compiled("sql", sql)?;
         if !statement.readonly() || statement.column_count() != 1 {
-            return Err(Error::invalid("sql: must be a SELECT of one column"));
+            return Err(Error::field("sql", "must be a SELECT of one column"));
         }
         for place in 1..=statement.parameter_count() {
             if statement.parameter_name(place) != Some(":id") {
-                return Err(Error::invalid(
-                    "sql: may have the parameter :id and no other",
+                return Err(Error::field(
+                    "sql",
+                    "may have the parameter :id and no other",
                 ));
             }
         }
@@ -185,7 +186,7 @@ impl Sandbox {
     fn compiled(&self, name: &str, sql: &str) -> Result<Statement<'_>> {
         self.connection
             .prepare(sql)
-            .map_err(|cause| Error::invalid(format!("{name}: {}", self.told(&cause))))
+            .map_err(|cause| Error::field(name, self.told(&cause)))
     }
 
     /// Says how large a value may be while a statement runs: all that it can hold at once stays within
@@ -292,7 +293,7 @@ impl Sandbox {
             self.bound_values(&statement)?;
             Ok(statement)
         } else {
-            Err(Error::invalid("query: must be one SELECT"))
+            Err(Error::field("query", "must be one SELECT"))
         }
     }
 
@@ -347,9 +348,10 @@ fn shape(statement: &Statement<'_>) -> Result<Shape> {
     let mut columns: Vec<String> = Vec::new();
     for name in statement.column_names() {
         if columns.iter().any(|known| known == name) {
-            return Err(Error::invalid(format!(
-                "query: two columns are called {name}; name them apart with AS"
-            )));
+            return Err(Error::field(
+                "query",
+                format!("two columns are called {name}; name them apart with AS"),
+            ));
         }
         columns.push(name.to_owned());
     }
@@ -357,9 +359,10 @@ fn shape(statement: &Statement<'_>) -> Result<Shape> {
     for place in 1..=statement.parameter_count() {
         let name = statement.parameter_name(place).unwrap_or("?");
         let Some(name) = name.strip_prefix(':') else {
-            return Err(Error::invalid(format!(
-                "query: {name}: parameters are written as :name"
-            )));
+            return Err(Error::field(
+                "query",
+                format!("{name}: parameters are written as :name"),
+            ));
         };
         if !parameters.iter().any(|known| known == name) {
             parameters.push(name.to_owned());
@@ -374,7 +377,7 @@ fn shape(statement: &Statement<'_>) -> Result<Shape> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::{connection, migrate};
+    use crate::db::{connection, migrate, tables};
 
     fn sandbox() -> (tempfile::TempDir, Sandbox) {
         let folder = tempfile::tempdir().unwrap();
@@ -451,6 +454,16 @@ mod tests {
         transaction_items: transaction_id line code product_id quantity description unit_amount total_amount discount_amount
         transaction_delegates: transaction_id barcode delegate_id product_id
         ");
+    }
+
+    #[test]
+    fn a_table_is_seen_where_the_catalogue_says_so() {
+        let (_folder, sandbox) = sandbox();
+        for table in tables::TABLES {
+            let sql = format!("SELECT count(*) FROM {}", table.name);
+            let is_taken = sandbox.check_scalar(&sql).is_ok();
+            assert_eq!(is_taken, !table.views.is_empty(), "{sql}");
+        }
     }
 
     #[test]

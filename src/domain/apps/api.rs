@@ -14,205 +14,183 @@ use crate::{
         roles::{DeviceToken, ReadDevice},
     },
     types::{DeviceId, DeviceSelector, Timestamp, error::Result},
-    web::{
-        Address, Answer, Body, Outcome, RequestId,
-        schema::{
-            Described, Properties, array, formatted, inline, integer, nullable, plain, text, texts,
-        },
-    },
+    web::{Address, Answer, Body, Outcome, RequestId},
 };
-use poem_openapi::{
-    OpenApi,
-    param::Path,
-    registry::{MetaSchema, MetaSchemaRef},
-};
+use poem_openapi::{OpenApi, param::Path};
+use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-/// A ping.
-#[derive(serde::Deserialize)]
+/// A ping of an app. Other properties are kept as well.
+#[derive(serde::Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(example = json!({
+    "localTime": 1_795_248_120, "lat": 53.5511, "lon": 9.9937, "battery": 87, "pingInterval": 60,
+    "failedUploads": 0, "network": "venue-crew", "status": "foreground", "configVersion": 0
+}))]
 pub struct DevicePing(
-    #[serde(deserialize_with = "crate::types::json::no_property_twice")] pub Map<String, Value>,
+    #[serde(deserialize_with = "crate::types::json::no_property_twice")]
+    #[schemars(with = "PingShape")]
+    pub Map<String, Value>,
 );
 
-impl Described for DevicePing {
-    const NAME: &'static str = "DevicePing";
-
-    fn schema() -> MetaSchema {
-        let bounded = |least: f64, most: f64, schema: MetaSchema| {
-            nullable(MetaSchema {
-                minimum: Some(least),
-                maximum: Some(most),
-                ..schema
-            })
-        };
-        let counted = |about| MetaSchema {
-            minimum: Some(0.0),
-            ..integer(about)
-        };
-        let status = MetaSchema {
-            enum_items: vec![json!("foreground"), json!("background"), Value::Null],
-            ..text("Whether the app is in sight.")
-        };
-        let about = "A ping of an app. Other properties are kept as well.";
-        let battery = "Percent; 100 for a device always on power.";
-        let version = "The version of the settings that the app has; 0 for none.";
-        let schema = plain("object", about)
-            .required("localTime", integer("The device's time, Unix seconds."))
-            .optional("lat", bounded(-90.0, 90.0, plain("number", "Latitude.")))
-            .optional("lon", bounded(-180.0, 180.0, plain("number", "Longitude.")))
-            .optional("battery", bounded(0.0, 100.0, integer(battery)))
-            .optional(
-                "pingInterval",
-                nullable(counted("Seconds between two pings, as set in the app.")),
-            )
-            .optional("failedUploads", nullable(counted("Uploads that failed.")))
-            .optional(
-                "network",
-                nullable(text("The network's name, or `LAN(<address>)`.")),
-            )
-            .optional("status", nullable(status))
-            .required("configVersion", counted(version));
-        open(schema).with_example(json!({
-            "localTime": 1_795_248_120, "lat": 53.5511, "lon": 9.9937, "battery": 87, "pingInterval": 60,
-            "failedUploads": 0, "network": "venue-crew", "status": "foreground", "configVersion": 0
-        }))
-    }
+/// A ping, as [`Ping::read`] checks it.
+#[derive(JsonSchema)]
+#[schemars(inline, rename_all = "camelCase")]
+pub struct PingShape {
+    /// The device's time, Unix seconds.
+    pub local_time: i64,
+    /// Latitude.
+    #[schemars(range(min = -90, max = 90))]
+    pub lat: Option<f64>,
+    /// Longitude.
+    #[schemars(range(min = -180, max = 180))]
+    pub lon: Option<f64>,
+    /// Percent; 100 for a device always on power.
+    #[schemars(range(min = 0, max = 100))]
+    pub battery: Option<i64>,
+    /// Seconds between two pings, as set in the app.
+    #[schemars(range(min = 0))]
+    pub ping_interval: Option<i64>,
+    /// Uploads that failed.
+    #[schemars(range(min = 0))]
+    pub failed_uploads: Option<i64>,
+    /// The network's name, or `LAN(<address>)`.
+    pub network: Option<String>,
+    /// `foreground` while the app is in sight.
+    #[schemars(extend("enum" = ["foreground", "background", null]))]
+    pub status: Option<String>,
+    /// The version of the settings that the app has; 0 for none.
+    #[schemars(range(min = 0))]
+    pub config_version: i64,
+    #[serde(flatten)]
+    pub others: Map<String, Value>,
 }
 
-/// An object that may have other properties, too.
-fn open(schema: MetaSchema) -> MetaSchema {
-    MetaSchema {
-        additional_properties: Some(inline(MetaSchema::ANY).into()),
-        ..schema
-    }
+/// The instance's name and picture, and the settings that the app does not have.
+#[derive(serde::Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(example = json!({
+    "name": "Summit 2026",
+    "settings": parameters::spelled_out(super::Document::built_in().default),
+    "configConfirmed": false, "configVersion": 1
+}))]
+pub struct DeviceConfig {
+    /// The instance's name.
+    name: String,
+    /// Address of the instance's picture, which needs no token; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logo: Option<String>,
+    /// Only when the app's version differs: all settings of this device. Others than these are an app's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Settings>")]
+    settings: Option<Value>,
+    /// The app named the version in force.
+    config_confirmed: bool,
+    /// The version in force.
+    config_version: i64,
 }
 
-/// The answer to a ping.
-pub struct DeviceConfig;
+// As the spec has it (Response envelope).
+/// Always `[]`.
+#[derive(JsonSchema)]
+#[schemars(inline, example = json!([]))]
+pub struct ConfigMeta(#[schemars(length(max = 0))] pub Vec<Value>);
 
-impl Described for DeviceConfig {
-    const NAME: &'static str = "DeviceConfig";
-    const META: &'static str = "[]";
+/// All settings of a device, from the table of parameters.
+#[derive(JsonSchema)]
+#[schemars(inline, transform = add_parameters)]
+struct Settings {}
 
-    /// An empty list (spec: Response envelope).
-    fn meta() -> MetaSchemaRef {
-        inline(MetaSchema {
-            max_items: Some(0),
-            ..array(inline(MetaSchema::ANY), "Always `[]`.")
-        })
-    }
-
-    fn schema() -> MetaSchema {
-        let about = "The instance's name and picture, and the settings that the app does not have.";
-        let logo = "Address of the instance's picture, which needs no token; absent without one.";
-        let confirmed = plain("boolean", "Whether the app named the version in force.");
-        plain("object", about)
-            .optional_text("logo", logo)
-            .required_text("name", "The instance's name.")
-            .optional("settings", settings())
-            .required("configConfirmed", confirmed)
-            .required("configVersion", integer("The version in force."))
-            .with_example(json!({
-                "name": "Summit 2026",
-                "settings": parameters::spelled_out(super::Document::built_in().default),
-                "configConfirmed": false, "configVersion": 1
-            }))
-    }
-}
-
-fn settings() -> MetaSchema {
-    let about = "Only when the app's version differs: all settings of this device. Others than these are an app's own.";
-    let mut schema = open(plain("object", about));
+fn add_parameters(schema: &mut Schema) {
+    let mut properties = Map::new();
     // No app is sent the PIN.
     let sent = parameters::PARAMETERS.iter();
     for known in sent.filter(|known| known.kind != parameters::Kind::Pin) {
         for name in [Some(known.name), known.also].into_iter().flatten() {
-            schema = schema.optional(name, parameter(known));
+            properties.insert(name.to_owned(), parameter(known));
         }
     }
-    schema
+    schema.insert("properties".to_owned(), properties.into());
+    schema.insert("additionalProperties".to_owned(), true.into());
 }
 
-fn parameter(known: &'static parameters::Parameter) -> MetaSchema {
+fn parameter(known: &parameters::Parameter) -> Value {
     use parameters::Kind;
-    match known.kind {
-        Kind::Time => nullable(formatted("string", "date-time", known.meaning)),
-        Kind::Flag => plain("boolean", known.meaning),
-        Kind::Text | Kind::Place | Kind::Pin => nullable(text(known.meaning)),
-        Kind::Places => nullable(texts(known.meaning)),
-        Kind::OneOf(choices) => nullable(MetaSchema {
-            enum_items: enum_of(choices).chain([Value::Null]).collect(),
-            ..text(known.meaning)
-        }),
-        Kind::AnyOf(choices) => {
-            let one = MetaSchema {
-                enum_items: enum_of(choices).collect(),
-                ..text("")
-            };
-            nullable(array(inline(one), known.meaning))
+    let mut shape = match known.kind {
+        Kind::Time => json!({"type": "string", "format": "date-time", "nullable": true}),
+        Kind::Flag => json!({"type": "boolean"}),
+        Kind::Text | Kind::Place | Kind::Pin => json!({"type": "string", "nullable": true}),
+        Kind::Places => json!({"type": "array", "items": {"type": "string"}, "nullable": true}),
+        Kind::OneOf(choices) => {
+            let names: Vec<_> = enum_of(choices).chain([Value::Null]).collect();
+            json!({"type": "string", "enum": names, "nullable": true})
         }
-        Kind::Number(least, most) => nullable(MetaSchema {
-            minimum: Some(f64::from(least)),
-            maximum: Some(f64::from(most)),
-            ..integer(known.meaning)
+        Kind::AnyOf(choices) => {
+            let names: Vec<_> = enum_of(choices).collect();
+            json!({"type": "array", "items": {"type": "string", "enum": names}, "nullable": true})
+        }
+        Kind::Number(least, most) => json!({
+            "type": "integer", "format": "int64", "minimum": least, "maximum": most, "nullable": true,
         }),
-        Kind::Texts => texts(known.meaning),
-        Kind::Ranks => array(inline(texts("")), known.meaning),
-    }
+        Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
+        Kind::Ranks => {
+            json!({"type": "array", "items": {"type": "array", "items": {"type": "string"}}})
+        }
+    };
+    shape["description"] = known.meaning.into();
+    shape
 }
 
 fn enum_of(choices: Choices) -> impl Iterator<Item = Value> {
     choices.iter().map(|(name, _)| json!(name))
 }
 
-/// The settings that an app set by itself.
-#[derive(serde::Deserialize)]
+/// Settings made in an app.
+#[derive(serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(example = example_of_local_settings())]
 pub struct LocalSettingsInput {
     #[serde(deserialize_with = "crate::types::json::no_property_twice")]
+    #[schemars(with = "LocalValue")]
     value: Map<String, Value>,
 }
 
-impl Described for LocalSettingsInput {
-    const NAME: &'static str = "LocalSettingsInput";
-
-    fn schema() -> MetaSchema {
-        LocalSettings::schema()
-    }
+/// Settings made in an app, as the server keeps them.
+#[derive(serde::Serialize, JsonSchema)]
+#[schemars(example = example_of_local_settings())]
+pub struct LocalSettings {
+    #[schemars(with = "LocalValue")]
+    value: Map<String, Value>,
 }
 
-/// The settings that the server keeps of those that an app set by itself.
-pub struct LocalSettings;
-
-impl Described for LocalSettings {
-    const NAME: &'static str = "LocalSettings";
-
-    fn schema() -> MetaSchema {
-        let about = "`mode`, `ownDevice` and whatever the app lets its user set; `null` takes a setting away.";
-        let own_device = "The device at which the app works, such as a room.";
-        let value = plain("object", about)
-            .optional("mode", nullable(text("What the app is used for now.")))
-            .optional("ownDevice", nullable(integer(own_device)));
-        plain("object", "")
-            .required("value", open(value))
-            .with_example(json!({"value": {"mode": "check-in", "ownDevice": 12, "uiMode": "dark"}}))
-    }
+fn example_of_local_settings() -> Value {
+    json!({"value": {"mode": "check-in", "ownDevice": 12, "uiMode": "dark"}})
 }
 
-pub struct Pong;
+/// `mode`, `ownDevice` and whatever the app lets its user set; `null` takes a setting away.
+#[derive(JsonSchema)]
+#[schemars(inline, rename_all = "camelCase")]
+pub struct LocalValue {
+    /// The purpose of the app for now.
+    #[schemars(extend("nullable" = true))]
+    pub mode: Option<String>,
+    /// The device at which the app works, such as a room.
+    #[schemars(extend("nullable" = true))]
+    pub own_device: Option<i64>,
+    #[serde(flatten)]
+    pub others: Map<String, Value>,
+}
 
-impl Described for Pong {
-    const NAME: &'static str = "Pong";
-
-    fn schema() -> MetaSchema {
-        let online = plain("boolean", "Whether it was seen within the last 15 minutes.");
-        let last_seen = "`yyyy-mm-dd hh:mm:ss` in the instance's zone; `null` for never.";
-        plain("object", "Whether a device is there.")
-            .required("online", online)
-            .required("lastSeen", nullable(text(last_seen)))
-            .with_example(json!({"online": true, "lastSeen": "2026-11-21 09:02:00"}))
-    }
+/// The presence of a device.
+#[derive(serde::Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(example = json!({"online": true, "lastSeen": "2026-11-21 09:02:00"}))]
+pub struct Pong {
+    /// Seen within the last 15 minutes.
+    online: bool,
+    /// `yyyy-mm-dd hh:mm:ss` in the instance's zone; `null` for never.
+    #[schemars(required, extend("nullable" = true))]
+    last_seen: Option<String>,
 }
 
 pub struct AppsApi {
@@ -221,24 +199,26 @@ pub struct AppsApi {
 
 impl AppsApi {
     /// The answer to an app that has this version of the configuration.
-    fn config(&self, device: DeviceId, app_version: i64, base: &str) -> Result<Value> {
+    fn config(&self, device: DeviceId, app_version: i64, base: &str) -> Result<DeviceConfig> {
         self.app.store.look_up(|connection| {
             // Settings and version of one look: a version that is published meanwhile is for the
             // next ping.
             let version = configuration::version(connection)?;
             let confirmed = version == app_version;
-            let mut data = json!({"name": self.app.settings().name()});
-            if let Some(since) = logo::since(connection)? {
-                // Another address for another picture.
-                data["logo"] = json!(format!("{base}/logo?v={}", since.0));
-            }
-            if !confirmed {
+            let settings = if confirmed {
+                None
+            } else {
                 let (_, settings) = configuration::effective(connection, device)?;
-                data["settings"] = parameters::spelled_out(settings).into();
-            }
-            data["configConfirmed"] = json!(confirmed);
-            data["configVersion"] = json!(version);
-            Ok(data)
+                Some(parameters::spelled_out(settings).into())
+            };
+            Ok(DeviceConfig {
+                name: self.app.settings().name().to_owned(),
+                // Another address for another picture.
+                logo: logo::since(connection)?.map(|since| format!("{base}/logo?v={}", since.0)),
+                settings,
+                config_confirmed: confirmed,
+                config_version: version,
+            })
         })
     }
 }
@@ -259,7 +239,7 @@ impl AppsApi {
         caller: Granted<DeviceToken>,
         address: Address,
         body: Body<DevicePing>,
-    ) -> Outcome<Answer<DeviceConfig>> {
+    ) -> Outcome<Answer<DeviceConfig, 200, ConfigMeta>> {
         let device = caller.own_device()?;
         let DevicePing(sent) = body.parse()?;
         let ping = Ping::read(sent)?;
@@ -269,8 +249,7 @@ impl AppsApi {
             .write(move |tx| ping::record(tx, device, &ping))
             .await?;
         let config = self.config(device, said, address.base())?;
-        let meta = DeviceConfig::META;
-        Ok(Answer::with_meta(&config.to_string(), meta))
+        Ok(Answer::with_meta(&json!(config).to_string(), "[]"))
     }
 
     /// Check whether a device is online
@@ -296,8 +275,7 @@ impl AppsApi {
         let online = presence::is_online(last_seen, Timestamp::now());
         let zone = &self.app.settings().zone;
         let last_seen = last_seen.map(|at| zone.plain(at));
-        let data = json!({"online": online, "lastSeen": last_seen}).to_string();
-        Ok(Answer::of(&data).with_status(if online { 200 } else { 404 }))
+        Ok(Answer::json(&Pong { online, last_seen }).with_status(if online { 200 } else { 404 }))
     }
 
     /// Send what was set in the app
@@ -322,11 +300,11 @@ impl AppsApi {
         let device = caller.own_device()?;
         let ctx = self.app.context(&caller, request_id.as_str());
         let LocalSettingsInput { value } = body.parse()?;
-        let kept = self
+        let value = self
             .app
             .store
             .write(move |tx| local::save(tx, &ctx, device, value))
             .await?;
-        Ok(Answer::of(&json!({"value": kept}).to_string()))
+        Ok(Answer::json(&LocalSettings { value }))
     }
 }

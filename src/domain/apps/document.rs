@@ -59,10 +59,10 @@ impl Document {
                 "byType" => read.by_type = overrides(&place, value, zone)?,
                 "byDevice" => read.by_device = overrides(&place, value, zone)?,
                 _ => {
-                    return Err(Error::invalid(format!(
-                        "{}: there are default, byType and byDevice",
-                        text::shortened(&place)
-                    )));
+                    return Err(Error::field(
+                        text::shortened(&place),
+                        "there are default, byType and byDevice",
+                    ));
                 }
             }
         }
@@ -191,7 +191,7 @@ fn overrides(path: &str, value: &Value, zone: &Zone) -> Result<BTreeMap<String, 
 fn must_be_object<'a>(path: &str, value: &'a Value) -> Result<&'a Settings> {
     value
         .as_object()
-        .ok_or_else(|| Error::invalid(format!("{path}: must be an object")))
+        .ok_or_else(|| Error::field(path, "must be an object"))
 }
 
 fn object(value: &Value) -> Settings {
@@ -243,7 +243,7 @@ mod tests {
                 "appConfig.byDevice.42.forced",
             ),
         ] {
-            let message = parse(&given).unwrap_err().message;
+            let message = parse(&given).unwrap_err().to_string();
             assert!(message.contains(named), "{message}");
         }
     }

@@ -37,9 +37,10 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, device: DeviceId, sent: Settings) -> Res
     let text = Value::Object(kept.clone()).to_string();
     if text.len() > json::RECORD_MAX_BYTES {
         return Err(Error::invalid(format!(
-            "value: may have at most {} bytes with what is kept already",
+            "may have at most {} bytes with what is kept already",
             json::RECORD_MAX_BYTES
-        )));
+        ))
+        .at("value"));
     }
     tx.prepare_cached(
         "INSERT INTO device_states (device_id, seen_at, local_settings) VALUES (?1, ?2, ?3)
@@ -65,9 +66,7 @@ fn check(tx: &Tx<'_>, ctx: &Context, effective: &Settings, sent: &Settings) -> R
     for name in sent.keys() {
         let place = format!("value.{}", text::shortened(name));
         if parameter(name).is_some_and(|known| !known.local) {
-            return Err(Error::invalid(format!(
-                "{place}: is the server's to set, not an app's"
-            )));
+            return Err(Error::field(place, "is the server's to set, not an app's"));
         }
         let is_forced = forced.into_iter().flatten().any(|forced| {
             forced
@@ -75,9 +74,10 @@ fn check(tx: &Tx<'_>, ctx: &Context, effective: &Settings, sent: &Settings) -> R
                 .is_some_and(|forced| canonical(forced) == canonical(name))
         });
         if is_forced {
-            return Err(Error::invalid(format!(
-                "{place}: is forced; the app goes back to the server's value"
-            )));
+            return Err(Error::field(
+                place,
+                "is forced; the app goes back to the server's value",
+            ));
         }
     }
     let set: Settings = sent
@@ -89,7 +89,7 @@ fn check(tx: &Tx<'_>, ctx: &Context, effective: &Settings, sent: &Settings) -> R
     match set.get("mode") {
         None => {}
         Some(Value::String(mode)) => text::check_text("value.mode", mode)?,
-        Some(_) => return Err(Error::invalid("value.mode: must be a string")),
+        Some(_) => return Err(Error::field("value.mode", "must be a string")),
     }
     match set.get("ownDevice") {
         None => Ok(()),
@@ -100,13 +100,10 @@ fn check(tx: &Tx<'_>, ctx: &Context, effective: &Settings, sent: &Settings) -> R
 fn check_own_device(tx: &Tx<'_>, own: &Value) -> Result<()> {
     let id = own
         .as_i64()
-        .ok_or_else(|| Error::invalid("value.ownDevice: must be the id of a device"))?;
+        .ok_or_else(|| Error::field("value.ownDevice", "must be the id of a device"))?;
     if configuration::is_alive(tx, DeviceId(id))? {
         Ok(())
     } else {
-        Err(Error::invalid(format!(
-            "value.ownDevice: {}",
-            missing(DeviceId(id)).message
-        )))
+        Err(Error::field("value.ownDevice", missing(DeviceId(id))))
     }
 }

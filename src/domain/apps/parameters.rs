@@ -119,7 +119,7 @@ pub fn canonical(name: &str) -> &str {
 }
 
 /// Settings that were checked: names in their first spelling, times in ISO 8601, without a PIN that is
-/// masked. `path` is where they stand, for messages.
+/// masked. `path` is where they stand, for messages; empty where they stand alone.
 ///
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`], naming the parameter and what would be right.
@@ -129,8 +129,12 @@ pub fn checked(
     zone: &Zone,
 ) -> Result<Map<String, Value>> {
     let mut read = Map::new();
+    let field = |name: &str| match path {
+        "" => name.to_owned(),
+        path => format!("{path}.{name}"),
+    };
     for (name, value) in settings {
-        let place = format!("{path}.{}", text::shortened(name));
+        let place = field(&text::shortened(name));
         check_name(&place, name)?;
         if name == SUPERVISOR_PIN && pin::is_masked(value) {
             continue;
@@ -142,8 +146,10 @@ pub fn checked(
         let name = canonical(name);
         if read.get(name).is_some_and(|before| *before != value) {
             return Err(Error::invalid(format!(
-                "{place}: differs from {path}.{name}, which is another spelling of it"
-            )));
+                "differs from {}, which is another spelling of it",
+                field(name)
+            ))
+            .at(place));
         }
         read.insert(name.to_owned(), value);
     }
@@ -155,9 +161,10 @@ fn check_name(place: &str, name: &str) -> Result<()> {
     if fits {
         Ok(())
     } else {
-        Err(Error::invalid(format!(
-            "{place}: a setting's name has 1 to {NAME_MAX_CHARS} characters"
-        )))
+        Err(Error::field(
+            place,
+            format!("a setting's name has 1 to {NAME_MAX_CHARS} characters"),
+        ))
     }
 }
 
@@ -289,7 +296,7 @@ mod tests {
             ),
             (json!({"walkInTypes": [""]}), "default.walkInTypes"),
         ] {
-            let message = read(&given).unwrap_err().message;
+            let message = read(&given).unwrap_err().to_string();
             assert!(message.contains(named), "{given}: {message}");
         }
     }

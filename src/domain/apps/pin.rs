@@ -36,7 +36,7 @@ pub fn check(place: &str, value: &Value) -> Result<()> {
     if fits {
         Ok(())
     } else {
-        Err(Error::invalid(format!("{place}: must have 6 to 8 digits")))
+        Err(Error::field(place, "must have 6 to 8 digits"))
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
             json!(471_100),
             masked(&kept),
         ] {
-            let told = check("pin", &wrong).unwrap_err().message;
+            let told = check("pin", &wrong).unwrap_err().to_string();
             assert!(told.contains("6 to 8 digits"), "{wrong}: {told}");
         }
     }

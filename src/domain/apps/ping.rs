@@ -56,13 +56,11 @@ impl Ping {
                 i64::MAX => "must be a whole number of 0 or more".to_owned(),
                 most => format!("must be a whole number from 0 to {most}"),
             };
-            number
-                .map(Some)
-                .ok_or_else(|| Error::invalid(format!("{name}: {}", right())))
+            number.map(Some).ok_or_else(|| Error::field(name, right()))
         };
         let degrees = |name: &str, most: f64| match sent.get(name) {
             Some(value) if !value.as_f64().is_some_and(|degrees| degrees.abs() <= most) => Err(
-                Error::invalid(format!("{name}: must be a number from -{most} to {most}")),
+                Error::field(name, format!("must be a number from -{most} to {most}")),
             ),
             _ => Ok(()),
         };
@@ -73,25 +71,28 @@ impl Ping {
         whole("failedUploads", i64::MAX)?;
         match sent.get("network") {
             Some(Value::String(network)) => text::check_text("network", network)?,
-            Some(_) => return Err(Error::invalid("network: must be a string")),
+            Some(_) => return Err(Error::field("network", "must be a string")),
             None => {}
         }
         if !matches!(
             sent.get("status").map(Value::as_str),
             None | Some(Some("foreground" | "background"))
         ) {
-            return Err(Error::invalid("status: must be foreground or background"));
+            return Err(Error::field("status", "must be foreground or background"));
         }
         let config_version = whole("configVersion", i64::MAX)?.ok_or_else(|| {
-            Error::invalid("configVersion: is missing; 0 for an app without a configuration")
+            Error::field(
+                "configVersion",
+                "is missing; 0 for an app without a configuration",
+            )
         })?;
         let local_time = match sent.get("localTime") {
-            None => return Err(Error::invalid("localTime: is missing; Unix seconds")),
+            None => return Err(Error::field("localTime", "is missing; Unix seconds")),
             Some(value) => value.as_i64().and_then(Timestamp::from_unix_s),
         };
         Ok(Self {
             local_time: local_time
-                .ok_or_else(|| Error::invalid("localTime: must be Unix seconds"))?,
+                .ok_or_else(|| Error::field("localTime", "must be Unix seconds"))?,
             config_version,
             sent,
         })
@@ -214,7 +215,7 @@ mod tests {
         ] {
             let mut ping = json!({"localTime": 1, "configVersion": 0});
             ping[name] = wrong.clone();
-            let message = read(&ping).unwrap_err().message;
+            let message = read(&ping).unwrap_err().to_string();
             assert!(
                 message.starts_with(&format!("{name}: ")),
                 "{wrong}: {message}"

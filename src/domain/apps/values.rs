@@ -49,7 +49,7 @@ pub enum Kind {
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`], saying what would be right.
 pub fn checked(place: &str, kind: Kind, value: &Value, zone: &Zone) -> Result<Value> {
-    let wrong = |right: &str| Err(Error::invalid(format!("{place}: must be {right}")));
+    let wrong = |right: &str| Err(Error::field(place, format!("must be {right}")));
     let right = || Ok(value.clone());
     match (kind, value) {
         (Kind::Flag, Value::Bool(_)) => right(),
@@ -68,9 +68,10 @@ pub fn checked(place: &str, kind: Kind, value: &Value, zone: &Zone) -> Result<Va
         }
         (Kind::Text, _) => wrong("a string or null"),
         (Kind::Place, value) if is_place(value) => right(),
-        (Kind::Place, _) => Err(Error::invalid(format!(
-            "{place}: must name a place, such as \"code:hall\""
-        ))),
+        (Kind::Place, _) => Err(Error::field(
+            place,
+            "must name a place, such as \"code:hall\"",
+        )),
         (Kind::Places, Value::Array(places)) if places.iter().all(is_place) => right(),
         (Kind::Places, _) => wrong("a list of places, such as [\"code:hall\"]"),
         (Kind::OneOf(choices), value) if is_one(choices, value) => right(),

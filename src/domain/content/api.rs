@@ -12,17 +12,11 @@ use crate::{
         DelegateSelector, DeviceId, DeviceSelector, Timestamp,
         error::{Error, Result},
     },
-    web::{
-        Answer, Outcome,
-        schema::{Described, Properties, array, example, inline, nullable, plain, text, texts},
-    },
+    web::{Answer, Outcome, Query},
 };
-use poem_openapi::{
-    OpenApi,
-    param::{Path, Query},
-    registry::MetaSchema,
-};
+use poem_openapi::{OpenApi, param::Path};
 use rusqlite::Connection;
+use schemars::JsonSchema;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -30,37 +24,38 @@ use tokio::sync::Semaphore;
 /// keep the others.
 static RENDERING: Semaphore = Semaphore::const_new(2);
 
-/// The answer of both endpoints.
-pub struct Regions;
+/// Regions, in the order asked for.
+#[derive(JsonSchema)]
+#[schemars(example = json!({"regions": [{
+    "path": "/api/delegate-info", "content": "<h1>Hello Ada</h1>", "tags": ["welcome"], "references": [],
+    "publishedFrom": "2026-11-21 08:00:00", "publishedTo": null,
+    "createdAt": "2026-11-20 18:12:09", "updatedAt": "2026-11-21 07:40:00"
+}]}))]
+pub struct Regions {
+    pub regions: Vec<RenderedRegion>,
+}
 
-impl Described for Regions {
-    const NAME: &'static str = "Regions";
-
-    fn schema() -> MetaSchema {
-        let time = |about| nullable(example(text(about), json!("2026-11-21 09:00:00")));
-        let region = plain("object", "A rendered region.")
-            .required_text("path", "By what it was asked for.")
-            .required_text("content", "What its template made: HTML.")
-            .required("tags", texts(""))
-            .required(
-                "references",
-                texts("What it refers to, as the crew wrote it down."),
-            )
-            .required(
-                "publishedFrom",
-                time("In the instance's time zone; null: since ever."),
-            )
-            .required("publishedTo", time("Null: for ever."))
-            .required_text("createdAt", "`yyyy-mm-dd hh:mm:ss`")
-            .required_text("updatedAt", "`yyyy-mm-dd hh:mm:ss`");
-        plain("object", "Regions, in the order asked for.")
-            .required("regions", array(inline(region), ""))
-            .with_example(json!({"regions": [{
-                "path": "/api/delegate-info", "content": "<h1>Hello Ada</h1>", "tags": ["welcome"], "references": [],
-                "publishedFrom": "2026-11-21 08:00:00", "publishedTo": null,
-                "createdAt": "2026-11-20 18:12:09", "updatedAt": "2026-11-21 07:40:00"
-            }]}))
-    }
+/// A rendered region.
+#[derive(JsonSchema)]
+#[schemars(inline, rename_all = "camelCase")]
+pub struct RenderedRegion {
+    /// The path by which it was asked for.
+    pub path: String,
+    /// The HTML that its template made.
+    pub content: String,
+    pub tags: Vec<String>,
+    /// The references that the crew wrote down.
+    pub references: Vec<String>,
+    /// In the instance's time zone; null: since ever.
+    #[schemars(required, extend("nullable" = true), example = "2026-11-21 09:00:00".to_owned())]
+    pub published_from: Option<String>,
+    /// Null: for ever.
+    #[schemars(required, extend("nullable" = true), example = "2026-11-21 09:00:00".to_owned())]
+    pub published_to: Option<String>,
+    /// `yyyy-mm-dd hh:mm:ss`
+    pub created_at: String,
+    /// `yyyy-mm-dd hh:mm:ss`
+    pub updated_at: String,
 }
 
 pub struct ContentApi {

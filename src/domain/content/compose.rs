@@ -99,8 +99,9 @@ impl Page {
                 .ok_or_else(|| {
                     Error::new(
                         Kind::RegionUnavailable,
-                        format!("region: no region {path} is published"),
+                        format!("no region {path} is published"),
                     )
+                    .at("region")
                 })
         };
         let regions = paths.iter().map(published).collect::<Result<_>>()?;

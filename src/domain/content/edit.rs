@@ -30,8 +30,9 @@ pub fn create(tx: &Tx<'_>, ctx: &Context, draft: &Checked) -> Result<()> {
     if Region::find(tx, &draft.path)?.is_some() {
         return Err(Error::new(
             Kind::CodeTaken,
-            format!("path: there is a region {} already", draft.path),
-        ));
+            format!("there is a region {} already", draft.path),
+        )
+        .at("path"));
     }
     store(tx, ctx, draft, 1)?;
     let after = Some(shown(draft, 1, ctx));

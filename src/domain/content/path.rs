@@ -88,11 +88,10 @@ impl Of {
         of.filter(|_| plain && whole && path.len() <= PATH_MAX_BYTES)
             .ok_or_else(|| {
                 Error::invalid(format!(
-                    "path: must start with /api/delegate-info or /api/device-info, and may go on, such \
-                     as /api/delegate-info/schedule, in letters, digits, - _ and ., of at most \
-                     {PATH_MAX_BYTES} characters; not \"{}\"",
+                    "must start with /api/delegate-info or /api/device-info, and may go on, such as /api/delegate-info/schedule, in letters, digits, - _ and ., of at most {PATH_MAX_BYTES} characters; not \"{}\"",
                     shortened(path)
                 ))
+                .at("path")
             })
     }
 
@@ -112,20 +111,22 @@ impl Of {
             .map(|path| path.trim().to_owned())
             .collect();
         if paths.len() > ASKED_MAX {
-            return Err(Error::invalid(format!(
-                "region: at most {ASKED_MAX} paths at once"
-            )));
+            return Err(Error::field(
+                "region",
+                format!("at most {ASKED_MAX} paths at once"),
+            ));
         }
         match paths.iter().find(|path| !self.holds(path)) {
             None => Ok(paths),
             Some(outside) => Err(Error::new(
                 Kind::RegionUnavailable,
                 format!(
-                    "region: \"{}\" does not start with {}",
+                    "\"{}\" does not start with {}",
                     shortened(outside),
                     self.prefix()
                 ),
-            )),
+            )
+            .at("region")),
         }
     }
 }
@@ -216,7 +217,7 @@ mod tests {
                 .check(&format!("\n{{{{ {name}.createdat }}}}"))
                 .unwrap_err();
             assert_eq!(fault.line, Some(2));
-            assert!(fault.message.contains("createdAt"), "{fault}");
+            assert!(fault.to_string().contains("createdAt"), "{fault}");
             let reference = format!("{{{{ {name}.parent.id }}}}{{{{ {name}.data.Any.thing }}}}");
             assert_eq!(of.check(&reference), Ok(()));
         }

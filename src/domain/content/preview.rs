@@ -78,11 +78,13 @@ fn fault_in(content: &str, fault: &template::Fault) -> String {
 }
 
 fn none(of: Of, record: &str) -> Error {
-    Error::invalid(if record.is_empty() {
-        format!("record: there is no {} yet", of.name())
+    let name = of.name();
+    let message = if record.is_empty() {
+        format!("there is no {name} yet")
     } else {
-        format!("record: there is no {} \"{record}\"", of.name())
-    })
+        format!("there is no {name} \"{record}\"")
+    };
+    Error::field("record", message)
 }
 
 fn delegate(connection: &Connection, record: &str) -> Result<DelegateId> {

@@ -89,12 +89,13 @@ impl Draft {
         if let (Some(from), Some(to)) = (self.published_from, self.published_to)
             && to < from
         {
-            return Err(Error::invalid(
-                "publishedTo: must not be before publishedFrom",
+            return Err(Error::field(
+                "publishedTo",
+                "must not be before publishedFrom",
             ));
         }
         of.check(&self.content)
-            .map_err(|fault| Error::invalid(format!("content: {fault}")))?;
+            .map_err(|fault| Error::field("content", fault))?;
         Ok(Checked(self))
     }
 
@@ -123,15 +124,16 @@ impl Draft {
 
 fn check_words(name: &str, words: &[String], most: usize, longest: usize) -> Result<()> {
     if words.len() > most {
-        return Err(Error::invalid(format!("{name}: at most {most}")));
+        return Err(Error::field(name, format!("at most {most}")));
     }
     for (at, word) in words.iter().enumerate() {
         let name = format!("{name}[{at}]");
         check_text(&name, word)?;
         if word.trim().is_empty() || word.chars().count() > longest {
-            return Err(Error::invalid(format!(
-                "{name}: must have 1 to {longest} characters"
-            )));
+            return Err(Error::field(
+                name,
+                format!("must have 1 to {longest} characters"),
+            ));
         }
     }
     Ok(())

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     core::records::{Selection, input::check_visible, write},
     db::Tx,
+    domain::interactions::schemas::InteractionShape,
     identity::{
         App, Granted,
         roles::{ReadDelegate, ReadDelegates, UserToken, WriteDelegates},
@@ -14,73 +15,39 @@ use crate::{
     types::{DelegateSelector, error::Result},
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
-        Outcome, RequestId,
+        Outcome, Query, RequestId,
         record::{Embedded, answered, created, found, page, patched, sent},
-        schema::{Described, example},
     },
 };
-use poem_openapi::{
-    OpenApi,
-    param::{Path, Query},
-    registry::{MetaSchema, Registry},
-};
+use poem_openapi::{OpenApi, param::Path};
 use rusqlite::Connection;
+use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-/// A delegate as it is answered.
-pub struct Delegate;
-
-impl Described for Delegate {
-    const NAME: &'static str = "Delegate";
-
-    fn schema() -> MetaSchema {
-        let interaction = crate::domain::interactions::api::InteractionShape::NAME;
-        let parts = [
-            ("firstInteractions", interaction),
-            ("secondInteractions", interaction),
-            ("thirdInteractions", interaction),
-        ];
-        example(
-            answered(
-                &RESOURCE,
-                "An attendee; only properties that have a value appear.",
-                &parts,
-            ),
-            json!({
-                "id": 7, "_type": "delegate", "barcode": "TICKET-0007", "publicId": "5b0c8f5e-4c1c-4f62-9d2b-0d7f1c1c9b11",
-                "firstName": "Ada", "lastName": "Lovelace", "email": "ada@example.org", "sources": ["api"],
-                "data": {"Data": {"dietaryNeeds": "vegan"}},
-                "createdAt": "2026-11-21T08:00:00+00:00", "updatedAt": "2026-11-21T08:00:00+00:00"
-            }),
-        )
-    }
-
-    fn register_parts(registry: &mut Registry) {
-        Embedded::register(registry);
-        crate::domain::interactions::api::InteractionShape::register(registry);
-    }
+/// An attendee; only properties that have a value appear.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", transform = answered(&RESOURCE), example = json!({
+    "id": 7, "_type": "delegate", "barcode": "TICKET-0007", "publicId": "5b0c8f5e-4c1c-4f62-9d2b-0d7f1c1c9b11",
+    "firstName": "Ada", "lastName": "Lovelace", "email": "ada@example.org", "sources": ["api"],
+    "data": {"Data": {"dietaryNeeds": "vegan"}},
+    "createdAt": "2026-11-21T08:00:00+00:00", "updatedAt": "2026-11-21T08:00:00+00:00"
+}))]
+pub struct Delegate {
+    pub parent: Option<Embedded>,
+    pub first_interactions: Vec<InteractionShape>,
+    pub second_interactions: Vec<InteractionShape>,
+    pub third_interactions: Vec<InteractionShape>,
 }
 
-/// A delegate as it is sent.
-#[derive(serde::Deserialize)]
+/// Properties of a delegate; in a PATCH only those to change, `null` clears one.
+#[derive(serde::Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(transform = sent(&RESOURCE), example = json!({
+    "firstName": "Ada", "lastName": "Lovelace", "barcode": "TICKET-0007", "data": {"Data": {"dietaryNeeds": "vegan"}},
+}))]
 pub struct DelegateInput(
     #[serde(deserialize_with = "crate::types::json::no_property_twice")] pub Map<String, Value>,
 );
-
-impl Described for DelegateInput {
-    const NAME: &'static str = "DelegateInput";
-
-    fn schema() -> MetaSchema {
-        example(
-            sent(
-                &RESOURCE,
-                "Properties of a delegate; in a PATCH only those to change, `null` clears one.",
-            ),
-            json!({"firstName": "Ada", "lastName": "Lovelace", "barcode": "TICKET-0007", "data": {"Data": {"dietaryNeeds": "vegan"}}}),
-        )
-    }
-}
 
 /// The endpoints.
 pub struct DelegatesApi {
@@ -290,12 +257,14 @@ impl DelegatesApi {
         let store = &self.app.store;
         store.look_up(|connection| if_match.check(connection, &RESOURCE, own))?;
         let ctx = self.app.context(&caller, request_id.as_str());
-        let copies = erase::erase(&self.app, ctx, own, caller.user).await?;
-        if !copies.is_empty() {
-            tracing::warn!(
-                "delegate {own} erased itself; these copies of the file still have them: {}",
-                copies.join(", ")
-            );
+        let erased = erase::erase(&self.app, ctx, own, caller.user).await?;
+        for (what, list) in [
+            ("these copies of the file still have them", erased.copies),
+            ("review phone numbers like theirs in", erased.review),
+        ] {
+            if !list.is_empty() {
+                tracing::warn!("delegate {own} erased itself; {what}: {}", list.join(", "));
+            }
         }
         Ok(NoContent)
     }

@@ -211,12 +211,12 @@ pub fn refused(blocked: &Blocked) -> Error {
     Error::new(
         Kind::CodeTaken,
         format!(
-            "{}: \"{}\" is blocked ({}); take another, or unblock it in the console",
-            blocked.kind,
+            "\"{}\" is blocked ({}); take another, or unblock it in the console",
             text::shortened(&blocked.value),
             blocked.reason
         ),
     )
+    .at(&blocked.kind)
 }
 
 /// Blocks a code that a delegate has and puts another in its place; without one the delegate is
@@ -237,11 +237,12 @@ pub fn block(
     let name = code.name();
     let column = RESOURCE.property(name).map_or("NULL", |field| field.column);
     let value = write::stored_text(tx, &RESOURCE, column, delegate.0)?
-        .ok_or_else(|| Error::invalid(format!("{name}: this delegate has none")))?;
+        .ok_or_else(|| Error::field(name, "this delegate has none"))?;
     if new == Some(value.as_str()) {
-        return Err(Error::invalid(format!(
-            "{name}: the new code is the one that is to be blocked"
-        )));
+        return Err(Error::field(
+            name,
+            "the new code is the one that is to be blocked",
+        ));
     }
     put(tx, ctx, delegate, name, &value, reason)?;
     let new = new.map_or(Value::Null, Value::from);
@@ -293,11 +294,9 @@ pub fn check_free(connection: &Connection, name: &str, code: &str) -> Result<()>
         return Err(refused(&blocked));
     }
     if holder(connection, code)?.is_some() {
-        let message = format!(
-            "{name}: \"{}\" is already used; take another code",
-            text::shortened(code)
-        );
-        return Err(Error::new(Kind::CodeTaken, message));
+        let code = text::shortened(code);
+        let message = format!("\"{code}\" is already used; take another code");
+        return Err(Error::new(Kind::CodeTaken, message).at(name));
     }
     Ok(())
 }
@@ -313,9 +312,10 @@ pub(super) fn put(
 ) -> Result<()> {
     let reason = reason.trim();
     if reason.is_empty() || reason.chars().count() > REASON_MAX_CHARS {
-        return Err(Error::invalid(format!(
-            "reason: must have 1 to {REASON_MAX_CHARS} characters"
-        )));
+        return Err(Error::field(
+            "reason",
+            format!("must have 1 to {REASON_MAX_CHARS} characters"),
+        ));
     }
     text::check_text("reason", reason)?;
     tx.prepare_cached(
@@ -347,8 +347,8 @@ pub fn unblock(
     value: &str,
     give_back: bool,
 ) -> Result<DelegateId> {
-    let blocked = get(tx, name, value)?
-        .ok_or_else(|| Error::invalid(format!("{name}: this code is not blocked")))?;
+    let blocked =
+        get(tx, name, value)?.ok_or_else(|| Error::field(name, "this code is not blocked"))?;
     let id = tx
         .prepare_cached("DELETE FROM blocked_codes WHERE kind = ?1 AND value = ?2 RETURNING id")?
         .query_row([name, value], |row| row.get(0))?;

@@ -88,7 +88,7 @@ impl Wanted {
         }
         match self.search(connection, zone)?.ids(connection, most) {
             Ok(ids) => Ok(i64::try_from(ids.len()).ok()),
-            Err(cause) if matches!(cause.kind, Kind::InvalidSearch | Kind::Unavailable) => Ok(None),
+            Err(cause) if cause.kind == Kind::InvalidSearch || cause.kind.is_of_store() => Ok(None),
             Err(cause) => Err(cause),
         }
     }

@@ -25,20 +25,21 @@ pub fn check_own_changes(body: &Map<String, Value>, stored_flags: &str) -> Resul
     for (name, value) in body {
         let field = super::RESOURCE.property(name);
         if field.is_some_and(|field| field.kind.is_writable() && !field.is_own) {
-            return Err(forbidden(&format!("{name}: not one's own to change")));
+            return Err(forbidden(name, "not one's own to change"));
         }
         match (name.as_str(), value) {
             ("data", Value::Object(sections)) => {
                 if let Some(section) = sections.keys().find(|section| *section != "Data") {
-                    return Err(forbidden(&format!(
-                        "data.{}: only the section Data is one's own to change",
-                        crate::types::text::shortened(section)
-                    )));
+                    return Err(forbidden(
+                        &format!("data.{}", crate::types::text::shortened(section)),
+                        "only the section Data is one's own to change",
+                    ));
                 }
             }
             ("data", Value::Null) => {
                 return Err(forbidden(
-                    "data: only the section Data is one's own to change",
+                    "data",
+                    "only the section Data is one's own to change",
                 ));
             }
             // What is neither text nor null is refused as malformed when it is written.
@@ -57,15 +58,16 @@ fn check_flags(sent: &str, stored: &str) -> Result<()> {
         .filter(|flag| !stored.contains(*flag))
         .chain(stored.chars().filter(|flag| !sent.contains(*flag)));
     match changed.into_iter().find(|flag| !OWN_FLAGS.contains(flag)) {
-        Some(flag) => Err(forbidden(&format!(
-            "rawFlags: {flag} is not one's own to change; p, s and v are"
-        ))),
+        Some(flag) => Err(forbidden(
+            "rawFlags",
+            &format!("{flag} is not one's own to change; p, s and v are"),
+        )),
         None => Ok(()),
     }
 }
 
-fn forbidden(message: &str) -> Error {
-    Error::new(Kind::Forbidden, message)
+fn forbidden(field: &str, message: &str) -> Error {
+    Error::new(Kind::Forbidden, message).at(field)
 }
 
 /// The delegate has opened an e-mail.

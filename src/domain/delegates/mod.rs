@@ -13,7 +13,7 @@ pub mod note;
 pub mod overview;
 pub mod people;
 mod rank;
-mod schemas;
+pub mod schemas;
 
 pub use blocked::restore;
 pub use erased::{PUT_ASIDE, copies_with};
@@ -64,10 +64,10 @@ pub static RESOURCE: Resource = Resource {
     own: OnceLock::new(),
 };
 
-/// The delegates that can be searched.
+/// Properties that can be searched.
 pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| subject(RESOURCE.alive));
 
-/// The deleted delegates that can be searched; for the console alone.
+/// Properties of deleted delegates that can be searched; for the console alone.
 pub static DELETED: LazyLock<Subject> = LazyLock::new(|| subject("deleted_at IS NOT NULL"));
 
 fn subject(alive: &'static str) -> Subject {
@@ -228,7 +228,7 @@ pub fn count(connection: &Connection) -> Result<u64> {
         .query_row([], |row| row.get(0))?)
 }
 
-/// Returns whether there is any delegate.
+/// Tells whether there is any delegate.
 pub fn is_any(connection: &Connection) -> Result<bool> {
     let sql = "SELECT 1 FROM delegates WHERE deleted_at IS NULL";
     Ok(connection.prepare_cached(sql)?.exists([])?)
@@ -250,7 +250,7 @@ pub fn named(connection: &Connection, text: &str) -> Result<Option<DelegateId>> 
     Ok(found.ids.first().copied().map(DelegateId))
 }
 
-/// Reads the name and details by which people know a delegate, a deleted one included.
+/// The name by which people know a delegate, a deleted one included.
 pub fn brief(connection: &Connection, id: i64) -> Result<Option<Brief>> {
     let brief = connection
         .prepare_cached(&format!(
@@ -289,8 +289,7 @@ pub fn find(connection: &Connection, selector: &DelegateSelector) -> Result<Dele
     }
 }
 
-/// Finds the delegate that a selector meant until it was deleted, and when that was. Who was merged is the one that was
-/// kept.
+/// The delegate that a selector meant until they were deleted, and when that was. After a merge it is the one that was kept.
 pub fn find_deleted(
     connection: &Connection,
     selector: &DelegateSelector,

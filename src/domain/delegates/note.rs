@@ -61,13 +61,14 @@ impl Note {
     /// [`crate::types::error::Kind::Invalid`] for an unknown level, no words or too many.
     pub fn new(level: &str, words: &str) -> Result<Self> {
         let level = Level::named(level)
-            .ok_or_else(|| Error::invalid("level: must be info, warning or stop"))?;
+            .ok_or_else(|| Error::field("level", "must be info, warning or stop"))?;
         let words = words.trim();
         text::check_text("note", words)?;
         if words.is_empty() || words.chars().count() > NOTE_MAX_CHARS {
-            return Err(Error::invalid(format!(
-                "note: must have 1 to {NOTE_MAX_CHARS} characters"
-            )));
+            return Err(Error::field(
+                "note",
+                format!("must have 1 to {NOTE_MAX_CHARS} characters"),
+            ));
         }
         Ok(Self {
             level,

@@ -109,8 +109,9 @@ impl People {
             "external_id",
         ];
         match self.letters() {
-            0 | 1 => Err(Error::invalid(
-                "q: must have 3 letters or more, or a whole name",
+            0 | 1 => Err(Error::field(
+                "q",
+                "must have 3 letters or more, or a whole name",
             )),
             2 => {
                 self.is_whole = true;

@@ -1,14 +1,11 @@
-//! The bodies of requests and answers where delegates are found by what somebody types.
+//! Bodies and answers of finding delegates by what somebody types.
 
 use super::{People, api::Delegate};
 use crate::{
     types::error::{Error, Result},
-    web::{
-        field_names,
-        schema::{Described, array, example, from_json},
-    },
+    web::{Fields, field_names},
 };
-use poem_openapi::registry::{MetaSchema, Registry};
+use schemars::JsonSchema;
 use serde_json::json;
 
 /// Characters of what somebody types to find somebody.
@@ -18,70 +15,33 @@ const FOUND_DEFAULT: i64 = 20;
 const FOUND_MAX: usize = 100;
 
 /// Delegates, the likeliest first.
-pub struct FoundDelegates;
+#[derive(JsonSchema)]
+#[schemars(example = json!([
+    {"id": 7, "_type": "delegate", "firstName": "Jürgen", "lastName": "Müller"},
+]))]
+pub struct FoundDelegates(pub Vec<Delegate>);
 
-impl Described for FoundDelegates {
-    const NAME: &'static str = "FoundDelegates";
-
-    fn schema() -> MetaSchema {
-        let found = array(Delegate::reference(), "The likeliest first.");
-        example(
-            found,
-            json!([{"id": 7, "_type": "delegate", "firstName": "Jürgen", "lastName": "Müller"}]),
-        )
-    }
-
-    fn register_parts(registry: &mut Registry) {
-        Delegate::register(registry);
-    }
-}
-
-/// The words to find people by.
-#[derive(serde::Deserialize)]
+/// Delegates to find.
+#[derive(serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(example = json!({"query": "muller jurg", "limit": 5, "fields": "id,barcode,firstName,lastName"}))]
 pub struct FindInput {
+    /// Words of a name in any order, of a company, an e-mail address or a job title, a code, or a phone number: two
+    /// letters or more, or one of Chinese, Japanese or Korean.
+    #[schemars(length(min = 1, max = QUERY_MAX_CHARS))]
     query: String,
+    /// Delegates at the most; 20 without it.
     #[serde(default)]
+    #[schemars(range(min = 1, max = FOUND_MAX))]
     limit: Option<i64>,
+    /// Properties to show; all without it.
     #[serde(default, deserialize_with = "field_names")]
+    #[schemars(with = "Option<Fields>")]
     pub fields: Option<String>,
 }
 
-impl Described for FindInput {
-    const NAME: &'static str = "FindInput";
-
-    fn schema() -> MetaSchema {
-        from_json(&json!({
-            "type": "object",
-            "required": ["query"],
-            "description": "Whom to find.",
-            "properties": {
-                "query": {
-                    "type": "string", "minLength": 1, "maxLength": QUERY_MAX_CHARS,
-                    "description": "Words of a name in any order, of a company, an e-mail address or a job title, a code, or a phone number: two letters or more, or one of Chinese, Japanese or Korean.",
-                },
-                "limit": {
-                    "type": "integer", "format": "int64", "nullable": true, "minimum": 1, "maximum": FOUND_MAX,
-                    "description": "Delegates at the most; 20 without it.",
-                },
-                "fields": {
-                    "description": "Properties to show; all without it.",
-                    "anyOf": [
-                        {
-                            "type": "array", "nullable": true, "items": {"type": "string"},
-                            "description": "Names of properties.",
-                        },
-                        {"type": "string", "description": "Names of properties, separated by commas."},
-                    ],
-                },
-            },
-            "example": {"query": "muller jurg", "limit": 5, "fields": "id,barcode,firstName,lastName"},
-        }))
-    }
-}
-
 impl FindInput {
-    /// Returns the people that it means, of the properties that the client sees, and how many at the most.
+    /// Returns the people whom it means, by the properties that the client sees, and how many at the most.
     ///
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`].
@@ -92,11 +52,11 @@ impl FindInput {
         }
         let people = People::new(&self.query).seen_by(visible);
         if !people.is_long_enough() {
-            return Err(Error::invalid("query: must have 2 letters or more"));
+            return Err(Error::field("query", "must have 2 letters or more"));
         }
         let limit = usize::try_from(self.limit.unwrap_or(FOUND_DEFAULT)).unwrap_or_default();
         if !(1..=FOUND_MAX).contains(&limit) {
-            return Err(Error::invalid(format!("limit: must be 1 to {FOUND_MAX}")));
+            return Err(Error::field("limit", format!("must be 1 to {FOUND_MAX}")));
         }
         Ok((people, limit))
     }

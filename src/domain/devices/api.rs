@@ -2,7 +2,7 @@
 
 use super::{RESOURCE, SEARCHED, find, find_readable};
 use crate::{
-    core::records::Selection,
+    core::{records::Selection, rules::AccessRules},
     db::Tx,
     identity::{
         App, Granted,
@@ -11,185 +11,60 @@ use crate::{
     types::DeviceSelector,
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
-        Outcome, RequestId,
+        Outcome, Query, RequestId,
         record::{Embedded, answered, created, found, page, patched, sent},
-        schema::{Described, example, from_json},
     },
 };
-use poem_openapi::{
-    OpenApi,
-    param::{Path, Query},
-    registry::{MetaSchema, MetaSchemaRef, Registry},
-};
+use poem_openapi::{OpenApi, param::Path};
 use rusqlite::Connection;
+use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-/// The rules of entry at a device, as they are answered.
-struct AccessRules;
-
-impl Described for AccessRules {
-    const NAME: &'static str = "AccessRules";
-
-    fn schema() -> MetaSchema {
-        access_rules(false)
-    }
-
-    fn register_parts(registry: &mut Registry) {
-        TypeTime::register(registry);
-    }
+/// Anything a delegate can meet; only properties that have a value appear.
+#[derive(JsonSchema)]
+#[schemars(transform = answered(&RESOURCE), example = json!({
+    "id": 3, "_type": "device", "parent": {"id": 1, "_type": "device"}, "code": "gate-b",
+    "publicId": "0f7d7d1a-92f2-4b1c-8f05-6a4f1f0a7c55", "name": "Gate B", "deviceType": "room",
+    "available": true, "sources": ["api"], "data": {"Access": {"ruleSet": "simple", "entry": "single"}},
+    "createdAt": "2026-11-21T08:00:00+00:00", "updatedAt": "2026-11-21T08:00:00+00:00"
+}))]
+pub struct Device {
+    pub parent: Option<Embedded>,
+    pub data: Option<Data<AccessRules>>,
 }
 
-/// The rules as they are sent: `null` removes one.
-struct AccessRulesInput;
-
-impl Described for AccessRulesInput {
-    const NAME: &'static str = "AccessRulesInput";
-
-    fn schema() -> MetaSchema {
-        access_rules(true)
-    }
-
-    fn register_parts(registry: &mut Registry) {
-        TypeTime::register(registry);
-    }
-}
-
-/// The hours at which types of delegates may enter.
-struct TypeTime;
-
-impl Described for TypeTime {
-    const NAME: &'static str = "TypeTime";
-
-    fn schema() -> MetaSchema {
-        from_json(&json!({
-            "type": "object", "required": ["types", "from", "until"],
-            "description": "A time in which types of delegates may enter.",
-            "properties": {
-                "types": {"type": "array", "items": {"type": "string"}},
-                "from": {"type": "string", "description": "`hh:mm` of every day, or `yyyy-mm-dd hh:mm`."},
-                "until": {"type": "string", "description": "In the same form; exclusive."},
-            },
-        }))
-    }
-}
-
-fn access_rules(nullable: bool) -> MetaSchema {
-    let choice = |names: &[&str], about: &str| {
-        let mut names = json!(names);
-        if let (true, Value::Array(names)) = (nullable, &mut names) {
-            names.push(Value::Null);
-        }
-        json!({"type": "string", "nullable": nullable, "enum": names, "description": about})
-    };
-    let count = |about: &str| {
-        json!({
-            "type": "integer", "format": "int64", "nullable": nullable, "minimum": 0, "maximum": u32::MAX,
-            "description": about,
-        })
-    };
-    let types = |about: &str| json!({"type": "array", "nullable": nullable, "items": {"type": "string"}, "description": about});
-    let entry =
-        "`single`: not again before a check-out; `daily`: not again on the same day before one.";
-    let rule_set = "`open`: everybody with a known code; `simple`: registered attendees only.";
-    from_json(&json!({
-        "type": "object",
-        "nullable": nullable,
-        "description": "Who may enter, and how often. What is not set comes from the instance's settings. A door \
-             (a device of the type `door` below a place) has no `capacity`, `entry` and `maxCheckIns`: they count at \
-             its parent, whose rules hold at the door; what the door sets must pass, too.",
-        "properties": {
-            "ruleSet": choice(&["open", "simple"], rule_set),
-            "entry": choice(&["multiple", "single", "daily"], entry),
-            "maxCheckIns": count("Check-ins of one delegate."),
-            "per": choice(&["day"], "`day`: `maxCheckIns` counts the check-ins of each day."),
-            "capacity": count("Delegates inside at a time."),
-            "opensBefore": count("Minutes before `startAt` from which check-ins pass."),
-            "closesAfter": count("Minutes after `endAt` until which check-ins pass."),
-            "types": types("Types of delegates that may enter; an empty list lets nobody in."),
-            "typeTimes": {
-                "type": "array", "nullable": nullable,
-                "description": "When types of delegates may enter; other types are not narrowed.",
-                "items": {"$ref": TypeTime::NAME},
-            },
-            "everybodyOutAt": {
-                "type": "string", "nullable": nullable, "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$",
-                "description": "`hh:mm`, when everybody inside leaves, each day. Not inherited.",
-            },
-            "everybodyOutExcept": types("Types of delegates that stay then. Not inherited."),
-            "oneAtATime": {
-                "type": "boolean", "nullable": nullable,
-                "description": "Whether an entry at one place below ends the stay in the others. Not inherited.",
-            },
-        },
-    }))
-}
-
-/// The schema with the rules in its `data`.
-fn with_rules(mut schema: MetaSchema, rules: MetaSchemaRef) -> MetaSchema {
-    let data = schema
-        .properties
-        .iter_mut()
-        .find(|(name, _)| *name == "data");
-    if let Some((_, MetaSchemaRef::Inline(data))) = data {
-        data.properties.push(("Access", rules));
-    }
-    schema
-}
-
-/// A device as it is answered.
-pub struct Device;
-
-impl Described for Device {
-    const NAME: &'static str = "Device";
-
-    fn schema() -> MetaSchema {
-        let shape = answered(
-            &RESOURCE,
-            "Anything a delegate can meet; only properties that have a value appear.",
-            &[],
-        );
-        example(
-            with_rules(shape, AccessRules::reference()),
-            json!({
-                "id": 3, "_type": "device", "parent": {"id": 1, "_type": "device"}, "code": "gate-b",
-                "publicId": "0f7d7d1a-92f2-4b1c-8f05-6a4f1f0a7c55", "name": "Gate B", "deviceType": "room",
-                "available": true, "sources": ["api"], "data": {"Access": {"ruleSet": "simple", "entry": "single"}},
-                "createdAt": "2026-11-21T08:00:00+00:00", "updatedAt": "2026-11-21T08:00:00+00:00"
-            }),
-        )
-    }
-
-    fn register_parts(registry: &mut Registry) {
-        Embedded::register(registry);
-        AccessRules::register(registry);
-    }
-}
-
-/// A device as it is sent.
-#[derive(serde::Deserialize)]
+/// Properties of a device; in a PATCH only those to change, `null` clears one.
+#[derive(serde::Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(transform = sent(&RESOURCE), example = json!({
+    "name": "Gate B", "code": "gate-b", "deviceType": "room", "data": {"Access": {"ruleSet": "simple", "entry": "single"}},
+}))]
 pub struct DeviceInput(
-    #[serde(deserialize_with = "crate::types::json::no_property_twice")] pub Map<String, Value>,
+    #[serde(deserialize_with = "crate::types::json::no_property_twice")]
+    #[schemars(with = "SentDevice")]
+    pub Map<String, Value>,
 );
 
-impl Described for DeviceInput {
-    const NAME: &'static str = "DeviceInput";
-
-    fn schema() -> MetaSchema {
-        let shape = sent(
-            &RESOURCE,
-            "Properties of a device; in a PATCH only those to change, `null` clears one.",
-        );
-        example(
-            with_rules(shape, AccessRulesInput::reference()),
-            json!({"name": "Gate B", "code": "gate-b", "deviceType": "room", "data": {"Access": {"ruleSet": "simple", "entry": "single"}}}),
-        )
-    }
-
-    fn register_parts(registry: &mut Registry) {
-        AccessRulesInput::register(registry);
-    }
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub struct SentDevice {
+    pub data: Option<Data<AccessRulesInput>>,
 }
+
+/// `data` with the rules `R`.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub struct Data<R> {
+    #[schemars(rename = "Access")]
+    pub access: Option<R>,
+    #[serde(flatten)]
+    pub others: Map<String, Value>,
+}
+
+/// The rules of entry at a device as they are sent, see `AccessRules`: `null` removes one.
+#[derive(JsonSchema)]
+#[schemars(extend("nullable" = true))]
+pub struct AccessRulesInput(#[schemars(schema_with = "AccessRules::json_schema")] pub AccessRules);
 
 /// The endpoints.
 pub struct DevicesApi {

@@ -123,7 +123,7 @@ pub fn check(tx: &Tx<'_>, id: Option<i64>, changes: &Changes) -> Result<()> {
         (None, Some((_, property))) => property.to_owned(),
         (None, None) => return Ok(()),
     };
-    has_none(&names, &place).map_or(Ok(()), |why| Err(Error::invalid(format!("{field}: {why}"))))
+    has_none(&names, &place).map_or(Ok(()), |why| Err(Error::field(field, why)))
 }
 
 /// Names the rules of a door that count at its place instead, if there are any.
@@ -168,8 +168,8 @@ pub fn check_written(tx: &Tx<'_>, device: DeviceId) -> Result<()> {
         let data: Option<String> = row.get(2)?;
         let rules = AccessRules::of_stored(data.as_deref());
         if let Some(why) = has_none(&rules.unwrap_or_default().not_of_doors(), &place) {
-            let message = format!("deviceType: {door} would be a door of {place}, and {why}");
-            return Err(Error::invalid(message));
+            let message = format!("{door} would be a door of {place}, and {why}");
+            return Err(Error::field("deviceType", message));
         }
     }
     Ok(())

@@ -217,7 +217,7 @@ fn check_times(
     };
     match (after("start_at", stored.0), after("end_at", stored.1)) {
         (Some(start_at), Some(end_at)) if end_at < start_at => {
-            Err(Error::invalid(format!("{end}: must not be before {start}")))
+            Err(Error::field(end, format!("must not be before {start}")))
         }
         _ => Ok(()),
     }

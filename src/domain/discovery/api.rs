@@ -11,9 +11,7 @@ use crate::{
         Address, Body, ClientAddress, Outcome,
         body::ANONYMOUS_MAX_BYTES,
         envelope::{envelope, enveloped},
-        schema::{
-            Described, Properties, bounded_text, formatted, integer, nullable, plain, response,
-        },
+        schema::{Described, NoMeta, response},
     },
 };
 use poem::{
@@ -22,72 +20,74 @@ use poem::{
 };
 use poem_openapi::{
     ApiResponse, OpenApi,
-    registry::{MetaResponses, MetaSchema, Registry},
+    registry::{MetaResponses, Registry},
 };
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde_json::json;
 use std::{net::IpAddr, sync::Arc};
 
-#[derive(serde::Deserialize)]
+/// An app that asks to be let in.
+#[derive(serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(example = json!({
+    "code": "42", "secret": "5f0c8f0e9d3b4a1c8e7d6f5a4b3c2d1e", "preferredType": "checkin",
+}))]
 pub struct DeviceRequestInput {
+    /// The code on the device; several apps on one device add something to it.
+    #[schemars(length(min = 1, max = CODE_MAX_CHARS))]
     code: String,
+    /// Random and long (at least 128 bits), made once for this request, and secret.
+    #[schemars(length(min = SECRET_MIN_CHARS, max = CODE_MAX_CHARS))]
     secret: String,
+    /// `checkin`, `accesscontrol`, `upload`, or a project's own.
+    #[schemars(length(min = 1, max = CODE_MAX_CHARS))]
     preferred_type: Option<String>,
 }
 
-impl Described for DeviceRequestInput {
-    const NAME: &'static str = "DeviceRequestInput";
-
-    fn schema() -> MetaSchema {
-        let bounded = |least, about| bounded_text(least, CODE_MAX_CHARS, about);
-        let code = "The code on the device; several apps on one device add something to it.";
-        let secret = "Random and long (at least 128 bits), made once for this request, and secret.";
-        let preferred = "`checkin`, `accesscontrol`, `upload`, or a project's own.";
-        plain("object", "An app that asks to be let in.")
-            .required("code", bounded(1, code))
-            .required("secret", bounded(SECRET_MIN_CHARS, secret))
-            .optional("preferredType", nullable(bounded(1, preferred)))
-            .with_example(json!({
-                "code": "42", "secret": "5f0c8f0e9d3b4a1c8e7d6f5a4b3c2d1e", "preferredType": "checkin"
-            }))
-    }
-}
-
-pub struct DeviceRequest;
-
-impl Described for DeviceRequest {
-    const NAME: &'static str = "DeviceRequest";
-
-    fn schema() -> MetaSchema {
-        let time = |about| formatted("string", "date-time", about);
-        let about = "An app's request; only properties that have a value appear.";
-        let client_secret =
-            "Shown for up to ten minutes after the request was added, and never again.";
-        plain("object", about)
-            .required("id", integer(""))
-            .required_text("_type", "Always `deviceRequest`.")
-            .required_text("code", "As it was sent.")
-            .required_text("secret", "As it was sent.")
-            .optional_text("agent", "How the app named itself (`User-Agent`).")
-            .required("createdAt", time(""))
-            .required("updatedAt", time(""))
-            .required_text("apiUrl", "What to prefix to every method of the API.")
-            .optional(
-                "deviceId",
-                integer("The device that the app is; shown as long as `clientSecret`."),
-            )
-            .optional_text("clientId", "Signs in with `clientSecret`; shown as long as that.")
-            .optional_text("clientSecret", client_secret)
-            .optional("clearedAt", time("When it was added or dismissed."))
-            .optional_text("clearedStatus", "`added` or `dismissed`.")
-            .with_example(json!({
-                "id": 1, "_type": "deviceRequest", "code": "42", "secret": "5f0c8f0e9d3b4a1c8e7d6f5a4b3c2d1e",
-                "agent": "GateApp/3.1", "createdAt": "2026-11-21T08:00:00+00:00", "updatedAt": "2026-11-21T08:00:20+00:00",
-                "apiUrl": "http://192.168.1.7:8080/api/v5", "deviceId": 12, "clientId": "app-42-9f86d081",
-                "clientSecret": "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752",
-                "clearedAt": "2026-11-21T08:00:20+00:00", "clearedStatus": "added"
-            }))
-    }
+/// An app's request; only properties that have a value appear.
+#[derive(serde::Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(example = json!({
+    "id": 1, "_type": "deviceRequest", "code": "42", "secret": "5f0c8f0e9d3b4a1c8e7d6f5a4b3c2d1e",
+    "agent": "GateApp/3.1", "createdAt": "2026-11-21T08:00:00+00:00", "updatedAt": "2026-11-21T08:00:20+00:00",
+    "apiUrl": "http://192.168.1.7:8080/api/v5", "deviceId": 12, "clientId": "app-42-9f86d081",
+    "clientSecret": "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752",
+    "clearedAt": "2026-11-21T08:00:20+00:00", "clearedStatus": "added"
+}))]
+pub struct DeviceRequest {
+    id: i64,
+    /// Always `deviceRequest`.
+    #[serde(rename = "_type")]
+    kind: &'static str,
+    /// As it was sent.
+    code: String,
+    /// As it was sent.
+    secret: String,
+    /// The name that the app gave itself (`User-Agent`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+    #[schemars(extend("format" = "date-time"))]
+    created_at: String,
+    #[schemars(extend("format" = "date-time"))]
+    updated_at: String,
+    /// The prefix of every method of the API.
+    api_url: String,
+    /// The device that the app is; shown as long as `clientSecret`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_id: Option<i64>,
+    /// Signs in with `clientSecret`; shown as long as that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_id: Option<String>,
+    /// Shown for up to ten minutes after the request was added, and never again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_secret: Option<String>,
+    /// The time when it was added or dismissed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date-time"))]
+    cleared_at: Option<String>,
+    /// `added` or `dismissed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cleared_status: Option<String>,
 }
 
 /// The sender of a request without a token.
@@ -109,7 +109,7 @@ impl<'a> FromRequest<'a> for Sender {
 /// A new request (201), or one that was made before (200).
 pub struct Requested {
     new: bool,
-    data: Value,
+    data: DeviceRequest,
 }
 
 impl IntoResponse for Requested {
@@ -124,14 +124,14 @@ impl IntoResponse for Requested {
             .content_type("application/json")
             // It may hold a secret.
             .header(header::CACHE_CONTROL, "no-store")
-            .body(envelope(&self.data.to_string(), "{}"))
+            .body(envelope(&json!(self.data).to_string(), "{}"))
     }
 }
 
 impl ApiResponse for Requested {
     fn meta() -> MetaResponses {
         let json = |status, description| {
-            let schema = enveloped::<DeviceRequest>();
+            let schema = enveloped::<DeviceRequest, NoMeta>();
             response(status, description, "application/json", schema)
         };
         MetaResponses {
@@ -196,30 +196,30 @@ impl DiscoveryApi {
         };
         let (new, record) = self.discovery.ask(ask).await?;
         let api_url = format!("{}/api/v5", address.base());
-        let data = shown(&record, &secret, &api_url, &self.app.settings().zone);
+        let data = shown(record, secret, api_url, &self.app.settings().zone);
         Ok(Requested { new, data })
     }
 }
 
-fn shown(record: &Record, secret: &str, api_url: &str, zone: &Zone) -> Value {
-    let credentials = record.credentials.as_ref();
-    let mut data = json!({
-        "id": record.id,
-        "_type": "deviceRequest",
-        "code": record.code,
-        "secret": secret,
-        "agent": record.agent,
-        "createdAt": zone.iso(record.created_at),
-        "updatedAt": zone.iso(record.updated_at),
-        "apiUrl": api_url,
-        "deviceId": credentials.map(|credentials| credentials.device),
-        "clientId": credentials.map(|credentials| &credentials.client_id),
-        "clientSecret": credentials.map(|credentials| &credentials.client_secret),
-        "clearedAt": record.cleared_at.map(|at| zone.iso(at)),
-        "clearedStatus": record.cleared_status,
+fn shown(record: Record, secret: String, api_url: String, zone: &Zone) -> DeviceRequest {
+    let (device, client) = record.credentials.map_or((None, None), |credentials| {
+        let client = (credentials.client_id, credentials.client_secret);
+        (Some(credentials.device.0), Some(client))
     });
-    if let Value::Object(properties) = &mut data {
-        properties.retain(|_, value| !value.is_null());
+    let (client_id, client_secret) = client.unzip();
+    DeviceRequest {
+        id: record.id,
+        kind: "deviceRequest",
+        code: record.code,
+        secret,
+        agent: record.agent,
+        created_at: zone.iso(record.created_at),
+        updated_at: zone.iso(record.updated_at),
+        api_url,
+        device_id: device,
+        client_id,
+        client_secret,
+        cleared_at: record.cleared_at.map(|at| zone.iso(at)),
+        cleared_status: record.cleared_status,
     }
-    data
 }

@@ -67,9 +67,10 @@ impl Ask {
         text::check_code("code", &self.code)?;
         if self.secret.chars().count() < SECRET_MIN_CHARS {
             return Err(Error::invalid(format!(
-                "secret: must have {SECRET_MIN_CHARS} to {} characters, made at random",
+                "must have {SECRET_MIN_CHARS} to {} characters, made at random",
                 text::CODE_MAX_CHARS
-            )));
+            ))
+            .at("secret"));
         }
         text::check_code("secret", &self.secret)?;
         match &self.preferred_type {
@@ -289,10 +290,11 @@ fn settle(tx: &Tx<'_>, ask: &Ask, open: bool, pairing: Option<&Pairing>) -> Resu
         Known::Other => Err(Error::new(
             Kind::RequestCodeTaken,
             format!(
-                "code: \"{}\" is that of another request, or this is not its secret; choose another code",
+                "\"{}\" is that of another request, or this is not its secret; choose another code",
                 text::shortened(&ask.code)
             ),
-        )),
+        )
+        .at("code")),
         Known::Free => {
             let record = insert(tx, ask)?;
             let Some(pairing) = pairing else {

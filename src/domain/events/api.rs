@@ -11,57 +11,34 @@ use crate::{
     types::EventSelector,
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
-        Outcome, RequestId,
+        Outcome, Query, RequestId,
         record::{answered, created, found, page, patched, sent},
-        schema::{Described, example},
     },
 };
-use poem_openapi::{
-    OpenApi,
-    param::{Path, Query},
-    registry::MetaSchema,
-};
+use poem_openapi::{OpenApi, param::Path};
 use rusqlite::Connection;
+use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-/// An event as it is answered.
-pub struct Event;
+/// A top-level device under its event names.
+#[derive(JsonSchema)]
+#[schemars(transform = answered(&RESOURCE), example = json!({
+    "id": 1, "_type": "event", "eventName": "Summit 2026", "eventExternalID": "SUMMIT-26",
+    "eventStartAt": "2026-11-21 00:00:00", "eventEndAt": "2026-11-22 00:00:00", "sources": ["api"],
+    "createdAt": "2026-11-01T08:00:00+00:00", "updatedAt": "2026-11-01T08:00:00+00:00"
+}))]
+pub struct Event {}
 
-impl Described for Event {
-    const NAME: &'static str = "Event";
-
-    fn schema() -> MetaSchema {
-        example(
-            answered(&RESOURCE, "A top-level device under its event names.", &[]),
-            json!({
-                "id": 1, "_type": "event", "eventName": "Summit 2026", "eventExternalID": "SUMMIT-26",
-                "eventStartAt": "2026-11-21 00:00:00", "eventEndAt": "2026-11-22 00:00:00", "sources": ["api"],
-                "createdAt": "2026-11-01T08:00:00+00:00", "updatedAt": "2026-11-01T08:00:00+00:00"
-            }),
-        )
-    }
-}
-
-/// An event as it is sent.
-#[derive(serde::Deserialize)]
+/// Properties of an event; in a PATCH only those to change, `null` clears one.
+#[derive(serde::Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(transform = sent(&RESOURCE), example = json!({
+    "eventName": "Summit 2026", "eventExternalID": "SUMMIT-26", "eventStartAt": "2026-11-21 00:00:00",
+    "eventEndAt": "2026-11-22 00:00:00",
+}))]
 pub struct EventInput(
     #[serde(deserialize_with = "crate::types::json::no_property_twice")] pub Map<String, Value>,
 );
-
-impl Described for EventInput {
-    const NAME: &'static str = "EventInput";
-
-    fn schema() -> MetaSchema {
-        example(
-            sent(
-                &RESOURCE,
-                "Properties of an event; in a PATCH only those to change, `null` clears one.",
-            ),
-            json!({"eventName": "Summit 2026", "eventExternalID": "SUMMIT-26", "eventStartAt": "2026-11-21 00:00:00", "eventEndAt": "2026-11-22 00:00:00"}),
-        )
-    }
-}
 
 /// The endpoints.
 pub struct EventsApi {

@@ -9,18 +9,18 @@ use crate::{
     identity::{App, BearerToken, Granted, held_requests::HeldPermit, roles::ReadChanges},
     types::error::Result,
     web::{
-        Answer, ClientAddress, Outcome,
-        schema::{Described, array, example, free_object, inline, integer, object, plain, text},
+        Answer, ClientAddress, Outcome, Query,
+        schema::{inline, text},
     },
 };
 use futures_util::stream;
 use poem::{Body, FromRequest, IntoResponse, Request, RequestBody, Response};
 use poem_openapi::{
     ApiResponse, OpenApi,
-    param::Query,
-    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
+    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, Registry},
 };
-use serde_json::json;
+use schemars::JsonSchema;
+use serde_json::{Map, Value, json};
 use std::{fmt::Write, time::Duration};
 use tokio::{sync::watch, time::timeout};
 
@@ -30,7 +30,7 @@ const LIMIT_MAX: usize = 10_000;
 const WAIT_MAX_S: usize = 60;
 /// Changes that a stream has in memory at a time: its client may be slow to take them.
 const STREAMED: usize = 100;
-/// The time after which a stream that has nothing to say tells that it is alive, and looks whether its token is.
+/// The interval at which a stream that has nothing to say tells that it is alive, and looks whether its token is.
 const ALIVE: Duration = Duration::from_secs(5);
 
 /// The endpoints.
@@ -73,16 +73,18 @@ impl FeedApi {
         /// Holds the answer for up to so many seconds, 60 at most, until there is a change. Of a client that
         /// has eight held at this address already it is empty after three seconds, with the same cursor.
         wait: Query<Option<i64>>,
-    ) -> Outcome<Answer<Changes>> {
+    ) -> Outcome<Answer<Changes, 200, ChangesMeta>> {
         let since = since.0.as_deref();
         let limit = whole("limit", limit.0, 1, LIMIT_MAX)?.unwrap_or(LIMIT);
         let wait = whole("wait", wait.0, 0, WAIT_MAX_S)?.unwrap_or(0);
         let mut reader = Reader::new(&self.app, self.rights(token, types.0), since, limit)?;
         let wait = Duration::from_secs(wait as u64);
         let (found, _) = held::wait(&mut reader, &caller, address.0, wait).await?;
-        let data = found.data();
-        let meta = json!({"cursor": found.cursor.encoded(), "more": found.more});
-        Ok(Answer::with_meta(&data, &meta.to_string()))
+        let meta = ChangesMeta {
+            cursor: found.cursor.encoded(),
+            more: found.more,
+        };
+        Ok(Answer::with_meta(&found.data(), &json!(meta).to_string()))
     }
 
     /// Stream changes
@@ -198,92 +200,47 @@ impl<'a> FromRequest<'a> for LastEventId {
     }
 }
 
-/// Changes in an envelope.
-pub struct Changes;
+/// Changes, in order.
+#[derive(JsonSchema)]
+#[schemars(example = json!([
+    {"cursor": "AAEC", "action": "upsert", "kind": "created", "type": "delegate", "id": 41,
+     "data": {"id": 41, "_type": "delegate", "barcode": "AB12", "firstName": "Ada"}},
+    {"cursor": "AAED", "action": "delete", "kind": "deleted", "type": "delegate", "id": 12},
+]))]
+pub struct Changes(pub Vec<Change>);
 
-impl Described for Changes {
-    const NAME: &'static str = "Changes";
+/// A change of a record.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub struct Change {
+    /// Behind this change.
+    pub cursor: String,
+    /// The step of a copy.
+    #[schemars(extend("enum" = ["upsert", "delete", "reset"]))]
+    pub action: String,
+    /// The last event of the record.
+    #[schemars(extend("enum" = [
+        "snapshot", "created", "updated", "deleted", "restored", "merged", "erased", "undone", "view-changed",
+    ]))]
+    pub kind: String,
+    /// Absent of a reset.
+    #[schemars(extend("enum" = ["delegate", "device", "interaction", "blocked-code", "transaction"]))]
+    pub r#type: Option<String>,
+    /// Absent of a reset.
+    pub id: Option<i64>,
+    /// The record as it is now, of an upsert.
+    pub data: Option<Map<String, Value>>,
+}
 
-    fn schema() -> MetaSchema {
-        let of = |values: &[&str], about| {
-            let values = values.iter().map(|value| json!(value)).collect();
-            inline(MetaSchema {
-                enum_items: values,
-                ..text(about)
-            })
-        };
-        let change = object(
-            "A change of a record.",
-            &["cursor", "action", "kind"],
-            vec![
-                ("cursor", inline(text("Behind this change."))),
-                (
-                    "action",
-                    of(&["upsert", "delete", "reset"], "What a copy does."),
-                ),
-                (
-                    "kind",
-                    of(
-                        &[
-                            "snapshot",
-                            "created",
-                            "updated",
-                            "deleted",
-                            "restored",
-                            "merged",
-                            "erased",
-                            "undone",
-                            "view-changed",
-                        ],
-                        "What happened to the record last.",
-                    ),
-                ),
-                (
-                    "type",
-                    of(
-                        &[
-                            "delegate",
-                            "device",
-                            "interaction",
-                            "blocked-code",
-                            "transaction",
-                        ],
-                        "Absent of a reset.",
-                    ),
-                ),
-                ("id", inline(integer("Absent of a reset."))),
-                (
-                    "data",
-                    inline(free_object("The record as it is now, of an upsert.")),
-                ),
-            ],
-        );
-        example(
-            array(inline(change), "In order."),
-            json!([
-                {"cursor": "AAEC", "action": "upsert", "kind": "created", "type": "delegate", "id": 41,
-                 "data": {"id": 41, "_type": "delegate", "barcode": "AB12", "firstName": "Ada"}},
-                {"cursor": "AAED", "action": "delete", "kind": "deleted", "type": "delegate", "id": 12},
-            ]),
-        )
-    }
-
-    fn meta() -> MetaSchemaRef {
-        inline(object(
-            "",
-            &[],
-            vec![
-                ("cursor", inline(text("To go on from."))),
-                (
-                    "more",
-                    inline(plain(
-                        "boolean",
-                        "There is more already: ask again at once.",
-                    )),
-                ),
-            ],
-        ))
-    }
+#[derive(serde::Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ChangesMeta {
+    /// To go on from.
+    #[schemars(with = "Option<String>")]
+    cursor: String,
+    /// There is more already: ask again at once.
+    #[schemars(with = "Option<bool>")]
+    more: bool,
 }
 
 /// Changes as server-sent events.
@@ -306,12 +263,12 @@ impl ApiResponse for Events {
                 status_range: None,
                 content: vec![MetaMediaType {
                     content_type: "text/event-stream",
-                    schema: inline(example(
-                        text("Server-sent events."),
-                        json!(
+                    schema: inline(MetaSchema {
+                        example: Some(json!(
                             "id: AAED\ndata: {\"cursor\":\"AAED\",\"action\":\"delete\",\"kind\":\"deleted\",\"type\":\"delegate\",\"id\":12}\n\n"
-                        ),
-                    )),
+                        )),
+                        ..text("Server-sent events.")
+                    }),
                 }],
                 headers: vec![],
             }],

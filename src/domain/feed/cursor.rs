@@ -83,7 +83,10 @@ impl Cursor {
         decoded
             .and_then(|bytes| Self::from_bytes(&bytes))
             .ok_or_else(|| {
-                Error::invalid("since: not a cursor of this feed; leave it out to begin anew")
+                Error::field(
+                    "since",
+                    "not a cursor of this feed; leave it out to begin anew",
+                )
             })
     }
 

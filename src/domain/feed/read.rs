@@ -151,8 +151,9 @@ fn reset_page(here: Cursor, newest: Position, kind: &'static str) -> Page {
 fn gone(why: &str) -> Error {
     Error::new(
         Kind::CursorGone,
-        format!("since: {why}; leave it out to begin with a snapshot"),
+        format!("{why}; leave it out to begin with a snapshot"),
     )
+    .at("since")
 }
 
 fn snapshot(

@@ -19,7 +19,7 @@ pub fn whole(name: &str, value: Option<i64>, least: usize, most: usize) -> Resul
         .ok()
         .filter(|value| (least..=most).contains(value))
         .map(Some)
-        .ok_or_else(|| Error::invalid(format!("{name}: must be {least} to {most}")))
+        .ok_or_else(|| Error::field(name, format!("must be {least} to {most}")))
 }
 
 /// Gives what a client may be shown by now; fails once its token ended or its rights were taken away.

@@ -175,9 +175,10 @@ fn chosen(caller: &Principal, types: Option<&str>) -> Result<Vec<RecordType>> {
         else {
             let names = RecordType::ALL.map(RecordType::name).join(", ");
             return Err(Error::invalid(format!(
-                "types: unknown type \"{}\"; choose of {names}",
+                "unknown type \"{}\"; choose of {names}",
                 crate::types::text::shortened(name)
-            )));
+            ))
+            .at("types"));
         };
         if !caller.has(known.role()) {
             return Err(crate::identity::roles::lacking(&[known.role()]));

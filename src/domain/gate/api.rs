@@ -9,8 +9,8 @@ use super::{
     list::GateList,
     place,
     schemas::{
-        Gate, GateChanges, GateCodes, GateDelegate, GateDelegates, GateEvacuation, GateWalkIn,
-        PinInput,
+        Gate, GateChanges, GateChangesMeta, GateCodes, GateDelegate, GateDelegates, GateEvacuation,
+        GateEvacuationMeta, GateWalkIn, GateWalkInMeta, PinInput,
     },
     walk_in::{Outcome as Came, WalkIn, WalkInInput},
 };
@@ -33,11 +33,11 @@ use crate::{
         error::{Error, Kind, Result},
     },
     web::{
-        Answer, Body, ClientAddress, Created, CreatedOnce, NoContent, Outcome, RequestId,
+        Answer, Body, ClientAddress, Created, CreatedOnce, NoContent, Outcome, Query, RequestId,
         envelope::envelope,
     },
 };
-use poem_openapi::{OpenApi, param::Query};
+use poem_openapi::OpenApi;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::{
@@ -161,7 +161,7 @@ impl GateApi {
         /// has eight held at this address already it is empty after three seconds, with the same cursor and
         /// without `place` and `serverTime`.
         wait: Query<Option<i64>>,
-    ) -> Outcome<Answer<GateChanges>> {
+    ) -> Outcome<Answer<GateChanges, 200, GateChangesMeta>> {
         let since = since.0.as_deref();
         let limit = whole("limit", limit.0, 1, LIMIT_MAX)?.unwrap_or(LIMIT);
         let wait = whole("wait", wait.0, 0, WAIT_MAX_S)?.unwrap_or(0);
@@ -251,7 +251,7 @@ impl GateApi {
         caller: Granted<UseGate>,
         request_id: RequestId,
         body: Body<WalkInInput>,
-    ) -> Outcome<CreatedOnce<GateWalkIn>> {
+    ) -> Outcome<CreatedOnce<GateWalkIn, GateWalkInMeta>> {
         let ctx = self.app.context(&caller, request_id.as_str());
         let input = body.parse()?;
         let walk_in = self.with_settings(&caller, |connection, gate| {
@@ -343,12 +343,12 @@ impl GateApi {
         limit: Query<Option<i64>>,
         /// `safe`: only who was ticked, each with `id` and `safe`, all on one page.
         only: Query<Option<String>>,
-    ) -> Outcome<Answer<GateEvacuation>> {
+    ) -> Outcome<Answer<GateEvacuation, 200, GateEvacuationMeta>> {
         let limit = whole("limit", limit.0, 1, LIMIT_MAX)?.unwrap_or(LIMIT);
         let part = match only.0.as_deref() {
             None => Part::People(after.0.map(InteractionId), limit),
             Some("safe") => Part::Safe,
-            Some(_) => return Err(Error::invalid("only: must be safe").into()),
+            Some(_) => return Err(Error::field("only", "must be safe").into()),
         };
         let place = self.place(&caller, place.0)?;
         let list = self.list(&caller, place);
@@ -437,11 +437,11 @@ impl GateApi {
     /// # Errors
     /// [`Kind::Forbidden`] for another PIN, and for a gate without one; [`Kind::TooManyAttempts`].
     async fn check_pin(&self, client: ClientId, kept: Option<Value>, typed: String) -> Result<()> {
-        let refused = |message: &str| Err(Error::new(Kind::Forbidden, message.to_owned()));
+        let refused = |message: &str| Error::new(Kind::Forbidden, message);
         let Some(kept) = kept else {
-            return refused(
+            return Err(refused(
                 "this is for supervisors, and this gate's settings have no supervisorPin",
-            );
+            ));
         };
         let guesses = &self.app.pin_guesses;
         guesses.check(client, Instant::now())?;
@@ -451,7 +451,7 @@ impl GateApi {
             guesses.right(client);
             return Ok(());
         }
-        refused("pin: this is not the supervisor PIN")
+        Err(refused("this is not the supervisor PIN").at("pin"))
     }
 
     /// A place at which the caller may be a gate.

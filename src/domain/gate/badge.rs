@@ -12,22 +12,34 @@ use crate::{
     types::{
         DelegateId, DelegateSelector, DeviceId,
         error::{Error, Kind, Result},
+        text::CODE_MAX_CHARS,
     },
 };
 use rusqlite::Connection;
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
-/// The time for which the same request again is taken for a resend, in milliseconds.
+/// The time in which the same request again counts as a resend, in milliseconds.
 const RESEND_MS: i64 = 10 * 60 * 1_000;
 
-/// The body of a replacement.
-#[derive(Debug, Deserialize)]
+/// A lost badge and the one in its place.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(example = json!({"delegate": 17, "code": "NEW-1", "reason": "reported lost", "pin": "471100"}))]
 pub struct BadgeInput {
+    /// The delegate whose badge was lost.
     delegate: Participant,
+    /// The place at which the answer shows the attendee; the gate's place without it.
+    #[schemars(range(min = 1))]
     place: Option<i64>,
+    /// The barcode of the new badge; made by the server without it.
+    #[schemars(length(min = 1, max = CODE_MAX_CHARS))]
     code: Option<String>,
+    /// The reason why the codes are blocked; `reported lost` without it.
+    #[schemars(length(min = 1, max = 200))]
     reason: Option<String>,
+    /// The supervisor PIN of the gate's settings.
     pin: String,
 }
 
@@ -49,8 +61,7 @@ impl LostBadge {
     /// [`Kind::Forbidden`] for a gate of other places.
     pub fn new(connection: &Connection, input: BadgeInput, gate: &GateSettings) -> Result<Self> {
         let delegate = input.delegate.delegate();
-        let delegate = delegate
-            .map_err(|cause| Error::new(cause.kind, format!("delegate: {}", cause.message)))?;
+        let delegate = delegate.map_err(|cause| cause.at("delegate"))?;
         let place = match input.place {
             Some(place) => DeviceId(place),
             None => gate
@@ -85,7 +96,7 @@ impl LostBadge {
         Ok(delegate)
     }
 
-    /// Returns whether this caller has just done it already, and its answer was lost on the way.
+    /// Tells whether this caller has just done it already, and its answer was lost on the way.
     fn is_done(
         &self,
         tx: &Tx<'_>,

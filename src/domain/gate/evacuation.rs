@@ -6,7 +6,7 @@ use crate::{
     domain::{
         devices,
         interactions::{
-            evacuation::{self, Tick},
+            evacuation::{self, Evacuation, Tick},
             inside::{self, Inside},
             judge::DeviceCache,
             presence::History,
@@ -15,9 +15,11 @@ use crate::{
     types::{
         DelegateId, DeviceId, InteractionId, Timestamp, Zone,
         error::{Error, Result},
+        time::SentTime,
     },
 };
 use rusqlite::Connection;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, hash_map::Entry};
@@ -25,19 +27,33 @@ use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 /// Ticks in one request.
 pub const TICKS_MAX: usize = 200;
 
-/// The body of a request with ticks.
-#[derive(Debug, Deserialize)]
+/// People who were seen outside.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(
+    rename = "GateEvacuationInput",
+    example = json!({"place": 5, "ticks": [{"delegate": 17, "recordedAt": 1_795_248_120}]}),
+)]
 pub struct EvacuationInput {
+    /// The id of the place.
+    #[schemars(range(min = 1))]
     pub place: i64,
+    /// Ticks.
+    #[schemars(length(min = 1, max = TICKS_MAX))]
     ticks: Vec<TickInput>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 struct TickInput {
+    /// The attendee.
+    #[schemars(range(min = 1))]
     delegate: Option<i64>,
+    /// `false` takes the tick back; `true` without it.
     safe: Option<bool>,
+    /// The time of the tick; the server's time without it.
+    #[schemars(with = "Option<SentTime>")]
     recorded_at: Option<Value>,
 }
 
@@ -48,7 +64,7 @@ impl EvacuationInput {
     /// [`crate::types::error::Kind::Invalid`] for none and for more than [`TICKS_MAX`], and for an unusable time.
     pub fn ticks(&self, zone: &Zone) -> Result<Vec<Tick>> {
         if self.ticks.is_empty() || self.ticks.len() > TICKS_MAX {
-            return Err(Error::invalid(format!("ticks: must be 1 to {TICKS_MAX}")));
+            return Err(Error::field("ticks", format!("must be 1 to {TICKS_MAX}")));
         }
         let read = |tick: &TickInput| {
             let sent = tick.recorded_at.as_ref().filter(|sent| !sent.is_null());
@@ -90,50 +106,34 @@ pub fn page(
     let device_cache = DeviceCache::default();
     let place = device_cache.place_of(connection, device)?;
     let running = evacuation::running_at(connection, place)?;
-    let mut safe: BTreeMap<DelegateId, Value> = BTreeMap::new();
-    let mut left = Vec::new();
-    if let Some(running) = &running {
-        for (delegate, (at, by)) in evacuation::safe(connection, running.id)? {
-            match standing(
-                connection,
-                &device_cache,
-                place,
-                delegate,
-                running.started_at,
-            )? {
-                Standing::Elsewhere => continue,
-                Standing::Left => left.push(delegate),
-                Standing::Inside => {}
-            }
-            safe.insert(delegate, json!({"at": at.0, "by": by}));
-        }
-    }
-    let mut meta = json!({"serverTime": Timestamp::now().0, "safe": safe.len()});
+    let ticked = match &running {
+        Some(running) => Ticked::read(connection, &device_cache, place, running)?,
+        None => Ticked::default(),
+    };
+    let mut meta = json!({"serverTime": Timestamp::now().0, "safe": ticked.safe.len()});
     if let Some(running) = &running {
         meta["evacuation"] = json!({"id": running.id, "startedAt": running.started_at.0});
     }
-    let people: Vec<Value> = match part {
+    let people = match part {
         Part::Safe => {
-            let ticks = safe.into_iter();
+            let ticks = ticked.safe.into_iter();
             let ticks = ticks.map(|(delegate, safe)| json!({"id": delegate, "safe": safe}));
             ticks.collect()
         }
         Part::People(before, limit) => {
             let inside = inside::people(connection, place, before, limit)?;
-            let last = inside.last().filter(|_| inside.len() == limit);
-            if let Some(last) = last {
+            let next = inside.last().filter(|_| inside.len() == limit);
+            if let Some(last) = next {
                 meta["next"] = json!(last.interaction);
             }
-            let is_last = last.is_none();
+            let left: &[_] = if next.is_none() { &ticked.left } else { &[] };
             let mut people = Vec::with_capacity(inside.len());
-            let mut names = Names::new(connection, list, &safe);
+            let mut names = Names::new(connection, list, &ticked.safe);
             for one in &inside {
                 people.extend(names.person(one.delegate, Some(one))?);
             }
-            if is_last {
-                for delegate in left {
-                    people.extend(names.person(delegate, None)?);
-                }
+            for delegate in left {
+                people.extend(names.person(*delegate, None)?);
             }
             people
         }
@@ -144,7 +144,36 @@ pub fn page(
     })
 }
 
-/// The relation of somebody who was ticked to a place.
+/// People who were ticked in an evacuation, and are inside a place or were as it began.
+#[derive(Default)]
+struct Ticked {
+    /// The time and the author of each tick.
+    safe: BTreeMap<DelegateId, Value>,
+    left: Vec<DelegateId>,
+}
+
+impl Ticked {
+    fn read(
+        connection: &Connection,
+        device_cache: &DeviceCache,
+        place: DeviceId,
+        running: &Evacuation,
+    ) -> Result<Self> {
+        let (begun, mut ticked) = (running.started_at, Self::default());
+        for (delegate, (at, by)) in evacuation::safe(connection, running.id)? {
+            match standing(connection, device_cache, place, delegate, begun)? {
+                Standing::Elsewhere => continue,
+                Standing::Left => ticked.left.push(delegate),
+                Standing::Inside => {}
+            }
+            let tick = json!({"at": at.0, "by": by});
+            ticked.safe.insert(delegate, tick);
+        }
+        Ok(ticked)
+    }
+}
+
+/// How somebody who was ticked stands to a place.
 enum Standing {
     Inside,
     /// The person left the place, or one below it, after the evacuation began.

@@ -7,10 +7,13 @@ use crate::{
         DelegateCode, DelegateSelector,
         error::{Error, Kind, Result},
         fold::{alternative, letters},
+        text::{CODE_MAX_CHARS, TEXT_MAX_CHARS},
     },
 };
 use rusqlite::Connection;
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 /// Attendees that are found at the most.
 pub const FOUND_MAX: usize = 5;
@@ -19,13 +22,25 @@ pub const FOUND_MAX: usize = 5;
 const OF_EMAIL: &str = "SELECT id, coalesce(first_name, ''), coalesce(last_name, '') FROM delegates
      WHERE email = ?1 COLLATE NOCASE AND deleted_at IS NULL ORDER BY id";
 
-/// The body of a look-up: a ticket's code, or a name with an e-mail address.
-#[derive(Debug, Deserialize)]
+/// Somebody at a kiosk, by a ticket's code, or a name with an e-mail address.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(
+    rename = "GateFindInput",
+    example = json!({"place": 5, "name": "Lovelace", "email": "ada@example.org"}),
+)]
 pub struct FindInput {
+    /// The id of the place.
+    #[schemars(range(min = 1))]
     pub place: i64,
+    /// The last name, or the first and the last. With `email`, and without `code`.
+    #[schemars(length(min = 1, max = TEXT_MAX_CHARS))]
     name: Option<String>,
+    /// The whole e-mail address.
+    #[schemars(length(min = 1, max = TEXT_MAX_CHARS))]
     email: Option<String>,
+    /// The barcode of their ticket, in place of both.
+    #[schemars(length(min = 1, max = CODE_MAX_CHARS))]
     code: Option<String>,
 }
 
@@ -47,21 +62,21 @@ impl Claim {
         let code = input.code.as_deref().map(str::trim);
         if let Some(code) = code {
             if input.name.is_some() || input.email.is_some() {
-                return Err(Error::invalid("code: must stand alone"));
+                return Err(Error::field("code", "must stand alone"));
             }
             if code.is_empty() {
-                return Err(Error::invalid("code: must not be empty"));
+                return Err(Error::field("code", "must not be empty"));
             }
             let barcode = DelegateSelector::Code(DelegateCode::Barcode, code.to_owned());
             return Ok(Self::Ticket(barcode));
         }
         let name = spelling(input.name.as_deref().unwrap_or_default());
         if name.is_empty() {
-            return Err(Error::invalid("name: must have letters"));
+            return Err(Error::field("name", "must have letters"));
         }
         let email = input.email.as_deref().unwrap_or_default().trim().to_owned();
         if email.is_empty() {
-            return Err(Error::invalid("email: must not be empty"));
+            return Err(Error::field("email", "must not be empty"));
         }
         Ok(Self::Person { name, email })
     }

@@ -343,65 +343,70 @@ fn problems(gate: &Gate, published: &configuration::Published, now: Timestamp) -
     let report = &gate.report;
     // What it said is true of when it said it.
     let said_at = if gate.is_online { now } else { seen_at };
-    let older = |at: Timestamp, than_ms: i64| said_at.0 - at.0 > than_ms;
-    let mut problems = Vec::new();
-    let mut add = |is_so: bool, problem: Problem| {
-        if is_so {
-            problems.push(problem);
-        }
-    };
-    add(!gate.is_online, Problem::Offline(seen_at));
-    add(
-        report.failed_uploads > 0,
-        Problem::FailedUploads(report.failed_uploads),
-    );
     let is_due = published
         .published_at
-        .is_none_or(|at| older(at, SETTINGS_MS));
-    if gate.is_gate {
-        let is_stuck = report.oldest_scan.is_none_or(|at| older(at, WAITING_MS));
-        add(
-            report.queue > 0 && (is_stuck || !gate.is_online),
-            Problem::Waiting(report.queue, report.oldest_scan),
-        );
-        match report.list_at {
-            Some(at) => add(older(at, LIST_MS), Problem::OldList(at)),
-            None => add(gate.is_online && gate.place.is_some(), Problem::NoList),
-        }
-        add(gate.place.is_none(), Problem::NoPlace);
-        add(gate.lost_place.is_some(), Problem::LostPlace);
-        add(
-            gate.is_online && is_due && gate.set_place.is_some(),
-            Problem::OtherPlace,
-        );
-        add(gate.is_online && report.is_hidden, Problem::Hidden);
-        let version = report.version.as_deref();
-        add(
-            version.is_some_and(|version| version != *super::files::VERSION),
-            Problem::OtherVersion,
-        );
-    }
-    let battery = report.battery.filter(|percent| *percent <= LOW_PERCENT);
-    add(
-        battery.is_some(),
-        Problem::LowBattery(battery.unwrap_or_default()),
-    );
-    let offset = report
-        .clock_offset_ms
-        .filter(|offset| offset.abs() >= CLOCK_MS);
-    add(offset.is_some(), Problem::Clock(offset.unwrap_or_default()));
-    let has_other = report
-        .config_version
-        .is_some_and(|version| version != published.version);
-    add(
-        gate.is_online && is_due && has_other,
-        Problem::OtherSettings(published.version),
-    );
+        .is_none_or(|at| is_older(at, said_at, SETTINGS_MS));
+    let failed = report.failed_uploads;
+    let low = report.battery.filter(|percent| *percent <= LOW_PERCENT);
+    let offset = report.clock_offset_ms;
+    let offset = offset.filter(|offset| offset.abs() >= CLOCK_MS);
+    let version = report.config_version;
+    let has_other = version.is_some_and(|version| version != published.version);
+    let of_any = [
+        (!gate.is_online).then_some(Problem::Offline(seen_at)),
+        (failed > 0).then_some(Problem::FailedUploads(failed)),
+    ];
+    let of_gate = if gate.is_gate {
+        gate_problems(gate, said_at, is_due)
+    } else {
+        Vec::new()
+    };
+    let of_device = [
+        low.map(Problem::LowBattery),
+        offset.map(Problem::Clock),
+        (gate.is_online && is_due && has_other)
+            .then_some(Problem::OtherSettings(published.version)),
+    ];
+    let mut problems: Vec<_> = of_any
+        .into_iter()
+        .chain(of_gate)
+        .chain(of_device)
+        .flatten()
+        .collect();
     problems.sort_by_key(|problem| !gate.is_bad(*problem));
     problems
 }
 
-/// The times at which the clients of devices recorded something last.
+/// Problems that other apps cannot have; `is_due`: by now it has the settings that were published last.
+fn gate_problems(gate: &Gate, said_at: Timestamp, is_due: bool) -> Vec<Option<Problem>> {
+    let report = &gate.report;
+    let is_stuck = report
+        .oldest_scan
+        .is_none_or(|at| is_older(at, said_at, WAITING_MS));
+    let is_waiting = report.queue > 0 && (is_stuck || !gate.is_online);
+    let list = match report.list_at {
+        Some(at) => is_older(at, said_at, LIST_MS).then_some(Problem::OldList(at)),
+        None => (gate.is_online && gate.place.is_some()).then_some(Problem::NoList),
+    };
+    let version = report.version.as_deref();
+    let has_other_version = version.is_some_and(|version| version != *super::files::VERSION);
+    vec![
+        is_waiting.then_some(Problem::Waiting(report.queue, report.oldest_scan)),
+        list,
+        gate.place.is_none().then_some(Problem::NoPlace),
+        gate.lost_place.is_some().then_some(Problem::LostPlace),
+        (gate.is_online && is_due && gate.set_place.is_some()).then_some(Problem::OtherPlace),
+        (gate.is_online && report.is_hidden).then_some(Problem::Hidden),
+        has_other_version.then_some(Problem::OtherVersion),
+    ]
+}
+
+/// Compares two moments: the first was more than so long before the other.
+fn is_older(at: Timestamp, than: Timestamp, by_ms: i64) -> bool {
+    than.0 - at.0 > by_ms
+}
+
+/// When the clients of devices recorded something last.
 fn last_scans(connection: &Connection) -> Result<HashMap<DeviceId, Timestamp>> {
     let mut statement = connection.prepare_cached(
         "SELECT c.device_id, max(i.recorded_at)

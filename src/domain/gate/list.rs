@@ -1,24 +1,21 @@
 //! The attendees as a gate keeps them: by the change feed, for one place.
 
-use super::place;
+use super::attendee::Attendee;
 use crate::{
     core::{
         changes::{What, action},
         records::Kind,
-        rules::{AccessRules, Per, Position, PresenceState},
+        rules::AccessRules,
         settings::Settings,
     },
     domain::{
-        delegates::{NAME, RESOURCE, blocked, note},
+        delegates::{NAME, RESOURCE, blocked},
         feed::{ChangeEffect, FeedView, RecordType, fingerprint_of, kind},
-        interactions::{
-            judge::{self, DeviceCache},
-            presence::{self, History, REPEAT_MAX},
-        },
+        interactions::{judge::DeviceCache, presence::History},
     },
     types::{DelegateId, DeviceId, error::Result},
 };
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::{Value, json};
 use std::{
     borrow::Cow,
@@ -27,8 +24,6 @@ use std::{
 };
 
 const TYPES: [RecordType; 2] = [RecordType::Delegate, RecordType::BlockedCode];
-/// The largest picture (or its address) that a gate is sent, in bytes.
-const PHOTO_MAX_BYTES: usize = 100_000;
 
 /// The columns of a delegate that do not depend on the place.
 static PERSON: LazyLock<String> = LazyLock::new(|| {
@@ -42,6 +37,31 @@ static PERSON: LazyLock<String> = LazyLock::new(|| {
         codes.join(", ")
     )
 });
+
+/// A delegate as [`PERSON`] finds them.
+pub(super) struct Person {
+    pub name: String,
+    pub category: Option<String>,
+    pub parent: Option<i64>,
+    pub company: Option<String>,
+    pub photo: Option<String>,
+    /// The barcode first; none where one is not set.
+    pub codes: Vec<Option<String>>,
+}
+
+impl Person {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let codes = (5..row.as_ref().column_count()).map(|at| row.get(at));
+        Ok(Self {
+            name: row.get(0)?,
+            category: row.get(1)?,
+            parent: row.get(2)?,
+            company: row.get(3)?,
+            photo: row.get(4)?,
+            codes: codes.collect::<rusqlite::Result<_>>()?,
+        })
+    }
+}
 
 /// As [`PERSON`], of the properties that a client sees; the name is made of them alone. The type is read all the same:
 /// a place may ask for it ([`GateList::asks_for_type`]).
@@ -117,174 +137,26 @@ impl GateList {
     pub fn delegate(&self, connection: &Connection, id: i64) -> Result<Option<Value>> {
         let found = connection
             .prepare_cached(&self.person)?
-            .query_row([id], |row| {
-                let codes = (5..row.as_ref().column_count()).map(|at| row.get(at));
-                Ok((
-                    row.get::<_, String>(0)?,
-                    row.get::<_, Option<String>>(1)?,
-                    row.get::<_, Option<i64>>(2)?,
-                    row.get::<_, Option<String>>(3)?,
-                    row.get::<_, Option<String>>(4)?,
-                    codes.collect::<rusqlite::Result<Vec<Option<String>>>>()?,
-                ))
-            })
+            .query_row([id], Person::read)
             .optional()?;
-        let Some((name, category, parent, company, photo, codes)) = found else {
+        let Some(mut person) = found else {
             return Ok(None);
         };
-        // The barcode is declared first.
-        let has_ticket = codes.first().is_some_and(Option::is_some);
-        let codes: Vec<_> = codes.into_iter().flatten().collect();
         let device_cache = DeviceCache::default();
-        let is_type_told =
-            self.shows("delegateType") || self.asks_for_type(connection, &device_cache)?;
-        let mut shown = json!({"id": id, "name": name, "codes": codes});
-        let mut put = |name: &str, value: Value| {
-            let is_empty = [Value::Null, json!(false), json!(0), json!([])].contains(&value);
-            if !is_empty {
-                shown[name] = value;
-            }
-        };
-        put("noTicket", json!(!has_ticket && !codes.is_empty()));
-        put("category", json!(category.filter(|_| is_type_told)));
-        put(
-            "company",
-            json!(company.filter(|company| !company.is_empty())),
-        );
-        put("parent", json!(parent));
-        put(
-            "photo",
-            json!(photo.filter(|photo| photo.len() <= PHOTO_MAX_BYTES)),
-        );
+        if !self.shows("delegateType") && !self.asks_for_type(connection, &device_cache)? {
+            person.category = None;
+        }
         let delegate = DelegateId(id);
-        put(
-            "note",
-            json!(note::of(connection, delegate)?.map(|note| note.to_json())),
-        );
-        let doors = device_cache.doors(connection)?;
-        let place = doors.place_of(self.place);
-        let history = History::of(connection, &device_cache, delegate)?;
-        let joined = judge::is_joined(connection, &device_cache, &history, delegate, place)?;
-        put("joined", json!(joined));
-        let state = history.state(connection, &device_cache, place)?;
-        if let Some(last) = state.last_in {
-            Self::put_last(connection, &device_cache, (last, &state), place, &mut put)?;
-            let entries =
-                presence::entries(connection, &doors, &history, delegate, place, REPEAT_MAX)?;
-            put("entries", json!(entries));
-        }
-        let default = &self.settings.access;
-        let rules = || place::rules(connection, &device_cache, place, default);
-        if let Some(last_in) = state.last_in
-            && rules()?.is_some_and(|rules| rules.per == Some(Per::Day))
-        {
-            let day = self.settings.day(history.happened_at(connection, last_in)?);
-            let of_day = presence::entries_on(
-                connection, &doors, &history, delegate, place, day, REPEAT_MAX,
-            )?;
-            put("dayEntries", json!(of_day.1));
-        }
-        let inside = history.inside(connection, &device_cache)?;
-        let is_inside = inside.binary_search(&place).is_ok();
-        put("inside", json!(is_inside));
-        let stay = (place, is_inside);
-        Self::put_stay(connection, &device_cache, &history, stay, &mut put)?;
-        if !inside.is_empty() {
-            let rules = rules()?;
-            let rooms = place::rooms(connection, &device_cache, place, rules.as_ref())?;
-            let mut rooms: Vec<_> = rooms.into_iter().map(|(room, _)| room).collect();
-            rooms.retain(|room| inside.binary_search(room).is_ok());
-            put("rooms", json!(rooms));
-            if !rooms.is_empty() {
-                let elsewhere = Self::elsewhere(connection, &device_cache, &history, place)?;
-                rooms.retain(|room| elsewhere.contains(room));
-                put("elsewhere", json!(rooms));
-            }
-        }
-        Ok(Some(shown))
-    }
-
-    /// Puts when and by which door a delegate came last, and when they left.
-    fn put_last(
-        connection: &Connection,
-        device_cache: &DeviceCache,
-        (last, state): (Position, &PresenceState),
-        place: DeviceId,
-        put: &mut impl FnMut(&str, Value),
-    ) -> Result<()> {
-        let (last_in, device) = presence::recorded_where(connection, last)?;
-        put("lastIn", json!(last_in.0));
-        if device != place {
-            let door = device_cache.get(connection, device)?;
-            put("lastDoor", json!(door.place.name));
-        }
-        // Once a clock was corrected, the times may contradict the order of events.
-        if !state.is_inside() {
-            let last_out = state
-                .last_out
-                .map(|last| presence::recorded_at(connection, last));
-            let last_out = last_out
-                .transpose()?
-                .map_or(last_in, |out| last_in.max(out));
-            put("lastOut", json!(last_out.0));
-        }
-        Ok(())
-    }
-
-    /// Every device that a delegate stays inside of when they leave a place: where a check-in elsewhere holds them.
-    fn elsewhere(
-        connection: &Connection,
-        device_cache: &DeviceCache,
-        history: &History,
-        place: DeviceId,
-    ) -> Result<Vec<DeviceId>> {
-        let mut elsewhere = Vec::new();
-        for (at, _) in history.entered(connection, device_cache)? {
-            let path = device_cache.path(connection, at)?;
-            if !path.contains(&place) {
-                elsewhere.extend_from_slice(&path);
-            }
-        }
-        Ok(elsewhere)
-    }
-
-    /// Puts since when a delegate is inside, and at which place below; and for whoever a gate may check out all the same
-    /// why they are not: a day began since, or they are in another room.
-    fn put_stay(
-        connection: &Connection,
-        device_cache: &DeviceCache,
-        history: &History,
-        (place, is_inside): (DeviceId, bool),
-        put: &mut impl FnMut(&str, Value),
-    ) -> Result<()> {
-        if is_inside {
-            let mut last = None;
-            let entered = history.entered(connection, device_cache)?;
-            for (at, entered) in device_cache.within(connection, entered, place)? {
-                last = last.max(Some((history.happened_at(connection, entered)?, at)));
-            }
-            if let Some((since, at)) = last {
-                put("since", json!(since.0));
-                if at != place {
-                    put("at", json!(device_cache.get(connection, at)?.place.name));
-                }
-            }
-            return Ok(());
-        }
-        let not_left = history.not_left(connection, device_cache)?;
-        let mut why = None;
-        for (at, entered) in device_cache.within(connection, not_left, place)? {
-            let happened = || history.happened_at(connection, entered);
-            if !device_cache.is_over(connection, at, entered, happened)? {
-                why = Some("movedOn");
-            } else if why.is_none() {
-                why = Some("insideBefore");
-            }
-        }
-        if let Some(why) = why {
-            put(why, json!(true));
-        }
-        Ok(())
+        let shown = Attendee {
+            connection,
+            settings: &self.settings,
+            delegate,
+            place: device_cache.place_of(connection, self.place)?,
+            history: History::of(connection, &device_cache, delegate)?,
+            device_cache,
+            shown: json!({"id": id}),
+        };
+        shown.with(person).map(Some)
     }
 
     /// Returns whether a change of a device may change who is registered, or inside: the place or one above it moved,

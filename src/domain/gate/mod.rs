@@ -1,7 +1,8 @@
 //! Gate apps: phones, tablets and laptops that let people in, with the role `ROLE_OAUTH2_GATE` alone. They
 //! check in and out at the places of their settings, and know of attendees what a gate shows.
 //!
-//! - `place`: a place with its rules; `list`: the attendees as a gate keeps them for when it is offline
+//! - `place`: a place with its rules; `list`: the attendees as a gate keeps them for when it is offline,
+//!   `attendee`: one of them
 //! - `walk_in`, `codes`: people who come without a ticket; `badge`: a lost badge; `find`: attendees who look
 //!   themselves up at a kiosk
 //! - `evacuation`: who is inside a place and was seen outside
@@ -9,6 +10,7 @@
 //! - elsewhere: `apps::gate_settings`, what the app's settings say; `interactions::confine`, what it may record
 
 pub mod api;
+mod attendee;
 mod badge;
 mod codes;
 mod evacuation;
@@ -17,7 +19,7 @@ mod find;
 pub mod fleet;
 mod list;
 mod place;
-mod schemas;
+pub mod schemas;
 #[cfg(test)]
 mod shared;
 pub mod walk_in;

@@ -9,7 +9,7 @@ use crate::{
         apps::GateSettings,
         delegates::{RESOURCE, blocked},
         interactions::{
-            draft::{Draft, check_nonce, read_recorded_at},
+            draft::{Draft, NONCE_MAX_CHARS, check_nonce, read_recorded_at},
             nonces,
             record::{self, ResolvedParticipants, record},
             refusals,
@@ -25,29 +25,49 @@ use crate::{
         Timestamp, Zone,
         error::{Error, Kind, Result},
         json,
-        text::shortened,
+        text::{CODE_MAX_CHARS, TEXT_MAX_CHARS, shortened},
+        time::SentTime,
     },
 };
 use rusqlite::Connection;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::mem;
 
 /// The value of `availableFeatures` by which a gate registers people.
 const FEATURE: &str = "delegate-create";
 
-/// The body of a walk-in.
-#[derive(Debug, Deserialize, Serialize)]
+/// Somebody who comes without a ticket, with a first or a last name.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(example = json!({
+    "place": 5, "nonce": "0f5cbb1e", "firstName": "Ada", "lastName": "Lovelace", "email": "ada@example.org",
+    "delegateType": "Visitor",
+}))]
 pub struct WalkInInput {
+    /// The id of the place.
+    #[schemars(range(min = 1))]
     place: i64,
+    /// Unique per client: a resend with it creates nothing twice.
+    #[schemars(length(min = 1, max = NONCE_MAX_CHARS))]
     nonce: String,
+    #[schemars(length(max = TEXT_MAX_CHARS))]
     first_name: Option<String>,
+    #[schemars(length(max = TEXT_MAX_CHARS))]
     last_name: Option<String>,
+    #[schemars(length(max = TEXT_MAX_CHARS))]
     email: Option<String>,
+    /// One of the settings' `walkInTypes`, where there are any; their `delegateType` without it.
+    #[schemars(length(max = TEXT_MAX_CHARS))]
     delegate_type: Option<String>,
+    /// The barcode; made by the server without it.
+    #[schemars(length(min = 1, max = CODE_MAX_CHARS))]
     code: Option<String>,
+    /// The time of their arrival; the server's time without it.
+    #[schemars(with = "Option<SentTime>")]
     recorded_at: Option<Value>,
+    /// The gate let them in while it was offline: stored whatever the rules say.
     admitted: Option<bool>,
 }
 
@@ -64,7 +84,7 @@ pub struct Newcomer {
     pub nonce: Option<(String, [u8; 16])>,
     /// The gate let them in while it was offline.
     pub admitted: bool,
-    /// The payment: the price, and how it is paid.
+    /// The price that they pay, and how.
     pub payment: Option<(WalkInPrice, String)>,
 }
 
@@ -73,7 +93,7 @@ pub struct WalkIn {
     person: Newcomer,
     /// The client's nonce, with the fingerprint of what was sent with it.
     nonce: (String, [u8; 16]),
-    /// An error where the gate's settings do not allow it.
+    /// Tells whether the gate's settings allow it.
     allowed: Result<()>,
     /// A type that they do not allow, of somebody who is inside already.
     refused_type: Option<String>,
@@ -175,7 +195,7 @@ impl WalkIn {
         self.person.register(tx, ctx)
     }
 
-    /// Returns what the nonce created before.
+    /// Finds what the nonce created before.
     fn recall(&self, tx: &Tx<'_>, ctx: &Context) -> Result<Option<Outcome>> {
         let Some(client) = ctx.client else {
             return Ok(None);
@@ -253,16 +273,16 @@ impl Newcomer {
     }
 }
 
-/// An interaction that was taken back.
+/// A walk-in or check-in that was taken back.
 #[derive(Debug)]
 pub struct TakenBack {
     /// As it was.
     pub interaction: Interaction,
-    /// Set where it was a walk-in, whose attendee was deleted with it.
+    /// Set for a walk-in, whose attendee was deleted with it.
     pub is_walk_in: bool,
-    /// The fate of the registration that the desk recorded together with it.
+    /// The outcome of the registration that the desk recorded together with it.
     pub registration: Option<Registration>,
-    /// The money that is given back to them.
+    /// The refund for them.
     pub refund: Option<Refund>,
 }
 
@@ -299,7 +319,7 @@ pub fn check_name(properties: &Map<String, Value>) -> Result<()> {
     if has_name {
         return Ok(());
     }
-    Err(Error::invalid("lastName: a first or a last name is needed"))
+    Err(Error::field("lastName", "a first or a last name is needed"))
 }
 
 /// Checks that a gate may register somebody of a type at a place.
@@ -318,10 +338,10 @@ fn check(
     };
     let is_known = |sent: &str| types.iter().any(|known| known == sent.trim());
     match delegate_type {
-        Some(sent) if !types.is_empty() && !is_known(sent) => Err(Error::invalid(format!(
-            "delegateType: must be one of {}",
-            types.join(", ")
-        ))),
+        Some(sent) if !types.is_empty() && !is_known(sent) => Err(Error::field(
+            "delegateType",
+            format!("must be one of {}", types.join(", ")),
+        )),
         _ => Ok(()),
     }
 }

@@ -9,6 +9,9 @@ use super::{
     list::{Interactions, SEARCHED},
     nonces, record, refusals, remove,
     rows::{self, Interaction},
+    schemas::{
+        BatchAnswer, InteractionMeta, InteractionShape, RecordedInteraction, TestedInteraction,
+    },
     walk_in,
 };
 use crate::{
@@ -31,21 +34,16 @@ use crate::{
     },
     web::{
         Address, Answer, Body, CreatedOnce, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
-        Outcome, RequestId, Tried, page::window,
+        Outcome, Query, RequestId, Tried, page::window,
     },
 };
-use poem_openapi::{
-    OpenApi,
-    param::{Path, Query},
-};
+use poem_openapi::{OpenApi, param::Path};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// Batches that are parsed at once.
 static PARSED_AT_ONCE: Semaphore = Semaphore::const_new(2);
-
-pub use super::schemas::{BatchAnswer, InteractionShape, RecordedInteraction, TestedInteraction};
 
 /// The endpoints.
 pub struct InteractionsApi {
@@ -139,7 +137,7 @@ impl InteractionsApi {
         interaction: Path<String>,
         /// Properties to show, separated by commas; all without it.
         fields: Query<Option<String>>,
-    ) -> Outcome<Answer<InteractionShape>> {
+    ) -> Outcome<Answer<InteractionShape, 200, InteractionMeta>> {
         let id = interaction_id(&interaction.0)?;
         let fields = rows::fields(fields.0.as_deref())?;
         let found = self
@@ -177,7 +175,7 @@ impl InteractionsApi {
         #[oai(name = "Idempotency-Key")]
         idempotency_key: IdempotencyKey,
         body: Body<InteractionInput>,
-    ) -> Outcome<CreatedOnce<RecordedInteraction>> {
+    ) -> Outcome<CreatedOnce<RecordedInteraction, InteractionMeta>> {
         let ctx = self.app.context(&caller, request_id.as_str());
         let kind = interaction_type.0;
         let draft = Draft::new(&kind, body.parse()?, &Arc::default(), &ctx.settings.zone)?;
@@ -222,7 +220,7 @@ impl InteractionsApi {
         /// The interaction type: `[a-z0-9][a-z0-9-]{0,63}`, but not `connected`.
         interaction_type: Path<String>,
         body: Body<InteractionInput>,
-    ) -> Outcome<Tried<TestedInteraction>> {
+    ) -> Outcome<Tried<TestedInteraction, InteractionMeta>> {
         let ctx = self.app.context(&caller, request_id.as_str());
         let zone = &ctx.settings.zone;
         let draft = Draft::new(&interaction_type.0, body.parse()?, &Arc::default(), zone)?;

@@ -49,10 +49,10 @@ impl Batch {
     pub fn new(input: BatchInput, ctx: &Context) -> Result<Self> {
         let items = input.interactions.0;
         if items.len() > ITEMS_MAX {
-            return Err(Error::invalid(format!(
-                "interactions: has {} items, at most {ITEMS_MAX} are taken",
-                items.len()
-            )));
+            return Err(Error::field(
+                "interactions",
+                format!("has {} items, at most {ITEMS_MAX} are taken", items.len()),
+            ));
         }
         let values = Arc::new(SharedValues::read(input.shared_values)?);
         let mut bytes_left = EXPANDED_MAX_BYTES;
@@ -73,10 +73,9 @@ impl Batch {
             }
             json::check_limits(text.as_bytes())?;
             let mut input: InteractionInput = json::parse(text.as_bytes())?;
-            let kind = input
-                .interaction_type
-                .take()
-                .ok_or_else(|| Error::new(Kind::InteractionType, "interactionType: is missing"))?;
+            let kind = input.interaction_type.take().ok_or_else(|| {
+                Error::new(Kind::InteractionType, "is missing").at("interactionType")
+            })?;
             let draft = Draft::new(&kind, input, &values, &ctx.settings.zone)?;
             bytes_left = bytes_left.saturating_sub(draft.data.as_ref().map_or(0, String::len));
             Ok(draft)
@@ -126,7 +125,7 @@ pub async fn record_all(
     while part == 0 || done < work.0.0.len() {
         let slice = match record_slice(store, &work, part, done, Isolation::None).await {
             // Undone as a whole: an item failed after it had begun to write.
-            Err(cause) if !matches!(cause.kind, Kind::Unavailable | Kind::KeyReused) => {
+            Err(cause) if cause.kind != Kind::KeyReused && !cause.kind.is_of_store() => {
                 let request_id = &work.1.request_id;
                 tracing::warn!(request_id, "a slice of a batch is recorded again: {cause}");
                 record_slice(store, &work, part, done, Isolation::Savepoints).await?
@@ -215,10 +214,10 @@ fn record_item(
     let outcome = match (&item.draft, isolation) {
         (Ok(draft), Isolation::None) => record(tx, ctx, draft),
         (Ok(draft), Isolation::Savepoints) => tx.nested(|tx| record(tx, ctx, draft)),
-        (Err(cause), _) => Err(Error::new(cause.kind, cause.message.clone())),
+        (Err(cause), _) => Err(cause.clone()),
     };
     match outcome {
-        Err(cause) if cause.kind == Kind::Unavailable => Err(cause),
+        Err(cause) if cause.kind.is_of_store() => Err(cause),
         Err(cause) if isolation == Isolation::None && tx.total_changes() != changes => Err(cause),
         outcome => Ok(outcome),
     }

@@ -7,52 +7,84 @@ use crate::types::{
     error::{Error, Kind, Result},
     json::in_plain_words,
     text::{self, INTERACTION_TYPE_MAX_BYTES},
+    time::SentTime,
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// The longest nonce, in characters (contract §6).
 pub const NONCE_MAX_CHARS: usize = 128;
 
-/// The body of an interaction.
-#[derive(Debug, Default, Deserialize)]
+/// An interaction to record: at least a delegate or a device, a second only after a first.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(example = json!({
+    "firstDelegate": "barcode:TICKET-0007", "firstDevice": "code:gate-b", "recordedAt": 1_795_251_720,
+    "nonce": "b1946ac9-1",
+}))]
 pub struct InteractionInput {
+    /// In place of `firstDelegate`.
     delegate: Option<Participant>,
+    /// A delegate's id or selector.
     first_delegate: Option<Participant>,
     second_delegate: Option<Participant>,
     third_delegate: Option<Participant>,
+    /// In place of `firstDevice`.
     device: Option<Participant>,
+    /// A device's id or selector.
     first_device: Option<Participant>,
     second_device: Option<Participant>,
     third_device: Option<Participant>,
+    /// The time at which it happened; the server's time without it.
+    #[schemars(with = "Option<SentTime>")]
     recorded_at: Option<Value>,
+    /// With `form` and `answers` it is a form and reshaped.
     #[serde(deserialize_with = "crate::types::json::anything_whole")]
+    #[schemars(with = "Option<Map<String, Value>>")]
     data: Option<Value>,
+    /// Unique per client: a resend with it creates nothing twice.
+    #[schemars(length(min = 1, max = NONCE_MAX_CHARS))]
     nonce: Option<String>,
+    /// The gate let the person in already: stored whatever the rules say, and though nobody has the code.
     admitted: Option<bool>,
-    /// In a batch the item says its type; elsewhere the path does.
+    /// In a batch; elsewhere the path says it.
+    #[schemars(regex(pattern = TYPE_PATTERN))]
     pub interaction_type: Option<String>,
+    /// Read-only; ignored when sent.
     #[serde(rename = "id")]
+    #[schemars(with = "Value")]
     _id: serde::de::IgnoredAny,
+    /// Read-only; ignored when sent.
     #[serde(rename = "_type")]
+    #[schemars(with = "Value")]
     _type: serde::de::IgnoredAny,
+    /// Read-only; ignored when sent.
     #[serde(rename = "createdAt")]
+    #[schemars(with = "Value")]
     _created_at: serde::de::IgnoredAny,
+    /// Read-only; ignored when sent.
     #[serde(rename = "updatedAt")]
+    #[schemars(with = "Value")]
     _updated_at: serde::de::IgnoredAny,
 }
 
+/// The form of an interaction type.
+const TYPE_PATTERN: &str = "^[a-z0-9][a-z0-9-]{0,63}$";
+
 /// A participant as sent: an id, or a selector such as `barcode:ABC`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(inline)]
 #[serde(
     untagged,
     expecting = "must be an id or a selector such as \"barcode:ABC\""
 )]
 pub enum Participant {
-    Id(i64),
-    Selector(String),
+    /// an id
+    Id(#[schemars(range(min = 1))] i64),
+    /// a selector such as `barcode:ABC`
+    Selector(#[schemars(regex(pattern = "^[A-Za-z]+:"))] String),
 }
 
 impl Participant {
@@ -80,11 +112,11 @@ pub struct Draft {
     pub delegates: Participants<DelegateSelector>,
     /// First, second and third device.
     pub devices: Participants<DeviceSelector>,
-    /// The time of the interaction, where the client says so.
+    /// The time at which it happened, where the client says so.
     pub recorded_at: Option<Timestamp>,
     /// `data`, reshaped, as text; shared values stand in it as they were sent.
     pub data: Option<String>,
-    /// The places in `data` where shared values belong.
+    /// The places of shared values in `data`.
     pub shared: super::shared::Places,
     /// The shared values of its batch.
     pub values: Arc<SharedValues>,
@@ -127,8 +159,9 @@ impl Draft {
         if input.interaction_type.is_some_and(|sent| sent != kind) {
             return Err(Error::new(
                 Kind::InteractionType,
-                format!("interactionType: differs from \"{kind}\" in the path"),
-            ));
+                format!("differs from \"{kind}\" in the path"),
+            )
+            .at("interactionType"));
         }
         let (name, first) = one_of(
             ("delegate", input.delegate),
@@ -183,18 +216,15 @@ impl Draft {
     /// it may have, and it counts as admitted.
     pub fn of_past(mut body: Map<String, Value>, zone: &Zone) -> Result<Self> {
         let Some(Value::String(kind)) = body.remove("interactionType") else {
-            return Err(Error::new(
-                Kind::InteractionType,
-                "interactionType: is missing",
-            ));
+            return Err(Error::new(Kind::InteractionType, "is missing").at("interactionType"));
         };
         let input: InteractionInput = serde_path_to_error::deserialize(Value::Object(body))
             .map_err(|cause| {
                 let fault = in_plain_words(&cause.inner().to_string());
-                Error::invalid(format!("{}: {fault}", cause.path()))
+                Error::field(cause.path(), fault)
             })?;
         if input.nonce.is_some() {
-            return Err(Error::invalid("nonce: cannot be imported"));
+            return Err(Error::field("nonce", "cannot be imported"));
         }
         check_type(&kind)?;
         let mut draft = Self::checked(&kind, input, &Arc::default(), zone)?;
@@ -207,10 +237,7 @@ impl Draft {
             None => return Ok(()),
             Some(Value::Object(data)) => data,
             Some(_) => {
-                return Err(Error::new(
-                    Kind::InteractionContent,
-                    "data: must be an object",
-                ));
+                return Err(Error::new(Kind::InteractionContent, "must be an object").at("data"));
             }
         };
         self.values.check(&data)?;
@@ -230,8 +257,7 @@ impl Draft {
             .transpose()
     }
 
-    /// The fingerprint by which two requests under one nonce are compared. A resend may say `admitted` where the first
-    /// did not.
+    /// The form in which two requests under one nonce are compared. A resend may say `admitted` where the first did not.
     fn fingerprint(&self, data: Option<&Value>, admitted: bool) -> [u8; 16] {
         let shown = |participant: Option<String>| participant.map_or(Value::Null, Value::String);
         let body = json!([
@@ -249,7 +275,7 @@ impl Draft {
         self.values.fingerprint(&body)
     }
 
-    /// The time of the interaction, as stored.
+    /// The time at which it happened, as stored.
     pub fn recorded_at(&self, now: Timestamp) -> Timestamp {
         self.recorded_at.unwrap_or(now)
     }
@@ -282,7 +308,10 @@ pub fn read_recorded_at(sent: Option<&Value>, zone: &Zone) -> Result<Option<Time
     sent.filter(|sent| !sent.is_null())
         .map(|sent| zone.read("recordedAt", sent))
         .transpose()
-        .map_err(|cause| Error::new(Kind::InteractionContent, cause.message))
+        .map_err(|cause| Error {
+            kind: Kind::InteractionContent,
+            ..cause
+        })
 }
 
 /// # Errors
@@ -290,9 +319,10 @@ pub fn read_recorded_at(sent: Option<&Value>, zone: &Zone) -> Result<Option<Time
 pub fn check_nonce(nonce: &str) -> Result<()> {
     let length = nonce.chars().count();
     if length == 0 || length > NONCE_MAX_CHARS || nonce.contains('\0') {
-        return Err(Error::invalid(format!(
-            "nonce: must have 1 to {NONCE_MAX_CHARS} characters, none of them NUL"
-        )));
+        return Err(Error::field(
+            "nonce",
+            format!("must have 1 to {NONCE_MAX_CHARS} characters, none of them NUL"),
+        ));
     }
     Ok(())
 }
@@ -308,10 +338,9 @@ fn one_of(
     full: (&'static str, Option<Participant>),
 ) -> Result<(&'static str, Option<Participant>)> {
     match (&short.1, &full.1) {
-        (Some(_), Some(_)) => Err(participants(format!(
-            "{}: stands beside its full form; send one of them",
-            short.0
-        ))),
+        (Some(_), Some(_)) => {
+            Err(participants("stands beside its full form; send one of them").at(short.0))
+        }
         (Some(_), None) => Ok(short),
         (None, _) => Ok(full),
     }
@@ -325,11 +354,8 @@ fn in_order<T: fmt::Debug>(
 ) -> Result<Participants<T>> {
     for later in 1..3 {
         if sent[later].is_some() && sent[later - 1].is_none() {
-            return Err(participants(format!(
-                "{}: there is no {} before it",
-                names[later],
-                names[later - 1]
-            )));
+            let lacking = format!("there is no {} before it", names[later - 1]);
+            return Err(participants(lacking).at(names[later]));
         }
     }
     let mut read = [None, None, None];
@@ -338,25 +364,31 @@ fn in_order<T: fmt::Debug>(
             None => None,
             Some(Participant::Id(id)) => Some(by_id(id)),
             Some(Participant::Selector(selector)) => {
-                Some(by_selector(&selector).map_err(|cause| {
-                    Error::new(cause.kind, format!("{}: {}", names[place], cause.message))
-                })?)
+                Some(by_selector(&selector).map_err(|cause| cause.at(names[place]))?)
             }
         };
     }
     Ok(read)
 }
 
-/// The body of a batch: items in the order of their keys, each parsed on its own, so that one that
-/// is malformed fails alone.
-#[derive(Debug, Default, Deserialize)]
+/// Interactions to record in order.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(example = json!({
+    "interactions": {
+        "a": {"interactionType": "check-in", "firstDelegate": "barcode:TICKET-0007", "firstDevice": "code:gate-b", "nonce": "1"},
+        "b": {"interactionType": "lead", "firstDelegate": "barcode:TICKET-0008", "firstDevice": "code:stand-4", "data": {"photo": {"$shared": "p"}}},
+    },
+    "sharedValues": {"p": "iVBORw0KGgo="},
+}))]
 pub struct BatchInput {
-    /// The items, as JSON text.
+    /// Interactions by a key of the client's choice, recorded in this order. One that does not fit fails alone.
+    #[schemars(with = "BTreeMap<String, InteractionInput>", extend("maxProperties" = 10_000))]
     pub interactions: Items,
-    /// The values they share, as JSON text: parsed all at once they would take many times as much
-    /// memory.
+    /// Values by name; `{"$shared": "name"}` anywhere in an item's `data` stands for one.
+    // As JSON text: parsed all at once they would take many times as much memory.
     #[serde(default)]
+    #[schemars(with = "Map<String, Value>")]
     pub shared_values: Items,
 }
 
@@ -410,7 +442,9 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_by_the_name_that_was_sent() {
         for name in ["delegate", "firstDelegate", "device", "firstDevice"] {
-            let told = draft("check-in", &json!({name: "12"})).unwrap_err().message;
+            let told = draft("check-in", &json!({name: "12"}))
+                .unwrap_err()
+                .to_string();
             assert!(told.starts_with(&format!("{name}: ")), "{told}");
         }
     }
@@ -513,6 +547,11 @@ mod tests {
     fn a_key_that_stands_twice_is_refused() {
         let parsed =
             crate::types::json::parse::<BatchInput>(br#"{"interactions": {"a": 1, "a": 2}}"#);
-        assert!(parsed.unwrap_err().message.contains("\"a\" stands twice"));
+        assert!(
+            parsed
+                .unwrap_err()
+                .to_string()
+                .contains("\"a\" stands twice")
+        );
     }
 }

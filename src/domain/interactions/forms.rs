@@ -4,7 +4,7 @@
 use super::shared::SharedValues;
 use crate::types::error::{Error, Kind, Result};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::{collections::HashMap, fmt::Display};
 
 /// An index past this makes no array: one answer must not make a million nulls.
 const INDEX_MAX: usize = 999;
@@ -30,10 +30,10 @@ pub fn reshape(data: &mut Map<String, Value>, shared: &SharedValues) -> Result<(
         return Ok(());
     }
     if !form.is_string() {
-        return Err(unusable("data.form: must be a string"));
+        return Err(unusable("data.form", "must be a string"));
     }
     let Some(Value::Array(answers)) = data.get("answers") else {
-        return Err(unusable("data.answers: must be a list of answers"));
+        return Err(unusable("data.answers", "must be a list of answers"));
     };
     let gathered = gather(answers)?;
     let nested = nest(&gathered).ok_or_else(|| too_many_nodes("answersData"))?;
@@ -61,9 +61,12 @@ fn nest(answers: &[Answer]) -> Option<Value> {
 }
 
 fn too_many_nodes(name: &str) -> Error {
-    unusable(format!(
-        "data.answers: {name} would hold more than {NODES_MAX} values, gaps in arrays included; send fewer answers or smaller indexes"
-    ))
+    unusable(
+        "data.answers",
+        format!(
+            "{name} would hold more than {NODES_MAX} values, gaps in arrays included; send fewer answers or smaller indexes"
+        ),
+    )
 }
 
 /// Checks how much a part of the reshaped data holds as it is read, shared values in their places.
@@ -73,16 +76,19 @@ fn check_size(name: &str, value: &Value, shared: &SharedValues) -> Result<()> {
         return Err(too_many_nodes(name));
     }
     if size.bytes > BYTES_MAX {
-        return Err(unusable(format!(
-            "data.answers: {name} would have {} bytes, at most {BYTES_MAX} are stored",
-            size.bytes
-        )));
+        return Err(unusable(
+            "data.answers",
+            format!(
+                "{name} would have {} bytes, at most {BYTES_MAX} are stored",
+                size.bytes
+            ),
+        ));
     }
     Ok(())
 }
 
-fn unusable(message: impl Into<String>) -> Error {
-    Error::new(Kind::InteractionContent, message)
+fn unusable(field: impl Display, message: impl Into<String>) -> Error {
+    Error::new(Kind::InteractionContent, message).at(field)
 }
 
 struct Answer {
@@ -99,24 +105,27 @@ fn gather(answers: &[Value]) -> Result<Vec<Answer>> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     for (index, answer) in answers.iter().enumerate() {
         let Value::Object(answer) = answer else {
-            return Err(unusable(format!(
-                "data.answers[{index}]: must be an object"
-            )));
+            return Err(unusable(
+                format!("data.answers[{index}]"),
+                "must be an object",
+            ));
         };
         let field = match answer.get("field") {
             None | Some(Value::Null) => continue,
             Some(Value::String(field)) if field.is_empty() => continue,
             Some(Value::String(field)) => field,
             Some(_) => {
-                return Err(unusable(format!(
-                    "data.answers[{index}].field: must be a string"
-                )));
+                return Err(unusable(
+                    format!("data.answers[{index}].field"),
+                    "must be a string",
+                ));
             }
         };
         if field.split('.').nth(PARTS_MAX).is_some() {
-            return Err(unusable(format!(
-                "data.answers[{index}].field: has more than {PARTS_MAX} parts"
-            )));
+            return Err(unusable(
+                format!("data.answers[{index}].field"),
+                format!("has more than {PARTS_MAX} parts"),
+            ));
         }
         let value = answer.get("answer").cloned().unwrap_or(Value::Null);
         let label = match answer.get("fieldLabel") {
@@ -328,7 +337,7 @@ mod tests {
             let field = vec!["a"; parts].join(".");
             let mut data = json!({"form": "lead", "answers": [{"field": field, "answer": 1}]});
             reshape(data.as_object_mut().unwrap(), &SharedValues::default())
-                .map_err(|cause| cause.message)
+                .map_err(|cause| cause.to_string())
         };
         assert_eq!(sent(PARTS_MAX), Ok(()));
         for parts in [PARTS_MAX + 1, 100_000] {
@@ -378,9 +387,9 @@ mod tests {
             let refused = sent(answers).unwrap_err();
             assert_eq!(refused.kind, Kind::InteractionContent);
             assert!(
-                refused.message.starts_with("data.answers: "),
+                refused.to_string().starts_with("data.answers: "),
                 "{}",
-                refused.message
+                refused
             );
         }
     }
@@ -411,7 +420,7 @@ mod tests {
         ] {
             let error =
                 reshape(data.as_object_mut().unwrap(), &SharedValues::default()).unwrap_err();
-            assert!(error.message.starts_with(path), "{}", error.message);
+            assert!(error.to_string().starts_with(path), "{error}");
         }
     }
 }

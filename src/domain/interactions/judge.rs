@@ -72,8 +72,6 @@ pub fn judge(
         Passage::In => in_force(connection, device_cache, place, &settings.access)?,
         Passage::Out => known.rules.clone().map(|own| own.or(&settings.access)),
     };
-    let none = AccessRules::default();
-    let needed = rules.as_ref().unwrap_or(&none);
     let door = if entering && place != question.device {
         let door = device_cache.get(connection, question.device)?;
         Some(door.as_door(&known.place, rules.as_ref()))
@@ -81,26 +79,18 @@ pub fn judge(
         None
     };
     let state = question.history.state(connection, device_cache, place)?;
-    let needs_join = needed.needs_join() || door.as_ref().is_some_and(Door::needs_join);
-    let (delegate, history) = (question.delegate, question.history);
-    let joined =
-        entering && needs_join && is_joined(connection, device_cache, history, delegate, place)?;
-    let day = (entering && needed.asks_for_day()).then(|| settings.day(question.at));
-    let (last_in_of_day, entries) = if entering {
-        entries(connection, &doors, question, needed, place, &state, day)?
+    let facts = if entering {
+        let none = AccessRules::default();
+        let entrance = Entrance {
+            place,
+            doors: &doors,
+            rules: rules.as_ref().unwrap_or(&none),
+            door: door.as_ref(),
+            last_in: state.last_in,
+        };
+        entry_facts(connection, device_cache, question, &entrance)?
     } else {
-        (None, 0)
-    };
-    let states_types = needed.states_types() || door.as_ref().is_some_and(Door::states_types);
-    let attendee_type = if entering && states_types {
-        delegates::type_of(connection, question.delegate)?
-    } else {
-        None
-    };
-    let rooms = if entering {
-        rooms(connection, device_cache, question, place, needed)?
-    } else {
-        Vec::new()
+        EntryFacts::default()
     };
     rules::judge(&CheckInFacts {
         passage: question.passage,
@@ -108,41 +98,99 @@ pub fn judge(
         rules: rules.as_ref(),
         door: door.as_ref(),
         state: &state,
-        last_passage: &|last| {
-            let (at, device) = presence::recorded_where(connection, last)?;
-            let door = if device == place {
-                None
-            } else {
-                Some(device_cache.get(connection, device)?.place.name.clone())
-            };
-            Ok((at, door))
-        },
+        last_passage: &|last| recorded_at_door(connection, device_cache, place, last),
         inside: may_leave(connection, device_cache, question, place)?,
-        entries,
-        last_in_of_day,
-        is_today: day.is_none_or(|day| day.contains(question.now)),
-        attendee_type: attendee_type.as_deref(),
-        joined,
-        rooms: &rooms,
+        entries: facts.entries,
+        last_in_of_day: facts.last_in_of_day,
+        is_today: facts.day.is_none_or(|day| day.contains(question.now)),
+        attendee_type: facts.attendee_type.as_deref(),
+        joined: facts.joined,
+        rooms: &facts.rooms,
         at: question.at,
         now: question.now,
         zone: &settings.zone,
     })
 }
 
-/// Counts the delegate's entries, and finds the last time of the day where rules ask for that.
+/// The time of an interaction, and the name of its door, if it was at a door of the place.
+fn recorded_at_door(
+    connection: &Connection,
+    device_cache: &DeviceCache,
+    place: DeviceId,
+    position: Position,
+) -> Result<(Timestamp, Option<String>)> {
+    let (at, device) = presence::recorded_where(connection, position)?;
+    let door = if device == place {
+        None
+    } else {
+        Some(device_cache.get(connection, device)?.place.name.clone())
+    };
+    Ok((at, door))
+}
+
+/// The place that somebody wants to enter, with its rules.
+struct Entrance<'a> {
+    place: DeviceId,
+    doors: &'a Doors,
+    /// The rules in force.
+    rules: &'a AccessRules,
+    door: Option<&'a Door>,
+    /// The delegate's last check-in there.
+    last_in: Option<Position>,
+}
+
+/// The facts that matter to an entry only, as far as its rules ask for them; see [`CheckInFacts`].
+#[derive(Default)]
+struct EntryFacts {
+    /// The day of the passage.
+    day: Option<Day>,
+    joined: bool,
+    last_in_of_day: Option<Position>,
+    entries: u32,
+    attendee_type: Option<String>,
+    rooms: Vec<Room>,
+}
+
+fn entry_facts(
+    connection: &Connection,
+    device_cache: &DeviceCache,
+    question: &Question<'_>,
+    entrance: &Entrance<'_>,
+) -> Result<EntryFacts> {
+    let (place, rules, door) = (entrance.place, entrance.rules, entrance.door);
+    let (delegate, history) = (question.delegate, question.history);
+    let needs_join = rules.needs_join() || door.is_some_and(Door::needs_join);
+    let joined = needs_join && is_joined(connection, device_cache, history, delegate, place)?;
+    let day = rules
+        .asks_for_day()
+        .then(|| question.settings.day(question.at));
+    let (last_in_of_day, entries) = entries(connection, question, entrance, day)?;
+    let attendee_type = if rules.states_types() || door.is_some_and(Door::states_types) {
+        delegates::type_of(connection, delegate)?
+    } else {
+        None
+    };
+    Ok(EntryFacts {
+        day,
+        joined,
+        last_in_of_day,
+        entries,
+        attendee_type,
+        rooms: rooms(connection, device_cache, question, place, rules)?,
+    })
+}
+
+/// How often the delegate entered, and the last time of the day where rules ask for that.
 fn entries(
     connection: &Connection,
-    doors: &Doors,
     question: &Question<'_>,
-    rules: &AccessRules,
-    place: DeviceId,
-    state: &PresenceState,
+    entrance: &Entrance<'_>,
     day: Option<Day>,
 ) -> Result<(Option<Position>, u32)> {
     let (delegate, history) = (question.delegate, question.history);
+    let (place, doors, rules) = (entrance.place, entrance.doors, entrance.rules);
     let most = rules.max_check_ins.unwrap_or(0);
-    let (last_of_day, of_day) = match (day, state.last_in) {
+    let (last_of_day, of_day) = match (day, entrance.last_in) {
         (Some(day), Some(last)) if last.at >= day.begins => {
             presence::entries_on(connection, doors, history, delegate, place, day, most)?
         }

@@ -43,7 +43,7 @@ pub mod refusals;
 pub mod refusing_rule;
 pub mod remove;
 pub mod rows;
-mod schemas;
+pub mod schemas;
 pub mod shared;
 pub mod spelling;
 #[cfg(test)]

@@ -14,9 +14,9 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension};
 
-/// Finds what a nonce stands for already, as it is stored; `None` when it is new. The inner is `None` when the
-/// interaction was deleted since; without an id it still waits for its code. `fingerprints` are those of this request,
-/// by this version and by earlier ones.
+/// Finds what a nonce stands for already, as it is stored; `None` when it is new. The inner is `None` when
+/// the interaction was deleted since; without an id it still waits for its code. `fingerprints` are those of this
+/// request, by this version and by earlier ones.
 ///
 /// # Errors
 /// [`Kind::KeyReused`] when it came with another type or body.
@@ -80,8 +80,9 @@ pub fn first_delegate(tx: &Tx<'_>, client: ClientId, nonce: &str) -> Result<Opti
 fn reused() -> Error {
     Error::new(
         Kind::KeyReused,
-        "nonce: used before with another type or body; use a new one for a new interaction",
+        "used before with another type or body; use a new one for a new interaction",
     )
+    .at("nonce")
 }
 
 /// Returns whether a nonce is among those that are kept as hashes; there is a key once somebody was erased.
@@ -125,7 +126,7 @@ pub fn of(connection: &Connection, interactions: &[i64]) -> Result<Vec<(ClientId
 }
 
 /// Keeps no more of nonces than keyed hashes, by which a resend is still known (contract §8).
-pub fn erase(tx: &Tx<'_>, nonces: &[(ClientId, String)]) -> Result<()> {
+pub fn forget(tx: &Tx<'_>, nonces: &[(ClientId, String)]) -> Result<()> {
     if nonces.is_empty() {
         return Ok(());
     }

@@ -112,19 +112,8 @@ fn settle(
     draft: &Draft,
     participants: &mut ResolvedParticipants,
 ) -> Result<(Outcome, Option<Repeat>)> {
-    if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client)
-        && let fingerprints = [
-            *fingerprint,
-            draft.former_fingerprint.unwrap_or(*fingerprint),
-        ]
-        && let Some(mut earlier) = nonces::recall(tx, client, nonce, &fingerprints)?
-    {
-        if let Some(earlier) = &mut earlier {
-            as_answered(tx, draft, earlier)?;
-        }
-        let waiting = earlier.take_if(|earlier| earlier.id.is_none());
-        let outcome = waiting.map_or(Outcome::Replayed(earlier), Outcome::Waiting);
-        return Ok((outcome, None));
+    if let Some(replayed) = replay(tx, ctx, draft)? {
+        return Ok((replayed, None));
     }
     spelling::check(tx, &ctx.settings, &draft.kind)?;
     let device_cache: Rc<DeviceCache> = tx.cache();
@@ -141,32 +130,70 @@ fn settle(
     );
     let assessment = match assessed {
         Ok(assessment) => assessment,
-        Err(missing)
-            if missing.kind == Kind::DelegateNotFound
-                && late_codes::waits(tx, draft, participants)? =>
-        {
-            let waiting = late_codes::keep(tx, ctx, draft, participants, &missing)?;
-            return Ok((Outcome::Waiting(waiting), None));
-        }
-        Err(refusal) if refusals::is_kept(refusal.kind) => {
-            refusals::keep(tx, ctx, draft, participants, &refusal)?;
-            return Ok((Outcome::Refused(refusal), None));
-        }
-        Err(other) => return Err(other),
+        Err(refusal) => return Ok((refuse(tx, ctx, draft, participants, refusal)?, None)),
     };
-    let inserted = insert(
-        tx,
-        ctx,
-        &device_cache,
-        draft,
-        participants,
-        assessment.motion.as_ref(),
-    )?;
+    let repeat = assessment.repeat;
+    let interaction = store(tx, ctx, &device_cache, draft, participants, assessment)?;
+    types::follow_up(tx, ctx, &interaction)?;
+    Ok((Outcome::Created(interaction), repeat))
+}
+
+/// The outcome of a draft whose nonce was used before.
+fn replay(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Option<Outcome>> {
+    let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client) else {
+        return Ok(None);
+    };
+    let former = draft.former_fingerprint.unwrap_or(*fingerprint);
+    let Some(mut earlier) = nonces::recall(tx, client, nonce, &[*fingerprint, former])? else {
+        return Ok(None);
+    };
+    if let Some(earlier) = &mut earlier {
+        as_answered(tx, draft, earlier)?;
+    }
+    let waiting = earlier.take_if(|earlier| earlier.id.is_none());
+    Ok(Some(
+        waiting.map_or(Outcome::Replayed(earlier), Outcome::Waiting),
+    ))
+}
+
+/// Keeps what is not stored: an admitted scan of a code that nobody has yet waits, other refusals are listed.
+///
+/// # Errors
+/// `refusal`, where it is of neither kind.
+fn refuse(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    draft: &Draft,
+    participants: &ResolvedParticipants,
+    refusal: Error,
+) -> Result<Outcome> {
+    if refusal.kind == Kind::DelegateNotFound && late_codes::waits(tx, draft, participants)? {
+        let waiting = late_codes::keep(tx, ctx, draft, participants, &refusal)?;
+        return Ok(Outcome::Waiting(waiting));
+    }
+    if !refusals::is_kept(refusal.kind) {
+        return Err(refusal);
+    }
+    refusals::keep(tx, ctx, draft, participants, &refusal)?;
+    Ok(Outcome::Refused(refusal))
+}
+
+/// Stores an interaction with its presence, its conflict and its nonce.
+fn store(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    device_cache: &DeviceCache,
+    draft: &Draft,
+    participants: &ResolvedParticipants,
+    assessment: Assessment,
+) -> Result<Interaction> {
+    let motion = assessment.motion;
+    let inserted = insert(tx, ctx, device_cache, draft, participants, motion.as_ref())?;
     device_cache.recorded(inserted.effect);
-    let passed = assessment.motion.as_ref();
+    let passed = motion.as_ref();
     let passed = passed.map(|motion| (motion.delegate, motion.device));
-    if let Some(motion) = assessment.motion {
-        motion.count(tx, &device_cache, &inserted)?;
+    if let Some(motion) = motion {
+        motion.count(tx, device_cache, &inserted)?;
     }
     if inserted.effect == Some(PresenceChange::Enter) {
         tx.count_check_in();
@@ -186,10 +213,9 @@ fn settle(
     if let (Some(PresenceChange::Enter), Some((delegate, device))) = (effect, passed) {
         let entered = Position { at: order_at, id };
         let zone = &ctx.settings.zone;
-        everybody_out::settle_late(tx, zone, &device_cache, delegate, device, entered)?;
+        everybody_out::settle_late(tx, zone, device_cache, delegate, device, entered)?;
     }
-    types::follow_up(tx, ctx, &interaction)?;
-    Ok((Outcome::Created(interaction), assessment.repeat))
+    Ok(interaction)
 }
 
 /// Shows an interaction again as it was answered first: references to shared values stand in it where

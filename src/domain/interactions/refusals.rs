@@ -40,7 +40,7 @@ pub fn keep_waiting(
     participants: &ResolvedParticipants,
     missing: &Error,
 ) -> Result<i64> {
-    let told = format!("{}; the gate let the person in", missing.message);
+    let told = format!("{missing}; the gate let the person in");
     let told = Error::new(missing.kind, told);
     let code = draft.delegates[0].as_ref().and_then(DelegateSelector::code);
     let before = Before::of_code(tx, code.unwrap_or_default())?;
@@ -76,7 +76,7 @@ fn insert(
         ctx.client,
         ctx.user,
         refusal.kind.code(),
-        refusal.message,
+        refusal.to_string(),
         waits,
         nonce.map(|(nonce, _)| nonce),
         data,
@@ -136,13 +136,13 @@ pub fn take_out(tx: &Tx<'_>, id: i64) -> Result<Option<TakenOut>> {
     }))
 }
 
-/// Takes refusals out of somebody who is erased; of their nonces keyed hashes are left.
-pub fn erase(tx: &Tx<'_>, ids: &[i64]) -> Result<()> {
+/// Takes refusals out for good; of their nonces keyed hashes are left.
+pub fn forget(tx: &Tx<'_>, ids: &[i64]) -> Result<()> {
     let mut nonces = Vec::new();
     for id in ids {
         nonces.extend(take_out(tx, *id)?.and_then(|taken| taken.nonce));
     }
-    nonces::erase(tx, &nonces)
+    nonces::forget(tx, &nonces)
 }
 
 /// Keeps a conflict: the gate admitted, the rules would not have.
@@ -154,7 +154,7 @@ pub fn keep_conflict(tx: &Tx<'_>, interaction: i64, refusal: &Error) -> Result<(
         tx.now(),
         interaction,
         refusal.kind.code(),
-        refusal.message
+        refusal.to_string()
     ])?;
     Ok(())
 }
@@ -182,12 +182,15 @@ pub fn count_waiting(connection: &Connection) -> Result<i64> {
 /// A refusal of a delegate.
 #[derive(Debug, Clone)]
 pub struct Refused {
+    /// The time.
     pub at: Timestamp,
     /// The type.
     pub kind: String,
     /// The code as scanned.
     pub scanned: String,
+    /// The place.
     pub device: String,
+    /// The reason.
     pub message: String,
 }
 

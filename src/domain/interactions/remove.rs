@@ -24,7 +24,7 @@ use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The key of a deleted interaction's time of creation, to the millisecond, among what the audit keeps of its origin.
+/// The time at which a deleted interaction was created, to the millisecond, among what the audit keeps of its origin.
 pub const CREATED_AT_MS: &str = "createdAtMs";
 
 /// Deletes an interaction, and the check-out of everybody that came with it.
@@ -95,7 +95,7 @@ fn take_out(tx: &Tx<'_>, id: i64, interaction: &Interaction) -> Result<()> {
 }
 
 /// Moves the interactions of `from` to `to`, with the refusals, and counts anew where both are inside.
-/// How many interactions moved.
+/// Returns how many interactions moved.
 pub fn reassign(tx: &Tx<'_>, from: DelegateId, to: DelegateId) -> Result<usize> {
     let before = Before::of(tx, [from, to])?;
     let moved: usize = tx.query_row(
@@ -123,7 +123,7 @@ pub fn reassign(tx: &Tx<'_>, from: DelegateId, to: DelegateId) -> Result<usize> 
     Ok(moved)
 }
 
-/// The traces that the interactions of a person left elsewhere.
+/// Traces that the interactions of a person left elsewhere.
 #[derive(Debug, Default)]
 pub struct Traces {
     nonces: Vec<(ClientId, String)>,
@@ -171,7 +171,7 @@ pub fn traces(connection: &Connection, delegate: DelegateId) -> Result<Traces> {
     })
 }
 
-/// The condition of what the audit has of deleted interactions of a delegate.
+/// Entries of the audit about deleted interactions of a delegate.
 const OF_DELETED: &str = "record_type = 'interaction' AND ?1 IN (
     before ->> '$.firstDelegate.id', before ->> '$.secondDelegate.id', before ->> '$.thirdDelegate.id')";
 
@@ -181,7 +181,7 @@ fn numbers(connection: &Connection, sql: &str, delegate: DelegateId) -> Result<V
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Lists those of shared values that only this delegate's interactions have.
+/// Finds the shared values that only this delegate's interactions have.
 fn orphans(connection: &Connection, values: &[i64], delegate: DelegateId) -> Result<Vec<i64>> {
     let mut statement = connection.prepare(&format!(
         "SELECT DISTINCT place.value ->> 1 FROM interactions, json_each(shared) place
@@ -212,7 +212,7 @@ pub fn forget(tx: &Tx<'_>, delegate: DelegateId, traces: &Traces) -> Result<()> 
         format!("SELECT record_id FROM audit WHERE {OF_DELETED} AND record_id IS NOT NULL");
     changes::note_all(tx, action::FORGET, "interaction", &deleted, delegate.0)?;
     changes::empty(tx, OF_DELETED, [delegate])?;
-    nonces::erase(tx, &traces.nonces)?;
+    nonces::forget(tx, &traces.nonces)?;
     for value in &traces.values {
         tx.prepare_cached(
             "DELETE FROM shared_values WHERE id = ?1 AND NOT EXISTS (
@@ -224,7 +224,7 @@ pub fn forget(tx: &Tx<'_>, delegate: DelegateId, traces: &Traces) -> Result<()> 
     Ok(())
 }
 
-/// Lists who went in or out by these interactions: the first delegate of each, whoever it is.
+/// Finds who went in or out by these interactions: the first delegate of each, whoever it is.
 fn passed(tx: &Tx<'_>, delegate: DelegateId) -> Result<BTreeSet<DelegateId>> {
     let mut statement = tx.prepare_cached(&format!(
         "SELECT DISTINCT first_delegate_id FROM interactions

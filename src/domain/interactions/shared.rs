@@ -56,7 +56,7 @@ impl SharedValues {
         let read = |(name, text): (String, Box<RawValue>)| {
             let value = SharedValue::read(text.get()).map_err(|cause| {
                 let name = crate::types::text::shortened(&name);
-                Error::invalid(format!("sharedValues.{name}: {cause}"))
+                Error::field(format!("sharedValues.{name}"), cause)
             })?;
             Ok((name, value))
         };
@@ -185,8 +185,9 @@ impl SharedValues {
             if !shared.text.starts_with('{') {
                 return Err(Error::new(
                     Kind::InteractionContent,
-                    "data: must be an object, and so must a shared value that stands for all of it",
-                ));
+                    "must be an object, and so must a shared value that stands for all of it",
+                )
+                .at("data"));
             }
             places.push((String::new(), name.to_owned()));
             return Ok(places);
@@ -297,20 +298,22 @@ fn too_large() -> Error {
     Error::new(
         Kind::TooLarge,
         format!(
-            "data: the shared values of an item may have at most {} bytes, each counted wherever it stands",
+            "the shared values of an item may have at most {} bytes, each counted wherever it stands",
             json::RECORD_MAX_BYTES
         ),
     )
+    .at("data")
 }
 
 fn unknown(pointer: &str, name: &str) -> Error {
     Error::new(
         Kind::InteractionContent,
         format!(
-            "data{pointer}: there is no shared value \"{}\"",
+            "there is no shared value \"{}\"",
             crate::types::text::shortened(name)
         ),
     )
+    .at(format!("data{pointer}"))
 }
 
 /// `data` with its shared values in their places.
@@ -367,7 +370,7 @@ mod tests {
         assert_eq!(whole, vec![(String::new(), "terms".to_owned())]);
         for (name, about) in [("photo", "must be an object"), ("nope", "no shared value")] {
             let error = places(json!({"$shared": name})).unwrap_err();
-            assert!(error.message.contains(about), "{}", error.message);
+            assert!(error.to_string().contains(about), "{error}");
         }
     }
 
@@ -376,7 +379,7 @@ mod tests {
         let data = json!({"a": [{"$shared": "nope"}]});
         let error = values().places(data.as_object().unwrap()).unwrap_err();
         assert_eq!(error.kind, Kind::InteractionContent);
-        assert!(error.message.starts_with("data/a/0:"), "{}", error.message);
+        assert!(error.to_string().starts_with("data/a/0:"), "{error}");
     }
 
     #[test]

@@ -3,43 +3,9 @@
 use super::send::{DirectSender, SendCommInput, SentComm};
 use crate::{
     identity::{App, Granted, roles::SendMessages},
-    web::{
-        Answer, Body, Outcome, RequestId,
-        schema::{Described, Properties, id, nullable, plain, text},
-    },
+    web::{Answer, Body, Outcome, RequestId},
 };
-use poem_openapi::{OpenApi, registry::MetaSchema};
-use serde_json::json;
-
-impl Described for SendCommInput {
-    const NAME: &'static str = "SendCommInput";
-
-    fn schema() -> MetaSchema {
-        plain("object", "A text, an e-mail, or both.")
-            .optional("sms_code", nullable(text("The slug of a text's template.")))
-            .optional("email_id", nullable(id("The id of an e-mail's template.")))
-            .required("delegate_id", id("Whom it is for."))
-            .with_example(json!({"sms_code": "order-cleared", "delegate_id": 7}))
-    }
-}
-
-impl Described for SentComm {
-    const NAME: &'static str = "SentComm";
-
-    fn schema() -> MetaSchema {
-        let email = plain("boolean", "The mail server accepted the e-mail.");
-        plain(
-            "object",
-            "What was sent. Final: nothing is tried again later.",
-        )
-        .required(
-            "sms_sent",
-            plain("boolean", "The gateway accepted the text."),
-        )
-        .required("email_sent", email)
-        .with_example(json!({"sms_sent": true, "email_sent": false}))
-    }
-}
+use poem_openapi::OpenApi;
 
 /// The endpoint.
 pub struct CommsApi {
@@ -80,6 +46,6 @@ impl CommsApi {
         let ctx = self.app.context(&caller, request_id.as_str());
         let input = body.parse()?;
         let sent = self.sender.send(ctx, input).await?;
-        Ok(Answer::of(&json!(sent).to_string()))
+        Ok(Answer::json(&sent))
     }
 }

@@ -87,21 +87,23 @@ impl Entry {
         let name = self.name.trim();
         if name.is_empty() || name.chars().count() > NAME_MAX_CHARS || name != self.name {
             return Err(Error::invalid(format!(
-                "name: must have 1 to {NAME_MAX_CHARS} characters, without white space around them"
-            )));
+                "must have 1 to {NAME_MAX_CHARS} characters, without white space around them"
+            ))
+            .at("name"));
         }
         text::check_text("name", name)?;
         draft::check_type(&self.interaction_type)
-            .map_err(|cause| Error::invalid(format!("interactionType: {}", cause.message)))?;
+            .map_err(|cause| Error::field("interactionType", cause))?;
         text::check_text(
             "delegateType",
             self.delegate_type.as_deref().unwrap_or_default(),
         )?;
         self.channel()?;
         if !(1..=WITHIN_MAX_MINUTES).contains(&self.within_minutes) {
-            return Err(Error::invalid(format!(
-                "withinMinutes: must be from 1 to {WITHIN_MAX_MINUTES} (a week)"
-            )));
+            return Err(Error::field(
+                "withinMinutes",
+                format!("must be from 1 to {WITHIN_MAX_MINUTES} (a week)"),
+            ));
         }
         Ok(())
     }
@@ -153,54 +155,53 @@ pub fn of_id(connection: &Connection, id: i64) -> Result<Option<Automation>> {
 pub fn save(tx: &Tx<'_>, ctx: &Context, id: Option<i64>, entry: &Entry) -> Result<i64> {
     entry.check()?;
     let known = all(tx)?;
-    let before = match id {
-        Some(id) => Some(
-            known
-                .iter()
-                .find(|known| known.id == id)
-                .cloned()
-                .ok_or_else(|| gone(id))?,
-        ),
-        None if known.len() >= AUTOMATIONS_MAX => {
-            return Err(Error::invalid(format!(
-                "there are {AUTOMATIONS_MAX} automations; remove some first"
-            )));
-        }
-        None => None,
+    let of_id = |id| {
+        known
+            .iter()
+            .find(|known| known.id == id)
+            .ok_or_else(|| gone(id))
     };
-    if before.as_ref().is_some_and(|before| before.entry == *entry) {
-        return Ok(id.unwrap_or_default());
-    }
-    if known
-        .iter()
-        .any(|known| known.entry.name == entry.name && Some(known.id) != id)
-    {
+    let before = id.map(of_id).transpose()?.map(|before| &before.entry);
+    if id.is_none() && known.len() >= AUTOMATIONS_MAX {
         return Err(Error::invalid(format!(
-            "name: there is an automation \"{}\" already",
-            entry.name
+            "there are {AUTOMATIONS_MAX} automations; remove some first"
         )));
     }
-    let kind = entry.interaction_type.as_str();
-    if before
-        .as_ref()
-        .is_none_or(|before| before.entry.interaction_type != kind)
-    {
-        spelling::check(tx, &ctx.settings, kind)
-            .map_err(|cause| Error::invalid(format!("interactionType: {}", cause.message)))?;
+    if before == Some(entry) {
+        return Ok(id.unwrap_or_default());
     }
+    let is_named = |known: &Automation| known.entry.name == entry.name && Some(known.id) != id;
+    if known.iter().any(is_named) {
+        return Err(Error::field(
+            "name",
+            format!("there is an automation \"{}\" already", entry.name),
+        ));
+    }
+    let kind = entry.interaction_type.as_str();
+    if before.is_none_or(|before| before.interaction_type != kind) {
+        spelling::check(tx, &ctx.settings, kind)
+            .map_err(|cause| Error::field("interactionType", cause))?;
+    }
+    let id = store(tx, id, entry)?;
+    let before = before.map(|before| json!(before));
+    let after = Some(json!(entry));
+    audit::append_between(tx, ctx, "automation", Some(id), before, after)?;
+    Ok(id)
+}
+
+/// Stores an automation as it is, once its template and its device are found; its id.
+fn store(tx: &Tx<'_>, id: Option<i64>, entry: &Entry) -> Result<i64> {
     let channel = entry.channel()?;
     if templates::of_slug(tx, channel, &entry.template)?.is_none() {
         return Err(Error::invalid(format!(
-            "template: there is no template \"{}\" for {}s",
+            "there is no template \"{}\" for {}s",
             text::shortened(&entry.template),
             channel.noun()
-        )));
+        ))
+        .at("template"));
     }
-    let device = entry
-        .device
-        .as_deref()
-        .map(|code| device_of(tx, code))
-        .transpose()?;
+    let device = entry.device.as_deref();
+    let device = device.map(|code| device_of(tx, code)).transpose()?;
     tx.execute(
         "INSERT INTO automations (id, name, active, interaction_type, device_id, delegate_type,
              channel, template, within_minutes, since)
@@ -223,11 +224,7 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, id: Option<i64>, entry: &Entry) -> Resul
             tx.now()
         ],
     )?;
-    let id = id.unwrap_or_else(|| tx.last_insert_rowid());
-    let before = before.map(|before| json!(before.entry));
-    let after = Some(json!(entry));
-    audit::append_between(tx, ctx, "automation", Some(id), before, after)?;
-    Ok(id)
+    Ok(id.unwrap_or_else(|| tx.last_insert_rowid()))
 }
 
 fn device_of(tx: &Tx<'_>, code: &str) -> Result<i64> {
@@ -236,9 +233,10 @@ fn device_of(tx: &Tx<'_>, code: &str) -> Result<i64> {
         .optional()?
         .ok_or_else(|| {
             Error::invalid(format!(
-                "device: there is no device with the code \"{}\"",
+                "there is no device with the code \"{}\"",
                 text::shortened(code)
             ))
+            .at("device")
         })
 }
 
@@ -282,12 +280,8 @@ pub fn apply(tx: &Tx<'_>, ctx: &Context, entries: &[Entry], prune: bool) -> Resu
             .iter()
             .find(|known| known.entry.name == entry.name)
             .map(|known| known.id);
-        save(tx, ctx, id, entry).map_err(|cause| {
-            Error::new(
-                cause.kind,
-                format!("automations ({}): {}", entry.name, cause.message),
-            )
-        })?;
+        save(tx, ctx, id, entry)
+            .map_err(|cause| cause.at(format!("automations ({})", entry.name)))?;
     }
     for automation in all(tx)? {
         let entry = automation.entry;

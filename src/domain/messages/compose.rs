@@ -96,7 +96,7 @@ pub fn compose(
         html: None,
     };
     for (name, source, format) in entry.parts() {
-        let fault = |fault| Error::invalid(format!("{name}: {fault}"));
+        let fault = |fault| Error::field(name, fault);
         let mut values = vec![
             ("delegate", template::value(recipient)),
             ("settings", template::value(&of_settings)),
@@ -127,27 +127,30 @@ fn one_line(text: &str) -> String {
 
 fn check(channel: Channel, composed: &Composed) -> Result<()> {
     if composed.body.is_empty() {
-        return Err(Error::invalid("content: empty for this recipient"));
+        return Err(Error::field("content", "empty for this recipient"));
     }
     if let Some(subject) = &composed.subject
         && subject.chars().count() > SUBJECT_MAX_CHARS
     {
-        return Err(Error::invalid(format!(
-            "subject: is longer than {SUBJECT_MAX_CHARS} characters for them"
-        )));
+        return Err(Error::field(
+            "subject",
+            format!("is longer than {SUBJECT_MAX_CHARS} characters for them"),
+        ));
     }
     if channel == Channel::Email && composed.subject.as_deref() == Some("") {
-        return Err(Error::invalid("subject: is empty for them"));
+        return Err(Error::field("subject", "is empty for them"));
     }
     if channel == Channel::Sms && composed.body.chars().count() > SMS_MAX_CHARS {
-        return Err(Error::invalid(format!(
-            "content: is longer than {SMS_MAX_CHARS} characters for them"
-        )));
+        return Err(Error::field(
+            "content",
+            format!("is longer than {SMS_MAX_CHARS} characters for them"),
+        ));
     }
     if channel == Channel::Push && composed.body.len() > PUSH_MAX_BYTES {
-        return Err(Error::invalid(format!(
-            "content: is longer than {PUSH_MAX_BYTES} bytes for them"
-        )));
+        return Err(Error::field(
+            "content",
+            format!("is longer than {PUSH_MAX_BYTES} bytes for them"),
+        ));
     }
     Ok(())
 }

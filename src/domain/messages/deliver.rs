@@ -154,7 +154,7 @@ impl Messages {
                     due.channel.noun()
                 ));
             }
-            Err(cause) => return SendOutcome::Down(cause.message),
+            Err(cause) => return SendOutcome::Down(cause.to_string()),
         };
         let mut filled = due.clone();
         if due.secret {

@@ -90,7 +90,10 @@ pub fn preview(
     } else {
         let recipient = recipient(connection, settings, attendee)?;
         let reached = recipient.addresses(channel, settings);
-        (recipient.record, reached.err().map(|cause| cause.message))
+        (
+            recipient.record,
+            reached.err().map(|cause| cause.to_string()),
+        )
     };
     let about = happening(settings);
     let composed = compose::compose(&entry, &record, Some(&about), settings, Timestamp::now())?;
@@ -159,8 +162,9 @@ pub fn send_test(
 /// [`crate::types::error::Kind::Invalid`] without such a template or attendee.
 pub async fn send_to(store: &Store, settings: &Settings, id: i64, attendee: &str) -> Result<i64> {
     if attendee.is_empty() {
-        return Err(Error::invalid(
-            "delegate: name the attendee: an id, or a code such as barcode:TLH26-0001",
+        return Err(Error::field(
+            "delegate",
+            "name the attendee: an id, or a code such as barcode:TLH26-0001",
         ));
     }
     let prepared = store.look_up(|connection| {

@@ -20,7 +20,8 @@ use crate::{
     },
 };
 use rusqlite::Connection;
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde_json::{Value, json};
 
 #[derive(Debug, Clone)]
 pub struct Message<'a> {
@@ -77,7 +78,7 @@ pub fn prepare(
         }
         Err(cause) if cause.kind == Kind::Invalid => Ok(Prepared {
             messages: vec![new],
-            hindrance: Some(cause.message),
+            hindrance: Some(cause.to_string()),
         }),
         Err(cause) => Err(cause),
     }
@@ -141,21 +142,28 @@ pub fn put(tx: &Tx<'_>, prepared: &Prepared, how: How) -> Result<Vec<(i64, bool)
         .collect()
 }
 
-/// A request to `send-comm`.
-#[derive(serde::Deserialize)]
+/// A text, an e-mail, or both.
+#[derive(serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(example = json!({"sms_code": "order-cleared", "delegate_id": 7}))]
 pub struct SendCommInput {
-    #[serde(default)]
+    /// The slug of a text's template.
     pub sms_code: Option<String>,
-    #[serde(default)]
+    /// The id of an e-mail's template.
+    #[schemars(range(min = 1))]
     pub email_id: Option<i64>,
+    /// The delegate whom it is for.
+    #[schemars(range(min = 1))]
     pub delegate_id: i64,
 }
 
-/// The messages that were accepted. Final: nothing is tried again later.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+/// The messages that were sent. Final: nothing is tried again later.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, JsonSchema)]
+#[schemars(example = json!({"sms_sent": true, "email_sent": false}))]
 pub struct SentComm {
+    /// The gateway accepted the text.
     pub sms_sent: bool,
+    /// The mail server accepted the e-mail.
     pub email_sent: bool,
 }
 
@@ -213,7 +221,7 @@ async fn attempt(messages: &Messages, id: i64) -> Result<bool> {
     Ok(messages.send_now(&due).await == SendOutcome::Sent)
 }
 
-/// Works out what is asked for: all of it, or nothing is sent.
+/// The messages that are asked for, worked out: all of them, or nothing is sent.
 fn work_out(
     connection: &Connection,
     settings: &Settings,
@@ -226,16 +234,17 @@ fn work_out(
         let found = templates::of_slug(connection, Channel::Sms, code)?;
         wanted.push(found.ok_or_else(|| {
             Error::invalid(format!(
-                "sms_code: there is no template \"{}\" for texts",
+                "there is no template \"{}\" for texts",
                 crate::types::text::shortened(code)
             ))
+            .at("sms_code")
         })?);
     }
     if let Some(id) = asked.email_id {
         let found = templates::of_id(connection, id)?
             .filter(|template| template.entry.channel == Channel::Email.name());
         wanted.push(found.ok_or_else(|| {
-            Error::invalid(format!("email_id: there is no template {id} for e-mails"))
+            Error::field("email_id", format!("there is no template {id} for e-mails"))
         })?);
     }
     wanted

@@ -76,22 +76,22 @@ impl Entry {
         let channel = self.channel()?;
         check_slug(&self.slug)?;
         if self.id.is_some_and(|id| id < 1) {
-            return Err(Error::invalid("id: must be a positive whole number"));
+            return Err(Error::field("id", "must be a positive whole number"));
         }
         match (channel, &self.subject) {
             (Channel::Email, None) => {
-                return Err(Error::invalid("subject: an e-mail needs one"));
+                return Err(Error::field("subject", "an e-mail needs one"));
             }
             (Channel::Sms, Some(_)) => {
-                return Err(Error::invalid("subject: a text has none"));
+                return Err(Error::field("subject", "a text has none"));
             }
             _ => {}
         }
         if self.html.is_some() && channel != Channel::Email {
-            return Err(Error::invalid("html: only e-mails have it"));
+            return Err(Error::field("html", "only e-mails have it"));
         }
         if self.content.trim().is_empty() {
-            return Err(Error::invalid("content: must say something"));
+            return Err(Error::field("content", "must say something"));
         }
         self.check_parts()
     }
@@ -100,11 +100,9 @@ impl Entry {
     pub fn check_parts(&self) -> Result<()> {
         for (name, source, _) in self.parts() {
             if source.contains('\0') {
-                return Err(Error::invalid(format!(
-                    "{name}: must not contain a NUL character"
-                )));
+                return Err(Error::field(name, "must not contain a NUL character"));
             }
-            check_source(source).map_err(|fault| Error::invalid(format!("{name}: {fault}")))?;
+            check_source(source).map_err(|fault| Error::field(name, fault))?;
         }
         Ok(())
     }
@@ -150,9 +148,10 @@ fn check_slug(slug: &str) -> Result<()> {
         return Ok(());
     }
     let slug = text::shortened(slug);
-    Err(Error::invalid(format!(
-        "slug: \"{slug}\" must have 1 to {SLUG_MAX_CHARS} of a-z, 0-9, dash, dot and underscore"
-    )))
+    Err(Error::field(
+        "slug",
+        format!("\"{slug}\" must have 1 to {SLUG_MAX_CHARS} of a-z, 0-9, dash, dot and underscore"),
+    ))
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Template> {
@@ -203,10 +202,11 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, id: Option<i64>, entry: &Entry) -> Resul
     let channel = entry.channel()?;
     if of_slug(tx, channel, &entry.slug)?.is_some_and(|other| Some(other.id) != id) {
         return Err(Error::invalid(format!(
-            "slug: there is a template {} for {}s already",
+            "there is a template {} for {}s already",
             entry.slug,
             channel.noun()
-        )));
+        ))
+        .at("slug"));
     }
     let before = match id {
         Some(id) => Some(of_id(tx, id)?.ok_or_else(|| gone(id))?),
@@ -215,7 +215,7 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, id: Option<i64>, entry: &Entry) -> Resul
     let id = match &before {
         Some(before) => {
             if before.entry.channel != entry.channel {
-                return Err(Error::invalid("type: cannot be changed"));
+                return Err(Error::field("type", "cannot be changed"));
             }
             tx.execute(
                 "UPDATE message_templates SET slug = ?2, subject = ?3, content = ?4, html = ?5, updated_at = ?6
@@ -340,12 +340,7 @@ pub fn apply(tx: &Tx<'_>, ctx: &Context, entries: &[Entry], prune: bool) -> Resu
         }
     }
     for entry in entries {
-        let in_entry = |cause: Error| {
-            Error::new(
-                cause.kind,
-                format!("templates ({}): {}", entry.slug, cause.message),
-            )
-        };
+        let in_entry = |cause: Error| cause.at(format!("templates ({})", entry.slug));
         let known = of_slug(tx, entry.channel()?, &entry.slug)?;
         if let (Some(id), Some(known)) = (entry.id, &known)
             && known.id != id

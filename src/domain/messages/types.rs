@@ -41,7 +41,7 @@ impl Channel {
 
     pub fn named(name: &str) -> Result<Self> {
         let found = Self::ALL.iter().find(|channel| channel.name() == name);
-        let unknown = || Error::invalid("type: must be email, sms or push");
+        let unknown = || Error::field("type", "must be email, sms or push");
         found.copied().ok_or_else(unknown)
     }
 }

@@ -3,43 +3,30 @@
 use super::{Asker, LIFE_S, send};
 use crate::{
     identity::{App, Granted, roles::AnyToken},
-    web::{
-        Answer, Body, ClientAddress, Outcome, RequestId, Tag,
-        schema::{Described, Properties, bounded_text, integer, plain},
-    },
+    web::{Answer, Body, ClientAddress, Outcome, RequestId, Tag},
 };
 use poem::{FromRequest, Request, RequestBody};
-use poem_openapi::{OpenApi, registry::MetaSchema};
+use poem_openapi::OpenApi;
+use schemars::JsonSchema;
 use serde_json::json;
 
-/// The person who wants a code.
-#[derive(serde::Deserialize)]
+/// A user who wants a one-time password.
+#[derive(serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(example = json!({"email": "ada@example.org"}))]
 pub struct OneTimePasswordInput {
+    /// The address to which the code goes.
+    #[schemars(length(max = 254))]
     email: String,
 }
 
-impl Described for OneTimePasswordInput {
-    const NAME: &'static str = "OneTimePasswordInput";
-
-    fn schema() -> MetaSchema {
-        plain("object", "Who wants a one-time password.")
-            .required("email", bounded_text(0, 254, "Where the code goes."))
-            .with_example(json!({"email": "ada@example.org"}))
-    }
-}
-
-pub struct OneTimePassword;
-
-impl Described for OneTimePassword {
-    const NAME: &'static str = "OneTimePassword";
-
-    fn schema() -> MetaSchema {
-        let about = "If a user with this address may sign in, a code is on its way.";
-        plain("object", about)
-            .required("expiresIn", integer("Seconds for which a code is good."))
-            .with_example(json!({"expiresIn": LIFE_S}))
-    }
+/// A code is on its way, if a user with this address may sign in.
+#[derive(serde::Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(example = json!({"expiresIn": LIFE_S}))]
+pub struct OneTimePassword {
+    /// Seconds for which a code is good.
+    expires_in: i64,
 }
 
 impl<'a> FromRequest<'a> for Asker {
@@ -82,6 +69,6 @@ impl OtpApi {
         let ctx = self.app.context(&caller, request_id.as_str());
         let OneTimePasswordInput { email } = body.parse()?;
         send(&self.app, ctx, email.trim(), asker).await?;
-        Ok(Answer::of(&json!({"expiresIn": LIFE_S}).to_string()))
+        Ok(Answer::json(&OneTimePassword { expires_in: LIFE_S }))
     }
 }

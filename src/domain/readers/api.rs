@@ -1,7 +1,7 @@
 //! `/reader/...`: tag reads that readers and integrators post.
 
 use super::{
-    Readers,
+    Accepted, Readers,
     ingest::{Form, READS_MAX},
 };
 use crate::{
@@ -12,14 +12,11 @@ use crate::{
         DeviceId, DeviceSelector, Timestamp,
         error::{Error, Kind, Result},
     },
-    web::{
-        Answer, Outcome,
-        body::Anything,
-        schema::{Described, Properties, array, free_object, inline, integer, one_of, plain, text},
-    },
+    web::{Answer, Outcome, Query, body::Anything},
 };
-use poem_openapi::{OpenApi, param::Query, registry::MetaSchema};
-use serde_json::json;
+use poem_openapi::OpenApi;
+use schemars::JsonSchema;
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -52,7 +49,7 @@ impl ReadersApi {
         /// The reader, as an id or a selector, where the body does not name it and the client is not bound to it.
         reader: Query<Option<String>>,
         body: Anything<ReadsInput, BODY_MAX_BYTES>,
-    ) -> Outcome<Answer<AcceptedReads, 202>> {
+    ) -> Outcome<Answer<Accepted, 202>> {
         let form = Form::of(body.content_type());
         Ok(self.accept(&caller, reader.0, form, body).await?)
     }
@@ -74,7 +71,7 @@ impl ReadersApi {
         /// The reader, as an id or a selector, where the client is not bound to it.
         reader: Query<Option<String>>,
         body: Anything<ImpinjEvents, BODY_MAX_BYTES>,
-    ) -> Outcome<Answer<AcceptedReads, 202>> {
+    ) -> Outcome<Answer<Accepted, 202>> {
         Ok(self.accept(&caller, reader.0, Form::Impinj, body).await?)
     }
 
@@ -94,7 +91,7 @@ impl ReadersApi {
         /// The reader, as an id or a selector, where the client is not bound to it.
         reader: Query<Option<String>>,
         body: Anything<ZebraEvents, BODY_MAX_BYTES>,
-    ) -> Outcome<Answer<AcceptedReads, 202>> {
+    ) -> Outcome<Answer<Accepted, 202>> {
         Ok(self.accept(&caller, reader.0, Form::Zebra, body).await?)
     }
 }
@@ -106,7 +103,7 @@ impl ReadersApi {
         named: Option<String>,
         form: Form,
         body: Anything<T, BODY_MAX_BYTES>,
-    ) -> Result<Answer<AcceptedReads, 202>> {
+    ) -> Result<Answer<Accepted, 202>> {
         let (body, zone) = (body.into_plain()?, self.app.settings().zone.clone());
         let parse = move || form.parse(&body, Timestamp::now(), &zone);
         let turn = PARSED_AT_ONCE.acquire().await.map_err(Error::defect)?;
@@ -119,8 +116,9 @@ impl ReadersApi {
             (Some(one), Some(other)) => {
                 let one = self.reader(Some(one), None)?;
                 if self.reader(Some(other), None)? != one {
-                    return Err(Error::invalid(
-                        "reader: the body names another one than the query",
+                    return Err(Error::field(
+                        "reader",
+                        "the body names another one than the query",
                     ));
                 }
                 one
@@ -129,12 +127,7 @@ impl ReadersApi {
         };
         self.check_bound(caller.device, reader)?;
         let accepted = self.readers.accept(reader, &posted.reads)?;
-        Ok(Answer::of(
-            &json!({
-                "accepted": accepted.accepted, "dropped": accepted.dropped, "unknown": accepted.unknown,
-            })
-            .to_string(),
-        ))
+        Ok(Answer::json(&accepted))
     }
 
     /// Checks that a client which is bound to a reader sends for that one.
@@ -151,9 +144,8 @@ impl ReadersApi {
         if !is_reader {
             return Ok(());
         }
-        let message =
-            format!("reader: this client is bound to device {bound} and sends for it only");
-        Err(Error::new(Kind::Forbidden, message))
+        let message = format!("this client is bound to device {bound} and sends for it only");
+        Err(Error::new(Kind::Forbidden, message).at("reader"))
     }
 
     /// The reader that is named, or the one that the client is bound to.
@@ -166,10 +158,13 @@ impl ReadersApi {
                     .look_up(|connection| devices::find(connection, &selector))?
             }
             Some(named) => named.parse().map(DeviceId).map_err(|_| {
-                Error::invalid("reader: must be an id or a selector such as code:portal-1")
+                Error::field(
+                    "reader",
+                    "must be an id or a selector such as code:portal-1",
+                )
             })?,
             None => bound.ok_or_else(|| {
-                Error::invalid("reader: is missing; name it, or bind the client to it")
+                Error::field("reader", "is missing; name it, or bind the client to it")
             })?,
         };
         if !self.readers.knows(reader) {
@@ -181,104 +176,72 @@ impl ReadersApi {
     }
 }
 
-/// The body of `POST /reader/reads`.
-pub struct ReadsInput;
-
-impl Described for ReadsInput {
-    const NAME: &'static str = "ReadsInput";
-
-    fn schema() -> MetaSchema {
-        let at = one_of(
-            vec![
-                plain("number", "Unix seconds, with fractions"),
-                text("ISO 8601"),
-            ],
-            "When it was read; the time of arrival without it.",
-        );
-        let read = plain("object", "")
-            .required_text("epc", "The tag's EPC, hexadecimal.")
-            .optional(
-                "antenna",
-                MetaSchema {
-                    minimum: Some(0.0),
-                    maximum: Some(65_535.0),
-                    ..integer("Its number at the reader; 1 without it.")
-                },
-            )
-            .optional(
-                "rssi",
-                MetaSchema {
-                    minimum: Some(-200.0),
-                    maximum: Some(50.0),
-                    ..plain("number", "The level, in dBm; -60 without it.")
-                },
-            )
-            .optional("at", at);
-        let about = "Tag reads of one reader.";
-        plain("object", about)
-            .optional("reader", one_of(vec![integer("An id."), text("An id, or a selector such as `code:portal-1`.")], "The reader."))
-            .required("reads", MetaSchema {
-                max_items: Some(READS_MAX),
-                ..array(inline(read), "")
-            })
-            .with_example(json!({
-                "reader": "code:portal-1",
-                "reads": [{"epc": "303400000000000000000001", "antenna": 1, "rssi": -52.5, "at": 1_795_251_720.125}]
-            }))
-    }
+/// Tag reads of one reader.
+#[derive(JsonSchema)]
+#[schemars(example = json!({
+    "reader": "code:portal-1",
+    "reads": [{"epc": "303400000000000000000001", "antenna": 1, "rssi": -52.5, "at": 1_795_251_720.125}]
+}))]
+pub struct ReadsInput {
+    /// The reader.
+    pub reader: Option<NamedReader>,
+    #[schemars(length(max = READS_MAX))]
+    pub reads: Vec<SentRead>,
 }
 
-/// The fate of posted reads.
-pub struct AcceptedReads;
+#[derive(JsonSchema)]
+#[schemars(inline, untagged)]
+pub enum NamedReader {
+    /// An id.
+    Id(i64),
+    /// An id, or a selector such as `code:portal-1`.
+    Text(String),
+}
 
-impl Described for AcceptedReads {
-    const NAME: &'static str = "AcceptedReads";
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub struct SentRead {
+    /// The tag's EPC, hexadecimal.
+    pub epc: String,
+    /// Its number at the reader; 1 without it.
+    #[schemars(range(min = 0, max = u16::MAX))]
+    pub antenna: Option<i64>,
+    /// The level, in dBm; -60 without it.
+    #[schemars(range(min = -200, max = 50))]
+    pub rssi: Option<f64>,
+    /// The time of the read; the time of arrival without it.
+    pub at: Option<ReadTime>,
+}
 
-    fn schema() -> MetaSchema {
-        plain("object", "What became of reads.")
-            .required(
-                "accepted",
-                integer("Reads that count; not those that the reader's `epcPrefix` rules out."),
-            )
-            .required("dropped", integer("Older reads that had to make room."))
-            .required(
-                "unknown",
-                integer("Reads of tags that no attendee has as `uhfId`."),
-            )
-            .with_example(json!({"accepted": 500, "dropped": 0, "unknown": 3}))
-    }
+#[derive(JsonSchema)]
+#[schemars(inline, untagged)]
+pub enum ReadTime {
+    /// Unix seconds, with fractions
+    UnixS(f64),
+    /// ISO 8601
+    Text(String),
 }
 
 /// An event, or an array of them.
-fn one_or_several(about: &'static str) -> MetaSchema {
-    let event = || free_object("");
-    one_of(vec![event(), array(inline(event()), "")], about)
+#[derive(JsonSchema)]
+#[schemars(inline, untagged)]
+pub enum OneOrSeveral {
+    One(Map<String, Value>),
+    Several(Vec<Map<String, Value>>),
 }
 
-/// Events of an Impinj reader.
-pub struct ImpinjEvents;
+/// Events of Impinj's `IoT` device interface.
+#[derive(JsonSchema)]
+#[schemars(example = json!({
+    "timestamp": "2026-11-25T09:02:00.125Z", "eventType": "tagInventory",
+    "tagInventoryEvent": {"epcHex": "303400000000000000000001", "antennaPort": 1, "peakRssiCdbm": -5250}
+}))]
+pub struct ImpinjEvents(pub OneOrSeveral);
 
-impl Described for ImpinjEvents {
-    const NAME: &'static str = "ImpinjEvents";
-
-    fn schema() -> MetaSchema {
-        one_or_several("Events of Impinj's IoT device interface.").with_example(json!({
-            "timestamp": "2026-11-25T09:02:00.125Z", "eventType": "tagInventory",
-            "tagInventoryEvent": {"epcHex": "303400000000000000000001", "antennaPort": 1, "peakRssiCdbm": -5250}
-        }))
-    }
-}
-
-/// Events of a Zebra reader.
-pub struct ZebraEvents;
-
-impl Described for ZebraEvents {
-    const NAME: &'static str = "ZebraEvents";
-
-    fn schema() -> MetaSchema {
-        one_or_several("Events of Zebra's IoT Connector.").with_example(json!({
-            "type": "CUSTOM", "timestamp": "2026-11-25T10:02:00.125+0100",
-            "data": {"idHex": "303400000000000000000001", "antenna": 1, "peakRssi": -52, "format": "epc"}
-        }))
-    }
-}
+/// Events of Zebra's `IoT` Connector.
+#[derive(JsonSchema)]
+#[schemars(example = json!({
+    "type": "CUSTOM", "timestamp": "2026-11-25T10:02:00.125+0100",
+    "data": {"idHex": "303400000000000000000001", "antenna": 1, "peakRssi": -52, "format": "epc"}
+}))]
+pub struct ZebraEvents(pub OneOrSeveral);

@@ -120,7 +120,7 @@ impl Configuration {
                 .get(id)
                 .is_some_and(|of_then| of_then == address);
             if let Err(fault) = check_reader("Address", address, settings.reach) {
-                reader.faults.push(fault.message);
+                reader.faults.push(fault.to_string());
             }
             if is_earlier {
                 reader.reach = Reach::Local;
@@ -260,7 +260,7 @@ impl ReaderConfig {
                 None => Ok(ReaderSetup::default()),
             })
             .unwrap_or_else(|fault| {
-                faults.push(fault.message);
+                faults.push(fault.to_string());
                 ReaderSetup::default()
             });
         let mut antennas = BTreeMap::new();
@@ -280,7 +280,7 @@ impl ReaderConfig {
                     let zone = one.zone;
                     antennas.insert(one.antenna, Watched { place, zone });
                 }
-                Err(fault) => faults.push(format!("Antenna {}: {}", one.antenna, fault.message)),
+                Err(fault) => faults.push(format!("Antenna {}: {}", one.antenna, fault)),
             }
         }
         if setup.antennas.is_empty() && parent.is_none() {

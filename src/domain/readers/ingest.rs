@@ -61,99 +61,143 @@ impl Form {
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`], naming the read at fault: nothing of the body counts then.
     pub fn parse(self, body: &[u8], now: Timestamp, zone: &Zone) -> Result<Posted> {
-        let mut posted = Posted::default();
-        let names: &[(&str, &str)] = match self {
-            Self::Impinj => &[
-                ("epc", "epcHex"),
-                ("rssi", "peakRssiCdbm"),
-                ("at", "timestamp"),
-            ],
-            Self::Zebra => &[("epc", "idHex"), ("rssi", "peakRssi"), ("at", "timestamp")],
-            Self::Json | Self::Lines | Self::Csv => &[],
+        let mut reads = ParsedReads {
+            form: self,
+            now,
+            zone,
+            reads: Vec::new(),
         };
-        let mut add = |path: &str, read: ReadInput| {
-            if posted.reads.len() == READS_MAX {
-                return Err(Error::invalid(format!(
-                    "at most {READS_MAX} reads in a body"
-                )));
-            }
-            let read = read.read(now, zone);
-            posted.reads.push(read.map_err(|(field, fault)| {
-                let theirs = names.iter().find(|(ours, _)| *ours == field);
-                let field = theirs.map_or(field, |(_, theirs)| theirs);
-                Error::invalid(format!("{path}{field}: {fault}"))
-            })?);
-            Ok(())
-        };
+        let mut reader = None;
         match self {
-            Self::Json => {
-                let input: ReadsInput = json::parse(body)?;
-                for (at, read) in input.reads.into_iter().enumerate() {
-                    add(&format!("reads[{at}]."), read)?;
-                }
-                posted.reader = match input.reader {
-                    None => None,
-                    Some(Scalar::Text(selector)) => Some(selector),
-                    Some(Scalar::Number(id)) => Some(id.to_string()),
-                    Some(Scalar::Other) => {
-                        return Err(Error::invalid("reader: must be an id or a selector"));
-                    }
-                };
-            }
-            Self::Lines => {
-                for (at, line) in lines(body) {
-                    let read = parsed(line)
-                        .map_err(|fault| Error::invalid(format!("line {at}: {fault}")))?;
-                    add(&format!("line {at}: "), read)?;
-                }
-            }
-            Self::Csv => {
-                let mut reader = csv::ReaderBuilder::new()
-                    .trim(csv::Trim::All)
-                    .from_reader(body);
-                let header = reader
-                    .headers()
-                    .map_err(|fault| Error::invalid(format!("line 1: {fault}")))?
-                    .clone();
-                let columns = ["epc", "antenna", "rssi", "at"];
-                if !header.iter().any(|name| name == "epc")
-                    || header.iter().any(|name| !columns.contains(&name))
-                {
-                    return Err(Error::invalid(
-                        "line 1: must be a header of epc,antenna,rssi,at; all but epc may be missing",
-                    ));
-                }
-                for (at, row) in (2..).zip(reader.deserialize()) {
-                    let row: CsvRow = row.map_err(|fault| {
-                        Error::invalid(format!("line {at}: {}", csv_fault(&fault, &header)))
-                    })?;
-                    add(&format!("line {at}: "), row.into())?;
-                }
-            }
-            Self::Impinj => events(body, "tagInventoryEvent", |at, event| {
-                // Others tell of the reader's own state.
-                let Some(told) = event.told else {
-                    return Ok(());
-                };
-                let told: ImpinjEvent = part(&format!("{at}tagInventoryEvent"), told)?;
-                if told.epc_hex.is_none() && told.epc.is_none() {
-                    return Ok(());
-                }
-                add(
-                    &format!("{at}tagInventoryEvent."),
-                    told.read_input(event.at),
-                )
-            })?,
-            Self::Zebra => events(body, "data", |at, event| {
-                let Some(told) = event.told.filter(|told| told.get().contains("idHex")) else {
-                    return Ok(());
-                };
-                let told: ZebraData = part(&format!("{at}data"), told)?;
-                add(&format!("{at}data."), told.read_input(event.at))
-            })?,
+            Self::Json => reader = reads.add_json(body)?,
+            Self::Lines => reads.add_lines(body)?,
+            Self::Csv => reads.add_csv(body)?,
+            Self::Impinj => reads.add_impinj(body)?,
+            Self::Zebra => reads.add_zebra(body)?,
         }
-        Ok(posted)
+        Ok(Posted {
+            reader,
+            reads: reads.reads,
+        })
     }
+
+    /// The name of a field of a read in this form.
+    fn name_of(self, field: &'static str) -> &'static str {
+        match (self, field) {
+            (Self::Impinj, "epc") => "epcHex",
+            (Self::Impinj, "rssi") => "peakRssiCdbm",
+            (Self::Zebra, "epc") => "idHex",
+            (Self::Zebra, "rssi") => "peakRssi",
+            (Self::Impinj | Self::Zebra, "at") => "timestamp",
+            (_, field) => field,
+        }
+    }
+}
+
+/// The reads of a body so far.
+struct ParsedReads<'a> {
+    form: Form,
+    /// The arrival of the body.
+    now: Timestamp,
+    zone: &'a Zone,
+    reads: Vec<Read>,
+}
+
+impl ParsedReads<'_> {
+    /// Adds a read; errors name its field after `path`.
+    fn add(&mut self, path: &str, read: ReadInput) -> Result<()> {
+        if self.reads.len() == READS_MAX {
+            return Err(Error::invalid(format!(
+                "at most {READS_MAX} reads in a body"
+            )));
+        }
+        let read = read.read(self.now, self.zone).map_err(|(field, fault)| {
+            let field = self.form.name_of(field);
+            Error::field(format!("{path}{field}"), fault)
+        })?;
+        self.reads.push(read);
+        Ok(())
+    }
+
+    /// Adds the reads of a JSON object, and returns the reader that it names.
+    fn add_json(&mut self, body: &[u8]) -> Result<Option<String>> {
+        let input: ReadsInput = json::parse(body)?;
+        for (at, read) in input.reads.into_iter().enumerate() {
+            self.add(&format!("reads[{at}]."), read)?;
+        }
+        match input.reader {
+            None => Ok(None),
+            Some(Scalar::Text(selector)) => Ok(Some(selector)),
+            Some(Scalar::Number(id)) => Ok(Some(id.to_string())),
+            Some(Scalar::Other) => Err(Error::field("reader", "must be an id or a selector")),
+        }
+    }
+
+    fn add_lines(&mut self, body: &[u8]) -> Result<()> {
+        for (at, line) in lines(body) {
+            let read =
+                parsed(line).map_err(|fault| Error::invalid(format!("line {at}: {fault}")))?;
+            self.add(&format!("line {at}: "), read)?;
+        }
+        Ok(())
+    }
+
+    fn add_csv(&mut self, body: &[u8]) -> Result<()> {
+        let mut reader = csv::ReaderBuilder::new()
+            .trim(csv::Trim::All)
+            .from_reader(body);
+        let header = csv_header(&mut reader)?;
+        for (at, row) in (2..).zip(reader.deserialize()) {
+            let row: CsvRow = row.map_err(|fault| {
+                Error::invalid(format!("line {at}: {}", csv_fault(&fault, &header)))
+            })?;
+            self.add(&format!("line {at}: "), row.into())?;
+        }
+        Ok(())
+    }
+
+    fn add_impinj(&mut self, body: &[u8]) -> Result<()> {
+        events(body, "tagInventoryEvent", |at, event| {
+            // Others tell of the reader's own state.
+            let Some(told) = event.told else {
+                return Ok(());
+            };
+            let told: ImpinjEvent = part(&format!("{at}tagInventoryEvent"), told)?;
+            if told.epc_hex.is_none() && told.epc.is_none() {
+                return Ok(());
+            }
+            self.add(
+                &format!("{at}tagInventoryEvent."),
+                told.read_input(event.at),
+            )
+        })
+    }
+
+    fn add_zebra(&mut self, body: &[u8]) -> Result<()> {
+        events(body, "data", |at, event| {
+            let Some(told) = event.told.filter(|told| told.get().contains("idHex")) else {
+                return Ok(());
+            };
+            let told: ZebraData = part(&format!("{at}data"), told)?;
+            self.add(&format!("{at}data."), told.read_input(event.at))
+        })
+    }
+}
+
+/// Reads the header of a body of CSV.
+fn csv_header(reader: &mut csv::Reader<&[u8]>) -> Result<csv::StringRecord> {
+    let header = reader
+        .headers()
+        .map_err(|fault| Error::invalid(format!("line 1: {fault}")))?;
+    let columns = ["epc", "antenna", "rssi", "at"];
+    if !header.iter().any(|name| name == "epc")
+        || header.iter().any(|name| !columns.contains(&name))
+    {
+        return Err(Error::invalid(
+            "line 1: must be a header of epc,antenna,rssi,at; all but epc may be missing",
+        ));
+    }
+    Ok(header.clone())
 }
 
 /// Describes the fault of a row of CSV, with the column's name.
@@ -223,7 +267,7 @@ fn events<'a>(
 
 /// One event and nothing else.
 fn event<'a>(text: &'a [u8], key: &'static str) -> std::result::Result<Event<'a>, String> {
-    json::check_limits(text).map_err(|cause| cause.message)?;
+    json::check_limits(text).map_err(|cause| cause.to_string())?;
     let mut reader = serde_json::Deserializer::from_slice(text);
     let read = EventKey(key).deserialize(&mut reader);
     let read = read.and_then(|event| reader.end().map(|()| event));
@@ -402,7 +446,7 @@ fn part<'a, T: Deserialize<'a>>(path: &str, told: &'a RawValue) -> Result<T> {
         let separator = if field == "." { "" } else { "." };
         let field = field.trim_start_matches('.').to_owned();
         let fault = in_plain_words(&cause.into_inner().to_string());
-        Error::invalid(format!("{path}{separator}{field}: {fault}"))
+        Error::field(format!("{path}{separator}{field}"), fault)
     })
 }
 
@@ -605,7 +649,10 @@ mod tests {
         ] {
             let now = Timestamp(1_000);
             let fault = form.parse(body.as_bytes(), now, &Zone::default());
-            let told = fault.map(|posted| posted.reads.len()).unwrap_err().message;
+            let told = fault
+                .map(|posted| posted.reads.len())
+                .unwrap_err()
+                .to_string();
             assert!(told.contains("at most 10000"), "{form:?}: {told}");
         }
         // It ends there: what comes later is not read.
@@ -615,7 +662,7 @@ mod tests {
             seen += 1;
             Ok(())
         });
-        assert!(ended.unwrap_err().message.contains("at most"));
+        assert!(ended.unwrap_err().to_string().contains("at most"));
         assert_eq!(seen, READS_MAX);
     }
 }

@@ -23,6 +23,8 @@ use crate::{
     types::{DeviceId, Timestamp, error::Result},
 };
 use rusqlite::OptionalExtension;
+use schemars::JsonSchema;
+use serde_json::json;
 use std::{
     collections::{BTreeMap, HashMap, HashSet, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -34,15 +36,15 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-/// The time between two steps of presence.
+/// The interval at which presence goes on.
 const TICK: Duration = Duration::from_millis(200);
-/// The time between two reads of the setup.
+/// The interval at which the setup is read.
 const FOLLOW: Duration = Duration::from_secs(2);
-/// The time between two rounds that write unknown tags and look at them.
+/// The interval at which unknown tags are written and looked at.
 const UNKNOWN: Duration = Duration::from_secs(5);
-/// The time for which a failed write waits.
+/// The wait after a failed write.
 const RETRY: Duration = Duration::from_secs(1);
-/// The time after which the owner of a tag is asked for anew.
+/// The time after which the owner of a tag is asked anew.
 const TAG_MS: i64 = 5_000;
 /// Tags that are remembered.
 const TAGS_MAX: usize = 200_000;
@@ -66,7 +68,7 @@ struct Live {
     configuration: Configuration,
     presence: Presence,
     states: BTreeMap<i64, ReaderState>,
-    /// The owner of each tag, and when it was asked for.
+    /// The owner of a tag, and when that was asked.
     tags: HashMap<Epc, (Option<i64>, i64)>,
     unknown: UnknownTags,
     derived: VecDeque<Derived>,
@@ -83,13 +85,18 @@ struct Client {
     task: JoinHandle<()>,
 }
 
-/// The fate of posted reads.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The outcome of posted reads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, JsonSchema)]
+#[schemars(rename = "AcceptedReads", example = json!({"accepted": 500, "dropped": 0, "unknown": 3}))]
 pub struct Accepted {
+    /// Reads that count; not those that the reader's `epcPrefix` rules out.
+    #[schemars(with = "i64")]
     pub accepted: usize,
     /// Older reads that had to make room.
+    #[schemars(with = "i64")]
     pub dropped: u64,
-    /// Reads of tags that no attendee has.
+    /// Reads of tags that no attendee has as `uhfId`.
+    #[schemars(with = "i64")]
     pub unknown: usize,
 }
 
@@ -118,7 +125,7 @@ impl Readers {
     /// Takes reads of a reader.
     ///
     /// # Errors
-    /// When the store cannot be asked whose the tags are: then none of them counts.
+    /// Fails when the store cannot be asked whose the tags are: then none of them counts.
     pub fn accept(&self, reader: DeviceId, reads: &[Read]) -> Result<Accepted> {
         let now = Timestamp::now();
         let asked = self.live().unasked(reads, now);
@@ -322,7 +329,7 @@ impl Readers {
     /// Reads what was changed since that reads depend on: the setup, and whose tags are.
     ///
     /// # Errors
-    /// When the store cannot be asked.
+    /// Fails when the store cannot be asked.
     pub fn catch_up(&self) -> Result<()> {
         let seen = self.live().seen;
         let store = &self.app.store;
@@ -462,7 +469,7 @@ impl Readers {
         self.shown().into_iter().filter_map(down).collect()
     }
 
-    /// Returns whether this is a reader that is set up.
+    /// Tells whether this is a reader that is set up.
     pub fn knows(&self, reader: DeviceId) -> bool {
         self.live().configuration.readers.contains_key(&reader.0)
     }
@@ -591,7 +598,7 @@ impl Live {
 }
 
 impl ReaderConfig {
-    /// Returns what the server needs to connect to the reader.
+    /// The settings that the server needs to connect to the reader.
     fn client(&self) -> Option<llrp::ReaderConfig> {
         let antennas = self.setup.antennas.iter();
         Some(llrp::ReaderConfig {

@@ -239,20 +239,16 @@ pub fn layout(places: u32, settings: &PresenceSettings) -> Layout {
     Layout::new(antennas, [], settings)
 }
 
+/// From so many seconds after an arrival on, presence is to be right.
+const GRACE: u32 = 5;
+
 /// Lets people walk, and compares where presence has them with where they are.
 pub fn measure(options: Options, settings: &PresenceSettings) -> Accuracy {
-    /// From so many seconds after an arrival on, presence is to be right.
-    const GRACE: u32 = 5;
     let mut walks = Walks::new(options);
     let mut presence = Presence::new(layout(options.places, settings));
-    let people = options.people as usize;
-    // Presence is two seconds behind: it is compared with where people were then.
-    let mut before: [Vec<Option<u32>>; 3] = std::array::from_fn(|_| vec![None; people]);
-    let (mut shown, mut since) = (vec![None; people], vec![0_u32; people]);
-    let mut noticed: Vec<Option<u32>> = vec![None; people];
-    let (mut right, mut wrong, mut false_exits, mut reads) = (0_u64, 0_u64, 0_u64, 0_u64);
-    let mut delays = Vec::new();
+    let mut comparison = Comparison::new(options.people as usize);
     let (mut batch, mut derived) = (Vec::new(), Vec::<Derived>::new());
+    let mut reads = 0_u64;
     for second in 0..i64::from(options.minutes) * 60 {
         batch.clear();
         walks.second(second * 1000, &mut batch);
@@ -262,58 +258,111 @@ pub fn measure(options: Options, settings: &PresenceSettings) -> Accuracy {
         }
         derived.clear();
         presence.advance((second + 1) * 1000, &mut derived);
-        before.rotate_right(1);
-        before[0] = walks.rooms().collect();
+        comparison.walk(walks.rooms());
         for one in &derived {
-            let person = usize::try_from(one.tag).unwrap_or_default();
-            let place = u32::try_from(one.place).ok();
-            match one.kind {
-                DerivedKind::Entered => shown[person] = place,
-                DerivedKind::Exited => {
-                    shown[person] = None;
-                    // Still there, and there all the time since the last read.
-                    let silent = second - 2 - one.at_ms / 1000;
-                    let is_there = before[0][person] == place
-                        && before[2][person] == place
-                        && i64::from(since[person]) >= silent;
-                    false_exits += u64::from(is_there);
-                }
-                DerivedKind::Seen => {}
-            }
+            comparison.note(one, second);
         }
-        for person in 0..people {
-            let room = before[2][person];
+        comparison.compare();
+    }
+    let person_minutes = f64::from(options.people) * f64::from(options.minutes);
+    comparison.accuracy(person_minutes, reads)
+}
+
+/// The rooms of people and those that presence has them in, by the person, with how often these were the same.
+struct Comparison {
+    /// The rooms of this second and of the two before. Presence is two seconds behind: it is compared with where people
+    /// were then.
+    rooms: [Vec<Option<u32>>; 3],
+    /// The room that presence has them in.
+    shown: Vec<Option<u32>>,
+    /// Seconds since they came into their room, two seconds ago.
+    since: Vec<u32>,
+    /// Seconds after which presence noticed that.
+    noticed: Vec<Option<u32>>,
+    delays: Vec<u32>,
+    right: u64,
+    wrong: u64,
+    false_exits: u64,
+}
+
+impl Comparison {
+    fn new(people: usize) -> Self {
+        Self {
+            rooms: std::array::from_fn(|_| vec![None; people]),
+            shown: vec![None; people],
+            since: vec![0; people],
+            noticed: vec![None; people],
+            delays: Vec::new(),
+            right: 0,
+            wrong: 0,
+            false_exits: 0,
+        }
+    }
+
+    /// Takes in where people are now.
+    fn walk(&mut self, rooms: impl Iterator<Item = Option<u32>>) {
+        self.rooms.rotate_right(1);
+        self.rooms[0] = rooms.collect();
+    }
+
+    /// Takes in what presence derived in a second.
+    fn note(&mut self, one: &Derived, second: i64) {
+        let person = usize::try_from(one.tag).unwrap_or_default();
+        let place = u32::try_from(one.place).ok();
+        match one.kind {
+            DerivedKind::Entered => self.shown[person] = place,
+            DerivedKind::Exited => {
+                self.shown[person] = None;
+                // Still there, and there all the time since the last read.
+                let silent = second - 2 - one.at_ms / 1000;
+                let is_there = self.rooms[0][person] == place
+                    && self.rooms[2][person] == place
+                    && i64::from(self.since[person]) >= silent;
+                self.false_exits += u64::from(is_there);
+            }
+            DerivedKind::Seen => {}
+        }
+    }
+
+    /// Compares, once a second is over.
+    fn compare(&mut self) {
+        for (person, room) in self.rooms[2].iter().enumerate() {
+            let (since, noticed) = (&mut self.since[person], &mut self.noticed[person]);
             if room.is_none() {
-                (since[person], noticed[person]) = (0, None);
+                (*since, *noticed) = (0, None);
                 continue;
             }
-            since[person] += 1;
-            let is_right = shown[person] == room;
-            if is_right && noticed[person].is_none() {
-                noticed[person] = Some(since[person]);
-                delays.push(since[person]);
+            *since += 1;
+            let is_right = self.shown[person] == *room;
+            if is_right && noticed.is_none() {
+                *noticed = Some(*since);
+                self.delays.push(*since);
             }
-            if since[person] > GRACE {
-                right += u64::from(is_right);
-                wrong += u64::from(!is_right);
+            if *since > GRACE {
+                self.right += u64::from(is_right);
+                self.wrong += u64::from(!is_right);
             }
         }
     }
-    delays.sort_unstable();
-    let delay = |percent: usize| {
-        delays
-            .get(delays.len() * percent / 100)
-            .copied()
-            .unwrap_or_default()
-    };
-    #[expect(clippy::cast_precision_loss, reason = "shares of counts")]
-    let (right, all, false_exits) = (right as f64, (right + wrong) as f64, false_exits as f64);
-    let person_minutes = f64::from(options.people) * f64::from(options.minutes);
-    Accuracy {
-        right: right / all,
-        false_exits: false_exits / person_minutes * 10_000.0,
-        person_minutes,
-        noticed_s: [delay(50), delay(95)],
-        reads,
+
+    fn accuracy(mut self, person_minutes: f64, reads: u64) -> Accuracy {
+        self.delays.sort_unstable();
+        let delay = |percent: usize| {
+            let at = self.delays.len() * percent / 100;
+            self.delays.get(at).copied().unwrap_or_default()
+        };
+        #[expect(clippy::cast_precision_loss, reason = "shares of counts")]
+        let (right, all, false_exits) = (
+            self.right as f64,
+            (self.right + self.wrong) as f64,
+            self.false_exits as f64,
+        );
+        Accuracy {
+            right: right / all,
+            false_exits: false_exits / person_minutes * 10_000.0,
+            person_minutes,
+            noticed_s: [delay(50), delay(95)],
+            reads,
+        }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
         Answer, Outcome,
         envelope::enveloped,
         parameters::AnyQuery,
-        schema::{Described, Properties, array, free_object, inline, plain, response, text, texts},
+        schema::{Described, NoMeta, inline, response, text},
     },
 };
 use poem::{Body, IntoResponse, Response};
@@ -20,58 +20,56 @@ use poem_openapi::{
     param::Path,
     registry::{MetaResponses, MetaSchema, Registry},
 };
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde_json::{Map, Value, json};
 
-pub struct Reports;
+/// Reports, by label.
+#[derive(serde::Serialize, JsonSchema)]
+#[schemars(example = json!([
+    {"id": "attendance", "label": "Attendance by session", "parameters": []},
+    {"id": "leads", "label": "Leads by sponsor with answers", "parameters": ["sponsor"], "optional": ["sponsor"]},
+]))]
+pub struct Reports(Vec<ListedReport>);
 
-impl Described for Reports {
-    const NAME: &'static str = "Reports";
+/// A report that is exposed to the client.
+#[derive(serde::Serialize, JsonSchema)]
+#[schemars(inline)]
+struct ListedReport {
+    /// The name by which it is fetched.
+    id: String,
+    /// The name for people.
+    label: String,
+    /// The names that its query string takes.
+    parameters: Vec<String>,
+    /// Parameters that may be left out; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
+    optional: Vec<String>,
+}
 
-    fn schema() -> MetaSchema {
-        let report = plain("object", "A report that is exposed to the client.")
-            .required_text("id", "What it is fetched by.")
-            .required_text("label", "What people call it.")
-            .required(
-                "parameters",
-                texts("The names that its query string takes."),
-            )
-            .optional(
-                "optional",
-                texts("Those of them that may be left out; absent where there are none."),
-            );
-        array(inline(report), "By label.").with_example(json!([
-            {"id": "attendance", "label": "Attendance by session", "parameters": []},
-            {"id": "leads", "label": "Leads by sponsor with answers", "parameters": ["sponsor"], "optional": ["sponsor"]},
-        ]))
+impl ListedReport {
+    fn new(report: &Report) -> Self {
+        let optional = report.asked().filter(|asked| asked.optional);
+        Self {
+            id: report.id.clone(),
+            label: report.label.clone(),
+            parameters: report.asked().map(|asked| asked.name.clone()).collect(),
+            optional: optional.map(|asked| asked.name.clone()).collect(),
+        }
     }
 }
 
-fn listed(report: &Report) -> Value {
-    let names: Vec<&str> = report.asked().map(|asked| &*asked.name).collect();
-    let optional: Vec<&str> = report
-        .asked()
-        .filter(|asked| asked.optional)
-        .map(|asked| &*asked.name)
-        .collect();
-    let mut shown = json!({"id": report.id, "label": report.label, "parameters": names});
-    if !optional.is_empty() {
-        shown["optional"] = json!(optional);
-    }
-    shown
-}
+/// The rows of a report, in its order.
+#[derive(JsonSchema)]
+#[schemars(example = json!([
+    {"quarter_hour": "2026-11-21 09:00:00", "check_ins": 214, "people": 208},
+]))]
+pub struct ReportRows(pub Vec<ReportRow>);
 
-pub struct ReportRows;
-
-impl Described for ReportRows {
-    const NAME: &'static str = "ReportRows";
-
-    fn schema() -> MetaSchema {
-        let row = free_object("A row: a value, or null, for each column of the report.");
-        array(inline(row), "In the order of the report.").with_example(
-            json!([{"quarter_hour": "2026-11-21 09:00:00", "check_ins": 214, "people": 208}]),
-        )
-    }
-}
+/// A row: a value, or null, for each column of the report.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub struct ReportRow(pub Map<String, Value>);
 
 /// A report, as CSV or else as JSON.
 pub struct Exported<const CSV: bool>(Body);
@@ -97,9 +95,12 @@ impl<const CSV: bool> ApiResponse for Exported<CSV> {
         let schema = if CSV {
             let rows = "quarter_hour,check_ins,people\r\n2026-11-21 09:00:00,214,208\r\n";
             let about = "RFC 4180, UTF-8: a header, then a line a row.";
-            inline(text(about).with_example(json!(rows)))
+            inline(MetaSchema {
+                example: Some(json!(rows)),
+                ..text(about)
+            })
         } else {
-            enveloped::<ReportRows>()
+            enveloped::<ReportRows, NoMeta>()
         };
         MetaResponses {
             responses: vec![response(200, "The report", Self::CONTENT_TYPE, schema)],
@@ -138,8 +139,8 @@ impl ReportsApi {
             .app
             .store
             .look_up(|connection| exposed(connection, &dashboard.0, &caller.client_name))?;
-        let shown: Vec<Value> = reports.iter().map(listed).collect();
-        Ok(Answer::of(&json!(shown).to_string()))
+        let listed = reports.iter().map(ListedReport::new).collect();
+        Ok(Answer::json(&Reports(listed)))
     }
 
     /// Fetch a report as JSON

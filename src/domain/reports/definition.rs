@@ -56,12 +56,12 @@ impl Report {
         check_address("dashboard", &self.dashboard)?;
         check_address("id", &self.id)?;
         if self.label.is_empty() || self.label.chars().count() > 200 {
-            return Err(Error::invalid("label: must have 1 to 200 characters"));
+            return Err(Error::field("label", "must have 1 to 200 characters"));
         }
         check_text("label", &self.label)?;
         if self.query.contains('\0') {
             // SQLite would read no further, and something else would run than what is shown.
-            return Err(Error::invalid("query: must not contain a NUL character"));
+            return Err(Error::field("query", "must not contain a NUL character"));
         }
         self.check_names()?;
         self.check_clients()?;
@@ -75,21 +75,24 @@ impl Report {
         let unknown = used.difference(&named).next();
         let unused = named.difference(&used).next();
         match (unknown, unused) {
-            (Some(name), _) => Err(Error::invalid(format!(
-                "query: :{name} is neither among the parameters nor fixed"
-            ))),
-            (None, Some(name)) => Err(Error::invalid(format!(
-                "parameters: {name}: the query does not use :{name}"
-            ))),
+            (Some(name), _) => Err(Error::field(
+                "query",
+                format!(":{name} is neither among the parameters nor fixed"),
+            )),
+            (None, Some(name)) => Err(Error::field(
+                "parameters",
+                format!("{name}: the query does not use :{name}"),
+            )),
             (None, None) => Ok(()),
         }
     }
 
     fn check_names(&self) -> Result<()> {
         if self.parameters.len() + self.fixed.len() > PARAMETERS_MAX {
-            return Err(Error::invalid(format!(
-                "parameters: at most {PARAMETERS_MAX}, fixed ones included"
-            )));
+            return Err(Error::field(
+                "parameters",
+                format!("at most {PARAMETERS_MAX}, fixed ones included"),
+            ));
         }
         let parameters = self.parameters.iter().map(|one| ("parameters", &one.name));
         let fixed = self.fixed.iter().map(|one| ("fixed", &one.name));
@@ -97,12 +100,13 @@ impl Report {
         for (what, name) in parameters.chain(fixed) {
             if !is_name(name) {
                 return Err(Error::invalid(format!(
-                    "{what}: \"{}\": a name has 1 to 64 letters, digits and _, and does not begin with a digit",
+                    "\"{}\": a name has 1 to 64 letters, digits and _, and does not begin with a digit",
                     crate::types::text::shortened(name)
-                )));
+                ))
+                .at(what));
             }
             if !known.insert((what, name)) {
-                return Err(Error::invalid(format!("{what}: {name} is there twice")));
+                return Err(Error::field(what, format!("{name} is there twice")));
             }
         }
         for parameter in &self.parameters {
@@ -111,25 +115,28 @@ impl Report {
         let plain = |fixed: &&Fixed| !(fixed.value.is_object() || fixed.value.is_array());
         match self.fixed.iter().find(|fixed| !plain(fixed)) {
             Some(fixed) => Err(Error::invalid(format!(
-                "fixed: {}: must be a text, a number, true, false or null",
+                "{}: must be a text, a number, true, false or null",
                 fixed.name
-            ))),
+            ))
+            .at("fixed")),
             None => Ok(()),
         }
     }
 
     fn check_clients(&self) -> Result<()> {
         if self.api_clients.len() > CLIENTS_MAX {
-            return Err(Error::invalid(format!(
-                "api_clients: at most {CLIENTS_MAX}; \"*\" is all of them"
-            )));
+            return Err(Error::field(
+                "api_clients",
+                format!("at most {CLIENTS_MAX}; \"*\" is all of them"),
+            ));
         }
         let fine = |client: &&String| !client.is_empty() && client.len() <= 255;
         if self.api_clients.iter().all(|client| fine(&client)) {
             Ok(())
         } else {
-            Err(Error::invalid(
-                "api_clients: must be client ids, or \"*\" for all clients",
+            Err(Error::field(
+                "api_clients",
+                "must be client ids, or \"*\" for all clients",
             ))
         }
     }
@@ -149,9 +156,10 @@ fn check_address(name: &str, text: &str) -> Result<()> {
     if (1..=64).contains(&text.len()) && text.bytes().all(plain) {
         Ok(())
     } else {
-        Err(Error::invalid(format!(
-            "{name}: must have 1 to 64 letters, digits, - and _"
-        )))
+        Err(Error::field(
+            name,
+            "must have 1 to 64 letters, digits, - and _",
+        ))
     }
 }
 

@@ -35,9 +35,10 @@ impl ParameterKind {
             Self::Text => Ok(Sql::Text(sent.to_owned())),
             Self::Number => number(sent.trim()).ok_or_else(|| {
                 let sent = crate::types::text::shortened(sent);
-                Error::invalid(format!(
-                    "{name}: must be a number, such as 12 or 0.5, not \"{sent}\""
-                ))
+                Error::field(
+                    name,
+                    format!("must be a number, such as 12 or 0.5, not \"{sent}\""),
+                )
             }),
         }
     }
@@ -138,9 +139,10 @@ impl Values {
         let mut values = HashMap::new();
         for (name, value) in sent {
             if fixed.iter().any(|fixed| fixed.name == *name) {
-                return Err(Error::invalid(format!(
-                    "{name}: is fixed in this report and cannot be chosen"
-                )));
+                return Err(Error::field(
+                    name,
+                    "is fixed in this report and cannot be chosen",
+                ));
             }
             let Some(parameter) = parameters.iter().find(|known| known.name == *name) else {
                 let known: Vec<_> = asked(parameters, fixed).map(|known| &*known.name).collect();
@@ -153,17 +155,15 @@ impl Values {
             };
             let value = parameter.kind.sql(name, value)?;
             if values.insert(name.clone(), value).is_some() {
-                return Err(Error::invalid(format!(
-                    "{name}: is in the query string twice"
-                )));
+                return Err(Error::field(name, "is in the query string twice"));
             }
         }
         for parameter in asked(parameters, fixed) {
             if !parameter.optional && !values.contains_key(&parameter.name) {
-                return Err(Error::invalid(format!(
-                    "{0}: is missing; send {0}= for no value",
-                    parameter.name
-                )));
+                return Err(Error::field(
+                    &parameter.name,
+                    format!("is missing; send {}= for no value", parameter.name),
+                ));
             }
         }
         for fixed in fixed {
@@ -255,7 +255,7 @@ mod tests {
             ),
         ] {
             let refused = read(&sent).unwrap_err();
-            assert!(refused.message.contains(about), "{refused}");
+            assert!(refused.to_string().contains(about), "{refused}");
         }
     }
 
@@ -296,7 +296,7 @@ mod tests {
         ] {
             let refused = read(sent).unwrap_err();
             assert!(
-                refused.message.contains("least: must be a number"),
+                refused.to_string().contains("least: must be a number"),
                 "{refused}"
             );
         }

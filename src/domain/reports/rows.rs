@@ -166,9 +166,10 @@ fn write(tx: &Tx<'_>, sql: &str, number: i64, report: &Report) -> Result<()> {
             return cause.into();
         }
         let Report { id, dashboard, .. } = report;
-        Error::invalid(format!(
-            "id: there is a report {id} in the dashboard {dashboard} already"
-        ))
+        Error::field(
+            "id",
+            format!("there is a report {id} in the dashboard {dashboard} already"),
+        )
     })
 }
 

@@ -53,7 +53,7 @@ impl Coming {
                 Ok(Ok(None)) => Ok(None),
                 Ok(Err(cause)) => {
                     tracing::warn!("a report broke off: {cause}");
-                    Err(io::Error::other(cause.message))
+                    Err(io::Error::other(cause.to_string()))
                 }
                 Err(_) => Err(io::Error::new(
                     io::ErrorKind::TimedOut,

@@ -228,7 +228,7 @@ mod tests {
         let (inlet, mut outlet, _folder) = ends();
         inlet.write(b"a").unwrap();
         inlet.close(Err(Error::unavailable("slow")));
-        assert_eq!(outlet.begin().await.unwrap_err().message, "slow");
+        assert_eq!(outlet.begin().await.unwrap_err().to_string(), "slow");
         // After its beginning was sent.
         let (inlet, mut outlet, _folder) = ends();
         inlet.write(&vec![b'x'; 2 * MEMORY_BYTES]).unwrap();
@@ -245,7 +245,7 @@ mod tests {
         inlet.shared.state().written = REPORT_MAX_BYTES - 4;
         inlet.write(b"last").unwrap();
         let refused = inlet.write(b"!").unwrap_err();
-        assert!(refused.message.contains("2 GiB"), "{refused}");
+        assert!(refused.to_string().contains("2 GiB"), "{refused}");
     }
 
     #[tokio::test]

@@ -1,92 +1,106 @@
 //! `POST /tx/new` (spec: Transaction endpoint).
 
-use super::{load, tickets};
+use super::{
+    load::{self, Received},
+    sale::Sale,
+    tickets,
+};
 use crate::{
-    core::idempotency::{self, Key, Once, Stored},
+    core::{
+        Context,
+        idempotency::{self, Key, Once, Stored},
+    },
+    db::{Store, Tx},
     identity::{App, Granted, roles::WriteTransactions},
-    types::{error::Kind, text::shortened},
+    types::{
+        error::{Kind, Result},
+        text::shortened,
+    },
     web::{
-        Answer, Created, IdempotencyKey, Outcome, RequestId,
-        body::Anything,
-        envelope::envelope,
+        Answer, Created, IdempotencyKey, Outcome, RequestId, body::Anything, envelope::envelope,
         parameters::AnyQuery,
-        schema::{Described, Properties, array, free_object, inline, integer, plain},
     },
 };
-use poem_openapi::{OpenApi, registry::MetaSchema};
-use serde_json::json;
+use poem_openapi::OpenApi;
+use schemars::JsonSchema;
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The largest body, in bytes.
 const BODY_MAX_BYTES: usize = 8 << 20;
 
-pub struct TransactionInput;
-
-impl Described for TransactionInput {
-    const NAME: &'static str = "TransactionInput";
-
-    fn schema() -> MetaSchema {
-        let payment = free_object(
-            "`paymentMethod` (`cash`, `card`), `amount`, `change` (cash only), `transactionId`; amounts in cents.",
-        );
-        let item = free_object(
-            "`code` (purchase code and a counter from 0000), `product`, `quantity`, `description`, `unitAmount`, `totalAmount`, `discountAmount`, and `delegates`: the tickets, each with `product`, `description`, `barcode`.",
-        );
-        let code = "The Purchase Code; what came under one code before is not made again.";
-        plain("object", "A purchase at a till. It is always accepted and kept; the answer lists what is inconsistent.")
-            .optional(
-                "context",
-                integer("The device that every ticket is joined to, mostly an event."),
-            )
-            .optional_text("code", code)
-            .optional("totalAmount", integer("In cents."))
-            .optional_text("notes", "")
-            .optional("createdAt", integer("When it was bought, Unix seconds."))
-            .optional_text("recordedBy", "Who sold it.")
-            .optional("transactions", array(inline(payment), ""))
-            .optional("items", array(inline(item), ""))
-            .with_example(json!({
-                "context": 1, "code": "TLH26", "totalAmount": 2500, "createdAt": 1_790_000_000, "recordedBy": "Ada",
-                "transactions": [{"paymentMethod": "cash", "amount": 2500, "change": 0}],
-                "items": [{
-                    "code": "TLH260000", "product": 2, "quantity": 1, "description": "Day ticket", "unitAmount": 2500,
-                    "totalAmount": 2500, "discountAmount": null,
-                    "delegates": [{"product": 2, "description": "Day ticket", "barcode": "TLH26-001-8Q2Z"}]
-                }]
-            }))
-    }
+/// A purchase at a till. It is always accepted and kept; the answer lists what is inconsistent.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", example = json!({
+    "context": 1, "code": "TLH26", "totalAmount": 2500, "createdAt": 1_790_000_000, "recordedBy": "Ada",
+    "transactions": [{"paymentMethod": "cash", "amount": 2500, "change": 0}],
+    "items": [{
+        "code": "TLH260000", "product": 2, "quantity": 1, "description": "Day ticket", "unitAmount": 2500,
+        "totalAmount": 2500, "discountAmount": null,
+        "delegates": [{"product": 2, "description": "Day ticket", "barcode": "TLH26-001-8Q2Z"}]
+    }]
+}))]
+pub struct TransactionInput {
+    /// The device that every ticket is joined to, mostly an event.
+    pub context: Option<i64>,
+    /// The Purchase Code; what came under one code before is not made again.
+    pub code: Option<String>,
+    /// In cents.
+    pub total_amount: Option<i64>,
+    pub notes: Option<String>,
+    /// The time of the purchase, Unix seconds.
+    pub created_at: Option<i64>,
+    /// The person who sold it.
+    pub recorded_by: Option<String>,
+    pub transactions: Option<Vec<Payment>>,
+    pub items: Option<Vec<Item>>,
 }
 
-pub struct Transaction;
+/// `paymentMethod` (`cash`, `card`), `amount`, `change` (cash only), `transactionId`; amounts in cents.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub struct Payment(pub Map<String, Value>);
 
-impl Described for Transaction {
-    const NAME: &'static str = "Transaction";
+/// `code` (purchase code and a counter from 0000), `product`, `quantity`, `description`, `unitAmount`, `totalAmount`,
+/// `discountAmount`, and `delegates`: the tickets, each with `product`, `description`, `barcode`.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub struct Item(pub Map<String, Value>);
 
-    fn schema() -> MetaSchema {
-        let inconsistency = plain("object", "")
-            .required_text("path", "Where in the body; empty for the whole.")
-            .required_text("message", "What, and what would be right.");
-        let delegate = plain("object", "")
-            .required("id", integer(""))
-            .required_text("barcode", "");
-        plain("object", "A purchase as it was recorded.")
-            .required("id", integer(""))
-            .required_text("_type", "Always `transaction`.")
-            .required_text("code", "Its code; the body's SHA-256 where it has none.")
-            .required(
-                "inconsistencies",
-                array(inline(inconsistency), "What is inconsistent in this body."),
-            )
-            .required(
-                "delegates",
-                array(inline(delegate), "The delegates that were made for it."),
-            )
-            .with_example(json!({
-                "id": 12, "_type": "transaction", "code": "TLH26",
-                "inconsistencies": [{"path": "items[0].quantity", "message": "must be greater than zero"}],
-                "delegates": [{"id": 4711, "barcode": "TLH26-001-8Q2Z"}]
-            }))
-    }
+/// A purchase as it was recorded.
+#[derive(JsonSchema)]
+#[schemars(example = json!({
+    "id": 12, "_type": "transaction", "code": "TLH26",
+    "inconsistencies": [{"path": "items[0].quantity", "message": "must be greater than zero"}],
+    "delegates": [{"id": 4711, "barcode": "TLH26-001-8Q2Z"}]
+}))]
+pub struct Transaction {
+    pub id: i64,
+    /// Always `transaction`.
+    #[schemars(rename = "_type")]
+    pub kind: String,
+    /// Its code; the body's SHA-256 where it has none.
+    pub code: String,
+    /// The inconsistencies of this body.
+    pub inconsistencies: Vec<Inconsistency>,
+    /// The delegates that were made for it.
+    pub delegates: Vec<TicketHolder>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub struct Inconsistency {
+    /// The path in the body; empty for the whole.
+    pub path: String,
+    /// The fault, and what would be right.
+    pub message: String,
+}
+
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub struct TicketHolder {
+    pub id: i64,
+    pub barcode: String,
 }
 
 pub struct TransactionsApi {
@@ -116,63 +130,98 @@ impl TransactionsApi {
     ) -> Outcome<Created<Transaction>> {
         let mut ctx = self.app.context(&caller, request_id.as_str());
         ctx.source = "tx";
-        let coding = body.coding().map(shortened);
-        let body: Arc<[u8]> = body.into_bytes().into();
-        let mut sale = super::read(Arc::clone(&body)).await?;
-        let flaws = Arc::make_mut(&mut sale);
-        if let Some((name, _)) = query.0.first() {
-            flaws.note_query(name);
-        }
-        if let Some(coding) = coding {
-            flaws.note(format!(
-                "Content-Encoding: the body is compressed (\"{coding}\") and kept so; send it as it is"
-            ));
-        }
-        let fingerprint = sale.fingerprint;
-        let key = idempotency_key
-            .read()
-            .and_then(|key| Key::of(&ctx, key, "tx/new", || Ok(fingerprint)));
-        let key = key.unwrap_or_else(|cause| {
-            Arc::make_mut(&mut sale).note(cause.message);
-            None
-        });
-        let (begun, store) = (
-            (ctx.clone(), Arc::clone(&sale), key.clone()),
-            &self.app.store,
-        );
-        let received = store
-            .write(move |tx| {
-                let (ctx, sale, key) = begun;
-                let flaw = match idempotency::recall(tx, key.as_ref()) {
-                    Ok(Some(stored)) => return Ok(Once::Stored(stored)),
-                    Ok(None) => None,
-                    Err(cause) if cause.kind == Kind::KeyReused => Some(cause.message),
-                    Err(cause) => return Err(cause),
-                };
-                let received = load::receive(tx, &ctx, &body, &sale)?;
-                if let Some(flaw) = flaw {
-                    load::add_inconsistency(tx, received, "", &flaw)?;
-                }
-                Ok(Once::Fresh(received))
-            })
-            .await?;
-        let received = match received {
+        let (coding, body) = (body.coding().map(shortened), body.into_bytes());
+        let mut purchase = Purchase::read(ctx, body.into()).await?;
+        purchase.note_request(&query, coding);
+        purchase.take_key(idempotency_key);
+        let store = &self.app.store;
+        let received = match purchase.receive(store).await? {
             Once::Stored(stored) => return Ok(Answer::whole(stored.body)),
             Once::Fresh(received) => received,
         };
-        tickets::all_tickets(store, &ctx, received, &sale).await?;
+        tickets::all_tickets(store, &purchase.ctx, received, &purchase.sale).await?;
         let visible = caller.visible_properties.clone();
-        let stored = store
-            .write(move |tx| {
-                let answer = || load::answer(tx, received, visible.as_deref());
-                match idempotency::once(tx, key.as_ref(), answer, render) {
-                    // Another purchase came under this key first.
-                    Err(cause) if cause.kind == Kind::KeyReused => Ok(render(answer()?)),
-                    once => Ok(once?.rendered(render)),
-                }
-            })
-            .await?;
+        let stored = purchase.answer(store, received, visible).await?;
         Ok(Answer::whole(stored.body))
+    }
+}
+
+/// A purchase that was sent. Whatever is wrong with the request is listed with it.
+struct Purchase {
+    ctx: Context,
+    body: Arc<[u8]>,
+    sale: Arc<Sale>,
+    key: Option<Key>,
+}
+
+impl Purchase {
+    async fn read(ctx: Context, body: Arc<[u8]>) -> Result<Self> {
+        Ok(Self {
+            sale: super::read(Arc::clone(&body)).await?,
+            ctx,
+            body,
+            key: None,
+        })
+    }
+
+    fn note_request(&mut self, query: &AnyQuery, coding: Option<String>) {
+        let sale = Arc::make_mut(&mut self.sale);
+        if let Some((name, _)) = query.0.first() {
+            sale.note_query(name);
+        }
+        if let Some(coding) = coding {
+            sale.note(format!(
+                "Content-Encoding: the body is compressed (\"{coding}\") and kept so; send it as it is"
+            ));
+        }
+    }
+
+    fn take_key(&mut self, sent: IdempotencyKey) {
+        let fingerprint = self.sale.fingerprint;
+        let key = sent
+            .read()
+            .and_then(|key| Key::of(&self.ctx, key, "tx/new", || Ok(fingerprint)));
+        match key {
+            Ok(key) => self.key = key,
+            Err(cause) => Arc::make_mut(&mut self.sale).note(cause.to_string()),
+        }
+    }
+
+    /// Stores the purchase without its tickets; or finds its answer under the key.
+    async fn receive(&self, store: &Store) -> Result<Once<Received>> {
+        let (ctx, body, sale) = (self.ctx.clone(), self.body.clone(), self.sale.clone());
+        let key = self.key.clone();
+        let receive = move |tx: &Tx<'_>| {
+            let flaw = match idempotency::recall(tx, key.as_ref()) {
+                Ok(Some(stored)) => return Ok(Once::Stored(stored)),
+                Ok(None) => None,
+                Err(cause) if cause.kind == Kind::KeyReused => Some(cause.to_string()),
+                Err(cause) => return Err(cause),
+            };
+            let received = load::receive(tx, &ctx, &body, &sale)?;
+            if let Some(flaw) = flaw {
+                load::add_inconsistency(tx, received, "", &flaw)?;
+            }
+            Ok(Once::Fresh(received))
+        };
+        store.write(receive).await
+    }
+
+    /// The answer, stored under the key unless that is of another purchase, which came first.
+    async fn answer(
+        self,
+        store: &Store,
+        received: Received,
+        visible: Option<Arc<[String]>>,
+    ) -> Result<Stored> {
+        let answer = move |tx: &Tx<'_>| {
+            let answer = || load::answer(tx, received, visible.as_deref());
+            match idempotency::once(tx, self.key.as_ref(), answer, render) {
+                Err(cause) if cause.kind == Kind::KeyReused => Ok(render(answer()?)),
+                once => Ok(once?.rendered(render)),
+            }
+        };
+        store.write(answer).await
     }
 }
 

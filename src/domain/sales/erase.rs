@@ -16,12 +16,17 @@ use rusqlite::{Connection, params};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What somebody left in purchases.
+/// Purchases that are kept for review.
+const REVIEW_MAX: usize = 500;
+
+/// Traces of somebody in purchases.
 #[derive(Debug, Default, Clone)]
 pub struct Traces {
     person: Person,
     people: Vec<DelegateId>,
     purchases: BTreeSet<i64>,
+    /// Purchases with a telephone number like the person's.
+    alike: BTreeSet<i64>,
     newest: i64,
 }
 
@@ -46,15 +51,19 @@ pub fn traces(connection: &Connection, people: &[DelegateId]) -> Result<Traces> 
     )?;
     let mut rows = notes.query([])?;
     while let Some(row) = rows.next()? {
-        if traces.person.is_in(&row.get::<_, String>(1)?, false) {
-            traces.purchases.insert(row.get(0)?);
+        let (purchase, note): (i64, String) = (row.get(0)?, row.get(1)?);
+        if traces.person.is_in(&note, false) {
+            traces.purchases.insert(purchase);
+        }
+        if traces.person.contacts.are_like(&note) {
+            traces.alike.insert(purchase);
         }
     }
     Ok(traces)
 }
 
 impl Traces {
-    /// How the person is reached, and known to gates.
+    /// The ways in which the person is reached, and known to gates.
     pub fn contacts(&self) -> &Contacts {
         &self.person.contacts
     }
@@ -75,11 +84,11 @@ impl Traces {
                 near: false,
                 alone: false,
             };
-            if !self.purchases.contains(&purchase)
-                && whose
-                    .blanked(row.get_ref(2)?.as_bytes().map_err(Error::defect)?)
-                    .is_some()
-            {
+            let body = row.get_ref(2)?.as_bytes().map_err(Error::defect)?;
+            if self.person.is_like_in(body) {
+                self.alike.insert(purchase);
+            }
+            if !self.purchases.contains(&purchase) && whose.blanked(body).is_some() {
                 self.purchases.insert(purchase);
             }
         }
@@ -87,15 +96,36 @@ impl Traces {
     }
 }
 
-/// Takes them out; their tickets are not made anew when the purchase is sent once more.
-pub fn forget(tx: &Tx<'_>, traces: &Traces) -> Result<()> {
+/// Takes them out; their tickets are not made anew when the purchase is sent once more. Gives the purchases in
+/// which a telephone number like theirs is left.
+pub fn forget(tx: &Tx<'_>, traces: &Traces) -> Result<Vec<String>> {
     let mut traces = traces.clone();
     // What came since is not much.
     traces.look(tx, traces.newest)?;
     for purchase in &traces.purchases {
         forget_purchase(tx, *purchase, &traces)?;
     }
-    Ok(())
+    let mut left = Vec::new();
+    for purchase in traces.alike.iter().take(REVIEW_MAX) {
+        if is_alike(tx, *purchase, &traces.person)? {
+            let code = super::code_of(tx, *purchase)?.unwrap_or_default();
+            left.push(format!("purchase {code}"));
+        }
+    }
+    Ok(left)
+}
+
+/// Returns whether a telephone number like the person's stands in a purchase, or in a note about it.
+fn is_alike(tx: &Tx<'_>, purchase: i64, person: &Person) -> Result<bool> {
+    let mut statement = tx.prepare(
+        "SELECT message || ' ' || coalesce(note, '') FROM inconsistencies
+         WHERE body_id IN (SELECT id FROM transaction_bodies WHERE transaction_id = ?1)",
+    )?;
+    let notes = statement.query_map([purchase], |row| row.get::<_, String>(0))?;
+    let notes: Vec<String> = notes.collect::<rusqlite::Result<_>>()?;
+    let in_body = |(_, body): &(i64, Vec<u8>)| person.is_like_in(body);
+    Ok(bodies(tx, purchase)?.iter().any(in_body)
+        || notes.iter().any(|note| person.contacts.are_like(note)))
 }
 
 fn forget_purchase(tx: &Tx<'_>, purchase: i64, traces: &Traces) -> Result<()> {
@@ -148,7 +178,7 @@ fn forget_purchase(tx: &Tx<'_>, purchase: i64, traces: &Traces) -> Result<()> {
     changes::note(tx, changes::action::REFRESH, "transaction", purchase).map(drop)
 }
 
-/// Whether a ticket was of somebody who was deleted for good, and then whether this purchase sold it.
+/// Returns whether a ticket was of somebody who was deleted for good, and then whether this purchase sold it.
 pub(super) fn was_erased(tx: &Tx<'_>, transaction: i64, barcode: &str) -> Result<Option<bool>> {
     let Some(key) = Key::find(tx)? else {
         return Ok(None);
@@ -244,7 +274,7 @@ fn forget_words(tx: &Tx<'_>, purchase: i64, whose: &Whose<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whose traces are taken out of one purchase.
+/// The person whose traces are taken out of one purchase.
 struct Whose<'a> {
     person: &'a Person,
     tickets: &'a BTreeSet<String>,
@@ -252,7 +282,7 @@ struct Whose<'a> {
     alone: bool,
 }
 
-/// What an object of a body is.
+/// The kinds of objects in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Purchase,
@@ -283,7 +313,7 @@ impl Part {
         }
     }
 
-    /// What a purchase is known and paid by stays whatever it looks like.
+    /// Returns whether a text stays: what a purchase is known and paid by stays whatever it looks like.
     fn keeps(self, name: &str) -> bool {
         matches!(
             (self, name),
@@ -366,7 +396,7 @@ impl Whose<'_> {
         any
     }
 
-    /// Whether a ticket is the person's.
+    /// Returns whether a ticket is the person's.
     fn owns(&self, ticket: &Map<String, Value>) -> bool {
         let barcode = ticket.get("barcode").and_then(Value::as_str);
         barcode.is_some_and(|code| self.tickets.contains(code) || self.person.has_code(code))

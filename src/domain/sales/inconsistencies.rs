@@ -194,8 +194,9 @@ pub fn settle(
     let note = note.trim();
     if note.is_empty() || note.chars().count() > NOTE_MAX_CHARS {
         return Err(Error::invalid(format!(
-            "note: must have 1 to {NOTE_MAX_CHARS} characters: what you found out, or did about it"
-        )));
+            "must have 1 to {NOTE_MAX_CHARS} characters: what you found out, or did about it"
+        ))
+        .at("note"));
     }
     text::check_text("note", note)?;
     if chosen.is_empty() {

@@ -33,25 +33,46 @@ pub fn receive(tx: &Tx<'_>, ctx: &Context, body: &[u8], sale: &Sale) -> Result<R
         .prepare_cached("SELECT id FROM transactions WHERE code = ?1")?
         .query_row([&sale.code], |row| row.get(0))
         .optional()?;
-    if let Some(transaction) = known {
-        let same: Option<i64> = tx
-            .prepare_cached(
-                "SELECT id FROM transaction_bodies WHERE transaction_id = ?1 AND digest IN (?2, ?3)",
-            )?
-            .query_row(
-                // Files of before know bodies by their bytes.
-                params![transaction, sale.fingerprint, secret::digest(body)],
-                |row| row.get(0),
-            )
-            .optional()?;
-        if let Some(body) = same {
-            return Ok(Received { transaction, body });
-        }
-    }
-    let transaction = match known {
-        Some(transaction) => transaction,
-        None => insert(tx, ctx, sale)?,
+    let Some(transaction) = known else {
+        let transaction = insert(tx, ctx, sale)?;
+        let received = keep_body(tx, ctx, transaction, body, sale)?;
+        add_inconsistencies(tx, received, sale)?;
+        return Ok(received);
     };
+    if let Some(body) = same_body(tx, transaction, body, sale)? {
+        return Ok(Received { transaction, body });
+    }
+    let received = keep_body(tx, ctx, transaction, body, sale)?;
+    changes::note(tx, action::REFRESH, "transaction", transaction)?;
+    tx.prepare_cached("UPDATE transactions SET updated_at = ?2 WHERE id = ?1")?
+        .execute(params![transaction, tx.now()])?;
+    let message = "this purchase was sent before with other content; what came first is in force";
+    add_inconsistency(tx, received, "", message)?;
+    add_inconsistencies(tx, received, sale)?;
+    Ok(received)
+}
+
+/// The body of a purchase that says the same as this one.
+fn same_body(tx: &Tx<'_>, transaction: i64, body: &[u8], sale: &Sale) -> Result<Option<i64>> {
+    Ok(tx
+        .prepare_cached(
+            "SELECT id FROM transaction_bodies WHERE transaction_id = ?1 AND digest IN (?2, ?3)",
+        )?
+        .query_row(
+            // Files of before know bodies by their bytes.
+            params![transaction, sale.fingerprint, secret::digest(body)],
+            |row| row.get(0),
+        )
+        .optional()?)
+}
+
+fn keep_body(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    transaction: i64,
+    body: &[u8],
+    sale: &Sale,
+) -> Result<Received> {
     tx.prepare_cached(
         "INSERT INTO transaction_bodies (transaction_id, digest, body, client_id, user_id, received_at, tickets)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -65,18 +86,14 @@ pub fn receive(tx: &Tx<'_>, ctx: &Context, body: &[u8], sale: &Sale) -> Result<R
         tx.now(),
         sale.tickets.len(),
     ])?;
-    let received = Received {
+    Ok(Received {
         transaction,
         body: tx.last_insert_rowid(),
-    };
-    if known.is_some() {
-        changes::note(tx, action::REFRESH, "transaction", transaction)?;
-        tx.prepare_cached("UPDATE transactions SET updated_at = ?2 WHERE id = ?1")?
-            .execute(params![transaction, tx.now()])?;
-        let message =
-            "this purchase was sent before with other content; what came first is in force";
-        add_inconsistency(tx, received, "", message)?;
-    }
+    })
+}
+
+/// Keeps what is inconsistent in a purchase, and which devices it names that are not there.
+fn add_inconsistencies(tx: &Tx<'_>, received: Received, sale: &Sale) -> Result<()> {
     for Inconsistency { path, message } in &sale.inconsistencies {
         add_inconsistency(tx, received, path, message)?;
     }
@@ -92,7 +109,7 @@ pub fn receive(tx: &Tx<'_>, ctx: &Context, body: &[u8], sale: &Sale) -> Result<R
             add_inconsistency(tx, received, &path, &format!("there is no device {device}"))?;
         }
     }
-    Ok(received)
+    Ok(())
 }
 
 /// The devices that a purchase names, and where.

@@ -87,7 +87,7 @@ fn ticket(
     }
     let note = |path: &str, cause: &Error| {
         let path = format!("{}.{path}", ticket.path);
-        add_inconsistency(tx, received, &path, &cause.message)
+        add_inconsistency(tx, received, &path, &cause.to_string())
     };
     match erase::was_erased(tx, received.transaction, &ticket.barcode)? {
         Some(true) => return Ok(()),

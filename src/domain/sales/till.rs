@@ -56,12 +56,11 @@ pub fn sell(
             ));
         }
         let methods = METHODS.join(", ");
-        return Err(Error::invalid(format!("method: must be one of {methods}")));
+        return Err(Error::field("method", format!("must be one of {methods}")));
     }
     let product = devices::find(tx, &price.product).map_err(|cause| match cause.kind {
         Kind::DeviceNotFound => Error::invalid(format!(
-            "the product of this type is gone (setting walkIn): {}",
-            cause.message
+            "the product of this type is gone (setting walkIn): {cause}"
         )),
         _ => cause,
     })?;
@@ -88,8 +87,9 @@ pub fn sell(
     found.optional()?.ok_or_else(|| {
         Error::new(
             Kind::CodeTaken,
-            format!("barcode: {barcode} is another attendee's, or was"),
+            format!("{barcode} is another attendee's, or was"),
         )
+        .at("barcode")
     })
 }
 

@@ -120,37 +120,18 @@ impl Teller<'_> {
     }
 
     fn change(&self, of: Ref) -> Result<Option<Content>> {
-        let found = self
-            .connection
-            .prepare_cached(
-                "SELECT at, action, record_type, record_id, before, after FROM audit WHERE id = ?1
-                 UNION ALL SELECT at, action, record_type, record_id, NULL, NULL FROM changes WHERE id = ?1",
-            )?
-            .query_row([of.id], |row| {
-                let changed = Changed {
-                    id: of.id,
-                    action: row.get(1)?,
-                    record_type: row.get(2)?,
-                    record: row.get(3)?,
-                    into: None,
-                };
-                let texts: [Option<String>; 2] = [row.get(4)?, row.get(5)?];
-                Ok((row.get::<_, Timestamp>(0)?, changed, texts))
-            })
-            .optional()?;
-        let Some((at, mut changed, [before, after])) = found else {
+        let Some(change) = self.find_change(of.id)? else {
             return Ok(None);
         };
-        let after = parsed(after.as_deref());
-        changed.into = after["into"].as_i64();
-        let told = subscription::event_name(self.connection, &changed)?;
-        let Some((kind, ordering_key)) = told else {
+        let event = subscription::event_name(self.connection, &change.changed)?;
+        let Some((kind, ordering_key)) = event else {
             return Ok(None);
         };
-        let record = changed.record.unwrap_or_default();
+        let id = delivery_id(self.webhook.1, of, change.at);
+        let at = change.at;
+        let record = change.changed.record.unwrap_or_default();
         let name = kind.split_once('.').map_or(kind, |(name, _)| name);
-        let mut gone = false;
-        let mut people = Vec::new();
+        let (mut gone, mut people) = (false, Vec::new());
         let data = match name {
             "delegate" | "device" | "event" => {
                 gone = past::is_gone(self.connection, name, record)?;
@@ -160,25 +141,24 @@ impl Teller<'_> {
                 let told = if gone {
                     None
                 } else {
-                    self.record(kind, &changed, at)?
+                    self.record(kind, &change.changed, at)?
                 };
                 told.unwrap_or_else(|| id_only(record, name))
             }
             "interaction" => {
-                gone = before.is_none();
-                people = delegates_in(&parsed(before.as_deref()));
+                gone = change.before.is_none();
+                people = delegates_in(&parsed(change.before.as_deref()));
                 id_only(record, name)
             }
             "import" => {
                 let mut data = json!({"id": record, "_type": "import"});
-                if let (Value::Object(data), Value::Object(after)) = (&mut data, after) {
+                if let (Value::Object(data), Value::Object(after)) = (&mut data, change.after) {
                     data.extend(after);
                 }
                 data.to_string()
             }
-            _ => after.to_string(),
+            _ => change.after.to_string(),
         };
-        let id = delivery_id(self.webhook.1, of, at);
         Ok(Some(Content {
             body: body(&id, kind, at, self.zone, &data),
             id,
@@ -189,7 +169,33 @@ impl Teller<'_> {
         }))
     }
 
-    /// The content for a delegate, device or event; `None`: its id only.
+    /// A change by its id: of the audit, or one that is only in the feed.
+    fn find_change(&self, id: i64) -> Result<Option<Change>> {
+        let found = self
+            .connection
+            .prepare_cached(
+                "SELECT at, action, record_type, record_id, before, after FROM audit WHERE id = ?1
+                 UNION ALL SELECT at, action, record_type, record_id, NULL, NULL FROM changes WHERE id = ?1",
+            )?
+            .query_row([id], |row| {
+                let after = parsed(row.get::<_, Option<String>>(5)?.as_deref());
+                Ok(Change {
+                    at: row.get(0)?,
+                    changed: Changed {
+                        id,
+                        action: row.get(1)?,
+                        record_type: row.get(2)?,
+                        record: row.get(3)?,
+                        into: after["into"].as_i64(),
+                    },
+                    before: row.get(4)?,
+                    after,
+                })
+            });
+        Ok(found.optional()?)
+    }
+
+    /// What is told of a delegate, device or event; `None`: its id only.
     fn record(&self, kind: &str, changed: &Changed, at: Timestamp) -> Result<Option<String>> {
         let id = changed.record.unwrap_or_default();
         match (kind.split_once('.').unwrap_or_default(), changed.into) {
@@ -207,7 +213,16 @@ impl Teller<'_> {
     }
 }
 
-/// The facts that a delivery tells of an interaction.
+/// A change of a record.
+struct Change {
+    at: Timestamp,
+    changed: Changed,
+    before: Option<String>,
+    /// Null where the change has none.
+    after: Value,
+}
+
+/// What a delivery tells of an interaction.
 struct Told {
     /// `None`: it is gone for good.
     created_at: Option<Timestamp>,

@@ -160,7 +160,7 @@ async fn attempt(
     let (at, begun) = (Timestamp::now(), Instant::now());
     let sent = match request(endpoint, &content, at) {
         Ok(request) => app.outgoing.send(request).await,
-        Err(cause) => Err(Failure::NotSent(cause.message)),
+        Err(cause) => Err(Failure::NotSent(cause.to_string())),
     };
     let (outcome, result, status, answer) = judge(sent);
     let gone = content.gone;

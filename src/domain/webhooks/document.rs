@@ -68,7 +68,7 @@ pub fn check(entries: &[Entry]) -> Result<()> {
     let mut names = BTreeSet::new();
     for entry in entries {
         if !names.insert(entry.name.as_str()) {
-            return Err(of(entry, Error::invalid("name: stands twice")));
+            return Err(of(entry, Error::field("name", "stands twice")));
         }
         let checked = entry
             .webhook()
@@ -80,10 +80,7 @@ pub fn check(entries: &[Entry]) -> Result<()> {
 }
 
 fn of(entry: &Entry, cause: Error) -> Error {
-    Error::new(
-        cause.kind,
-        format!("webhooks: {}: {}", entry.name, cause.message),
-    )
+    cause.at(format!("webhooks: {}", entry.name))
 }
 
 /// Stores validated entries, each over the webhook with its name; with `prune` the

@@ -31,9 +31,10 @@ fn key(secret: &str) -> Result<Vec<u8>> {
     bytes
         .filter(|bytes| BYTES.contains(&bytes.len()))
         .ok_or_else(|| {
-            Error::invalid(format!(
-                "secret: must be {PREFIX} followed by 24 to 64 bytes in base64"
-            ))
+            Error::field(
+                "secret",
+                format!("must be {PREFIX} followed by 24 to 64 bytes in base64"),
+            )
         })
 }
 
@@ -73,7 +74,7 @@ mod tests {
         assert_ne!(one, other);
         check(&one).unwrap();
         for wrong in ["", "whsec_", "whsec_c2hvcnQ=", "whsec_***", &one[6..]] {
-            let told = check(wrong).unwrap_err().message;
+            let told = check(wrong).unwrap_err().to_string();
             assert!(wrong.len() < 10 || !told.contains(wrong), "{told}");
         }
     }

@@ -224,7 +224,7 @@ fn check_types(
     let kinds = new.interactions.iter();
     for kind in kinds.filter(|kind| *kind != ANY && !had(kind)) {
         spelling::check(tx, &ctx.settings, kind)
-            .map_err(|cause| Error::invalid(format!("interactions: {}", cause.message)))?;
+            .map_err(|cause| Error::field("interactions", cause))?;
     }
     Ok(())
 }
@@ -281,10 +281,9 @@ fn check_name(tx: &Tx<'_>, name: &str, but: Option<i64>) -> Result<()> {
         .prepare_cached("SELECT 1 FROM webhooks WHERE name = ?1 AND id IS NOT ?2")?
         .exists(params![name, but])?;
     if taken {
-        return Err(Error::new(
-            Kind::CodeTaken,
-            format!("name: another webhook is called {name}"),
-        ));
+        return Err(
+            Error::new(Kind::CodeTaken, format!("another webhook is called {name}")).at("name"),
+        );
     }
     Ok(())
 }

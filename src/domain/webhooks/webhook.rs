@@ -81,9 +81,10 @@ impl NewWebhook {
     pub fn check(&self, reach: Reach) -> Result<()> {
         check_text("name", &self.name)?;
         if self.name.trim().is_empty() || self.name.chars().count() > NAME_MAX_CHARS {
-            return Err(Error::invalid(format!(
-                "name: must have 1 to {NAME_MAX_CHARS} characters"
-            )));
+            return Err(Error::field(
+                "name",
+                format!("must have 1 to {NAME_MAX_CHARS} characters"),
+            ));
         }
         outgoing::check_url("url", &self.url, reach)?;
         for (field, entries) in [
@@ -94,36 +95,41 @@ impl NewWebhook {
         .chain(self.devices.iter().map(|codes| ("devices", codes)))
         {
             if entries.len() > ENTRIES_MAX {
-                return Err(Error::invalid(format!(
-                    "{field}: must be at most {ENTRIES_MAX}"
-                )));
+                return Err(Error::field(
+                    field,
+                    format!("must be at most {ENTRIES_MAX}"),
+                ));
             }
         }
         if let Some(wrong) = self.interactions.iter().find(|kind| !is_type(kind)) {
             return Err(Error::invalid(format!(
-                "interactions: \"{}\" is no type of interaction such as check-in, or * for all",
+                "\"{}\" is no type of interaction such as check-in, or * for all",
                 shortened(wrong)
-            )));
+            ))
+            .at("interactions"));
         }
         if let Some(wrong) = self.changes.iter().find(|name| !is_change(name)) {
             return Err(Error::invalid(format!(
-                "changes: \"{}\" is none; there are {}, delegate.* for all of a delegate, or * for all",
+                "\"{}\" is none; there are {}, delegate.* for all of a delegate, or * for all",
                 shortened(wrong),
                 CHANGES
                     .iter()
                     .map(|change| change.name)
                     .collect::<Vec<_>>()
                     .join(", ")
-            )));
+            ))
+            .at("changes"));
         }
         if self.interactions.is_empty() && self.changes.is_empty() {
-            return Err(Error::invalid(
-                "interactions: choose at least one type of interaction or one change; nothing would be sent",
+            return Err(Error::field(
+                "interactions",
+                "choose at least one type of interaction or one change; nothing would be sent",
             ));
         }
         match &self.devices {
-            Some(codes) if codes.is_empty() => Err(Error::invalid(
-                "devices: choose at least one device, or let it be anywhere",
+            Some(codes) if codes.is_empty() => Err(Error::field(
+                "devices",
+                "choose at least one device, or let it be anywhere",
             )),
             Some(codes) => codes
                 .iter()
@@ -210,7 +216,7 @@ mod tests {
         let of = |change: fn(&mut NewWebhook)| {
             let mut wrong = fine.clone();
             change(&mut wrong);
-            wrong.check(Reach::Network).unwrap_err().message
+            wrong.check(Reach::Network).unwrap_err().to_string()
         };
         assert!(of(|it| it.name = " ".into()).starts_with("name"));
         assert!(of(|it| it.name = "x".repeat(101)).starts_with("name"));

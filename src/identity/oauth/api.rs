@@ -15,10 +15,7 @@ use crate::{
     web::{
         ClientAddress, RequestId, Tag,
         body::{ANONYMOUS_MAX_BYTES, read_limited},
-        schema::{
-            Described, Properties, choice, inline, integer, nullable, plain,
-            response as json_response, text,
-        },
+        schema::{Described, inline, plain, response as json_response},
     },
 };
 use poem::{
@@ -28,10 +25,10 @@ use poem::{
 };
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ApiResponse, ExtractParamOptions, OpenApi,
-    registry::{
-        MetaHeader, MetaMediaType, MetaRequest, MetaResponse, MetaResponses, MetaSchema, Registry,
-    },
+    registry::{MetaHeader, MetaMediaType, MetaRequest, MetaResponse, MetaResponses, Registry},
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::{marker::PhantomData, net::IpAddr};
 
@@ -121,16 +118,13 @@ fn halves(basic: Option<&Authorization<Basic>>) -> Option<(&str, &str)> {
 
 fn granted(issued: &Issued) -> Value {
     let scopes: Vec<_> = issued.scopes.iter().map(|scope| scope.name()).collect();
-    let mut answer = json!({
-        "access_token": issued.access,
-        "expires_in": ACCESS_S,
-        "token_type": "bearer",
-        "scope": (!scopes.is_empty()).then(|| scopes.join(" ")),
-    });
-    if let Some(refresh) = &issued.refresh {
-        answer["refresh_token"] = json!(refresh);
-    }
-    answer
+    json!(Token {
+        access_token: &issued.access,
+        expires_in: ACCESS_S,
+        token_type: "bearer",
+        scope: (!scopes.is_empty()).then(|| scopes.join(" ")),
+        refresh_token: issued.refresh.as_deref(),
+    })
 }
 
 /// A request as it was sent, described by `T`. The answer tells in its own form that it cannot be read.
@@ -151,7 +145,7 @@ impl<T> Form<T> {
     }
 }
 
-/// Returns whether the client signs in by header. Any other scheme is passed over: many apps send their old
+/// Tells whether the client signs in by header. Any other scheme is passed over: many apps send their old
 /// token with every request, this one included.
 fn has_basic(request: &Request) -> bool {
     request
@@ -163,7 +157,7 @@ fn has_basic(request: &Request) -> bool {
 
 fn unreadable(error: Error) -> Refusal {
     match error.kind {
-        Kind::TooLarge | Kind::NotJson => Refusal::invalid_request(error.message),
+        Kind::TooLarge | Kind::NotJson => Refusal::invalid_request(error.to_string()),
         Kind::Invalid => Refusal::invalid_request("the body breaks off"),
         _ => error.into(),
     }
@@ -232,10 +226,12 @@ fn refused(refusal: &Refusal, request_id: &RequestId) -> Response {
     } else {
         refusal.description.to_string()
     };
-    let mut body = json!({"error": refusal.code(), "error_description": description});
-    if matches!(refusal.cause, Cause::RevokedClient { .. }) {
-        body["internalCode"] = Kind::ClientRevoked.code().into();
-    }
+    let is_revoked = matches!(refusal.cause, Cause::RevokedClient { .. });
+    let body = json!(TokenError {
+        error: refusal.code(),
+        error_description: description,
+        internal_code: is_revoked.then(|| Kind::ClientRevoked.code()),
+    });
     let mut response = respond(refusal.status(), &body);
     let headers = response.headers_mut();
     let challenged = matches!(
@@ -316,116 +312,83 @@ impl<const TOKEN: bool> ApiResponse for OAuthAnswer<TOKEN> {
 
 const JSON: &str = "application/json";
 
-pub struct TokenInput;
-
-impl Described for TokenInput {
-    const NAME: &'static str = "TokenRequest";
-
-    fn schema() -> MetaSchema {
-        plain("object", "A token request (RFC 6749). Other parameters are ignored; one that is sent twice is refused.")
-            .required(
-                "grant_type",
-                choice(&["client_credentials", "password", "refresh_token"], ""),
-            )
-            .optional_text("client_id", "The client's id, unless sent by HTTP Basic.")
-            .optional_text("client_secret", "The client's secret, unless sent by HTTP Basic.")
-            .optional_text("username", "The user's e-mail address; for `password`.")
-            .optional_text("password", "The user's password, or a one-time password of POST /otp/send; for `password`.")
-            .optional_text("totp", "For `password`, of a user who has an authenticator app: its current code, or a recovery code. A one-time password needs none.")
-            .optional_text("refresh_token", "For `refresh_token`.")
-            .optional_text("scope", "Names of scopes, separated by spaces. All that the client has are granted anyway; through a user's token `TRUSTED` stands for `REPORT_LIST`.")
-            .with_example(json!({
-                "grant_type": "client_credentials",
-                "client_id": "gate-b-5f3a9c21",
-                "client_secret": "9d0c…",
-            }))
-    }
+/// A token request (RFC 6749). Other parameters are ignored; one that is sent twice is refused.
+#[derive(JsonSchema)]
+#[schemars(rename = "TokenRequest", example = json!({
+    "grant_type": "client_credentials", "client_id": "gate-b-5f3a9c21", "client_secret": "9d0c…",
+}))]
+pub struct TokenInput {
+    #[schemars(extend("enum" = ["client_credentials", "password", "refresh_token"]))]
+    pub grant_type: String,
+    /// The client's id, unless sent by HTTP Basic.
+    pub client_id: Option<String>,
+    /// The client's secret, unless sent by HTTP Basic.
+    pub client_secret: Option<String>,
+    /// The user's e-mail address; for `password`.
+    pub username: Option<String>,
+    /// The user's password, or a one-time password of POST /otp/send; for `password`.
+    pub password: Option<String>,
+    /// For `password`, of a user who has an authenticator app: its current code, or a recovery code. A one-time password
+    /// needs none.
+    pub totp: Option<String>,
+    /// For `refresh_token`.
+    pub refresh_token: Option<String>,
+    /// Names of scopes, separated by spaces. All that the client has are granted anyway; through a user's token
+    /// `TRUSTED` stands for `REPORT_LIST`.
+    pub scope: Option<String>,
 }
 
-pub struct RevocationInput;
-
-impl Described for RevocationInput {
-    const NAME: &'static str = "RevocationRequest";
-
-    fn schema() -> MetaSchema {
-        let about = "A revocation request (RFC 7009). Other parameters are ignored.";
-        plain("object", about)
-            .required_text("token", "An access token or a refresh token.")
-            .optional_text("token_type_hint", "Ignored: the token is found without it.")
-            .optional_text("client_id", "The client's id, unless sent by HTTP Basic.")
-            .optional_text(
-                "client_secret",
-                "The client's secret, unless sent by HTTP Basic.",
-            )
-            .with_example(json!({
-                "token": "7a2d28fc…",
-                "client_id": "gate-b-5f3a9c21",
-                "client_secret": "9d0c…",
-            }))
-    }
+/// A revocation request (RFC 7009). Other parameters are ignored.
+#[derive(JsonSchema)]
+#[schemars(rename = "RevocationRequest", example = json!({
+    "token": "7a2d28fc…", "client_id": "gate-b-5f3a9c21", "client_secret": "9d0c…",
+}))]
+pub struct RevocationInput {
+    /// An access token or a refresh token.
+    pub token: String,
+    /// Ignored: the token is found without it.
+    pub token_type_hint: Option<String>,
+    /// The client's id, unless sent by HTTP Basic.
+    pub client_id: Option<String>,
+    /// The client's secret, unless sent by HTTP Basic.
+    pub client_secret: Option<String>,
 }
 
-struct Token;
-
-impl Described for Token {
-    const NAME: &'static str = "Token";
-
-    fn schema() -> MetaSchema {
-        plain(
-            "object",
-            "An access token, to be sent as `Authorization: Bearer …`.",
-        )
-        .required_text("access_token", "")
-        .required(
-            "expires_in",
-            plain("integer", "Seconds until the access token ends."),
-        )
-        .required_text("token_type", "Always `bearer`.")
-        .required(
-            "scope",
-            nullable(text(
-                "The scopes that count with this token, separated by spaces; null without any.",
-            )),
-        )
-        .optional_text("refresh_token", "For `password` and `refresh_token` only.")
-        .with_example(json!({
-            "access_token": "2fd4e1c6…",
-            "expires_in": 3600,
-            "token_type": "bearer",
-            "scope": null,
-            "refresh_token": "7a2d28fc…",
-        }))
-    }
+/// An access token, to be sent as `Authorization: Bearer …`.
+#[derive(Serialize, JsonSchema)]
+#[schemars(example = json!({
+    "access_token": "2fd4e1c6…", "expires_in": 3600, "token_type": "bearer", "scope": null, "refresh_token": "7a2d28fc…",
+}))]
+struct Token<'a> {
+    access_token: &'a str,
+    /// Seconds until the access token ends.
+    #[schemars(extend("format" = null))]
+    expires_in: i64,
+    /// Always `bearer`.
+    token_type: &'static str,
+    /// The scopes that count with this token, separated by spaces; null without any.
+    #[schemars(required, extend("nullable" = true))]
+    scope: Option<String>,
+    /// For `password` and `refresh_token` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh_token: Option<&'a str>,
 }
 
-struct TokenError;
-
-impl Described for TokenError {
-    const NAME: &'static str = "TokenError";
-
-    fn schema() -> MetaSchema {
-        let codes = [
-            "invalid_request",
-            "invalid_client",
-            "invalid_grant",
-            "unsupported_grant_type",
-            "invalid_scope",
-            "temporarily_unavailable",
-            "server_error",
-        ];
-        plain(
-            "object",
-            "A token request that was refused (RFC 6749 section 5.2).",
-        )
-        .required("error", choice(&codes, "What went wrong, for programs."))
-        .required_text("error_description", "What went wrong, for people.")
-        .optional(
-            "internalCode",
-            integer("1204: the client was revoked, and its secret is right."),
-        )
-        .with_example(json!({
-            "error": "invalid_grant",
-            "error_description": "the username or the password is wrong",
-        }))
-    }
+/// A token request that was refused (RFC 6749 section 5.2).
+#[derive(Serialize, JsonSchema)]
+#[schemars(example = json!({
+    "error": "invalid_grant", "error_description": "the username or the password is wrong",
+}))]
+struct TokenError {
+    /// The fault, for programs.
+    #[schemars(extend("enum" = [
+        "invalid_request", "invalid_client", "invalid_grant", "unsupported_grant_type", "invalid_scope",
+        "temporarily_unavailable", "server_error",
+    ]))]
+    error: &'static str,
+    /// The fault, for people.
+    error_description: String,
+    /// 1204: the client was revoked, and its secret is right.
+    #[serde(rename = "internalCode", skip_serializing_if = "Option::is_none")]
+    internal_code: Option<i64>,
 }

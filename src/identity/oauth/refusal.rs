@@ -105,13 +105,13 @@ impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         match error.kind {
             Kind::TooManyAttempts { retry_after_s } => {
-                Self::new(Cause::TooManyAttempts { retry_after_s }, error.message)
+                Self::new(Cause::TooManyAttempts { retry_after_s }, error.to_string())
             }
-            Kind::Unavailable => Self::new(
+            Kind::Unavailable | Kind::Damaged => Self::new(
                 Cause::Unavailable,
                 "the store could not take it; nothing was issued, try again",
             ),
-            _ => Self::new(Cause::Defect, error.message),
+            _ => Self::new(Cause::Defect, error.to_string()),
         }
     }
 }

@@ -54,7 +54,7 @@ impl Parameters {
 
     fn of_form(body: &[u8]) -> Result<Self, Refusal> {
         check_fields(body, ANONYMOUS_FIELDS_MAX)
-            .map_err(|cause| Refusal::invalid_request(cause.message))?;
+            .map_err(|cause| Refusal::invalid_request(cause.to_string()))?;
         let mut pairs = Vec::new();
         for pair in body.split(|byte| *byte == b'&') {
             let mut halves = pair.splitn(2, |byte| *byte == b'=');

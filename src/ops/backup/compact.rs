@@ -50,7 +50,7 @@ pub fn compact(database: &Path, now: Timestamp) -> Result<Compacted> {
     connection.busy_timeout(Duration::from_secs(1))?;
     // Nobody else has it then.
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-    verify::check(&connection, CURRENT).map_err(|cause| refused(database, cause.message))?;
+    verify::check(&connection, CURRENT).map_err(|cause| refused(database, cause.to_string()))?;
     let bytes_before = size(database)?;
     write_anew(&connection)?;
     let erased = in_transaction(&connection, now, |tx| {

@@ -171,7 +171,7 @@ impl<F: Borrow<File>> Side<F> {
 }
 
 fn failed(path: &Path, cause: &dyn std::fmt::Display) -> Error {
-    Error::invalid(format!("{}: {cause}", path.display()))
+    Error::field(path.display(), cause)
 }
 
 /// Reads until the buffer is full or the file ends.

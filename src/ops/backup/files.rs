@@ -61,9 +61,10 @@ pub fn open(store: &Store, entry: &Entry) -> Result<Download> {
     folder::check_apart(&entry.path, store.path())?;
     let refused = |cause: io::Error| {
         let path = entry.path.display();
-        Error::invalid(format!(
-            "{path}: {cause}; if it is on a stick, is the stick plugged in?"
-        ))
+        Error::field(
+            path,
+            format!("{cause}; if it is on a stick, is the stick plugged in?"),
+        )
     };
     let file = File::open(&entry.path).map_err(refused)?;
     Ok(Download {
@@ -82,10 +83,7 @@ pub fn check(store: &Store, entry: &Entry) -> Result<(Inspected, Vec<(&'static s
     let found = verify::inspect(&entry.path, store.path());
     // A stick that is not plugged in says nothing about the file on it.
     if found.is_ok() || entry.path.exists() {
-        let (id, failure) = (
-            entry.id,
-            found.as_ref().err().map(|cause| cause.message.clone()),
-        );
+        let (id, failure) = (entry.id, found.as_ref().err().map(ToString::to_string));
         store
             .write(move |tx| ledger::checked(tx, id, failure.as_deref()))
             .wait()?;

@@ -235,7 +235,7 @@ pub fn record(tx: &Tx<'_>, ctx: &Context, made: &Backup) -> Result<()> {
 }
 
 fn refused(path: &Path, why: impl std::fmt::Display) -> Error {
-    Error::invalid(format!("{}: {why}", path.display()))
+    Error::field(path.display(), why)
 }
 
 /// A target must not be there, and must never be the file itself or what belongs to it.

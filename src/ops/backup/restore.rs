@@ -141,7 +141,7 @@ impl LaterState {
                 self.known.push(known);
                 self.ids.extend(ids);
             }
-            Err(cause) => self.unread.push((path.to_owned(), cause.message)),
+            Err(cause) => self.unread.push((path.to_owned(), cause.to_string())),
         }
     }
 }
@@ -262,10 +262,10 @@ fn fold_log(database: &Path) -> Result<()> {
                 Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
             ) =>
         {
-            Err(Error::invalid(format!(
-                "{}: another program has it open; end that first",
-                database.display()
-            )))
+            Err(Error::field(
+                database.display(),
+                "another program has it open; end that first",
+            ))
         }
         _ => Ok(()),
     }

@@ -61,7 +61,7 @@ pub fn into_folder(
             store.look_up(|connection| ledger::find(connection, id))
         }
         Err(cause) => {
-            let why = cause.message.clone();
+            let why = cause.to_string();
             store
                 .write(move |tx| ledger::failed(tx, id, &why, at))
                 .wait()?;

@@ -49,8 +49,7 @@ fn verify_once(
     connection.progress_handler(STEPS, Some(give_up))?;
     check(&connection, version).map_err(|cause| {
         Error::invalid(format!(
-            "the copy is not sound, and was not kept: {}; see `gatepost check`",
-            cause.message
+            "the copy is not sound, and was not kept: {cause}; see `gatepost check`"
         ))
     })?;
     drop(connection);
@@ -96,7 +95,7 @@ fn synced(copy: &Path) -> Result<u64> {
         file.sync_all()?;
         Ok(file.metadata()?.len())
     });
-    synced.map_err(|cause| Error::invalid(format!("{}: {cause}", copy.display())))
+    synced.map_err(|cause| Error::field(copy.display(), cause))
 }
 
 /// Checks that all of a file is whole, and of this version.
@@ -190,7 +189,7 @@ pub fn inspect(backup: &Path, database: &Path) -> Result<Inspected> {
         return Err(refused(backup, "is empty"));
     };
     let damaged = |cause: Error| {
-        let message = format!("{}: it is damaged: {}", backup.display(), cause.message);
+        let message = format!("{}: it is damaged: {}", backup.display(), cause);
         Error::new(Kind::Invalid, message)
     };
     let connection = open::unchanged(backup)

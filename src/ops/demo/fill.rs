@@ -91,48 +91,20 @@ pub fn fill(store: &Store, ctx: Context, seed: u64, moment: Moment) -> Result<Ma
         year.unwrap_or_default(),
         moment.now_s,
     );
-    let mut visitors = plan
-        .people
-        .iter()
-        .filter(|person| person.part == Part::Visitor);
-    let barcode = visitors
-        .next()
-        .map(|person| person.text("barcode").to_owned());
+    let barcode = barcode_of_visitor(&plan);
     let mut random = Random::new(seed.rotate_left(32));
     let mut password = secret::fresh()?;
     password.truncate(PASSWORD_CHARS);
-    let work = Filling {
-        plan,
-        ctx,
-        devices: Vec::new(),
-        people: Vec::new(),
-        happened: 0,
-        refused: 0,
-        sold: 0,
-        seen: 0,
-        password: password::hash(&password)?,
-        gate_ids: [random.uuid(), random.uuid()],
-        gate: None,
-    };
+    let gate_ids = [random.uuid(), random.uuid()];
+    let work = Filling::new(plan, ctx, password::hash(&password)?, gate_ids);
     let done = slices::write(store, work, |_| ())?;
     store.write(arrive_at_once).wait()?;
-    let (interactions, conflicts) = store.look_up(|connection| {
-        let count = |table: &str| {
-            let sql = format!("SELECT count(*) FROM {table}");
-            connection.query_row(&sql, [], |row| row.get(0))
-        };
-        Ok((count("interactions")?, count("conflicts")?))
-    })?;
-    let of_type = |device_type: &str| -> Vec<i64> {
-        let devices = done.plan.programme.devices.iter().zip(&done.devices);
-        let of_type = devices.filter(|(device, _)| device.body["deviceType"] == device_type);
-        of_type.map(|(_, id)| *id).collect()
-    };
+    let (interactions, conflicts) = counts(store)?;
     Ok(Made {
         event: done.devices[EVENT],
-        rooms: of_type("room"),
-        sessions: of_type("session"),
-        sponsors: of_type("sponsor"),
+        rooms: done.devices_of_type("room"),
+        sessions: done.devices_of_type("session"),
+        sponsors: done.devices_of_type("sponsor"),
         delegates: done.people.len(),
         interactions,
         refused: done.refused,
@@ -143,7 +115,24 @@ pub fn fill(store: &Store, ctx: Context, seed: u64, moment: Moment) -> Result<Ma
             password,
         },
         gate: done.gate,
-        barcode: barcode.unwrap_or_default(),
+        barcode,
+    })
+}
+
+fn barcode_of_visitor(plan: &Plan) -> String {
+    let mut people = plan.people.iter();
+    let visitor = people.find(|person| person.part == Part::Visitor);
+    visitor.map_or_else(String::new, |person| person.text("barcode").to_owned())
+}
+
+/// The numbers of interactions and of conflicts.
+fn counts(store: &Store) -> Result<(usize, usize)> {
+    store.look_up(|connection| {
+        let count = |table: &str| {
+            let sql = format!("SELECT count(*) FROM {table}");
+            connection.query_row(&sql, [], |row| row.get(0))
+        };
+        Ok((count("interactions")?, count("conflicts")?))
     })
 }
 
@@ -171,6 +160,31 @@ struct Filling {
     password: Hashed,
     gate_ids: [String; 2],
     gate: Option<Credentials>,
+}
+
+impl Filling {
+    fn new(plan: Plan, ctx: Context, password: Hashed, gate_ids: [String; 2]) -> Self {
+        Self {
+            plan,
+            ctx,
+            devices: Vec::new(),
+            people: Vec::new(),
+            happened: 0,
+            refused: 0,
+            sold: 0,
+            seen: 0,
+            password,
+            gate_ids,
+            gate: None,
+        }
+    }
+
+    /// The ids of the devices of a type.
+    fn devices_of_type(&self, device_type: &str) -> Vec<i64> {
+        let devices = self.plan.programme.devices.iter().zip(&self.devices);
+        let of_type = devices.filter(|(device, _)| device.body["deviceType"] == device_type);
+        of_type.map(|(_, id)| *id).collect()
+    }
 }
 
 impl Steps for Filling {

@@ -217,8 +217,8 @@ impl Check<'_> {
             .of_row(records::write::check(tx, ctx, resource, at.known, resolved))?;
         for (column, name, code) in codes(resource, body) {
             if let Some(line) = self.codes.get(&self.hash(column, code)) {
-                let reason = format!("{name}: duplicate, same as line {line}");
-                return Err(Failure::Row(self.plan.problem(Error::invalid(reason))));
+                let reason = format!("duplicate, same as line {line}");
+                return Err(Failure::Row(self.plan.problem(Error::field(name, reason))));
             }
         }
         if let Some(problem) = taken(tx, self.plan, resource, body, at.known)? {
@@ -338,8 +338,8 @@ pub(super) fn taken(
     for (_, name, code) in codes(resource, body) {
         let found = by_code(connection, resource, name, code)?;
         if let Some(id) = found.filter(|id| Some(*id) != own) {
-            let reason = format!("{name}: already used by the {} with id {id}", resource.name);
-            return Ok(Some(plan.problem(Error::invalid(reason))));
+            let reason = format!("already used by the {} with id {id}", resource.name);
+            return Ok(Some(plan.problem(Error::field(name, reason))));
         }
     }
     Ok(None)

@@ -18,14 +18,15 @@ use serde_json::{Map, Value};
 /// A column.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Its header.
+    /// The header.
     pub header: String,
+    /// The property that it holds.
     pub target: Target,
 }
 
 pub(super) type Finder = fn(What, &str) -> Option<Target>;
 
-/// Ways to find what a header of a foreign list means, the surest first.
+/// Ways to find the meaning of a header of a foreign list, the surest first.
 pub(super) const FINDERS: &[Finder] = &[of_attendee, property, synonym, participant, by_words];
 
 /// The columns of a table, in their order; none of a JSON file, whose objects are bodies already.
@@ -33,7 +34,7 @@ pub(super) const FINDERS: &[Finder] = &[of_attendee, property, synonym, particip
 pub struct Columns {
     what: What,
     columns: Vec<Column>,
-    /// Set where it holds events, under the names that events have.
+    /// Set where the rows are events, under the names that events have.
     pub events: bool,
 }
 
@@ -130,20 +131,20 @@ impl Columns {
         self.columns.iter()
     }
 
-    /// Returns whether there are any: a JSON file has none.
+    /// Tells whether there are any: a JSON file has none.
     #[must_use]
     pub fn is_table(&self) -> bool {
         !self.columns.is_empty()
     }
 
-    /// Returns whether a column is one of these properties; false for a JSON file, which has no columns.
+    /// Tells whether a column is one of these properties; a JSON file has no columns.
     #[must_use]
     pub fn has_any(&self, names: &[&str]) -> bool {
         let mut own = self.columns.iter().filter_map(|one| one.target.name());
         own.any(|own| names.contains(&own.as_str()))
     }
 
-    /// Returns why rows of these columns cannot be imported.
+    /// The reason why rows of these columns cannot be imported.
     #[must_use]
     pub fn misfit(&self) -> Option<Misfit> {
         for (at, column) in self.columns.iter().enumerate() {
@@ -167,11 +168,11 @@ impl Columns {
         (!self.columns.is_empty() && !self.columns.iter().any(known)).then_some(Misfit::NoneKnown)
     }
 
-    /// The header of the column that a message is about, by the name that it begins with.
+    /// The header of the column that an error is about, by its field.
     #[must_use]
-    pub fn header_of(&self, message: &str) -> Option<String> {
-        let (name, _) = message.split_once(':')?;
-        let of_name = |column: &&Column| column.target.name().is_some_and(|own| own == name);
+    pub fn header_of(&self, cause: &Error) -> Option<String> {
+        let name = cause.field.first()?;
+        let of_name = |column: &&Column| column.target.name().is_some_and(|own| own == *name);
         let column = self.columns.iter().find(of_name)?;
         Some(column.header.clone())
     }

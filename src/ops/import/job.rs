@@ -66,10 +66,7 @@ impl Job {
         }
         let checked = check(&source, &plan, store, None, background, on_rows)?;
         if checked.rows == 0 {
-            return Err(Error::invalid(format!(
-                "{}: has a header and no rows",
-                source.name()
-            )));
+            return Err(Error::field(source.name(), "has a header and no rows"));
         }
         Ok(Self {
             source: Arc::new(source),
@@ -180,7 +177,7 @@ impl Job {
         slices::write(store, import, on_progress).map_err(|cause| {
             Error::new(
                 cause.kind,
-                format!("import {batch} was interrupted: {}", cause.message),
+                format!("import {batch} was interrupted: {cause}"),
             )
         })
     }

@@ -154,8 +154,7 @@ pub(super) fn join(
         ..Draft::default()
     };
     // What keeps a join from being made concerns all rows: the device is gone.
-    let past = record::record_past(tx, ctx, &draft).map_err(|cause| {
-        Error::unavailable(format!("joining was not possible: {}", cause.message))
-    })?;
+    let past = record::record_past(tx, ctx, &draft)
+        .map_err(|cause| Error::unavailable(format!("joining was not possible: {cause}")))?;
     Ok(past.id)
 }

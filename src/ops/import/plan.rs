@@ -24,15 +24,16 @@ use serde_json::{Map, Value};
 /// The way in which the rows of a file are imported.
 #[derive(Clone)]
 pub struct Plan {
-    /// The kind of the rows.
+    /// The kind of records that they are.
     pub what: What,
+    /// Their columns.
     pub columns: Columns,
     /// The unique code by which a row means a record that is there already.
     pub key: Option<&'static str>,
     /// The device of the batch, and of interactions that name none.
     pub device: Option<DeviceId>,
     pub options: Options,
-    /// The context of the user who imports.
+    /// The context of the one who imports.
     pub ctx: Context,
 }
 
@@ -49,8 +50,8 @@ impl Plan {
         options: Options,
         device: Option<DeviceId>,
     ) -> Result<Self> {
-        let columns = Columns::of(what, source, &options.map)
-            .map_err(|cause| Error::invalid(format!("{}: {}", source.name(), cause.message)))?;
+        let columns =
+            Columns::of(what, source, &options.map).map_err(|cause| cause.at(source.name()))?;
         if ctx.user.is_none() {
             ctx.actor = format!("import:{}", source.name());
         }
@@ -72,7 +73,7 @@ impl Plan {
         })
     }
 
-    /// Returns the content of a row as a body such as the API takes.
+    /// The content of a row, as a body such as the API takes.
     pub fn body(&self, content: Content) -> Result<Map<String, Value>, Problem> {
         let cells = match content {
             Content::Unreadable(reason) => return Err(Problem::of_row(reason)),
@@ -107,7 +108,7 @@ impl Plan {
         Ok(body)
     }
 
-    /// Returns the resource that a body is of.
+    /// The kind of record that a body is of.
     #[must_use]
     pub fn resource(&self, body: &Map<String, Value>) -> &'static Resource {
         let says_event = body
@@ -135,9 +136,10 @@ impl Plan {
         };
         let key = in_other_words(resource, key);
         let Some(Value::String(code)) = body.get(key) else {
-            return Err(Error::invalid(format!(
-                "{key}: is empty; it is the key that the row is matched by"
-            )));
+            return Err(Error::field(
+                key,
+                "is empty; it is the key that the row is matched by",
+            ));
         };
         let Some(id) = by_code(connection, resource, key, code)? else {
             return Ok(None);
@@ -150,10 +152,10 @@ impl Plan {
         if connection.prepare_cached(&is_one)?.exists([id])? {
             return Ok(Some(id));
         }
-        Err(Error::invalid(format!(
-            "{key}: is that of device {id}, which is no {}",
-            resource.name
-        )))
+        Err(Error::field(
+            key,
+            format!("is that of device {id}, which is no {}", resource.name),
+        ))
     }
 
     /// The references of a body that are selectors such as `code:hall-a`.
@@ -196,10 +198,7 @@ impl Plan {
                     body.remove(property);
                     unresolved.push(Unresolved { property, selector });
                 }
-                Err(cause) => {
-                    let message = format!("{property}: {}", cause.message);
-                    return Err(Error::new(cause.kind, message));
-                }
+                Err(cause) => return Err(cause.at(property)),
             }
         }
         Ok(unresolved)
@@ -216,7 +215,7 @@ impl Plan {
         Draft::of_past(body, &self.ctx.settings.zone)
     }
 
-    /// Makes the error that a participant of an interaction is not there, with its name first.
+    /// The error of a participant that is not there, with its name.
     #[must_use]
     pub fn missing(connection: &Connection, draft: &Draft, cause: Error) -> Error {
         fn first(names: [&str; 3], lacks: impl Fn(usize) -> bool) -> Option<&str> {
@@ -240,7 +239,7 @@ impl Plan {
             _ => None,
         };
         match name {
-            Some(name) => Error::new(cause.kind, format!("{name}: {}", cause.message)),
+            Some(name) => cause.at(name),
             None => cause,
         }
     }
@@ -256,13 +255,12 @@ impl Plan {
         })
     }
 
-    /// Returns what is wrong with a row, in the words of an error; of a column where it begins with the
-    /// name of one's property.
+    /// The problem of a row that an error tells of; of a column where its field is that one's property.
     #[must_use]
     pub fn problem(&self, cause: Error) -> Problem {
         Problem {
-            column: self.columns.header_of(&cause.message),
-            reason: cause.message,
+            column: self.columns.header_of(&cause),
+            reason: cause.to_string(),
         }
     }
 }
@@ -297,7 +295,7 @@ fn key_of(what: What, columns: &Columns, key: &str) -> Result<&'static str> {
     Ok(named)
 }
 
-/// Returns the name that a resource has for a code: an event's external id has a name of its own.
+/// The name of a code in a resource: an event's external id has a name of its own.
 fn in_other_words(resource: &'static Resource, key: &'static str) -> &'static str {
     let named = |one: &'static Resource| one.codes().find(|(_, name)| *name == key);
     if named(resource).is_some() {
@@ -323,10 +321,10 @@ impl Unresolved {
     pub fn error(&self, what: What) -> Error {
         let resource = what.resource();
         let missing = resource.map_or_else(String::new, |resource| {
-            resource.missing(&self.selector).message
+            resource.missing(&self.selector).to_string()
         });
         let property = self.property;
-        Error::invalid(format!("{property}: {missing}, nor in this list"))
+        Error::field(property, format!("{missing}, nor in this list"))
     }
 }
 
@@ -353,10 +351,10 @@ pub fn by_code(
     Ok(statement.query_row([code], |row| row.get(0)).optional()?)
 }
 
-/// Returns whether a failure is about the content of a row, and not about the store.
+/// Tells whether a failure is about what a row says, and not about the store.
 #[must_use]
 pub fn is_of_row(kind: ErrorKind) -> bool {
-    !matches!(kind, ErrorKind::Unavailable | ErrorKind::Defect)
+    !kind.is_of_store() && kind != ErrorKind::Defect
 }
 
 fn is_missing(kind: ErrorKind) -> bool {

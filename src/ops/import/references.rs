@@ -117,8 +117,8 @@ impl References {
                     continue;
                 }
                 for (referring, property) in referring.get(&at.line).into_iter().flatten() {
-                    let reason = format!("{property}: stands in line {}, which is bad", at.line);
-                    found.push_back((*referring, Error::invalid(reason)));
+                    let reason = format!("stands in line {}, which is bad", at.line);
+                    found.push_back((*referring, Error::field(property, reason)));
                 }
                 // Without its row a record stays where it is.
                 self.parents.remove(&at.node());
@@ -171,7 +171,7 @@ impl<F: Fn(u64) -> Option<Node>> Tree<'_, F> {
             } else {
                 continue;
             };
-            rows.push((*at, Error::invalid(format!("{PARENT}: {reason}"))));
+            rows.push((*at, Error::field(PARENT, reason)));
         }
         Ok(rows)
     }

@@ -3,7 +3,7 @@
 
 use crate::{
     db::{Store, Tx, newest_interaction},
-    types::error::{Error, Kind, Result},
+    types::error::{Error, Result},
 };
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -199,8 +199,7 @@ fn slice<W: Steps>(store: &Store, mut progress: Progress<W>) -> Result<(Progress
         let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = held.as_ref().is_none_or(|progress| progress.begun);
         match outcome {
-            Err(cause)
-                if cause.kind == Kind::Unavailable && !begun && Instant::now() < deadline => {}
+            Err(cause) if cause.kind.is_of_store() && !begun && Instant::now() < deadline => {}
             outcome => {
                 let mut progress = held
                     .take()

@@ -130,7 +130,10 @@ fn taken_back(store: &Store, batch: i64) -> Vec<Left> {
     match undo(store, ctx, batch, Stop::default(), |_| {}) {
         Ok(undone) => undone.listed,
         Err(cause) => {
-            assert!(cause.message.contains("is taken back already"), "{cause:?}");
+            assert!(
+                cause.to_string().contains("is taken back already"),
+                "{cause:?}"
+            );
             Vec::new()
         }
     }

@@ -50,7 +50,7 @@ pub(super) fn is_whole(cell: &str) -> bool {
 }
 
 fn json(cell: &str) -> Result<Value, String> {
-    check_limits(cell.as_bytes()).map_err(|cause| cause.message)?;
+    check_limits(cell.as_bytes()).map_err(|cause| cause.to_string())?;
     serde_json::from_str(cell).map_err(|cause| fault(&cause))
 }
 

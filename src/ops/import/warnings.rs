@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     domain::{messages::address, readers::Epc},
-    types::{error::Error, text::shortened},
+    types::text::shortened,
 };
 use serde_json::{Map, Value};
 
@@ -60,7 +60,7 @@ impl Warnings {
         if let Some(Err(cause)) = email.map(address::email) {
             self.address_count += 1;
             if self.addresses.len() < LISTED_MAX {
-                let problem = plan.problem(Error::invalid(format!("email: {}", cause.message)));
+                let problem = plan.problem(cause.at("email"));
                 self.addresses.push(BadRow { line, problem });
             }
         }

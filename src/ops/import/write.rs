@@ -13,7 +13,7 @@ use super::{
 use crate::{
     core::{
         changes,
-        records::{self, input::referred, write::PARENT},
+        records::{self, Resource, input::referred, write::PARENT},
     },
     db::Tx,
     domain::{delegates, interactions::record},
@@ -153,9 +153,9 @@ impl Import {
         kept.keep_linked(tx, self.batch, changed_since)?;
         let missing = missing.map_or(Ok(()), |missing| Err(missing.error(plan.what)));
         match linked.and(missing) {
-            Err(cause) if is_of_row(cause.kind) => {
-                let reason = format!("{}; the row was imported without it", cause.message);
-                let problem = plan.problem(Error::new(cause.kind, reason));
+            Err(mut cause) if is_of_row(cause.kind) => {
+                cause.message += "; the row was imported without it";
+                let problem = plan.problem(cause);
                 self.unlinked.push(number, BadRow { line, problem });
                 Ok(())
             }
@@ -249,41 +249,8 @@ impl Import {
             let code = code_of_row(self.batch, number)?;
             body.insert(BARCODE.to_owned(), code.into());
         }
-        let unresolved = plan.resolve(tx, resource, &mut body)?;
-        let mut unlinked: Vec<_> = unresolved.iter().map(|one| one.property).collect();
-        if unlinked.contains(&PARENT) {
-            body.insert(PARENT.to_owned(), Value::Null);
-        }
-        if let Some(parent) = body.get(PARENT).and_then(referred) {
-            let above = records::write::check_ancestors(tx, resource, existing, parent);
-            if above.is_err_and(|cause| is_of_row(cause.kind)) {
-                // Rows further down make room for it; until then it has no parent.
-                body.insert(PARENT.to_owned(), Value::Null);
-                unlinked.push(PARENT);
-            }
-        }
-        // A code that was taken since the check is refused as the check would have.
-        let codes: Map<String, Value> = resource
-            .codes()
-            .filter_map(|(_, name)| Some((name.to_owned(), body.get(name)?.clone())))
-            .collect();
-        let (id, before) = if let Some(id) = existing {
-            // An event is put back as the device that it is.
-            let whole = plan.what.resource().unwrap_or(resource);
-            let before = Before::of(tx, whole, id)?;
-            records::write::patch(tx, ctx, resource, id, body).map(|()| (id, Some(before)))
-        } else {
-            records::write::insert(tx, ctx, resource, body).map(|id| (id, None))
-        }
-        .or_else(|cause| {
-            if cause.kind != Kind::CodeTaken {
-                return Err(Failure::Store(cause));
-            }
-            Err(match check::taken(tx, plan, resource, &codes, existing)? {
-                Some(problem) => Failure::Row(problem),
-                None => Failure::Store(cause),
-            })
-        })?;
+        let unlinked = self.resolve(tx, resource, existing, &mut body)?;
+        let (id, before) = self.store(tx, resource, existing, body)?;
         let (before, change) = if let Some(before) = before {
             let kept = before.kept(tx, resource, id, unlinked.is_empty())?;
             (Some(kept), None)
@@ -304,6 +271,61 @@ impl Import {
             interaction,
             unlinked,
         }))
+    }
+
+    /// Gives a row its references, and returns the properties whose records are not there yet.
+    fn resolve(
+        &self,
+        tx: &Tx<'_>,
+        resource: &'static Resource,
+        existing: Option<i64>,
+        body: &mut Map<String, Value>,
+    ) -> Result<Vec<&'static str>> {
+        let unresolved = self.plan.resolve(tx, resource, body)?;
+        let mut unlinked: Vec<_> = unresolved.iter().map(|one| one.property).collect();
+        if unlinked.contains(&PARENT) {
+            body.insert(PARENT.to_owned(), Value::Null);
+        }
+        if let Some(parent) = body.get(PARENT).and_then(referred) {
+            let above = records::write::check_ancestors(tx, resource, existing, parent);
+            if above.is_err_and(|cause| is_of_row(cause.kind)) {
+                // Rows further down make room for it; until then it has no parent.
+                body.insert(PARENT.to_owned(), Value::Null);
+                unlinked.push(PARENT);
+            }
+        }
+        Ok(unlinked)
+    }
+
+    /// Inserts a record, or changes the one that is there: its id, and how it was before. A code that was taken since
+    /// the check is refused as the check would have.
+    fn store(
+        &self,
+        tx: &Tx<'_>,
+        resource: &'static Resource,
+        existing: Option<i64>,
+        body: Map<String, Value>,
+    ) -> Result<(i64, Option<Before>), Failure> {
+        let (plan, ctx) = (&self.plan, &self.plan.ctx);
+        let codes: Map<String, Value> = resource
+            .codes()
+            .filter_map(|(_, name)| Some((name.to_owned(), body.get(name)?.clone())))
+            .collect();
+        let stored = if let Some(id) = existing {
+            // An event is put back as the device that it is.
+            let whole = plan.what.resource().unwrap_or(resource);
+            let before = Before::of(tx, whole, id)?;
+            records::write::patch(tx, ctx, resource, id, body).map(|()| (id, Some(before)))
+        } else {
+            records::write::insert(tx, ctx, resource, body).map(|id| (id, None))
+        };
+        match stored {
+            Err(cause) if cause.kind == Kind::CodeTaken => {
+                let taken = check::taken(tx, plan, resource, &codes, existing)?;
+                Err(taken.map_or(Failure::Store(cause), Failure::Row))
+            }
+            stored => Ok(stored?),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::{
     types::error::{Kind, Refusal},
     web::error::described,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// The body of an error.
 pub(super) fn schema() -> Value {
@@ -120,11 +120,8 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
     errors
 }
 
-/// Adds what an operation answers when it fails.
-pub(super) fn add(path: &str, method: &str, operation: &mut Value) {
-    if path.starts_with("/oauth/") {
-        return;
-    }
+/// The errors that follow from the security, the body and the parameters of an operation.
+fn common_errors(path: &str, method: &str, operation: &Value) -> Vec<Kind> {
     let mut errors = vec![Kind::Invalid, Kind::Defect, Kind::Unavailable];
     if operation["security"].is_array() {
         errors.extend([Kind::Unauthenticated, Kind::ClientRevoked, Kind::Forbidden]);
@@ -150,37 +147,38 @@ pub(super) fn add(path: &str, method: &str, operation: &mut Value) {
     if takes("Idempotency-Key") && path != "/tx/new" {
         errors.push(Kind::KeyReused);
     }
+    errors
+}
+
+/// Adds what an operation answers when it fails.
+pub(super) fn add(path: &str, method: &str, operation: &mut Value) {
+    if path.starts_with("/oauth/") {
+        return;
+    }
+    let mut errors = common_errors(path, method, operation);
     errors.extend(own_errors(path, method));
-    let mut by_status: Map<String, Value> = Map::new();
+    let mut by_status: Vec<(u16, Vec<String>)> = Vec::new();
     for kind in errors {
-        let codes = by_status
-            .entry(described(kind).0.to_string())
-            .or_insert_with(|| json!([]));
-        let line = json!(format!("`{}` {}", kind.code(), described(kind).1));
-        if let Some(codes) = codes.as_array_mut()
-            && !codes.contains(&line)
-        {
-            codes.push(line);
+        let (status, about) = described(kind);
+        let line = format!("`{}` {about}", kind.code());
+        match by_status.iter_mut().find(|(known, _)| *known == status) {
+            Some((_, lines)) if lines.contains(&line) => {}
+            Some((_, lines)) => lines.push(line),
+            None => by_status.push((status, vec![line])),
         }
     }
     for (status, lines) in by_status {
-        let lines: Vec<&str> = lines
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
         let mut response = json!({
             "description": lines.join("; "),
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
         });
-        if ["429", "503"].contains(&status.as_str()) {
+        if [429, 503].contains(&status) {
             response["headers"]["Retry-After"] = json!({
                 "description": "Seconds after which to try again; absent where that would not help.",
                 "schema": {"type": "integer", "minimum": 1},
             });
         }
-        operation["responses"][status] = response;
+        operation["responses"][status.to_string()] = response;
     }
     if path.ends_with("/pong") {
         describe_offline(&mut operation["responses"]);

@@ -146,8 +146,7 @@ impl Tls {
     /// A certificate chain and its key from PEM files; the server follows their changes.
     pub fn from_files(certificate: &Path, key: &Path) -> Result<Self> {
         let content = read(certificate, key).map_err(Error::invalid)?;
-        let first = parse(&content)
-            .map_err(|cause| Error::invalid(format!("{}: {cause}", certificate.display())))?;
+        let first = parse(&content).map_err(|cause| Error::field(certificate.display(), cause))?;
         let files = Files {
             certificate: certificate.to_owned(),
             key: key.to_owned(),

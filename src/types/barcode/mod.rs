@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn what_is_no_code_is_told() {
-        let refused = |text: &str| Barcode::parse(text).unwrap_err().message;
+        let refused = |text: &str| Barcode::parse(text).unwrap_err().to_string();
         assert!(refused("AB12").contains("has 4 symbols"));
         assert!(refused("").contains("has 0 symbols"));
         assert!(refused(&"A".repeat(32)).contains("16 to 31"));

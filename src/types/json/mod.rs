@@ -12,7 +12,7 @@ pub mod schema;
 mod whole;
 
 pub use flat::{Differences, differences, flatten, in_words as value_in_words};
-pub use read::{check_limits, fault, in_plain_words, parse};
+pub use read::{check_limits, fault, in_plain_words, parse, parse_named};
 pub use whole::{anything_whole, no_property_twice, read_whole};
 
 /// The deepest nesting a body may have (contract §4).

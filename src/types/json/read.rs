@@ -14,6 +14,10 @@ use serde_json::error::Category;
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`], with the byte position.
 pub fn check_limits(text: &[u8]) -> Result<()> {
+    check_limits_of("the body", text)
+}
+
+fn check_limits_of(name: &str, text: &[u8]) -> Result<()> {
     let mut depth = 0_usize;
     let mut at = 0;
     while at < text.len() {
@@ -23,7 +27,7 @@ pub fn check_limits(text: &[u8]) -> Result<()> {
                 depth += 1;
                 if depth > DEPTH_MAX {
                     return Err(Error::invalid(format!(
-                        "the body is nested deeper than {DEPTH_MAX} levels (at byte {at})"
+                        "{name} is nested deeper than {DEPTH_MAX} levels (at byte {at})"
                     )));
                 }
             }
@@ -73,9 +77,24 @@ fn check_number(number: &[u8], at: usize) -> Result<()> {
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`].
 pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T> {
+    parse_object("the body", text)
+}
+
+/// As [`parse`], within the limits, of an object that is called `name`.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`].
+pub fn parse_named<T: DeserializeOwned>(name: &str, text: &[u8]) -> Result<T> {
+    check_limits_of(name, text)?;
+    parse_object(name, text)
+}
+
+fn parse_object<T: DeserializeOwned>(name: &str, text: &[u8]) -> Result<T> {
     // serde would take a list for the properties in their order.
     if text.trim_ascii_start().starts_with(b"[") {
-        return Err(Error::invalid("the body must be an object, not a list"));
+        return Err(Error::invalid(format!(
+            "{name} must be an object, not a list"
+        )));
     }
     let mut reader = serde_json::Deserializer::from_slice(text);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|cause| {
@@ -83,20 +102,20 @@ pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T> {
         let inner = cause.into_inner();
         let told = fault(&inner);
         if inner.is_data() && path != "." {
-            Error::invalid(format!("{path}: {told}"))
+            Error::field(path, told)
         } else if inner.is_data() {
-            Error::invalid(format!("the body does not fit: {told}"))
+            Error::invalid(format!("{name} does not fit: {told}"))
         } else {
-            Error::invalid(format!("the body {told}"))
+            Error::invalid(format!("{name} {told}"))
         }
     })?;
     reader
         .end()
-        .map_err(|cause| Error::invalid(format!("the body {}", fault(&cause))))?;
+        .map_err(|cause| Error::invalid(format!("{name} {}", fault(&cause))))?;
     Ok(value)
 }
 
-/// Describes in plain words what is wrong with a document; for one that is not JSON at all, at which character.
+/// The fault of a document in plain words; where it is no JSON at all, with the place of the fault.
 pub fn fault(cause: &serde_json::Error) -> String {
     match cause.classify() {
         Category::Data => in_plain_words(&cause.to_string()),
@@ -294,7 +313,7 @@ mod tests {
             ),
         ] {
             let fault = parse::<serde_json::Map<String, serde_json::Value>>(text.as_bytes());
-            assert_eq!(fault.unwrap_err().message, told);
+            assert_eq!(fault.unwrap_err().to_string(), told);
         }
     }
 }

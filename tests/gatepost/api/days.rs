@@ -352,9 +352,8 @@ fn rules_and_settings_of_days_are_read_strictly() {
         let changes = changes.as_object().expect("an object");
         let error = gatepost::core::settings::check(changes).expect_err("a wrong time");
         assert!(
-            error.message.starts_with("dayStartsAt: must be"),
-            "{}",
-            error.message
+            error.to_string().starts_with("dayStartsAt: must be"),
+            "{error}"
         );
     }
     server.settings(&json!({"dayStartsAt": "06:30"}));

@@ -302,7 +302,7 @@ fn rules_that_count_at_the_place_are_no_rules_of_a_door() {
     ));
     let refusal = hall.restore(area).expect_err("a door with a capacity");
     assert!(
-        refusal.message.contains("Gate would be a door of Area"),
+        refusal.to_string().contains("Gate would be a door of Area"),
         "{refusal:?}"
     );
     let path = format!("/device/id:{gate}");

@@ -53,7 +53,7 @@ fn a_setting_that_is_none_is_refused_by_name() {
             .store
             .write(move |tx| gatepost::core::settings::save(tx, &ctx, &sent))
             .wait();
-        let message = saved.expect_err("it is refused").message;
+        let message = saved.expect_err("it is refused").to_string();
         assert!(message.contains(named), "{changes}: {message}");
     }
     assert_eq!(server.count("settings"), 0);

@@ -277,7 +277,13 @@ impl TabState {
     }
 
     fn complain(&mut self, level: &Value, about: &Value) {
-        if ["error", "warning", "assert"].contains(&level.as_str().unwrap_or_default()) {
+        let is_fault = ["error", "warning", "assert"].contains(&level.as_str().unwrap_or_default());
+        // What is replaced or left ends its requests, and htmx says so twice; of a request that failed another says so.
+        let said = about[0]["value"].as_str().unwrap_or_default();
+        let is_end = ["htmx:sendAbort", "htmx:afterRequest"]
+            .iter()
+            .any(|end| said.starts_with(end));
+        if is_fault && !is_end {
             self.complaints.push(format!("{level}: {about}"));
         }
     }

@@ -541,7 +541,7 @@ fn a_damaged_page_costs_its_neighbours_nothing() {
         if let Some(first) = first {
             first.outcome().expect("done");
         }
-        assert_eq!(kind(failing.outcome()), Some(Kind::Unavailable));
+        assert_eq!(kind(failing.outcome()), Some(Kind::Damaged));
         last.outcome().expect("done");
     }
     assert_eq!(fixture.done(), ["last", "first", "last"]);

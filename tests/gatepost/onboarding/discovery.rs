@@ -329,7 +329,10 @@ fn a_code_of_something_else_is_not_taken_over() {
         .store
         .write(move |tx| clear::add(tx, &ctx, id, false))
         .wait();
-    has(&refused.expect_err("it is refused").message, "Great hall");
+    has(
+        refused.expect_err("it is refused").to_string(),
+        "Great hall",
+    );
     assert_eq!(server.count("clients WHERE name LIKE 'App %'"), 0);
     // It still waits, and can be dismissed.
     assert!(server.dismiss(id));

@@ -285,7 +285,7 @@ fn what_others_quote_of_the_person_goes_and_the_rest_stays() {
         &json!({"firstName": "Zoë", "lastName": "Weiß", "email": "zoe@example.org",
         "phone": "+49 170 1234567", "barcode": "ZW-4711", "rfid": "7F"}),
     );
-    let quote = json!({"note": "met Zoe@Example.org, 0170/1234567 (ZW-4711)", "others": ["zoe@example.org.uk", "ZW-47110", "7F"],
+    let quote = json!({"note": "met Zoe@Example.org, +49 170 1234567 (ZW-4711)", "others": ["zoe@example.org.uk", "ZW-47110", "7F"],
         "zoe@example.org": 1});
     let left = json!({"note": "met [erased], [erased] ([erased])", "others": ["zoe@example.org.uk", "ZW-47110", "7F"],
         "[erased]": 1});
@@ -350,9 +350,72 @@ fn what_others_quote_of_the_person_goes_and_the_rest_stays() {
     let body: String = server.value("SELECT CAST(body AS TEXT) FROM transaction_bodies");
     lacks(&body, ["Zoë", "ZW-4711"]);
     let bytes = std::fs::read(compacted(&server)).expect("the file");
-    for word in [&b"Zoe@Example.org"[..], b"0170/1234567", b"(ZW-4711"] {
+    for word in [&b"Zoe@Example.org"[..], b"170 1234567", b"(ZW-4711"] {
         assert!(!super::memmem(&bytes, word), "{word:?}");
     }
     api.get(&format!("/delegate/id:{other}"))
         .shows("lastName", "Other");
+}
+
+/// A number that is written in another way may be somebody else's: people look at it.
+#[test]
+fn other_ways_to_write_a_telephone_number_are_listed_for_review() {
+    let (server, api) = Server::with_api();
+    let person = |name: &str, phone: &str| {
+        let id = api.delegate(&json!({"firstName": name, "phone": phone}));
+        let said = json!({"delegate": id, "data": {"mine": "0170 123 4567"}});
+        (id, api.interact("feedback", &said).id())
+    };
+    let (id, _) = person("Zoë", "+49 170 1234567");
+    let (_, of_ada) = person("Ada", "0170/1234567");
+    let quote = |number: &str| json!({"Data": {"note": format!("call {number}")}});
+    let written = quote("+49 170 1234567, +491701234567");
+    let same = api.delegate(&json!({"lastName": "Same", "data": written}));
+    let other = api.delegate(&json!({"lastName": "Other", "data": quote("0170/123 45-67")}));
+    let hall = api.device(&json!({"code": "hall", "data": quote("(0170) 1234567")}));
+    let lead = |number: &str| {
+        let body = json!({"delegate": other, "device": hall, "data": quote(number)});
+        api.interact("lead", &body).id()
+    };
+    let (listed, _) = (lead("0049-170-1234567"), lead("0170 1234568"));
+    let purchase = json!({"code": "T-1", "context": hall, "totalAmount": 1, "notes": "0170-1234567", "transactions": [], "items": []});
+    api.post("/tx/new", &purchase).is(201);
+
+    let crew = server.administrator();
+    let path = format!("/console/delegates/{id}/erase");
+    crew.post(&path, &[("confirm", &id.to_string())]).taken();
+    let named = [
+        "purchase T-1".to_owned(),
+        format!("attendee {other}"),
+        format!("place {hall}"),
+        format!("interaction {of_ada}"),
+        format!("interaction {listed}"),
+    ];
+    let told = crew.page("/console/delegates");
+    has(told, [format!("Review {}", named.join(", "))]);
+    let kept = server.text("SELECT after FROM audit WHERE action = 'erase'");
+    let kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
+    let kept = kept["similarPhoneNumbersIn"].as_array().expect("a list");
+    let (history, kept): (Vec<&str>, Vec<&str>) = kept
+        .iter()
+        .filter_map(|text| text.as_str())
+        .partition(|text| text.starts_with("history entry"));
+    assert_eq!(
+        (kept, history.len()),
+        (named.iter().map(String::as_str).collect(), 2)
+    );
+
+    let data = |path: &str| api.read(path)["data"].clone();
+    assert_eq!(
+        data(&format!("/delegate/id:{same}")),
+        quote("[erased], [erased]")
+    );
+    assert_eq!(
+        data(&format!("/delegate/id:{other}")),
+        quote("0170/123 45-67")
+    );
+    has(
+        server.text("SELECT CAST(body AS TEXT) FROM transaction_bodies"),
+        "0170-1234567",
+    );
 }

@@ -354,11 +354,15 @@ fn judge(server: &Server, kind: &Kind, sql: &str, unseen: &[String]) -> Option<S
             fault(&format!("gave {given}"))
         }
         (Ok(given), End::Refused | End::Fails) => fault(&format!("gave {given:.100}")),
-        (Err(cause), _) if unseen.iter().any(|secret| cause.message.contains(secret)) => {
+        (Err(cause), _)
+            if unseen
+                .iter()
+                .any(|secret| cause.to_string().contains(secret)) =>
+        {
             fault(&format!("told {cause}"))
         }
         // Before it ran it is told by the query, after that by the report.
-        (Err(cause), End::Refused) if !cause.message.starts_with("query") => {
+        (Err(cause), End::Refused) if !cause.to_string().starts_with("query") => {
             fault(&format!("was not refused but failed: {cause}"))
         }
         _ => None,

@@ -319,7 +319,7 @@ fn this_machine_is_told_nothing_unless_it_may_be() {
         "user:pass@192.168.1.7",
     ] {
         let refused = create(&format!("http://{host}:{port}/in")).expect_err(host);
-        assert!(refused.message.starts_with("url:"), "{host}: {refused}");
+        assert!(refused.to_string().starts_with("url:"), "{host}: {refused}");
     }
     for url in [
         "file:///etc/passwd",

@@ -87,7 +87,7 @@ fn a_pin_is_replaced_removed_and_never_shown() {
     assert!(pin::is_of(&saved("supervisorPin", "").unwrap(), "0815"));
     assert_eq!(saved("supervisorPin", "471100").unwrap(), json!("471100"));
     assert_eq!(saved("noSupervisorPin", "1").unwrap(), Value::Null);
-    let cause = saved("supervisorPin", "47").unwrap_err().message;
+    let cause = saved("supervisorPin", "47").unwrap_err().to_string();
     assert_eq!(cause, "supervisorPin: must have 6 to 8 digits");
 }
 
@@ -137,7 +137,7 @@ fn what_does_not_fit_is_named() {
             }
         }
         let cause = typed_settings(&sent, false, &none, &base, &zone).unwrap_err();
-        let cause = super::super::edit::beside_a_field(cause).message;
+        let cause = super::super::edit::beside_a_field(cause).to_string();
         assert!(cause.contains(message), "{cause}");
     }
 }

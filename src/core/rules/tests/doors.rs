@@ -107,7 +107,7 @@ fn verdict(
     });
     match verdict {
         Ok(()) => "0".into(),
-        Err(refusal) => format!("{} {}", refusal.kind.code(), refusal.message),
+        Err(refusal) => format!("{} {}", refusal.kind.code(), refusal),
     }
 }
 

@@ -23,22 +23,28 @@ use crate::{
     },
 };
 use rusqlite::OptionalExtension;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use traces::{Traces, take_out};
 
-/// Erases a delegate, deleted or not: what copies of the file still have them. `leaver` is the user
-/// who asks to be erased, and goes too whatever else it may do; other users of the crew are only
-/// untied.
+/// Texts for review that are named.
+const REVIEW_MAX: usize = 100;
+
+/// The result of an erasure.
+#[derive(Debug, Clone, Default)]
+pub struct Erased {
+    /// Copies of the file that still have the person.
+    pub copies: Vec<String>,
+    /// Texts of others in which a telephone number may be theirs, written in another way: for review.
+    pub review: Vec<String>,
+}
+
+/// Erases a delegate, deleted or not. `leaver` is the user who asks to be erased, and goes too whatever else it
+/// may do; other users of the crew are only untied.
 ///
 /// # Errors
 /// [`Kind::DelegateNotFound`]; [`Kind::Forbidden`] for the last administrator who can sign in; what
 /// keeps the store from writing.
-pub async fn erase(
-    app: &App,
-    ctx: Context,
-    id: i64,
-    leaver: Option<UserId>,
-) -> Result<Vec<String>> {
+pub async fn erase(app: &App, ctx: Context, id: i64, leaver: Option<UserId>) -> Result<Erased> {
     let store = &app.store;
     let of_begin = ctx.clone();
     store
@@ -51,23 +57,19 @@ pub async fn erase(
             Ok((traces, copies_with(connection, &database, id)?))
         })
         .await?;
-    let newest = quotes::take_out(store, traces.purchases.contacts()).await?;
-    let told = copies.clone();
-    store
-        .write(move |tx| {
-            quotes::take_out_late(tx, traces.purchases.contacts(), newest)?;
-            finish(tx, &ctx, id, leaver, &traces, &copies)
-        })
+    let read = quotes::take_out(store, traces.purchases.contacts()).await?;
+    let erased = store
+        .write(move |tx| finish(tx, &ctx, id, leaver, &traces, read, copies))
         .await?;
     store.wipe_log();
-    Ok(told)
+    Ok(erased)
 }
 
 /// Erases a delegate within one transaction, for a file that nobody waits for.
 pub fn at_once(tx: &Tx<'_>, id: i64) -> Result<()> {
     let traces = Traces::find(tx, id)?;
     quotes::take_out_at_once(tx, traces.purchases.contacts())?;
-    take_out(tx, &traces, None)
+    take_out(tx, &traces, None).map(drop)
 }
 
 fn begin(tx: &Tx<'_>, ctx: &Context, id: i64, leaver: Option<UserId>) -> Result<()> {
@@ -101,9 +103,27 @@ fn finish(
     id: i64,
     leaver: Option<UserId>,
     traces: &Traces,
-    copies: &[String],
-) -> Result<()> {
-    take_out(tx, traces, leaver)?;
-    let after = (!copies.is_empty()).then(|| json!({"stillInCopies": copies}));
-    RESOURCE.audit(tx, ctx, "erase", id, None, after)
+    mut read: quotes::Read,
+    copies: Vec<String>,
+) -> Result<Erased> {
+    let contacts = traces.purchases.contacts();
+    quotes::take_out_late(tx, contacts, &mut read)?;
+    let mut review = take_out(tx, traces, leaver)?;
+    review.extend(quotes::left(tx, contacts, &read)?);
+    if review.len() > REVIEW_MAX {
+        review.truncate(REVIEW_MAX);
+        review.push("more".to_owned());
+    }
+    let mut after = Map::new();
+    for (name, list) in [
+        ("stillInCopies", &copies),
+        ("similarPhoneNumbersIn", &review),
+    ] {
+        if !list.is_empty() {
+            after.insert(name.to_owned(), json!(list));
+        }
+    }
+    let after = (!after.is_empty()).then_some(Value::Object(after));
+    RESOURCE.audit(tx, ctx, "erase", id, None, after)?;
+    Ok(Erased { copies, review })
 }

@@ -1,4 +1,4 @@
-//! What a person left: finding it, and removing it, from stored answers too.
+//! Finds what a person left, and removes it, from stored answers too.
 
 use super::check_leaver;
 use crate::{
@@ -7,7 +7,10 @@ use crate::{
         idempotency,
         keyed::Key,
     },
-    db::{Tx, search_index},
+    db::{
+        Tx, search_index,
+        tables::{Content, TABLES, Table},
+    },
     domain::{
         delegates::{
             RESOURCE, blocked,
@@ -22,7 +25,7 @@ use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// What a person left that takes a while to find.
+/// Traces of a person that take a while to find.
 #[derive(Debug, Default)]
 pub struct Traces {
     /// The records, merged ones included.
@@ -33,15 +36,15 @@ pub struct Traces {
     pub newest_answer: i64,
     /// Selectors of every code that was ever theirs.
     pub selectors: BTreeSet<String>,
-    /// What gate notes said, and why codes were blocked.
+    /// Texts of gate notes, and why codes were blocked.
     pub said: BTreeSet<String>,
-    /// What is said of a code of theirs that was not found.
+    /// Messages about codes of theirs that were not found.
     pub missing: BTreeSet<String>,
     pub purchases: sales::erase::Traces,
 }
 
 impl Traces {
-    /// What a delegate left, with those that were merged into it.
+    /// Finds what a delegate left, with those that were merged into it.
     pub fn find(connection: &Connection, id: i64) -> Result<Self> {
         let mut traces = Self {
             people: records_of(connection, id)?,
@@ -69,7 +72,7 @@ impl Traces {
             traces.said.remove(*reason);
         }
         let missing = traces.selectors.iter();
-        let missing = missing.map(|selector| RESOURCE.missing(selector).message);
+        let missing = missing.map(|selector| RESOURCE.missing(selector).to_string());
         traces.missing = missing.collect();
         traces.purchases = sales::erase::traces(connection, &traces.people)?;
         traces.answers = idempotency::holding(connection, &traces.texts(), 0)?;
@@ -138,8 +141,13 @@ fn records_of(connection: &Connection, id: i64) -> Result<Vec<DelegateId>> {
     Ok(people)
 }
 
-/// Takes everything out that a person left; `leaver` is the user who goes with it whatever it may do.
-pub(super) fn take_out(tx: &Tx<'_>, traces: &Traces, leaver: Option<UserId>) -> Result<()> {
+/// Takes everything out that a person left; `leaver` is the user who goes with it whatever it may do. Gives the
+/// purchases that are left for review.
+pub(super) fn take_out(
+    tx: &Tx<'_>,
+    traces: &Traces,
+    leaver: Option<UserId>,
+) -> Result<Vec<String>> {
     // A scan that was known already may have been answered once more since the traces were found.
     let late = idempotency::holding(tx, &traces.texts(), traces.newest_answer)?;
     for place in traces.answers.iter().chain(&late) {
@@ -147,31 +155,48 @@ pub(super) fn take_out(tx: &Tx<'_>, traces: &Traces, leaver: Option<UserId>) -> 
     }
     remove_refusals(tx, traces)?;
     remove_unknown_tags(tx, traces)?;
-    sales::erase::forget(tx, &traces.purchases)?;
+    let review = sales::erase::forget(tx, &traces.purchases)?;
     for (person, interactions) in traces.people.iter().zip(&traces.interactions) {
         remove::forget(tx, *person, interactions)?;
         remove_users(tx, *person, leaver)?;
-        for sql in [
-            "DELETE FROM messages WHERE delegate_id = ?1
-             OR (delegate_id IS NULL AND address COLLATE NOCASE IN (
-                 SELECT email FROM delegates WHERE id = ?1
-                 UNION SELECT phone FROM delegates WHERE id = ?1))",
-            "DELETE FROM webhook_attempts WHERE ?1 IN (SELECT value FROM json_each(people))",
-            "DELETE FROM batch_rows WHERE record_id = ?1
-             AND batch_id IN (SELECT id FROM batches WHERE kind = 'delegates')",
-            "UPDATE delegates SET parent_id = NULL WHERE parent_id = ?1",
-            "UPDATE delegates SET previous_id = NULL WHERE previous_id = ?1",
-            "UPDATE delegates SET owner_id = NULL WHERE owner_id = ?1",
-        ] {
-            tx.prepare_cached(sql)?.execute([person])?;
+        let codes = "SELECT id FROM blocked_codes WHERE delegate_id = ?1";
+        changes::note_all(tx, action::FORGET, blocked::CODE, codes, person.0)?;
+        for table in TABLES {
+            remove_rows(tx, table, *person)?;
         }
         let of_person = "record_type = 'delegate' AND record_id = ?1";
         changes::empty(tx, of_person, [person])?;
         erased::note(tx, Erased::Delegate, person.0)?;
-        let codes = "SELECT id FROM blocked_codes WHERE delegate_id = ?1";
-        changes::note_all(tx, action::FORGET, blocked::CODE, codes, person.0)?;
         remove_record(tx, *person)?;
         changes::note(tx, action::FORGET, RESOURCE.name, person.0)?;
+    }
+    // Users who stay are not tied to anybody any more.
+    tx.outdate_caches();
+    Ok(review)
+}
+
+/// Takes a person out of a table, as the catalogue says by which columns.
+fn remove_rows(tx: &Tx<'_>, table: &Table, person: DelegateId) -> Result<()> {
+    let name = table.name;
+    for (content, column) in table.columns() {
+        let sql = match content {
+            Content::Attendee => format!("DELETE FROM {name} WHERE {column} = ?1"),
+            Content::AttendeeWhere(rows) => {
+                format!("DELETE FROM {name} WHERE {column} = ?1 AND {rows}")
+            }
+            Content::Attendees => {
+                format!("DELETE FROM {name} WHERE ?1 IN (SELECT value FROM json_each({column}))")
+            }
+            Content::Address => format!(
+                "DELETE FROM {name} WHERE delegate_id IS NULL AND {column} COLLATE NOCASE IN (
+                     SELECT email FROM delegates WHERE id = ?1
+                     UNION SELECT phone FROM delegates WHERE id = ?1)"
+            ),
+            Content::Reference => format!("UPDATE {name} SET {column} = NULL WHERE {column} = ?1"),
+            _ => continue,
+        };
+        // Not cached: that would push out what check-ins need.
+        tx.execute(&sql, [person])?;
     }
     Ok(())
 }
@@ -226,10 +251,10 @@ fn remove_refusals(tx: &Tx<'_>, traces: &Traces) -> Result<()> {
             .filter(|(_, selector)| scanned(selector).is_some_and(|code| codes.contains(&code)))
             .map(|(id, _)| id),
     );
-    refusals::erase(tx, &ids)
+    refusals::forget(tx, &ids)
 }
 
-/// What readers kept of the person's tags while these were nobody's.
+/// Removes what readers kept of the person's tags while these were nobody's.
 fn remove_unknown_tags(tx: &Tx<'_>, traces: &Traces) -> Result<()> {
     let selectors = traces.selectors.iter();
     let tags = selectors.filter_map(|selector| selector.strip_prefix("uhfId:"));
@@ -239,7 +264,7 @@ fn remove_unknown_tags(tx: &Tx<'_>, traces: &Traces) -> Result<()> {
     Ok(())
 }
 
-/// A user that the person signs in as goes with it; others of the crew are only untied.
+/// Removes the users that the person signs in as; others of the crew are only untied.
 fn remove_users(tx: &Tx<'_>, person: DelegateId, leaver: Option<UserId>) -> Result<()> {
     let mut own = tx.prepare_cached(
         "SELECT id FROM users WHERE delegate_id = ?1 AND (console_role IS NULL OR id IS ?2)",
@@ -250,12 +275,6 @@ fn remove_users(tx: &Tx<'_>, person: DelegateId, leaver: Option<UserId>) -> Resu
     for user in own {
         check_leaver(tx, user)?;
         remove_user(tx, user)?;
-    }
-    let untied = tx
-        .prepare_cached("UPDATE users SET delegate_id = NULL WHERE delegate_id = ?1")?
-        .execute([person])?;
-    if untied > 0 {
-        tx.outdate_caches();
     }
     Ok(())
 }

@@ -172,68 +172,38 @@ impl Streams {
         from: Position,
         most: usize,
     ) -> Result<Self> {
-        let end = deadline();
+        let reader = StreamReader {
+            connection,
+            most,
+            end: deadline(),
+        };
         let mut streams = Self(Default::default());
         let [on_time, late, refusals, late_refusals, undone, imports] = &mut streams.0;
         if finder.wants_interactions() {
-            *on_time = by_id(
-                connection,
-                from.interaction,
-                most,
-                end,
-                "interactions",
-                "created_at",
-                |ids, most| finder.interactions(connection, ids, ON_TIME, most),
-            )?;
-            *late = by_time(
-                connection,
-                &LATE_INTERACTIONS,
-                from.late,
-                most,
-                end,
-                |ids| finder.late_interactions(connection, ids),
-            )?;
+            *on_time = reader.by_id(INTERACTION_TIME, from.interaction, |ids, most| {
+                finder.interactions(connection, ids, ON_TIME, most)
+            })?;
+            *late = reader.by_time(&LATE_INTERACTIONS, from.late, |ids| {
+                finder.late_interactions(connection, ids)
+            })?;
         }
         if finder.wants_refusals() {
-            *refusals = by_id(
-                connection,
-                from.refusal,
-                most,
-                end,
-                "refusals",
-                "at",
-                |ids, most| finder.refusals(connection, ids, "at - recorded_at <= 60000", most),
-            )?;
-            *late_refusals = by_time(
-                connection,
-                &LATE_REFUSALS,
-                from.late_refusal,
-                most,
-                end,
-                |ids| finder.late_refusals(connection, ids),
-            )?;
+            *refusals = reader.by_id(REFUSAL_TIME, from.refusal, |ids, most| {
+                finder.refusals(connection, ids, "at - recorded_at <= 60000", most)
+            })?;
+            *late_refusals = reader.by_time(&LATE_REFUSALS, from.late_refusal, |ids| {
+                finder.late_refusals(connection, ids)
+            })?;
         }
         if finder.wants_undone() {
-            *undone = by_id(
-                connection,
-                from.undone,
-                most,
-                end,
-                "audit",
-                "at",
-                |ids, most| finder.undone(connection, ids, most),
-            )?;
+            *undone = reader.by_id(CHANGE_TIME, from.undone, |ids, most| {
+                finder.undone(connection, ids, most)
+            })?;
         }
         if finder.wants_imports() {
-            *imports = by_id(
-                connection,
-                from.import,
-                most,
-                end,
-                "batches",
-                "created_at",
-                |ids, most| imports_within(connection, ids, most),
-            )?;
+            *imports = reader.by_id(IMPORT_TIME, from.import, |ids, most| {
+                imports_within(connection, ids, most)
+            })?;
         }
         Ok(streams)
     }
@@ -296,40 +266,12 @@ pub fn imports_within(
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Reads a stream by its ids.
-fn by_id(
-    connection: &Connection,
-    from: i64,
-    most: usize,
-    end: Instant,
-    table: &'static str,
-    time: &'static str,
-    find: impl FnMut(&RangeInclusive<i64>, usize) -> Result<Vec<Head>>,
-) -> Result<Stream> {
-    let found = look_back(from, most, end, find)?;
-    let floor = found
-        .reached
-        .map(|reached| floor(connection, reached, table, time));
-    let floor = floor.transpose()?;
-    Ok(Stream {
-        heads: found.heads.into(),
-        rest: found
-            .reached
-            .zip(floor)
-            .map(|(reached, floor)| ((floor, reached - 1), floor)),
-    })
-}
-
-/// The time of the first row from an id on.
-fn floor(connection: &Connection, reached: i64, table: &str, time: &str) -> Result<i64> {
-    let sql = format!("SELECT {time} FROM {table} WHERE id >= ?1 ORDER BY id LIMIT 1");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query([reached])?;
-    Ok(match rows.next()? {
-        Some(row) => row.get(0)?,
-        None => i64::MAX,
-    })
-}
+/// The time of the first row from an id on, of each table whose rows are in the order of their ids.
+const INTERACTION_TIME: &str =
+    "SELECT created_at FROM interactions WHERE id >= ?1 ORDER BY id LIMIT 1";
+const REFUSAL_TIME: &str = "SELECT at FROM refusals WHERE id >= ?1 ORDER BY id LIMIT 1";
+const CHANGE_TIME: &str = "SELECT at FROM audit WHERE id >= ?1 ORDER BY id LIMIT 1";
+const IMPORT_TIME: &str = "SELECT created_at FROM batches WHERE id >= ?1 ORDER BY id LIMIT 1";
 
 /// Rows of a table that came in late, in the order of an index: those of a moment, and those before it.
 struct Late {
@@ -353,38 +295,82 @@ const LATE_REFUSALS: Late = Late {
 /// Rows that came in late and are looked at together.
 const LATE_SLICE: usize = 500;
 
-/// Reads a stream of what came in late.
-fn by_time(
-    connection: &Connection,
-    late: &Late,
-    from: (i64, i64),
+/// Reads streams: so many entries of each, until a time.
+struct StreamReader<'a> {
+    connection: &'a Connection,
     most: usize,
     end: Instant,
-    mut find: impl FnMut(&[i64]) -> Result<Vec<Head>>,
-) -> Result<Stream> {
-    let mut stream = Stream::default();
-    let (mut from, mut singles) = (from, 0);
-    loop {
-        let mut slice: Vec<(i64, i64)> = Vec::new();
+}
+
+impl StreamReader<'_> {
+    /// Reads a stream by its ids; `time` is the query for the time of the first row from an id on.
+    fn by_id(
+        &self,
+        time: &str,
+        from: i64,
+        find: impl FnMut(&RangeInclusive<i64>, usize) -> Result<Vec<Head>>,
+    ) -> Result<Stream> {
+        let found = look_back(from, self.most, self.end, find)?;
+        let rest = match found.reached {
+            Some(reached) => {
+                let floor = self.time_from(time, reached)?;
+                Some(((floor, reached - 1), floor))
+            }
+            None => None,
+        };
+        Ok(Stream {
+            heads: found.heads.into(),
+            rest,
+        })
+    }
+
+    fn time_from(&self, time: &str, id: i64) -> Result<i64> {
+        let mut statement = self.connection.prepare_cached(time)?;
+        let mut rows = statement.query([id])?;
+        Ok(match rows.next()? {
+            Some(row) => row.get(0)?,
+            None => i64::MAX,
+        })
+    }
+
+    /// Reads a stream of what came in late.
+    fn by_time(
+        &self,
+        late: &Late,
+        mut from: (i64, i64),
+        mut find: impl FnMut(&[i64]) -> Result<Vec<Head>>,
+    ) -> Result<Stream> {
+        let mut stream = Stream::default();
+        let mut singles = 0;
+        loop {
+            let slice = self.late_slice(late, from)?;
+            let ids: Vec<i64> = slice.iter().map(|(_, id)| *id).collect();
+            let found = find(&ids)?;
+            singles += found.iter().filter(|head| head.repeated.is_none()).count();
+            stream.heads.extend(found);
+            let Some(last) = slice.last().filter(|_| slice.len() == LATE_SLICE) else {
+                return Ok(stream);
+            };
+            from = (last.0, last.1 - 1);
+            let is_enough = singles >= self.most || stream.heads.len() >= REPEATED_MAX;
+            if is_enough || Instant::now() > self.end {
+                stream.rest = Some((from, last.0));
+                return Ok(stream);
+            }
+        }
+    }
+
+    /// The next rows that came in late, from a position on: their times and ids.
+    fn late_slice(&self, late: &Late, from: (i64, i64)) -> Result<Vec<(i64, i64)>> {
+        let mut slice = Vec::new();
         for sql in [late.of_moment, late.before] {
-            let mut statement = connection.prepare_cached(sql)?;
+            let mut statement = self.connection.prepare_cached(sql)?;
             let rows = statement.query_map((from.0, from.1, LATE_SLICE - slice.len()), |row| {
                 Ok((row.get(1)?, row.get(0)?))
             })?;
             slice.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
         }
-        let ids: Vec<i64> = slice.iter().map(|(_, id)| *id).collect();
-        let found = find(&ids)?;
-        singles += found.iter().filter(|head| head.repeated.is_none()).count();
-        stream.heads.extend(found);
-        let Some(last) = slice.last().filter(|_| slice.len() == LATE_SLICE) else {
-            return Ok(stream);
-        };
-        from = (last.0, last.1 - 1);
-        if singles >= most || stream.heads.len() >= REPEATED_MAX || Instant::now() > end {
-            stream.rest = Some((from, last.0));
-            return Ok(stream);
-        }
+        Ok(slice)
     }
 }
 

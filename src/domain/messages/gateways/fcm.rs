@@ -61,8 +61,9 @@ impl Fcm {
         if let Some(project) = &self.project {
             let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
             if project.is_empty() || !project.bytes().all(is_plain) {
-                return Err(Error::invalid(
-                    "project: must be the id of a Firebase project, such as summit-2026",
+                return Err(Error::field(
+                    "project",
+                    "must be the id of a Firebase project, such as summit-2026",
                 ));
             }
         }
@@ -84,8 +85,9 @@ impl Account {
     /// Reads the key that Google gives out.
     pub(super) fn read(text: &str) -> Result<Self> {
         let account: Self = serde_json::from_str(text).map_err(|_| {
-            Error::invalid(
-                "secret: must be a service account's key as Google gives it out: JSON with client_email and private_key",
+            Error::field(
+                "secret",
+                "must be a service account's key as Google gives it out: JSON with client_email and private_key",
             )
         })?;
         account.sign(b"")?;
@@ -97,7 +99,7 @@ impl Account {
     }
 
     fn sign(&self, text: &[u8]) -> Result<Vec<u8>> {
-        let wrong = || Error::invalid("secret: its private_key is no RSA key");
+        let wrong = || Error::field("secret", "its private_key is no RSA key");
         let key =
             PrivateKeyDer::from_pem_slice(self.private_key.as_bytes()).map_err(|_| wrong())?;
         let key = rustls::crypto::ring::sign::any_supported_type(&key).map_err(|_| wrong())?;
@@ -135,7 +137,7 @@ pub(super) async fn send(fcm: &Fcm, attempt: &Attempt<'_>, tokens: &Tokens) -> S
     };
     let account = match Account::read(secret) {
         Ok(account) => account,
-        Err(cause) => return SendOutcome::Down(cause.message),
+        Err(cause) => return SendOutcome::Down(cause.to_string()),
     };
     let Some(project) = fcm.project.as_ref().or(account.project_id.as_ref()) else {
         return SendOutcome::Down("the gateway has no project yet".to_owned());
@@ -199,7 +201,9 @@ impl Tokens {
 }
 
 async fn ask(account: &Account, client: &Client, now_s: i64) -> Result<(String, i64), String> {
-    let assertion = account.assertion(now_s).map_err(|cause| cause.message)?;
+    let assertion = account
+        .assertion(now_s)
+        .map_err(|cause| cause.to_string())?;
     let body = form_urlencoded::Serializer::new(String::new())
         .append_pair("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer")
         .append_pair("assertion", &assertion)
@@ -266,7 +270,7 @@ mod tests {
     fn what_is_no_account_is_refused_without_a_word_of_it() {
         let half = KEY.replace("BEGIN", "BEG").replace("END", "EN");
         for text in ["", "{}", "hunter2", &account("hunter2"), &account(&half)] {
-            let told = Account::read(text).err().unwrap().message;
+            let told = Account::read(text).err().unwrap().to_string();
             assert!(!told.contains("hunter2") && !told.contains("MII"), "{told}");
         }
     }

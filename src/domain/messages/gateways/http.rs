@@ -160,27 +160,30 @@ fn sample(name: &str) -> Option<String> {
 impl Http {
     pub(super) fn check(&self, reach: Reach) -> Result<()> {
         self.method()?;
-        let in_field = |name: &str, why: String| Error::invalid(format!("{name}: {why}"));
+        let in_field = |name: &str, why: String| Error::field(name, why);
         let url = fill(&self.url, Part::Url, sample).map_err(|why| in_field("url", why))?;
         check_url("url", &url, reach)?;
         if self.host().contains("{{") {
-            return Err(Error::invalid(
-                "url: the host is fixed; places such as {{ to }} may stand behind it only",
+            return Err(Error::field(
+                "url",
+                "the host is fixed; places such as {{ to }} may stand behind it only",
             ));
         }
         if self.headers.len() > HEADERS_MAX {
-            return Err(Error::invalid(format!(
-                "headers: at most {HEADERS_MAX} can be set"
-            )));
+            return Err(Error::field(
+                "headers",
+                format!("at most {HEADERS_MAX} can be set"),
+            ));
         }
         for (name, value) in &self.headers {
             let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
             let plain = !name.is_empty() && name.bytes().all(is_plain);
             if !plain || value.chars().any(char::is_control) {
                 let name = shortened(name);
-                return Err(Error::invalid(format!(
-                    "headers: \"{name}\" cannot be sent"
-                )));
+                return Err(Error::field(
+                    "headers",
+                    format!("\"{name}\" cannot be sent"),
+                ));
             }
             fill(value, Part::Header, sample)
                 .map_err(|why| in_field(&format!("headers.{name}"), why))?;
@@ -194,12 +197,13 @@ impl Http {
             let text = text.map_or("", String::as_str);
             check_text(name, text)?;
             if text.chars().any(char::is_control) {
-                return Err(Error::invalid(format!("{name}: must be one line")));
+                return Err(Error::field(name, "must be one line"));
             }
         }
         match &self.success {
-            Some(success) if success.path.trim().is_empty() => Err(Error::invalid(
-                "success.path: must say where the value is, such as messages.0.status",
+            Some(success) if success.path.trim().is_empty() => Err(Error::field(
+                "success.path",
+                "must say where the value is, such as messages.0.status",
             )),
             _ => Ok(()),
         }
@@ -207,17 +211,17 @@ impl Http {
 
     fn check_body(&self) -> Result<()> {
         if self.body.len() > BODY_MAX_BYTES {
-            return Err(Error::invalid("body: too long"));
+            return Err(Error::field("body", "too long"));
         }
         let part = Part::of(&self.content_type);
-        let body =
-            fill(&self.body, part, sample).map_err(|why| Error::invalid(format!("body: {why}")))?;
+        let body = fill(&self.body, part, sample).map_err(|why| Error::field("body", why))?;
         if part == Part::Json && !body.trim().is_empty() {
             serde_json::from_str::<Value>(&body).map_err(|cause| {
                 Error::invalid(format!(
-                    "body: {}; places stand within quotes: \"{{{{ to }}}}\"",
+                    "{}; places stand within quotes: \"{{{{ to }}}}\"",
                     crate::types::json::fault(&cause)
                 ))
+                .at("body")
             })?;
         }
         Ok(())
@@ -228,7 +232,7 @@ impl Http {
             "GET" => Ok(Method::GET),
             "POST" => Ok(Method::POST),
             "PUT" => Ok(Method::PUT),
-            _ => Err(Error::invalid("method: must be GET, POST or PUT")),
+            _ => Err(Error::field("method", "must be GET, POST or PUT")),
         }
     }
 
@@ -263,7 +267,7 @@ impl Http {
                 _ => return None,
             })
         };
-        let method = self.method().map_err(|cause| cause.message)?;
+        let method = self.method().map_err(|cause| cause.to_string())?;
         let (mut headers, mut body) = (Vec::new(), String::new());
         if method != Method::GET {
             headers.push(("Content-Type".to_owned(), self.content_type.clone()));

@@ -85,9 +85,9 @@ impl Definition {
             (Channel::Email, Self::Smtp(smtp)) => smtp.check(),
             (Channel::Sms | Channel::Push, Self::Http(http)) => http.check(reach),
             (Channel::Push, Self::Fcm(fcm)) => fcm.check(reach),
-            (Channel::Email, _) => Err(Error::invalid("kind: must be smtp for e-mail")),
-            (Channel::Sms, _) => Err(Error::invalid("kind: must be http for texts")),
-            (Channel::Push, _) => Err(Error::invalid("kind: must be fcm or http for push")),
+            (Channel::Email, _) => Err(Error::field("kind", "must be smtp for e-mail")),
+            (Channel::Sms, _) => Err(Error::field("kind", "must be http for texts")),
+            (Channel::Push, _) => Err(Error::field("kind", "must be fcm or http for push")),
         }
     }
 
@@ -215,7 +215,7 @@ pub fn save(
 fn checked<'a>(definition: &Definition, secret: &'a str) -> Result<Option<&'a str>> {
     let secret = secret.trim();
     if secret.len() > SECRET_MAX_BYTES {
-        return Err(Error::invalid("secret: too long"));
+        return Err(Error::field("secret", "too long"));
     }
     if secret.is_empty() {
         return Ok(None);
@@ -223,7 +223,7 @@ fn checked<'a>(definition: &Definition, secret: &'a str) -> Result<Option<&'a st
     if matches!(definition, Definition::Fcm(_)) {
         fcm::Account::read(secret)?;
     } else if secret.chars().any(char::is_control) {
-        return Err(Error::invalid("secret: must be one line"));
+        return Err(Error::field("secret", "must be one line"));
     }
     Ok(Some(secret))
 }
@@ -276,10 +276,10 @@ pub fn read(path: &str, mut said: Value) -> Result<(Definition, Secret)> {
         None => Secret::Keep,
         Some(Value::String(secret)) => Secret::Set(secret),
         Some(account @ Value::Object(_)) => Secret::Set(account.to_string()),
-        Some(_) => return Err(Error::invalid(format!("{path}.secret: must be a string"))),
+        Some(_) => return Err(Error::field(format!("{path}.secret"), "must be a string")),
     };
     let definition = serde_path_to_error::deserialize(&said)
-        .map_err(|cause| Error::invalid(format!("{path}: {}", cause.into_inner())))?;
+        .map_err(|cause| Error::field(path, cause.into_inner()))?;
     Ok((definition, secret))
 }
 

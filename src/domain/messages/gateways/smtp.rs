@@ -79,12 +79,13 @@ impl Smtp {
         check_text("host", &self.host)?;
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte);
         if self.host.is_empty() || !self.host.bytes().all(is_plain) {
-            return Err(Error::invalid(
-                "host: must be the mail server's name, such as mail.example.org",
+            return Err(Error::field(
+                "host",
+                "must be the mail server's name, such as mail.example.org",
             ));
         }
         if self.port == 0 {
-            return Err(Error::invalid("port: must be from 1 to 65535"));
+            return Err(Error::field("port", "must be from 1 to 65535"));
         }
         check_text("user", self.user.as_deref().unwrap_or_default())?;
         mailbox("from", &self.from)?;
@@ -99,7 +100,7 @@ impl Smtp {
 }
 
 fn check_certificate(pem: &str) -> Result<()> {
-    let wrong = |why: &str| Err(Error::invalid(format!("certificate: {why}")));
+    let wrong = |why: &str| Err(Error::field("certificate", why));
     if pem.len() > CERTIFICATE_MAX_BYTES {
         return wrong("too long");
     }
@@ -126,9 +127,10 @@ fn check_certificate(pem: &str) -> Result<()> {
 
 fn mailbox(name: &str, text: &str) -> Result<Mailbox> {
     let wrong = || {
-        Error::invalid(format!(
-            "{name}: must be an e-mail address such as summit@example.org or Summit <summit@example.org>"
-        ))
+        Error::field(
+            name,
+            "must be an e-mail address such as summit@example.org or Summit <summit@example.org>",
+        )
     };
     let mailbox: Mailbox = text.trim().parse().map_err(|_| wrong())?;
     address::email(mailbox.email.as_ref()).map_err(|_| wrong())?;
@@ -190,7 +192,7 @@ impl header::Header for AutoSubmitted {
 pub(super) async fn send(smtp: &Smtp, attempt: &Attempt<'_>, html: Option<String>) -> SendOutcome {
     let (from, to, text) = match compose(smtp, attempt.due, html) {
         Ok(composed) => composed,
-        Err(cause) => return SendOutcome::Never(cause.message),
+        Err(cause) => return SendOutcome::Never(cause.to_string()),
     };
     let session = Session {
         smtp,

@@ -198,7 +198,7 @@ pub fn enqueue_secret(
 ) -> Result<i64> {
     let begin = match address::email(to) {
         Ok(_) => Begin::Waiting,
-        Err(cause) => Begin::Failed(cause.message),
+        Err(cause) => Begin::Failed(cause.to_string()),
     };
     let new = NewMessage {
         delegate: None,

@@ -184,6 +184,13 @@ impl Heard {
     }
 }
 
+/// The reads at a place that antennas hear as a room.
+fn room_of(heard: &[Heard], place: Option<i64>) -> Option<&Heard> {
+    heard
+        .iter()
+        .find(|one| one.zone == Zone::Room && Some(one.place) == place)
+}
+
 impl Person {
     /// Goes on with a stay of before.
     pub fn restore(&mut self, stay: &Restored, now_ms: i64, layout: &Layout) {
@@ -374,35 +381,32 @@ impl Person {
     }
 
     fn rooms(&mut self, now: i64, tag: i64, layout: &Layout, derived: &mut Vec<Derived>) {
-        let current = self.place();
-        let own = self
-            .heard
-            .iter()
-            .find(|one| one.zone == Zone::Room && Some(one.place) == current);
-        if let (Some(stay), Some(own)) = (&mut self.stay, own) {
-            stay.last = own.last;
-            let gone_ms = i64::from(layout.rules(own.place).gone_after_seconds) * 1000;
-            // A reader that was out of order could not hear them.
-            let heard_ms = Some(own.last.at_ms).max(self.restored_ms);
-            let heard_ms = heard_ms.unwrap_or(own.last.at_ms);
-            let silent_since = heard_ms.max(layout.down_until(own.last.reader));
-            if now.saturating_sub(silent_since) > gone_ms {
-                let at_ms = own.last.at_ms;
-                self.exit(at_ms, tag, derived);
-            }
+        if let Some(at_ms) = self.gone(now, layout) {
+            self.exit(at_ms, tag, derived);
         }
+        if let Some((place, last)) = self.best_room(now, layout) {
+            self.enter(place, last, tag, derived);
+        }
+    }
+
+    /// The time of the last read at their place, if that is so long ago that they are gone.
+    fn gone(&mut self, now: i64, layout: &Layout) -> Option<i64> {
         let current = self.place();
-        let level = self
-            .heard
-            .iter()
-            .find(|one| one.zone == Zone::Room && Some(one.place) == current);
-        let level = level.map(|own| own.level);
-        let sighted = self
-            .heard
-            .iter()
-            .filter(|one| one.zone == Zone::Room && one.is_sighted);
-        let first_ms = sighted.map(|one| one.first_ms).min();
-        let is_first_over = first_ms.is_some_and(|first_ms| now - first_ms >= FIRST_MS);
+        let own = room_of(&self.heard, current)?;
+        self.stay.as_mut()?.last = own.last;
+        let gone_ms = i64::from(layout.rules(own.place).gone_after_seconds) * 1000;
+        // A reader that was out of order could not hear them.
+        let heard_ms = Some(own.last.at_ms).max(self.restored_ms);
+        let heard_ms = heard_ms.unwrap_or(own.last.at_ms);
+        let silent_since = heard_ms.max(layout.down_until(own.last.reader));
+        (now.saturating_sub(silent_since) > gone_ms).then_some(own.last.at_ms)
+    }
+
+    /// The room of the best level among those that there is enough evidence for; collects more evidence.
+    fn best_room(&mut self, now: i64, layout: &Layout) -> Option<(i64, Last)> {
+        let current = self.place();
+        let level = room_of(&self.heard, current).map(|own| own.level);
+        let is_first_over = self.is_first_over(now);
         let mut best: Option<(f32, i64, Last)> = None;
         for one in self
             .heard
@@ -431,9 +435,15 @@ impl Person {
                 best = Some((one.level, one.place, one.last));
             }
         }
-        if let Some((_, place, last)) = best {
-            self.enter(place, last, tag, derived);
-        }
+        best.map(|(_, place, last)| (place, last))
+    }
+
+    /// Tells that the first sighting in any room was long enough ago to compare rooms.
+    fn is_first_over(&self, now: i64) -> bool {
+        let rooms = self.heard.iter().filter(|one| one.zone == Zone::Room);
+        let sighted = rooms.filter(|one| one.is_sighted);
+        let first_ms = sighted.map(|one| one.first_ms).min();
+        first_ms.is_some_and(|first_ms| now - first_ms >= FIRST_MS)
     }
 
     fn enter(&mut self, place: i64, last: Last, tag: i64, derived: &mut Vec<Derived>) {

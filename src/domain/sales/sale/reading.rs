@@ -161,7 +161,7 @@ impl Reading {
             return;
         };
         if let Err(cause) = crate::types::text::check_code("barcode", &barcode) {
-            self.note(at.of("barcode"), cause.message);
+            self.note(at.of("barcode"), cause.to_string());
             return;
         }
         if barcode == ERASED {

@@ -35,8 +35,6 @@
 
 mod rows;
 
-pub use rows::{KEPT, RESTORED};
-
 use super::{
     Unfinished,
     ledger::{self, Entry, Purpose},
@@ -56,7 +54,7 @@ use rusqlite::Connection;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// What goes when the file goes back to a snapshot.
+/// Counts of what goes when the file goes back to a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Going {
     /// Interactions recorded since.
@@ -67,10 +65,10 @@ pub struct Going {
     pub devices: i64,
 }
 
-/// How going back went.
+/// The outcome of going back.
 #[derive(Debug, Clone)]
 pub struct Returned {
-    /// What went.
+    /// Counts of what went.
     pub gone: Going,
     /// The backup of what was there before.
     pub safety: PathBuf,
@@ -90,7 +88,7 @@ pub fn check_doors(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// What would go, counted on a connection of its own.
+/// Counts what would go, on a connection of its own.
 pub fn preview(store: &Store, snapshot: &Path) -> Result<Going> {
     rows::going(&both(store.path(), snapshot)?, NOW)
 }
@@ -133,7 +131,7 @@ pub async fn go_back(app: &App, ctx: &Context, snapshot: &Entry) -> Result<Retur
     let id = store.write(begin).await?;
     let returned = put_back(app, ctx, snapshot, safety, id).await;
     if let Err(cause) = &returned {
-        let why = cause.message.clone();
+        let why = cause.to_string();
         let fail = move |tx: &Tx<'_>| {
             rows::forget(tx)?;
             ledger::failed(tx, id, &why, tx.now())

@@ -7,36 +7,14 @@
 use super::Going;
 use crate::{
     core::Context,
-    db::{ATTACHED, Tx, counters},
+    db::{
+        ATTACHED, Tx, counters,
+        tables::{self, Content, Rehearsal, Table},
+    },
     domain::delegates::erased,
     types::error::{Error, Result},
 };
 use rusqlite::{Connection, params_from_iter, types::Value};
-
-/// The tables whose rows become those of the snapshot, parents before children.
-#[rustfmt::skip]
-pub const RESTORED: &[&str] = &[
-    "settings", "statements", "reports", "sections", "logo", "regions", "region_versions",
-    "app_config_draft", "delegates", "devices", "everybody_out", "shared_values", "interactions", "conflicts",
-    "refusals", "occupancy", "batches", "batch_rows", "message_templates", "automations",
-    "messages", "blocked_codes", "gate_notes", "transactions", "transaction_bodies",
-    "transaction_payments", "transaction_items", "transaction_delegates", "inconsistencies", "unknown_tags",
-    "evacuations", "evacuation_safe", "evacuation_inside",
-];
-
-/// The tables that stay as they are. A new table must stand in one of the two; a test checks it. How messages
-/// leave is of the place, not of what was tried; what was sent is not sent a second time; counters and the
-/// search index follow from the rest.
-#[rustfmt::skip]
-pub const KEPT: &[&str] = &[
-    "closed_by_upgrade", "erased_tickets", "app_config", "nonces", "erased_nonces", "keys",
-    "erasures", "one_time_passwords", "idempotency_keys", "idempotency_parts", "audit", "changes", "backups",
-    "clients", "users", "tokens", "second_factors", "console_sessions", "console_views", "wall_link",
-    "tls_certificate",
-    "device_requests", "device_states", "device_pings", "webhooks", "outbox",
-    "outbox_destinations", "webhook_attempts", "gateways", "delegates_search", "delegates_search_pending",
-    "counters",
-];
 
 /// People who were deleted for good since the snapshot and of whom nothing else is left: they are in it
 /// and not here, and no import that was taken back since had made them. Who stands among the erasures
@@ -59,86 +37,40 @@ const CONNECTED: &str = "SELECT d.id FROM main.devices AS d
         (s.code = d.code OR s.public_id = d.public_id OR s.external_id = d.external_id
          OR s.rfid = d.rfid OR s.slug = d.slug))";
 
-/// What of a table's rows stays whatever the snapshot says.
-fn kept(table: &str) -> &'static str {
-    match table {
-        "settings" => "name = 'backups'",
-        "devices" => "id IN (SELECT id FROM temp.connected)",
-        _ => "FALSE",
-    }
+/// The rows of the snapshot, `s`, that do not come back: those of people who were erased, and what else the
+/// catalogue says.
+fn passed_over(table: &Table) -> String {
+    let of_erased = table.columns().filter_map(|(content, column)| {
+        let rows = match content {
+            Content::Record | Content::Attendee => "TRUE",
+            Content::AttendeeWhere(rows) => rows,
+            _ => return None,
+        };
+        let found = format!("s.{column} IN (SELECT id FROM temp.erased)");
+        Some(format!("coalesce({found}, FALSE) AND {rows}"))
+    });
+    let rows = [table.but, table.without].map(str::to_owned);
+    let rows: Vec<String> = rows.into_iter().chain(of_erased).collect();
+    format!("({})", rows.join(") OR ("))
 }
 
-/// What of the snapshot's rows does not come back: what is of people who were erased.
-fn passed_over(table: &str) -> &'static str {
-    match table {
-        "delegates" => "s.id IN (SELECT id FROM temp.erased)",
-        "interactions" => {
-            "coalesce(s.first_delegate_id IN (SELECT id FROM temp.erased), FALSE)
-             OR coalesce(s.second_delegate_id IN (SELECT id FROM temp.erased), FALSE)
-             OR coalesce(s.third_delegate_id IN (SELECT id FROM temp.erased), FALSE)"
-        }
-        "conflicts" => "s.interaction_id NOT IN (SELECT id FROM main.interactions)",
-        // One that waited then and is gone since was decided about since.
-        "messages" => {
-            "coalesce(s.delegate_id IN (SELECT id FROM temp.erased), FALSE)
-             OR s.state IN ('waiting', 'sending')"
-        }
-        // What a purchase said of them is blanked here, and stands in the snapshot as it was.
-        "transactions" => "s.id IN (SELECT id FROM main.transactions WHERE erased_at IS NOT NULL)",
-        "transaction_bodies" | "transaction_payments" | "transaction_items" => {
-            "s.transaction_id IN (SELECT id FROM main.transactions WHERE erased_at IS NOT NULL)"
-        }
-        "inconsistencies" => {
-            "s.body_id IN (SELECT b.id FROM main.transaction_bodies AS b
-                 JOIN main.transactions AS t ON t.id = b.transaction_id WHERE t.erased_at IS NOT NULL)"
-        }
-        // What is missing was of somebody who is gone, if only by a code that was theirs. One that waited for its
-        // code may also have been recorded since: then its nonce is still there.
-        "refusals" => {
-            "NOT (s.admitted AND EXISTS (SELECT 1 FROM main.nonces AS n
-                 WHERE n.client_id = s.client_id AND n.nonce = s.nonce))"
-        }
-        "blocked_codes"
-        | "gate_notes"
-        | "evacuation_safe"
-        | "evacuation_inside"
-        | "transaction_delegates" => {
-            "coalesce(s.delegate_id IN (SELECT id FROM temp.erased), FALSE)"
-        }
-        "batch_rows" => {
-            "s.record_id IN (SELECT id FROM temp.erased)
-             AND s.batch_id IN (SELECT id FROM beside.batches WHERE kind = 'delegates')"
-        }
-        "settings" => "s.name = 'backups'",
-        _ => "FALSE",
-    }
-}
-
-/// Whether rows of a table ever change; those of others are written and deleted only. What became of a
-/// message does not go back: one that was sent since must not wait again.
-fn changes(table: &str) -> bool {
-    !matches!(
-        table,
-        "interactions" | "conflicts" | "refusals" | "shared_values" | "messages"
-    )
-}
-
-/// A table, its columns, and those of its key.
-struct Table<'a> {
-    name: &'a str,
+/// A table, its columns that are stored, and those of its key.
+struct StoredTable {
+    table: &'static Table,
     columns: Vec<String>,
     key: Vec<String>,
 }
 
-impl<'a> Table<'a> {
-    fn of(connection: &Connection, file: &str, name: &'a str) -> Result<Self> {
+impl StoredTable {
+    fn of(connection: &Connection, file: &str, table: &'static Table) -> Result<Self> {
         let sql = "SELECT name, pk > 0 FROM pragma_table_info(?1, ?2) ORDER BY cid";
         let mut statement = connection.prepare(sql)?;
-        let columns = statement.query_map((name, file), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let columns =
+            statement.query_map((table.name, file), |row| Ok((row.get(0)?, row.get(1)?)))?;
         let columns = columns.collect::<rusqlite::Result<Vec<(String, bool)>>>()?;
         let key = columns.iter().filter(|(_, is_key)| *is_key);
         Ok(Self {
-            name,
+            table,
             key: key.map(|(column, _)| column.clone()).collect(),
             columns: columns.into_iter().map(|(column, _)| column).collect(),
         })
@@ -147,34 +79,34 @@ impl<'a> Table<'a> {
     /// Runs a statement; capitals in it stand for parts that depend on the table. `d` is our row, `s` the
     /// snapshot's.
     fn run(&self, tx: &Tx<'_>, sql: &str) -> Result<()> {
+        let name = self.table.name;
         // What refers to somebody who was erased does not come back.
-        let of_snapshot = |column: &String| match (self.name, column.as_str()) {
-            ("delegates", "parent_id" | "previous_id" | "owner_id") => {
+        let of_snapshot = |column: &String| {
+            let mut columns = self.table.columns();
+            if columns.any(|of_table| of_table == (Content::Reference, column)) {
                 format!("iif(s.{column} IN (SELECT id FROM temp.erased), NULL, s.{column})")
+            } else {
+                format!("s.{column}")
             }
-            _ => format!("s.{column}"),
         };
         let list = |of: &dyn Fn(&String) -> String| -> String {
             self.columns.iter().map(of).collect::<Vec<_>>().join(", ")
         };
         let differs = |of| {
             let (keys, all) = (self.keys(of), self.keys(""));
-            format!(
-                "({keys}) IN (SELECT {all} FROM temp.differing_{})",
-                self.name
-            )
+            format!("({keys}) IN (SELECT {all} FROM temp.differing_{name})")
         };
         let sql = sql
             .replace("OUR_ROW_DIFFERS", &differs("d."))
             .replace("THEIR_ROW_DIFFERS", &differs("s."))
-            .replace("OURS", &format!("main.{}", self.name))
-            .replace("SNAPSHOT", &format!("{ATTACHED}.{}", self.name))
+            .replace("OURS", &format!("main.{name}"))
+            .replace("SNAPSHOT", &format!("{ATTACHED}.{name}"))
             .replace("COLUMNS", &self.columns.join(", "))
             .replace("THEIR_VALUES", &list(&of_snapshot))
             .replace("OUR_VALUES", &list(&|column| format!("d.{column}")))
             .replace("SAME_KEY", &self.same_key())
-            .replace("KEPT", kept(self.name))
-            .replace("PASSED_OVER", passed_over(self.name));
+            .replace("KEPT", self.table.but)
+            .replace("PASSED_OVER", &passed_over(self.table));
         Ok(tx.execute_batch(&sql)?)
     }
 
@@ -197,8 +129,8 @@ pub(super) struct Differing(Vec<(&'static str, Vec<Vec<Value>>)>);
 /// of other programs are noticed, which it does not see.
 pub(super) fn watch(tx: &Tx<'_>) -> Result<i64> {
     forget(tx)?;
-    for name in RESTORED {
-        let table = Table::of(tx, "main", name)?;
+    for table in tables::restored() {
+        let (name, table) = (table.name, StoredTable::of(tx, "main", table)?);
         let keys = table.keys("");
         tx.execute_batch(&format!(
             "CREATE TEMP TABLE differing_{name} AS SELECT {keys} FROM main.{name} LIMIT 0;
@@ -228,7 +160,7 @@ pub(super) fn watch(tx: &Tx<'_>) -> Result<i64> {
 
 /// Ends that.
 pub(super) fn forget(tx: &Tx<'_>) -> Result<()> {
-    for name in RESTORED {
+    for Table { name, .. } in tables::restored() {
         for event in ["INSERT", "UPDATE", "DELETE"] {
             tx.execute_batch(&format!(
                 "DROP TRIGGER IF EXISTS temp.differing_{name}_{event}"
@@ -247,8 +179,8 @@ fn state(tx: &Tx<'_>) -> Result<i64> {
 /// Compares all rows of the file, which is `now` on this connection, with those of the snapshot.
 pub(super) fn compare(connection: &Connection, now: &str) -> Result<Differing> {
     let mut all = Vec::new();
-    for name in RESTORED {
-        let table = Table::of(connection, now, name)?;
+    for table in tables::restored() {
+        let (name, table) = (table.name, StoredTable::of(connection, now, table)?);
         let columns = |of: &str| {
             let columns = table.columns.iter().map(|column| format!("{of}{column}"));
             columns.collect::<Vec<_>>().join(", ")
@@ -270,7 +202,7 @@ pub(super) fn compare(connection: &Connection, now: &str) -> Result<Differing> {
         let keys = statement.query_map([], |row| {
             (0..table.key.len()).map(|at| row.get(at)).collect()
         })?;
-        all.push((*name, keys.collect::<rusqlite::Result<_>>()?));
+        all.push((name, keys.collect::<rusqlite::Result<_>>()?));
     }
     Ok(Differing(all))
 }
@@ -292,7 +224,7 @@ const UPDATE_CHANGED: &str = "UPDATE OURS AS d
 const DELETE_SURPLUS: &str = "DELETE FROM OURS AS d
     WHERE OUR_ROW_DIFFERS AND NOT (KEPT) AND NOT EXISTS (SELECT 1 FROM SNAPSHOT AS s WHERE SAME_KEY)";
 
-/// What goes, by ids; `now` is the name of our file on this connection.
+/// Counts what goes, by ids; `now` is the name of our file on this connection.
 pub(super) fn going(connection: &Connection, now: &str) -> Result<Going> {
     count_going(connection, now, |_| String::new())
 }
@@ -352,19 +284,22 @@ pub(super) fn put_back(
         "DROP TABLE IF EXISTS temp.erased; DROP TABLE IF EXISTS temp.connected;
          {ERASED}; CREATE TEMP TABLE connected AS {CONNECTED};"
     ))?;
-    for table in ["delegates", "devices"] {
-        Table::of(tx, "main", table)?.run(tx, FREE_CODES)?;
+    for table in ["delegates", "devices"]
+        .into_iter()
+        .filter_map(tables::find)
+    {
+        StoredTable::of(tx, "main", table)?.run(tx, FREE_CODES)?;
     }
-    for table in RESTORED {
-        let found = Table::of(tx, "main", table)?;
+    for table in tables::restored() {
+        let found = StoredTable::of(tx, "main", table)?;
         found.run(tx, INSERT_MISSING)?;
-        if changes(table) {
+        if table.rehearsal == Rehearsal::SetBack {
             found.run(tx, UPDATE_CHANGED)?;
         }
     }
     let_go(tx)?;
-    for table in RESTORED.iter().rev() {
-        Table::of(tx, "main", table)?.run(tx, DELETE_SURPLUS)?;
+    for table in tables::restored().rev() {
+        StoredTable::of(tx, "main", table)?.run(tx, DELETE_SURPLUS)?;
     }
     erased::again(tx, ctx)?;
     tx.execute(
@@ -379,7 +314,7 @@ pub(super) fn put_back(
     Ok(gone)
 }
 
-/// What stays lets go of what will not be there.
+/// Has what stays let go of what will not be there.
 fn let_go(tx: &Tx<'_>) -> Result<()> {
     const GOING_DEVICES: &str =
         "NOT IN (SELECT id FROM beside.devices UNION ALL SELECT id FROM temp.connected)";

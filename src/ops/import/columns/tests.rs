@@ -270,7 +270,7 @@ fn columns_that_cannot_be_told_apart_are_refused() {
     ] {
         let refused = columns(What::Delegates, &headers, &mappings)
             .unwrap_err()
-            .message;
+            .to_string();
         assert!(refused.contains(told), "{refused}");
     }
 }

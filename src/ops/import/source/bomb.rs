@@ -241,7 +241,7 @@ mod tests {
             let filled = "<row><c><v>1</v></c></row>";
             assert!(look(format!("{filled}{rows}{filled}{rows}").as_bytes()).is_ok());
             let refused = look(format!("{filled}{rows}{more}").as_bytes()).unwrap_err();
-            assert!(refused.message.contains("empty rows"), "{refused}");
+            assert!(refused.to_string().contains("empty rows"), "{refused}");
         }
         let runs = b"<r><t>y</t></r>".repeat(CELL_MAX_BYTES / 15 + 10);
         assert!(of(&[b"<is>", &runs, b"</is>"]).is_err());

@@ -141,7 +141,7 @@ impl Iterator for Objects {
             line: self.number,
             content: match parsed(&text) {
                 Ok(object) => Content::Object(object),
-                Err(cause) => Content::Unreadable(cause.message),
+                Err(cause) => Content::Unreadable(cause.to_string()),
             },
         };
         text.map(|text| text.map(row)).transpose()

@@ -174,8 +174,7 @@ impl Source {
 
     /// As [`Source::open`], of a file that was called `name` where it came from.
     pub fn open_as(path: &Path, name: &str, reading: Reading<'_>) -> Result<Self> {
-        Self::open_within(path, name, reading, FILE_MAX_BYTES)
-            .map_err(|cause| Error::new(cause.kind, format!("{name}: {}", cause.message)))
+        Self::open_within(path, name, reading, FILE_MAX_BYTES).map_err(|cause| cause.at(name))
     }
 
     fn open_within(path: &Path, name: &str, reading: Reading<'_>, most_bytes: u64) -> Result<Self> {
@@ -327,8 +326,7 @@ impl Source {
     /// spreadsheet from running a cell, and, unless Gatepost wrote it, of the white space around.
     pub fn rows(&self) -> Result<Rows> {
         let name = self.name.clone();
-        let named =
-            move |cause: Error| Error::new(cause.kind, format!("{name}: {}", cause.message));
+        let named = move |cause: Error| cause.at(&name);
         let rows = self.rows_from_the_start().map_err(&named)?;
         let rows = rows.map(move |row| row.map_err(&named));
         let Some(header) = &self.header else {

@@ -175,7 +175,7 @@ fn letters_of_central_europe_are_recognised_and_another_encoding_can_be_named() 
         ("klingon", "\"klingon\" is unknown; there are UTF-8,"),
     ] {
         let cause = named(encoding).unwrap_err();
-        assert!(cause.message.contains(told), "{}", cause.message);
+        assert!(cause.to_string().contains(told), "{cause}");
     }
 }
 
@@ -202,14 +202,14 @@ fn what_is_no_list_is_refused_in_words() {
         (&[b','; 1_000], "has 1001 columns"),
         (&vec![b'"'; ROW_MAX_BYTES * 2 + 1], "not closed"),
     ] {
-        let refused = source(bytes).unwrap_err().message;
+        let refused = source(bytes).unwrap_err().to_string();
         assert!(refused.contains(told), "{told}: {refused}");
     }
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(b"a,b\n1,2\n3,4\n").unwrap();
     let refused = Source::open_within(file.path(), "a", Reading::default(), 8)
         .unwrap_err()
-        .message;
+        .to_string();
     assert!(refused.contains("larger than"), "{refused}");
 }
 
@@ -228,7 +228,7 @@ fn a_file_that_changes_while_it_is_read_is_noticed() {
     file.write_all(b"a,b\n1,2\n").unwrap();
     let source = Source::open(file.path(), Reading::default()).unwrap();
     file.write_all(b"3,4\n").unwrap();
-    let refused = source.rows().err().unwrap().message;
+    let refused = source.rows().err().unwrap().to_string();
     assert!(refused.contains("was changed"), "{refused}");
 }
 
@@ -239,7 +239,7 @@ fn json_is_read_object_by_object() {
         file.write_all(text.as_bytes()).unwrap();
         let source = match Source::open(file.path(), Reading::default()) {
             Ok(source) => source,
-            Err(cause) => return vec![format!("refused: {}", cause.message)],
+            Err(cause) => return vec![format!("refused: {cause}")],
         };
         let rows = source.rows().unwrap().map(|row| match row {
             Ok(Row {
@@ -249,7 +249,7 @@ fn json_is_read_object_by_object() {
                 format!("{line} {}", Value::Object(object))
             }
             Ok(Row { line, content }) => format!("{line} {content:?}"),
-            Err(cause) => format!("refused: {}", cause.message),
+            Err(cause) => format!("refused: {cause}"),
         });
         rows.collect()
     };

@@ -72,10 +72,10 @@ impl Outcome {
 /// The message of a failure that happened in the background.
 fn failure(cause: &Error) -> String {
     if cause.kind == Kind::Defect {
-        tracing::error!("import: {}", cause.message);
+        tracing::error!("import: {cause}");
         return "Something is wrong on our side; the server's log has the details.".into();
     }
-    sentence(&cause.message)
+    sentence(&cause.to_string())
 }
 
 /// An uploaded list.

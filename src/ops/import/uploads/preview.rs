@@ -74,8 +74,7 @@ impl Preview {
     ) -> Result<(Self, Choice)> {
         let source = Source::open_as(path, name, reading)?;
         let headers = source.header().unwrap_or_default();
-        let columns = Columns::matched(what, headers, &[])
-            .map_err(|cause| Error::new(cause.kind, format!("{name}: {}", cause.message)))?;
+        let columns = Columns::matched(what, headers, &[]).map_err(|cause| cause.at(name))?;
         let sheets = source.sheets();
         let mut preview = Self {
             what,
@@ -95,7 +94,7 @@ impl Preview {
             }
         }
         if preview.rows == 0 {
-            return Err(Error::invalid(format!("{name}: has a header and no rows")));
+            return Err(Error::field(name, "has a header and no rows"));
         }
         let column = |(at, column): (usize, super::super::columns::Column)| {
             let mut cells = preview.shown.iter().filter_map(|(_, cells)| cells.get(at));

@@ -22,7 +22,7 @@ fn a_call_that_cannot_be_made_is_refused_when_it_is_set() {
     let change = |change: fn(&mut Http)| {
         let mut changed = http();
         change(&mut changed);
-        changed.check(Reach::Network).unwrap_err().message
+        changed.check(Reach::Network).unwrap_err().to_string()
     };
     for (told, about) in [
         (
