@@ -190,8 +190,8 @@ fn unchecked(store: &Store) -> Result<Option<String>> {
     let names = names.collect::<Vec<_>>().join(", ");
     Ok((!names.is_empty()).then(|| {
         format!(
-            "Sections of data that take anything, because references in their schemas are not supported any more and could \
-             not be written out: {names}. Write out what they refer to, under Settings, Data sections."
+            "Sections of data that take anything, because their schemas are too large, or have references ($ref) that could \
+             not be written out: {names}. Change the schemas under Settings, Data sections."
         )
     }))
 }

@@ -1,29 +1,34 @@
-//! The schemas of sections that an earlier version stored with references. Step 36 marks them as not checked.
+//! The schemas of sections that an earlier version stored. Step 36 marks them as not checked.
 
 use crate::types::{
     error::Result,
-    json::schema::{find_reference, inlined},
+    json::{
+        schema::{find_reference, inlined},
+        size::{SCHEMA_SIZE_MAX, schema_size},
+    },
 };
 use rusqlite::Connection;
 use serde_json::Value;
 
-/// Writes out the references of schemas that are not checked, where that is possible, and has those checked from then
-/// on.
+/// Writes out the references of schemas that are not checked, where that is possible, and has all of them checked from
+/// then on whose size is within the limit.
 pub fn inline_references(connection: &Connection) -> Result<()> {
     let mut statement =
         connection.prepare("SELECT record_type, name, schema FROM sections WHERE NOT checked")?;
     let unchecked = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let unchecked: Vec<(String, String, String)> = unchecked.collect::<rusqlite::Result<_>>()?;
-    for (record_type, name, schema) in unchecked {
-        let schema: Value = serde_json::from_str(&schema).unwrap_or_default();
-        let inlined = match find_reference(&schema) {
-            Some(_) => inlined(&schema),
-            None => Some(schema),
+    for (record_type, name, text) in unchecked {
+        let Ok(schema) = serde_json::from_str::<Value>(&text) else {
+            continue;
         };
-        if let Some(inlined) = inlined {
+        let checked = match find_reference(&schema) {
+            Some(_) => inlined(&schema).map(|schema| schema.to_string()),
+            None => (schema_size(&schema) <= SCHEMA_SIZE_MAX).then_some(text),
+        };
+        if let Some(checked) = checked {
             connection.execute(
                 "UPDATE sections SET schema = ?3, checked = 1 WHERE record_type = ?1 AND name = ?2",
-                [record_type, name, inlined.to_string()],
+                [record_type, name, checked],
             )?;
         }
     }
@@ -32,7 +37,10 @@ pub fn inline_references(connection: &Connection) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use crate::db::migrate::{up_to, upgrade};
+    use crate::{
+        db::migrate::{up_to, upgrade},
+        types::json::size::SCHEMA_SIZE_MAX,
+    };
     use rusqlite::Connection;
     use serde_json::{Value, json};
 
@@ -55,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn schemas_with_references_are_written_out_or_left_unchecked() {
+    fn stored_schemas_are_checked_written_out_or_left_unchecked() {
         let meal = json!({"enum": ["vegan", "none"]});
         let referring =
             json!({"properties": {"meal": {"$ref": "#/$defs/meal"}}, "$defs": {"meal": meal}});
@@ -70,6 +78,7 @@ mod tests {
             json!({"properties": {"next": {"$ref": "#"}}}),
             json!({"$ref": "https://example.com/a.json"}),
             json!({"$recursiveRef": "#"}),
+            json!({"enum": (0..SCHEMA_SIZE_MAX).collect::<Vec<_>>()}),
         ] {
             assert_eq!(upgraded(&schema), (schema, false));
         }

@@ -1,6 +1,6 @@
 //! Sections of `data` that have a schema (contract §4): what is written into one must fit. A section
 //! without a schema takes anything. Values are validated in the transaction that writes them, so a schema has no
-//! references, and the product of its size and that of a value has a bound (`types/json/schema.rs`).
+//! references, and the product of its size and that of a value has a bound (`types/json/size.rs`).
 //!
 //! - `schema`: a JSON Schema, compiled once and kept; what does not fit, in words
 //! - `simple`: the schemas that a form of fields can write, and back
@@ -16,7 +16,7 @@ use crate::{
     db::Tx,
     types::{
         error::{Error, Result},
-        json::schema::{SCHEMA_SIZE_MAX, schema_size},
+        json::size::{SCHEMA_SIZE_MAX, schema_size},
         text::{check_text, shortened},
     },
 };
@@ -179,7 +179,7 @@ pub fn check_one(kind: Kind, name: &str, schema: &Value) -> Result<()> {
     if size > SCHEMA_SIZE_MAX {
         return Err(Error::invalid(format!(
             "the schema has a size of {size}, at most {SCHEMA_SIZE_MAX} is checked; each value and key in it counts as one, \
-             a text as one more for every 16 bytes, and a format or pattern as 20"
+             a text as one more for every 16 bytes, a format as 40, and a pattern by its length"
         )));
     }
     Schema::of(&schema.to_string()).map(drop)
@@ -241,6 +241,7 @@ pub fn check_data(
     touched: impl Iterator<Item = impl AsRef<str>>,
     data: &Value,
 ) -> Result<()> {
+    let mut left = schema::COST_MAX;
     for name in touched {
         let name = name.as_ref();
         let Some(value) = data.get(name) else {
@@ -255,7 +256,7 @@ pub fn check_data(
             .query_row([kind.name(), name], |row| row.get(0))
             .optional()?;
         if let Some(schema) = schema {
-            schema::validate(&schema, &format!("data.{name}"), value)?;
+            schema::validate(&schema, &format!("data.{name}"), value, &mut left)?;
         }
     }
     Ok(())

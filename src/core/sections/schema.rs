@@ -3,7 +3,10 @@
 use super::Kind;
 use crate::types::{
     error::{Error, Result},
-    json::schema::{find_reference, schema_size, size},
+    json::{
+        schema::find_reference,
+        size::{schema_size, size},
+    },
 };
 use jsonschema::{PatternOptions, ValidationError, Validator, paths::LocationSegment};
 use rusqlite::Connection;
@@ -17,19 +20,21 @@ use std::{
 
 /// Compiled schemas in the cache; more than there can be in one file.
 const SCHEMAS_MAX: usize = 256;
-/// The largest product of the sizes of schema and value: a validation takes some milliseconds at the most, which
-/// everybody who writes waits for.
-const COST_MAX: u64 = 500_000;
-/// The largest such product, and the largest value, of which every fault is listed: a fault costs more than a step, and
-/// holds a path of its own.
-const LISTED_COST_MAX: u64 = 50_000;
+/// The largest product of the sizes of schema and value, and the largest sum of them in one write: everybody who writes
+/// waits for the validation.
+pub const COST_MAX: u64 = 250_000;
+/// The largest product, and the largest value, of which every fault is listed: a fault costs more than a step, and holds a
+/// path of its own.
+const LISTED_COST_MAX: u64 = 40_000;
 const LISTED_SIZE_MAX: u64 = 1_000;
 /// Faults that a message names.
 const FAULTS_MAX: usize = 3;
 /// The longest description of a fault with the value at fault in it, in characters.
 const FAULT_MAX_CHARS: usize = 160;
-/// The largest compiled pattern, in bytes.
+/// The largest compiled pattern, and the most that matching remembers of its states, in bytes: beyond it, a text is matched
+/// position by position, which takes less time than to make states that are used once.
 const PATTERN_MAX_BYTES: usize = 1 << 20;
+const PATTERN_STATES_MAX_BYTES: usize = 1 << 17;
 
 static SCHEMAS: LazyLock<Mutex<HashMap<String, Schema>>> = LazyLock::new(Mutex::default);
 
@@ -70,7 +75,7 @@ impl Schema {
             .with_pattern_options(
                 PatternOptions::regex()
                     .size_limit(PATTERN_MAX_BYTES)
-                    .dfa_size_limit(PATTERN_MAX_BYTES),
+                    .dfa_size_limit(PATTERN_STATES_MAX_BYTES),
             )
             .offline()
             .build(&schema)
@@ -97,14 +102,21 @@ impl Schema {
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`], with the path of what does not fit.
     pub fn check(&self, path: &str, value: &Value) -> Result<()> {
+        self.check_within(path, value, &mut COST_MAX.clone())
+    }
+
+    /// As [`Schema::check`]; takes what it costs from what is `left` of [`COST_MAX`].
+    fn check_within(&self, path: &str, value: &Value, left: &mut u64) -> Result<()> {
         let size = size(value);
         let cost = self.0.size.saturating_mul(size);
-        if cost > COST_MAX {
-            return Err(Error::field(
-                path,
-                "is too large to be checked against its schema",
-            ));
-        }
+        *left = left.checked_sub(cost).ok_or_else(|| {
+            let told = if cost > COST_MAX {
+                "is too large to be checked against its schema"
+            } else {
+                "is too large to be checked together with the sections before it; write it alone"
+            };
+            Error::field(path, told)
+        })?;
         if self.0.validator.is_valid(value) {
             return Ok(());
         }
@@ -150,19 +162,19 @@ fn described(path: &str, fault: &ValidationError<'_>) -> Error {
     Error::field(text, told)
 }
 
-/// Validates a value at a path against a stored schema.
+/// Validates a value at a path against a stored schema; takes what it costs from what is `left` of [`COST_MAX`].
 ///
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`], with the path of what does not fit, or saying why it cannot be
 /// validated.
-pub fn validate(schema: &str, path: &str, value: &Value) -> Result<()> {
+pub fn validate(schema: &str, path: &str, value: &Value, left: &mut u64) -> Result<()> {
     let compiled = Schema::of(schema).map_err(|cause| {
         Error::invalid(format!(
             "its schema cannot be used, so nothing is stored here until an administrator changes it: {cause}"
         ))
         .at(path)
     })?;
-    compiled.check(path, value)
+    compiled.check_within(path, value, left)
 }
 
 /// Records that are named.
@@ -279,7 +291,7 @@ mod tests {
             schema.check("data.Diet", &value).unwrap_err().to_string()
         };
         assert!(told(10).starts_with("data.Diet[0]: {} is not valid under any of the schemas"));
-        for items in [1_000, 5_000] {
+        for items in [1_000, 2_000] {
             assert_eq!(
                 told(items),
                 "data.Diet: does not fit its schema; value and schema are too large to say where"
@@ -287,7 +299,7 @@ mod tests {
         }
         let fine = json!({"kind": "none", "a": 1, "b": 2});
         let check = |items| schema.check("data.Diet", &json!(vec![fine.clone(); items]));
-        check(1_000).unwrap();
+        check(300).unwrap();
         let refused = check(10_000).unwrap_err().to_string();
         assert_eq!(
             refused,

@@ -1,68 +1,13 @@
-//! JSON Schemas as documents: their size, the subschemas in them, and references, which are refused or written
-//! out.
+//! JSON Schemas as documents: the subschemas in them, and references, which are refused or written out.
 
-use super::{DEPTH_MAX, check_limits};
+use super::{
+    DEPTH_MAX, check_limits,
+    size::{SCHEMA_SIZE_MAX, schema_size, size},
+};
 use serde_json::{Map, Value};
-
-/// The largest schema of a section, in [`schema_size`].
-pub const SCHEMA_SIZE_MAX: u64 = 5_000;
-
-/// So many bytes of a text count as one.
-const TEXT_UNIT_BYTES: usize = 16;
-
-/// The keywords whose check takes longer than others, and what they count for.
-const DEAR: [&str; 4] = ["format", "pattern", "multipleOf", "uniqueItems"];
-const DEAR_SIZE: u64 = 20;
 
 /// The keywords of references.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
-
-/// The size of a value: each value and key in it counts as one, and a text as one more for every 16 bytes.
-pub fn size(value: &Value) -> u64 {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(size).sum::<u64>(),
-        Value::Object(of) => {
-            let entries = of.iter().map(|(key, part)| text_size(key) + size(part));
-            1 + entries.sum::<u64>()
-        }
-        Value::String(text) => text_size(text),
-        _ => 1,
-    }
-}
-
-fn text_size(text: &str) -> u64 {
-    1 + (text.len() / TEXT_UNIT_BYTES) as u64
-}
-
-/// The size of a schema: as [`size`], but dear keywords count for more, and a schema with `unevaluatedProperties` or
-/// `unevaluatedItems` counts twice, because a validator goes through it once more. Each node and each part of a value
-/// meet once at the most, so that the product of both sizes bounds a validation; of a schema without references, that is.
-pub fn schema_size(schema: &Value) -> u64 {
-    match schema {
-        Value::Array(items) => 1 + items.iter().map(schema_size).sum::<u64>(),
-        Value::Object(of) => {
-            let entries = of
-                .iter()
-                .map(|(key, part)| key_size(key) + schema_size(part));
-            let once = entries.fold(1, u64::saturating_add);
-            let names = ["unevaluatedProperties", "unevaluatedItems"];
-            if names.iter().any(|name| of.contains_key(*name)) {
-                once.saturating_mul(2)
-            } else {
-                once
-            }
-        }
-        plain => size(plain),
-    }
-}
-
-fn key_size(keyword: &str) -> u64 {
-    if DEAR.contains(&keyword) {
-        DEAR_SIZE
-    } else {
-        text_size(keyword)
-    }
-}
 
 /// The subschemas that a keyword has as its value.
 enum Subschemas {
@@ -256,20 +201,6 @@ impl<'a> Inliner<'a> {
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn sizes_count_values_keys_and_long_texts() {
-        assert_eq!(size(&json!(1)), 1);
-        assert_eq!(size(&json!({"a": [1, "x".repeat(32)]})), 1 + 1 + 1 + 1 + 3);
-        let plain = json!({"allOf": [true]});
-        assert_eq!(schema_size(&plain), size(&plain));
-        assert_eq!(schema_size(&json!({"pattern": "^a"})), 1 + 20 + 1);
-        let again = json!({"unevaluatedProperties": false, "allOf": [{"unevaluatedItems": false}]});
-        assert_eq!(
-            schema_size(&again),
-            2 * (1 + 2 + 1 + 1 + 1 + 2 * (1 + 2 + 1))
-        );
-    }
 
     #[test]
     fn references_are_found_where_schemas_are_and_nowhere_else() {

@@ -188,7 +188,7 @@ fn schemas_with_references_are_written_out_or_named_at_the_start() {
     for _ in 0..2 {
         Served::start(&site.db).stop();
         let notices =
-            site.text("SELECT group_concat(value ->> 'what') FROM settings s, json_each(s.value) WHERE s.name = 'notices'");
+            site.text("SELECT group_concat(told.value ->> 'what') FROM settings AS s, json_each(s.value) AS told WHERE s.name = 'notices'");
         let about: Vec<_> = notices.matches("take anything").collect();
         assert_eq!(about.len(), 1, "{notices}");
         assert!(notices.contains(": Tree (delegate). "), "{notices}");
