@@ -1061,6 +1061,9 @@ CREATE TABLE sections (
     record_type TEXT NOT NULL CHECK (record_type IN ('delegate', 'device')),
     name        TEXT NOT NULL,
     schema      TEXT NOT NULL CHECK (json_valid(schema)),
+    -- 0 where an earlier version stored a schema that is too large, or has references that could not be written out:
+    -- the section takes anything until the schema is changed.
+    checked     INTEGER NOT NULL DEFAULT 1 CHECK (checked IN (0, 1)),
     PRIMARY KEY (record_type, name)
 ) STRICT, WITHOUT ROWID;
 

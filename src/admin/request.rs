@@ -252,16 +252,6 @@ impl RequestContext {
         self.console.store.write(move |tx| work(tx, &ctx)).await
     }
 
-    /// As [`RequestContext::write`], for what may need a schema checked beside the writer.
-    pub async fn write_prepared<T: Send + 'static>(
-        &self,
-        work: impl Fn(&Tx<'_>, &Context) -> Result<T> + Send + Sync + 'static,
-    ) -> Result<T> {
-        let ctx = self.context();
-        let store = &self.console.store;
-        store.write_prepared(move |tx| work(tx, &ctx)).await
-    }
-
     /// Reads more than a few records, on a thread that may wait.
     pub async fn read<T: Send + 'static>(
         &self,

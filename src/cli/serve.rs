@@ -3,7 +3,10 @@
 use super::{log, print, print_json};
 use crate::{
     admin::{Console, Reach},
-    core::settings::{self, values::host},
+    core::{
+        sections,
+        settings::{self, values::host},
+    },
     db::{Durability, ServeLock, Store, salvage},
     identity::App,
     ops::check,
@@ -83,6 +86,7 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     let store = Store::open_to_serve(db, args.durability, &lock)?;
     super::tell_of_copy(&store)?;
     keep(&store, notices)?;
+    store.look_up(sections::compile_all)?;
     lock.claim()?;
     if store.lacks_index() {
         tracing::warn!("the index for searching is damaged; it is made anew, which takes a moment");
@@ -157,16 +161,39 @@ fn keep(store: &Store, mut notices: Vec<String>) -> Result<()> {
         tracing::error!("{loss}");
         notices.push(loss);
     }
+    if let Some(unchecked) = unchecked(store)? {
+        tracing::warn!("{unchecked}");
+        notices.push(unchecked);
+    }
     if notices.is_empty() {
         return Ok(());
     }
-    store.write_blocking(move |tx| {
-        notices
-            .into_iter()
-            .try_for_each(|notice| settings::notices::add(tx, notice))
-    })?;
+    store
+        .write(move |tx| {
+            let stored = settings::notices::list(tx)?;
+            notices
+                .into_iter()
+                .filter(|notice| stored.iter().all(|stored| stored.what != *notice))
+                .try_for_each(|notice| settings::notices::add(tx, notice))
+        })
+        .wait()?;
     store.usage().forget_told();
     Ok(())
+}
+
+/// The sentence about sections whose schema is not checked, where there are any.
+fn unchecked(store: &Store) -> Result<Option<String>> {
+    let unchecked = store.look_up(sections::unchecked)?;
+    let names = unchecked
+        .iter()
+        .map(|(kind, name)| format!("{name} ({})", kind.name()));
+    let names = names.collect::<Vec<_>>().join(", ");
+    Ok((!names.is_empty()).then(|| {
+        format!(
+            "Sections of data that take anything, because their schemas are too large, or have references ($ref) that could \
+             not be written out: {names}. Change the schemas under Settings, Data sections."
+        )
+    }))
 }
 
 /// The error for an address at which nothing can be served.

@@ -279,10 +279,12 @@ pub(super) fn changed_by_command<T: Send + 'static>(
     store: &Store,
     work: impl FnOnce(&Tx<'_>, &Context) -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    store.write_blocking(move |tx| {
-        let settings = Arc::new(settings::load(tx)?);
-        work(tx, &Context::of_command("admin", settings))
-    })
+    store
+        .write(move |tx| {
+            let settings = Arc::new(settings::load(tx)?);
+            work(tx, &Context::of_command("admin", settings))
+        })
+        .wait()
 }
 
 /// The instance's time zone.

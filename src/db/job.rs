@@ -1,6 +1,5 @@
 //! A write: a job in the writer's queue, which does its work in the transaction of a group and is answered
-//! after the commit. Work without a bound that it needs, such as validating against a schema, is done
-//! outside of the writer's transaction, while others write.
+//! after the commit.
 
 use super::{
     stats::Queued,
@@ -8,18 +7,20 @@ use super::{
     writer,
 };
 use crate::types::error::{Error, Kind, Result};
+use pin_project_lite::pin_project;
 use std::{
-    cell::RefCell,
     path::PathBuf,
+    pin::Pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    task::{Context, Poll, ready},
+    time::Duration,
 };
 use tokio::{
-    sync::{Semaphore, oneshot},
-    time::{self, timeout_at},
+    sync::oneshot,
+    time::{self, Sleep, sleep_until},
 };
 
 /// The name of the attached database of a `Priority::ExclusiveWith`.
@@ -136,29 +137,63 @@ impl Deadline {
     }
 }
 
-/// The receiver of a job's outcome.
-pub struct Outcome<T> {
-    receiver: oneshot::Receiver<Result<T>>,
-    deadline: Deadline,
+pin_project! {
+    /// A write that is queued. Await its outcome, or [`Write::wait`] for it on a thread without a runtime.
+    #[must_use = "a write may fail"]
+    pub struct Write<T> {
+        receiver: oneshot::Receiver<Result<T>>,
+        deadline: Deadline,
+        // From when the outcome is awaited.
+        #[pin]
+        clock: Option<Sleep>,
+    }
 }
 
-impl<T> Outcome<T> {
-    /// Waits for it, for a caller that the clock may refuse.
-    pub async fn wait(mut self) -> Result<T> {
-        let answered = timeout_at(self.deadline.at, &mut self.receiver).await;
-        let answered = match answered {
-            Ok(answered) => answered,
-            Err(_) if self.deadline.settle() => return Err(waited_too_long()),
-            // It is being done.
-            Err(_) => self.receiver.await,
+impl<T> Write<T> {
+    fn queued() -> (Self, oneshot::Sender<Result<T>>) {
+        let (reply, receiver) = oneshot::channel();
+        let write = Self {
+            receiver,
+            deadline: Deadline::new(),
+            clock: None,
         };
-        answered.unwrap_or_else(|_| Err(writer::stopped()))
+        (write, reply)
     }
 
-    /// Waits for it without a runtime.
-    pub fn wait_blocking(self) -> Result<T> {
+    /// A write that could not be queued.
+    pub fn refused(cause: Error) -> Self {
+        let (write, reply) = Self::queued();
+        let _ = reply.send(Err(cause));
+        write
+    }
+
+    /// Waits for the outcome without a runtime. The writer alone says here that it waited too long.
+    pub fn wait(self) -> Result<T> {
         let answered = self.receiver.blocking_recv();
         answered.unwrap_or_else(|_| Err(writer::stopped()))
+    }
+}
+
+impl<T> Future for Write<T> {
+    type Output = Result<T>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
+        let mut this = self.project();
+        if let Poll::Ready(answered) = Pin::new(this.receiver).poll(context) {
+            return Poll::Ready(answered.unwrap_or_else(|_| Err(writer::stopped())));
+        }
+        if this.clock.is_none() {
+            this.clock.set(Some(sleep_until(this.deadline.at)));
+        }
+        if let Some(clock) = this.clock.as_pin_mut() {
+            ready!(clock.poll(context));
+        }
+        if this.deadline.settle() {
+            Poll::Ready(Err(waited_too_long()))
+        } else {
+            // It is being done.
+            Poll::Pending
+        }
     }
 }
 
@@ -173,23 +208,18 @@ pub struct JobOf<T, W> {
 }
 
 impl<T, W> JobOf<T, W> {
-    /// A job that waits from now on, and what gets its outcome.
-    pub fn queued(priority: Priority, work: W, queued: Queued) -> (Self, Outcome<T>) {
-        let (reply, receiver) = oneshot::channel();
-        let deadline = Deadline::new();
-        let outcome = Outcome {
-            receiver,
-            deadline: deadline.clone(),
-        };
+    /// A job that waits from now on, and the write that gets its outcome.
+    pub fn queued(priority: Priority, work: W, queued: Queued) -> (Self, Write<T>) {
+        let (write, reply) = Write::queued();
         let job = Self {
             priority,
-            deadline,
+            deadline: write.deadline.clone(),
             work,
             outcome: None,
             reply,
             _queued: queued,
         };
-        (job, outcome)
+        (job, write)
     }
 }
 
@@ -235,87 +265,11 @@ impl<T: Send, W: Work<T>> Job for JobOf<T, W> {
     }
 }
 
-/// The time that a write waits for such work.
-const WAIT_MAX: Duration = Duration::from_secs(5);
-/// The number of writes that may have it done at once: the processor is for gates.
-const AT_ONCE_MAX: usize = 2;
-
-static AT_ONCE: Semaphore = Semaphore::const_new(AT_ONCE_MAX);
-
-/// Work that a write needs done before it is tried again.
-pub type Prerequisite = Box<dyn FnOnce() + Send>;
-
-/// The place where a transaction may have such work done.
-#[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
-    /// Right there: nobody waits for that transaction.
-    Within,
-    /// Nowhere: somebody does.
-    Nowhere,
-    /// After it failed.
-    After(&'a RefCell<Vec<Prerequisite>>),
-}
-
-/// The work that an attempt needs done before the next one.
-#[derive(Clone, Default)]
-pub(super) struct Needs(Arc<Mutex<Vec<Prerequisite>>>);
-
-impl Needs {
-    /// Runs `work` such that it fails where it put something off, and keeps that.
-    pub fn attempt<T>(&self, tx: &Tx<'_>, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
-        let put_off = RefCell::default();
-        let outcome = work(&tx.with_place(Place::After(&put_off)));
-        let put_off = put_off.into_inner();
-        if put_off.is_empty() {
-            return outcome;
-        }
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = put_off;
-        Err(not_yet())
-    }
-
-    /// Takes the work that was put off.
-    pub fn take(&self) -> Vec<Prerequisite> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// The error of a write whose prerequisites are not done.
-pub(super) fn not_yet() -> Error {
-    Error::unavailable("its data could not be validated beside the writer")
-}
-
-/// The moment at which a write that begins now has waited too long.
-pub(super) fn deadline() -> Instant {
-    Instant::now() + WAIT_MAX
-}
-
-/// Does what was put off, on a thread of its own.
-pub(super) async fn run(work: Vec<Prerequisite>, deadline: Instant) -> Result<()> {
-    let late = |_| {
-        let seconds = WAIT_MAX.as_secs();
-        Error::unavailable(format!(
-            "validating the data took longer than {seconds} s; nothing was written"
-        ))
-    };
-    let place = timeout_at(deadline.into(), AT_ONCE.acquire());
-    let place = place.await.map_err(late)?.map_err(Error::defect)?;
-    let done = tokio::task::spawn_blocking(move || {
-        let _place = place;
-        for one in work {
-            one();
-        }
-    });
-    timeout_at(deadline.into(), done)
-        .await
-        .map_err(late)?
-        .map_err(Error::defect)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::db::{Durability, Store};
-    use std::sync::{atomic::AtomicUsize, mpsc::channel};
+    use std::sync::mpsc::channel;
 
     fn store() -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
@@ -324,34 +278,6 @@ mod tests {
     }
 
     const PUT: &str = "REPLACE INTO settings (name, value) VALUES ('a', '1')";
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn a_write_is_tried_again_once_its_prerequisite_is_done() {
-        let (_folder, store) = store();
-        let done = Arc::new(AtomicUsize::new(0));
-        let seen = Arc::clone(&done);
-        let attempts = store
-            .write_prepared(move |tx| {
-                tx.execute(PUT, [])?;
-                let attempt = seen.load(Ordering::SeqCst);
-                if attempt < 2 {
-                    let seen = Arc::clone(&seen);
-                    // Caught or not, the attempt is undone.
-                    let _ = tx.put_off(move || {
-                        seen.fetch_add(1, Ordering::SeqCst);
-                    });
-                }
-                Ok(attempt)
-            })
-            .await
-            .unwrap();
-        assert_eq!((attempts, done.load(Ordering::SeqCst)), (2, 2));
-        let elsewhere = store.write(|tx| Err::<(), _>(tx.put_off(|| ()))).await;
-        assert_eq!(
-            elsewhere.unwrap_err().kind,
-            crate::types::error::Kind::Unavailable
-        );
-    }
 
     #[tokio::test]
     async fn a_write_is_refused_by_the_clock_while_the_writer_is_busy() {
@@ -381,42 +307,5 @@ mod tests {
         };
         store.write(|_| Ok(())).await.unwrap();
         assert_eq!(store.look_up(count).unwrap(), 0);
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn a_write_that_waits_too_long_is_refused_and_nobody_else_waits() {
-        let (_folder, store) = store();
-        let (end, ended) = channel::<()>();
-        let ended = Arc::new(Mutex::new(ended));
-        let slow = store.write_prepared(move |tx| {
-            tx.execute(PUT, [])?;
-            let ended = Arc::clone(&ended);
-            // It ends when the other end of the channel is gone.
-            Err::<(), _>(tx.put_off(move || drop(ended.lock().map(|ended| ended.recv()))))
-        });
-        let others = async {
-            for _ in 0..5 {
-                store
-                    .write(|tx| Ok(tx.execute("DELETE FROM settings WHERE name = 'b'", [])?))
-                    .await
-                    .unwrap();
-            }
-            std::time::Instant::now()
-        };
-        let (refused, others_done) = tokio::join!(slow, others);
-        assert!(others_done.elapsed() > Duration::from_millis(1));
-        assert_eq!(
-            refused.unwrap_err().kind,
-            crate::types::error::Kind::Unavailable
-        );
-        let count = |connection: &rusqlite::Connection| {
-            Ok(connection.query_row(
-                "SELECT count(*) FROM settings WHERE name = 'a'",
-                [],
-                |row| row.get::<_, i64>(0),
-            )?)
-        };
-        assert_eq!(store.look_up(count).unwrap(), 0);
-        drop(end);
     }
 }

@@ -1,7 +1,7 @@
 //! Makes a fresh file with `schema.sql`, and brings an older one to the current schema by the steps that it
 //! lacks. Steps are never changed once released: they are how old files remember their past.
 
-use super::{APPLICATION_ID, open, search_index};
+use super::{APPLICATION_ID, migrate_sections, open, search_index};
 use crate::types::{
     error::{Error, Kind, Result},
     os,
@@ -61,6 +61,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0033_wall.sql")),
     M::up(include_str!("migrations/0034_activity.sql")),
     M::up(include_str!("migrations/0035_evacuated.sql")),
+    M::up(include_str!("migrations/0036_checked_sections.sql")),
 ];
 
 /// The content of a fresh file: a message that is sent by itself, and reports.
@@ -90,7 +91,8 @@ pub fn create(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Runs the steps that an older file lacks, and indexes the attendees that were changed without the index.
+/// Runs the steps that an older file lacks, writes out the references in schemas of sections, and indexes the attendees
+/// that were changed without the index.
 pub fn upgrade(connection: &mut Connection) -> Result<()> {
     let steps = Migrations::from_slice(STEPS);
     let done: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
@@ -110,7 +112,8 @@ pub fn upgrade(connection: &mut Connection) -> Result<()> {
             )
         })?;
     }
-    // Before this end, too, when a step that was done left rows for it.
+    // Before these end, too, when a step that was done left rows for them.
+    migrate_sections::inline_references(connection)?;
     match search_index::settle_all(connection) {
         // It is made anew before a server begins.
         Err(cause) if cause.kind == Kind::Damaged => {

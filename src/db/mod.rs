@@ -1,7 +1,8 @@
 //! The one SQLite file: opening it, reading from it, and the single way to write to it.
 //!
-//! Writes are closures over a transaction on the writer thread ([`Store::write`]); reads are
-//! closures over a read-only connection. No SQL of a feature stands here.
+//! Writes are closures over a transaction on the writer thread ([`Store::write`] and the three other verbs, each awaited
+//! or, without a runtime, waited for by [`Write::wait`]); reads are closures over a read-only connection. No SQL of a
+//! feature stands here.
 
 mod checkpoint;
 pub mod connection;
@@ -13,6 +14,7 @@ pub mod integrity;
 mod job;
 mod live_log;
 pub mod migrate;
+mod migrate_sections;
 mod moments;
 mod on_disk;
 pub mod open;
@@ -36,7 +38,7 @@ pub use tx::{Tx, in_transaction};
 use crate::types::error::{Error, Kind, Result};
 use checkpoint::{Checkpointer, Wiper};
 use integrity::Integrity;
-use job::{Once, Priority, Repeatable, Work};
+use job::{Once, Repeatable};
 use on_disk::Roots;
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
@@ -52,7 +54,7 @@ use usage::Usage;
 use watch::Watch;
 use writer::Writer;
 
-pub use job::ATTACHED;
+pub use job::{ATTACHED, Priority, Write};
 
 /// Marks a SQLite file as Gatepost's (`"GATE"`).
 pub const APPLICATION_ID: i32 = 0x4741_5445;
@@ -214,7 +216,7 @@ impl Store {
     /// # Errors
     /// When the file or its log was lost, or cannot be written.
     pub fn finish(&self) -> Result<()> {
-        self.submit_blocking(Priority::Exclusive, Once::new(|_: &Tx<'_>| Ok(())))
+        self.write_exclusive(None, |_| Ok(())).wait()
     }
 
     /// Lives until the file is closed, whoever still holds the store.
@@ -288,121 +290,46 @@ impl Store {
         self.writer.epoch()
     }
 
-    /// Writes: runs `work` in the writer's transaction and answers after the commit.
-    pub async fn write<T: Send + 'static>(
+    /// Writes one change: runs `work` in the writer's transaction, and answers after the commit. For everything that
+    /// the three verbs below are not for.
+    pub fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.submit(Priority::Interactive, Once::new(work)).await
+    ) -> Write<T> {
+        self.writer.submit(Priority::Interactive, Once::new(work))
     }
 
-    /// As [`Store::write`], for work that can be done again after it was undone, and so costs less. It has
-    /// no effect outside its transaction, and what it writes leaves true what is in [`Tx::cache`], or
-    /// takes it out of there.
-    pub async fn write_repeatable<T: Send + 'static>(
-        &self,
-        work: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.submit(Priority::Interactive, Repeatable(work)).await
-    }
-
-    /// As [`Store::write`], for a slice of bulk work: it waits until nobody else does. It should not
-    /// hold the writer for more than 10 ms.
-    pub async fn write_bulk<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.submit(Priority::Background, Once::new(work)).await
-    }
-
-    /// As [`Store::write_bulk`], for a slice that can be done again, as with [`Store::write_repeatable`].
-    pub async fn write_bulk_repeatable<T: Send + 'static>(
-        &self,
-        work: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.submit(Priority::Background, Repeatable(work)).await
-    }
-
-    /// As [`Store::write`], in a transaction that no other write shares, with another database file
-    /// beside this one: its tables are there to be read under the name [`ATTACHED`]. Everybody else
-    /// waits until it is done.
-    pub async fn write_attached<T: Send + 'static>(
-        &self,
-        other: PathBuf,
-        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.submit(Priority::ExclusiveWith(other), Once::new(work))
-            .await
-    }
-
-    /// As [`Store::write`], for work that needs something without a bound done beside the writer, and
-    /// puts it off ([`Tx::put_off`]): it is tried again once that is done, and sees the file as it is
-    /// then.
-    pub async fn write_prepared<T: Send + 'static>(
-        &self,
-        work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
-    ) -> Result<T> {
-        self.prepared(&Priority::Interactive, work).await
-    }
-
-    /// As [`Store::write_bulk`] and [`Store::write_prepared`].
-    pub async fn write_bulk_prepared<T: Send + 'static>(
-        &self,
-        work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
-    ) -> Result<T> {
-        self.prepared(&Priority::Background, work).await
-    }
-
-    async fn prepared<T: Send + 'static>(
-        &self,
-        priority: &Priority,
-        work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
-    ) -> Result<T> {
-        let work = Arc::new(work);
-        let deadline = job::deadline();
-        loop {
-            let (work, needs) = (Arc::clone(&work), job::Needs::default());
-            let of_job = needs.clone();
-            let attempt = Once::new(move |tx: &Tx<'_>| of_job.attempt(tx, |tx| work(tx)));
-            let outcome = self.submit(priority.clone(), attempt).await;
-            let put_off = needs.take();
-            if put_off.is_empty() {
-                return outcome;
-            }
-            job::run(put_off, deadline).await?;
-        }
-    }
-
-    /// As [`Store::write`], for commands that have no runtime.
-    pub fn write_blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.submit_blocking(Priority::Interactive, Once::new(work))
-    }
-
-    /// As [`Store::write_bulk`], for work that has no runtime.
-    pub fn write_bulk_blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.submit_blocking(Priority::Background, Once::new(work))
-    }
-
-    async fn submit<T: Send + 'static>(
+    /// Writes check-ins and what else comes in numbers, one at a time ([`Priority::Interactive`]) or in slices
+    /// ([`Priority::Background`]): such writes share transaction and cache, and so cost less. The work can be done again
+    /// after it was undone: it has no effect outside its transaction, and what it writes leaves true what is in
+    /// [`Tx::cache`], or takes it out of there.
+    pub fn write_repeatable<T: Send + 'static>(
         &self,
         priority: Priority,
-        work: impl Work<T> + 'static,
-    ) -> Result<T> {
-        self.writer.submit(priority, work)?.wait().await
+        work: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Write<T> {
+        self.writer.submit(priority, Repeatable(work))
     }
 
-    fn submit_blocking<T: Send + 'static>(
+    /// Writes a slice of long work, such as an import: it waits until nobody else does. It should not hold the writer
+    /// for more than 10 ms.
+    pub fn write_bulk<T: Send + 'static>(
         &self,
-        priority: Priority,
-        work: impl Work<T> + 'static,
-    ) -> Result<T> {
-        self.writer.submit(priority, work)?.wait_blocking()
+        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Write<T> {
+        self.writer.submit(Priority::Background, Once::new(work))
+    }
+
+    /// Writes what no other write may share a transaction with, such as the return from a rehearsal: everybody else waits
+    /// until it is done. Another database file can be `beside` this one, to be read under the name [`ATTACHED`]; without
+    /// one, the log is emptied before, unless somebody reads an old state.
+    pub fn write_exclusive<T: Send + 'static>(
+        &self,
+        beside: Option<PathBuf>,
+        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Write<T> {
+        let priority = beside.map_or(Priority::Exclusive, Priority::ExclusiveWith);
+        self.writer.submit(priority, Once::new(work))
     }
 
     /// Empties the write-ahead log soon: it contains deleted rows until they are overwritten.

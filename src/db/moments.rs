@@ -165,7 +165,7 @@ mod tests {
             clippy::redundant_closure_for_method_calls,
             reason = "the method alone is for one lifetime only"
         )]
-        let record = || store.write_blocking(|tx| tx.new_interaction_id());
+        let record = || store.write(|tx| tx.new_interaction_id()).wait();
         let moments: Vec<_> = (0..4)
             .map(|number| {
                 let newest = record().and_then(|_| record()).unwrap();
@@ -205,13 +205,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (database, _lock, store) = serve(folder.path());
         let write = || {
-            store.write_blocking(|tx| {
-                tx.execute_batch(
-                    "CREATE TABLE IF NOT EXISTS last (a INTEGER PRIMARY KEY, b);
+            store
+                .write(|tx| {
+                    tx.execute_batch(
+                        "CREATE TABLE IF NOT EXISTS last (a INTEGER PRIMARY KEY, b);
                      INSERT OR REPLACE INTO last VALUES (1, randomblob(20000))",
-                )?;
-                tx.new_interaction_id()
-            })
+                    )?;
+                    tx.new_interaction_id()
+                })
+                .wait()
         };
         let restart = || {
             let other = Connection::open(&database).unwrap();

@@ -304,7 +304,7 @@ pub static TABLES: &[Table] = &[
         .without("s.body_id IN (SELECT b.id FROM main.transaction_bodies AS b
             JOIN main.transactions AS t ON t.id = b.transaction_id WHERE t.erased_at IS NOT NULL)"),
 
-    set_back("sections", &[(Plain, "record_type name schema")]).with_json("schema"),
+    set_back("sections", &[(Plain, "record_type name schema checked")]).with_json("schema"),
     set_back("regions", &[
         (Plain, "path version content tags refs published_from published_to created_at updated_at"),
     ]).with_json("tags refs"),

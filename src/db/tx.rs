@@ -3,7 +3,6 @@
 
 use super::{
     counters::{self, Ids},
-    job::{Place, not_yet},
     search_index,
 };
 use crate::types::{
@@ -77,8 +76,6 @@ pub struct Tx<'a> {
     pub(super) group: &'a Group,
     /// The cache of the group, for writes that may use it.
     pub(super) cache: Option<&'a WriterCache>,
-    /// The place where work without a bound is done.
-    pub(super) place: Place<'a>,
 }
 
 impl Tx<'_> {
@@ -142,32 +139,6 @@ impl Tx<'_> {
         Ok(counters::people(self.connection, device)? + more.map(|(_, more)| more).sum::<i64>())
     }
 
-    /// Returns whether work without a bound, such as validating against a schema, may be done right here: it
-    /// may not where others wait for this transaction.
-    pub fn may_take_long(&self) -> bool {
-        matches!(self.place, Place::Within)
-    }
-
-    /// Puts such work off until this write has failed. Gives the error that it fails with; it is tried
-    /// again where somebody sees to that ([`super::Store::write_prepared`]).
-    pub fn put_off(&self, work: impl FnOnce() + Send + 'static) -> Error {
-        if let Place::After(put_off) = self.place {
-            put_off.borrow_mut().push(Box::new(work));
-        }
-        not_yet()
-    }
-
-    /// Returns the result of `work`; nothing when it put something off, which is forgotten.
-    pub fn unless_put_off<T>(&self, work: impl FnOnce(&Tx<'_>) -> T) -> Option<T> {
-        let put_off = RefCell::default();
-        let outcome = work(&self.with_place(Place::After(&put_off)));
-        put_off.into_inner().is_empty().then_some(outcome)
-    }
-
-    pub(super) fn with_place<'b>(&'b self, place: Place<'b>) -> Tx<'b> {
-        Tx { place, ..*self }
-    }
-
     /// Runs `work` in a savepoint of its own: what it wrote is undone when it fails.
     pub fn nested<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
         self.counting(|| savepoint(self.connection, "nested", || work(self)))
@@ -208,7 +179,6 @@ pub fn in_transaction<T>(
             now,
             group: &group,
             cache: None,
-            place: Place::Within,
         })?;
         group.ids.keep(connection)?;
         search_index::settle(connection, usize::MAX)?;

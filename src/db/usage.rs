@@ -504,12 +504,13 @@ mod tests {
         let mut written = 0;
         while !checkpoints.is_finished() {
             store
-                .write_blocking(|tx| {
+                .write(|tx| {
                     tx.new_interaction_id()?;
                     tx.execute("INSERT INTO statements (name, sql) VALUES ('a', 'b')", [])
                         .or_else(|_| tx.execute("DELETE FROM statements", []))?;
                     Ok(())
                 })
+                .wait()
                 .unwrap();
             written += 1;
         }
@@ -532,7 +533,7 @@ mod tests {
                 clippy::redundant_closure_for_method_calls,
                 reason = "the method alone is for one lifetime only"
             )]
-            store.write_blocking(|tx| tx.new_interaction_id())
+            store.write(|tx| tx.new_interaction_id()).wait()
         };
         let other = Connection::open(&database).unwrap();
         let empty = || {

@@ -14,7 +14,7 @@
 
 use super::{
     checkpoint::{self, Checkpointer},
-    job::{ATTACHED, Job, JobFailure, JobOf, Outcome, Place, Priority, SavepointMode, Work},
+    job::{ATTACHED, Job, JobFailure, JobOf, Priority, SavepointMode, Work, Write},
     moments, search_index,
     stats::{Queued, Stats},
     tx::{BEGIN, Group, Tx, execute, savepoint, undone},
@@ -103,16 +103,20 @@ impl Writer {
         &self,
         priority: Priority,
         work: impl Work<T> + 'static,
-    ) -> Result<Outcome<T>> {
+    ) -> Write<T> {
         if self.watch.lost().is_some() {
-            return Err(Error::unavailable(watch::REFUSED));
+            return Write::refused(Error::unavailable(watch::REFUSED));
         }
-        let (job, outcome) = JobOf::queued(priority, work, Queued::take(&self.stats));
-        let queue = self.queue.as_ref().ok_or_else(stopped)?;
+        let (job, write) = JobOf::queued(priority, work, Queued::take(&self.stats));
+        let Some(queue) = &self.queue else {
+            return Write::refused(stopped());
+        };
         match queue.try_send(Box::new(job)) {
-            Ok(()) => Ok(outcome),
-            Err(TrySendError::Full(_)) => Err(Error::unavailable("the write queue is full")),
-            Err(TrySendError::Disconnected(_)) => Err(stopped()),
+            Ok(()) => write,
+            Err(TrySendError::Full(_)) => {
+                Write::refused(Error::unavailable("the write queue is full"))
+            }
+            Err(TrySendError::Disconnected(_)) => Write::refused(stopped()),
         }
     }
 }
@@ -425,7 +429,6 @@ impl Loop {
             now: Timestamp::now(),
             group: &self.group,
             cache: job.is_repeatable().then_some(cache),
-            place: Place::Nowhere,
         };
         let ran = job.run(&tx, savepoint_mode);
         if !job.is_repeatable() {

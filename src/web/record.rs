@@ -64,10 +64,10 @@ pub async fn created<T>(
     };
     let (once, etag) = app
         .store
-        .write_prepared(move |tx| {
+        .write(move |tx| {
             let mut version = None;
             let create = || {
-                let id = write::create(tx, &ctx, resource, input.clone())?;
+                let id = write::create(tx, &ctx, resource, input)?;
                 let selection = Selection::parse(resource, None, visible.as_deref())?;
                 let made = selection.one_version(tx, "id", &id, &ctx.settings.zone)?;
                 let (json, made_at) = made.ok_or_else(|| resource.missing(&id))?;
@@ -86,17 +86,17 @@ pub async fn patched<T>(
     app: &Services,
     ctx: Context,
     resource: &'static Resource,
-    find: impl Fn(&Tx<'_>) -> Result<i64> + Send + Sync + 'static,
+    find: impl FnOnce(&Tx<'_>) -> Result<i64> + Send + 'static,
     if_match: IfMatch,
     input: Map<String, Value>,
     visible: Option<&[String]>,
 ) -> Result<Answer<T>> {
     let id = app
         .store
-        .write_prepared(move |tx| {
+        .write(move |tx| {
             let id = find(tx)?;
             if_match.check(tx, resource, id)?;
-            write::patch(tx, &ctx, resource, id, input.clone())?;
+            write::patch(tx, &ctx, resource, id, input)?;
             Ok(id)
         })
         .await?;

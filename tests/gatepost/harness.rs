@@ -443,7 +443,7 @@ impl Server {
         job: impl FnOnce(&Tx<'_>, &Context) -> Result<T> + Send + 'static,
     ) -> T {
         let ctx = self.context();
-        let written = self.app.store.write_blocking(move |tx| job(tx, &ctx));
+        let written = self.app.store.write(move |tx| job(tx, &ctx)).wait();
         written.expect("a write")
     }
 

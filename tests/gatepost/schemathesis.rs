@@ -79,7 +79,8 @@ fn fill(server: &Server, api: &Caller) {
         let region = region.check().expect("a good draft");
         let (ctx, store) = (server.context(), &server.app.store);
         store
-            .write_blocking(move |tx| content::create(tx, &ctx, &region))
+            .write(move |tx| content::create(tx, &ctx, &region))
+            .wait()
             .expect("a region");
     }
 }

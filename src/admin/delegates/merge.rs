@@ -184,7 +184,7 @@ pub(super) async fn merge_two(request: RequestContext) -> Result<Response> {
     let wanted = take.clone();
     let was_seen = request.form.text("seen").to_owned();
     let done = request
-        .write_prepared(move |tx, ctx| {
+        .write(move |tx, ctx| {
             record(tx, DelegateId(id), &ctx.settings.zone)?;
             record(tx, DelegateId(other), &ctx.settings.zone)?;
             if seen(tx, id, other)? != was_seen {

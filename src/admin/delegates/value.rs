@@ -85,7 +85,7 @@ pub(super) async fn save(request: RequestContext) -> Result<Response> {
     let (typed, was) = (request.form.text("value"), request.form.text("was"));
     let (typed, was) = (typed.to_owned(), was.to_owned());
     let (property, new, seen) = (name.clone(), typed.clone(), was.clone());
-    let written = request.write_prepared(move |tx, ctx| {
+    let written = request.write(move |tx, ctx| {
         let record = properties(tx, id, &ctx.settings.zone)?;
         let now = text(&record, &property).to_owned();
         if now != seen {

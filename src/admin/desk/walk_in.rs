@@ -262,7 +262,7 @@ pub(super) async fn register(request: RequestContext) -> Result<Response> {
     let (console, session) = (request.console.clone(), request.current_user()?.clone());
     let shown = format!("{}&walked={once}", desk.path());
     let registered = request
-        .write_prepared(move |tx, ctx| {
+        .write(move |tx, ctx| {
             // Pressed twice, or loaded anew: whoever it registered is there.
             let known = console.walked_in.look(&session);
             if known.is_none_or(|known| known.once != once) {

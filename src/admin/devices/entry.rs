@@ -253,7 +253,7 @@ pub(super) async fn save(request: RequestContext) -> Result<Response> {
     let columns = request
         .read(move |connection| columns(connection, &entry::rows(connection, &default)?))
         .await?;
-    let work = request.write_prepared(move |tx, ctx| {
+    let work = request.write(move |tx, ctx| {
         let row = entry::row(tx, id, &ctx.settings.access)?;
         if mark(&row.seen()) != sent.text("version") {
             return Err(Error::new(

@@ -132,9 +132,8 @@ fn properties(connection: &Connection, sent: &Fields) -> Result<Map<String, Valu
 /// Creates a place, and offers the next one beside it.
 pub(super) async fn create(request: RequestContext) -> Result<Response> {
     let sent = request.form.clone();
-    let made = request.write_prepared(move |tx, ctx| {
-        write::create(tx, ctx, &devices::RESOURCE, properties(tx, &sent)?)
-    });
+    let made = request
+        .write(move |tx, ctx| write::create(tx, ctx, &devices::RESOURCE, properties(tx, &sent)?));
     match made.await {
         Ok(_) => {
             let next = form_urlencoded::Serializer::new(String::new())
@@ -157,7 +156,7 @@ pub(super) async fn create(request: RequestContext) -> Result<Response> {
 pub(super) async fn add_door(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let name = request.form.text("name").to_owned();
-    let made = request.write_prepared(move |tx, ctx| {
+    let made = request.write(move |tx, ctx| {
         let place = Record::find(tx, id)?;
         if place.deleted_at.is_some() || !is_place_of_doors(Some(place.kind())) {
             return Err(Error::invalid(format!(

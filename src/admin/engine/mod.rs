@@ -439,7 +439,7 @@ async fn act<E: Editor>(at: At<'_, E>, draft: E::Draft) -> Result<Outcome> {
     let draft = E::prepare(at, draft).await?;
     let stored = draft.clone();
     let Some(key) = key.cloned() else {
-        let made = request.write_prepared(move |tx, ctx| E::create(tx, ctx, &stored));
+        let made = request.write(move |tx, ctx| E::create(tx, ctx, &stored));
         let made = made.await?;
         return E::created(request, draft, made).map(Outcome::Done);
     };
@@ -451,7 +451,7 @@ async fn act<E: Editor>(at: At<'_, E>, draft: E::Draft) -> Result<Outcome> {
         }
         Ok(is_current)
     };
-    if request.write_prepared(work).await? {
+    if request.write(work).await? {
         E::saved(request, &key, &draft).map(Outcome::Done)
     } else {
         Ok(Outcome::Outdated)

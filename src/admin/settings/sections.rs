@@ -40,16 +40,21 @@ struct Line {
     kind: &'static str,
     name: String,
     fields: String,
+    is_unchecked: bool,
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
     let read = |connection: &Connection, layout| {
         let mut sections = Vec::new();
-        for (kind, all) in sections::all(connection)? {
+        let unchecked = sections::unchecked(connection)?;
+        let is_unchecked =
+            |kind, name: &String| unchecked.iter().any(|(of, one)| (of, one) == (kind, name));
+        for (kind, all) in &sections::all(connection)? {
             sections.extend(all.iter().map(|(name, schema)| Line {
                 kind: kind.name(),
                 name: name.clone(),
                 fields: field_names(schema),
+                is_unchecked: is_unchecked(kind, name),
             }));
         }
         Ok(SectionList { layout, sections })
@@ -218,7 +223,7 @@ impl Editor for Sections {
                 0,
                 Input::area("json", "JSON Schema", 18).wide().code().value(text).help(
                     "Any draft from 4 on; 2020-12 where it does not say. Nothing is fetched from \
-                     elsewhere. Patterns have no look-around.",
+                     elsewhere, and references ($ref) are not supported. Patterns have no look-around.",
                 ),
             ),
             Typed::Rows(simple) => {

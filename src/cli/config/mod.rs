@@ -141,11 +141,13 @@ fn apply(store: &Store, file: &Path, dry_run: bool, prune: bool, json: bool) -> 
         .collect();
     if !dry_run {
         let ctx = context(store, "admin")?;
-        store.write_blocking(move |tx| {
-            plans
-                .into_iter()
-                .try_for_each(|(_, (_, apply))| apply(tx, &ctx))
-        })?;
+        store
+            .write(move |tx| {
+                plans
+                    .into_iter()
+                    .try_for_each(|(_, (_, apply))| apply(tx, &ctx))
+            })
+            .wait()?;
     }
     if json {
         counts.insert("applied".into(), json!(!dry_run));

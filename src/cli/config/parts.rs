@@ -26,11 +26,11 @@ use std::collections::BTreeSet;
 /// away.
 pub(super) const SECTIONS: Part = Part {
     key: "sections",
-    help: "Sections: {\"delegate\": {\"Medical\": JSON Schema}, \"device\": {...}}; null takes a schema away.",
+    help: "Sections: {\"delegate\": {\"Medical\": JSON Schema without $ref}, \"device\": {...}}; null takes a schema away.",
     export: sections::document,
-    plan: |_, said, prune| {
+    plan: |store, said, prune| {
         let named: Named = read("sections", said)?;
-        sections::check(&named)?;
+        sections::check(&named, &store.look_up(sections::all)?)?;
         let count = named.values().map(serde_json::Map::len).sum();
         planned(count, move |tx, ctx| sections::save(tx, ctx, &named, prune))
     },

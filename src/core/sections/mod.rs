@@ -1,12 +1,11 @@
 //! Sections of `data` that have a schema (contract §4): what is written into one must fit. A section
-//! without a schema takes anything.
+//! without a schema takes anything. Values are validated in the transaction that writes them, so a schema has no
+//! references, and the product of its size and that of a value has a bound (`types/json/size.rs`).
 //!
 //! - `schema`: a JSON Schema, compiled once and kept; what does not fit, in words
-//! - `expansion`: how much a schema expands into, which has a bound
 //! - `simple`: the schemas that a form of fields can write, and back
 //! - `survey`: which stored records would not fit
 
-mod expansion;
 mod schema;
 pub mod simple;
 
@@ -17,6 +16,7 @@ use crate::{
     db::Tx,
     types::{
         error::{Error, Result},
+        json::size::{SCHEMA_SIZE_MAX, schema_size},
         text::{check_text, shortened},
     },
 };
@@ -27,8 +27,6 @@ use std::collections::BTreeMap;
 
 /// The longest name of a section, in characters.
 const NAME_MAX_CHARS: usize = 64;
-/// The largest schema, in bytes.
-const SCHEMA_MAX_BYTES: usize = 64 * 1024;
 /// Sections with a schema at the most, of all kinds of record.
 const SECTIONS_MAX: i64 = 200;
 
@@ -102,24 +100,48 @@ pub fn document(connection: &Connection) -> Result<Value> {
 
 /// The schema of a section, where it has one.
 pub fn find(connection: &Connection, kind: Kind, name: &str) -> Result<Option<Value>> {
-    let text = text_of(connection, kind, name)?;
+    let text: Option<String> = connection
+        .prepare_cached("SELECT schema FROM sections WHERE record_type = ?1 AND name = ?2")?
+        .query_row([kind.name(), name], |row| row.get(0))
+        .optional()?;
     Ok(text.map(|text| serde_json::from_str(&text).unwrap_or(Value::Null)))
 }
 
-fn text_of(connection: &Connection, kind: Kind, name: &str) -> Result<Option<String>> {
-    Ok(connection
-        .prepare_cached("SELECT schema FROM sections WHERE record_type = ?1 AND name = ?2")?
-        .query_row([kind.name(), name], |row| row.get(0))
-        .optional()?)
+/// Lists the sections whose schema is not checked (see `schema.sql`).
+pub fn unchecked(connection: &Connection) -> Result<Vec<(Kind, String)>> {
+    let mut statement = connection
+        .prepare_cached("SELECT record_type, name FROM sections WHERE NOT checked ORDER BY 1, 2")?;
+    let mut rows = statement.query([])?;
+    let mut unchecked = Vec::new();
+    while let Some(row) = rows.next()? {
+        unchecked.push((Kind::parse(&row.get::<_, String>(0)?)?, row.get(1)?));
+    }
+    Ok(unchecked)
 }
 
-/// Checks names and schemas, each alone: nothing is stored that no record could be held against.
+/// Compiles every schema that is checked, so that no write has to.
+pub fn compile_all(connection: &Connection) -> Result<()> {
+    let mut statement = connection.prepare("SELECT schema FROM sections WHERE checked")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        // Where it cannot be used, each write into its section says so.
+        let _ = Schema::of(row.get_ref(0)?.as_str().unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// Checks names and schemas, each alone: nothing is stored that no record could be held against. A schema that is
+/// `stored` already is not judged again.
 ///
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`], naming the section and what is wrong.
-pub fn check(named: &Named) -> Result<()> {
+pub fn check(named: &Named, stored: &Named) -> Result<()> {
     for (kind, sections) in named {
+        let stored = stored.get(kind);
         for (name, schema) in sections {
+            if stored.and_then(|stored| stored.get(name)) == Some(schema) {
+                continue;
+            }
             check_one(*kind, name, schema).map_err(|cause| {
                 Error::field(
                     "sections",
@@ -153,36 +175,40 @@ pub fn check_one(kind: Kind, name: &str, schema: &Value) -> Result<()> {
     if !schema.is_object() {
         return Err(Error::invalid("a schema is a JSON object"));
     }
-    let text = schema.to_string();
-    if text.len() > SCHEMA_MAX_BYTES {
+    let size = schema_size(schema);
+    if size > SCHEMA_SIZE_MAX {
         return Err(Error::invalid(format!(
-            "a schema has at most {SCHEMA_MAX_BYTES} bytes"
+            "the schema has a size of {size}, at most {SCHEMA_SIZE_MAX} is checked; each value and key in it counts as one, \
+             a text as one more for every 16 bytes, a format as 40, and a pattern by its length"
         )));
     }
-    Schema::of(&text).map(drop)
+    Schema::of(&schema.to_string()).map(drop)
 }
 
 /// Stores checked schemas, each in the place of the one of its section; with `prune` the others go.
-/// Records that are stored already are left alone.
+/// Records that are stored already are left alone, and so is a schema that is the same.
 ///
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`] for too many; or when they cannot be written.
 pub fn save(tx: &Tx<'_>, ctx: &Context, named: &Named, prune: bool) -> Result<()> {
     let before = document(tx)?;
     if prune {
-        tx.execute("DELETE FROM sections", [])?;
+        let keeps = |kind, name: &str| named.get(kind).is_some_and(|all| all.contains_key(name));
+        for (kind, sections) in &all(tx)? {
+            for name in sections.keys().filter(|name| !keeps(kind, name)) {
+                remove(tx, *kind, name)?;
+            }
+        }
     }
     for (kind, sections) in named {
         for (name, schema) in sections {
             if schema.is_null() {
-                tx.execute(
-                    "DELETE FROM sections WHERE record_type = ?1 AND name = ?2",
-                    params![kind.name(), name],
-                )?;
+                remove(tx, *kind, name)?;
             } else {
                 tx.execute(
                     "INSERT INTO sections (record_type, name, schema) VALUES (?1, ?2, ?3)
-                     ON CONFLICT (record_type, name) DO UPDATE SET schema = excluded.schema",
+                     ON CONFLICT (record_type, name) DO UPDATE SET schema = excluded.schema, checked = 1
+                     WHERE schema <> excluded.schema",
                     params![kind.name(), name, schema.to_string()],
                 )?;
             }
@@ -198,21 +224,24 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, named: &Named, prune: bool) -> Result<()
     ctx.audit_update(tx, "sections", before, document(tx)?)
 }
 
+fn remove(tx: &Tx<'_>, kind: Kind, name: &str) -> Result<()> {
+    let sql = "DELETE FROM sections WHERE record_type = ?1 AND name = ?2";
+    tx.execute(sql, params![kind.name(), name])?;
+    Ok(())
+}
+
 /// Checks those sections of a record's `data` that `patch` touches, as they will be: what was stored
-/// before a schema came, and is left alone, does not stand in the way of a change elsewhere. In the
-/// writer's transaction nothing is validated: the write fails until that was done beside it (see
-/// [`crate::db::Store::write_prepared`]).
+/// before a schema came, and is left alone, does not stand in the way of a change elsewhere.
 ///
 /// # Errors
-/// [`crate::types::error::Kind::Invalid`], with the path of what does not fit;
-/// [`crate::types::error::Kind::Unavailable`] for what was not validated yet.
+/// [`crate::types::error::Kind::Invalid`], with the path of what does not fit.
 pub fn check_data(
-    tx: &Tx<'_>,
+    connection: &Connection,
     kind: Kind,
     touched: impl Iterator<Item = impl AsRef<str>>,
     data: &Value,
 ) -> Result<()> {
-    let mut put_off = None;
+    let mut left = schema::COST_MAX;
     for name in touched {
         let name = name.as_ref();
         let Some(value) = data.get(name) else {
@@ -220,22 +249,15 @@ pub fn check_data(
         };
         // Asked within the transaction of the write, so that no write slips past a schema that was
         // just stored; one row by its key, and nothing where no section has a schema.
-        let Some(schema) = text_of(tx, kind, name)? else {
-            continue;
-        };
-        let path = format!("data.{name}");
-        let key = schema::verdict_key(&schema, &path, value);
-        if tx.may_take_long() {
-            schema::find_out(key, &schema, &path, value)?;
-        } else if let Some(verdict) = schema::find_verdict(&key) {
-            verdict?;
-        } else {
-            let value = value.clone();
-            put_off = Some(tx.put_off(move || {
-                // Asked for when the write is tried again.
-                let _ = schema::find_out(key, &schema, &path, &value);
-            }));
+        let schema: Option<String> = connection
+            .prepare_cached(
+                "SELECT schema FROM sections WHERE record_type = ?1 AND name = ?2 AND checked",
+            )?
+            .query_row([kind.name(), name], |row| row.get(0))
+            .optional()?;
+        if let Some(schema) = schema {
+            schema::validate(&schema, &format!("data.{name}"), value, &mut left)?;
         }
     }
-    put_off.map_or(Ok(()), Err)
+    Ok(())
 }

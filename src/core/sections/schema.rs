@@ -1,52 +1,45 @@
-//! A JSON Schema, compiled, and what it says of values. Compiled schemas are cached by their text, and
-//! verdicts by schema and value, so that the transaction that writes a value need not validate it. A record
-//! or schema that changed meanwhile has no verdict yet.
+//! A JSON Schema, compiled, and what it says of values. Compiled schemas are cached by their text.
 
-use super::{Kind, expansion::Expansion};
+use super::Kind;
 use crate::types::{
     error::{Error, Result},
-    json,
+    json::{
+        schema::find_reference,
+        size::{schema_size, size},
+    },
 };
 use jsonschema::{PatternOptions, ValidationError, Validator, paths::LocationSegment};
 use rusqlite::Connection;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::{
     collections::HashMap,
     fmt::Write,
-    hash::Hash,
     sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 /// Compiled schemas in the cache; more than there can be in one file.
 const SCHEMAS_MAX: usize = 256;
-/// Verdicts in the cache; more than a slice of an import needs.
-const VERDICTS_MAX: usize = 50_000;
+/// The largest product of the sizes of schema and value, and the largest sum of them in one write: everybody who writes
+/// waits for the validation.
+pub const COST_MAX: u64 = 250_000;
+/// The largest product, and the largest value, of which every fault is listed: a fault costs more than a step, and holds a
+/// path of its own.
+const LISTED_COST_MAX: u64 = 40_000;
+const LISTED_SIZE_MAX: u64 = 1_000;
 /// Faults that a message names.
 const FAULTS_MAX: usize = 3;
 /// The longest description of a fault with the value at fault in it, in characters.
 const FAULT_MAX_CHARS: usize = 160;
-/// The largest compiled pattern, in bytes.
+/// The largest compiled pattern, and the most that matching remembers of its states, in bytes: beyond it, a text is matched
+/// position by position, which takes less time than to make states that are used once.
 const PATTERN_MAX_BYTES: usize = 1 << 20;
+const PATTERN_STATES_MAX_BYTES: usize = 1 << 17;
 
-type Cache<K, V> = LazyLock<Mutex<HashMap<K, V>>>;
+static SCHEMAS: LazyLock<Mutex<HashMap<String, Schema>>> = LazyLock::new(Mutex::default);
 
-static SCHEMAS: Cache<String, Schema> = LazyLock::new(Mutex::default);
-/// `None` where the value fits.
-static VERDICTS: Cache<Key, Option<Error>> = LazyLock::new(Mutex::default);
-
-fn locked<K, V>(cache: &'static Cache<K, V>) -> MutexGuard<'static, HashMap<K, V>> {
-    cache.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Adds to a cache; a full one begins anew.
-fn keep<K: Eq + Hash, V>(cache: &'static Cache<K, V>, max: usize, key: K, value: V) {
-    let mut cached = locked(cache);
-    if cached.len() >= max {
-        cached.clear();
-    }
-    cached.insert(key, value);
+fn cache() -> MutexGuard<'static, HashMap<String, Schema>> {
+    SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A compiled schema.
@@ -55,7 +48,7 @@ pub struct Schema(Arc<Compiled>);
 
 struct Compiled {
     validator: Validator,
-    expansion: Expansion,
+    size: u64,
 }
 
 impl Schema {
@@ -64,12 +57,17 @@ impl Schema {
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`], saying what is wrong with it.
     pub fn of(text: &str) -> Result<Self> {
-        let cached = locked(&SCHEMAS).get(text).cloned();
+        let cached = cache().get(text).cloned();
         if let Some(cached) = cached {
             return Ok(cached);
         }
         let schema: Value = serde_json::from_str(text).map_err(Error::invalid_cause)?;
-        let expansion = Expansion::of(&schema)?;
+        if let Some(path) = find_reference(&schema) {
+            return Err(Error::field(
+                format!("schema.{path}"),
+                "references are not supported; write out here what it refers to",
+            ));
+        }
         let validator = jsonschema::options()
             // Otherwise a date would be any text.
             .should_validate_formats(true)
@@ -77,7 +75,7 @@ impl Schema {
             .with_pattern_options(
                 PatternOptions::regex()
                     .size_limit(PATTERN_MAX_BYTES)
-                    .dfa_size_limit(PATTERN_MAX_BYTES),
+                    .dfa_size_limit(PATTERN_STATES_MAX_BYTES),
             )
             .offline()
             .build(&schema)
@@ -89,9 +87,13 @@ impl Schema {
             })?;
         let compiled = Self(Arc::new(Compiled {
             validator,
-            expansion,
+            size: schema_size(&schema),
         }));
-        keep(&SCHEMAS, SCHEMAS_MAX, text.to_owned(), compiled.clone());
+        let mut cached = cache();
+        if cached.len() >= SCHEMAS_MAX {
+            cached.clear();
+        }
+        cached.insert(text.to_owned(), compiled.clone());
         Ok(compiled)
     }
 
@@ -100,17 +102,26 @@ impl Schema {
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`], with the path of what does not fit.
     pub fn check(&self, path: &str, value: &Value) -> Result<()> {
-        if !self.0.expansion.allows(value) {
-            return Err(Error::field(
-                path,
-                "is too large to be checked against its schema",
-            ));
-        }
+        self.check_within(path, value, &mut COST_MAX.clone())
+    }
+
+    /// As [`Schema::check`]; takes what it costs from what is `left` of [`COST_MAX`].
+    fn check_within(&self, path: &str, value: &Value, left: &mut u64) -> Result<()> {
+        let size = size(value);
+        let cost = self.0.size.saturating_mul(size);
+        *left = left.checked_sub(cost).ok_or_else(|| {
+            let told = if cost > COST_MAX {
+                "is too large to be checked against its schema"
+            } else {
+                "is too large to be checked together with the sections before it; write it alone"
+            };
+            Error::field(path, told)
+        })?;
         if self.0.validator.is_valid(value) {
             return Ok(());
         }
         // The validator collects all errors before it gives the first of them.
-        if !self.0.expansion.can_list_errors(value) {
+        if cost > LISTED_COST_MAX || size > LISTED_SIZE_MAX {
             return Err(Error::field(
                 path,
                 "does not fit its schema; value and schema are too large to say where",
@@ -151,49 +162,19 @@ fn described(path: &str, fault: &ValidationError<'_>) -> Error {
     Error::field(text, told)
 }
 
-/// The key of a verdict.
-pub type Key = [u8; 32];
-
-/// The key of a value at a path, and the schema's text.
-pub fn verdict_key(schema: &str, path: &str, value: &Value) -> Key {
-    let mut hash = Sha256::new();
-    hash.update(json::fingerprint(value));
-    hash.update(Sha256::digest(path));
-    hash.update(schema);
-    hash.finalize().into()
-}
-
-/// The verdict about a key, where there is one. A refusal is forgotten with it, as its message may
-/// quote the value.
-pub fn find_verdict(key: &Key) -> Option<Result<()>> {
-    let mut verdicts = locked(&VERDICTS);
-    match verdicts.get(key)? {
-        None => Some(Ok(())),
-        Some(_) => verdicts.remove(key).flatten().map(Err),
-    }
-}
-
-/// Validates a value, and caches the verdict.
+/// Validates a value at a path against a stored schema; takes what it costs from what is `left` of [`COST_MAX`].
 ///
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`], with the path of what does not fit, or saying why it cannot be
 /// validated.
-pub fn find_out(key: Key, schema: &str, path: &str, value: &Value) -> Result<()> {
-    let verdict = validate(schema, path, value);
-    let kept_verdict = verdict.as_ref().err();
-    let kept_verdict = kept_verdict.cloned();
-    keep(&VERDICTS, VERDICTS_MAX, key, kept_verdict);
-    verdict
-}
-
-fn validate(schema: &str, path: &str, value: &Value) -> Result<()> {
+pub fn validate(schema: &str, path: &str, value: &Value, left: &mut u64) -> Result<()> {
     let compiled = Schema::of(schema).map_err(|cause| {
         Error::invalid(format!(
             "its schema cannot be used, so nothing is stored here until an administrator changes it: {cause}"
         ))
         .at(path)
     })?;
-    compiled.check(path, value)
+    compiled.check_within(path, value, left)
 }
 
 /// Records that are named.
@@ -310,13 +291,20 @@ mod tests {
             schema.check("data.Diet", &value).unwrap_err().to_string()
         };
         assert!(told(10).starts_with("data.Diet[0]: {} is not valid under any of the schemas"));
-        assert_eq!(
-            told(100_000),
-            "data.Diet: does not fit its schema; value and schema are too large to say where"
-        );
+        for items in [1_000, 2_000] {
+            assert_eq!(
+                told(items),
+                "data.Diet: does not fit its schema; value and schema are too large to say where"
+            );
+        }
         let fine = json!({"kind": "none", "a": 1, "b": 2});
-        let fine = json!(vec![fine; 100_000]);
-        assert!(schema.check("data.Diet", &fine).is_ok());
+        let check = |items| schema.check("data.Diet", &json!(vec![fine.clone(); items]));
+        check(300).unwrap();
+        let refused = check(10_000).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "data.Diet: is too large to be checked against its schema"
+        );
     }
 
     #[test]
@@ -324,7 +312,7 @@ mod tests {
         for schema in [
             json!({"type": "strin"}),
             json!({"properties": []}),
-            json!({"$ref": "https://example.com/schema.json"}),
+            json!({"$schema": "https://example.com/schema.json"}),
             json!({"type": "string", "pattern": "("}),
             json!({"type": "string", "pattern": "(?=look)ahead"}),
         ] {
@@ -333,16 +321,13 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_refers_to_the_same_again_and_again_is_compiled_once() {
-        let mut all = serde_json::Map::new();
-        for number in 0..40 {
-            let next = json!({"$ref": format!("#/$defs/d{}", number + 1)});
-            let properties = json!({"properties": {"x": next, "y": next}});
-            all.insert(format!("d{number}"), properties);
-        }
-        all.insert("d40".to_owned(), json!({"type": "integer"}));
-        let schema = json!({"$ref": "#/$defs/d0", "$defs": all});
-        let schema = Schema::of(&schema.to_string()).unwrap();
-        assert!(schema.check("data.A", &json!({"x": {"y": {}}})).is_ok());
+    fn a_reference_is_refused_with_its_place() {
+        let schema =
+            json!({"properties": {"meal": {"$ref": "#/$defs/meal"}}, "$defs": {"meal": {}}});
+        let refused = Schema::of(&schema.to_string()).err().unwrap();
+        assert_eq!(
+            refused.to_string(),
+            "schema.properties.meal.$ref: references are not supported; write out here what it refers to"
+        );
     }
 }

@@ -61,7 +61,7 @@ mod tests {
         let now = Timestamp(1_795_248_120_000);
         let (hour, day) = (HOUR_MS, WHOLE_MS);
         store
-            .write_blocking(move |tx| {
+            .write(move |tx| {
                 for device in [1, 2] {
                     tx.execute(
                         "INSERT INTO devices (id, code, public_id, sources, created_at, updated_at)
@@ -78,6 +78,7 @@ mod tests {
                 }
                 Ok(())
             })
+            .wait()
             .unwrap();
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let gone = runtime.block_on(thin(&store, now)).unwrap();

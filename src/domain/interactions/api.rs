@@ -20,6 +20,7 @@ use crate::{
         records::write,
         search::Search,
     },
+    db::Priority,
     domain::{apps::PublishedCache, delegates::RESOURCE},
     identity::{
         App, Granted, Role,
@@ -188,7 +189,7 @@ impl InteractionsApi {
         let recorded = self
             .app
             .store
-            .write_repeatable(move |tx| {
+            .write_repeatable(Priority::Interactive, move |tx| {
                 confine::check(tx, &tx.cache(), &published, &principal, &draft)?;
                 idempotency::once(
                     tx,

@@ -12,7 +12,7 @@ use crate::{
         Context,
         idempotency::{self, Key, Once},
     },
-    db::{Store, Tx},
+    db::{Priority, Store, Tx},
     types::{
         error::{Error, Kind, Result},
         json::{self, RECORD_MAX_BYTES},
@@ -168,7 +168,7 @@ async fn record_slice(
             |outcomes| render_items(keys(items), &outcomes, ctx),
         )
     };
-    store.write_bulk_repeatable(slice).await
+    store.write_repeatable(Priority::Background, slice).await
 }
 
 /// The isolation of a slice's items from each other.

@@ -12,7 +12,7 @@ use crate::{
         Context,
         audit::{self, Change, actor_name},
     },
-    db::{Store, Tx},
+    db::{Priority, Store, Tx},
     domain::{delegates::NAME, devices},
     types::{
         DelegateId, DeviceId, DeviceSelector, Timestamp,
@@ -175,11 +175,11 @@ pub async fn end(store: &Store, ctx: &Context, id: i64) -> Result<()> {
         .execute([id])?;
         Ok(())
     };
-    store.write_bulk_repeatable(forget).await?;
+    store.write_repeatable(Priority::Background, forget).await?;
     for slice in inside.chunks(SLICE) {
         let slice = slice.to_vec();
         let keep = move |tx: &Tx<'_>| keep(tx, id, &slice);
-        store.write_bulk_repeatable(keep).await?;
+        store.write_repeatable(Priority::Background, keep).await?;
     }
     let ctx = ctx.clone();
     store.write(move |tx| close(tx, &ctx, id)).await

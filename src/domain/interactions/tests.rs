@@ -14,7 +14,7 @@ use crate::{
         idempotency::{self, Key},
         records::Selection,
     },
-    db::{Durability, Store, connection::steps_of, in_transaction, migrate},
+    db::{Durability, Priority, Store, connection::steps_of, in_transaction, migrate},
     domain::delegates,
     types::{ClientId, DelegateSelector, DeviceSelector, Timestamp, Zone, error::Result},
 };
@@ -97,7 +97,7 @@ async fn scan(store: &Store, kind: &str, code: &str, nonce: Option<&str>) -> u16
     let mut draft = draft(kind, code);
     draft.nonce = nonce.map(|nonce| (nonce.to_owned(), [0; 16]));
     let key = Key::of(&ctx, nonce.map(str::to_owned), "POST /x", || Ok([0; 16])).unwrap();
-    let recorded = store.write_repeatable(move |tx| {
+    let recorded = store.write_repeatable(Priority::Interactive, move |tx| {
         let render = |outcome: record::Recorded| super::answers::render_one(&outcome, &ctx);
         let work = || record::record(tx, &ctx, &draft);
         idempotency::once(tx, key.as_ref(), work, render).map(|once| once.rendered(render).status)

@@ -18,6 +18,7 @@ use crate::{
         outgoing::{Reach, judge_reader},
         reader::Protocol,
     },
+    db::Priority,
     identity::App,
     types::{DeviceId, Timestamp, error::Result},
 };
@@ -232,14 +233,17 @@ impl Readers {
             }
             loop {
                 let (context, slice) = (self.context(), Arc::clone(&slice));
-                let stored = self.app.store.write_bulk_repeatable(move |tx| {
-                    let now = changes::generation(tx)?;
-                    if generation.is_some_and(|generation| generation != now) {
-                        // Noticed before the file went back to an earlier state.
-                        return Ok(Vec::new());
-                    }
-                    recording::store(tx, &context, &slice)
-                });
+                let stored = self
+                    .app
+                    .store
+                    .write_repeatable(Priority::Background, move |tx| {
+                        let now = changes::generation(tx)?;
+                        if generation.is_some_and(|generation| generation != now) {
+                            // Noticed before the file went back to an earlier state.
+                            return Ok(Vec::new());
+                        }
+                        recording::store(tx, &context, &slice)
+                    });
                 match stored.await {
                     Ok(merged) => {
                         self.live().leave_as(merged);

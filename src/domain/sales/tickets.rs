@@ -246,7 +246,7 @@ pub async fn all_tickets(
     loop {
         let (ctx, sale) = (ctx.clone(), Arc::clone(sale));
         let goes_on = store
-            .write_bulk_prepared(move |tx| tickets(tx, &ctx, received, &sale))
+            .write_bulk(move |tx| tickets(tx, &ctx, received, &sale))
             .await?;
         if !goes_on {
             return Ok(());

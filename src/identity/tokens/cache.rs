@@ -174,11 +174,12 @@ mod tests {
         let ctx = || Context::of_command("admin", Arc::default());
         let cache = TokenCache::default();
         let (client_id, token) = store
-            .write_blocking(move |tx| {
+            .write(move |tx| {
                 let made = clients::create(tx, &ctx(), &NewClient::named("Gate B"), &[])?;
                 let holder = tokens::Holder::of_client(made.id, Vec::new());
                 Ok((made.client_id, tokens::issue(tx, &holder)?.access))
             })
+            .wait()
             .unwrap();
         for _ in 0..2 {
             let principal = cache.principal(&store, &token).unwrap();
@@ -189,7 +190,8 @@ mod tests {
             assert_eq!(refused.kind, Kind::Unauthenticated);
         }
         store
-            .write_blocking(move |tx| clients::revoke(tx, &ctx(), &client_id))
+            .write(move |tx| clients::revoke(tx, &ctx(), &client_id))
+            .wait()
             .unwrap();
         let refused = cache.principal(&store, &token).unwrap_err();
         assert_eq!(refused.kind, Kind::ClientRevoked);

@@ -44,7 +44,7 @@ pub fn for_download(store: &Store, ctx: &Context, now: Timestamp) -> Result<Down
     let (bytes, ctx) = (made.bytes, ctx.clone());
     // Where an open file may be deleted, it is right away: not even a killed server leaves it.
     let folder = (!os::DELETES_OPEN_FILES).then_some(folder);
-    store.write_blocking(move |tx| record(tx, &ctx, &made))?;
+    store.write(move |tx| record(tx, &ctx, &made)).wait()?;
     Ok(Download {
         name,
         file,
@@ -84,7 +84,9 @@ pub fn check(store: &Store, entry: &Entry) -> Result<(Inspected, Vec<(&'static s
     // A stick that is not plugged in says nothing about the file on it.
     if found.is_ok() || entry.path.exists() {
         let (id, failure) = (entry.id, found.as_ref().err().map(ToString::to_string));
-        store.write_blocking(move |tx| ledger::checked(tx, id, failure.as_deref()))?;
+        store
+            .write(move |tx| ledger::checked(tx, id, failure.as_deref()))
+            .wait()?;
     }
     Ok((found?, store.look_up(verify::counts)?))
 }
@@ -101,5 +103,7 @@ pub fn delete(store: &Store, ctx: &Context, entry: Entry) -> Result<()> {
         folder::delete(&entry.path, store.path())?;
     }
     let ctx = ctx.clone();
-    store.write_blocking(move |tx| ledger::forget(tx, &ctx, &entry))
+    store
+        .write(move |tx| ledger::forget(tx, &ctx, &entry))
+        .wait()
 }

@@ -44,7 +44,9 @@ pub fn into_folder(
     };
     let path = free_name(&folder, kind, ctx, now);
     let planned = path.clone();
-    let id = store.write_blocking(move |tx| ledger::begin(tx, purpose, &planned, now))?;
+    let id = store
+        .write(move |tx| ledger::begin(tx, purpose, &planned, now))
+        .wait()?;
     let made = folder::make_own(&folder, store.path())
         .and_then(|()| folder::look(&folder, store.path()))
         .and_then(|_| make_beside(&store.source(), &path));
@@ -53,12 +55,16 @@ pub fn into_folder(
     match made {
         Ok(made) => {
             let ctx = ctx.clone();
-            store.write_blocking(move |tx| ledger::done(tx, &ctx, id, &made, at))?;
+            store
+                .write(move |tx| ledger::done(tx, &ctx, id, &made, at))
+                .wait()?;
             store.look_up(|connection| ledger::find(connection, id))
         }
         Err(cause) => {
             let why = cause.to_string();
-            store.write_blocking(move |tx| ledger::failed(tx, id, &why, at))?;
+            store
+                .write(move |tx| ledger::failed(tx, id, &why, at))
+                .wait()?;
             Err(cause)
         }
     }
@@ -96,9 +102,9 @@ pub fn end_interrupted(store: &Store, now: Timestamp) -> Result<()> {
     };
     for entry in unfinished {
         super::Partial(crate::db::open::beside(&entry.path, ".part")).remove();
-        store.write_blocking(move |tx| {
-            ledger::failed(tx, entry.id, "the server was stopped meanwhile", now)
-        })?;
+        store
+            .write(move |tx| ledger::failed(tx, entry.id, "the server was stopped meanwhile", now))
+            .wait()?;
     }
     Ok(())
 }

@@ -79,7 +79,9 @@ fn thin(store: &Store, ctx: &Context, plan: &BackupPlan, of: &Path) -> Result<()
             continue;
         }
         let ctx = ctx.clone();
-        store.write_blocking(move |tx| ledger::forget(tx, &ctx, &entry))?;
+        store
+            .write(move |tx| ledger::forget(tx, &ctx, &entry))
+            .wait()?;
     }
     Ok(())
 }

@@ -97,7 +97,7 @@ impl<'a> Terms<'a> {
 /// Rebuilds the index. It holds the lock of the file for as long as that takes (some ten seconds a million
 /// delegates), so it is not done beside a server; the server does it before it begins.
 pub fn rebuild(store: &Store, _: &ServeLock) -> Result<()> {
-    store.write_blocking(|tx| search_index::rebuild(tx))
+    store.write(|tx| search_index::rebuild(tx)).wait()
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ pub fn fill(store: &Store, ctx: Context, seed: u64, moment: Moment) -> Result<Ma
     let gate_ids = [random.uuid(), random.uuid()];
     let work = Filling::new(plan, ctx, password::hash(&password)?, gate_ids);
     let done = slices::write(store, work, |_| ())?;
-    store.write_blocking(arrive_at_once)?;
+    store.write(arrive_at_once).wait()?;
     let (interactions, conflicts) = counts(store)?;
     Ok(Made {
         event: done.devices[EVENT],

@@ -15,13 +15,14 @@ fn store_of(bodies: &[Value]) -> (tempfile::TempDir, Store) {
         .map(|body| body.as_object().unwrap().clone())
         .collect();
     store
-        .write_blocking(move |tx| {
+        .write(move |tx| {
             let ctx = Context::of_command("api", Arc::default());
             for body in bodies {
                 records::write::create(tx, &ctx, &crate::domain::delegates::RESOURCE, body)?;
             }
             Ok(())
         })
+        .wait()
         .unwrap();
     (folder, store)
 }

@@ -185,13 +185,15 @@ impl Job {
     fn begin(&self, store: &Store) -> Result<i64> {
         let (plan, list) = (self.plan.clone(), self.source.fingerprint());
         let (rows, again) = (self.checked.rows, self.again);
-        store.write_blocking(move |tx| {
-            if !again {
-                // Another command may have begun with it since the check.
-                refuse_again(tx, plan.what, &list)?;
-            }
-            batches::begin(tx, &plan, &list, rows)
-        })
+        store
+            .write(move |tx| {
+                if !again {
+                    // Another command may have begun with it since the check.
+                    refuse_again(tx, plan.what, &list)?;
+                }
+                batches::begin(tx, &plan, &list, rows)
+            })
+            .wait()
     }
 }
 

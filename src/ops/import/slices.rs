@@ -39,7 +39,7 @@ pub trait Steps: Send + 'static {
     fn step(&mut self, tx: &Tx<'_>) -> Result<bool>;
 
     /// Prepares the next slice, outside of its transaction.
-    fn prepare(&mut self, _: &Store) -> Result<()> {
+    fn prepare(&mut self) -> Result<()> {
         Ok(())
     }
 
@@ -73,7 +73,7 @@ pub fn write<W: Steps>(store: &Store, work: W, mut on_progress: impl FnMut(&W)) 
         held: Duration::ZERO,
     };
     loop {
-        progress.work.prepare(store)?;
+        progress.work.prepare()?;
         let goes_on;
         (progress, goes_on) = slice(store, progress)?;
         on_progress(&progress.work);
@@ -187,13 +187,15 @@ fn slice<W: Steps>(store: &Store, mut progress: Progress<W>) -> Result<(Progress
     let deadline = Instant::now() + WAIT_MAX;
     loop {
         let in_job = Arc::clone(&shared);
-        let outcome = store.write_bulk_blocking(move |tx| {
-            let mut progress = in_job.lock().unwrap_or_else(PoisonError::into_inner);
-            let progress = progress
-                .as_mut()
-                .ok_or_else(|| Error::defect("a slice went missing"))?;
-            progress.run(tx)
-        });
+        let outcome = store
+            .write_bulk(move |tx| {
+                let mut progress = in_job.lock().unwrap_or_else(PoisonError::into_inner);
+                let progress = progress
+                    .as_mut()
+                    .ok_or_else(|| Error::defect("a slice went missing"))?;
+                progress.run(tx)
+            })
+            .wait();
         let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = held.as_ref().is_none_or(|progress| progress.begun);
         match outcome {

@@ -144,7 +144,8 @@ fn part(store: &Store, id: i64) {
     let sql =
         "UPDATE delegates SET parent_id = NULL, previous_id = NULL, owner_id = NULL WHERE id = ?1";
     store
-        .write_blocking(move |tx| Ok(tx.execute(sql, [id])?))
+        .write(move |tx| Ok(tx.execute(sql, [id])?))
+        .wait()
         .unwrap();
 }
 

@@ -89,10 +89,12 @@ pub fn undo(
     if batch.undone_at.is_some() && !batch.has_rows {
         return Err(Error::invalid(format!("import {id} is taken back already")));
     }
-    store.write_blocking(move |tx| {
-        let sql = "UPDATE batches SET undone_at = ?2 WHERE id = ?1";
-        Ok(tx.execute(sql, rusqlite::params![id, tx.now()])?)
-    })?;
+    store
+        .write(move |tx| {
+            let sql = "UPDATE batches SET undone_at = ?2 WHERE id = ?1";
+            Ok(tx.execute(sql, rusqlite::params![id, tx.now()])?)
+        })
+        .wait()?;
     let work = Undo {
         batch,
         ctx,

@@ -8,26 +8,23 @@ use super::{
     kept::{self, Became, Before, Kept},
     plan::{Plan, is_of_row},
     slices::Steps,
-    source::{Row, Rows, next_rows},
+    source::{Row, Rows},
 };
 use crate::{
     core::{
         changes,
         records::{self, Resource, input::referred, write::PARENT},
     },
-    db::{Store, Tx, in_transaction},
+    db::Tx,
     domain::{delegates, interactions::record},
     types::{
-        DelegateId, DeviceId, Timestamp,
+        DelegateId, DeviceId,
         barcode::{Barcode, Base, SEQUENCE_MAX},
         error::{Error, Kind, Result},
     },
 };
 use serde_json::{Map, Value};
-use std::{collections::VecDeque, sync::Arc};
-
-/// Rows that are validated at a time beside the writer.
-const AHEAD_ROWS: usize = 100;
+use std::sync::Arc;
 
 /// The code that is made for those who have none.
 const BARCODE: &str = "barcode";
@@ -41,11 +38,9 @@ pub struct Import {
     checked: Arc<Checked>,
     /// The rows that are left in this pass.
     rows: Rows,
-    /// Rows that were read to be validated.
-    ahead: VecDeque<Row>,
-    /// A section has a schema.
-    has_schemas: bool,
-    /// The next row must be prepared.
+    /// The first row of the second pass.
+    first: Option<Row>,
+    /// The second pass must be prepared.
     is_unprepared: bool,
     /// The number of the next row of the second pass.
     linked: Option<u64>,
@@ -81,8 +76,7 @@ impl Import {
             source,
             plan,
             checked,
-            ahead: VecDeque::new(),
-            has_schemas: false,
+            first: None,
             is_unprepared: false,
             linked: None,
             stop,
@@ -97,7 +91,7 @@ impl Import {
     }
 
     fn next_row(&mut self) -> Result<Option<Row>> {
-        match self.ahead.pop_front() {
+        match self.first.take() {
             Some(row) => Ok(Some(row)),
             None => self.rows.next().transpose(),
         }
@@ -110,17 +104,9 @@ impl Import {
         if self.checked.bad.contains(number) {
             return Ok(());
         }
-        let again = self.has_schemas.then(|| row.clone());
-        let Some(written) = tx.unless_put_off(|tx| self.row(tx, number, row)) else {
-            self.ahead.extend(again);
-            self.ahead.rotate_right(1);
-            self.done = number;
-            self.is_unprepared = true;
-            return Ok(());
-        };
         // Without a savepoint for the row, which would cost more than the row: what fails for a
         // reason of its own fails before anything of it is written.
-        match written {
+        match self.row(tx, number, row) {
             Ok(Some(became)) => {
                 if became.before.is_none() {
                     self.created += 1;
@@ -136,18 +122,6 @@ impl Import {
             }
             Err(Failure::Store(cause)) => Err(cause),
         }
-    }
-
-    /// Validates a row as it will be written.
-    fn validate(&self, tx: &Tx<'_>, row: Row) -> Result<()> {
-        let plan = &self.plan;
-        let Ok(mut body) = plan.body(row.content) else {
-            return Ok(());
-        };
-        let resource = plan.resource(&body);
-        let existing = plan.existing(tx, resource, &body)?;
-        plan.resolve(tx, resource, &mut body)?;
-        records::write::check(tx, &plan.ctx, resource, existing, body)
     }
 
     /// Gives the record of a row its references, where some had to wait.
@@ -214,32 +188,16 @@ impl Steps for Import {
         self.is_unprepared
     }
 
-    fn prepare(&mut self, store: &Store) -> Result<()> {
-        if !std::mem::take(&mut self.is_unprepared) {
-            return Ok(());
-        }
-        if self.linked.is_some() {
+    fn prepare(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.is_unprepared) {
             self.rows = self.source.rows()?;
-            self.ahead.extend(self.rows.next().transpose()?);
-            return Ok(());
+            self.first = self.rows.next().transpose()?;
         }
-        let missing = AHEAD_ROWS.saturating_sub(self.ahead.len());
-        self.ahead.extend(next_rows(&mut self.rows, missing)?);
-        store.look_up(|connection| {
-            in_transaction(connection, Timestamp::now(), |tx| {
-                for row in &self.ahead {
-                    // What is wrong with it shows when it is written.
-                    let _ = self.validate(tx, row.clone());
-                }
-                Ok(())
-            })
-        })
+        Ok(())
     }
 
     fn open(&mut self, tx: &Tx<'_>) -> Result<()> {
-        self.has_schemas = tx.prepare("SELECT 1 FROM sections")?.exists([])?;
-        batches::take_up(tx, self.batch, self.done)?;
-        Ok(())
+        batches::take_up(tx, self.batch, self.done)
     }
 
     fn close(&mut self, tx: &Tx<'_>) -> Result<()> {

@@ -95,7 +95,7 @@ impl Tls {
     /// such as the host of `--public-url`.
     pub fn own(store: &Store, extra: Option<&str>) -> Result<Self> {
         let names = local_names(extra);
-        let stored = store.write_blocking(move |tx| load_or_make(tx, &names))?;
+        let stored = store.write(move |tx| load_or_make(tx, &names)).wait()?;
         if let Some(extra) = extra.filter(|extra| stored.ca.allowed(extra).is_none()) {
             tracing::warn!(
                 "the certificate is not valid for {extra}: this file's CA was made without that name; \

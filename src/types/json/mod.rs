@@ -8,6 +8,8 @@ use std::fmt::Write;
 
 mod flat;
 mod read;
+pub mod schema;
+pub mod size;
 mod whole;
 
 pub use flat::{Differences, differences, flatten, in_words as value_in_words};

@@ -333,7 +333,8 @@ fn every_save_is_a_version_and_nobody_writes_over_another() {
         let ctx = ctx.clone();
         let store = &server.app.store;
         store
-            .write_blocking(move |tx| content::save(tx, &ctx, seen, &draft))
+            .write(move |tx| content::save(tx, &ctx, seen, &draft))
+            .wait()
             .expect("it is written")
     };
     assert_eq!(save("two", seen), Saved::Version(2));
@@ -344,7 +345,8 @@ fn every_save_is_a_version_and_nobody_writes_over_another() {
         server
             .app
             .store
-            .write_blocking(move |tx| content::restore(tx, &ctx, path, 2, 1))
+            .write(move |tx| content::restore(tx, &ctx, path, 2, 1))
+            .wait()
             .expect("it is written")
     };
     assert_eq!(restored, Saved::Version(3));

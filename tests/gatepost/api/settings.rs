@@ -51,7 +51,8 @@ fn a_setting_that_is_none_is_refused_by_name() {
         let saved = server
             .app
             .store
-            .write_blocking(move |tx| gatepost::core::settings::save(tx, &ctx, &sent));
+            .write(move |tx| gatepost::core::settings::save(tx, &ctx, &sent))
+            .wait();
         let message = saved.expect_err("it is refused").to_string();
         assert!(message.contains(named), "{changes}: {message}");
     }

@@ -163,7 +163,8 @@ pub fn gateway(server: &Server, channel: &str, definition: &Value, secret: &str)
     server
         .app
         .store
-        .write_blocking(move |tx| gateways::save(tx, &ctx, channel, Some(&definition), &secret))
+        .write(move |tx| gateways::save(tx, &ctx, channel, Some(&definition), &secret))
+        .wait()
         .expect("a gateway");
 }
 

@@ -36,11 +36,7 @@ fn secret(post: &Post, to: &'static str, code: &str) -> i64 {
     let put = move |tx: &Tx<'_>| {
         messages::enqueue_secret(tx, &ctx, &app.secret_message_bodies, to, &subject, text)
     };
-    post.server
-        .app
-        .store
-        .write_blocking(put)
-        .expect("a message")
+    post.server.app.store.write(put).wait().expect("a message")
 }
 
 /// Waits until the first attempt at a message has failed.

@@ -180,14 +180,18 @@ fn nothing_but_a_backup_of_ours_is_ever_deleted_or_overwritten() {
     std::fs::write(&foreign, "years of work").expect("written");
     let list = |path: &Path| {
         let ctx_path = path.to_owned();
-        let id = server.app.store.write_blocking(move |tx| {
-            let id = ledger::begin(tx, Purpose::Manual, &ctx_path, tx.now())?;
-            tx.execute(
-                "UPDATE backups SET finished_at = 1, bytes = 1 WHERE id = ?1",
-                [id],
-            )?;
-            Ok(id)
-        });
+        let id = server
+            .app
+            .store
+            .write(move |tx| {
+                let id = ledger::begin(tx, Purpose::Manual, &ctx_path, tx.now())?;
+                tx.execute(
+                    "UPDATE backups SET finished_at = 1, bytes = 1 WHERE id = ?1",
+                    [id],
+                )?;
+                Ok(id)
+            })
+            .wait();
         id.expect("listed")
     };
     let delete = |id: i64| crew.post(&format!("{HERE}/{id}/delete"), &[]);
@@ -222,7 +226,8 @@ fn set_plan(app: &App, plan: &Value) {
     let ctx = Context::of_command("admin", app.settings());
     let changes = [("backups".to_owned(), plan.clone())].into_iter().collect();
     app.store
-        .write_blocking(move |tx| settings::save(tx, &ctx, &changes))
+        .write(move |tx| settings::save(tx, &ctx, &changes))
+        .wait()
         .expect("a plan");
 }
 
@@ -363,7 +368,7 @@ fn trouble_with_the_plan_is_shown_where_people_look() {
     server
         .app
         .store
-        .write_blocking(|tx| {
+        .write(|tx| {
             let id = ledger::begin(
                 tx,
                 Purpose::Scheduled,
@@ -372,6 +377,7 @@ fn trouble_with_the_plan_is_shown_where_people_look() {
             )?;
             ledger::failed(tx, id, "this folder is not there", tx.now())
         })
+        .wait()
         .expect("written");
     assert!(crew.get(HERE).shown().contains("could not be made"));
     assert!(
@@ -389,7 +395,8 @@ fn what_a_killed_server_began_is_ended_by_the_next() {
     std::fs::write(&half, "half").expect("written");
     let of_entry = path.clone();
     app.store
-        .write_blocking(move |tx| ledger::begin(tx, Purpose::Manual, &of_entry, tx.now()))
+        .write(move |tx| ledger::begin(tx, Purpose::Manual, &of_entry, tx.now()))
+        .wait()
         .expect("begun");
     assert_eq!(newest(&app).finished_at, None);
     run::end_interrupted(&app.store, Timestamp::now()).expect("ended");
@@ -436,7 +443,8 @@ fn the_list_renews_itself_while_a_backup_is_made() {
     let id = server
         .app
         .store
-        .write_blocking(|tx| ledger::begin(tx, Purpose::Manual, Path::new("/x/y.db"), tx.now()))
+        .write(|tx| ledger::begin(tx, Purpose::Manual, Path::new("/x/y.db"), tx.now()))
+        .wait()
         .expect("begun");
     assert!(part().contains("hx-get") && part().contains("in progress"));
     crew.post(&format!("{HERE}/{id}/delete"), &[])

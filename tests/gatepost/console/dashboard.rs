@@ -74,7 +74,7 @@ fn a_notice_stays_until_an_administrator_acknowledges_it() {
         let what = what.to_owned();
         let write =
             move |tx: &gatepost::db::Tx<'_>| gatepost::core::settings::notices::add(tx, what);
-        server.app.store.write_blocking(write).expect("a notice");
+        server.app.store.write(write).wait().expect("a notice");
     };
     add("The log was damaged <i>.");
     let viewer = server.viewer();

@@ -179,7 +179,7 @@ fn everything_of_the_event_is_as_it_was() {
     api.patch(&format!("/device/id:{hall}"), &json!({"code": "moved"}));
     let other = api.device(&json!({"code": "hall", "name": "Other"}));
     server.settings(&json!({"name": "Rehearsal", "access": {"entry": "single"}}));
-    server.sql("INSERT INTO sections VALUES ('delegate', 'X', '{}'); INSERT INTO statements VALUES ('s', 'delegate', NULL, 'SELECT 1');
+    server.sql("INSERT INTO sections (record_type, name, schema) VALUES ('delegate', 'X', '{}'); INSERT INTO statements VALUES ('s', 'delegate', NULL, 'SELECT 1');
         INSERT INTO gate_notes VALUES (1, 'info', 'x', 'y', 1); INSERT INTO logo VALUES (1, 'image/png', x'00', 1);");
     tells_what_goes(&crew);
     let rehearsed = rows(&open(&server.path()));

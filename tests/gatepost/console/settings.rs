@@ -431,6 +431,11 @@ fn a_section_as_json_is_explained_where_it_is_wrong() {
     save("Seats", "{").refused(422, "not valid JSON");
     save("Seats", "[]").refused(422, "JSON object");
     save("Seats", r#"{"type": "nonsense"}"#).refused(422, "no JSON Schema");
+    save(
+        "Seats",
+        r##"{"properties": {"row": {"$ref": "#/$defs/row"}}}"##,
+    )
+    .refused(422, "properties.row.$ref: references are not supported");
     save("Access", "{}").refused(422, "rules of entry");
     save("", "{}").refused(422, "name has 1 to 64");
     let rows = r#"{"type": "object", "properties": {"rows": {"type": "integer", "minimum": 1}}}"#;

@@ -1,6 +1,7 @@
 //! Files that released versions made: they open, migrate, pass `check`, and keep what others rely on.
 
 use super::Site;
+use crate::faults::process::{Served, beside};
 use flate2::read::GzDecoder;
 use gatepost::db::migrate::{CURRENT, RELEASED};
 use serde_json::{Value, json};
@@ -171,4 +172,44 @@ fn devices_that_were_called_doors_are_entrances_and_listed() {
         site.text("SELECT record_id || after FROM audit WHERE actor = 'upgrade'"),
         r#"9101{"deviceType":"entrance"}"#
     );
+}
+
+#[test]
+fn schemas_with_references_are_written_out_or_named_at_the_start() {
+    let site = of_version(RELEASED);
+    let file = rusqlite::Connection::open(&site.db).expect("a file");
+    file.execute_batch(
+        r##"INSERT INTO sections (record_type, name, schema) VALUES
+             ('delegate', 'Written', '{"properties":{"seat":{"$ref":"#/$defs/seat"}},"$defs":{"seat":{"pattern":"^[0-9]+$"}}}'),
+             ('delegate', 'Tree', '{"required":["root"],"properties":{"next":{"$ref":"#"}}}')"##,
+    )
+    .expect("sections");
+    drop(file);
+    for _ in 0..2 {
+        Served::start(&site.db).stop();
+        let notices =
+            site.text("SELECT group_concat(told.value ->> 'what') FROM settings AS s, json_each(s.value) AS told WHERE s.name = 'notices'");
+        let about: Vec<_> = notices.matches("take anything").collect();
+        assert_eq!(about.len(), 1, "{notices}");
+        assert!(notices.contains(": Tree (delegate). "), "{notices}");
+    }
+    let log = std::fs::read_to_string(beside(&site.db, ".log")).expect("a log");
+    assert!(log.contains(": Tree (delegate). "), "{log}");
+    let sections = site.configuration()["sections"]["delegate"].clone();
+    assert_eq!(
+        sections["Written"],
+        json!({"properties": {"seat": {"pattern": "^[0-9]+$"}}})
+    );
+    // The document can be applied again here; nowhere else.
+    let document = json!({"sections": {"delegate": sections}});
+    site.applied(&document, &[]);
+    let refused = Site::new().apply_refused(&document);
+    assert!(
+        refused.contains("Tree: schema.properties.next.$ref"),
+        "{refused}"
+    );
+    site.import("delegates", "tree.csv", "barcode,Tree.leaf\nNEW-1,1\n", &[]);
+    let list = site.file("seat.csv", "barcode,Written.seat\nNEW-2,none\n");
+    let refused = site.refused(&["import", "delegates", &list]);
+    assert!(refused.contains("data.Written.seat"), "{refused}");
 }

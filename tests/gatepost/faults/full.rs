@@ -214,12 +214,16 @@ fn when_the_file_may_not_grow_whole_groups_are_refused_and_writing_recovers() {
     };
     // The limit is the connection's own; what is set inside a transaction that is undone stays.
     let limit = |pages: &'static str| {
-        let _ = server.app.store.write_blocking(move |tx| {
-            let sql = format!("PRAGMA max_page_count = {pages}");
-            let now: i64 = tx.query_row(&sql, [], |row| row.get(0))?;
-            assert!(now > 0);
-            Ok(())
-        });
+        let _ = server
+            .app
+            .store
+            .write(move |tx| {
+                let sql = format!("PRAGMA max_page_count = {pages}");
+                let now: i64 = tx.query_row(&sql, [], |row| row.get(0))?;
+                assert!(now > 0);
+                Ok(())
+            })
+            .wait();
     };
     // Less than there are: SQLite takes it as "no more".
     let entries = endure(&target, || limit("1"), || limit("4294967294"));

@@ -2,7 +2,7 @@
 //! gone takes its whole group along, and a queue that is full says so at once.
 
 use gatepost::{
-    db::{Durability, Store, Tx, counters},
+    db::{Durability, Priority, Store, Tx, counters},
     types::{
         DeviceId,
         error::{Error, Kind, Result},
@@ -34,8 +34,9 @@ impl Fixture {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("gatepost.db");
         let store = Store::open(&path, Durability::Normal).expect("a store");
-        let made =
-            store.write_blocking(|tx| Ok(tx.execute_batch("CREATE TABLE done (name TEXT)")?));
+        let made = store
+            .write(|tx| Ok(tx.execute_batch("CREATE TABLE done (name TEXT)")?))
+            .wait();
         made.expect("a table");
         Self {
             store,
@@ -56,7 +57,9 @@ impl Fixture {
         &self,
         job: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Submitted<'_, T> {
-        Submitted::new(Box::pin(self.store.write_repeatable(job)))
+        Submitted::new(Box::pin(
+            self.store.write_repeatable(Priority::Interactive, job),
+        ))
     }
 
     /// As that, a slice of bulk work.
@@ -210,7 +213,8 @@ fn a_job_that_panics_fails_alone_and_its_group_is_committed() {
         // And the writer goes on.
         fixture
             .store
-            .write_blocking(|tx| insert(tx, "later"))
+            .write(|tx| insert(tx, "later"))
+            .wait()
             .expect("a write");
         assert_eq!(fixture.done(), ["first", "last", "later"]);
     });
@@ -302,7 +306,8 @@ fn a_transaction_that_is_gone_takes_its_group_along() {
         assert_eq!(fixture.done(), told);
         fixture
             .store
-            .write_blocking(|tx| insert(tx, "later"))
+            .write(|tx| insert(tx, "later"))
+            .wait()
             .expect("a write");
     }
 }
@@ -319,7 +324,8 @@ fn a_commit_that_fails_is_answered_to_nobody_as_done() {
         assert_eq!(fixture.done(), Vec::<String>::new());
         fixture
             .store
-            .write_blocking(|tx| insert(tx, "later"))
+            .write(|tx| insert(tx, "later"))
+            .wait()
             .expect("a write");
         assert_eq!(fixture.done(), ["later"]);
     });
@@ -559,7 +565,7 @@ fn what_is_remembered_is_forgotten_with_every_other_write() {
         next.outcome().expect("a write")
     };
     assert_eq!([next(), next(), next()], [0, 1, 2]);
-    fixture.store.write_blocking(|_| Ok(())).expect("a write");
+    fixture.store.write(|_| Ok(())).wait().expect("a write");
     assert_eq!([next(), next()], [0, 1], "another kind of write");
     let other = fixture.submit(|tx| Ok([uses_before(tx), uses_before(tx)]));
     assert_eq!(other.outcome().expect("a write"), [0, 0], "of its own");
@@ -635,14 +641,14 @@ fn an_id_is_not_given_again_by_a_later_write_or_start() {
         Ok(id)
     };
     let clear = |tx: &Tx<'_>| Ok(tx.execute("DELETE FROM interactions", [])?);
-    assert_eq!(store.write_blocking(add).expect("an id"), 1);
-    store.write_blocking(clear).expect("a write");
-    assert_eq!(store.write_blocking(add).expect("an id"), 2);
-    store.write_blocking(clear).expect("a write");
+    assert_eq!(store.write(add).wait().expect("an id"), 1);
+    store.write(clear).wait().expect("a write");
+    assert_eq!(store.write(add).wait().expect("an id"), 2);
+    store.write(clear).wait().expect("a write");
     let path = store.path().to_owned();
     drop(store);
     let store = Store::open(&path, Durability::Normal).expect("a store");
-    assert_eq!(store.write_blocking(add).expect("an id"), 3);
+    assert_eq!(store.write(add).wait().expect("an id"), 3);
 }
 
 #[test]

@@ -327,7 +327,8 @@ fn a_code_of_something_else_is_not_taken_over() {
     let refused = server
         .app
         .store
-        .write_blocking(move |tx| clear::add(tx, &ctx, id, false));
+        .write(move |tx| clear::add(tx, &ctx, id, false))
+        .wait();
     has(
         refused.expect_err("it is refused").to_string(),
         "Great hall",

@@ -38,7 +38,8 @@ impl Server {
         let ctx = self.context();
         self.app
             .store
-            .write_blocking(move |tx| clear::add(tx, &ctx, id, delegate_write))
+            .write(move |tx| clear::add(tx, &ctx, id, delegate_write))
+            .wait()
             .expect("it is added")
     }
 
@@ -46,7 +47,8 @@ impl Server {
         let ctx = self.context();
         self.app
             .store
-            .write_blocking(move |tx| clear::dismiss(tx, &ctx, id))
+            .write(move |tx| clear::dismiss(tx, &ctx, id))
+            .wait()
             .expect("it is dismissed")
     }
 

@@ -186,7 +186,8 @@ fn of_two_drafts_from_one_the_second_is_told() {
     let save = |ui: &str, seen| {
         let (ctx, document) = (server.context(), draft(ui));
         store
-            .write_blocking(move |tx| configuration::save_draft(tx, &ctx, &document, seen))
+            .write(move |tx| configuration::save_draft(tx, &ctx, &document, seen))
+            .wait()
             .expect("it is read")
     };
     let first = save("light", None);

@@ -252,7 +252,8 @@ pub fn fill(server: &Server, tag: &str) -> Person {
     server
         .app
         .store
-        .write_blocking(move |tx| users::create(tx, &ctx, &user))
+        .write(move |tx| users::create(tx, &ctx, &user))
+        .wait()
         .expect("a user");
     let (client, secret) = server.client(Role::ALL, Scope::ALL);
     let tokens = server.token(

@@ -117,10 +117,10 @@ fn who_was_erased_since_the_backup_is_erased_from_it_again() {
     // An id that was given since is not given again.
     let store =
         gatepost::db::Store::open(&site.db, gatepost::db::Durability::Normal).expect("a store");
-    let given = store.write_blocking(|tx| {
+    let given = store.write(|tx| {
         tx.execute("INSERT INTO delegates (public_id, sources, created_at, updated_at) VALUES ('p', '[]', 1, 1)", [])?;
         Ok(tx.last_insert_rowid())
-    });
+    }).wait();
     assert!(given.expect("an id") > highest);
     drop(store);
     // What it knows it hands on: the same backup once more, by way of the file it became.

@@ -294,9 +294,11 @@ fn this_machine_is_told_nothing_unless_it_may_be() {
     let port = receiver.address.port();
     let create = |url: &str| {
         let (ctx, new) = (server.context(), webhook("X", url, &["*"], &[]));
-        server.app.store.write_blocking(move |tx| {
-            gatepost::domain::webhooks::store::create(tx, &ctx, &new, None)
-        })
+        server
+            .app
+            .store
+            .write(move |tx| gatepost::domain::webhooks::store::create(tx, &ctx, &new, None))
+            .wait()
     };
     for host in [
         "127.0.0.1",

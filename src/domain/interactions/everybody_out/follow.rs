@@ -4,7 +4,7 @@
 use super::{DeviceCache, History, Rule, check_out, check_out_code};
 use crate::{
     core::{Context, settings::Settings},
-    db::{Store, Tx},
+    db::{Priority, Store, Tx},
     domain::{
         devices::RESOURCE,
         interactions::{inside, late_codes},
@@ -158,7 +158,7 @@ async fn empty(
             let people: Vec<_> = slice.iter().map(|person| person.delegate).collect();
             let zone = settings.zone.clone();
             let slice = move |tx: &Tx<'_>| leave(tx, &zone, place, leaving, &people);
-            count += store.write_bulk_repeatable(slice).await?;
+            count += store.write_repeatable(Priority::Background, slice).await?;
         }
         let Some(last) = page.last().filter(|_| page.len() == PAGE) else {
             break;
@@ -169,7 +169,7 @@ async fn empty(
     for slice in codes.chunks(SLICE) {
         let (codes, settings) = (slice.to_vec(), Arc::clone(settings));
         let slice = move |tx: &Tx<'_>| leave_by_code(tx, &settings, place, leaving, &codes);
-        count += store.write_bulk_repeatable(slice).await?;
+        count += store.write_repeatable(Priority::Background, slice).await?;
     }
     Ok(count)
 }

@@ -23,7 +23,7 @@
 //!
 //! What takes long is done beside the writer, while gates go on: the snapshot is checked, a safety backup is
 //! made and checked but for its log, and all rows are compared. What remains is one transaction that no
-//! other write shares (`Store::write_attached`): the end of the log goes into the safety backup, and rows that
+//! other write shares (`Store::write_exclusive`): the end of the log goes into the safety backup, and rows that
 //! differed, or were written since, become those of the snapshot. Kill it half-way and nothing has happened;
 //! readers see the old state until it is committed, and the new one from then on. Every scan that was ever
 //! acknowledged is in that backup, or in the file, or in both: what was acknowledged before is in the
@@ -155,21 +155,23 @@ async fn put_back(
     let prepared = run::on_thread(move || {
         let store = &of_thread.store;
         Unfinished::begin(&store.source(), &target, || {
-            let watched = store.write_blocking(rows::watch)?;
+            let watched = store.write(rows::watch).wait()?;
             Ok((watched, rows::compare(&both(store.path(), &path)?, NOW)?))
         })
     });
     let (backup, (watched, differing)) = prepared.await?;
     let (of_job, taken_at) = (ctx.clone(), snapshot.started_at);
-    let returned = app.store.write_attached(snapshot.path.clone(), move |tx| {
-        check_doors(tx)?;
-        let made = backup.finish()?;
-        let gone = rows::put_back(tx, &of_job, differing, watched)?;
-        ledger::done(tx, &of_job, id, &made, Timestamp::now())?;
-        note(tx, &of_job, &gone, taken_at)?;
-        tx.outdate_caches();
-        Ok(Returned { gone, safety })
-    });
+    let returned = app
+        .store
+        .write_exclusive(Some(snapshot.path.clone()), move |tx| {
+            check_doors(tx)?;
+            let made = backup.finish()?;
+            let gone = rows::put_back(tx, &of_job, differing, watched)?;
+            ledger::done(tx, &of_job, id, &made, Timestamp::now())?;
+            note(tx, &of_job, &gone, taken_at)?;
+            tx.outdate_caches();
+            Ok(Returned { gone, safety })
+        });
     returned.await
 }
 

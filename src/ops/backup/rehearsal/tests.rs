@@ -58,7 +58,9 @@ impl Site {
             gone.transpose()?;
             Ok(steps)
         };
-        self.store.write_attached(self.snapshot(), put_back).await
+        self.store
+            .write_exclusive(Some(self.snapshot()), put_back)
+            .await
     }
 }
 
