@@ -6,6 +6,7 @@ use crate::{
     types::{
         Timestamp,
         error::{Error, Kind, Result},
+        text,
     },
     web::{ClientAddress, Failure, RequestTrace},
 };
@@ -96,7 +97,17 @@ fn flow(granted: impl Fn(&Scope) -> bool) -> MetaOAuthFlow {
     }
 }
 
-fn missing<R: Requirement>() -> Error {
+fn missing<R: Requirement>(request: &Request) -> Error {
+    let sent = request.header(header::AUTHORIZATION).unwrap_or_default();
+    if let Some((scheme, _)) = sent.split_once(' ')
+        && !scheme.eq_ignore_ascii_case("bearer")
+    {
+        let message = format!(
+            "the access token goes as `Authorization: Bearer <access token>`, not as {}",
+            text::shortened(scheme)
+        );
+        return Error::new(Kind::TokenMissing, message);
+    }
     let or = if R::BASIC {
         ", or a client's id and secret by HTTP Basic"
     } else {
@@ -191,7 +202,7 @@ impl<'a, R: Requirement> ApiExtractor<'a> for Granted<R> {
         let principal = if let Some(basic) = basic.flatten() {
             Arc::new(by_secret(app, &basic, ClientAddress::of(request)).map_err(Failure)?)
         } else {
-            let token = bearer(request).ok_or_else(|| Failure(missing::<R>()))?;
+            let token = bearer(request).ok_or_else(|| Failure(missing::<R>(request)))?;
             app.tokens.principal(&app.store, token).map_err(Failure)?
         };
         if let Some(trace) = RequestTrace::of(request) {

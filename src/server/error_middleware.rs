@@ -48,6 +48,7 @@ impl<E: Endpoint> Endpoint for ErrorMiddleware<E> {
         let request_id =
             RequestTrace::of(&request).map_or_else(RequestId::next, |trace| trace.id.clone());
         let in_api = is_in_api(request.uri());
+        let is_shared = is_shared(request.uri());
         let origin = allowed_origin(&request);
         let mut response = if is_preflight(&request) {
             self.preflight(&request)
@@ -59,11 +60,13 @@ impl<E: Endpoint> Endpoint for ErrorMiddleware<E> {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
             headers.insert(
                 header::ACCESS_CONTROL_EXPOSE_HEADERS,
-                HeaderValue::from_static("Allow, ETag, Retry-After, X-Request-Id"),
+                HeaderValue::from_static("Allow, ETag, Location, Retry-After, X-Request-Id"),
             );
         }
+        if is_shared {
+            headers.append(header::VARY, HeaderValue::from_static("Origin"));
+        }
         if in_api {
-            headers.insert(header::VARY, HeaderValue::from_static("Origin"));
             // Nearly all of it is about people, and none of it may outlive a token in a cache.
             headers
                 .entry(header::CACHE_CONTROL)
@@ -88,7 +91,7 @@ impl<E: Endpoint> ErrorMiddleware<E> {
         if let Some(uri) = without_json(request.uri()) {
             *request.uri_mut() = uri;
         }
-        let path = request.uri().path().to_owned();
+        let (path, method) = (request.uri().path().to_owned(), request.method().clone());
         let outcome = AssertUnwindSafe(self.inner.call(request))
             .catch_unwind()
             .await;
@@ -98,10 +101,26 @@ impl<E: Endpoint> ErrorMiddleware<E> {
             Ok(Err(cause)) => of_poem(cause),
             Err(panic) => Error::defect(crate::types::error::panic_text(panic.as_ref())),
         };
+        match cause.kind {
+            Kind::MethodNotAllowed => self.other_method(&method, &path, request_id),
+            Kind::NoSuchPath if path.starts_with("/api/") => {
+                let hint = routes::nearest(&self.table, &path);
+                let told = hint.map(|hint| Error::new(cause.kind, format!("{cause}; {hint}")));
+                respond(told.as_ref().unwrap_or(&cause), request_id)
+            }
+            _ => respond(&cause, request_id),
+        }
+    }
+
+    /// Refuses a method, and names those that the path knows.
+    fn other_method(&self, method: &Method, path: &str, request_id: &RequestId) -> Response {
+        let allow = self.allow(path);
+        let cause = Error::new(
+            Kind::MethodNotAllowed,
+            format!("this path does not know {method}; it knows {allow}"),
+        );
         let mut response = respond(&cause, request_id);
-        if cause.kind == Kind::MethodNotAllowed
-            && let Ok(allow) = HeaderValue::from_str(&self.allow(&path))
-        {
+        if let Ok(allow) = HeaderValue::from_str(&allow) {
             response.headers_mut().insert(header::ALLOW, allow);
         }
         response
@@ -155,7 +174,7 @@ impl<E: Endpoint> ErrorMiddleware<E> {
             .header(header::ACCESS_CONTROL_ALLOW_METHODS, self.allow(path))
             .header(
                 header::ACCESS_CONTROL_ALLOW_HEADERS,
-                "Authorization, Content-Type, Idempotency-Key, If-Match, X-Request-Id",
+                "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-Request-Id",
             )
             .header(header::ACCESS_CONTROL_MAX_AGE, "600")
             .finish()
@@ -164,6 +183,11 @@ impl<E: Endpoint> ErrorMiddleware<E> {
 
 fn is_in_api(uri: &Uri) -> bool {
     uri.path().starts_with("/api/")
+}
+
+/// Returns whether pages of other origins may read what stands there: the API, and the document that describes it.
+fn is_shared(uri: &Uri) -> bool {
+    is_in_api(uri) || uri.path() == "/openapi.json"
 }
 
 /// Returns whether a browser opens the address in the console's QR: an app would POST to it, but a phone's own camera
@@ -190,7 +214,7 @@ fn is_preflight(request: &Request) -> bool {
 /// The value of `Access-Control-Allow-Origin`, where the API is called from an origin that may.
 fn allowed_origin(request: &Request) -> Option<HeaderValue> {
     let origin = request.headers().get(header::ORIGIN)?;
-    if !is_in_api(request.uri()) {
+    if !is_shared(request.uri()) {
         return None;
     }
     let settings = request.data::<App>()?.settings();

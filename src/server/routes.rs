@@ -21,7 +21,10 @@ use crate::{
         sales::api::TransactionsApi,
     },
     identity::oauth::api::OAuthApi,
-    types::{error::Error, text::shortened},
+    types::{
+        error::Error,
+        text::{closest, shortened},
+    },
     web::{Failure, RequestTrace, parameters::AnyQuery},
 };
 use poem::{Endpoint, Request, Response, Route, RouteMethod, endpoint::BoxEndpoint, http::Method};
@@ -182,10 +185,15 @@ fn check_query(request: &Request, known: &[String]) -> poem::Result<()> {
         } else {
             Some(match known {
                 [] => format!("\"{shown}\": there are no query parameters here"),
-                known => format!(
-                    "\"{shown}\": the query parameters here are {}",
-                    known.join(", ")
-                ),
+                known => {
+                    let meant = closest(name, known.iter().map(String::as_str));
+                    let meant = meant.map(|meant| format!("did you mean {meant}? "));
+                    format!(
+                        "\"{shown}\": {}the query parameters here are {}",
+                        meant.unwrap_or_default(),
+                        known.join(", ")
+                    )
+                }
             })
         };
         if let Some(fault) = fault {
@@ -258,9 +266,78 @@ pub fn methods<'a>(table: &'a Table, path: &str) -> Option<&'a [Method]> {
         .map(|(_, methods)| methods.as_slice())
 }
 
+/// Tells what was probably meant by an address of the API that leads nowhere: one whose code has a `/`, or the nearest
+/// path.
+pub fn nearest(table: &Table, path: &str) -> Option<String> {
+    let segments: Vec<&str> = path.split('/').collect();
+    if let Some(at) = segments.iter().position(|segment| segment.contains(':')) {
+        let whole = (at + 1..segments.len()).find_map(|end| {
+            let code = segments[at..=end].join("%2F");
+            let rest = segments[..at].iter().copied().chain([&*code]);
+            let rest: Vec<&str> = rest.chain(segments[end + 1..].iter().copied()).collect();
+            let whole = rest.join("/");
+            methods(table, &whole).is_some().then_some(whole)
+        });
+        if let Some(whole) = whole {
+            return Some(format!(
+                "a / within a code is written %2F: {}",
+                shortened(&whole)
+            ));
+        }
+    }
+    let filled = table.iter().filter_map(|(pattern, _)| {
+        let parts: Vec<&str> = pattern.split('/').collect();
+        let is_near = pattern.starts_with("/api/") && parts.len() == segments.len();
+        let filled =
+            parts.iter().zip(&segments).map(
+                |(part, segment)| {
+                    if part.starts_with(':') { segment } else { part }
+                },
+            );
+        is_near.then(|| filled.copied().collect::<Vec<_>>().join("/"))
+    });
+    let filled: Vec<String> = filled.collect();
+    let meant = closest(path, filled.iter().map(String::as_str))?;
+    Some(format!("did you mean {}?", shortened(meant)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_leads_nowhere_is_told_what_was_probably_meant() {
+        let path = |path: &str| (format!("/api/v5{path}"), vec![Method::GET]);
+        let table = [
+            "/delegate/list",
+            "/delegate/new",
+            "/delegate/:s",
+            "/delegate/:s/note",
+        ];
+        let table: Table = table.map(path).into();
+        for (sent, told) in [
+            (
+                "/api/v5/delegates/list",
+                Some("did you mean /api/v5/delegate/list?"),
+            ),
+            (
+                "/api/v5/delegat/barcode:A",
+                Some("did you mean /api/v5/delegate/barcode:A?"),
+            ),
+            (
+                "/api/v5/delegate/barcode:A/7",
+                Some("a / within a code is written %2F: /api/v5/delegate/barcode:A%2F7"),
+            ),
+            (
+                "/api/v5/delegate/barcode:A/7/note",
+                Some("a / within a code is written %2F: /api/v5/delegate/barcode:A%2F7/note"),
+            ),
+            ("/api/v5/weather/tomorrow", None),
+            ("/api/v5/delegate/list/x/y/z", None),
+        ] {
+            assert_eq!(nearest(&table, sent).as_deref(), told, "{sent}");
+        }
+    }
 
     #[test]
     fn a_literal_path_goes_before_a_selector() {

@@ -85,6 +85,21 @@ pub fn closest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
     (distance <= (name.chars().count() / 3).max(1)).then_some(found)
 }
 
+/// Refuses a property that a record does not have, and names the one that was probably meant.
+pub fn unknown_property<'n>(
+    name: &str,
+    record: &str,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Error {
+    let meant = closest(name, known).map(|meant| format!("; did you mean \"{meant}\"?"));
+    Error::invalid(format!(
+        "\"{}\" is no property of {}{}",
+        shortened(name),
+        with_article(record),
+        meant.unwrap_or_default()
+    ))
+}
+
 /// Names the closest known name, or all of them, for a message about an unknown one.
 pub fn hint(name: &str, known: &[&str]) -> String {
     match closest(name, known.iter().copied()) {

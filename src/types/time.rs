@@ -323,6 +323,12 @@ impl Zone {
             _ => None,
         };
         read.ok_or_else(|| {
+            if let Some(seconds) = value.as_i64().map(|ms| ms / 1000)
+                && Timestamp::from_unix_s(seconds).is_some() && seconds > 0
+            {
+                let told = format!("must be Unix seconds, and this looks like milliseconds: {seconds}");
+                return Error::field(name, told);
+            }
             Error::field(
                 name,
                 "must be Unix seconds, ISO 8601 or yyyy-mm-dd hh:mm:ss, from the year 1 to the 30th of December 9999",

@@ -90,13 +90,18 @@ impl IfMatch {
         let Some(current) = current()? else {
             return Ok(());
         };
-        // A proxy that compresses answers marks the version as weak; it is the same version.
-        let matches = |tag: &str| {
-            let tag = tag.trim();
-            tag.strip_prefix("W/").unwrap_or(tag) == current
-        };
-        if expected.split(',').any(matches) {
+        // A weak version matches nothing (RFC 9110 section 13.1.1).
+        let mut tags = expected.split(',').map(str::trim);
+        if tags.clone().any(|tag| tag == current) {
             return Ok(());
+        }
+        if tags.any(|tag| tag.starts_with("W/")) {
+            return Err(Error::new(
+                Kind::VersionChanged,
+                "a weak version (W/…) matches nothing; something on the way, such as a proxy that compresses, \
+                 made it of the ETag: take the W/ off",
+            )
+            .at("If-Match"));
         }
         Err(Error::new(
             Kind::VersionChanged,

@@ -31,11 +31,8 @@ impl Changes {
         let mut changes = Self::default();
         for (name, value) in body {
             let property = resource.property(&name).ok_or_else(|| {
-                Error::invalid(format!(
-                    "\"{}\" is no property of {}",
-                    text::shortened(&name),
-                    text::with_article(resource.name)
-                ))
+                let known = resource.fields.iter().map(|field| field.name);
+                text::unknown_property(&name, resource.name, known)
             })?;
             if !property.kind.is_writable() {
                 continue;

@@ -3,7 +3,7 @@
 use super::{Field, Kind, Resource};
 use crate::types::{
     Timestamp, Zone,
-    error::{Error, Result},
+    error::Result,
     json, text,
 };
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::ValueRef};
@@ -47,9 +47,8 @@ impl Selection {
         fields: Option<&str>,
         visible: Option<&[String]>,
     ) -> Result<Self> {
-        let named = named_fields(resource.name, fields, |name| {
-            resource.property(name).is_some()
-        })?;
+        let known = resource.fields.iter().map(|field| field.name);
+        let named = named_fields(resource.name, fields, known)?;
         let shown = |property: &&Field| {
             property.kind.always_stands()
                 || (named
@@ -238,21 +237,17 @@ impl Selection {
 pub fn named_fields<'a>(
     record: &str,
     fields: Option<&'a str>,
-    is_known: impl Fn(&str) -> bool,
+    known: impl IntoIterator<Item = &'static str>,
 ) -> Result<Option<Vec<&'a str>>> {
     let Some(fields) = fields else {
         return Ok(None);
     };
     let names = fields.split(',').map(str::trim);
     let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
-    match names.iter().find(|name| !is_known(name)) {
+    let known: Vec<&str> = known.into_iter().collect();
+    match names.iter().find(|name| !known.contains(name)) {
         None => Ok(Some(names)),
-        Some(unknown) => Err(Error::invalid(format!(
-            "\"{}\" is no property of {}",
-            text::shortened(unknown),
-            text::with_article(record)
-        ))
-        .at("fields")),
+        Some(unknown) => Err(text::unknown_property(unknown, record, known).at("fields")),
     }
 }
 

@@ -146,8 +146,7 @@ pub fn find_stored(connection: &Connection, id: i64) -> Result<Option<Interactio
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`] for a name that is no property.
 pub fn fields(named: Option<&str>) -> Result<Option<Vec<&'static str>>> {
-    let known = |name: &str| PROPERTY_NAMES.contains(&name);
-    let named = named_fields("interaction", named, known)?;
+    let named = named_fields("interaction", named, PROPERTY_NAMES.iter().copied())?;
     let all = PROPERTY_NAMES.iter().copied();
     Ok(named.map(|named| all.filter(|name| named.contains(name)).collect()))
 }

@@ -171,6 +171,33 @@ fn literal_paths_are_never_selectors() {
 }
 
 #[test]
+fn a_slip_is_told_what_was_probably_meant() {
+    let (server, api) = Server::with_api();
+    api.delegate(&json!({"barcode": "A/7"}));
+    api.get("/delegates/list")
+        .refused(404, 1103, "did you mean /api/v5/delegate/list?");
+    api.get("/delegate/barcode:A/7")
+        .refused(404, 1103, "%2F: /api/v5/delegate/barcode:A%2F7");
+    api.get("/delegate/barcode:A%2F7").is(200);
+    api.delete("/delegate/list").refused(
+        405,
+        1104,
+        "does not know DELETE; it knows GET, HEAD, POST",
+    );
+    let body = json!({"first_name": "Ada"});
+    api.post("/delegate/new", &body)
+        .invalid("did you mean \"firstName\"?");
+    api.get("/delegate/list?fields=first_name")
+        .invalid("did you mean \"firstName\"?");
+    let body = json!({"startAt": 1_795_251_720_000_i64});
+    api.post("/device/new", &body)
+        .invalid("milliseconds: 1795251720");
+    let token = server.request(Method::GET, "/api/v5/ping");
+    let token = token.header("Authorization", format!("Token {}", api.token));
+    reply(token).refused(401, 1201, "not as Token");
+}
+
+#[test]
 fn times_have_the_offset_of_the_instances_zone_and_whole_seconds() {
     let (server, api) = Server::with_api();
     server.settings(&json!({"timeZone": "America/St_Johns"}));

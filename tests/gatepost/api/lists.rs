@@ -364,7 +364,7 @@ fn a_query_parameter_that_is_unknown_or_stands_twice_is_refused() {
     let (_server, api) = Server::with_api();
     api.get("/delegate/list?limit=1&offset=0&fields=id").data();
     for [path, about] in table(
-        "/delegate/list?limits=1 | \"limits\": the query parameters here are limit, offset, after, before, total, fields, search
+        "/delegate/list?limits=1 | \"limits\": did you mean limit? the query parameters here are limit, offset, after, before, total, fields, search
          /delegate/list?limit=1&limit=2 | limit: stands twice
          /ping?x | no query parameters here
          /delegate/list?limit=abc | limit: must be a whole number",

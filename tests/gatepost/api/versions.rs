@@ -50,8 +50,10 @@ fn a_change_of_what_somebody_else_changed_is_refused() {
         late.refused(412, 1111, kind);
         delete(&api, &path, &seen).refused(412, 1111, "If-Match");
         assert_eq!(get(&api, &path).reply.data()[property], "b");
-        // One of several, a weak one by a proxy, and any.
-        let several = format!("\"0\", W/{next}");
+        // A weak one matches nothing; one of several does, and any.
+        let weak = patch(&api, &path, &format!("W/{next}"), &json!({property: "c"}));
+        weak.reply.refused(412, 1111, "weak");
+        let several = format!("W/\"0\", {next}");
         let changed = patch(&api, &path, &several, &json!({property: "d"}));
         assert_eq!(changed.reply.status, 200, "{changed:?}");
         let changed = patch(&api, &path, "*", &json!({property: "e"}));

@@ -102,7 +102,7 @@ fn what_is_no_list_is_refused_in_words() {
            quote.csv   | barcode,"email/A,b/    | not closed
            ragged.csv  | barcode,email/A/B,b,c/ | line 3: has 3 columns, the header has 2
            list.json   | [{"barcode": "A"},     | is cut off
-           object.json | [{"barcod": "A"}]      | "barcod" is no property of a delegate"#,
+           object.json | [{"barcod": "A"}]      | "barcod" is no property of a delegate; did you mean "barcode"?"#,
     ) {
         lists.push((name, text.replace('/', "\n").into(), expected));
     }

@@ -325,7 +325,7 @@ impl Session<'_> {
     }
 
     async fn sign_in(&self, connection: &mut AsyncSmtpConnection) -> Result<(), String> {
-        let Some(user) = &self.smtp.user else {
+        let Some(user) = self.smtp.user.as_ref().filter(|user| !user.is_empty()) else {
             return Ok(());
         };
         let credentials =
