@@ -71,6 +71,14 @@ macro_rules! selector {
         }
 
         impl $selector {
+            /// The name of its code and the value; of an id none, and of a scan.
+            pub fn named_code(&self) -> Option<(&'static str, &str)> {
+                match self {
+                    Self::Code(code, value) => Some((code.name(), value)),
+                    Self::Id(_) | Self::Scanned(_) => None,
+                }
+            }
+
             /// The code that it names; of an id none.
             pub fn code(&self) -> Option<&str> {
                 match self {

@@ -54,10 +54,14 @@ impl<T, const S: u16, M> Answer<T, S, M> {
         }
     }
 
-    /// The answer with another status.
+    /// The answer with another status. Only what creates a record tells where that is.
     #[must_use]
     pub fn with_status(self, status: u16) -> Self {
-        Self { status, ..self }
+        Self {
+            status,
+            location: self.location.filter(|_| status == 201),
+            ..self
+        }
     }
 
     /// The answer with the version of the record that it shows.
@@ -242,6 +246,27 @@ impl<T: Described, const CREATES: bool, M: Described> ApiResponse for StoredAnsw
     fn register(registry: &mut Registry) {
         T::register(registry);
         M::register(registry);
+    }
+}
+
+/// A record that was created (201) or changed (200).
+pub struct Put<T>(pub Created<T>);
+
+impl<T: Send> IntoResponse for Put<T> {
+    fn into_response(self) -> Response {
+        self.0.into_response()
+    }
+}
+
+impl<T: Described> ApiResponse for Put<T> {
+    fn meta() -> MetaResponses {
+        MetaResponses {
+            responses: [200, 201].map(response::<T, NoMeta>).into(),
+        }
+    }
+
+    fn register(registry: &mut Registry) {
+        Created::<T>::register(registry);
     }
 }
 

@@ -13,7 +13,7 @@ pub mod schema;
 pub mod stream;
 
 pub use body::Body;
-pub use envelope::{Answer, Created, CreatedOnce, NoContent, Tried};
+pub use envelope::{Answer, Created, CreatedOnce, NoContent, Put, Tried};
 pub use error::{Failure, Outcome};
 pub use list_query::{Fields, ListQuery, field_names};
 pub use page::{Address, List};

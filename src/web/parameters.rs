@@ -111,6 +111,23 @@ impl IfMatch {
     }
 }
 
+impl IfMatch {
+    /// Checks that no version is asked for, of a record that does not exist.
+    ///
+    /// # Errors
+    /// [`Kind::VersionChanged`]; [`Kind::Invalid`] for a header that cannot be read.
+    pub fn check_none(self, name: &str) -> Result<()> {
+        match self.0? {
+            None => Ok(()),
+            Some(_) => Err(Error::new(
+                Kind::VersionChanged,
+                format!("there is no such {name}; leave it out to create one"),
+            )
+            .at("If-Match")),
+        }
+    }
+}
+
 /// The `ETag` of a record: `None` when there is no such record. Every change of a record gives it
 /// a later `updated_at`; interactions leave that alone.
 pub fn etag(

@@ -2,7 +2,7 @@
 //! API's document, as it is answered and as it is sent.
 
 use super::{
-    Address, Answer, Created, IdempotencyKey, IfMatch, List, ListQuery, Outcome,
+    Address, Answer, Created, IdempotencyKey, IfMatch, List, ListQuery, Outcome, Put,
     envelope::envelope, page::window, parameters::tag,
 };
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     },
     db::Tx,
     types::{
-        error::Result,
+        error::{self, Error, Result},
         json,
         text::{CODE_MAX_CHARS, TEXT_MAX_CHARS},
         time::SentTime,
@@ -101,6 +101,55 @@ pub async fn patched<T>(
         })
         .await?;
     found(app, &Selection::parse(resource, None, visible)?, |_| Ok(id))
+}
+
+/// Creates the record with a code, or changes the one that has it, and answers with it, of which `visible` properties
+/// are shown. `find` gives the record that has the code.
+///
+/// # Errors
+/// As [`write::create`] and [`write::patch`]; [`error::Kind::Invalid`] for another value of the code in the body, and
+/// [`error::Kind::VersionChanged`] for a version of a record that does not exist.
+pub async fn put<T>(
+    app: &Services,
+    ctx: Context,
+    resource: &'static Resource,
+    code: Option<(&'static str, &str)>,
+    find: impl FnOnce(&Tx<'_>) -> Result<i64> + Send + 'static,
+    if_match: IfMatch,
+    mut input: Map<String, Value>,
+    visible: Option<&[String]>,
+) -> Result<Put<T>> {
+    let (name, value) = code.ok_or_else(|| {
+        Error::new(
+            error::Kind::UnknownIdType,
+            "PUT takes a unique code, as in barcode:A1; an id is given by the server",
+        )
+    })?;
+    let value = Value::from(value);
+    if *input.entry(name).or_insert_with(|| value.clone()) != value {
+        return Err(Error::field(
+            name,
+            "must be the code of the address, or left out",
+        ));
+    }
+    let selection = Selection::parse(resource, None, visible)?;
+    let (id, status) = app
+        .store
+        .write(move |tx| match find(tx) {
+            Ok(id) => {
+                if_match.check(tx, resource, id)?;
+                write::patch(tx, &ctx, resource, id, input)?;
+                Ok((id, 200))
+            }
+            Err(cause) if cause.kind == resource.not_found => {
+                if_match.check_none(resource.name)?;
+                Ok((write::create(tx, &ctx, resource, input)?, 201))
+            }
+            Err(cause) => Err(cause),
+        })
+        .await?;
+    let answer: Created<T> = found(app, &selection, |_| Ok(id))?;
+    Ok(Put(answer.with_status(status)))
 }
 
 /// A page of the records that a query finds, of which `visible` properties are shown; with links where

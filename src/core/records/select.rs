@@ -1,11 +1,7 @@
 //! Rows to JSON: which properties are read and shown, and how.
 
 use super::{Field, Kind, Resource};
-use crate::types::{
-    Timestamp, Zone,
-    error::Result,
-    json, text,
-};
+use crate::types::{Timestamp, Zone, error::Result, json, text};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::ValueRef};
 use std::fmt::Write;
 

@@ -15,8 +15,8 @@ use crate::{
     types::{DelegateSelector, error::Result},
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
-        Outcome, Query, RequestId,
-        record::{Embedded, answered, created, found, page, patched, sent},
+        Outcome, Put, Query, RequestId,
+        record::{Embedded, answered, created, found, page, patched, put, sent},
     },
 };
 use poem_openapi::{OpenApi, param::Path};
@@ -226,6 +226,40 @@ impl DelegatesApi {
         let find = move |tx: &Tx<'_>| Ok(find(tx, &selector)?.0);
         let visible = caller.visible_properties.as_deref();
         Ok(patched(&self.app, ctx, &RESOURCE, find, if_match, input, visible).await?)
+    }
+
+    /// Create or change a delegate by its code
+    ///
+    /// The delegate that has this unique code is changed as by PATCH (200); where there is none, it is created with it
+    /// (201). The same request twice makes one record. `id:` is refused, as ids are given by the server. Needs
+    /// `ROLE_OAUTH2_DELEGATE_WRITE`.
+    #[oai(
+        path = "/delegate/:selector",
+        method = "put",
+        operation_id = "putDelegate"
+    )]
+    async fn put(
+        &self,
+        caller: Granted<WriteDelegates>,
+        request_id: RequestId,
+        selector: Path<String>,
+        /// The `ETag` that the record had: 412 when it has changed since, or is none.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
+        body: Body<DelegateInput>,
+    ) -> Outcome<Put<Delegate>> {
+        let selector = DelegateSelector::parse(&selector.0)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let DelegateInput(input) = body.parse()?;
+        check_visible(&RESOURCE, &input, caller.visible_properties.as_deref())?;
+        let code = selector.clone();
+        let find = move |tx: &Tx<'_>| Ok(find(tx, &code)?.0);
+        let code = selector.named_code();
+        let visible = caller.visible_properties.as_deref();
+        Ok(put(
+            &self.app, ctx, &RESOURCE, code, find, if_match, input, visible,
+        )
+        .await?)
     }
 
     /// Delete a delegate

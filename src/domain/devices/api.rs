@@ -11,8 +11,8 @@ use crate::{
     types::DeviceSelector,
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
-        Outcome, Query, RequestId,
-        record::{Embedded, answered, created, found, page, patched, sent},
+        Outcome, Put, Query, RequestId,
+        record::{Embedded, answered, created, found, page, patched, put, sent},
     },
 };
 use poem_openapi::{OpenApi, param::Path};
@@ -177,6 +177,31 @@ impl DevicesApi {
         let DeviceInput(input) = body.parse()?;
         let find = move |tx: &Tx<'_>| Ok(find(tx, &selector)?.0);
         Ok(patched(&self.app, ctx, &RESOURCE, find, if_match, input, None).await?)
+    }
+
+    /// Create or change a device by its code
+    ///
+    /// The device that has this unique code is changed as by PATCH (200); where there is none, it is created with it
+    /// (201). The same request twice makes one record. `id:` is refused, as ids are given by the server. Needs
+    /// `ROLE_OAUTH2_DEVICE_WRITE`.
+    #[oai(path = "/device/:selector", method = "put", operation_id = "putDevice")]
+    async fn put(
+        &self,
+        caller: Granted<WriteDevices>,
+        request_id: RequestId,
+        selector: Path<String>,
+        /// The `ETag` that the record had: 412 when it has changed since, or is none.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
+        body: Body<DeviceInput>,
+    ) -> Outcome<Put<Device>> {
+        let selector = DeviceSelector::parse(&selector.0)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let DeviceInput(input) = body.parse()?;
+        let code = selector.clone();
+        let find = move |tx: &Tx<'_>| Ok(find(tx, &code)?.0);
+        let code = selector.named_code();
+        Ok(put(&self.app, ctx, &RESOURCE, code, find, if_match, input, None).await?)
     }
 
     /// Delete a device

@@ -114,7 +114,8 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
         ]
         .contains(&path)
         && !path.ends_with("/list");
-    if matches!(method, "post" | "patch") && has_codes {
+    let is_put = method == "put" && path.contains("{selector}");
+    if (matches!(method, "post" | "patch") || is_put) && has_codes {
         errors.push(Kind::CodeTaken);
     }
     errors

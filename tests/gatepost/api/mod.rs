@@ -33,6 +33,7 @@ mod nonces;
 mod otp;
 mod outline;
 mod places;
+mod put;
 mod records;
 mod resends;
 mod rules;

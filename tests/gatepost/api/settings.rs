@@ -133,7 +133,7 @@ fn a_browser_learns_before_it_calls_what_it_may_send() {
         )
     };
     for (path, methods) in [
-        ("/api/v5/delegate/id:1", "DELETE, GET, HEAD, PATCH"),
+        ("/api/v5/delegate/id:1", "DELETE, GET, HEAD, PATCH, PUT"),
         ("/api/5/delegate/new", "POST"),
         ("/api/v5/delegate/new.json", "POST"),
         ("/api/v5/interaction/batch", "POST"),
