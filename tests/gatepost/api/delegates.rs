@@ -12,7 +12,7 @@ fn data_merges_by_key() {
         [{"Data": {"deep": {"y": [9], "z": null}}}, {"Data": {"a": 1, "deep": {"x": 1, "y": [9]}}, "Other": {"o": 1}}],
         [{"Data": {"deep": null}}, {"Data": {"a": 1}, "Other": {"o": 1}}],
         [{"Other": null, "New": {"n": {}}}, {"Data": {"a": 1}, "New": {"n": {}}}],
-        [{"Data": "text"}, {"Data": "text", "New": {"n": {}}}],
+        [{"Data": null}, {"New": {"n": {}}}],
         [{"Data": {"pushTokens": [], "pushTopics": []}},
          {"Data": {"pushTokens": [], "pushTopics": []}, "New": {"n": {}}}],
         [{}, {"Data": {"pushTokens": [], "pushTopics": []}, "New": {"n": {}}}],
@@ -24,7 +24,32 @@ fn data_merges_by_key() {
     api.patch(&path, &json!({"data": null})).without("data");
     for bad in [json!([]), json!("x"), json!(1)] {
         api.patch(&path, &json!({"data": bad})).invalid("data");
+        api.patch(&path, &json!({"data": {"Data": bad}}))
+            .invalid("data.Data");
     }
+}
+
+#[test]
+fn a_value_is_judged_where_it_changes() {
+    let (server, api) = Server::with_api();
+    let path = format!("/delegate/id:{}", api.delegate(&json!({})));
+    let old = json!({"email": "ada", "rawFlags": "1v", "data": {"Data": "text"}});
+    for (name, value) in old.as_object().expect("an object") {
+        api.patch(&path, &json!({name: value})).invalid(name);
+        api.post("/delegate/new", &json!({name: value}))
+            .invalid(name);
+    }
+    // What an earlier version stored stays, and may be sent back.
+    server
+        .sql("UPDATE delegates SET email = 'ada', raw_flags = '1v', data = '{\"Data\":\"text\"}'");
+    let mut whole = api.get(&path).data().clone();
+    whole["company"] = json!("X");
+    for (name, value) in old.as_object().expect("an object") {
+        api.patch(&path, &whole).shows(name, value.clone());
+    }
+    api.patch(&path, &json!({"email": "bob"})).invalid("email");
+    api.patch(&path, &json!({"email": "bob@example.org"}))
+        .is(200);
 }
 
 #[test]
@@ -34,7 +59,11 @@ fn values_of_a_wrong_type_are_refused_by_name() {
         for bad in cases::<Value>(json!([1, true, [], {}, "a\u{0}b", "x".repeat(10_001)])) {
             api.post("/delegate/new", &json!({name: bad})).invalid(name);
         }
-        let long = "é".repeat(if name == "rawFlags" { 1 } else { 10_000 });
+        let long = match name {
+            "rawFlags" => "é".to_owned(),
+            "email" => format!("{}@", "é".repeat(9_999)),
+            _ => "é".repeat(10_000),
+        };
         api.post("/delegate/new", &json!({name: long}))
             .shows(name, long);
     }

@@ -62,7 +62,7 @@ fn a_wrong_method_is_told_with_those_that_are_right() {
                     .request(method.clone(), &path)
                     .bearer_auth(&api.token);
                 let answer = whole(request);
-                answer.reply.refused(405, 1104, "method");
+                answer.reply.refused(405, 1104, "this path does not know");
                 let allowed: Vec<&str> = answer.header("allow").split(", ").collect();
                 let mut known = known.clone();
                 if known.iter().any(|known| known == "GET") {

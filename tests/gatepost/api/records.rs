@@ -66,7 +66,7 @@ fn a_patch_changes_only_named_properties_and_null_clears_them() {
     for (kind, all) in cases::<(&str, Value)>(json!([
         ["delegate", {
             "barcode": "B", "rfid": "R", "externalId": "E", "code": "C", "uhfId": "U", "slug": "S", "firstName": "Ada",
-            "lastName": "L", "email": "e", "phone": "p", "jobTitle": "j", "company": "c", "delegateType": "t",
+            "lastName": "L", "email": "e@", "phone": "p", "jobTitle": "j", "company": "c", "delegateType": "t",
             "rawFlags": "v", "owner": boss, "parent": boss, "previous": {"id": boss}, "data": {"Data": {"x": 1}},
         }],
         ["device", {

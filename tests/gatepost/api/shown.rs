@@ -21,7 +21,7 @@ fn at_most_a_thousand_children_are_shown() {
 fn a_client_sees_the_properties_it_was_given() {
     let (server, all) = Server::with_api();
     let limited = server.caller_seeing(&["barcode", "firstName"]);
-    let sent = json!({"barcode": "A", "firstName": "Ada", "lastName": "L", "email": "e", "data": {"Data": {"x": 1}}});
+    let sent = json!({"barcode": "A", "firstName": "Ada", "lastName": "L", "email": "e@example.org", "data": {"Data": {"x": 1}}});
     let id = all.delegate(&sent);
     all.interact(
         "lead",
@@ -48,7 +48,7 @@ fn what_a_client_does_not_see_it_does_not_change() {
     let (server, all) = Server::with_api();
     let limited = server.caller_seeing(&["barcode", "firstName"]);
     let parent = all.delegate(&json!({}));
-    let id = all.delegate(&json!({"barcode": "A", "firstName": "Ada", "email": "e"}));
+    let id = all.delegate(&json!({"barcode": "A", "firstName": "Ada", "email": "e@example.org"}));
     let path = format!("/delegate/id:{id}");
     let before = all.get(&path);
     for (name, value) in [
