@@ -132,7 +132,8 @@ SELECT delegate_id, place_id AS device_id, iif(interaction_type = 'entered', 're
        datetime(ends / 1000, 'unixepoch') AS ends_at,
        place_id
 FROM (
-    SELECT *, CAST(coalesce((SELECT doors.place_id FROM doors WHERE doors.id = done_at), done_at) AS INTEGER) AS place_id
+    SELECT *, CAST(iif(done_at IN (SELECT id FROM doors), (SELECT doors.place_id FROM doors WHERE doors.id = done_at),
+                       done_at) AS INTEGER) AS place_id
     FROM (
         SELECT first_delegate_id AS delegate_id, interaction_type, recorded_at AS at, first_device_id AS done_at,
                -- 0: it begins none. It knows the doors itself: a query for each row would cost more than the rest.

@@ -170,15 +170,13 @@ async fn put_back(
         let store = &of_thread.store;
         Unfinished::begin(&store.source(), &target, || {
             let watched = store.write_blocking(rows::watch)?;
-            Ok((watched, rows::compare(&both(store.path(), &path)?, NOW)?))
+            for rows in rows::compare(&both(store.path(), &path)?, NOW)? {
+                store.write_bulk_blocking(move |tx| rows::note(tx, &rows))?;
+            }
+            Ok(watched)
         })
     });
-    let (backup, (watched, differing)) = prepared.await?;
-    for rows in differing {
-        app.store
-            .write_bulk(move |tx| rows::note(tx, &rows))
-            .await?;
-    }
+    let (backup, watched) = prepared.await?;
     let (of_job, taken_at) = (ctx.clone(), snapshot.started_at);
     let returned = app.store.write_attached(snapshot.path.clone(), move |tx| {
         check_doors(tx)?;
