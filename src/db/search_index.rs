@@ -1,6 +1,8 @@
 //! The index for finding attendees: every three letters in a row of their folded texts. Triggers note which rows
 //! changed and what the index has of them; the program folds, which SQLite cannot, and writes the index before it
-//! commits. So any other program may write the file as well: what it changed is indexed at the next write.
+//! commits. So any other program may write the file as well: what it changed is indexed at the next write. Where more
+//! rows changed than others can wait for, a commit indexes a slice, and searches look at the rows themselves until the
+//! index has them all.
 
 use crate::types::{
     error::{Error, Result},
@@ -19,8 +21,10 @@ pub const COLUMNS: [&str; 8] = [
     "barcode",
     "external_id",
 ];
-/// Rows that are indexed at once where others wait.
-pub(super) const SLICE: usize = 2_000;
+/// Rows that are indexed at once where others wait: some 30 ms.
+pub(super) const SLICE: usize = 500;
+/// Rows that are indexed at once where nobody does.
+const SLICE_ALONE: usize = 2_000;
 
 /// The columns, separated by commas.
 #[must_use]
@@ -65,13 +69,22 @@ pub fn indexed_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Vec<Option<S
 
 /// Brings the index up to the rows that changed, so many at the most. Returns how many those were.
 pub fn settle(connection: &Connection, most: usize) -> Result<usize> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    settle_between(connection, (i64::MIN, i64::MAX), most)
+}
+
+/// Brings the index up to one row.
+pub fn settle_row(connection: &Connection, id: i64) -> Result<()> {
+    settle_between(connection, (id, id), 1).map(drop)
+}
+
+fn settle_between(connection: &Connection, (from, to): (i64, i64), most: i64) -> Result<usize> {
     let changed: Vec<(i64, Option<Vec<Option<String>>>)> = {
         let mut pending = connection.prepare_cached(
             "SELECT id, is_indexed, first_name, last_name, email, phone, job_title, company, barcode, external_id
-             FROM delegates_search_pending ORDER BY id LIMIT ?1",
+             FROM delegates_search_pending WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3",
         )?;
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let rows = pending.query_map([most], |row| {
+        let rows = pending.query_map([from, to, most], |row| {
             let old = row.get::<_, bool>(1)?.then(|| indexed_row(row, 2));
             Ok((row.get(0)?, old.transpose()?))
         })?;
@@ -89,8 +102,8 @@ pub fn settle(connection: &Connection, most: usize) -> Result<usize> {
         }
     }
     connection
-        .prepare_cached("DELETE FROM delegates_search_pending WHERE id <= ?1")?
-        .execute([last])?;
+        .prepare_cached("DELETE FROM delegates_search_pending WHERE id BETWEEN ?1 AND ?2")?
+        .execute([from, *last])?;
     Ok(changed.len())
 }
 
@@ -122,22 +135,27 @@ fn current(connection: &Connection, id: i64) -> Result<Option<Vec<Option<String>
 }
 
 /// Returns whether rows changed that the index does not have yet.
-pub fn is_behind(connection: &Connection) -> Result<bool> {
+pub fn is_behind(connection: &Connection) -> rusqlite::Result<bool> {
     let sql = "SELECT 1 FROM delegates_search_pending LIMIT 1";
-    Ok(connection.prepare_cached(sql)?.exists([])?)
+    connection.prepare_cached(sql)?.exists([])
+}
+
+/// Counts the rows that changed and that the index does not have yet.
+pub fn rows_behind(connection: &Connection) -> Result<usize> {
+    let sql = "SELECT count(*) FROM delegates_search_pending";
+    Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
 
 /// Brings the index up to every row that changed, a slice in each transaction; nothing where none did.
 pub fn settle_all(connection: &Connection) -> Result<()> {
-    if !is_behind(connection)? {
+    let total = rows_behind(connection)?;
+    if total == 0 {
         return Ok(());
     }
-    let sql = "SELECT count(*) FROM delegates_search_pending";
-    let total: usize = connection.query_row(sql, [], |row| row.get(0))?;
     let (mut done, mut told) = (0, 0);
     loop {
         connection.execute_batch("BEGIN IMMEDIATE")?;
-        let settled = settle(connection, SLICE)
+        let settled = settle(connection, SLICE_ALONE)
             .and_then(|settled| Ok(connection.execute_batch("COMMIT").map(|()| settled)?));
         match settled {
             Ok(0) => return Ok(()),
@@ -148,7 +166,7 @@ pub fn settle_all(connection: &Connection) -> Result<()> {
             }
         }
         let tenths = done * 10 / total.max(1);
-        if total > 10 * SLICE && tenths > told {
+        if total > 10 * SLICE_ALONE && tenths > told {
             told = tenths;
             tracing::info!("indexing attendees for the search: {done} of {total}");
         }
@@ -162,7 +180,7 @@ pub fn rebuild(connection: &Connection) -> Result<()> {
          DELETE FROM delegates_search_pending;
          INSERT INTO delegates_search_pending (id, is_indexed) SELECT id, 0 FROM delegates",
     )?;
-    while settle(connection, SLICE)? > 0 {}
+    while settle(connection, SLICE_ALONE)? > 0 {}
     Ok(())
 }
 

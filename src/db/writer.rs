@@ -278,8 +278,7 @@ impl Loop {
         let lost = match self.begin() {
             Ok(()) => {
                 let ran = self.run_jobs(jobs, &mut done);
-                ran.and_then(|()| self.commit(done.len(), search_index::SLICE))
-                    .err()
+                ran.and_then(|()| self.commit(done.len())).err()
             }
             Err(cause) => {
                 done.extend(self.waiting.soon.drain(..));
@@ -294,14 +293,10 @@ impl Loop {
         if !job.take_up() {
             return job.answer(None);
         }
-        let indexed_max = match job.priority() {
-            Priority::Interactive | Priority::Background => search_index::SLICE,
-            Priority::ExclusiveWith(_) | Priority::Exclusive => usize::MAX,
-        };
         let lost = self.begin().and_then(|()| {
             let begun = Instant::now();
             if self.run_job(&mut *job, SavepointMode::Transaction).is_ok() {
-                self.commit(1, indexed_max)?;
+                self.commit(1)?;
                 self.stats.slice(begun.elapsed());
                 return Ok(());
             }
@@ -510,21 +505,20 @@ impl Loop {
         let is_behind = search_index::is_behind(&self.connection);
         if is_behind.is_ok_and(|is_behind| is_behind) && !self.is_index_lost.get() {
             self.guarded(|run| {
-                let indexed = run
-                    .begin()
-                    .and_then(|()| run.commit(0, search_index::SLICE));
+                let indexed = run.begin().and_then(|()| run.commit(0));
                 run.settle(Vec::new(), indexed.err());
             });
         }
     }
 
-    /// Brings the index for searching up to what the group wrote. A damaged one costs nobody their write.
-    fn index(&self, most: usize) -> Result<()> {
+    /// Brings the index for searching up to what the group wrote, or a slice of it. A damaged one costs nobody their
+    /// write.
+    fn index(&self) -> Result<()> {
         if self.is_index_lost.get() || !search_index::is_behind(&self.connection)? {
             return Ok(());
         }
         let settled = savepoint(&self.connection, "indexed", || {
-            search_index::settle(&self.connection, most)
+            search_index::settle(&self.connection, search_index::SLICE)
         });
         match settled {
             Err(cause) if cause.kind == Kind::Damaged && !self.connection.is_autocommit() => {
@@ -538,10 +532,10 @@ impl Loop {
         }
     }
 
-    /// Commits so many jobs, with so many rows indexed at the most.
-    fn commit(&self, jobs: usize, indexed_max: usize) -> Result<()> {
+    /// Commits so many jobs.
+    fn commit(&self, jobs: usize) -> Result<()> {
         let begun = Instant::now();
-        self.index(indexed_max)?;
+        self.index()?;
         self.group.count_people(&self.connection)?;
         self.group.ids.keep(&self.connection)?;
         let position = Position::read(&self.connection)?;

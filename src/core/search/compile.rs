@@ -23,8 +23,8 @@ pub fn compile(subject: &'static Subject, expr: &Expr) -> Condition {
     compile_with(subject, expr, subject.text_index)
 }
 
-/// Compiles an expression for rows that the text index found already, so that it is not asked again.
-pub(super) fn compile_for_found(subject: &'static Subject, expr: &Expr) -> Condition {
+/// Compiles an expression without asking the text index: it found the rows already, or lacks some.
+pub(super) fn compile_without_index(subject: &'static Subject, expr: &Expr) -> Condition {
     compile_with(subject, expr, None)
 }
 

@@ -59,12 +59,14 @@ impl Lead {
         connection: &Connection,
         subject: &'static Subject,
         expr: &Expr,
+        is_indexed: bool,
     ) -> rusqlite::Result<Self> {
         let parts = conjunction(expr);
         if parts.iter().any(|part| is_rare(part)) {
             return Ok(Self::Table);
         }
-        if let Some(query) = text_query(subject, expr).filter(|query| query.len() <= QUERY_MAX) {
+        let query = || text_query(expr).filter(|query| query.len() <= QUERY_MAX);
+        if is_indexed && let Some(query) = query() {
             return Ok(Self::Text(query));
         }
         let kinds = parts.iter().find_map(|part| kinds(subject, part));
@@ -120,8 +122,7 @@ fn kinds(subject: &Subject, expr: &Expr) -> Option<Vec<Key>> {
 }
 
 /// The query of the text index that every row that matches answers; `None` where it cannot tell.
-fn text_query(subject: &Subject, expr: &Expr) -> Option<String> {
-    subject.text_index?;
+fn text_query(expr: &Expr) -> Option<String> {
     let joined = |queries: Vec<String>, between: &str| match queries.len() {
         0 => None,
         1 => queries.into_iter().next(),
@@ -129,12 +130,11 @@ fn text_query(subject: &Subject, expr: &Expr) -> Option<String> {
     };
     match expr {
         Expr::And(parts) => {
-            let queries = parts.iter().filter_map(|part| text_query(subject, part));
+            let queries = parts.iter().filter_map(text_query);
             joined(queries.collect(), ") AND (")
         }
         Expr::Or(parts) => {
-            let queries: Option<Vec<_>> =
-                parts.iter().map(|part| text_query(subject, part)).collect();
+            let queries: Option<Vec<_>> = parts.iter().map(text_query).collect();
             joined(queries?, ") OR (")
         }
         Expr::Field(field, Test::Contains(text) | Test::Compare(Op::Equal, Scalar::Text(text)))

@@ -2,11 +2,12 @@
 
 use super::{
     catalogue::Subject,
-    compile::{Condition, compile, compile_for_found},
+    compile::{Condition, compile, compile_without_index},
     expression::Expr,
     lead::{Key, Lead},
     run::Part,
 };
+use crate::db::search_index;
 use rusqlite::{Connection, params_from_iter, types::Value};
 use std::collections::BTreeSet;
 
@@ -25,12 +26,15 @@ impl<'a> Statement<'a> {
         subject: &'static Subject,
         expr: &Expr,
     ) -> rusqlite::Result<Self> {
-        let lead = Lead::of(connection, subject, expr)?;
+        // Where the index lacks rows that changed, their texts are compared.
+        let is_indexed = subject.text_index.is_some() && !search_index::is_behind(connection)?;
+        let lead = Lead::of(connection, subject, expr, is_indexed)?;
         let Condition {
             sql,
             mut parameters,
         } = match lead {
-            Lead::Text(_) => compile_for_found(subject, expr),
+            Lead::Text(_) => compile_without_index(subject, expr),
+            _ if !is_indexed => compile_without_index(subject, expr),
             _ => compile(subject, expr),
         };
         match &lead {

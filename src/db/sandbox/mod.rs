@@ -532,6 +532,44 @@ mod tests {
         assert!(costs[1] < costs[0] * 5, "{costs:?}");
     }
 
+    /// A thousand people, inside and joined, at a place below another; with a door where that is asked for.
+    #[test]
+    fn presence_of_everybody_takes_few_steps_each_and_of_one_delegate_few_in_all() {
+        const PEOPLE: u64 = 1_000;
+        for with_door in [false, true] {
+            let (folder, sandbox) = sandbox();
+            let file = Connection::open(folder.path().join("x.db")).unwrap();
+            file.execute_batch(&format!(
+                "INSERT INTO devices (id, parent_id, device_type, code, public_id, name, sources, created_at, updated_at)
+                 VALUES (1, NULL, 'room', 1, 1, 'Hall', '[]', 0, 0), (2, 1, 'room', 2, 2, 'Room', '[]', 0, 0);
+                 INSERT INTO devices (id, parent_id, device_type, code, public_id, name, sources, created_at, updated_at)
+                 SELECT 3, 2, 'door', 3, 3, 'Door', '[]', 0, 0 WHERE {with_door};
+                 WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {PEOPLE}), done(effect) AS (VALUES (2), (0))
+                 INSERT INTO interactions (interaction_type, first_delegate_id, first_device_id, recorded_at, created_at, effect)
+                 SELECT 'x', i, iif({with_door} AND i % 2 AND effect = 0, 3, 2), 5, 5, effect FROM n, done"
+            ))
+            .unwrap();
+            let steps = |sql: &str, found: i64| {
+                connection::steps_of(&sandbox.connection, || {
+                    assert_eq!(
+                        sandbox.scalar(sql, 7).unwrap(),
+                        Value::Integer(found),
+                        "{sql}"
+                    );
+                })
+            };
+            let people = i64::try_from(PEOPLE).unwrap();
+            let all = steps(
+                "SELECT sum(joined) + sum(inside) + sum(check_ins) FROM presence",
+                3 * people,
+            );
+            assert!(all / PEOPLE < 250, "{all}");
+            let one = "SELECT joined + inside + check_ins FROM presence WHERE delegate_id = :id";
+            let one = steps(one, 3);
+            assert!(one < 2_000, "{one}");
+        }
+    }
+
     #[test]
     fn what_never_ends_is_interrupted() {
         let (_folder, sandbox) = sandbox();

@@ -23,7 +23,8 @@ SELECT id, interaction_type, first_delegate_id, second_delegate_id, third_delega
        CAST(coalesce((SELECT place_id FROM doors WHERE doors.id = first_device_id), first_device_id) AS INTEGER) AS place_id
 FROM file.interactions;
 
--- One pass over the index of what first delegates did tells when; what they did at a door, they did at its place. Only
+-- One pass over the index of what first delegates did tells when; what they did at a door, they did at its place. Few
+-- left anywhere since they came in, and few joins were taken back: so that is asked before it is looked at closely. Only
 -- where two things happened in one millisecond is it asked again: ids decide then, as they do at a gate.
 CREATE TEMP VIEW presence AS
 SELECT delegate_id, place_id AS device_id, check_ins,
@@ -37,7 +38,9 @@ SELECT delegate_id, place_id AS device_id, check_ins,
                  WHERE o.first_delegate_id = delegate_id AND o.effect = 1 AND o.moment = in_at
                        AND o.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id))
            -- Who left a place above left this one, too.
-           END AND NOT day_ended(p.place_id, in_at) AND NOT EXISTS (
+           END AND NOT day_ended(p.place_id, in_at) AND NOT iif(
+               NOT EXISTS (SELECT 1 FROM file.interactions AS o INDEXED BY interactions_first_delegate
+                           WHERE o.first_delegate_id = delegate_id AND o.effect = 1 AND o.moment >= in_at), 0, EXISTS (
                WITH RECURSIVE above (id) AS (
                    SELECT d.parent_id FROM devices AS d WHERE d.id = p.place_id
                    UNION SELECT d.parent_id FROM above JOIN devices AS d ON d.id = above.id)
@@ -48,7 +51,7 @@ SELECT delegate_id, place_id AS device_id, check_ins,
                      AND o.moment >= in_at AND (o.moment > in_at OR o.id >
                          (SELECT max(i.id) FROM file.interactions AS i INDEXED BY interactions_first_delegate
                  WHERE i.first_delegate_id = delegate_id AND i.effect = 0 AND i.moment = in_at
-                       AND i.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id))))
+                       AND i.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id)))))
            -- So did who entered another room since, where people are in one at a time. Most venues have no such place.
            AND NOT iif((SELECT count(*) FROM devices AS narrow
                         WHERE iif(json_valid(narrow.data), narrow.data ->> '$.Access.oneAtATime', 0)) = 0, 0, EXISTS (
@@ -80,11 +83,13 @@ SELECT delegate_id, place_id AS device_id, check_ins,
               > (SELECT max(l.id) FROM file.interactions AS l INDEXED BY interactions_first_delegate
                  WHERE l.first_delegate_id = delegate_id AND l.effect = 3 AND l.moment = join_at
                        AND l.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id))
-           END AND CASE (
+           END AND CASE iif(
+               NOT EXISTS (SELECT 1 FROM file.interactions AS u INDEXED BY interactions_uninvited
+                           WHERE u.second_delegate_id = delegate_id AND u.effect = 4), NULL, (
                SELECT u.moment > join_at FROM file.interactions AS u INDEXED BY interactions_uninvited
                WHERE u.second_delegate_id = delegate_id AND u.effect = 4 AND u.moment >= join_at
                      AND u.first_device_id IN (SELECT p.place_id UNION ALL SELECT doors.id FROM doors WHERE doors.place_id = p.place_id)
-               ORDER BY u.moment DESC LIMIT 1)
+               ORDER BY u.moment DESC LIMIT 1))
            WHEN 1 THEN 0
            WHEN 0 THEN (SELECT max(j.id) FROM file.interactions AS j INDEXED BY interactions_first_delegate
                  WHERE j.first_delegate_id = delegate_id AND j.effect = 2 AND j.moment = join_at
@@ -97,20 +102,24 @@ SELECT delegate_id, place_id AS device_id, check_ins,
        datetime(out_at / 1000, 'unixepoch') AS last_out_at,
        place_id
 FROM (
-    SELECT delegate_id, CAST(coalesce(doors.place_id, device_id) AS INTEGER) AS place_id, sum(check_ins) AS check_ins,
-           max(in_at) AS in_at, max(out_at) AS out_at, max(join_at) AS join_at, max(leave_at) AS leave_at
-    FROM (
-        SELECT first_delegate_id AS delegate_id, first_device_id AS device_id,
-               sum(effect = 0) AS check_ins,
-               max(iif(effect = 0, moment, NULL)) AS in_at,
-               max(iif(effect = 1, moment, NULL)) AS out_at,
-               max(iif(effect = 2, moment, NULL)) AS join_at,
-               max(iif(effect = 3, moment, NULL)) AS leave_at
-        FROM file.interactions
-        WHERE first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL AND effect < 4
-        GROUP BY first_delegate_id, first_device_id
-    ) LEFT JOIN doors ON doors.id = device_id
-    GROUP BY 1, 2
+    SELECT first_delegate_id AS delegate_id, first_device_id AS place_id,
+           count(*) FILTER (WHERE effect = 0) AS check_ins,
+           max(moment) FILTER (WHERE effect = 0) AS in_at, max(moment) FILTER (WHERE effect = 1) AS out_at,
+           max(moment) FILTER (WHERE effect = 2) AS join_at, max(moment) FILTER (WHERE effect = 3) AS leave_at
+    FROM file.interactions INDEXED BY interactions_first_delegate
+    WHERE first_delegate_id IS NOT NULL AND effect < 4
+          AND first_device_id NOT IN (SELECT id FROM doors UNION ALL SELECT place_id FROM doors)
+    GROUP BY first_delegate_id, first_device_id
+    -- Apart, since these have to be sorted. Where there are no doors the index is not gone through once more.
+    UNION ALL
+    SELECT first_delegate_id, at.place_id,
+           count(*) FILTER (WHERE effect = 0),
+           max(moment) FILTER (WHERE effect = 0), max(moment) FILTER (WHERE effect = 1),
+           max(moment) FILTER (WHERE effect = 2), max(moment) FILTER (WHERE effect = 3)
+    FROM file.interactions INDEXED BY interactions_first_delegate
+    CROSS JOIN (SELECT id, place_id FROM doors UNION SELECT place_id, place_id FROM doors) AS at ON at.id = first_device_id
+    WHERE first_delegate_id > (SELECT iif(EXISTS (SELECT 1 FROM doors), -9223372036854775808, 9223372036854775807)) AND effect < 4
+    GROUP BY first_delegate_id, at.place_id
 ) AS p;
 
 -- A reader's stay ends with its exit. One that a gate began ends with what comes first: whatever the gate tells next
@@ -123,22 +132,25 @@ SELECT delegate_id, place_id AS device_id, iif(interaction_type = 'entered', 're
        datetime(ends / 1000, 'unixepoch') AS ends_at,
        place_id
 FROM (
-    SELECT first_delegate_id AS delegate_id, interaction_type, recorded_at AS at,
-           CAST(coalesce((SELECT doors.place_id FROM doors WHERE doors.id = first_device_id), first_device_id) AS INTEGER) AS place_id,
-           -- 0: it begins none.
-           stay_end(
-               (SELECT stay_places(id, parent_id, coalesce(device_type = 'session', 0),
-                                   iif(device_type = 'session', unixepoch(end_at) * 1000, NULL)) FROM devices),
-               recorded_at, CAST(coalesce((SELECT doors.place_id FROM doors WHERE doors.id = first_device_id), first_device_id) AS INTEGER),
-               interaction_type) OVER (
-               PARTITION BY first_delegate_id ORDER BY recorded_at, id
-               ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS ends
-    FROM file.interactions
-    WHERE interaction_type IN ('entered', 'exited', 'check-in', 'check-in-override', 'check-out')
-          -- Nobody knows when those left whom the server checked out when everybody had to.
-          AND NOT (interaction_type = 'check-out' AND data IS '{"reason":"everybodyOutAt"}')
-          -- Sorting them all costs less than looking each up in the order of the index, which + keeps SQLite from.
-          AND +first_delegate_id IS NOT NULL AND +first_device_id IS NOT NULL
+    SELECT *, CAST(iif(done_at IN (SELECT id FROM doors), (SELECT doors.place_id FROM doors WHERE doors.id = done_at),
+                       done_at) AS INTEGER) AS place_id
+    FROM (
+        SELECT first_delegate_id AS delegate_id, interaction_type, recorded_at AS at, first_device_id AS done_at,
+               -- 0: it begins none. It knows the doors itself: a query for each row would cost more than the rest.
+               stay_end(
+                   (SELECT stay_places(id, parent_id, is_session, end_at, door_of) FROM (
+                        SELECT id, parent_id, coalesce(device_type = 'session', 0) AS is_session,
+                               iif(device_type = 'session', unixepoch(end_at) * 1000, NULL) AS end_at, NULL AS door_of FROM devices
+                        UNION ALL SELECT id, NULL, NULL, NULL, place_id FROM doors)),
+                   recorded_at, first_device_id, interaction_type) OVER (
+                   PARTITION BY first_delegate_id ORDER BY recorded_at DESC, id DESC ROWS UNBOUNDED PRECEDING) AS ends
+        FROM file.interactions
+        WHERE interaction_type IN ('entered', 'exited', 'check-in', 'check-in-override', 'check-out')
+              -- Nobody knows when those left whom the server checked out when everybody had to.
+              AND NOT (interaction_type = 'check-out' AND data IS '{"reason":"everybodyOutAt"}')
+              -- Sorting them all costs less than looking each up in the order of the index, which + keeps SQLite from.
+              AND +first_delegate_id IS NOT NULL AND +first_device_id IS NOT NULL
+    )
 )
 -- One condition, which SQLite cannot ask of each row before they are sorted: then the delegates come in order.
 WHERE iif(ends IS 0, 0, EXISTS (SELECT 1 FROM delegates AS d WHERE d.id = delegate_id));

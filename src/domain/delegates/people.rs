@@ -302,7 +302,8 @@ impl Finder<'_> {
             .map(|column| format!("d.{column}"))
             .collect();
         let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT d.id, {} FROM (SELECT rowid AS matched FROM delegates_search WHERE delegates_search MATCH ?1)
+            "SELECT d.id, {} FROM (SELECT rowid AS matched FROM delegates_search WHERE delegates_search MATCH ?1
+                 UNION ALL SELECT id FROM delegates_search_pending)
              CROSS JOIN delegates d ON d.id = matched WHERE d.deleted_at {alive} LIMIT ?2",
             columns.join(", ")
         ))?;

@@ -215,7 +215,7 @@ fn remove_record(tx: &Tx<'_>, person: DelegateId) -> Result<()> {
     wiping(true)?;
     tx.prepare_cached("DELETE FROM delegates WHERE id = ?1")?
         .execute([person])?;
-    search_index::settle(tx, usize::MAX)?;
+    search_index::settle_row(tx, person.0)?;
     wiping(false)
 }
 

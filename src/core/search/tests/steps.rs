@@ -79,6 +79,49 @@ fn a_page_of_delegates_stops_once_it_is_full() {
 }
 
 #[test]
+fn rows_that_the_index_lacks_are_found_as_others_are() {
+    let connection = database();
+    connection
+        .execute_batch(
+            "INSERT INTO delegates (public_id, company, sources, created_at, updated_at)
+             VALUES ('a', 'Cobalt', '[]', 0, 0), ('b', 'Basalt', '[]', 0, 0)",
+        )
+        .unwrap();
+    search_index::settle(&connection, usize::MAX).unwrap();
+    connection
+        .execute(
+            "UPDATE delegates SET company = 'Nickel' WHERE public_id = 'a'",
+            [],
+        )
+        .unwrap();
+    let found = |text: &str| {
+        let asked = search(text).unwrap();
+        (
+            asked.part(&connection, Part::After(0), 51).unwrap(),
+            asked.count(&connection, 51).unwrap(),
+        )
+    };
+    for (text, ids) in [
+        (r#"{"*=":["company","icke"]}"#, vec![1]),
+        (r#"{"==":["company","Nickel"]}"#, vec![1]),
+        (r#"{"not":{"*=":["company","icke"]}}"#, vec![2]),
+        (r#"{"*=":["company","coba"]}"#, vec![]),
+        (r#"{"*=":["company","asal"]}"#, vec![2]),
+    ] {
+        let count = ids.len() as u64;
+        assert_eq!(found(text), (ids, count), "{text}");
+    }
+    let named = |name| {
+        people::find(&connection, &People::new(name), 51)
+            .unwrap()
+            .ids
+    };
+    assert_eq!(named("nickel"), [1]);
+    assert_eq!(named("cobalt"), [0; 0]);
+    assert_eq!(named("basalt"), [2]);
+}
+
+#[test]
 fn a_page_of_interactions_of_a_type_or_time_stops_once_it_is_full() {
     let connection = database();
     // A second each; the last hundred are of a type of their own.

@@ -22,13 +22,15 @@
 //! # How
 //!
 //! What takes long is done beside the writer, while gates go on: the snapshot is checked, a safety backup is
-//! made and checked but for its log, and all rows are compared. What remains is one transaction that no
-//! other write shares (`Store::write_exclusive`): the end of the log goes into the safety backup, and rows that
-//! differed, or were written since, become those of the snapshot. Kill it half-way and nothing has happened;
-//! readers see the old state until it is committed, and the new one from then on. Every scan that was ever
+//! made and checked but for its log, all rows are compared, and those that differ are noted. What remains is one
+//! transaction that no other write shares (`Store::write_exclusive`): the end of the log goes into the safety backup,
+//! and rows that differed, or were written since, become those of the snapshot. Kill it half-way and nothing has
+//! happened; readers see the old state until it is committed, and the new one from then on. Every scan that was ever
 //! acknowledged is in that backup, or in the file, or in both: what was acknowledged before is in the
 //! backup, and what waits meanwhile is written after. Gates wait for as long as it takes to put back what the
-//! rehearsal changed, however large the file is. Who is inside where is counted anew right after.
+//! rehearsal changed, however large the file is. Who is inside where is counted anew right after, and the index for
+//! searching follows in slices; until then searches look at the rows themselves (`db/search_index.rs`). Where that is
+//! interrupted, the next start does it.
 //!
 //! Another program that writes to the file meanwhile is not seen by the comparison: then nothing is changed,
 //! and whoever asked is told to try again.
@@ -42,7 +44,7 @@ use super::{
 };
 use crate::{
     core::{Context, audit, changes, settings},
-    db::{Store, Tx, open::read_only_address},
+    db::{Store, Tx, open::read_only_address, search_index},
     domain::interactions::recount,
     identity::App,
     types::{
@@ -139,8 +141,20 @@ pub async fn go_back(app: &App, ctx: &Context, snapshot: &Entry) -> Result<Retur
         store.write(fail).await?;
     } else {
         recount::where_due(store).await?;
+        index(store).await;
     }
     returned
+}
+
+/// Has everybody found by what came back, a slice at a time beside gates. The writer goes on where this ends early.
+async fn index(store: &Store) {
+    let mut behind = usize::MAX;
+    while let Ok(now) = store.look_up(search_index::rows_behind)
+        && (1..behind).contains(&now)
+        && store.write_bulk(|_| Ok(())).await.is_ok()
+    {
+        behind = now;
+    }
 }
 
 /// Puts the rows back, once the safety backup is made that is listed under this id.
@@ -156,17 +170,20 @@ async fn put_back(
         let store = &of_thread.store;
         Unfinished::begin(&store.source(), &target, || {
             let watched = store.write(rows::watch).wait()?;
-            Ok((watched, rows::compare(&both(store.path(), &path)?, NOW)?))
+            for rows in rows::compare(&both(store.path(), &path)?, NOW)? {
+                store.write_bulk(move |tx| rows::note(tx, &rows)).wait()?;
+            }
+            Ok(watched)
         })
     });
-    let (backup, (watched, differing)) = prepared.await?;
+    let (backup, watched) = prepared.await?;
     let (of_job, taken_at) = (ctx.clone(), snapshot.started_at);
     let returned = app
         .store
         .write_exclusive(Some(snapshot.path.clone()), move |tx| {
             check_doors(tx)?;
             let made = backup.finish()?;
-            let gone = rows::put_back(tx, &of_job, differing, watched)?;
+            let gone = rows::put_back(tx, &of_job, watched)?;
             ledger::done(tx, &of_job, id, &made, Timestamp::now())?;
             note(tx, &of_job, &gone, taken_at)?;
             tx.outdate_caches();

@@ -54,11 +54,13 @@ fn passed_over(table: &Table) -> String {
     format!("({})", rows.join(") OR ("))
 }
 
-/// A table, its columns that are stored, and those of its key.
+/// A table, its columns that are stored, those of its key, and those of its codes.
 struct StoredTable {
     table: &'static Table,
     columns: Vec<String>,
     key: Vec<String>,
+    /// Those that no two rows share.
+    codes: Vec<String>,
 }
 
 impl StoredTable {
@@ -69,16 +71,41 @@ impl StoredTable {
             statement.query_map((table.name, file), |row| Ok((row.get(0)?, row.get(1)?)))?;
         let columns = columns.collect::<rusqlite::Result<Vec<(String, bool)>>>()?;
         let key = columns.iter().filter(|(_, is_key)| *is_key);
+        let sql = "SELECT DISTINCT c.name FROM pragma_index_list(?1, ?2) AS i, pragma_index_info(i.name, ?2) AS c
+            WHERE i.[unique]";
+        let mut statement = connection.prepare(sql)?;
+        let codes = statement.query_map((table.name, file), |row| row.get(0))?;
         Ok(Self {
             table,
+            codes: codes.collect::<rusqlite::Result<_>>()?,
             key: key.map(|(column, _)| column.clone()).collect(),
             columns: columns.into_iter().map(|(column, _)| column).collect(),
         })
     }
 
-    /// Runs a statement; capitals in it stand for parts that depend on the table. `d` is our row, `s` the
-    /// snapshot's.
+    /// Runs a statement ([`StoredTable::statement`]).
     fn run(&self, tx: &Tx<'_>, sql: &str) -> Result<()> {
+        Ok(tx.execute_batch(&self.statement(sql))?)
+    }
+
+    /// Sets what differs in rows that both files have. Other columns are left alone, the key too: SQLite would
+    /// write their indexes anew, and look for all that refers to the row.
+    fn update(mut self, tx: &Tx<'_>) -> Result<()> {
+        let mut differs = tx.query_row(&self.statement(COLUMNS_THAT_DIFFER), [], |row| {
+            let columns = 0..self.columns.len();
+            columns
+                .map(|at| row.get(at))
+                .collect::<rusqlite::Result<Vec<bool>>>()
+        })?;
+        self.columns.retain(|_| differs.remove(0));
+        if self.columns.is_empty() {
+            return Ok(());
+        }
+        self.run(tx, UPDATE_CHANGED)
+    }
+
+    /// A statement; capitals in it stand for parts that depend on the table. `d` is our row, `s` the snapshot's.
+    fn statement(&self, sql: &str) -> String {
         let name = self.table.name;
         // What refers to somebody who was erased does not come back.
         let of_snapshot = |column: &String| {
@@ -89,25 +116,32 @@ impl StoredTable {
                 format!("s.{column}")
             }
         };
-        let list = |of: &dyn Fn(&String) -> String| -> String {
-            self.columns.iter().map(of).collect::<Vec<_>>().join(", ")
+        let ours = |column: &String| format!("d.{column}");
+        let differs_anywhere = |column: &String| {
+            let theirs = of_snapshot(column);
+            format!("coalesce(max(d.{column} IS NOT {theirs}), FALSE)")
+        };
+        let list = |columns: &[String], of: &dyn Fn(&String) -> String| {
+            let columns = columns.iter().map(of);
+            columns.collect::<Vec<_>>().join(", ")
         };
         let differs = |of| {
             let (keys, all) = (self.keys(of), self.keys(""));
             format!("({keys}) IN (SELECT {all} FROM temp.differing_{name})")
         };
-        let sql = sql
-            .replace("OUR_ROW_DIFFERS", &differs("d."))
+        sql.replace("OUR_ROW_DIFFERS", &differs("d."))
             .replace("THEIR_ROW_DIFFERS", &differs("s."))
             .replace("OURS", &format!("main.{name}"))
             .replace("SNAPSHOT", &format!("{ATTACHED}.{name}"))
             .replace("COLUMNS", &self.columns.join(", "))
-            .replace("THEIR_VALUES", &list(&of_snapshot))
-            .replace("OUR_VALUES", &list(&|column| format!("d.{column}")))
+            .replace("THEIR_VALUES", &list(&self.columns, &of_snapshot))
+            .replace("OUR_VALUES", &list(&self.columns, &ours))
+            .replace("THEIR_CODES", &list(&self.codes, &of_snapshot))
+            .replace("OUR_CODES", &list(&self.codes, &ours))
+            .replace("DIFFERENCES", &list(&self.columns, &differs_anywhere))
             .replace("SAME_KEY", &self.same_key())
             .replace("KEPT", self.table.but)
-            .replace("PASSED_OVER", &passed_over(self.table));
-        Ok(tx.execute_batch(&sql)?)
+            .replace("PASSED_OVER", &passed_over(self.table))
     }
 
     /// The columns of the key, each with this before it.
@@ -122,8 +156,14 @@ impl StoredTable {
     }
 }
 
-/// The keys of rows that differ, for each of the tables that go back.
-pub(super) struct Differing(Vec<(&'static str, Vec<Vec<Value>>)>);
+/// Keys of rows of one table that differ: so many as are noted at once.
+pub(super) struct Differing {
+    table: &'static str,
+    keys: Vec<Vec<Value>>,
+}
+
+/// Rows that are noted at once, beside gates.
+const NOTED_AT_ONCE: usize = 5_000;
 
 /// Has the writing connection note which rows are written from now on; the state of the file by which writes
 /// of other programs are noticed, which it does not see.
@@ -160,13 +200,20 @@ pub(super) fn watch(tx: &Tx<'_>) -> Result<i64> {
 
 /// Ends that.
 pub(super) fn forget(tx: &Tx<'_>) -> Result<()> {
+    stop_noting(tx)?;
+    for Table { name, .. } in tables::restored() {
+        tx.execute_batch(&format!("DROP TABLE IF EXISTS temp.differing_{name}"))?;
+    }
+    Ok(())
+}
+
+fn stop_noting(tx: &Tx<'_>) -> Result<()> {
     for Table { name, .. } in tables::restored() {
         for event in ["INSERT", "UPDATE", "DELETE"] {
             tx.execute_batch(&format!(
                 "DROP TRIGGER IF EXISTS temp.differing_{name}_{event}"
             ))?;
         }
-        tx.execute_batch(&format!("DROP TABLE IF EXISTS temp.differing_{name}"))?;
     }
     Ok(())
 }
@@ -176,8 +223,9 @@ fn state(tx: &Tx<'_>) -> Result<i64> {
     Ok(tx.pragma_query_value(None, "data_version", |row| row.get(0))?)
 }
 
-/// Compares all rows of the file, which is `now` on this connection, with those of the snapshot.
-pub(super) fn compare(connection: &Connection, now: &str) -> Result<Differing> {
+/// Compares all rows of the file, which is `now` on this connection, with those of the snapshot. What differs is to
+/// be noted.
+pub(super) fn compare(connection: &Connection, now: &str) -> Result<Vec<Differing>> {
     let mut all = Vec::new();
     for table in tables::restored() {
         let (name, table) = (table.name, StoredTable::of(connection, now, table)?);
@@ -202,19 +250,39 @@ pub(super) fn compare(connection: &Connection, now: &str) -> Result<Differing> {
         let keys = statement.query_map([], |row| {
             (0..table.key.len()).map(|at| row.get(at)).collect()
         })?;
-        all.push((name, keys.collect::<rusqlite::Result<_>>()?));
+        let mut keys = keys.collect::<rusqlite::Result<Vec<_>>>()?;
+        while !keys.is_empty() {
+            let rest = keys.split_off(keys.len().min(NOTED_AT_ONCE));
+            all.push(Differing { table: name, keys });
+            keys = rest;
+        }
     }
-    Ok(Differing(all))
+    Ok(all)
+}
+
+/// Notes which rows differ, beside those that were written since [`watch`].
+pub(super) fn note(tx: &Tx<'_>, Differing { table, keys }: &Differing) -> Result<()> {
+    let values = vec!["?"; keys.first().map_or(1, Vec::len)].join(", ");
+    let sql = format!("INSERT OR IGNORE INTO temp.differing_{table} VALUES ({values})");
+    let mut statement = tx.prepare(&sql)?;
+    for key in keys {
+        statement.execute(params_from_iter(key))?;
+    }
+    Ok(())
 }
 
 /// Codes are unique among the records that are not deleted, and two may have changed theirs for each
-/// other's: so everything that changes or goes is deleted, softly, before anything comes.
+/// other's: so whoever gives up one, or goes, is deleted, softly, before anything comes.
 const FREE_CODES: &str = "UPDATE OURS AS d SET deleted_at = 0
     WHERE OUR_ROW_DIFFERS AND d.deleted_at IS NULL AND NOT (KEPT) AND NOT EXISTS
-        (SELECT 1 FROM SNAPSHOT AS s WHERE s.id = d.id AND (THEIR_VALUES) IS (OUR_VALUES))";
+        (SELECT 1 FROM SNAPSHOT AS s WHERE s.id = d.id AND s.deleted_at IS NULL AND (THEIR_CODES) IS (OUR_CODES))";
 
 const INSERT_MISSING: &str = "INSERT INTO OURS (COLUMNS) SELECT THEIR_VALUES FROM SNAPSHOT AS s
     WHERE THEIR_ROW_DIFFERS AND NOT (PASSED_OVER) AND NOT EXISTS (SELECT 1 FROM OURS AS d WHERE SAME_KEY)";
+
+const COLUMNS_THAT_DIFFER: &str =
+    "SELECT DIFFERENCES FROM OURS AS d CROSS JOIN SNAPSHOT AS s ON SAME_KEY
+    WHERE OUR_ROW_DIFFERS";
 
 const UPDATE_CHANGED: &str = "UPDATE OURS AS d
     SET (COLUMNS) = (SELECT THEIR_VALUES FROM SNAPSHOT AS s WHERE SAME_KEY)
@@ -253,30 +321,15 @@ fn count_going(
     })
 }
 
-/// Puts every row back that differed, or that was written since `watched`; what went. Who is inside where is
+/// Puts every row back that was noted, and those written since; what went. Who is inside where is
 /// to be counted anew.
-pub(super) fn put_back(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    differing: Differing,
-    watched: i64,
-) -> Result<Going> {
+pub(super) fn put_back(tx: &Tx<'_>, ctx: &Context, watched: i64) -> Result<Going> {
     if state(tx)? != watched {
         return Err(Error::unavailable(
             "another program wrote to the file meanwhile, or its log was emptied after somebody was erased; nothing was changed, try again",
         ));
     }
-    for (table, keys) in differing.0 {
-        let Some(first) = keys.first() else {
-            continue;
-        };
-        let values = vec!["?"; first.len()].join(", ");
-        let sql = format!("INSERT OR IGNORE INTO temp.differing_{table} VALUES ({values})");
-        let mut statement = tx.prepare(&sql)?;
-        for key in keys {
-            statement.execute(params_from_iter(key))?;
-        }
-    }
+    stop_noting(tx)?;
     let gone = count_going(tx, "main", |table| {
         format!("AND d.id IN (SELECT id FROM temp.differing_{table})")
     })?;
@@ -290,11 +343,15 @@ pub(super) fn put_back(
     {
         StoredTable::of(tx, "main", table)?.run(tx, FREE_CODES)?;
     }
+    // Their rows go with them, which takes less than to find each.
+    if let Some(batches) = tables::find("batches") {
+        StoredTable::of(tx, "main", batches)?.run(tx, DELETE_SURPLUS)?;
+    }
     for table in tables::restored() {
         let found = StoredTable::of(tx, "main", table)?;
         found.run(tx, INSERT_MISSING)?;
         if table.rehearsal == Rehearsal::SetBack {
-            found.run(tx, UPDATE_CHANGED)?;
+            found.update(tx)?;
         }
     }
     let_go(tx)?;

@@ -2,6 +2,7 @@ use super::*;
 use crate::{
     core::settings::Settings,
     db::{Durability, connection::steps_of},
+    domain::delegates::{People, people},
 };
 use std::sync::Arc;
 
@@ -49,11 +50,13 @@ impl Site {
     async fn go_back(&self, meanwhile: impl AsyncFnOnce()) -> Result<u64> {
         let watched = self.store.write(rows::watch).await?;
         let differing = rows::compare(&both(self.store.path(), &self.snapshot())?, NOW)?;
+        let note = move |tx: &Tx<'_>| differing.iter().try_for_each(|rows| rows::note(tx, rows));
+        self.store.write(note).await?;
         meanwhile().await;
         let ctx = Context::of_command("admin", Arc::new(Settings::default()));
         let put_back = move |tx: &Tx<'_>| {
             let mut gone = None;
-            let put_back = || gone = Some(rows::put_back(tx, &ctx, differing, watched));
+            let put_back = || gone = Some(rows::put_back(tx, &ctx, watched));
             let steps = steps_of(tx, put_back);
             gone.transpose()?;
             Ok(steps)
@@ -113,4 +116,33 @@ async fn rows_that_are_as_they_were_hold_up_nobody() {
         steps.push(site.go_back(async || ()).await.unwrap());
     }
     assert!(steps[1] < steps[0] * 2, "{steps:?}");
+}
+
+/// Gates do not wait for the index; searches see what came back at once.
+#[tokio::test]
+async fn the_index_follows_beside_gates_and_after_a_kill() {
+    const PEOPLE: usize = 5_000;
+    let site = Site::new(5_000);
+    index(&site.store).await;
+    site.write("UPDATE delegates SET first_name = 'Bob'").await;
+    index(&site.store).await;
+    site.go_back(async || ()).await.unwrap();
+    let found = |file: &Connection| {
+        let behind = search_index::rows_behind(file)?;
+        let named = |name| Ok::<_, Error>(people::find(file, &People::new(name), 10)?.ids.len());
+        Ok((behind, named("Ada")?, named("Bob")?))
+    };
+    let (behind, came_back, gone) = site.store.look_up(found).unwrap();
+    assert!((1..PEOPLE).contains(&behind), "{behind}");
+    assert_eq!((came_back, gone), (10, 0));
+    // As after a kill.
+    let copy = site.folder.path().join("killed.db");
+    crate::ops::backup::make_beside(&site.store.source(), &copy).unwrap();
+    let killed = Store::open(&copy, Durability::Normal).unwrap();
+    index(&site.store).await;
+    for store in [&killed, &site.store] {
+        assert_eq!(store.look_up(found).unwrap(), (0, 10, 0));
+        let wrong = store.write(|tx| crate::ops::check::first_unindexed(tx));
+        assert_eq!(wrong.await.unwrap(), None);
+    }
 }
