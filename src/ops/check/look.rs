@@ -206,8 +206,9 @@ fn look_at_schema(connection: &Connection, report: &mut Report) -> Result<()> {
             );
         }
     }
-    // SQLite's own tables come and go.
-    for (kind, name, _) in found.iter().filter(|part| !part.1.starts_with("sqlite_")) {
+    // SQLite's own tables come and go, and Litestream adds two.
+    let is_known = |name: &str| name.starts_with("sqlite_") || name.starts_with("_litestream_");
+    for (kind, name, _) in found.iter().filter(|part| !is_known(&part.1)) {
         if !wanted.iter().any(|part| (&part.0, &part.1) == (kind, name)) {
             report.add(format!("{kind} {name} is none of ours"), TELL);
         }

@@ -26,7 +26,7 @@ fn check_in(wire: &mut Wire, site: &Site) -> Answer {
 }
 
 /// Records so many interactions.
-fn record(served: &Served, site: &Site, count: usize) {
+pub fn record(served: &Served, site: &Site, count: usize) {
     let mut wire = served.wire();
     for _ in 0..count {
         check_in(&mut wire, site).is(201);
@@ -172,7 +172,7 @@ fn a_log_that_lost_something_is_told_with_the_numbers() {
     }
 }
 
-fn interactions(db: &Path) -> i64 {
+pub fn interactions(db: &Path) -> i64 {
     let file = Connection::open(db).expect("the file");
     let count = file.query_row("SELECT count(*) FROM interactions", [], |row| row.get(0));
     count.expect("a count")

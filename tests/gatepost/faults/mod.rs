@@ -21,6 +21,7 @@ mod integrity;
 mod kill;
 mod ledger;
 mod links;
+mod litestream;
 mod load;
 mod lying;
 mod power;
