@@ -61,6 +61,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0033_wall.sql")),
     M::up(include_str!("migrations/0034_activity.sql")),
     M::up(include_str!("migrations/0035_evacuated.sql")),
+    M::up(include_str!("migrations/0038_scanned.sql")),
 ];
 
 /// The content of a fresh file: a message that is sent by itself, and reports.

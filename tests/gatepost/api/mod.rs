@@ -36,6 +36,7 @@ mod places;
 mod records;
 mod resends;
 mod rules;
+mod scanned;
 mod search;
 mod sections;
 mod settings;
