@@ -82,10 +82,10 @@ fn the_part_of_a_scan_that_is_the_code_is_tried_before_it_is_saved() {
         "{shown}"
     );
     assert!(tried("", scanned).contains("Unknown code"));
-    assert!(tried("/c/", scanned).contains("must have (*) once"));
+    assert!(tried("/c/", scanned).contains("have (*) once, in the place of the code"));
     assert_eq!(server.count("settings WHERE name = 'scans'"), 0);
     crew.post(form, &[("version", &version()), ("code", "/c/")])
-        .refused(422, "must have (*) once");
+        .refused(422, "have (*) once, in the place of the code");
     crew.post(form, &[("version", &version()), ("code", url)])
         .taken();
     let stored = "SELECT value FROM settings WHERE name = 'scans'";
