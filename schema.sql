@@ -81,6 +81,13 @@ CREATE UNIQUE INDEX delegates_uhf_id ON delegates (uhf_id) WHERE uhf_id IS NOT N
 -- Readers report EPCs in hexadecimal; attendees are found by that, however it was typed.
 CREATE UNIQUE INDEX delegates_uhf_tag ON delegates (uhf_id COLLATE NOCASE) WHERE uhf_id IS NOT NULL AND deleted_at IS NULL;
 CREATE UNIQUE INDEX delegates_slug ON delegates (slug) WHERE slug IS NOT NULL AND deleted_at IS NULL;
+-- For scanned codes whose case a keyboard changed; uhf_id has delegates_uhf_tag.
+CREATE INDEX delegates_barcode_any_case ON delegates (barcode COLLATE NOCASE) WHERE barcode IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX delegates_rfid_any_case ON delegates (rfid COLLATE NOCASE) WHERE rfid IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX delegates_external_id_any_case ON delegates (external_id COLLATE NOCASE) WHERE external_id IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX delegates_public_id_any_case ON delegates (public_id COLLATE NOCASE) WHERE deleted_at IS NULL;
+CREATE INDEX delegates_code_any_case ON delegates (code COLLATE NOCASE) WHERE code IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX delegates_slug_any_case ON delegates (slug COLLATE NOCASE) WHERE slug IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX delegates_parent ON delegates (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX delegates_previous ON delegates (previous_id) WHERE previous_id IS NOT NULL;
 CREATE INDEX delegates_owner ON delegates (owner_id) WHERE owner_id IS NOT NULL;
@@ -154,6 +161,7 @@ CREATE TABLE blocked_codes (
     UNIQUE (kind, value)
 ) STRICT;
 CREATE INDEX blocked_codes_delegate ON blocked_codes (delegate_id);
+CREATE INDEX blocked_codes_any_case ON blocked_codes (value COLLATE NOCASE);
 
 -- What a gate shows when a delegate is scanned.
 CREATE TABLE gate_notes (
@@ -208,6 +216,12 @@ CREATE UNIQUE INDEX devices_public_id ON devices (public_id) WHERE deleted_at IS
 CREATE UNIQUE INDEX devices_external_id ON devices (external_id) WHERE external_id IS NOT NULL AND deleted_at IS NULL;
 CREATE UNIQUE INDEX devices_rfid ON devices (rfid) WHERE rfid IS NOT NULL AND deleted_at IS NULL;
 CREATE UNIQUE INDEX devices_slug ON devices (slug) WHERE slug IS NOT NULL AND deleted_at IS NULL;
+-- As those of delegates.
+CREATE INDEX devices_code_any_case ON devices (code COLLATE NOCASE) WHERE deleted_at IS NULL;
+CREATE INDEX devices_public_id_any_case ON devices (public_id COLLATE NOCASE) WHERE deleted_at IS NULL;
+CREATE INDEX devices_external_id_any_case ON devices (external_id COLLATE NOCASE) WHERE external_id IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX devices_rfid_any_case ON devices (rfid COLLATE NOCASE) WHERE rfid IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX devices_slug_any_case ON devices (slug COLLATE NOCASE) WHERE slug IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX devices_parent ON devices (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX devices_type ON devices (device_type);
 -- Few, so that all can be read at once (src/domain/devices/doors.rs).

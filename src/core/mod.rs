@@ -12,6 +12,7 @@ pub mod presence;
 pub mod reader;
 pub mod records;
 pub mod rules;
+pub mod scanned;
 pub mod search;
 pub mod sections;
 pub mod services;

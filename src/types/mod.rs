@@ -9,6 +9,7 @@ pub mod json;
 pub mod observe;
 pub mod os;
 pub mod random;
+pub mod scanned;
 pub mod secret;
 pub mod selector;
 pub mod spreadsheet;

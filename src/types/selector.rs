@@ -79,6 +79,13 @@ macro_rules! selector {
                 }
             }
 
+            /// The statement that finds the living records by any code, in any case: id, the code's name, and the code.
+            pub const SCANNED_SQL: &'static str = concat!(
+                "SELECT 0, '', '', 0 WHERE 0",
+                $(" UNION ALL SELECT id, '", $name, "', ", $column, ", 0 FROM ", $kind, "s WHERE ", $column,
+                  " = ?1 COLLATE NOCASE AND deleted_at IS NULL"),+
+            );
+
             /// The code that it names; of an id none.
             pub fn code(&self) -> Option<&str> {
                 match self {
@@ -87,21 +94,22 @@ macro_rules! selector {
                 }
             }
 
-            /// Finds the record that it meant until that was deleted, and when that was.
+            /// Finds the record that it meant until that was deleted, and when that was; a scanned code in any case.
             pub fn find_deleted(&self, connection: &Connection) -> Result<Option<($id, Timestamp)>> {
                 let columns = match self {
                     Self::Id(_) => "id".to_owned(),
                     $(Self::Code($code::$variant, _) => $column.to_owned(),)+
                     Self::Scanned(_) => [$($column),+].join(", "),
                 };
-                let value: &dyn ToSql = match self {
-                    Self::Id(id) => id,
-                    Self::Code(_, value) | Self::Scanned(value) => value,
+                let (value, case): (&dyn ToSql, &str) = match self {
+                    Self::Id(id) => (id, ""),
+                    Self::Code(_, value) => (value, ""),
+                    Self::Scanned(value) => (value, "COLLATE NOCASE"),
                 };
                 let found = connection
                     .prepare_cached(&format!(
-                        "SELECT id, deleted_at FROM {}s WHERE deleted_at IS NOT NULL AND ?1 IN ({columns})
-                         ORDER BY deleted_at DESC LIMIT 1",
+                        "SELECT id, deleted_at FROM {}s WHERE deleted_at IS NOT NULL AND ?1 {case} IN ({columns})
+                         ORDER BY ?1 IN ({columns}) DESC, deleted_at DESC LIMIT 1",
                         $kind
                     ))?
                     .query_row([value], |row| Ok((row.get(0)?, row.get(1)?)));

@@ -8,7 +8,7 @@ import { Gate } from "../../assets/gate/core/gate.js";
 import { List } from "../../assets/gate/core/list.js";
 import { Queue } from "../../assets/gate/core/queue.js";
 import { Store } from "../../assets/gate/io/store.js";
-import { LANGUAGES, hasText, setLanguage, t } from "../../assets/gate/core/texts.js";
+import { LANGUAGES, hasText, setLanguage, t as words, t } from "../../assets/gate/core/texts.js";
 import { KINDS, REFUSALS, verdictOf, whyOf } from "../../assets/gate/core/verdicts.js";
 
 const read = (name) => readFileSync(new URL(`../../assets/gate/${name}`, import.meta.url), "utf8");
@@ -53,6 +53,34 @@ test("what the gate decides alone has its kind", async (t) => {
   const app = await gate(t);
   assert.deepEqual((await app.pass({ code: "NEW" })).shown.why, "unknown");
   assert.deepEqual((await app.pass({ code: "LOST" })).shown.why, "blocked");
+});
+
+test("a code counts however its scanner sends it, offline and to the server", async (t) => {
+  const offline = await gate(t);
+  offline.list.scanPattern = "https://tickets.example/c/(*)";
+  for (const code of ["]Q1t-1\r\n", "https://tickets.example/c/T-1?utm=1"]) {
+    const { passed, scan } = await offline.pass({ code });
+    assert.deepEqual([passed, scan.code, scan.delegate], [true, "T-1", 1]);
+  }
+  assert.deepEqual((await offline.pass({ code: "]Q1lost " })).shown.why, "blocked");
+  const online = await gate(t, {}, { status: 201, data: { id: 7 }, meta: {} });
+  const sent = [];
+  const { request } = online.server;
+  online.server.request = (method, path, { body }) => sent.push(body.delegate ?? body.firstDelegate) && request();
+  await online.pass({ code: "]Q1t-1" });
+  // What the list does not know goes as it was scanned: the server looks at the exact text first.
+  await online.pass({ code: "]Q1new\r\n" });
+  assert.deepEqual(sent, ["scan:T-1", "scan:]Q1new\r\n"]);
+  assert.equal(online.list.newCode("]Q1new\r\n"), "new");
+});
+
+test("a code that more than one person has in other case is nobody's, and says so", async (t) => {
+  const app = await gate(t);
+  const twin = (id, code) => ({ action: "upsert", type: "delegate", id, data: { name: code, codes: [code] } });
+  await app.list.apply([twin(5, "aBc9"), twin(6, "AbC9")], { cursor: "b", serverTime: NOW });
+  const { passed, shown } = await app.pass({ code: "ABC9" });
+  assert.deepEqual([passed, shown.why, shown.reason], [false, "unknown", words("verdict.shared", { code: "ABC9" })]);
+  assert.equal((await app.pass({ code: "AbC9" })).person.id, 6);
 });
 
 test("what the server refuses has the same kind, in detail where the list agrees", async (t) => {

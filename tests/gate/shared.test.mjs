@@ -47,6 +47,26 @@ test("check symbols hold where the server says so", () => {
   }
 });
 
+test("scanned texts mean whom the server finds", async () => {
+  const { people, blocked, scans } = read("./scans.json");
+  const list = new List(await Store.open("scans"));
+  const changes = [
+    ...people.map(([id, codes, noTicket]) => ({ action: "upsert", type: "delegate", id, data: { name: `No. ${id}`, codes, noTicket } })),
+    ...blocked.map((code, id) => ({ action: "upsert", type: "blocked-code", id, data: { code, reason: "lost" } })),
+  ];
+  await list.apply(changes, { cursor: "a", serverTime: 1 });
+  for (const [pattern, scanned, expected, likely] of scans) {
+    list.scanPattern = pattern ?? undefined;
+    const code = list.read(scanned);
+    const why = list.blockedReason(scanned) ? "blocked" : list.isShared(scanned) ? "several" : null;
+    const about = JSON.stringify([pattern, scanned]);
+    assert.deepEqual(list.find(code)?.id ?? why, expected, about);
+    assert.equal(list.isKnown(scanned), expected !== null, about);
+    // A code that nobody has goes to the server as it was scanned.
+    if (expected === null) assert.deepEqual([code, list.newCode(scanned)], [scanned, likely], about);
+  }
+});
+
 test("scans leave people inside or outside as the server counts them", async () => {
   const list = new List(await Store.open("shared"), () => 1000);
   const ada = { name: "Ada", codes: ["T-1"], inside: false, entries: 0 };

@@ -11,7 +11,7 @@ globalThis.document = { activeElement: null, addEventListener: (_, listener) => 
 const { Wedge } = await import("../../assets/gate/io/wedge.js");
 
 /** Keys with the pauses before them; text that a person types goes into a field that the page opens. */
-function play(t, keys, settings) {
+function play(t, keys, settings, known = []) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   document.activeElement = null;
   const told = { scans: [], typed: [], entered: undefined };
@@ -20,6 +20,7 @@ function play(t, keys, settings) {
     document.activeElement = Object.assign(new HTMLInputElement(), { value: text });
   });
   wedge.settings = settings;
+  wedge.isKnown = (code) => known.includes(code);
   let now = 1000;
   for (const [pause, key] of keys) {
     now += pause;
@@ -60,6 +61,27 @@ test("a slow scanner's code is whole, by the field at the latest", (t) => {
     assert.equal(told.scans[0] ?? told.entered, "TLH26-FJ7A", `${pause} ms`);
     t.mock.timers.reset();
   }
+});
+
+test("the first letter of a scanner that wakes up is not lost, however the pause", (t) => {
+  for (const pause of [150, 290, 310, 400, 1000, 2900]) {
+    for (const known of [[], ["TLH26-FJ7A"]]) {
+      const told = play(t, paced("TLH26-FJ7A", 8, { 1: pause }), undefined, known);
+      assert.deepEqual([told.scans, told.field ?? ""], [["TLH26-FJ7A"], ""], `${pause} ms, ${known}`);
+      t.mock.timers.reset();
+    }
+  }
+  const unended = play(t, paced("TLH26-FJ7A", 8, { 1: 900 }).slice(0, -1), { suffix: "none", layout: {} });
+  assert.deepEqual(unended.scans, ["TLH26-FJ7A"]);
+});
+
+test("a letter that a person typed before a scan stays theirs", (t) => {
+  const keys = [[0, "A"], ...paced("TLH26-FJ7A", 8, { 0: 900 })];
+  const told = play(t, keys, undefined, ["TLH26-FJ7A"]);
+  assert.deepEqual([told.scans, told.field], [["TLH26-FJ7A"], "A"]);
+  t.mock.timers.reset();
+  const later = play(t, [[0, "A"], ...paced("TLH26-FJ7A", 8, { 0: 3100 })]);
+  assert.deepEqual([later.scans, later.field], [["TLH26-FJ7A"], "A"]);
 });
 
 test("a scanner without an end key is done after a pause", (t) => {

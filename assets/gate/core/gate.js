@@ -174,7 +174,8 @@ export class Gate {
   /** @param {string} [code] that nobody has, or that is blocked @returns {Refusal} */
   #unknown(code = "") {
     const reason = this.list.blockedReason(code);
-    const message = reason === undefined ? t("verdict.unknown", { code: short(code) }) : t("verdict.blocked", { reason: blockedReason(reason) });
+    const unknown = this.list.isShared(code) ? "verdict.shared" : "verdict.unknown";
+    const message = reason === undefined ? t(unknown, { code: short(code) }) : t("verdict.blocked", { reason: blockedReason(reason) });
     return { code: CODES.delegateNotFound, message };
   }
 

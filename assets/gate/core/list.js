@@ -4,6 +4,7 @@
 import { meant } from "./barcode.js";
 import { find, indexed } from "./find.js";
 import { foldType } from "./fold.js";
+import { Codes, forms, meaningOf } from "./scanned.js";
 
 /**
  * @typedef {object} Person
@@ -83,19 +84,22 @@ export function isTold({ lastIn, lastOut }, { passage, at }) {
   return last === at || last === at - (at % 1000);
 }
 
+/** Whether a code is that of somebody's ticket. @param {Person} person @param {string} code */
+const isTicket = ({ codes, noTicket }, code) => codes?.[0] === code && !noTicket;
+
 export class List {
   /** @type {Map<number, Person>} */
   people = new Map();
-  /** @type {Map<string, number>} */
-  #codes = new Map();
+  #codes = new Codes((id) => this.people.get(id)?.codes ?? []);
   /** What each is found by. @type {Map<number, string>} */
   #texts = new Map();
   /** Ids of those who name an attendee as their parent. @type {Map<number, Set<number>>} */
   #children = new Map();
   /** @type {Map<number, {id: number, code: string, reason: string}>} */
   #blocked = new Map();
-  /** @type {Map<string, number>} */
-  #blockedCodes = new Map();
+  #blockedCodes = new Codes((id) => [this.#blocked.get(id)?.code ?? ""]);
+  /** Which part of a scanned text is the code, by the server's settings. @type {string|undefined} */
+  scanPattern;
   /** @type {Place|undefined} */
   place;
   /** @type {string|undefined} */
@@ -210,7 +214,7 @@ export class List {
   #put(person) {
     this.#drop(person.id);
     this.people.set(person.id, person);
-    for (const code of person.codes ?? []) this.#codes.set(code, person.id);
+    for (const code of person.codes ?? []) this.#codes.put(code, person.id);
     this.#texts.set(person.id, indexed(person));
     if (person.parent === undefined) return;
     const children = this.#children.get(person.parent);
@@ -221,9 +225,7 @@ export class List {
   /** @param {number} id */
   #drop(id) {
     const { codes = [], parent } = this.people.get(id) ?? {};
-    for (const code of codes) {
-      if (this.#codes.get(code) === id) this.#codes.delete(code);
-    }
+    for (const code of codes) this.#codes.drop(code, id);
     if (parent !== undefined) this.#children.get(parent)?.delete(id);
     this.people.delete(id);
     this.#texts.delete(id);
@@ -233,13 +235,13 @@ export class List {
   #putBlocked(blocked) {
     this.#dropBlocked(blocked.id);
     this.#blocked.set(blocked.id, blocked);
-    this.#blockedCodes.set(blocked.code, blocked.id);
+    this.#blockedCodes.put(blocked.code, blocked.id);
   }
 
   /** @param {number} id */
   #dropBlocked(id) {
     const code = this.#blocked.get(id)?.code;
-    if (code !== undefined && this.#blockedCodes.get(code) === id) this.#blockedCodes.delete(code);
+    if (code !== undefined) this.#blockedCodes.drop(code, id);
     this.#blocked.delete(id);
   }
 
@@ -281,10 +283,10 @@ export class List {
     return members.filter((member) => member !== undefined).map((member) => this.#today(member));
   }
 
-  /** The attendee with a code. @param {string} code */
+  /** The attendee with a code, whose ticket it is before all others. @param {string} code */
   find(code) {
-    const id = this.#codes.get(code);
-    const person = id === undefined ? undefined : this.people.get(id);
+    const holders = this.#codes.exact(code).map((id) => /** @type {Person} */ (this.people.get(id)));
+    const person = holders.findLast((holder) => isTicket(holder, code)) ?? holders.at(-1);
     return person && this.#today(person);
   }
 
@@ -298,24 +300,52 @@ export class List {
 
   /** Why a code is blocked, if it is. @param {string} code */
   blockedReason(code) {
-    const id = this.#blockedCodes.get(code);
-    return id === undefined ? undefined : this.#blocked.get(id)?.reason;
+    const { blocked } = this.#meaning(code);
+    return blocked === undefined ? undefined : this.#blocked.get(blocked)?.reason;
+  }
+
+  /** Whether more than one person has a code like this, and nobody has it exactly. @param {string} code */
+  isShared(code) {
+    return this.#meaning(code).isShared === true;
+  }
+
+  /** Whether the list knows what a scanned text means. @param {string} text */
+  isKnown(text) {
+    const { code, isShared } = this.#meaning(text);
+    return code !== undefined || isShared === true;
+  }
+
+  /** @param {string} text */
+  #meaning(text) {
+    return meaningOf(text, this.scanPattern, this.#codes, this.#blockedCodes);
   }
 
   /** Who has a ticket with this code; other codes, such as running numbers, do not count. @param {string} code */
   findTicket(code) {
     const person = this.find(code);
-    return person?.codes?.[0] === code && !person.noTicket ? person : undefined;
+    return person && isTicket(person, code) ? person : undefined;
   }
 
-  /** The code that a text from a person or a scanner stands for: the text itself wherever the list knows it. @param {string} text */
+  /**
+   * The code that a text from a person or a scanner stands for. One that the list does not know stays as it is, for the server;
+   * only a code of ours is read from groups.
+   * @param {string} text
+   */
   read(text) {
-    return this.#codes.has(text) || this.#blockedCodes.has(text) ? text : meant(text);
+    const { code, blocked } = this.#meaning(text);
+    // Somebody else may have a code that is blocked as another kind of code.
+    if (code === undefined || (blocked !== undefined && this.find(code))) return meant(text);
+    return code;
+  }
+
+  /** The code in a text, for whoever is to get that code. @param {string} text */
+  newCode(text) {
+    return this.#meaning(text).code ?? forms(text, this.scanPattern).at(-1) ?? text;
   }
 
   /** A few attendees by name, company or code, the likeliest first: whoever has the code before all others. @param {string} query */
   search(query) {
-    const holder = this.find(query.trim());
+    const holder = this.find(this.read(query.trim()));
     const hits = find(this.people, this.#texts, query, SEARCH_HITS).filter((person) => person !== holder);
     const best = holder ? [holder, ...hits].slice(0, SEARCH_HITS) : hits;
     return best.map((person) => this.#today(person));

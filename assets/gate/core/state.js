@@ -23,6 +23,7 @@
  * @property {boolean} [replaceBadge]
  * @property {{types: string[]}} [walkIn]
  * @property {{languages: string[], walkIn: boolean, idleSeconds: number}} [kiosk]
+ * @property {{code: string}} [scans] which part of a scanned text is the code
  * @property {import("../ui/message.js").Message} [message]
  * @property {{startedAt: number}} [evacuation]
  */

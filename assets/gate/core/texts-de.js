@@ -117,6 +117,7 @@ export const de = {
   "verdict.offline.incomplete": "Die Liste dieses Gates ist nicht vollständig.",
   "verdict.stop.note": "Eingecheckt, aber der Hinweis sagt Stopp.",
   "verdict.unknown": "Diesen Code hat niemand: {code}",
+  "verdict.shared": "Diesen Code hat niemand: {code}. Mehrere haben einen ähnlichen; suchen Sie den Namen",
   "verdict.blocked": "Dieses Badge ist gesperrt: {reason}",
   "verdict.noList": "Offline, und dieses Gate hat noch keine Liste",
   "verdict.undo": "Zurücknehmen",

@@ -115,6 +115,7 @@ export const en = {
   "verdict.offline.incomplete": "The list of this gate is not complete.",
   "verdict.stop.note": "Checked in, but the note says stop.",
   "verdict.unknown": "unknown code {code}",
+  "verdict.shared": "unknown code {code}: more than one person has one like it; find them by name",
   "verdict.blocked": "this badge was blocked: {reason}",
   "verdict.noList": "offline, and this gate has no list yet",
   "verdict.undo": "Undo",

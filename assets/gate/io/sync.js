@@ -25,7 +25,7 @@ export class Sync {
   #isWaiting = false;
   #channel = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("gatepost-list");
   /** @type {import("../core/state.js").GateSettings|undefined} */
-  gate;
+  #gate;
   /** Why the list cannot be loaded, in the server's words. */
   problem = "";
   version = "";
@@ -43,6 +43,15 @@ export class Sync {
     this.store = store;
     this.app = app;
     if (this.#channel) this.#channel.onmessage = ({ data }) => this.#fromOtherTab(data);
+  }
+
+  get gate() {
+    return this.#gate;
+  }
+
+  set gate(gate) {
+    this.#gate = gate;
+    this.list.scanPattern = gate?.scans?.code;
   }
 
   start() {

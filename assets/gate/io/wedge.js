@@ -7,6 +7,8 @@ const FAST_MS = 70;
 const BREATH_MS = 150;
 /** Keys after a longer pause have nothing to do with those before. */
 const APART_MS = 300;
+/** A scanner that wakes up may send the first letter of a code this long before the others. */
+const WAKE_MS = 3000;
 /** Keys without an end are over this long after the next could have come. */
 const PAUSE_MS = 50;
 const SHORTEST = 3;
@@ -26,6 +28,8 @@ export class Wedge {
   #keys = "";
   /** What came right before and was taken for a person's: a breath early in a code breaks it in two. */
   #before = "";
+  /** A single key that came before a longer pause, by a person or by a scanner that woke up. */
+  #first = "";
   #lastAt = 0;
   /** Where the keys went: the field may be gone when they are over. */
   #isInField = false;
@@ -33,6 +37,8 @@ export class Wedge {
   #timer;
   /** @type {WedgeSettings|undefined} */
   settings;
+  /** Says whether somebody has a code. @type {(code: string) => boolean} */
+  isKnown = () => false;
 
   /**
    * @param {(code: string) => void} onScan
@@ -63,7 +69,10 @@ export class Wedge {
     }
     if (event.key.length !== 1) return;
     if (!isFast) this.#flush();
-    if (gap >= APART_MS) this.#before = "";
+    if (gap >= APART_MS) {
+      this.#first = gap < WAKE_MS && this.#before.length === 1 ? this.#before : "";
+      this.#before = "";
+    }
     this.#keys += event.key;
     this.#isInField = isField(document.activeElement);
     this.#lastAt = event.timeStamp;
@@ -91,13 +100,27 @@ export class Wedge {
 
   /** @param {"Enter"|"Tab"|"none"} end */
   #finish(end) {
-    const raw = this.#before + this.#keys;
+    const raw = this.#whole(this.#before + this.#keys);
     this.#forget();
-    this.#before = "";
+    this.#before = this.#first = "";
     const field = document.activeElement;
     if (isField(field) && field.value.endsWith(raw)) field.value = field.value.slice(0, -raw.length);
     if (this.onRaw) this.onRaw(raw, end);
-    else this.onScan(translate(raw, this.settings?.layout ?? {}).trim());
+    else this.onScan(this.#translated(raw));
+  }
+
+  /** @param {string} raw */
+  #translated(raw) {
+    return translate(raw, this.settings?.layout ?? {}).trim();
+  }
+
+  /** Keys with the letter before the pause, unless that is a person's: somebody has the code without it, or more is in the field. @param {string} raw */
+  #whole(raw) {
+    const whole = this.#first + raw;
+    const field = document.activeElement;
+    const isPersons = isField(field) && field.value !== whole;
+    const isWhole = !isPersons && (this.isKnown(this.#translated(whole)) || !this.isKnown(this.#translated(raw)));
+    return isWhole ? whole : raw;
   }
 
   /** Keys of a person: the page may put them into its field. */

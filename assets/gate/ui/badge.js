@@ -51,8 +51,9 @@ export class BadgeDialog {
     return this.#dialog.open;
   }
 
-  /** A code that is scanned while the dialog is open is the new one. @param {string} code @returns {string} why it is not */
-  take(code) {
+  /** A code that is scanned while the dialog is open is the new one. @param {string} scanned @returns {string} why it is not */
+  take(scanned) {
+    const code = this.list.newCode(scanned);
     if (this.#isOld(code)) return t("badge.same");
     this.#code.value = code;
     return "";
@@ -67,7 +68,7 @@ export class BadgeDialog {
   /** @param {string} pin @returns {Promise<string>} what went wrong */
   async #replace(pin) {
     const { person, code: known } = this.#who;
-    const code = this.list.read(this.#code.value.trim());
+    const code = this.list.newCode(this.#code.value.trim());
     if (code && this.#isOld(code)) return t("badge.same");
     const typed = this.#reason.value.trim();
     const reason = typed === blockedReason(LOST) ? LOST : typed;

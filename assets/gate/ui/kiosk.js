@@ -192,7 +192,7 @@ export class Kiosk {
     dialog("kiosk-idle").close();
     dialog("kiosk-exit-dialog").close();
     // The ticket is still held there.
-    if (code !== this.#state.code) this.#withCode(code);
+    if (this.parts.list.read(code) !== this.#state.code) this.#withCode(code);
   }
 
   /** Codes that are typed may be guessed: only those of tickets count. */

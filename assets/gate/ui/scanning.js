@@ -20,6 +20,7 @@ export class Scanning {
   /** @param {import("./parts.js").Parts} app */
   constructor(app) {
     this.app = app;
+    app.wedge.isKnown = (code) => app.list.isKnown(code);
     byId("open-type").addEventListener("click", () => openType(""));
     byId("open-search").addEventListener("click", () => app.search.open());
     byId("open-walkin").addEventListener("click", () => this.openWalkIn());
@@ -93,8 +94,9 @@ export class Scanning {
 
   /** What may be done about a code that nobody has: it is kept on the way. @param {import("./verdict.js").Shown} shown @param {string} code */
   #offerHelp(shown, code) {
-    const { search, sync } = this.app;
-    const kept = code.length <= CODE_MAX ? code : undefined;
+    const { list, search, sync } = this.app;
+    const read = list.newCode(code);
+    const kept = read.length <= CODE_MAX ? read : undefined;
     if (isAllowed(sync.gate, "delegate-search")) shown.onSearch = () => search.open(kept);
     if (sync.gate?.walkIn) shown.onWalkIn = () => this.openWalkIn(kept);
   }

@@ -10,13 +10,16 @@ use super::{
 use crate::admin::prelude::*;
 use crate::{
     admin::sales,
-    core::{rules::folded, settings::WalkInPrices},
+    core::{
+        rules::folded,
+        settings::{self, WalkInPrices},
+    },
     domain::{
         delegates,
         gate::walk_in::{Newcomer, Outcome as Registered, check_name},
         sales::till::Refund,
     },
-    types::{DeviceId, secret},
+    types::{DeviceId, scanned::likely_code, secret},
 };
 
 /// People who look alike that are shown.
@@ -100,11 +103,9 @@ impl Panel {
         let (first, last) = name.rsplit_once(' ').unwrap_or((name, ""));
         let mut panel = Self::of(connection, prices, &Fields::default())?;
         (panel.first_name, panel.last_name) = (first.trim().to_owned(), last.trim().to_owned());
-        panel.code = if is_code {
-            typed.to_owned()
-        } else {
-            String::new()
-        };
+        if is_code {
+            panel.code = likely_code(typed, settings::scan_pattern(connection)?.as_ref());
+        }
         Ok(panel)
     }
 

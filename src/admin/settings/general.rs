@@ -1,6 +1,6 @@
 //! Name, time zone, address and origins; beside them the logo, the default entry rules, and facts.
 
-use super::{layout, walk_ins};
+use super::{layout, scans, walk_ins};
 use crate::admin::prelude::*;
 use crate::{
     admin::{engine::SettingsForm, entry_types},
@@ -24,6 +24,7 @@ pub(super) fn routes() -> Routes {
             save(request, 5)
         })
         .post("/console/settings/walk-ins", |request| save(request, 6))
+        .post("/console/settings/scans", |request| save(request, 7))
         .post("/console/settings/logo", put_logo)
         .action("/console/settings/logo/remove", |tx, ctx, _| {
             logo::remove(tx, ctx)?;
@@ -36,6 +37,7 @@ pub(super) fn routes() -> Routes {
 struct Page {
     layout: Layout,
     forms: Vec<Form>,
+    trial: scans::Trial,
     /// The address that the command line gave.
     flag: Option<String>,
     logo: Option<Timestamp>,
@@ -60,6 +62,7 @@ impl Page {
         Ok(Self {
             layout: layout(request, "Settings"),
             forms,
+            trial: request.look_up(|connection| scans::Trial::new(connection, &request.query))?,
             flag: console.public_url.clone(),
             logo,
             file: console.store.path().display().to_string(),
@@ -124,7 +127,7 @@ const ENTRIES: [(&str, &str); 4] = [
     ("daily", "Again only after checking out, or on another day"),
 ];
 
-static FORMS: [SettingsForm; 7] = [
+static FORMS: [SettingsForm; 8] = [
     SettingsForm {
         heading: "The instance",
         path: HERE,
@@ -203,6 +206,14 @@ static FORMS: [SettingsForm; 7] = [
         shown: walk_ins::shown,
         stored: walk_ins::stored,
         saved: "Saved. The desk asks for these prices from now on.",
+        ..SettingsForm::EMPTY
+    },
+    SettingsForm {
+        heading: "Scanned codes",
+        path: "/console/settings/scans",
+        part_of: Some("scans"),
+        inputs: scans::inputs,
+        saved: "Saved. It applies to scans from now on, at gates within seconds.",
         ..SettingsForm::EMPTY
     },
 ];

@@ -3,6 +3,7 @@
 mod backups;
 mod general;
 mod rehearsal;
+mod scans;
 mod schedule;
 mod sections;
 mod statements;

@@ -1,7 +1,7 @@
 //! The settings of the whole instance: its name, time zone, address, default access rules, who may call from a browser,
 //! when backups are made, where calls to others may go, whether messages go to delegates, who may have one-time
-//! passwords, how tag reads become presence. Kept in the `settings` table, one row a name. The picture that stands for
-//! the instance is in `logo`.
+//! passwords, how tag reads become presence, which part of a scanned text is the code. Kept in the `settings` table,
+//! one row a name. The picture that stands for the instance is in `logo`.
 
 pub mod gate_message;
 pub mod logo;
@@ -18,10 +18,11 @@ use crate::{
     types::{
         Day, TimeOfDay, Timestamp, Zone,
         error::{Error, Result},
+        scanned::ScanPattern,
         text::check_text,
     },
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::{
@@ -48,6 +49,8 @@ pub const DAY_STARTS_AT: TimeOfDay = match TimeOfDay::new(4, 0) {
 /// The moment at which the doors were opened, in milliseconds. It says how far the event has come,
 /// not how it is set up, and so is no part of a configuration.
 const DOORS: &str = "doorsOpenedAt";
+/// The setting of scanned texts.
+const SCANS: &str = "scans";
 /// Readers of an earlier version, which the migration noted.
 const EARLIER_READERS: &str = "earlierReaders";
 
@@ -87,6 +90,8 @@ pub struct Settings {
     pub earlier_readers: BTreeMap<i64, String>,
     /// `walkIn`: what walk-ins pay at the desk; nothing unless set.
     pub walk_in: WalkInPrices,
+    /// `scans`: which part of a scanned text is the code; all of it unless set.
+    pub scans: Option<ScanPattern>,
     /// The time at which the doors were opened; `None` during rehearsal.
     pub doors_opened_at: Option<Timestamp>,
 }
@@ -150,6 +155,7 @@ impl Settings {
         "interactionTypes",
         "presence",
         "walkIn",
+        SCANS,
     ];
 
     /// The instance's name.
@@ -214,6 +220,7 @@ impl Settings {
             }
             "presence" => self.presence = PresenceSettings::parse("presence", value)?,
             "walkIn" => self.walk_in = WalkInPrices::parse(value)?,
+            SCANS => self.scans = Some(scans(value)?),
             EARLIER_READERS => {
                 self.earlier_readers = serde_json::from_value(value.clone()).unwrap_or_default();
             }
@@ -241,6 +248,29 @@ fn feed_kept_days(value: &Value) -> Result<i64> {
         ));
     }
     Ok(keep_days)
+}
+
+/// Reads which part of a scanned text is the code: `{"code": "https://tickets.example/c/(*)"}`.
+fn scans(value: &Value) -> Result<ScanPattern> {
+    let only = value.as_object().filter(|object| object.len() == 1);
+    let Some(pattern) = only.and_then(|object| object.get("code")?.as_str()) else {
+        let message = "must be {\"code\": \"https://tickets.example/c/(*)\"}";
+        return Err(Error::field(SCANS, message));
+    };
+    ScanPattern::parse(pattern).map_err(|cause| cause.at("scans.code"))
+}
+
+/// The stored part of a scanned text that is the code.
+pub fn scan_pattern(connection: &Connection) -> Result<Option<ScanPattern>> {
+    let stored: Option<Option<String>> = connection
+        .prepare_cached(
+            "SELECT value ->> '$.code' FROM settings WHERE name = ?1 AND json_valid(value)",
+        )?
+        .query_row([SCANS], |row| row.get(0))
+        .optional()?;
+    Ok(stored
+        .flatten()
+        .and_then(|text| ScanPattern::parse(&text).ok()))
 }
 
 /// Reads the reach of calls to others: `{"allowLocal": true}`.

@@ -1,7 +1,7 @@
 //! Blocked codes: those of badges that were lost. Nobody gets in with one, nobody may be given it,
 //! and a scan of it is answered with the reason. Looked at only where a code was not found.
 
-use super::{RESOURCE, find, overview::holder};
+use super::{RESOURCE, find, overview::holder, scanned};
 use crate::{
     core::{
         Context,
@@ -10,6 +10,7 @@ use crate::{
             Changes,
             write::{self, stored_text},
         },
+        scanned::Meaning,
         settings,
     },
     db::Tx,
@@ -120,28 +121,27 @@ pub fn meant(connection: &Connection, selector: &DelegateSelector) -> Result<Opt
     match selector {
         DelegateSelector::Id(_) => Ok(None),
         DelegateSelector::Code(code, value) => get(connection, code.name(), value),
-        DelegateSelector::Scanned(value) => {
-            for code in DelegateCode::ALL {
-                if let Some(blocked) = get(connection, code.name(), value)? {
-                    return Ok(Some(blocked));
-                }
-            }
-            Ok(None)
+        DelegateSelector::Scanned(value) => match scanned::meaning(connection, value)? {
+            Meaning::Match(found) if found.is_blocked => with_id(connection, found.id),
+            _ => Ok(None),
+        },
+    }
+}
+
+/// The blocked code of exactly this value, whichever kind of code it was.
+fn with_value(connection: &Connection, value: &str) -> Result<Option<Blocked>> {
+    for code in DelegateCode::ALL {
+        if let Some(blocked) = get(connection, code.name(), value)? {
+            return Ok(Some(blocked));
         }
     }
+    Ok(None)
 }
 
 /// The error for a selector by which nobody was found: of a blocked code it says what happened.
 pub fn missing(connection: &Connection, selector: &DelegateSelector) -> Result<Error> {
     let Some(blocked) = meant(connection, selector)? else {
-        return Ok(match selector {
-            // A steward reads it to whoever holds the ticket.
-            DelegateSelector::Scanned(code) => Error::new(
-                Kind::DelegateNotFound,
-                format!("unknown code {}", text::shortened(code)),
-            ),
-            _ => RESOURCE.missing(selector),
-        });
+        return Ok(RESOURCE.missing(selector));
     };
     Ok(Error::new(
         Kind::DelegateNotFound,
@@ -290,7 +290,7 @@ pub fn replace_badge(
 /// [`Kind::CodeTaken`], and [`Kind::Invalid`] for what is no code; `name` is what messages call it.
 pub fn check_free(connection: &Connection, name: &str, code: &str) -> Result<()> {
     text::check_code(name, code)?;
-    if let Some(blocked) = meant(connection, &DelegateSelector::Scanned(code.to_owned()))? {
+    if let Some(blocked) = with_value(connection, code)? {
         return Err(refused(&blocked));
     }
     if holder(connection, code)?.is_some() {

@@ -13,7 +13,7 @@ use crate::{
         interactions::{presence::PresenceChange, types},
     },
     types::{
-        DelegateCode, DeviceId, Zone,
+        DelegateSelector, DeviceId, Zone,
         error::{Kind, Result},
     },
 };
@@ -254,11 +254,10 @@ fn page(connection: &Connection, wanted: &Wanted, search: &Search, part: Part) -
 
 /// The attendee who had a blocked code, and why it is blocked.
 fn blocked_code(connection: &Connection, typed: &str) -> Result<Option<(i64, String)>> {
-    for code in DelegateCode::ALL {
-        if let Some(blocked) = blocked::get(connection, code.name(), typed)? {
-            let why = blocked::told(connection, &blocked)?;
-            return Ok(Some((blocked.delegate.0, why)));
-        }
-    }
-    Ok(None)
+    let scanned = DelegateSelector::Scanned(typed.to_owned());
+    let Some(blocked) = blocked::meant(connection, &scanned)? else {
+        return Ok(None);
+    };
+    let why = blocked::told(connection, &blocked)?;
+    Ok(Some((blocked.delegate.0, why)))
 }

@@ -11,6 +11,7 @@ pub mod note;
 pub mod overview;
 pub mod people;
 mod rank;
+pub mod scanned;
 pub mod schemas;
 
 pub use blocked::restore;
@@ -27,7 +28,9 @@ use crate::{
             write,
         },
         rules::folded,
+        scanned::Meaning,
         search::{Counted, Subject},
+        settings,
     },
     db::Tx,
     domain::interactions::{self, late_codes},
@@ -35,6 +38,7 @@ use crate::{
     types::{
         DelegateCode, DelegateId, DelegateSelector, Timestamp, Zone,
         error::{self, Error, Result},
+        scanned::forms,
     },
 };
 use rusqlite::{Connection, OptionalExtension, types::Value as Sql};
@@ -288,15 +292,7 @@ pub fn brief(connection: &Connection, id: i64) -> Result<Option<Brief>> {
 /// [`error::Kind::DelegateNotFound`]; for a blocked code the message says what happened to the badge.
 pub fn find(connection: &Connection, selector: &DelegateSelector) -> Result<DelegateId> {
     let id = match selector {
-        DelegateSelector::Scanned(value) => {
-            for code in DelegateCode::ALL {
-                match find(connection, &DelegateSelector::Code(*code, value.clone())) {
-                    Err(cause) if cause.kind == error::Kind::DelegateNotFound => {}
-                    found => return found,
-                }
-            }
-            Err(rusqlite::Error::QueryReturnedNoRows)
-        }
+        DelegateSelector::Scanned(value) => return find_scanned(connection, value),
         DelegateSelector::Id(id) => connection
             .prepare_cached("SELECT id FROM delegates WHERE id = ?1 AND deleted_at IS NULL")?
             .query_row([id], |row| row.get(0)),
@@ -310,12 +306,35 @@ pub fn find(connection: &Connection, selector: &DelegateSelector) -> Result<Dele
     }
 }
 
+/// The exact text costs its look-up alone; everything else is for texts that nobody has.
+fn find_scanned(connection: &Connection, value: &str) -> Result<DelegateId> {
+    for code in DelegateCode::ALL {
+        let mut holder = connection.prepare_cached(code.find_sql())?;
+        let found = holder.query_row([value], |row| row.get(0));
+        if let Some(id) = found.optional()? {
+            return Ok(id);
+        }
+    }
+    match scanned::meaning(connection, value)? {
+        Meaning::Match(found) if !found.is_blocked => Ok(DelegateId(found.id)),
+        nobody => Err(scanned::missing(connection, value, &nobody)?),
+    }
+}
+
 /// The delegate that a selector meant until they were deleted, and when that was. After a merge it is the one that was kept.
 pub fn find_deleted(
     connection: &Connection,
     selector: &DelegateSelector,
 ) -> Result<Option<(DelegateId, Timestamp)>> {
-    let found = selector.find_deleted(connection)?;
+    let found = match selector {
+        DelegateSelector::Scanned(text) => {
+            let pattern = settings::scan_pattern(connection)?;
+            let forms = forms(text, pattern.as_ref()).into_iter();
+            let find = |form| DelegateSelector::Scanned(form).find_deleted(connection);
+            forms.map(find).find_map(Result::transpose).transpose()?
+        }
+        _ => selector.find_deleted(connection)?,
+    };
     let Some((id, at)) = found else {
         return Ok(None);
     };

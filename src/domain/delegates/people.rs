@@ -5,9 +5,10 @@
 use super::{
     FIELDS,
     rank::{self, Candidate, Rank, Reading},
+    scanned,
 };
 use crate::{
-    core::search::trigrams,
+    core::{scanned::Meaning, search::trigrams},
     db::search_index::COLUMNS,
     types::{
         DelegateCode,
@@ -223,6 +224,17 @@ impl Finder<'_> {
             if let Some(id) = found.optional()? {
                 self.hits.entry(id).or_insert(Rank::CODE);
             }
+        }
+        if self.hits.is_empty()
+            && let Meaning::Match(found) = scanned::meaning(self.connection, &self.people.typed)?
+            && !found.is_blocked
+            && self
+                .people
+                .codes
+                .iter()
+                .any(|code| code.name() == found.kind)
+        {
+            self.hits.insert(found.id, Rank::CODE);
         }
         Ok(())
     }

@@ -32,6 +32,7 @@ use crate::{
             write,
         },
         rules::AccessRules,
+        scanned::{self, Meaning},
         search::{Counted, Subject},
         settings,
     },
@@ -255,7 +256,10 @@ pub fn find(connection: &Connection, selector: &DeviceSelector) -> Result<Device
                     found => return found,
                 }
             }
-            Err(rusqlite::Error::QueryReturnedNoRows)
+            match scanned::meaning(connection, DeviceSelector::SCANNED_SQL, value)? {
+                Meaning::Match(found) => Ok(DeviceId(found.id)),
+                Meaning::Several | Meaning::Unknown => Err(rusqlite::Error::QueryReturnedNoRows),
+            }
         }
         DeviceSelector::Id(id) => connection
             .prepare_cached("SELECT id FROM devices WHERE id = ?1 AND deleted_at IS NULL")?

@@ -10,6 +10,7 @@ use crate::{
         changes::{self, action},
         idempotency,
         keyed::Key,
+        settings,
     },
     db::{
         Tx, search_index,
@@ -20,7 +21,7 @@ use crate::{
         interactions::{refusals, remove},
         sales::ERASED,
     },
-    types::{DelegateId, UserId, error::Result},
+    types::{DelegateId, UserId, error::Result, scanned::likely_code},
 };
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
@@ -220,10 +221,13 @@ fn remove_record(tx: &Tx<'_>, person: DelegateId) -> Result<()> {
 }
 
 /// Refusals of the person, and of its codes as they were scanned: apps try one code as several types,
-/// and scanners add white space or change its case.
+/// and scanners add to it or change its case.
 fn remove_refusals(tx: &Tx<'_>, traces: &Traces) -> Result<()> {
+    let pattern = settings::scan_pattern(tx)?;
     let scanned = |selector: &String| match selector.split_once(':') {
-        Some((kind, code)) if kind != "id" => Some(code.trim().to_lowercase()),
+        Some((kind, code)) if kind != "id" => {
+            Some(likely_code(code, pattern.as_ref()).to_lowercase())
+        }
         _ => None,
     };
     let codes: BTreeSet<String> = traces.selectors.iter().filter_map(scanned).collect();

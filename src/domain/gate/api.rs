@@ -72,7 +72,8 @@ impl GateApi {
     /// the digits, with the bytes of `salt` and so many `iterations`, 32 bytes; without `iterations`, of a PIN that an
     /// earlier version stored, the SHA-256 of the bytes of `salt` and the digits. Where there is a PIN, `replaceBadge`
     /// says that lost badges may be replaced here. `walkIn` is there where people may be registered, with the `types` to
-    /// choose from; `kiosk` where attendees check themselves in. `message` is what the crew tells all
+    /// choose from; `kiosk` where attendees check themselves in. `scans` is the setting of that name: which part of a
+    /// scanned text is the code. `message` is what the crew tells all
     /// gates; `evacuation` is there while one runs anywhere: `GET /gate/evacuation` says whether it is of a gate's place.
     /// Needs `ROLE_OAUTH2_GATE`.
     #[oai(path = "/gate", method = "get", operation_id = "getGate")]
@@ -124,6 +125,9 @@ impl GateApi {
             shown["kiosk"] = json!({
                 "languages": kiosk.languages, "walkIn": kiosk.walk_in, "idleSeconds": kiosk.idle_seconds,
             });
+        }
+        if let Some(pattern) = &settings.scans {
+            shown["scans"] = json!({"code": pattern.as_str()});
         }
         if let Some(message) = message {
             shown["message"] = json!({"text": message.text, "at": message.at});

@@ -2,7 +2,8 @@
 //! an e-mail address with its name finds nobody.
 
 use crate::{
-    domain::delegates,
+    core::scanned::Meaning,
+    domain::delegates::{self, scanned},
     types::{
         DelegateCode, DelegateSelector,
         error::{Error, Kind, Result},
@@ -47,7 +48,7 @@ pub struct FindInput {
 /// The person that somebody says they are.
 pub enum Claim {
     /// The holder of this ticket. Other codes are no proof: they may be running numbers.
-    Ticket(DelegateSelector),
+    Ticket(String),
     Person {
         /// The last or the whole name, in the spelling that names are compared in.
         name: String,
@@ -67,8 +68,7 @@ impl Claim {
             if code.is_empty() {
                 return Err(Error::field("code", "must not be empty"));
             }
-            let barcode = DelegateSelector::Code(DelegateCode::Barcode, code.to_owned());
-            return Ok(Self::Ticket(barcode));
+            return Ok(Self::Ticket(code.to_owned()));
         }
         let name = spelling(input.name.as_deref().unwrap_or_default());
         if name.is_empty() {
@@ -84,14 +84,28 @@ impl Claim {
     /// The delegates whom this means.
     pub fn find(&self, connection: &Connection) -> Result<Vec<i64>> {
         match self {
-            Self::Ticket(barcode) => match delegates::find(connection, barcode) {
-                Ok(delegate) => Ok(vec![delegate.0]),
-                Err(cause) if cause.kind == Kind::DelegateNotFound => Ok(Vec::new()),
-                Err(cause) => Err(cause),
-            },
+            Self::Ticket(code) => ticket(connection, code),
             Self::Person { name, email } => people(connection, name, email),
         }
     }
+}
+
+/// The delegate whose barcode was typed, as codes are scanned.
+fn ticket(connection: &Connection, code: &str) -> Result<Vec<i64>> {
+    let barcode = DelegateSelector::Code(DelegateCode::Barcode, code.to_owned());
+    match delegates::find(connection, &barcode) {
+        Ok(delegate) => return Ok(vec![delegate.0]),
+        Err(cause) if cause.kind == Kind::DelegateNotFound => {}
+        Err(cause) => return Err(cause),
+    }
+    Ok(match scanned::meaning(connection, code)? {
+        Meaning::Match(found)
+            if !found.is_blocked && found.kind == DelegateCode::Barcode.name() =>
+        {
+            vec![found.id]
+        }
+        _ => Vec::new(),
+    })
 }
 
 /// A name by which people are compared: folded, without spaces, in the spelling that `Müller` and `Mueller` have in

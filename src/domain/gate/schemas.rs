@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
     "supervisorPin": {
         "salt": "5f1c", "hash": "9b71d224bd62f3785d96d46ad3ea3d73319bfbc2890caadae2dff72519673ca7", "iterations": 300_000
     },
+    "scans": {"code": "https://tickets.example/c/(*)"},
     "message": {"text": "Doors open at 8:30", "at": 1_795_248_000_000_i64}
 }))]
 pub struct Gate(pub Map<String, Value>);

@@ -104,7 +104,7 @@ impl Participant {
 pub type Participants<T> = [Option<T>; 3];
 
 /// A checked draft.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Draft {
     /// The interaction type.
     pub kind: String,

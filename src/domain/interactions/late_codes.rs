@@ -18,6 +18,7 @@ use crate::{
     types::{
         ClientId, DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, UserId,
         error::{Error, Kind, Result},
+        scanned::likely_code,
     },
 };
 use rusqlite::{Connection, Params, Row, params};
@@ -81,7 +82,8 @@ pub fn settle(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId) -> Result<()> {
         format!(
             "SELECT {COLUMNS} INDEXED BY refusals_admitted {PLACE}
              WHERE r.admitted = 1 AND substr(r.delegate, instr(r.delegate, ':') + 1) IN (
-                 SELECT code.value FROM delegates p, json_each(json_array({})) code WHERE p.id = ?1)
+                 SELECT form.value FROM delegates p, json_each(json_array({})) code,
+                     json_each(json_array(code.value, upper(code.value), lower(code.value))) form WHERE p.id = ?1)
              ORDER BY r.id",
             codes.join(", ")
         )
@@ -198,6 +200,15 @@ pub fn waits(connection: &Connection, draft: &Draft, found: &ResolvedParticipant
         )?
         .query_row([code], |row| row.get(0))?;
     Ok(waiting < WAITING_MAX)
+}
+
+/// A draft by the code that its scanned text most likely has in it, so that one code is counted once however it was sent.
+pub fn by_likely_code(ctx: &Context, draft: &Draft) -> Draft {
+    let mut draft = draft.clone();
+    if let Some(DelegateSelector::Scanned(code)) = &mut draft.delegates[0] {
+        *code = likely_code(code, ctx.settings.scans.as_ref());
+    }
+    draft
 }
 
 /// Has a scan wait; the interaction that it will be, without an id.

@@ -167,9 +167,12 @@ fn refuse(
     participants: &ResolvedParticipants,
     refusal: Error,
 ) -> Result<Outcome> {
-    if refusal.kind == Kind::DelegateNotFound && late_codes::waits(tx, draft, participants)? {
-        let waiting = late_codes::keep(tx, ctx, draft, participants, &refusal)?;
-        return Ok(Outcome::Waiting(waiting));
+    if refusal.kind == Kind::DelegateNotFound && late_codes::is_admitted(draft) {
+        let draft = late_codes::by_likely_code(ctx, draft);
+        if late_codes::waits(tx, &draft, participants)? {
+            let waiting = late_codes::keep(tx, ctx, &draft, participants, &refusal)?;
+            return Ok(Outcome::Waiting(waiting));
+        }
     }
     if !refusals::is_kept(refusal.kind) {
         return Err(refusal);

@@ -189,7 +189,9 @@ fn describe_parameters(path: &str, operation: &mut Value) {
             Some("selector") => {
                 described.push(json!({
                     "name": "idType", "in": "path", "required": true,
-                    "description": "By which code the record is meant.",
+                    "description": "By which code the record is meant. `scan` is for texts as a scanner sends them: any code of \
+                                    the record, also with spaces, line ends or an AIM prefix around it, as the part that \
+                                    the setting `scans` names, or in any case.",
                     "schema": {"type": "string", "enum": id_types}, "example": code.0,
                 }));
                 described.push(json!({

@@ -483,15 +483,20 @@ fn a_check_out_of_an_unknown_code_ends_its_stay_and_one_code_cannot_fill_the_fil
 #[test]
 fn an_erased_person_leaves_no_waiting_scan() {
     let venue = Venue::new();
+    // Scanned by a scanner that changes the case of some letters: nobody knows whose it is.
+    venue.waits(&venue.scan("scan: secRET-9 ", "nonce-of-eve"));
     let eve = venue
         .all
-        .delegate(&json!({"firstName": "Eve", "barcode": "SECRET-9"}));
-    // Scanned by a reader that adds white space: nobody has that code.
-    venue.waits(&venue.scan("scan: secret-9 ", "nonce-of-eve"));
+        .delegate(&json!({"firstName": "Eve", "barcode": "SEcret-9"}));
     let crew = venue.server.crew(ConsoleRole::Administrator);
     crew.erase(eve);
     assert_eq!((venue.inside(), venue.server.count("refusals")), (0, 0));
-    assert_eq!(venue.server.traces(&["secret-9", "nonce-of-eve"]), [""; 0]);
+    assert_eq!(
+        venue
+            .server
+            .traces(&["secRET-9", "SEcret-9", "nonce-of-eve"]),
+        [""; 0]
+    );
     venue.is_counted();
 }
 

@@ -37,6 +37,7 @@ mod put;
 mod records;
 mod resends;
 mod rules;
+mod scanned;
 mod search;
 mod sections;
 mod settings;

@@ -60,6 +60,34 @@ fn value<'a>(html: &'a str, action: &str, name: &str) -> &'a str {
 }
 
 #[test]
+fn a_code_counts_at_the_desk_however_its_scanner_sends_it() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let gate = server.caller_with_all();
+    let venue = venue(&gate);
+    server.settings(&json!({"scans": {"code": "https://tickets.example/c/(*)"}}));
+    for (typed, name) in [
+        ("]Q1ADA-1", "Ada Lovelace"),
+        ("https://tickets.example/c/gra-1?x=1", "Grace Hopper"),
+    ] {
+        let html = crew
+            .at_desk("check-in", &venue.hall, &[("q", typed)])
+            .shown();
+        assert!(html.contains("Checked in") && html.contains(name), "{html}");
+    }
+    // The console's search leads to the record, and the list has it.
+    let ada =
+        server.text("SELECT '/console/delegates/' || id FROM delegates WHERE barcode = 'ADA-1'");
+    let found = "/console/find?q=%5DQ1ada-1&go=1";
+    assert_eq!(crew.get(found).taken(), ada);
+    has(crew.page("/console/delegates?q=%5DQ1ada-1"), "Lovelace");
+    // Whoever comes with an unknown one gets the code alone.
+    let panel = format!("/console/desk?place={}&walkin=1&q=%5DQ1NEW-5", venue.hall);
+    let html = crew.get(&panel).shown();
+    assert_eq!(value(&html, "/console/desk/walk-in", "code"), "NEW-5");
+}
+
+#[test]
 fn somebody_is_checked_in_by_code_and_by_name() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);

@@ -95,6 +95,18 @@ fn the_settings_of_presence_are_on_their_page() {
 }
 
 #[test]
+fn a_tag_is_followed_by_a_ticket_however_its_scanner_sends_it() {
+    let (server, all) = Server::with_api();
+    let epc = "300833B2DDD9014000000001";
+    all.delegate(&json!({"firstName": "Ada", "barcode": "T7XQ2-AB", "uhfId": epc}));
+    let crew = server.crew(ConsoleRole::Operator);
+    let sent = [("tag", "]Q1t7xq2-ab")];
+    crew.post("/console/readers/calibrate/follow", &sent)
+        .taken();
+    crew.sees("/console/readers/calibrate", ["Ada", epc]);
+}
+
+#[test]
 fn everybody_follows_a_tag_of_their_own() {
     let server = Server::start();
     let crew = [

@@ -49,6 +49,56 @@ fn calls_go_to_this_machine_only_where_an_administrator_allows_it() {
 }
 
 #[test]
+fn the_part_of_a_scan_that_is_the_code_is_tried_before_it_is_saved() {
+    let server = Server::start();
+    let crew = administrator(&server);
+    let all = server.caller_with_all();
+    all.delegate(&json!({"firstName": "Ada", "lastName": "Lovelace", "barcode": "T7XQ2-AB"}));
+    let form = "/console/settings/scans";
+    let version = || hidden(&crew.get("/console/settings").html, form, "version");
+    let tried = |pattern: &str, scanned: &str| {
+        let sent = [("code", pattern), ("scanned", scanned)];
+        let query = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(sent)
+            .finish();
+        let html = crew.get(&format!("/console/settings?{query}")).shown();
+        let trial = html.split("id=\"trial\"").nth(1).expect("a trial");
+        trial
+            .split("</section>")
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let url = "https://tickets.example/c/(*)";
+    let scanned = "https://tickets.example/c/t7xq2-ab?utm=1";
+    let shown = tried(url, scanned);
+    assert!(
+        shown.contains("<code>T7XQ2-AB</code>") && shown.contains("Ada Lovelace</a>, by barcode"),
+        "{shown}"
+    );
+    let shown = tried(url, "https://tickets.example/c/OTHER");
+    assert!(
+        shown.contains("<code>OTHER</code>") && shown.contains("Unknown code https://"),
+        "{shown}"
+    );
+    assert!(tried("", scanned).contains("Unknown code"));
+    assert!(tried("/c/", scanned).contains("have (*) once, in the place of the code"));
+    assert_eq!(server.count("settings WHERE name = 'scans'"), 0);
+    crew.post(form, &[("version", &version()), ("code", "/c/")])
+        .refused(422, "have (*) once, in the place of the code");
+    crew.post(form, &[("version", &version()), ("code", url)])
+        .taken();
+    let stored = "SELECT value FROM settings WHERE name = 'scans'";
+    assert_eq!(server.text(stored), json!({"code": url}).to_string());
+    // Without scripts the stored pattern counts.
+    let query = "/console/settings?scanned=https%3A%2F%2Ftickets.example%2Fc%2FT7XQ2-AB";
+    crew.sees(query, ["Ada Lovelace</a>, by barcode"]);
+    crew.post(form, &[("version", &version()), ("code", "")])
+        .taken();
+    assert_eq!(server.count("settings WHERE name = 'scans'"), 0);
+}
+
+#[test]
 fn settings_are_for_administrators_alone() {
     let routes = admin::routes();
     let ours: Vec<_> = routes

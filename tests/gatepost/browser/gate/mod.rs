@@ -147,7 +147,7 @@ fn a_gate_is_added_scans_and_goes_on_without_the_server() {
     // The server goes away in the middle of the morning.
     let address = served.address;
     served.stop();
-    scan(&gate, "T-2");
+    scan(&gate, "]Q1t-2");
     shows(&gate, &["Welcome", "Bob Builder"]);
     // The server's last answer may still be on its way through the page.
     venue::is_offline(&gate);
