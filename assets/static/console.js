@@ -72,6 +72,38 @@
     }
   });
 
+  // Focus stays where the work is, and lists stay as far as they were scrolled, whatever part of the page is renewed.
+  const reachable = "a[href], button, input:not([type=hidden]), select, textarea, summary";
+  let held = [];
+  let scrolled = [];
+  document.addEventListener("htmx:beforeSwap", () => {
+    held = [];
+    for (let part = document.activeElement; part && part !== document.body; part = part.parentElement) if (part.id) held.push(part.id);
+    scrolled = all(".scroll[id]").map((part) => [part.id, part.scrollTop, part.scrollLeft]);
+  });
+  document.addEventListener("htmx:afterSwap", () => {
+    for (const [id, top, left] of scrolled) document.getElementById(id)?.scrollTo(left, top);
+  });
+  document.addEventListener("htmx:afterSettle", (event) => {
+    const ids = held;
+    held = [];
+    if (document.activeElement !== document.body) return;
+    let part = ids.map((id) => document.getElementById(id)).find(Boolean);
+    if (part?.contains(event.target)) part = event.target;
+    const next = part && (part.matches(reachable) ? part : all(reachable, part).find((one) => one.checkVisibility() && !one.disabled));
+    next?.focus({ preventScroll: true });
+  });
+
+  // A menu with a form begins at its field, and a form that came back at what is wrong with it.
+  document.addEventListener("toggle", (event) => { if (event.target.open) find("[data-first]", event.target)?.focus(); }, true);
+  const wrong = find("main [aria-invalid], main [data-wrong]") ?? find("main .notice.bad[role=alert]");
+  if (wrong) {
+    for (let folded = wrong.closest("details"); folded; folded = folded.parentElement.closest("details")) folded.open = true;
+    if (wrong.matches(".notice")) wrong.tabIndex = -1;
+    wrong.focus();
+    wrong.scrollIntoView({ block: "center" });
+  }
+
   // Requests of a page that renews itself end in time, and addresses of lists name only what is set.
   document.addEventListener("htmx:configRequest", (event) => {
     const { elt, formData } = event.detail;

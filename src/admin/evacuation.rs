@@ -5,6 +5,7 @@ use crate::{
     domain::interactions::evacuation::{self, Evacuation, Person},
     types::{DelegateId, DeviceId, spreadsheet::csv_bytes},
 };
+use poem::http::HeaderValue;
 
 pub(super) fn routes() -> Vec<Route> {
     Routes::access(VIEWER)
@@ -99,21 +100,37 @@ fn path(id: i64) -> String {
 }
 
 async fn show(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
     let is_by_place = request.query.text("by") == "place";
-    let read =
-        move |connection: &Connection, layout| Page::read(connection, layout, id, is_by_place);
-    request.page("Evacuation", Area::Dashboard, read).await
+    page(request, is_by_place).await
+}
+
+/// The whole page; a screen that renews a list which has ended meanwhile loads all of it anew.
+async fn page(request: RequestContext, is_by_place: bool) -> Result<Response> {
+    let id = request.id("id")?;
+    let layout = request.layout("Evacuation", Some(Area::Dashboard));
+    let page = request.read(move |connection| Page::read(connection, layout, id, is_by_place));
+    let page = page.await?;
+    let mut response = answer::page(&page)?;
+    if request.is_part() && page.evacuation.ended_at.is_some() {
+        let refresh = HeaderValue::from_static("true");
+        response.headers_mut().insert("HX-Refresh", refresh);
+    }
+    Ok(response)
 }
 
 /// Begins the evacuation of a place, or of the whole venue, or goes to the one that runs.
 fn start(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
     let place = action.form.number("place")?.map(DeviceId);
+    let told = match evacuation::running_of(tx, place)? {
+        Some(running) => format!(
+            "The evacuation of {} is running since {}.",
+            running.name(tx)?,
+            ctx.settings.zone.spoken(running.started_at, tx.now())
+        ),
+        None => "Evacuation started. Nobody is ticked yet.".to_owned(),
+    };
     let id = evacuation::start(tx, ctx, place)?;
-    Ok(Done::new(
-        "Evacuation started. Nobody is ticked yet.",
-        path(id),
-    ))
+    Ok(Done::new(told, path(id)))
 }
 
 async fn end(request: RequestContext) -> Result<Response> {
@@ -134,9 +151,7 @@ async fn mark(request: RequestContext) -> Result<Response> {
         .write(move |tx, ctx| evacuation::mark(tx, ctx, id, DelegateId(delegate), safe))
         .await?;
     if request.is_part() {
-        let layout = request.layout("Evacuation", Some(Area::Dashboard));
-        let page = request.read(move |connection| Page::read(connection, layout, id, is_by_place));
-        return answer::page(&page.await?);
+        return page(request, is_by_place).await;
     }
     let order = if is_by_place { "?by=place" } else { "" };
     Ok(answer::go(&format!(

@@ -289,11 +289,42 @@ impl Guarded {
 pub fn refuse(console: &Arc<Console>, request: Request, error: Error) -> Response {
     let request_id =
         RequestTrace::of(&request).map_or_else(RequestId::next, |trace| trace.id.clone());
+    let is_shown = request.method() == Method::GET;
     let mut request = RequestContext::begin(Arc::clone(console), request);
     let error = reachable(&request).err().unwrap_or(error);
+    if is_shown
+        && error.kind == Kind::MethodNotAllowed
+        && let Some(page) = page_above(request.uri_path())
+    {
+        return answer::secured(answer::go(page));
+    }
     request.current_user = session::of(&request).ok().flatten();
     let layout = request.layout("", None);
     answer::secured(answer::failure(layout, &error, &request_id))
+}
+
+/// The nearest page above the address of a form: for an answer of that form which is loaded anew.
+fn page_above(path: &str) -> Option<&str> {
+    let routes = super::routes();
+    let matches = |pattern: &str, path: &str| {
+        let (pattern, path) = (pattern.split('/'), path.split('/'));
+        pattern.clone().count() == path.clone().count()
+            && pattern
+                .zip(path)
+                .all(|(part, segment)| part.starts_with(':') || part == segment)
+    };
+    let is_page = |path: &str| {
+        let mut pages = routes.iter().filter(|route| route.method == Method::GET);
+        pages.any(|route| matches(route.path, path))
+    };
+    let mut above = path;
+    while let Some((shorter, _)) = above.rsplit_once('/') {
+        above = shorter;
+        if is_page(above) {
+            return Some(above);
+        }
+    }
+    None
 }
 
 /// Without TLS the console answers on loopback only, unless `--console-lan` (contract §10), and under

@@ -248,6 +248,7 @@ export const de = {
   "evacuation.start.sure": "Beginnen: Alle Bildschirme zeigen es",
   "evacuation.inside": "{count} drinnen",
   "evacuation.sum": "{count} drinnen, {safe} sicher",
+  "evacuation.unnamed": "{count} weitere ohne Namen",
   "evacuation.live": "Aktuell, mit den Scans aller Gates.",
   "evacuation.asOf": "Offline: Stand {at}, dazu die Scans dieses Gates.",
   "evacuation.waiting": "{count} zu senden.",

@@ -246,6 +246,7 @@ export const en = {
   "evacuation.start.sure": "Start: all screens show it",
   "evacuation.inside": "{count} inside",
   "evacuation.sum": "{count} inside, {safe} safe",
+  "evacuation.unnamed": "{count} more without a name",
   "evacuation.live": "Live, with the scans of all gates.",
   "evacuation.asOf": "Offline: as of {at}, with the scans of this gate since.",
   "evacuation.waiting": "{count} to upload.",

@@ -17,7 +17,7 @@ const ASK_MS = 5000;
  * @typedef {import("../core/list.js").Person} Person
  * @typedef {{at: number, by?: string}} Tick when somebody was seen outside, and by whom
  * @typedef {{id: number, name: string, company?: string, place: string, since?: number, isInside: boolean, tick?: Tick, heading?: string}} Row
- * @typedef {{place?: number, startedAt?: number, ticks: [number, Tick][]}} Kept of the server: since when an evacuation runs, and its ticks
+ * @typedef {{place?: number, startedAt?: number, unnamed?: number, ticks: [number, Tick][]}} Kept of the server: since when an evacuation runs, its ticks, and how many inside have no name
  * @typedef {import("./parts.js").Parts} App
  */
 
@@ -86,7 +86,7 @@ export class Evacuation {
   /** What the server told of this place. */
   get #known() {
     const isHere = this.#kept.place === this.app.settings.place?.id;
-    return isHere ? this.#kept : { ticks: [], startedAt: undefined };
+    return isHere ? this.#kept : { ticks: [], startedAt: undefined, unnamed: undefined };
   }
 
   /** Whether people are ticked here now. */
@@ -107,7 +107,7 @@ export class Evacuation {
     if (answer?.status !== 200 || uploads !== this.#uploads || place !== settings.place?.id || !server.credentials) return false;
     const ticks = answer.data.map((/** @type {{id: number, safe: Tick}} */ { id, safe }) => [id, safe]);
     /** @type {Kept} */
-    const kept = { place, startedAt: answer.meta.evacuation?.startedAt, ticks };
+    const kept = { place, startedAt: answer.meta.evacuation?.startedAt, unnamed: answer.meta.unnamed, ticks };
     if (JSON.stringify(kept) === JSON.stringify(this.#kept)) return false;
     this.#kept = kept;
     this.#answers += 1;
@@ -120,12 +120,12 @@ export class Evacuation {
     const { settings, store } = this.app;
     this.#uploads += 1;
     const ticks = new Map(this.#known.ticks);
-    let { startedAt } = this.#known;
+    let { startedAt, unnamed } = this.#known;
     for (const scan of scans.filter(({ place }) => place === settings.place?.id)) {
       startedAt ??= scan.at;
       change(ticks, scan, settings.name);
     }
-    this.#kept = { place: settings.place?.id, startedAt, ticks: [...ticks] };
+    this.#kept = { place: settings.place?.id, startedAt, unnamed, ticks: [...ticks] };
     this.#answers += 1;
     this.#askedAt = -Infinity;
     return store.set("evacuation", this.#kept);
@@ -214,7 +214,9 @@ export class Evacuation {
     setText(byId("evacuation-place"), settings.place?.name ?? "");
     const inside = rows.filter((row) => row.isInside).length;
     const safe = rows.filter(({ isInside, tick }) => isInside && tick).length;
-    setText(byId("evacuation-sum"), isRunning ? t("evacuation.sum", { count: inside, safe }) : t("evacuation.inside", { count: inside }));
+    const { unnamed } = this.#known;
+    const sum = isRunning ? t("evacuation.sum", { count: inside, safe }) : t("evacuation.inside", { count: inside });
+    setText(byId("evacuation-sum"), [sum, unnamed && t("evacuation.unnamed", { count: unnamed })].filter(Boolean).join(", "));
     const waiting = this.#waiting.length;
     const asOf = !list.complete
       ? t("verdict.offline.incomplete")

@@ -241,6 +241,7 @@ fn describe_line(line: &Line) -> (String, &'static str, &'static str) {
     };
     match &*line.kind {
         "check-in" => ("checked in".to_owned(), "in", tone),
+        "check-in-override" => ("was admitted".to_owned(), "in", tone),
         "check-out" => ("checked out".to_owned(), "out", ""),
         other => (other.to_owned(), "check", tone),
     }

@@ -214,7 +214,7 @@ impl Passage {
             record::Outcome::Refused(refusal) => return self.refused(tx, ctx, place, refusal),
             record::Outcome::Created(created) => created,
             record::Outcome::Waiting(_) | record::Outcome::Replayed(_) => {
-                let mut verdict = Verdict::new(Finding::Told, "Let in, waiting for the import");
+                let mut verdict = Verdict::new(Finding::Waiting, "Let in, waiting for the import");
                 verdict.remark = Some(
                     "The check-in is recorded as soon as somebody in the list has this code."
                         .to_owned(),

@@ -30,6 +30,8 @@ pub(super) enum Finding {
     Done(i64),
     /// Nothing more to do: a passage was taken back.
     Told,
+    /// Let in with a code that nobody has yet.
+    Waiting,
     Refused {
         refusal: Option<Refusal>,
         rule: Option<RefusingRule>,
@@ -81,6 +83,7 @@ impl Verdict {
             (Finding::Unknown { .. }, _) => "search",
             (Finding::Several(_), _) => "delegates",
             (Finding::Told, _) => "undo",
+            (Finding::Waiting, _) => "in",
             (_, "bad") => "stop",
             (_, "warn") => "warn",
             _ => "tick",

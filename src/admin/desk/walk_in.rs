@@ -42,6 +42,8 @@ pub(super) struct Panel {
     /// Names this panel: sent twice, it registers once.
     pub once: String,
     pub failure: Option<String>,
+    /// The failure is that nothing says how it was paid.
+    pub lacks_payment: bool,
 }
 
 /// A walk-in that a panel registered, for as long as a browser may send it once more.
@@ -152,6 +154,7 @@ impl Panel {
                 None => secret::fresh()?,
             },
             failure: None,
+            lacks_payment: false,
         })
     }
 }
@@ -256,6 +259,7 @@ pub(super) async fn register(request: RequestContext) -> Result<Response> {
     };
     let settings = request.console.settings();
     let (person, paid) = newcomer(&request.form, place, &settings.walk_in);
+    let lacks_payment = paid.is_some() && request.form.filled("method").is_none();
     let once = match request.form.filled("once") {
         Some(once) => once.to_owned(),
         None => secret::fresh()?,
@@ -283,6 +287,6 @@ pub(super) async fn register(request: RequestContext) -> Result<Response> {
     let mut panel = request
         .read(move |connection| Panel::of(connection, &settings.walk_in, &form))
         .await?;
-    panel.failure = Some(failure);
+    (panel.failure, panel.lacks_payment) = (Some(failure), lacks_payment);
     page(&request, desk, None, Some(panel)).await
 }

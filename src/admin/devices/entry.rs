@@ -166,6 +166,15 @@ fn shown(times: &[Hours]) -> String {
     times.collect::<Vec<_>>().join(", ")
 }
 
+/// `8:00` as `08:00`, with a day before it or without.
+fn padded(moment: &str) -> String {
+    let (day, clock) = moment.rsplit_once(' ').unwrap_or(("", moment));
+    if clock.len() == 4 && clock.as_bytes()[1] == b':' {
+        return format!("{day} 0{clock}").trim_start().to_owned();
+    }
+    moment.to_owned()
+}
+
 /// The first and the last moment of each of the times that were typed. What is no time is told by whoever checks it.
 fn typed(times: &str) -> Vec<(String, String)> {
     let split = |time: &str| {
@@ -173,7 +182,7 @@ fn typed(times: &str) -> Vec<(String, String)> {
         let parts = time.split_once('–').or_else(|| time.split_once(" to "));
         let parts = parts.or_else(|| time.split_once('-').filter(|_| dash));
         let (from, until) = parts.unwrap_or((time, ""));
-        (from.trim().to_owned(), until.trim().to_owned())
+        (padded(from.trim()), padded(until.trim()))
     };
     let times = times.split(',').map(str::trim);
     times.filter(|time| !time.is_empty()).map(split).collect()
@@ -315,6 +324,11 @@ mod tests {
             ("", vec![]),
             ("22:00–02:00", vec![("22:00", "02:00")]),
             ("22:00-02:00", vec![("22:00", "02:00")]),
+            ("8:00-12:00", vec![("08:00", "12:00")]),
+            (
+                "2026-11-21 8:00 to 9:30",
+                vec![("2026-11-21 08:00", "09:30")],
+            ),
             (
                 "08:00 to 10:00, 22:00 – 02:00,",
                 vec![("08:00", "10:00"), ("22:00", "02:00")],

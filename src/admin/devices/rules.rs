@@ -7,7 +7,11 @@ use crate::{
         rules::{AccessRules, Entry, RuleSet},
         settings,
     },
-    domain::devices::{self, rule_texts},
+    domain::{
+        devices::{self, rule_texts},
+        interactions::judge::{self, DeviceCache},
+    },
+    types::DeviceId,
 };
 use serde_json::{Map, Value, json};
 
@@ -54,7 +58,11 @@ pub(super) struct Of<'a> {
 /// The fields with the rules that the device sets. A door has those that it may set.
 pub(super) fn group(connection: &Connection, of: &Of<'_>) -> Result<Group> {
     let defaults = settings::load(connection)?.access;
-    let mut group = of_settings(&defaults, of.unreadable);
+    let above = match of.id {
+        Some(id) => judge::rule_set_above(connection, &DeviceCache::default(), DeviceId(id))?,
+        None => None,
+    };
+    let mut group = of_settings(&defaults, above, of.unreadable);
     group.inputs.extend(everybody_out_inputs());
     let has_rooms = of
         .id
@@ -102,8 +110,12 @@ pub(super) fn with_others(mut typed: Map<String, Value>, stored: &Value) -> Map<
 }
 
 /// The fields of rules that have a default, each with what holds where the device has no rule of its own.
-fn of_settings(defaults: &AccessRules, unreadable: Option<&str>) -> Group {
-    let mut inputs = Vec::from(choice_inputs(defaults));
+fn of_settings(
+    defaults: &AccessRules,
+    above: Option<(String, RuleSet)>,
+    unreadable: Option<&str>,
+) -> Group {
+    let mut inputs = Vec::from(choice_inputs(defaults, above));
     inputs.extend(count_inputs(defaults));
     inputs.extend(time_inputs(defaults));
     inputs.extend(entry_types::inputs(
@@ -119,12 +131,13 @@ fn of_settings(defaults: &AccessRules, unreadable: Option<&str>) -> Group {
     }
 }
 
-fn choice_inputs(defaults: &AccessRules) -> [Input; 2] {
-    let radios = |name, label, default: &str, own: &[(&'static str, &'static str)]| {
-        let default = format!("As in the settings: {}", default.trim_end_matches('.'));
-        let own = own.iter().map(|(value, text)| (*value, (*text).to_owned()));
-        Input::radios(name, label, std::iter::once(("", default)).chain(own))
-    };
+fn choice_inputs(defaults: &AccessRules, above: Option<(String, RuleSet)>) -> [Input; 2] {
+    let radios =
+        |name, label, (from, default): (String, &str), own: &[(&'static str, &'static str)]| {
+            let default = format!("As {from}: {}", default.trim_end_matches('.'));
+            let own = own.iter().map(|(value, text)| (*value, (*text).to_owned()));
+            Input::radios(name, label, std::iter::once(("", default)).chain(own))
+        };
     let rule_sets = [("open", RuleSet::Open), ("simple", RuleSet::Simple)];
     let rule_sets = rule_sets.map(|(value, rule)| (value, rule_texts::who(Some(rule))));
     let entries = [
@@ -133,8 +146,12 @@ fn choice_inputs(defaults: &AccessRules) -> [Input; 2] {
         ("daily", Entry::Daily),
     ];
     let entries = entries.map(|(value, entry)| (value, rule_texts::entry(Some(entry))));
-    let who = rule_texts::who(defaults.rule_set);
-    let how_often = rule_texts::entry(defaults.entry);
+    let settings = || "in the settings".to_owned();
+    let who = match above {
+        Some((place, rule)) => (format!("at {place}"), rule_texts::who(Some(rule))),
+        None => (settings(), rule_texts::who(defaults.rule_set)),
+    };
+    let how_often = (settings(), rule_texts::entry(defaults.entry));
     [
         radios("ruleSet", "Who", who, &rule_sets),
         radios("entry", "How often", how_often, &entries),

@@ -59,6 +59,8 @@ struct Page {
     limits_all_days: bool,
     inside: i64,
     people: Vec<Person>,
+    /// People inside of whom only a code is known.
+    unnamed: usize,
     children: Vec<Row>,
     children_all: i64,
     /// The number of people registered, and whether all were counted.
@@ -171,6 +173,7 @@ pub async fn show(request: RequestContext) -> Result<Response> {
             document: Document::new(&record.document(), form::ACCESS),
             inside: counters::people(connection, device)?,
             people: people(connection, device, None, SHOWN)?,
+            unnamed: inside::unnamed(connection, device)?.len(),
             children,
             children_all,
             registered: presence::count_joined(connection, device)?,
@@ -246,6 +249,7 @@ struct InsidePage {
     record: Record,
     count: i64,
     people: Vec<Person>,
+    unnamed: usize,
 }
 
 pub async fn inside(request: RequestContext) -> Result<Response> {
@@ -260,6 +264,7 @@ pub async fn inside(request: RequestContext) -> Result<Response> {
         list.next = last.map(|person| person.entry.interaction.to_string());
         Ok(InsidePage {
             count: counters::people(connection, record.id)?,
+            unnamed: inside::unnamed(connection, record.id)?.len(),
             layout,
             list,
             record,

@@ -31,6 +31,9 @@ struct Page {
     participants: Vec<Participant>,
     sender: Sender,
     conflicts: Vec<String>,
+    /// Of an admission against the rules: the reason, and the refusal that it followed.
+    reason: Option<String>,
+    overridden: Option<String>,
     batch: Option<i64>,
     /// Answers of a form, with their labels.
     answers: Vec<(String, String)>,
@@ -82,6 +85,8 @@ impl Page {
                 .iter()
                 .map(|message| text::sentence(message))
                 .collect(),
+            reason: history::reason(&found.kind, found.data.as_deref()),
+            overridden: history::overridden(connection, id)?,
             batch: history::batch(connection, id)?,
             answers,
             data_bytes: (length > DATA_MAX).then(|| i64::try_from(length).unwrap_or(i64::MAX)),

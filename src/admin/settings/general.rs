@@ -11,6 +11,8 @@ use crate::{
 use serde_json::{Value, json};
 
 const HERE: &str = "/console/settings";
+/// The position of the form of walk-ins.
+const WALK_INS: usize = 6;
 
 pub(super) fn routes() -> Routes {
     Routes::access(ADMINISTRATOR)
@@ -23,7 +25,7 @@ pub(super) fn routes() -> Routes {
         .post("/console/settings/interaction-types", |request| {
             save(request, 5)
         })
-        .post("/console/settings/walk-ins", |request| save(request, 6))
+        .post("/console/settings/walk-ins", save_walk_ins)
         .post("/console/settings/scans", |request| save(request, 7))
         .post("/console/settings/logo", put_logo)
         .action("/console/settings/logo/remove", |tx, ctx, _| {
@@ -77,8 +79,20 @@ async fn show(request: RequestContext) -> Result<Response> {
 }
 
 async fn save(request: RequestContext, form: usize) -> Result<Response> {
-    let form = &FORMS[form];
-    match form.save(&request).await? {
+    save_checked(request, &FORMS[form], Ok(())).await
+}
+
+async fn save_walk_ins(request: RequestContext) -> Result<Response> {
+    let checked = request.look_up(|connection| walk_ins::check(connection, &request.form));
+    save_checked(request, &FORMS[WALK_INS], checked).await
+}
+
+async fn save_checked(
+    request: RequestContext,
+    form: &'static SettingsForm,
+    checked: Result<()>,
+) -> Result<Response> {
+    match form.save_checked(&request, checked).await? {
         None => request.done(form.saved, HERE),
         Some(again) => answer::form_again(&Page::new(&request, Some(again))?),
     }

@@ -1,6 +1,7 @@
 //! Fields of the setting `walkIn`: what walk-ins pay at the desk, one line a type.
 
-use crate::admin::{engine::Input, sales};
+use crate::admin::prelude::*;
+use crate::{admin::sales, core::settings::WalkInPrices, domain::devices};
 use serde_json::{Map, Value, json};
 
 const CURRENCY: &str = "currency";
@@ -20,6 +21,22 @@ pub(super) fn inputs() -> Vec<Input> {
                  and Sales has the purchase.",
             ),
     ]
+}
+
+/// Checks that what is sold is there: otherwise the first guest who pays would find out.
+pub(super) fn check(connection: &Connection, sent: &Fields) -> Result<()> {
+    let fields = stored(engine::read(&inputs(), sent)?);
+    if !fields.contains_key(TYPES) {
+        return Ok(());
+    }
+    let prices = WalkInPrices::parse(&Value::Object(fields))?;
+    for (at, price) in prices.types.iter().enumerate() {
+        devices::find(connection, &price.product).map_err(|cause| match cause.kind {
+            Kind::DeviceNotFound => Error::field(format!("walkIn.types[{at}].product"), cause),
+            _ => cause,
+        })?;
+    }
+    Ok(())
 }
 
 /// From the setting to the fields.

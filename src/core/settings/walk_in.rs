@@ -36,7 +36,11 @@ pub struct WalkInPrice {
 }
 
 impl WalkInPrices {
-    pub(super) fn parse(value: &Value) -> Result<Self> {
+    /// Reads the setting.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`], naming the property at fault.
+    pub fn parse(value: &Value) -> Result<Self> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Sent {

@@ -110,7 +110,10 @@ pub fn page(
         Some(running) => Ticked::read(connection, &device_cache, place, running)?,
         None => Ticked::default(),
     };
-    let mut meta = json!({"serverTime": Timestamp::now().0, "safe": ticked.safe.len()});
+    let unnamed = inside::unnamed(connection, place)?.len();
+    let mut meta = json!({
+        "serverTime": Timestamp::now().0, "safe": ticked.safe.len(), "unnamed": unnamed,
+    });
     if let Some(running) = &running {
         meta["evacuation"] = json!({"id": running.id, "startedAt": running.started_at.0});
     }

@@ -99,7 +99,7 @@ pub struct InsidePerson {
 #[schemars(
     inline,
     rename_all = "camelCase",
-    example = json!({"evacuation": {"id": 3, "startedAt": 1_795_248_000_000_i64}, "safe": 1, "serverTime": 1_795_248_130_000_i64}),
+    example = json!({"evacuation": {"id": 3, "startedAt": 1_795_248_000_000_i64}, "safe": 1, "serverTime": 1_795_248_130_000_i64, "unnamed": 0}),
 )]
 pub struct GateEvacuationMeta {
     /// The evacuation whose ticks hold here; absent without one.
@@ -110,6 +110,8 @@ pub struct GateEvacuationMeta {
     pub safe: Option<i64>,
     /// Unix milliseconds.
     pub server_time: Option<i64>,
+    /// The number of people inside whom a gate admitted by a code that nobody has yet: they have no name to tick.
+    pub unnamed: Option<i64>,
 }
 
 /// Changes of a gate's list, in order.

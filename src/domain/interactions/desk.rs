@@ -5,7 +5,10 @@ use super::types::{CHECK_IN, CHECK_OUT, OVERRIDE};
 use crate::{
     core::audit,
     domain::{delegates, devices::NAME},
-    types::{Timestamp, UserId, error::Result},
+    types::{
+        Timestamp, UserId,
+        error::{Kind, Result},
+    },
 };
 use rusqlite::{Connection, Row, params};
 use std::cmp::Reverse;
@@ -45,6 +48,8 @@ pub enum DeskResult {
     Recorded { interaction: i64, kind: String },
     /// Refused, with the reason.
     Refused(String),
+    /// Let in with a code that nobody has yet.
+    Waiting,
     /// Recorded, and taken back since, by whom.
     Undone { by: String },
 }
@@ -100,14 +105,22 @@ fn refused(
 ) -> Result<Vec<DeskRow>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT r.at, p.id, coalesce({}, substr(r.delegate, instr(r.delegate, ':') + 1), ''),
-             coalesce(p.delegate_type, ''), coalesce({NAME}, ''), r.message
+             coalesce(p.delegate_type, ''), coalesce({NAME}, ''), r.message, r.admitted, r.code
          FROM refusals r INDEXED BY refusals_user
          LEFT JOIN delegates p ON p.id = r.delegate_id LEFT JOIN devices d ON d.id = r.device_id
          WHERE r.user_id = ?1 AND r.at >= ?2 ORDER BY r.id DESC LIMIT ?3",
         delegates::NAME
     ))?;
     let rows = statement.query_map(params![user, since, limit], |row| {
-        DeskRow::read(row, DeskResult::Refused(row.get(5)?))
+        let result = if row.get(6)? {
+            DeskResult::Waiting
+        } else if row.get::<_, i64>(7)? == Kind::DelegateNotFound.code() {
+            // The code itself stands in place of the name.
+            DeskResult::Refused("unknown code".to_owned())
+        } else {
+            DeskResult::Refused(row.get(5)?)
+        };
+        DeskRow::read(row, result)
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -66,7 +66,8 @@ impl Evacuation {
 /// Somebody on the list of an evacuation.
 #[derive(Debug, Clone)]
 pub struct Person {
-    pub id: i64,
+    /// The attendee; none where a gate admitted a code that nobody has yet.
+    pub id: Option<i64>,
     pub name: String,
     pub phone: String,
     pub company: String,
@@ -102,6 +103,12 @@ pub fn running(connection: &Connection) -> Result<Vec<Evacuation>> {
     Ok(running.collect::<rusqlite::Result<_>>()?)
 }
 
+/// The evacuation of a place, or of the whole venue, that has not ended.
+pub fn running_of(connection: &Connection, place: Option<DeviceId>) -> Result<Option<Evacuation>> {
+    let running = running(connection)?;
+    Ok(running.into_iter().find(|one| one.place == place))
+}
+
 /// The last evacuations that ended, the newest first.
 pub fn ended(connection: &Connection, limit: usize) -> Result<Vec<Evacuation>> {
     let sql = format!(
@@ -131,8 +138,7 @@ pub fn start(tx: &Tx<'_>, ctx: &Context, place: Option<DeviceId>) -> Result<i64>
     if let Some(place) = place {
         devices::find(tx, &DeviceSelector::Id(place))?;
     }
-    let same = running(tx)?.into_iter().find(|one| one.place == place);
-    match same {
+    match running_of(tx, place)? {
         Some(same) => Ok(same.id),
         None => begin(tx, ctx, place, tx.now()),
     }
@@ -330,20 +336,22 @@ pub fn people(connection: &Connection, evacuation: &Evacuation) -> Result<Vec<Pe
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {NAME}, coalesce(p.phone, ''), coalesce(p.company, '') FROM delegates p WHERE p.id = ?1"
     ))?;
-    let mut person = |id: DelegateId, at: Option<DeviceId>, since| -> Result<Person> {
-        let place = match at {
-            None => String::new(),
-            Some(device) => {
-                let name = match names.entry(device) {
-                    Entry::Occupied(known) => known.into_mut(),
-                    Entry::Vacant(unknown) => unknown.insert(devices::called(connection, device)?),
-                };
-                name.clone()
-            }
+    let mut place = |at: Option<DeviceId>| -> Result<String> {
+        let Some(device) = at else {
+            return Ok(String::new());
         };
+        let name = match names.entry(device) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(devices::called(connection, device)?),
+        };
+        Ok(name.clone())
+    };
+    let mut people = unnamed(connection, evacuation, &mut place)?;
+    let mut person = |id: DelegateId, at: Option<DeviceId>, since| -> Result<Person> {
+        let place = place(at)?;
         Ok(statement.query_row([id], |row| {
             Ok(Person {
-                id: id.0,
+                id: Some(id.0),
                 name: row.get(0)?,
                 phone: row.get(1)?,
                 company: row.get(2)?,
@@ -353,7 +361,6 @@ pub fn people(connection: &Connection, evacuation: &Evacuation) -> Result<Vec<Pe
             })
         })?)
     };
-    let mut people = Vec::with_capacity(inside.len());
     let mut listed = HashSet::new();
     for (delegate, place, since) in inside {
         listed.insert(delegate);
@@ -364,6 +371,30 @@ pub fn people(connection: &Connection, evacuation: &Evacuation) -> Result<Vec<Pe
     }
     people.sort_by_cached_key(|person| person.name.to_lowercase());
     Ok(people)
+}
+
+/// Everybody inside of whom only a code is known. They cannot be ticked, and are not kept when it ends.
+fn unnamed(
+    connection: &Connection,
+    evacuation: &Evacuation,
+    mut place: impl FnMut(Option<DeviceId>) -> Result<String>,
+) -> Result<Vec<Person>> {
+    if evacuation.ended_at.is_some() {
+        return Ok(Vec::new());
+    }
+    let unnamed = inside::unnamed(connection, evacuation.place.unwrap_or(ANYWHERE))?;
+    let person = |one: inside::Unnamed| {
+        Ok(Person {
+            id: None,
+            name: format!("Unknown code {}", one.code),
+            phone: String::new(),
+            company: String::new(),
+            place: place(Some(one.device))?,
+            since: Some(one.since),
+            safe: None,
+        })
+    };
+    unnamed.into_iter().map(person).collect()
 }
 
 /// Lists the people who were ticked, when and by whom.

@@ -4,6 +4,7 @@ use super::{
     everybody_out,
     judge::DeviceCache,
     presence::{self, PresenceChange},
+    types::OVERRIDE,
     undo::Recorded,
 };
 use crate::{
@@ -11,6 +12,7 @@ use crate::{
     types::{DelegateId, DeviceId, Timestamp, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension};
+use serde_json::Value;
 use std::cmp::Reverse;
 
 /// An interaction of a delegate.
@@ -29,6 +31,13 @@ pub struct Happening {
     pub by: String,
     /// Its data, as JSON.
     pub data: Option<String>,
+}
+
+impl Happening {
+    /// The reason of an admission against the rules.
+    pub fn reason(&self) -> Option<String> {
+        reason(&self.recorded.kind, self.data.as_deref())
+    }
 }
 
 /// Lists what a delegate did before an interaction, at most `limit`, the newest first.
@@ -206,6 +215,26 @@ pub fn conflicts(connection: &Connection, id: i64) -> Result<Vec<String>> {
         .prepare_cached("SELECT message FROM conflicts WHERE interaction_id = ?1 ORDER BY id")?;
     let messages = statement.query_map([id], |row| row.get(0))?;
     Ok(messages.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The refusal that an admission against the rules followed within an hour.
+pub fn overridden(connection: &Connection, id: i64) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT r.message FROM interactions i
+             JOIN refusals r ON r.delegate_id = i.first_delegate_id AND r.device_id = i.first_device_id
+             WHERE i.id = ?1 AND i.interaction_type = ?2 AND r.at BETWEEN i.created_at - 3600000 AND i.created_at
+             ORDER BY r.id DESC LIMIT 1",
+        )?
+        .query_row((id, OVERRIDE.name), |row| row.get(0))
+        .optional()?)
+}
+
+/// The reason that was given for an admission against the rules.
+pub fn reason(kind: &str, data: Option<&str>) -> Option<String> {
+    let data = data.filter(|_| kind == OVERRIDE.name)?;
+    let data: Value = serde_json::from_str(data).ok()?;
+    data["reason"].as_str().map(ToOwned::to_owned)
 }
 
 /// The import that brought an interaction.

@@ -5,6 +5,7 @@ use super::{
     presence::{self, History, PresenceChange},
 };
 use crate::{
+    core::rules::Position,
     db::counters,
     domain::devices::NAME,
     types::{DelegateId, DeviceId, InteractionId, Timestamp, error::Result},
@@ -56,6 +57,33 @@ pub fn people(
         people.extend(last.filter(|last| last.interaction.0 == id));
     }
     Ok(people)
+}
+
+/// Somebody inside whom a gate admitted by a code that nobody has yet.
+#[derive(Debug, Clone)]
+pub struct Unnamed {
+    pub code: String,
+    /// The place of the check-in, whichever its door.
+    pub device: DeviceId,
+    pub since: Timestamp,
+}
+
+/// Lists the people inside a device of whom only a code is known: they are counted with the others.
+pub fn unnamed(connection: &Connection, device: DeviceId) -> Result<Vec<Unnamed>> {
+    let below = occupied_below(connection, device)?;
+    let device_cache = DeviceCache::default();
+    let mut unnamed = Vec::new();
+    presence::each_unknown(connection, &device_cache, |code, history| {
+        let entered = history.entered(connection, &device_cache)?;
+        let last = last_of(entered, &below).map(|(device, since)| Unnamed {
+            code: code.to_owned(),
+            device,
+            since: since.at,
+        });
+        unnamed.extend(last);
+        Ok(())
+    })?;
+    Ok(unnamed)
 }
 
 /// A device with people inside.
@@ -166,8 +194,7 @@ fn last_entry(
 ) -> Result<Option<Inside>> {
     let entered =
         History::of(connection, device_cache, delegate)?.entered(connection, device_cache)?;
-    let here = entered.into_iter().filter(|(at, _)| devices.contains(at));
-    let Some((device, since)) = here.max_by_key(|(_, since)| since.id) else {
+    let Some((device, since)) = last_of(entered, devices) else {
         return Ok(None);
     };
     Ok(Some(Inside {
@@ -176,6 +203,15 @@ fn last_entry(
         device,
         since: presence::recorded_at(connection, since)?,
     }))
+}
+
+/// The latest of the check-ins at some devices.
+fn last_of(
+    entered: Vec<(DeviceId, Position)>,
+    devices: &[DeviceId],
+) -> Option<(DeviceId, Position)> {
+    let here = entered.into_iter().filter(|(at, _)| devices.contains(at));
+    here.max_by_key(|(_, since)| since.id)
 }
 
 /// The device and those below it where somebody may be; all devices for [`presence::ANYWHERE`].

@@ -13,7 +13,7 @@ use crate::{
         presence::PlacePresence,
         rules::{
             self, AccessRules, CheckInFacts, Door, Entry, Passage, Per, Place, Position,
-            PresenceState, Room,
+            PresenceState, Room, RuleSet,
         },
         settings::{self, Settings},
     },
@@ -225,6 +225,22 @@ pub fn in_force(
         }
     }
     Ok(Some(rules.or(default)))
+}
+
+/// The nearest place above that says who may enter: its name, and what it says.
+pub fn rule_set_above(
+    connection: &Connection,
+    device_cache: &DeviceCache,
+    device: DeviceId,
+) -> Result<Option<(String, RuleSet)>> {
+    for above in &device_cache.path(connection, device)?[1..] {
+        let known = device_cache.get(connection, *above)?;
+        let rules = known.rules.as_ref().filter(|_| known.alive);
+        if let Some(rule_set) = rules.and_then(|rules| rules.rule_set) {
+            return Ok(Some((devices::called(connection, *above)?, rule_set)));
+        }
+    }
+    Ok(None)
 }
 
 fn readable(known: &CachedDevice) -> Result<&AccessRules> {

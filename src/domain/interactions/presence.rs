@@ -557,11 +557,11 @@ pub fn each_history(
     current.map_or(Ok(()), |(of, history)| found(of, &history))
 }
 
-/// Calls back with the history of every code that nobody has yet.
+/// Calls back with every code that nobody has yet, and its history.
 pub fn each_unknown(
     connection: &Connection,
     device_cache: &DeviceCache,
-    mut found: impl FnMut(&History) -> Result<()>,
+    mut found: impl FnMut(&str, &History) -> Result<()>,
 ) -> Result<()> {
     let mut statement = connection.prepare_cached(
         "SELECT DISTINCT substr(delegate, instr(delegate, ':') + 1)
@@ -570,7 +570,7 @@ pub fn each_unknown(
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let code: String = row.get(0)?;
-        found(&History::of_code(connection, device_cache, &code)?)?;
+        found(&code, &History::of_code(connection, device_cache, &code)?)?;
     }
     Ok(())
 }

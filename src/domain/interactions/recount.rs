@@ -27,7 +27,7 @@ pub fn drift(connection: &Connection) -> Result<Vec<(DeviceId, i64)>> {
         Ok(())
     };
     presence::each_history(connection, &device_cache, |_, history| inside(history))?;
-    presence::each_unknown(connection, &device_cache, inside)?;
+    presence::each_unknown(connection, &device_cache, |_, history| inside(history))?;
     let mut statement = connection.prepare("SELECT device_id, inside FROM occupancy")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

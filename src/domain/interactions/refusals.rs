@@ -186,7 +186,7 @@ pub struct Refused {
     pub at: Timestamp,
     /// The type.
     pub kind: String,
-    /// The code as scanned.
+    /// The code that was scanned; empty where the attendee was chosen.
     pub scanned: String,
     /// The place.
     pub device: String,
@@ -197,7 +197,8 @@ pub struct Refused {
 /// The newest refusals of a delegate.
 pub fn of_delegate(connection: &Connection, id: i64, limit: usize) -> Result<Vec<Refused>> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT r.at, r.interaction_type, coalesce(r.delegate, ''), coalesce({NAME}, r.device, ''), r.message
+        "SELECT r.at, r.interaction_type, iif(r.delegate LIKE 'id:%', '', coalesce(substr(r.delegate, instr(r.delegate, ':') + 1), '')),
+             coalesce({NAME}, r.device, ''), r.message
          FROM refusals r LEFT JOIN devices d ON d.id = r.device_id
          WHERE r.delegate_id = ?1 ORDER BY r.id DESC LIMIT ?2"
     ))?;

@@ -22,6 +22,16 @@ pub struct RefusingRule {
     pub set_at: Option<(DeviceId, String)>,
 }
 
+const TYPES: &str = "Types of attendees";
+const TIMES: &str = "Times of types";
+
+impl RefusingRule {
+    /// Returns whether it says who may enter by their type.
+    pub fn is_of_types(&self) -> bool {
+        [TYPES, TIMES].contains(&self.rule)
+    }
+}
+
 /// The rule by which somebody was refused at a place.
 pub fn refusing_rule(
     tx: &Tx<'_>,
@@ -88,8 +98,8 @@ fn name(rules: &AccessRules, refusal: Refusal) -> Option<&'static str> {
             Some(Entry::Daily) => Some("Once a day"),
             _ => None,
         },
-        Refusal::WrongType => rules.types.as_ref().map(|_| "Types of attendees"),
-        Refusal::OutsideWindow if rules.type_times.is_some() => Some("Times of types"),
+        Refusal::WrongType => rules.types.as_ref().map(|_| TYPES),
+        Refusal::OutsideWindow if rules.type_times.is_some() => Some(TIMES),
         Refusal::OutsideWindow => {
             (rules.opens_before.or(rules.closes_after).is_some()).then_some("Opening times")
         }

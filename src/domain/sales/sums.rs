@@ -56,6 +56,16 @@ impl By {
         }
     }
 
+    /// The word for so many of what is counted.
+    pub fn counted_as(self, count: &i64) -> &'static str {
+        let several = self.counted();
+        if *count == 1 {
+            several.trim_end_matches('s')
+        } else {
+            several
+        }
+    }
+
     /// Time, key, how many and how much, line by line, of the purchases that meet a condition.
     fn sql(self, at: &str, condition: &str) -> String {
         let (columns, lines) = match self {

@@ -87,6 +87,10 @@ fn rows_come_in_and_wait_while_somebody_looks_closely() {
     took(&browser, 1);
     browser.tells("Undone by");
     assert_eq!(rows(&browser), begun + 4);
+    browser.until("the focus is on the row", || {
+        let focus = "return Boolean(document.activeElement.closest('#tail li:first-child'))";
+        browser.run(focus, &[]) == json!(true)
+    });
     let faults = Examiner::installed().faults(&browser, "activity, undone");
     assert!(faults.is_empty(), "{faults:?}");
 }

@@ -106,6 +106,27 @@ fn a_name_of_several_is_chosen_and_an_unknown_one_walks_in() {
     assert!(faults.is_empty(), "{faults:?}");
 }
 
+#[test]
+fn a_tick_of_an_evacuation_keeps_the_focus() {
+    let (_folder, _served, browser) = open_desk();
+    type_text(&browser, "TICKET-01");
+    browser.key("Enter", 0);
+    browser.tells("Checked in");
+    browser.go("/console");
+    browser.run("window.confirm = () => true", &[]);
+    browser.press("Start evacuation");
+    browser.tells("of 1 safe");
+    for pressed in ["true", "false"] {
+        browser.run("document.querySelector('.evacuation button').focus()", &[]);
+        browser.key("Enter", 0);
+        let state = "return document.activeElement.matches('[id^=safe-]')
+            && document.activeElement.getAttribute('aria-pressed')";
+        browser.until("the tick has the focus", || {
+            browser.run(state, &[]) == json!(pressed)
+        });
+    }
+}
+
 /// What is not recorded is said, and the next scan begins anew.
 #[test]
 fn a_desk_whose_server_is_away_says_that_nothing_was_recorded() {

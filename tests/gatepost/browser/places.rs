@@ -148,18 +148,27 @@ fn a_cell_of_who_may_enter_is_changed_in_place_and_counts_go_on() {
     browser.until("the table is in its place", || {
         !browser.has(".htmx-request, .htmx-settling, .htmx-added")
     });
-    browser.fill_in("[aria-label='Times of VIP at Hall']", "18:00–22:00");
+    browser.fill_in("[aria-label='Times of VIP at Hall']", "8:00-22:00");
+    // The table stays as far as it was scrolled.
+    browser.run(
+        "document.styleSheets[0].insertRule('#entry { max-height: 5rem !important }', 0);
+         document.getElementById('entry').scrollTop = 10",
+        &[],
+    );
     browser.key("Enter", 0);
     browser.until("the hall is its own", || {
         browser.has("#row-1002:not(.inherits)")
     });
+    let scrolled = "document.getElementById('entry').scrollTop";
+    assert_eq!(value(&browser, scrolled), json!(10));
+    browser.run("document.styleSheets[0].deleteRule(0)", &[]);
     assert_eq!(
         value(&browser, "globalThis.isSamePage === true"),
         json!(true)
     );
     let rules = "SELECT data ->> '$.Access' FROM devices WHERE id = 1002";
     let rules: String = db.query_row(rules, [], |row| row.get(0)).expect("rules");
-    assert!(rules.contains("18:00"), "{rules}");
+    assert!(rules.contains("08:00"), "{rules}");
     let mut faults = Examiner::installed().faults(&browser, "who may enter");
 
     // Counts change where they stand: an open menu stays open.

@@ -187,6 +187,22 @@ fn a_refusal_names_its_rule_and_what_solves_it() {
     assert!(html.contains("Admitted against the rules"), "{html}");
     let reason = "SELECT json_extract(data, '$.reason') FROM interactions WHERE interaction_type = 'check-in-override'";
     assert_eq!(server.value::<String>(reason), "Lost the wristband");
+    let id: i64 = server.value("SELECT max(id) FROM interactions");
+    let page = crew.get(&format!("/console/interactions/{id}")).shown();
+    has(
+        &page,
+        [
+            "Admitted in spite of",
+            "lready used at Hall",
+            "Lost the wristband",
+        ],
+    );
+    for path in ["/console/interactions", "/console/delegates/1"] {
+        has(&crew.get(path).shown(), ["Reason: Lost the wristband"]);
+    }
+    let dashboard = crew.get("/console").shown();
+    has(&dashboard, ["was admitted", "Lost the wristband"]);
+    lacks(&dashboard, "check-in-override");
     assert!(
         crew.last_ten().contains("Already used at Hall")
             || crew.last_ten().contains("already used at Hall")
@@ -206,6 +222,10 @@ fn an_unknown_code_is_refused_or_waits_for_its_import() {
         .at_desk("wait", &venue.hall, &[("code", "NEW-77")])
         .shown();
     assert!(html.contains("waiting for the import"), "{html}");
+    let ten = crew.last_ten();
+    has(&ten, ["let in, waiting for the import", "unknown code"]);
+    assert_eq!(ten.matches("NEW-77").count(), 2, "{ten}");
+    lacks(&crew.get("/console/interactions").shown(), "scan:NEW");
     gate.delegate(&json!({"firstName": "Late", "barcode": "NEW-77"}));
     let stored = "SELECT count(*) FROM interactions i JOIN delegates p ON p.id = i.first_delegate_id WHERE p.barcode = 'NEW-77'";
     assert_eq!(server.value::<i64>(stored), 1);
@@ -433,8 +453,9 @@ fn a_walk_in_pays_and_is_refunded_when_it_is_undone() {
     let payment = html.split("Paid by").nth(1).expect("a choice");
     lacks(payment.split("</fieldset>").next().expect("it"), "checked");
     for sent in [&person("")[..], &person("cash")[..2]] {
-        crew.at_desk("walk-in", &venue.workshop, sent)
-            .refused(422, "Choose how it was paid: cash, card or invoice.");
+        let again = crew.at_desk("walk-in", &venue.workshop, sent);
+        again.refused(422, "Choose how it was paid: cash, card or invoice.");
+        has(&again.html, ["data-wrong"]);
     }
     crew.at_desk("walk-in", &venue.workshop, &person("cheque"))
         .refused(422, "Method: must be one of cash, card, invoice");

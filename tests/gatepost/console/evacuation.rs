@@ -1,8 +1,9 @@
 //! The evacuation list: everybody inside, ticked on any screen, and begun empty each time.
 
 use super::Crew;
-use crate::harness::{Caller, Server};
+use crate::harness::{Caller, Server, has, lacks, whole};
 use gatepost::identity::ConsoleRole;
+use reqwest::Method;
 use serde_json::json;
 
 fn fill(gate: &Caller) -> i64 {
@@ -61,6 +62,10 @@ fn everybody_inside_is_listed_and_ticked_once_for_all_screens() {
         "{html}"
     );
     assert_eq!(one.evacuate(""), path, "the one that runs");
+    has(
+        &one.get(&path).shown(),
+        ["The evacuation of the whole venue is running since"],
+    );
     let of_hall = one.evacuate(&hall);
     assert_eq!(names(&one.get(&of_hall).shown()), ["Ada", "Béa"]);
     // Who was ticked stays on the list when they leave by a gate; a tick is no check-out.
@@ -108,6 +113,48 @@ fn everybody_inside_is_listed_and_ticked_once_for_all_screens() {
             .shown()
             .contains("<strong>0</strong> <span>of 2 safe</span>")
     );
+}
+
+#[test]
+fn who_was_admitted_by_an_unknown_code_is_on_the_list() {
+    let server = Server::start();
+    let gate = server.caller_with_all();
+    let hall = fill(&gate);
+    let crew = server.crew(ConsoleRole::Operator);
+    let scan = |kind: &str| {
+        let scan = json!({"delegate": "barcode:SMT-1", "device": "code:stage", "admitted": true});
+        gate.interact(kind, &scan);
+    };
+    scan("check-in");
+    let path = crew.evacuate("");
+    let html = crew.get(&path).shown();
+    has(&html, ["of 4 safe", "Unknown code SMT-1"]);
+    let csv = crew.get(&format!("{path}/csv")).shown();
+    has(&csv, ["Unknown code SMT-1,,,Stage,"]);
+    let place = format!("/console/devices/{hall}");
+    for path in [place.clone(), format!("{place}/inside")] {
+        has(&crew.get(&path).shown(), ["1 more without a name"]);
+    }
+    let listed = format!("/gate/evacuation?place={hall}&only=safe");
+    assert_eq!(gate.get(&listed).body["meta"]["unnamed"], 1);
+    scan("check-out");
+    lacks(&crew.get(&path).shown(), "SMT-1");
+}
+
+#[test]
+fn a_screen_that_still_shows_an_evacuation_as_running_is_loaded_anew() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let path = crew.evacuate("");
+    let renewed = || {
+        let request = crew
+            .request(Method::GET, &path)
+            .header("HX-Request", "true");
+        whole(request).header("hx-refresh").to_owned()
+    };
+    assert_eq!(renewed(), "");
+    crew.press(&format!("{path}/end"));
+    assert_eq!(renewed(), "true");
 }
 
 #[test]

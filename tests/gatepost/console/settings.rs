@@ -300,6 +300,30 @@ fn default_rules_are_a_form_and_bind_gates_at_once() {
 }
 
 #[test]
+fn a_price_of_a_product_that_is_not_there_is_refused_by_its_line() {
+    let server = Server::start();
+    let (crew, form) = (administrator(&server), "/console/settings/walk-ins");
+    let save = |lines: &str| {
+        let version = hidden(&crew.get("/console/settings").shown(), form, "version");
+        let sent = [
+            ("version", &*version),
+            ("currency", "EUR"),
+            ("types", lines),
+        ];
+        crew.post(form, &sent)
+    };
+    save("Guest: 45.00 for code:day\nCrew: 1.00 for code:gone").refused(422, "Line 1: Product");
+    let caller = server.caller_with_all();
+    caller.device(&json!({"name": "Day ticket", "code": "day", "deviceType": "product"}));
+    let again = save("Guest: 45.00 for code:day\nCrew: 1.00 for code:gone");
+    again.refused(422, "Line 2: Product");
+    again.refused(422, "code:gone");
+    // Loaded anew, its address leads to the page.
+    assert_eq!(crew.get(form).taken(), "/console/settings");
+    save("Guest: 45.00 for code:day").taken();
+}
+
+#[test]
 fn the_second_of_two_editors_reads_who_changed_the_same_setting() {
     let server = Server::start();
     let crew = administrator(&server);

@@ -36,6 +36,8 @@ pub struct Line {
     pub device_id: Option<i64>,
     /// The reason why it was refused, or would have been.
     pub message: Option<String>,
+    /// The reason that was given for an admission against the rules.
+    pub reason: Option<String>,
     pub code: Option<i64>,
     /// The code that was scanned, of a refusal.
     pub scanned: String,
@@ -129,6 +131,7 @@ impl Line {
             waits: row.get(13)?,
             user: row.get(14)?,
             admitted: row.get(15)?,
+            reason: row.get(16)?,
             undone: None,
             taken_back: None,
             can_undo: false,
@@ -151,7 +154,8 @@ pub fn interactions(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
         format!(
             "SELECT i.id, i.created_at, i.recorded_at, i.interaction_type, coalesce({WHO}, ''), p.id,
                  coalesce({PLACE}, ''), d.id, q.message, q.code, '', {},
-                 trim(coalesce(o.first_name, '') || ' ' || coalesce(o.last_name, '')), FALSE, i.user_id, i.admitted
+                 trim(coalesce(o.first_name, '') || ' ' || coalesce(o.last_name, '')), FALSE, i.user_id, i.admitted,
+                 iif(i.interaction_type = '{}' AND json_valid(i.data), i.data ->> '$.reason', NULL)
              FROM json_each(?1) wanted CROSS JOIN interactions i ON i.id = wanted.value
              LEFT JOIN delegates p ON p.id = i.first_delegate_id
              LEFT JOIN delegates o ON o.id = i.second_delegate_id
@@ -160,7 +164,8 @@ pub fn interactions(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
              LEFT JOIN clients c ON c.id = i.client_id
              LEFT JOIN users u ON u.id = i.user_id
              GROUP BY i.id ORDER BY i.id DESC",
-            sender_of("i")
+            sender_of("i"),
+            types::OVERRIDE.name
         )
     });
     read(connection, &SQL, ids, Key::Interaction)
@@ -170,9 +175,9 @@ pub fn interactions(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
 pub fn refusals(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
-            "SELECT r.id, r.at, r.recorded_at, r.interaction_type, coalesce({WHO}, r.delegate, 'Walk-in'), p.id,
+            "SELECT r.id, r.at, r.recorded_at, r.interaction_type, coalesce({WHO}, substr(r.delegate, instr(r.delegate, ':') + 1), 'Walk-in'), p.id,
                  coalesce({PLACE}, r.device, ''), d.id, r.message, r.code, coalesce(r.delegate, ''), {}, '', r.admitted,
-                 r.user_id, r.admitted
+                 r.user_id, r.admitted, NULL
              FROM json_each(?1) wanted CROSS JOIN refusals r ON r.id = wanted.value
              LEFT JOIN delegates p ON p.id = r.delegate_id
              LEFT JOIN devices d ON d.id = r.device_id
@@ -221,6 +226,7 @@ pub fn undone(connection: &Connection, ids: &[i64], zone: &Zone) -> Result<Vec<L
             device: row.get(6)?,
             device_id: row.get(7)?,
             message: None,
+            reason: None,
             code: None,
             scanned: String::new(),
             sender: row.get(10)?,
