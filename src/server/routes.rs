@@ -266,6 +266,9 @@ pub fn methods<'a>(table: &'a Table, path: &str) -> Option<&'a [Method]> {
         .map(|(_, methods)| methods.as_slice())
 }
 
+/// Segments before those of an operation: nothing, `api`, and the version.
+const API_SEGMENTS: usize = 3;
+
 /// Tells what was probably meant by an address of the API that leads nowhere: one whose code has a `/`, or the nearest
 /// path.
 pub fn nearest(table: &Table, path: &str) -> Option<String> {
@@ -287,14 +290,18 @@ pub fn nearest(table: &Table, path: &str) -> Option<String> {
     }
     let filled = table.iter().filter_map(|(pattern, _)| {
         let parts: Vec<&str> = pattern.split('/').collect();
-        let is_near = pattern.starts_with("/api/") && parts.len() == segments.len();
-        let filled =
-            parts.iter().zip(&segments).map(
-                |(part, segment)| {
-                    if part.starts_with(':') { segment } else { part }
-                },
-            );
-        is_near.then(|| filled.copied().collect::<Vec<_>>().join("/"))
+        let both = parts.iter().copied().zip(segments.iter().copied());
+        // What stands for a parameter says nothing of the path.
+        let words = both.clone().filter(|(part, _)| !part.starts_with(':'));
+        let (known, sent): (Vec<&str>, Vec<&str>) = words.skip(API_SEGMENTS).unzip();
+        let is_near = pattern.starts_with("/api/")
+            && parts.len() == segments.len()
+            && closest(&sent.join("/"), [&*known.join("/")]).is_some();
+        let filled = both.map(|(part, segment)| match part {
+            part if part.starts_with(':') => segment,
+            part => part,
+        });
+        is_near.then(|| filled.collect::<Vec<_>>().join("/"))
     });
     let filled: Vec<String> = filled.collect();
     let meant = closest(path, filled.iter().map(String::as_str))?;

@@ -85,15 +85,20 @@ fn described((path, mut operations): (String, Value)) -> (String, Value) {
 /// Answers with one record have its version.
 fn add_etag(path: &str, method: &str, operation: &mut Value) {
     let one = ["{selector}", "{event}", "{interaction}", "/myself"];
-    let status = match method {
-        "get" | "patch" if one.iter().any(|end| path.ends_with(end)) => "200",
-        "post" if ["/delegate/new", "/device/new", "/event/new"].contains(&path) => "201",
+    let of_one = one.iter().any(|end| path.ends_with(end));
+    let created = ["/delegate/new", "/device/new", "/event/new"];
+    let statuses: &[&str] = match method {
+        "get" | "patch" if of_one => &["200"],
+        "put" if of_one => &["200", "201"],
+        "post" if created.contains(&path) => &["201"],
         _ => return,
     };
-    operation["responses"][status]["headers"]["ETag"] = json!({
-        "description": "The version of the record, for `If-Match`; its interactions do not change it.",
-        "schema": {"type": "string"},
-    });
+    for status in statuses {
+        operation["responses"][status]["headers"]["ETag"] = json!({
+            "description": "The version of the record, for `If-Match`; its interactions do not change it.",
+            "schema": {"type": "string"},
+        });
+    }
 }
 
 /// The type of the delivery that tells of a new interaction.

@@ -38,7 +38,9 @@ fn a_section_must_fit_its_schema_when_it_is_written() {
         create(data).invalid(about);
     }
     assert_eq!(server.count("delegates"), 0);
-    let id = create(json!({"Medical": {"blood": "A"}, "Free": [1, "x"], "Data": {"y": null}})).id();
+    let id =
+        create(json!({"Medical": {"blood": "A"}, "Free": {"x": [1, "x"]}, "Data": {"y": null}}))
+            .id();
     let patch = |data: Value| api.patch(&format!("/delegate/id:{id}"), &json!({"data": data}));
     // What counts is the section as it will be.
     patch(json!({"Medical": {"since": "2026-11-21"}})).is(200);
