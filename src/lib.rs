@@ -18,7 +18,7 @@
 //! - `db`: the one SQLite file, its one writer and its readers; SQL of administrators in a sandbox
 //! - `types`: values, errors, barcodes, counters
 //!
-//! Readers that speak LLRP are in a crate of their own, `src/llrp`.
+//! Below them all are crates of their own: `src/llrp` for readers that speak LLRP, `src/sheets` for lists in files.
 
 pub mod admin;
 pub mod cli;

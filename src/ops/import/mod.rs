@@ -3,7 +3,7 @@
 //! under one batch that can be completed or taken back. It knows no command line: the console
 //! imports by the same functions.
 //!
-//! - `source`: a CSV, XLSX or JSON file as rows
+//! - `source`: a file as rows, as the crate `sheets` reads it
 //! - `target`, `headers`: properties that columns may hold, and headers that mean them; `columns`: the
 //!   columns of a table; `values`: a cell's text as a property's value
 //! - `plan`: a row as a record or interaction; `check`, `bad`: rows that cannot be imported, with reasons;

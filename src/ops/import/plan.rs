@@ -16,6 +16,7 @@ use crate::{
     types::{
         DelegateSelector, DeviceId, DeviceSelector,
         error::{Error, Kind as ErrorKind, Result},
+        json::{check_limits, fault, no_property_twice},
     },
 };
 use rusqlite::{Connection, OptionalExtension};
@@ -84,10 +85,11 @@ impl Plan {
                     None => Problem::nameless(at),
                 });
             }
-            Content::Object(object) if object.is_empty() => {
-                return Err(Problem::of_row("has no values"));
-            }
-            Content::Object(object) => {
+            Content::Object(text) => {
+                let object = parsed(&text).map_err(|cause| Problem::of_row(cause.to_string()))?;
+                if object.is_empty() {
+                    return Err(Problem::of_row("has no values"));
+                }
                 let says = object.get("_type").and_then(Value::as_str);
                 return match says.and_then(|says| self.what.misnamed(says)) {
                     Some(reason) => Err(Problem::of_column("_type", reason)),
@@ -263,6 +265,16 @@ impl Plan {
             reason: cause.to_string(),
         }
     }
+}
+
+/// The object of a text; one that would not come back as it is, is refused.
+pub(super) fn parsed(text: &str) -> Result<Map<String, Value>> {
+    check_limits(text.as_bytes())?;
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let refused = |cause: serde_json::Error| Error::invalid(fault(&cause));
+    let object = no_property_twice(&mut reader).map_err(refused)?;
+    reader.end().map_err(refused)?;
+    Ok(object)
 }
 
 /// The name of a unique code by which rows are to mean records.

@@ -7,6 +7,7 @@ use crate::{
         Columns, Mapping, Misfit, Source, Target, What,
         batches::Options,
         job::Request,
+        plan::parsed,
         source::{Content, ENCODINGS, Fingerprint, Reading},
         warnings,
     },
@@ -224,7 +225,10 @@ fn encodings(own: &str) -> Vec<String> {
 fn cells(content: Content) -> Vec<String> {
     match content {
         Content::Cells(cells) => cells.into_iter().map(|cell| cut(&cell)).collect(),
-        Content::Object(object) => vec![cut(&serde_json::Value::Object(object).to_string())],
+        Content::Object(text) => vec![match parsed(&text) {
+            Ok(object) => cut(&serde_json::Value::Object(object).to_string()),
+            Err(cause) => format!("({cause})"),
+        }],
         Content::Unreadable(reason) | Content::BadCell(_, reason) => vec![format!("({reason})")],
     }
 }

@@ -1,20 +1,47 @@
-//! A file from outside as rows: what it is (CSV, XLSX, JSON), in which encoding, and its rows one
-//! after the other, as often as they are needed. It is never held in memory as a whole.
+//! Lists from outside as rows of texts: CSV, XLSX or JSON, in whichever encoding, within bounds that no crafted file
+//! breaks. A file is never held in memory as a whole.
+//!
+//! It knows nothing of what the rows mean. Errors are the rest of a sentence that begins with the file's name, and say by
+//! their kind what else could be tried.
+//!
+//! # Example
+//!
+//! ```
+//! use sheets::{Content, Reading, Source};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("guests.csv");
+//! std::fs::write(&path, "Name;City\nAda;London\n")?;
+//! let list = Source::open(&path, "guests.csv", Reading::default())?;
+//! assert_eq!(list.header().unwrap(), ["Name", "City"]);
+//! for row in list.rows()? {
+//!     let row = row?;
+//!     assert_eq!(row.line, 2);
+//!     assert_eq!(row.content, Content::Cells(vec!["Ada".into(), "London".into()]));
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Layout
+//!
+//! - `csv`, `xlsx`, `json`: the rows of one format
+//! - `encoding`: one look at all bytes of a file, and the encoding of a text
+//! - `bomb`: a look through a packed file before a parser holds any of it
+//! - `error`: the reason why a list cannot be read
 
 mod bomb;
 mod csv;
 mod encoding;
+mod error;
 mod json;
 mod xlsx;
 
 pub use encoding::OFFERED as ENCODINGS;
+pub use error::{Error, Kind, Result};
 
-use crate::types::{
-    error::{Error, Result},
-    spreadsheet::{unguarded, was_cut},
-};
 use encoding::Scan;
-use serde_json::{Map, Value};
 use std::{
     fs::{File, Metadata},
     io::{Read, Write},
@@ -29,15 +56,6 @@ pub const FILE_MAX_BYTES: u64 = 1024 * 1024 * 1024;
 const COLUMNS_MAX: usize = 1_000;
 /// The longest row that is accepted, in bytes.
 const ROW_MAX_BYTES: usize = 4 * 1024 * 1024;
-/// The memory of rows that are read at once goes not much beyond this.
-const ROWS_BYTES: usize = 16 * 1024 * 1024;
-/// The memory of a cell or a JSON value beside its text.
-const VALUE_BYTES: usize = 32;
-
-/// The header by which a file that Gatepost exported is known; its cells are taken exactly as they
-/// stand.
-pub const OURS: &str = "_type";
-
 /// Directions for reading a file, where it does not say so itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reading<'a> {
@@ -47,19 +65,7 @@ pub struct Reading<'a> {
     pub encoding: Option<&'a str>,
 }
 
-/// The marks that tell a list from others: its file and, of a spreadsheet, its sheet.
-#[derive(Debug, Clone, Default)]
-pub struct Fingerprint {
-    /// The name of the file.
-    pub name: String,
-    pub sha256: [u8; 32],
-    /// The first sheet, which is meant where none is named.
-    pub first_sheet: Option<String>,
-    /// The sheet that is read.
-    pub sheet: Option<String>,
-}
-
-/// A file to import from.
+/// A list in a file.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
@@ -113,85 +119,44 @@ pub struct Row {
 /// The content of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
-    /// Cells, those at the end possibly left out.
+    /// Cells, as many as the header of a text has; of a spreadsheet those at the end may be left out.
     Cells(Vec<String>),
-    Object(Map<String, Value>),
+    /// The text of a JSON object, or of a line that should be one.
+    Object(String),
     /// Nothing that can be read, and why.
     Unreadable(String),
     /// A cell that holds no value, the column counted from 0, and what it holds.
     BadCell(usize, String),
 }
 
-impl Row {
-    /// About how much memory it takes, in bytes.
-    fn bytes(&self) -> usize {
-        match &self.content {
-            Content::Cells(cells) => cells.iter().map(|cell| VALUE_BYTES + cell.len()).sum(),
-            Content::Object(object) => bytes_of_object(object),
-            Content::Unreadable(_) | Content::BadCell(..) => VALUE_BYTES,
-        }
-    }
-}
-
-fn bytes_of(value: &Value) -> usize {
-    VALUE_BYTES
-        + match value {
-            Value::String(text) => text.len(),
-            Value::Array(items) => items.iter().map(bytes_of).sum(),
-            Value::Object(object) => bytes_of_object(object),
-            _ => 0,
-        }
-}
-
-fn bytes_of_object(object: &Map<String, Value>) -> usize {
-    let properties = object.iter();
-    properties
-        .map(|(name, value)| VALUE_BYTES + name.len() + bytes_of(value))
-        .sum()
-}
-
 /// Rows in their order.
 pub type Rows = Box<dyn Iterator<Item = Result<Row>> + Send>;
 
-/// The next rows, as many as are held at a time; none at the end.
-pub fn next_rows(rows: &mut Rows, most: usize) -> Result<Vec<Row>> {
-    let (mut slice, mut bytes) = (Vec::new(), 0);
-    while slice.len() < most && bytes < ROWS_BYTES {
-        let Some(row) = rows.next().transpose()? else {
-            break;
-        };
-        bytes += row.bytes();
-        slice.push(row);
-    }
-    Ok(slice)
-}
-
 impl Source {
-    /// Opens a file; errors name it by its path.
-    pub fn open(path: &Path, reading: Reading<'_>) -> Result<Self> {
-        Self::open_as(path, &path.display().to_string(), reading)
-    }
-
-    /// As [`Source::open`], of a file that was called `name` where it came from.
-    pub fn open_as(path: &Path, name: &str, reading: Reading<'_>) -> Result<Self> {
-        Self::open_within(path, name, reading, FILE_MAX_BYTES).map_err(|cause| cause.at(name))
+    /// Opens a file that is called `name`, which tells its format where its content does not. What is no file, such as a
+    /// pipe, is put on disk first.
+    ///
+    /// # Errors
+    /// [`Kind`] says what could be tried.
+    pub fn open(path: &Path, name: &str, reading: Reading<'_>) -> Result<Self> {
+        Self::open_within(path, name, reading, FILE_MAX_BYTES)
     }
 
     fn open_within(path: &Path, name: &str, reading: Reading<'_>, most_bytes: u64) -> Result<Self> {
-        let opened = File::open(path).map_err(Error::invalid_cause)?;
-        let metadata = opened.metadata().map_err(Error::invalid_cause)?;
+        let opened = File::open(path).map_err(Error::cause)?;
+        let metadata = opened.metadata().map_err(Error::cause)?;
         if metadata.is_dir() {
-            return Err(Error::invalid("is a folder"));
+            return Err(Error::unreadable("is a folder"));
         }
         let is_file = metadata.is_file();
         let spool = (!is_file)
             .then(|| spooled(opened, most_bytes))
             .transpose()?;
         let path = spool.as_ref().map_or(path, NamedTempFile::path).to_owned();
-        let metadata = path.metadata().map_err(Error::invalid_cause)?;
+        let metadata = path.metadata().map_err(Error::cause)?;
         if metadata.len() > most_bytes {
             let most = most_bytes / 1024 / 1024;
-            return Err(Error::invalid(format!(
+            return Err(Error::unreadable(format!(
                 "is larger than {most} MiB; split it"
             )));
         }
@@ -217,53 +182,54 @@ impl Source {
         if matches!(self.format, Format::Json { .. }) {
             return match row {
                 Some(_) => Ok(None),
-                None => Err(Error::invalid("is empty: it has no objects")),
+                None => Err(Error::unreadable("is empty: it has no objects")),
             };
         }
         let cells = match row.map(|row| row.content) {
             Some(Content::Cells(cells)) => cells,
             Some(Content::BadCell(_, reason)) => {
-                return Err(Error::invalid(format!("a cell of the header {reason}")));
+                return Err(Error::unreadable(format!("a cell of the header {reason}")));
             }
             Some(Content::Unreadable(_) | Content::Object(_)) => {
-                return Err(Error::invalid(
+                return Err(Error::unreadable(
                     "a quotation mark in the header is not closed",
                 ));
             }
-            None => {
-                return Err(Error::invalid(match (self.sheets(), self.other_sheets()) {
-                    (Some((_, sheet)), Some(others)) => format!(
-                        "its sheet \"{sheet}\" is empty; there are others, for --sheet: {others}"
-                    ),
-                    _ => "is empty: it has no header".to_owned(),
-                }));
-            }
+            None => return Err(self.without_header()),
         };
         if cells.len() > COLUMNS_MAX {
-            return Err(Error::invalid(format!(
+            return Err(Error::unreadable(format!(
                 "has {} columns, at most {COLUMNS_MAX} are taken",
                 cells.len()
             )));
         }
         if cells.iter().all(|cell| cell.trim().is_empty()) {
-            return Err(Error::invalid("has no header: its first row is empty"));
+            return Err(Error::unreadable("has no header: its first row is empty"));
         }
-        let cells = cells.iter().map(|cell| cleaned(cell).to_owned());
-        Ok(Some(cells.collect()))
+        Ok(Some(cells))
     }
 
-    /// The sheets that are not read, quoted; none where there are no others.
+    fn without_header(&self) -> Error {
+        match (self.sheets(), self.other_sheets()) {
+            (Some((_, sheet)), others) if !others.is_empty() => Error::new(
+                Kind::EmptySheet { others },
+                format!("its sheet \"{sheet}\" is empty"),
+            ),
+            _ => Error::unreadable("is empty: it has no header"),
+        }
+    }
+
+    /// The sheets that are not read.
     #[must_use]
-    pub fn other_sheets(&self) -> Option<String> {
+    pub fn other_sheets(&self) -> Vec<String> {
         let Format::Xlsx { sheets, all_sheets } = &self.format else {
-            return None;
+            return Vec::new();
         };
         let others = all_sheets.iter().filter(|sheet| !sheets.contains(sheet));
-        let others: Vec<_> = others.map(|sheet| format!("\"{sheet}\"")).collect();
-        (!others.is_empty()).then(|| others.join(", "))
+        others.cloned().collect()
     }
 
-    /// The header's cells; a JSON file has none.
+    /// The header's cells as they stand; a JSON file has none.
     #[must_use]
     pub fn header(&self) -> Option<&[String]> {
         self.header.as_deref()
@@ -304,53 +270,44 @@ impl Source {
         }
     }
 
+    /// The digest of the file's bytes.
     #[must_use]
-    pub fn fingerprint(&self) -> Fingerprint {
-        let sheets = self.sheets();
-        Fingerprint {
-            name: self.name.clone(),
-            sha256: self.sha256,
-            first_sheet: sheets.and_then(|(all, _)| all.first().cloned()),
-            sheet: sheets.map(|(_, chosen)| chosen.to_owned()),
-        }
+    pub fn sha256(&self) -> [u8; 32] {
+        self.sha256
     }
 
-    /// Returns whether Gatepost exported it, so that its cells are taken exactly as they stand.
-    #[must_use]
-    pub fn is_ours(&self) -> bool {
-        let mut names = self.header.iter().flatten();
-        names.any(|name| name == OURS)
-    }
-
-    /// The rows below the header. Those of a table are cleaned: of the apostrophe that keeps a
-    /// spreadsheet from running a cell, and, unless Gatepost wrote it, of the white space around.
+    /// The rows below the header. Rows of nothing but delimiters are passed over: spreadsheets save formatted rows below a
+    /// list as those.
+    ///
+    /// # Errors
+    /// [`Kind::Unreadable`] where the file was changed since it was opened.
     pub fn rows(&self) -> Result<Rows> {
-        let name = self.name.clone();
-        let named = move |cause: Error| cause.at(&name);
-        let rows = self.rows_from_the_start().map_err(&named)?;
-        let rows = rows.map(move |row| row.map_err(&named));
+        let rows = self.rows_from_the_start()?;
         let Some(header) = &self.header else {
-            return Ok(Box::new(rows));
+            return Ok(rows);
         };
-        let width = matches!(self.format, Format::Csv(_)).then_some(header.len());
-        let clean: fn(&str) -> &str = if self.is_ours() { unguarded } else { cleaned };
         let rows = rows.skip(1).filter(|row| !is_blank(row));
+        if !matches!(self.format, Format::Csv(_)) {
+            return Ok(Box::new(rows));
+        }
+        let width = header.len();
         Ok(Box::new(rows.map(move |row| {
-            row.map(|Row { line, content }| match content {
-                Content::Cells(cells) => Row {
-                    line,
-                    content: checked(cells, clean, width),
-                },
-                content => Row { line, content },
-            })
+            let Row { line, content } = row?;
+            let content = match content {
+                Content::Cells(cells) => of_width(cells, width),
+                content => content,
+            };
+            Ok(Row { line, content })
         })))
     }
 
     fn rows_from_the_start(&self) -> Result<Rows> {
-        let file = File::open(&self.path).map_err(Error::invalid_cause)?;
-        let metadata = file.metadata().map_err(Error::invalid_cause)?;
+        let file = File::open(&self.path).map_err(Error::cause)?;
+        let metadata = file.metadata().map_err(Error::cause)?;
         if Version::of(&metadata) != self.version {
-            return Err(Error::invalid("was changed while it was read; try again"));
+            return Err(Error::unreadable(
+                "was changed while it was read; try again",
+            ));
         }
         Ok(match &self.format {
             Format::Csv(dialect) => {
@@ -363,49 +320,29 @@ impl Source {
     }
 }
 
-/// Returns whether a row is nothing but delimiters: spreadsheets save formatted rows below a list as those.
+/// Returns whether a row is nothing but delimiters.
 fn is_blank(row: &Result<Row>) -> bool {
     let cells = row.as_ref().ok().map(|row| &row.content);
     matches!(cells, Some(Content::Cells(cells)) if cells.iter().all(|cell| cell.trim().is_empty()))
 }
 
-/// A row's cells, cleaned; `width` is the number that a row of a text must have.
-fn checked(mut cells: Vec<String>, clean: fn(&str) -> &str, width: Option<usize>) -> Content {
-    if let Some(width) = width {
-        if cells.iter().skip(width).all(|cell| cell.trim().is_empty()) {
-            // Nothing is lost with cells that hold nothing.
-            cells.truncate(width);
-        }
-        if cells.len() != width {
-            let count = cells.len();
-            return Content::Unreadable(format!("has {count} columns, the header has {width}"));
-        }
+/// The cells of a row that must have so many.
+fn of_width(mut cells: Vec<String>, width: usize) -> Content {
+    if cells.iter().skip(width).all(|cell| cell.trim().is_empty()) {
+        // Nothing is lost with cells that hold nothing.
+        cells.truncate(width);
     }
-    if let Some(column) = cells.iter().position(|cell| was_cut(cell)) {
-        return Content::BadCell(
-            column,
-            "was cut when it was exported, as a cell holds no more; export it as csv or json"
-                .into(),
-        );
-    }
-    for cell in &mut cells {
-        let cleaned = clean(cell);
-        if cleaned.len() != cell.len() {
-            *cell = cleaned.to_owned();
-        }
+    if cells.len() != width {
+        let count = cells.len();
+        return Content::Unreadable(format!("has {count} columns, the header has {width}"));
     }
     Content::Cells(cells)
-}
-
-/// A cell without the white space around it, and without the apostrophe of contract §8.
-fn cleaned(cell: &str) -> &str {
-    unguarded(cell.trim())
 }
 
 /// Puts what comes through a pipe on disk, because it is read more than once.
 fn spooled(pipe: File, most_bytes: u64) -> Result<NamedTempFile> {
     let mut spool = NamedTempFile::new().map_err(Error::unavailable)?;
-    std::io::copy(&mut pipe.take(most_bytes + 1), &mut spool).map_err(Error::invalid_cause)?;
+    std::io::copy(&mut pipe.take(most_bytes + 1), &mut spool).map_err(Error::cause)?;
     spool.flush().map_err(Error::unavailable)?;
     Ok(spool)
 }
@@ -432,18 +369,23 @@ fn format_of(name: &str, scan: &Scan, path: &Path, reading: Reading<'_>) -> Resu
         "is a web page or XML, no list; open it in a spreadsheet and save it as .xlsx or CSV"
     } else if is_called_spreadsheet && !is_archive && scan.not_utf_8_in.is_some() && !scan.is_text {
         "is no spreadsheet: it is damaged, or something else"
-    } else if reading.sheet.is_some() && !is_archive {
-        "--sheet: only an .xlsx file has sheets"
     } else {
         ""
     };
     if !refused.is_empty() {
-        return Err(Error::invalid(refused));
+        return Err(Error::unreadable(refused));
+    }
+    if reading.sheet.is_some() && !is_archive {
+        return Err(Error::new(
+            Kind::NamedSheet,
+            "only an .xlsx file has sheets",
+        ));
     }
     let is_json = is_called(&["json", "ndjson", "jsonl"]);
     if reading.encoding.is_some() && (is_archive || is_json) {
-        return Err(Error::invalid(
-            "--encoding: only a CSV file is in an encoding of its own",
+        return Err(Error::new(
+            Kind::NamedEncoding,
+            "only a CSV file is in an encoding of its own",
         ));
     }
     if is_archive {

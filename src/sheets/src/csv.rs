@@ -2,11 +2,11 @@
 //! too long, because a quotation mark is not closed, is refused. The line numbers of the `csv` library
 //! are wrong at some line breaks, so records are split here.
 
-use super::{
+use crate::{
     Content, ROW_MAX_BYTES, Row,
     encoding::{self, Scan},
+    error::{Error, Result},
 };
-use crate::types::error::{Error, Result};
 use encoding_rs::{Encoding, UTF_8};
 use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
 use std::{
@@ -34,12 +34,12 @@ impl Dialect {
             Some(encoding) => encoding::check(path, encoding).map(|()| encoding)?,
             None => scan.encoding(path)?,
         };
-        let file = File::open(path).map_err(Error::invalid_cause)?;
+        let file = File::open(path).map_err(Error::cause)?;
         let mut head = Vec::new();
         decoded(file, encoding)
             .take(64 * 1024)
             .read_to_end(&mut head)
-            .map_err(Error::invalid_cause)?;
+            .map_err(Error::cause)?;
         let declared = declared_delimiter(&head);
         Ok(Self {
             delimiter: declared.unwrap_or_else(|| delimiter_of(&head)),
@@ -181,7 +181,7 @@ impl Record {
         } else {
             let cells = self.cells.into_iter().map(String::from_utf8);
             let cells = cells.collect::<Result<_, _>>();
-            Content::Cells(cells.map_err(|_| Error::invalid("was changed while it was read"))?)
+            Content::Cells(cells.map_err(|_| Error::unreadable("was changed while it was read"))?)
         };
         let line = self.line;
         Ok(Row { line, content })
@@ -208,7 +208,7 @@ impl Records {
             cells: Vec::new(),
         };
         loop {
-            let chunk = self.text.fill_buf().map_err(Error::invalid_cause)?;
+            let chunk = self.text.fill_buf().map_err(Error::cause)?;
             if chunk.is_empty() {
                 return (record.bytes > 0).then(|| record.row()).transpose();
             }
@@ -231,7 +231,7 @@ impl Records {
                 return record.row().map(Some);
             }
             if record.bytes > ROW_MAX_BYTES {
-                return Err(Error::invalid(format!(
+                return Err(Error::unreadable(format!(
                     "line {}: goes on for more than {} MiB; is a quotation mark not closed?",
                     record.line,
                     ROW_MAX_BYTES / 1024 / 1024

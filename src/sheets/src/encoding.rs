@@ -2,10 +2,7 @@
 //! UTF-8, recognised by its letters, or named by somebody and then checked against all of the text.
 //! Short lists may be recognised wrongly, so people see what was recognised and can name another.
 
-use crate::types::{
-    error::{Error, Result},
-    text::shortened,
-};
+use crate::error::{Error, Kind, Result};
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16LE, WINDOWS_1252};
 use sha2::{Digest, Sha256};
@@ -27,6 +24,8 @@ pub const OFFERED: [&str; 10] = [
 /// The amount of text with letters beyond ASCII that is looked at to recognise an encoding.
 const LOOKED_AT_BYTES: usize = 1024 * 1024;
 const PIECE_BYTES: usize = 128 * 1024;
+/// The part of the name of an unknown encoding that is told.
+const NAME_SHOWN_CHARS: usize = 40;
 /// The part of the beginning that is kept.
 const HEAD_BYTES: usize = 64 * 1024;
 
@@ -86,14 +85,14 @@ impl Scan {
         };
         // In another encoding hardly any letter would look like UTF-8.
         if self.letters > self.strays || self.head.starts_with(b"\xef\xbb\xbf") {
-            return Err(Error::invalid(format!(
+            return Err(Error::unreadable(format!(
                 "is UTF-8, but for a byte in line {line}; save it anew as UTF-8 (in a spreadsheet: \"CSV UTF-8\")"
             )));
         }
         if self.is_text {
             return recognised(path);
         }
-        Err(Error::invalid(format!(
+        Err(Error::unreadable(format!(
             "is no text: a byte in line {line} is neither UTF-8 nor a letter of another encoding; save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\")"
         )))
     }
@@ -105,13 +104,13 @@ fn is_of_text(byte: u8) -> bool {
 
 /// Gives a file to `take` piece by piece, at last an empty one, until that is false.
 fn each_piece(path: &Path, mut take: impl FnMut(&[u8]) -> Result<bool>) -> Result<()> {
-    let mut file = File::open(path).map_err(Error::invalid_cause)?;
+    let mut file = File::open(path).map_err(Error::cause)?;
     let mut piece = vec![0; PIECE_BYTES];
     loop {
         let read = match file.read(&mut piece) {
             Ok(read) => read,
             Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(cause) => return Err(Error::invalid_cause(cause)),
+            Err(cause) => return Err(Error::cause(cause)),
         };
         if !take(&piece[..read])? || read == 0 {
             return Ok(());
@@ -159,11 +158,14 @@ impl Text {
 /// The encoding of a name, such as `windows-1250`.
 pub(super) fn named(name: &str) -> Result<&'static Encoding> {
     Encoding::for_label_no_replacement(name.as_bytes()).ok_or_else(|| {
-        Error::invalid(format!(
-            "--encoding: \"{}\" is unknown; there are {} and others",
-            shortened(name),
-            OFFERED.join(", ")
-        ))
+        let name: String = name.chars().take(NAME_SHOWN_CHARS).collect();
+        Error::new(
+            Kind::NamedEncoding,
+            format!(
+                "\"{name}\" is unknown; there are {} and others",
+                OFFERED.join(", ")
+            ),
+        )
     })
 }
 
@@ -216,13 +218,12 @@ pub(super) fn check(path: &Path, encoding: &'static Encoding) -> Result<()> {
 }
 
 fn not_in(encoding: &'static Encoding, line: usize) -> Error {
-    let advice = if encoding == UTF_8 {
-        ""
-    } else {
-        ", or save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\")"
-    };
-    Error::invalid(format!(
-        "is not {}: line {line} has a byte that is no letter in it; name another with --encoding{advice}",
-        name_of(encoding)
-    ))
+    let is_utf_8 = encoding == UTF_8;
+    Error::new(
+        Kind::NotInEncoding { is_utf_8 },
+        format!(
+            "is not {}: line {line} has a byte that is no letter in it",
+            name_of(encoding)
+        ),
+    )
 }

@@ -1,8 +1,10 @@
 //! One sheet of an XLSX file as rows of text: numbers as they are read, dates as
 //! `yyyy-mm-dd hh:mm:ss`, without the time at midnight. Read by a thread of its own, cell by cell.
 
-use super::{COLUMNS_MAX, Content, ROW_MAX_BYTES, Row, Rows, bomb};
-use crate::types::error::{Error, Result};
+use crate::{
+    COLUMNS_MAX, Content, ROW_MAX_BYTES, Row, Rows, bomb,
+    error::{Error, Kind, Result},
+};
 use calamine::{DataRef, Reader, Xlsx, XlsxError};
 use std::{
     fs::File,
@@ -28,12 +30,14 @@ const TEXT_MAX_BYTES: usize = 4 * 1024 * 1024 * 1024;
 /// `delegates`, as `export` writes them), and all that there are; every part of the file is looked
 /// through before.
 pub(super) fn find_sheets(path: &Path, named: Option<&str>) -> Result<(Vec<String>, Vec<String>)> {
-    let file = File::open(path).map_err(Error::invalid_cause)?;
+    let file = File::open(path).map_err(Error::cause)?;
     bomb::check(BufReader::new(file))?;
-    let file = File::open(path).map_err(Error::invalid_cause)?;
+    let file = File::open(path).map_err(Error::cause)?;
     let all = open(file)?.sheet_names();
     let Some(named) = named else {
-        let first = all.first().ok_or_else(|| Error::invalid("has no sheet"))?;
+        let first = all
+            .first()
+            .ok_or_else(|| Error::unreadable("has no sheet"))?;
         let goes_on = (2..).map(|number| format!("{first} {number}"));
         let more = goes_on.take_while(|name| all.contains(name));
         return Ok((std::iter::once(first.clone()).chain(more).collect(), all));
@@ -41,10 +45,13 @@ pub(super) fn find_sheets(path: &Path, named: Option<&str>) -> Result<(Vec<Strin
     if all.iter().any(|sheet| sheet == named) {
         return Ok((vec![named.to_owned()], all));
     }
-    Err(Error::invalid(format!(
-        "--sheet: there is no sheet \"{named}\"; there are \"{}\"",
-        all.join("\", \"")
-    )))
+    Err(Error::new(
+        Kind::NamedSheet,
+        format!(
+            "there is no sheet \"{named}\"; there are \"{}\"",
+            all.join("\", \"")
+        ),
+    ))
 }
 
 fn open(file: File) -> Result<Workbook> {
@@ -53,16 +60,19 @@ fn open(file: File) -> Result<Workbook> {
         .map_err(|_| unreadable(&"its parts do not fit together"))?
         .map_err(|cause| match cause {
             XlsxError::Password => {
-                Error::invalid("is protected by a password; save it without one")
+                Error::unreadable("is protected by a password; save it without one")
             }
             cause => unreadable(&cause),
         })
 }
 
 fn unreadable(cause: &dyn std::fmt::Display) -> Error {
-    Error::invalid(format!(
-        "is damaged, or no list in an .xlsx ({cause}); open it in a spreadsheet and save it anew as .xlsx, or name another sheet with --sheet"
-    ))
+    Error::new(
+        Kind::Damaged,
+        format!(
+            "is damaged, or no list in an .xlsx ({cause}); open it in a spreadsheet and save it anew as .xlsx"
+        ),
+    )
 }
 
 /// The rows of sheets, those without any value left out; of the second and later ones without the
@@ -167,14 +177,14 @@ impl SheetReader {
             }
         };
         if column >= COLUMNS_MAX {
-            return Err(Error::invalid(format!(
+            return Err(Error::unreadable(format!(
                 "has a value in column {}, at most {COLUMNS_MAX} are taken",
                 column + 1
             )));
         }
         self.bytes_left = self.bytes_left.checked_sub(text.len()).ok_or_else(|| {
             let most = TEXT_MAX_BYTES / 1024 / 1024 / 1024;
-            Error::invalid(format!("holds more than {most} GiB of text; split it"))
+            Error::unreadable(format!("holds more than {most} GiB of text; split it"))
         })?;
         self.row_bytes += text.len();
         if self.row_bytes > ROW_MAX_BYTES {
@@ -203,9 +213,12 @@ impl SheetReader {
                 None => self.header = Some(content.clone()),
                 Some(first) if *first == content => return Ok(None),
                 Some(_) => {
-                    return Err(Error::invalid(format!(
-                        "sheet \"{sheet}\" has another header than the one it seems to go on with; name the sheet to import with --sheet"
-                    )));
+                    return Err(Error::new(
+                        Kind::HeadersDiffer,
+                        format!(
+                            "sheet \"{sheet}\" has another header than the one it seems to go on with"
+                        ),
+                    ));
                 }
             }
         }

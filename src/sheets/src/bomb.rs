@@ -1,7 +1,7 @@
 //! Looks through the parts of an XLSX file before a parser holds any of them: a few bytes of a
 //! packed file can stand for gigabytes, and a parser keeps a whole tag, text or cell in memory.
 
-use crate::types::error::{Error, Result};
+use crate::error::{Error, Result};
 use std::io::{BufRead, BufReader, Read, Seek};
 use zip::{ZipArchive, result::ZipError};
 
@@ -27,7 +27,7 @@ const TEXTS_MAX: u64 = 8_000_000;
 /// Checks every part.
 ///
 /// # Errors
-/// [`crate::types::error::Kind::Invalid`] for what is damaged, protected, or unpacks to too much.
+/// [`crate::Kind::Unreadable`] for what is damaged, protected, or unpacks to too much.
 pub(super) fn check(file: impl Read + Seek) -> Result<()> {
     let mut archive = ZipArchive::new(file).map_err(damaged)?;
     if archive.len() > PARTS_MAX {
@@ -37,7 +37,7 @@ pub(super) fn check(file: impl Read + Seek) -> Result<()> {
     for at in 0..archive.len() {
         let part = archive.by_index(at).map_err(|cause| match cause {
             ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => {
-                Error::invalid("is protected by a password; save it without one")
+                Error::unreadable("is protected by a password; save it without one")
             }
             cause => damaged(cause),
         })?;
@@ -175,7 +175,7 @@ impl Xml {
             self.empty_rows + 1
         };
         if self.empty_rows > EMPTY_ROWS_MAX {
-            return Err(Error::invalid(
+            return Err(Error::unreadable(
                 "has more than 100,000 empty rows one after the other; delete the rows below the list in a spreadsheet, or save the list as CSV",
             ));
         }
@@ -196,19 +196,19 @@ fn announced(tag: &[u8]) -> u64 {
 }
 
 fn damaged(cause: impl std::fmt::Display) -> Error {
-    Error::invalid(format!(
+    Error::unreadable(format!(
         "is cut off, damaged, or no .xlsx ({cause}); open it in a spreadsheet and save it anew as .xlsx"
     ))
 }
 
 fn too_much() -> Error {
-    Error::invalid(
+    Error::unreadable(
         "unpacks to more than any list needs; open it in a spreadsheet, and save the list alone, or as CSV",
     )
 }
 
 fn odd(what: &str) -> Error {
-    Error::invalid(format!(
+    Error::unreadable(format!(
         "has {what} among its cells, which no spreadsheet writes; open it in one and save it anew"
     ))
 }

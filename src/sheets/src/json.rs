@@ -1,13 +1,12 @@
-//! JSON objects, one after the other: those of a list, or one a line. Only one is held at a time.
+//! JSON objects as texts, one after the other: those of a list, or one a line. Only one is held at a time.
+//! A text is cut out by its braces; whoever parses it finds what is wrong within.
 
-use super::{Content, ROW_MAX_BYTES, Row};
-use crate::types::{
+use crate::{
+    Content, ROW_MAX_BYTES, Row,
     error::{Error, Result},
-    json::{check_limits, fault, no_property_twice},
 };
 use encoding_rs::UTF_8;
 use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
-use serde_json::{Map, Value};
 use std::{
     fs::File,
     io::{BufRead, BufReader, Read},
@@ -43,9 +42,7 @@ impl Objects {
             let mut text = Vec::new();
             self.number += 1;
             let mut limited = (&mut self.bytes).take(ROW_MAX_BYTES as u64 + 1);
-            limited
-                .read_until(b'\n', &mut text)
-                .map_err(Error::invalid_cause)?;
+            limited.read_until(b'\n', &mut text).map_err(Error::cause)?;
             if text.is_empty() {
                 return Ok(None);
             }
@@ -65,11 +62,11 @@ impl Objects {
             // The bracket by which it is known for a list.
             next_token(&mut self.bytes)?;
         }
-        let cut_off = || Error::invalid(format!("is cut off after object {}", number - 1));
+        let cut_off = || Error::unreadable(format!("is cut off after object {}", number - 1));
         let mut token = next_token(&mut self.bytes)?.ok_or_else(cut_off)?;
         if number > 1 && token != b']' {
             if token != b',' {
-                return Err(Error::invalid(format!(
+                return Err(Error::unreadable(format!(
                     "is no JSON list: a comma is missing before object {number}"
                 )));
             }
@@ -81,8 +78,8 @@ impl Objects {
                 self.object().map(Some)
             }
             b']' if next_token(&mut self.bytes)?.is_none() => Ok(None),
-            b']' => Err(Error::invalid("goes on after its list")),
-            _ => Err(Error::invalid(format!(
+            b']' => Err(Error::unreadable("goes on after its list")),
+            _ => Err(Error::unreadable(format!(
                 "is no JSON list of objects: see object {number}"
             ))),
         }
@@ -93,10 +90,12 @@ impl Objects {
         let mut text = vec![b'{'];
         let (mut depth, mut quoted, mut escaped) = (1_u32, false, false);
         while depth > 0 {
-            let chunk = self.bytes.fill_buf().map_err(Error::invalid_cause)?;
+            let chunk = self.bytes.fill_buf().map_err(Error::cause)?;
             if chunk.is_empty() {
                 let before = self.number - 1;
-                return Err(Error::invalid(format!("is cut off after object {before}")));
+                return Err(Error::unreadable(format!(
+                    "is cut off after object {before}"
+                )));
             }
             let mut used = 0;
             for byte in chunk {
@@ -139,9 +138,9 @@ impl Iterator for Objects {
         self.is_over = !matches!(text, Ok(Some(_)));
         let row = |text: Vec<u8>| Row {
             line: self.number,
-            content: match parsed(&text) {
-                Ok(object) => Content::Object(object),
-                Err(cause) => Content::Unreadable(cause.to_string()),
+            content: match String::from_utf8(text) {
+                Ok(text) => Content::Object(text),
+                Err(_) => Content::Unreadable("is not UTF-8".into()),
             },
         };
         text.map(|text| text.map(row)).transpose()
@@ -150,25 +149,16 @@ impl Iterator for Objects {
 
 fn too_long(what: &str, number: u64) -> Error {
     let most = ROW_MAX_BYTES / 1024 / 1024;
-    Error::invalid(format!("{what} {number} is longer than {most} MiB"))
+    Error::unreadable(format!("{what} {number} is longer than {most} MiB"))
 }
 
 /// The next byte that is no white space.
 fn next_token(bytes: &mut impl BufRead) -> Result<Option<u8>> {
     for byte in bytes.bytes() {
-        let byte = byte.map_err(Error::invalid_cause)?;
+        let byte = byte.map_err(Error::cause)?;
         if !byte.is_ascii_whitespace() {
             return Ok(Some(byte));
         }
     }
     Ok(None)
-}
-
-fn parsed(text: &[u8]) -> Result<Map<String, Value>> {
-    check_limits(text)?;
-    let mut reader = serde_json::Deserializer::from_slice(text);
-    let refused = |cause: serde_json::Error| Error::invalid(fault(&cause));
-    let object = no_property_twice(&mut reader).map_err(refused)?;
-    reader.end().map_err(refused)?;
-    Ok(object)
 }
