@@ -146,26 +146,10 @@ fn merged(tx: &Tx<'_>, resource: &Resource, id: Option<i64>, patch: Value) -> Re
         _ => Vec::new(),
     };
     let data = input::merged_data(stored.as_deref(), patch);
-    check_sections(&touched, stored.as_deref(), &data)?;
     if let Some(kind) = sections::Kind::of_table(resource.table) {
         sections::check_data(tx, kind, touched.iter(), &data)?;
     }
     input::data_text(&data)
-}
-
-/// Checks that sections that change are objects; others of earlier versions stay, and may be sent back.
-fn check_sections(touched: &[String], stored: Option<&str>, data: &Value) -> Result<()> {
-    let is_other = |name: &&String| data.get(*name).is_some_and(|section| !section.is_object());
-    let Some(name) = touched.iter().find(is_other) else {
-        return Ok(());
-    };
-    let stored: Value = stored.map_or(Value::Null, |text| {
-        serde_json::from_str(text).unwrap_or_default()
-    });
-    if stored.get(name) == data.get(name) {
-        return Ok(());
-    }
-    Err(Error::field(name, "must be an object").below("data"))
 }
 
 /// The columns of a record as they are, as JSON text that [`restore`] takes.

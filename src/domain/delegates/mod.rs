@@ -25,7 +25,6 @@ use crate::{
         records::{
             Attachments, Brief, Changes, Resource, Selection,
             catalogue::{attach_children, searchable},
-            write,
         },
         rules::folded,
         scanned::Meaning,
@@ -37,7 +36,7 @@ use crate::{
     identity::{Principal, Role, roles::lacking},
     types::{
         DelegateCode, DelegateId, DelegateSelector, Timestamp, Zone,
-        error::{self, Error, Result},
+        error::{self, Result},
         scanned::forms,
     },
 };
@@ -123,29 +122,6 @@ fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes) -> Result<()> {
     if let Some(Sql::Text(flags)) = changes.get("raw_flags") {
         let flags = normal_flags(flags);
         changes.set("raw_flags", flags);
-    }
-    check_changed(tx, id, changes)
-}
-
-/// Judges what changes; a value that is stored stays, and may be sent back.
-fn check_changed(tx: &Tx<'_>, id: Option<i64>, changes: &Changes) -> Result<()> {
-    let is_address = |email: &str| email.contains('@');
-    let are_letters = |flags: &str| flags.chars().all(char::is_alphabetic);
-    let rules: [(_, _, fn(&str) -> bool, _); 2] = [
-        ("email", "email", is_address, "must have an @"),
-        ("raw_flags", "rawFlags", are_letters, "must be letters"),
-    ];
-    for (column, name, fits, right) in rules {
-        let Some(Sql::Text(new)) = changes.get(column) else {
-            continue;
-        };
-        let stored = match id {
-            Some(id) if !fits(new) => write::stored_text(tx, &RESOURCE, column, id)?,
-            _ => None,
-        };
-        if !fits(new) && stored.as_deref() != Some(new) {
-            return Err(Error::field(name, right));
-        }
     }
     Ok(())
 }

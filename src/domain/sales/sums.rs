@@ -57,6 +57,10 @@ impl By {
     }
 
     /// The word for so many of what is counted.
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "templates give references"
+    )]
     pub fn counted_as(self, count: &i64) -> &'static str {
         let several = self.counted();
         if *count == 1 {

@@ -30,29 +30,6 @@ fn data_merges_by_key() {
 }
 
 #[test]
-fn a_value_is_judged_where_it_changes() {
-    let (server, api) = Server::with_api();
-    let path = format!("/delegate/id:{}", api.delegate(&json!({})));
-    let old = json!({"email": "ada", "rawFlags": "1v", "data": {"Data": "text"}});
-    for (name, value) in old.as_object().expect("an object") {
-        api.patch(&path, &json!({name: value})).invalid(name);
-        api.post("/delegate/new", &json!({name: value}))
-            .invalid(name);
-    }
-    // What an earlier version stored stays, and may be sent back.
-    server
-        .sql("UPDATE delegates SET email = 'ada', raw_flags = '1v', data = '{\"Data\":\"text\"}'");
-    let mut whole = api.get(&path).data().clone();
-    whole["company"] = json!("X");
-    for (name, value) in old.as_object().expect("an object") {
-        api.patch(&path, &whole).shows(name, value.clone());
-    }
-    api.patch(&path, &json!({"email": "bob"})).invalid("email");
-    api.patch(&path, &json!({"email": "bob@example.org"}))
-        .is(200);
-}
-
-#[test]
 fn values_of_a_wrong_type_are_refused_by_name() {
     let (_server, api) = Server::with_api();
     for name in words("firstName lastName email phone jobTitle company delegateType rawFlags") {

@@ -198,7 +198,7 @@ fn a_refusal_names_its_rule_and_what_solves_it() {
         ],
     );
     for path in ["/console/interactions", "/console/delegates/1"] {
-        has(&crew.get(path).shown(), ["Reason: Lost the wristband"]);
+        has(crew.get(path).shown(), ["Reason: Lost the wristband"]);
     }
     let dashboard = crew.get("/console").shown();
     has(&dashboard, ["was admitted", "Lost the wristband"]);
@@ -225,7 +225,7 @@ fn an_unknown_code_is_refused_or_waits_for_its_import() {
     let ten = crew.last_ten();
     has(&ten, ["let in, waiting for the import", "unknown code"]);
     assert_eq!(ten.matches("NEW-77").count(), 2, "{ten}");
-    lacks(&crew.get("/console/interactions").shown(), "scan:NEW");
+    lacks(crew.get("/console/interactions").shown(), "scan:NEW");
     gate.delegate(&json!({"firstName": "Late", "barcode": "NEW-77"}));
     let stored = "SELECT count(*) FROM interactions i JOIN delegates p ON p.id = i.first_delegate_id WHERE p.barcode = 'NEW-77'";
     assert_eq!(server.value::<i64>(stored), 1);

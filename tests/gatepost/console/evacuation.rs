@@ -63,7 +63,7 @@ fn everybody_inside_is_listed_and_ticked_once_for_all_screens() {
     );
     assert_eq!(one.evacuate(""), path, "the one that runs");
     has(
-        &one.get(&path).shown(),
+        one.get(&path).shown(),
         ["The evacuation of the whole venue is running since"],
     );
     let of_hall = one.evacuate(&hall);
@@ -133,12 +133,12 @@ fn who_was_admitted_by_an_unknown_code_is_on_the_list() {
     has(&csv, ["Unknown code SMT-1,,,Stage,"]);
     let place = format!("/console/devices/{hall}");
     for path in [place.clone(), format!("{place}/inside")] {
-        has(&crew.get(&path).shown(), ["1 more without a name"]);
+        has(crew.get(&path).shown(), ["1 more without a name"]);
     }
     let listed = format!("/gate/evacuation?place={hall}&only=safe");
     assert_eq!(gate.get(&listed).body["meta"]["unnamed"], 1);
     scan("check-out");
-    lacks(&crew.get(&path).shown(), "SMT-1");
+    lacks(crew.get(&path).shown(), "SMT-1");
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn purchases_are_found_and_added_up() {
     for shown in [
         "Method 2026-09-20 2026-09-21 2026-09-22 All days Cash – 68.00 2 payments – 68.00 2 payments",
         "Full pass – 50.00 2 units – 50.00 2 units",
-        "Bo 9.00 1 purchases 18.00 1 purchases – 27.00 2 purchases",
+        "Bo 9.00 1 purchase 18.00 1 purchase – 27.00 2 purchases",
     ] {
         assert!(totals.contains(shown), "no {shown} in {totals}");
     }
