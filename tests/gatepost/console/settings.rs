@@ -312,12 +312,12 @@ fn a_price_of_a_product_that_is_not_there_is_refused_by_its_line() {
         ];
         crew.post(form, &sent)
     };
-    save("Guest: 45.00 for code:day\nCrew: 1.00 for code:gone").refused(422, "Line 1: Product");
+    save("Guest: 45.00 for code:day\nCrew: 1.00 for code:gone")
+        .refused(422, "Line 1: There is no device code:day");
     let caller = server.caller_with_all();
     caller.device(&json!({"name": "Day ticket", "code": "day", "deviceType": "product"}));
     let again = save("Guest: 45.00 for code:day\nCrew: 1.00 for code:gone");
-    again.refused(422, "Line 2: Product");
-    again.refused(422, "code:gone");
+    again.refused(422, "Line 2: There is no device code:gone");
     // Loaded anew, its address leads to the page.
     assert_eq!(crew.get(form).taken(), "/console/settings");
     save("Guest: 45.00 for code:day").taken();
