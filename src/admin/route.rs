@@ -303,19 +303,22 @@ pub fn refuse(console: &Arc<Console>, request: Request, error: Error) -> Respons
     answer::secured(answer::failure(layout, &error, &request_id))
 }
 
+/// Tells whether a path is one of a pattern, in which `:name` stands for any segment.
+pub fn is_path_of(pattern: &str, path: &str) -> bool {
+    let mut segments = path.split('/');
+    pattern.split('/').all(|part| {
+        segments
+            .next()
+            .is_some_and(|segment| part.starts_with(':') || part == segment)
+    }) && segments.next().is_none()
+}
+
 /// The nearest page above the address of a form: for an answer of that form which is loaded anew.
 fn page_above(path: &str) -> Option<&str> {
     let routes = super::routes();
-    let matches = |pattern: &str, path: &str| {
-        let (pattern, path) = (pattern.split('/'), path.split('/'));
-        pattern.clone().count() == path.clone().count()
-            && pattern
-                .zip(path)
-                .all(|(part, segment)| part.starts_with(':') || part == segment)
-    };
     let is_page = |path: &str| {
         let mut pages = routes.iter().filter(|route| route.method == Method::GET);
-        pages.any(|route| matches(route.path, path))
+        pages.any(|route| is_path_of(route.path, path))
     };
     let mut above = path;
     while let Some((shorter, _)) = above.rsplit_once('/') {

@@ -252,17 +252,9 @@ pub fn table(console: &Console) -> Table {
 
 /// The methods of the path that a request's path matches.
 pub fn methods<'a>(table: &'a Table, path: &str) -> Option<&'a [Method]> {
-    let matches = |pattern: &str| {
-        let mut segments = path.split('/');
-        pattern.split('/').all(|part| {
-            segments
-                .next()
-                .is_some_and(|segment| part.starts_with(':') || part == segment)
-        }) && segments.next().is_none()
-    };
     table
         .iter()
-        .find(|(pattern, _)| matches(pattern))
+        .find(|(pattern, _)| admin::route::is_path_of(pattern, path))
         .map(|(_, methods)| methods.as_slice())
 }
 

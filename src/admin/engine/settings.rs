@@ -11,6 +11,7 @@ use crate::{
     core::{audit, settings},
     types::error::Result,
 };
+use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 
 /// A form of some of the settings.
@@ -28,6 +29,8 @@ pub struct SettingsForm {
     pub shown: fn(Map<String, Value>) -> Map<String, Value>,
     /// From the values of the fields to those of the settings.
     pub stored: fn(Map<String, Value>) -> Map<String, Value>,
+    /// Checks the settings against what else is stored, such as whether a product is there.
+    pub check: fn(&Connection, &Map<String, Value>) -> Result<()>,
     /// The message once it is saved.
     pub saved: &'static str,
 }
@@ -42,6 +45,7 @@ impl SettingsForm {
         inputs: Vec::new,
         shown: |values| values,
         stored: |values| values,
+        check: |_, _| Ok(()),
         saved: "Settings saved.",
     };
 
@@ -120,6 +124,7 @@ impl SettingsForm {
                 let work = request.write(move |tx, ctx| {
                     let is_current = mark(&self.values(&settings::stored(tx)?)) == opened_on;
                     if is_current {
+                        (self.check)(tx, &changes)?;
                         settings::save(tx, ctx, &changes)?;
                     }
                     Ok(is_current)

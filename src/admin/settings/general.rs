@@ -11,8 +11,6 @@ use crate::{
 use serde_json::{Value, json};
 
 const HERE: &str = "/console/settings";
-/// The position of the form of walk-ins.
-const WALK_INS: usize = 6;
 
 pub(super) fn routes() -> Routes {
     Routes::access(ADMINISTRATOR)
@@ -25,7 +23,7 @@ pub(super) fn routes() -> Routes {
         .post("/console/settings/interaction-types", |request| {
             save(request, 5)
         })
-        .post("/console/settings/walk-ins", save_walk_ins)
+        .post("/console/settings/walk-ins", |request| save(request, 6))
         .post("/console/settings/scans", |request| save(request, 7))
         .post("/console/settings/logo", put_logo)
         .action("/console/settings/logo/remove", |tx, ctx, _| {
@@ -79,20 +77,8 @@ async fn show(request: RequestContext) -> Result<Response> {
 }
 
 async fn save(request: RequestContext, form: usize) -> Result<Response> {
-    save_checked(request, &FORMS[form], Ok(())).await
-}
-
-async fn save_walk_ins(request: RequestContext) -> Result<Response> {
-    let checked = request.look_up(|connection| walk_ins::check(connection, &request.form));
-    save_checked(request, &FORMS[WALK_INS], checked).await
-}
-
-async fn save_checked(
-    request: RequestContext,
-    form: &'static SettingsForm,
-    checked: Result<()>,
-) -> Result<Response> {
-    match form.save_checked(&request, checked).await? {
+    let form = &FORMS[form];
+    match form.save(&request).await? {
         None => request.done(form.saved, HERE),
         Some(again) => answer::form_again(&Page::new(&request, Some(again))?),
     }
@@ -219,6 +205,7 @@ static FORMS: [SettingsForm; 8] = [
         inputs: walk_ins::inputs,
         shown: walk_ins::shown,
         stored: walk_ins::stored,
+        check: walk_ins::check,
         saved: "Saved. The desk asks for these prices from now on.",
         ..SettingsForm::EMPTY
     },

@@ -24,12 +24,11 @@ pub(super) fn inputs() -> Vec<Input> {
 }
 
 /// Checks that what is sold is there: otherwise the first guest who pays would find out.
-pub(super) fn check(connection: &Connection, sent: &Fields) -> Result<()> {
-    let fields = stored(engine::read(&inputs(), sent)?);
-    if !fields.contains_key(TYPES) {
+pub(super) fn check(connection: &Connection, changes: &Map<String, Value>) -> Result<()> {
+    let Some(sent @ Value::Object(_)) = changes.get("walkIn") else {
         return Ok(());
-    }
-    let prices = WalkInPrices::parse(&Value::Object(fields))?;
+    };
+    let prices = WalkInPrices::parse(sent)?;
     for (at, price) in prices.types.iter().enumerate() {
         devices::find(connection, &price.product).map_err(|cause| match cause.kind {
             Kind::DeviceNotFound => Error::field(format!("walkIn.types[{at}].product"), cause),
