@@ -105,16 +105,19 @@ fn refused(
 ) -> Result<Vec<DeskRow>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT r.at, p.id, coalesce({}, substr(r.delegate, instr(r.delegate, ':') + 1), ''),
-             coalesce(p.delegate_type, ''), coalesce({NAME}, ''), r.message, r.admitted, r.code
+             coalesce(p.delegate_type, ''), coalesce({NAME}, ''), r.message, r.admitted,
+             r.code = ?4 AND NOT EXISTS (SELECT 1 FROM blocked_codes b
+                 WHERE b.value = substr(r.delegate, instr(r.delegate, ':') + 1))
          FROM refusals r INDEXED BY refusals_user
          LEFT JOIN delegates p ON p.id = r.delegate_id LEFT JOIN devices d ON d.id = r.device_id
          WHERE r.user_id = ?1 AND r.at >= ?2 ORDER BY r.id DESC LIMIT ?3",
         delegates::NAME
     ))?;
-    let rows = statement.query_map(params![user, since, limit], |row| {
+    let unknown = Kind::DelegateNotFound.code();
+    let rows = statement.query_map(params![user, since, limit, unknown], |row| {
         let result = if row.get(6)? {
             DeskResult::Waiting
-        } else if row.get::<_, i64>(7)? == Kind::DelegateNotFound.code() {
+        } else if row.get(7)? {
             // The code itself stands in place of the name.
             DeskResult::Refused("unknown code".to_owned())
         } else {

@@ -2,7 +2,11 @@
 
 use super::{Crew, Page};
 use crate::harness::{Caller, Server, has, lacks};
-use gatepost::identity::ConsoleRole;
+use gatepost::{
+    domain::delegates::blocked,
+    identity::ConsoleRole,
+    types::{DelegateCode, DelegateId},
+};
 use reqwest::Method;
 use serde_json::json;
 
@@ -229,10 +233,25 @@ fn an_unknown_code_is_refused_or_waits_for_its_import() {
     gate.delegate(&json!({"firstName": "Late", "barcode": "NEW-77"}));
     let stored = "SELECT count(*) FROM interactions i JOIN delegates p ON p.id = i.first_delegate_id WHERE p.barcode = 'NEW-77'";
     assert_eq!(server.value::<i64>(stored), 1);
+    // Of a blocked code the last ten say what happened to it.
+    let lost = gate.delegate(&json!({"firstName": "Lost", "barcode": "LOST-1"}));
+    server.write(move |tx, ctx| {
+        blocked::block(
+            tx,
+            ctx,
+            DelegateId(lost),
+            DelegateCode::Barcode,
+            "lost",
+            None,
+        )
+    });
+    crew.at_desk("check-in", &venue.hall, &[("q", "LOST-1")])
+        .refused(422, "blocked");
+    has(crew.last_ten(), ["blocked"]);
     crew.at_desk("check-in", &venue.hall, &[("q", "nobody like that")])
         .refused(422, "Nobody matches");
     // A name is no code: no refusal is kept for it.
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM refusals"), 1);
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM refusals"), 2);
 }
 
 #[test]
