@@ -96,7 +96,7 @@
 
   // A menu with a form begins at its field, and a form that came back at what is wrong with it.
   document.addEventListener("toggle", (event) => { if (event.target.open) find("[data-first]", event.target)?.focus(); }, true);
-  const wrong = find("main [aria-invalid], main [data-wrong]") ?? find("main .notice.bad[role=alert]");
+  const wrong = find("main [aria-invalid], main [data-wrong]") ?? find("main form .notice.bad[role=alert]");
   if (wrong) {
     for (let folded = wrong.closest("details"); folded; folded = folded.parentElement.closest("details")) folded.open = true;
     if (wrong.matches(".notice")) wrong.tabIndex = -1;
