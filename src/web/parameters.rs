@@ -68,6 +68,21 @@ impl IfMatch {
         self.check_against(|| etag(connection, resource, id), resource.name)
     }
 
+    /// Checks that no version is asked for, of a record that does not exist.
+    ///
+    /// # Errors
+    /// [`Kind::VersionChanged`]; [`Kind::Invalid`] for a header that cannot be read.
+    pub fn check_none(self, name: &str) -> Result<()> {
+        match self.0? {
+            None => Ok(()),
+            Some(_) => Err(Error::new(
+                Kind::VersionChanged,
+                format!("there is no such {name}; leave it out to create one"),
+            )
+            .at("If-Match")),
+        }
+    }
+
     /// As [`IfMatch::check`], against the version that `current` gives; `None` when the record is
     /// gone, which the change itself finds out.
     pub fn check_against(
@@ -108,23 +123,6 @@ impl IfMatch {
             format!("the {name} has changed since; get it again and repeat the change"),
         )
         .at("If-Match"))
-    }
-}
-
-impl IfMatch {
-    /// Checks that no version is asked for, of a record that does not exist.
-    ///
-    /// # Errors
-    /// [`Kind::VersionChanged`]; [`Kind::Invalid`] for a header that cannot be read.
-    pub fn check_none(self, name: &str) -> Result<()> {
-        match self.0? {
-            None => Ok(()),
-            Some(_) => Err(Error::new(
-                Kind::VersionChanged,
-                format!("there is no such {name}; leave it out to create one"),
-            )
-            .at("If-Match")),
-        }
     }
 }
 

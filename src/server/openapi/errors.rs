@@ -40,7 +40,11 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
         _ => Kind::InteractionNotFound,
     };
     if path.contains("{selector}") || path.contains("{event}") || path.contains("{interaction}") {
-        errors.extend([missing, Kind::UnknownIdType]);
+        errors.push(Kind::UnknownIdType);
+        // What is not there is created.
+        if method != "put" {
+            errors.push(missing);
+        }
     }
     if path.ends_with("/myself") {
         errors.push(Kind::DelegateNotFound);
