@@ -164,7 +164,7 @@ const CELLS_AT: usize = 3;
 const POINTERS_AT: usize = 8;
 
 /// Reads the position from the leaf of `sqlite_sequence`.
-fn sequences(page: &[u8]) -> Option<Position> {
+pub fn sequences(page: &[u8]) -> Option<Position> {
     if *page.first()? != LEAF {
         return None;
     }

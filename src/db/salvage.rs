@@ -11,7 +11,8 @@
 //! damage, a checkpoint got further than what can be kept, and nothing is salvaged.
 
 use super::{
-    ServeLock, moments,
+    ServeLock, counters, moments,
+    on_disk::{self, Roots},
     open::{self, beside, folder_of, is_served, refused},
     usage,
     wal::{self, Damaged, FRAME_HEADER_BYTES, Found, HEADER_BYTES},
@@ -44,6 +45,18 @@ pub struct Damage {
     pub lost_frames: usize,
     /// Pages that those had changed.
     pub lost_pages: usize,
+    /// Interactions and changes that were stored and are not in what is kept, in words, as far as is known.
+    pub missing: Option<String>,
+}
+
+impl Damage {
+    /// Tells of the damage before anything is salvaged. Afterwards the file tells what is missing in it.
+    pub fn foretold(&self) -> String {
+        match &self.missing {
+            None => self.to_string(),
+            Some(missing) => format!("{self}; {missing} that were stored are missing"),
+        }
+    }
 }
 
 impl std::fmt::Display for Damage {
@@ -55,7 +68,7 @@ impl std::fmt::Display for Damage {
             self.frames
         )?;
         if self.lost_commits == 0 {
-            return f.write_str(": everything in it could be recovered");
+            return f.write_str(": all that can still be read of it is kept");
         }
         write!(
             f,
@@ -93,7 +106,8 @@ pub fn refuse_damaged(database: &Path) -> Result<()> {
     match examine(database)? {
         None => Ok(()),
         Some(damage) => Err(refused(format!(
-            "{damage}; `gatepost serve` keeps the damaged log under another name and goes on with what is sound"
+            "{}; `gatepost serve` keeps the damaged log under another name and goes on with what is sound",
+            damage.foretold()
         ))),
     }
 }
@@ -118,7 +132,11 @@ struct Plan {
 impl Plan {
     fn make(database: &Path) -> Result<Option<Self>> {
         let state = usage::State::read(database);
-        Self::make_after(database, state.as_ref().and_then(usage::State::boot))
+        let plan = Self::make_after(database, state.as_ref().and_then(usage::State::boot))?;
+        Ok(plan.map(|mut plan| {
+            plan.damage.missing = state.and_then(|state| plan.missing(database, &state));
+            plan
+        }))
     }
 
     /// Makes a plan for a file that was last used in this boot of a machine; the index of its log is trusted in no
@@ -158,6 +176,7 @@ impl Plan {
             lost_commits: lost.iter().filter(|frame| frame.commits).count(),
             lost_frames: lost.len(),
             lost_pages: pages.len(),
+            missing: None,
             log,
         };
         let plan = Self {
@@ -234,6 +253,22 @@ impl Plan {
             }
         }
         Ok(false)
+    }
+
+    /// Returns what was stored and is not in what is kept. Where SQLite has its tables, the file alone tells.
+    fn missing(&self, database: &Path, state: &usage::State) -> Option<String> {
+        let alone = open::alone(database).ok()?;
+        let number = counters::get(&alone, usage::FILE).ok()??;
+        let page = Roots::read(&alone).ok()?.sequences;
+        let mut kept = self.found.frames[..self.kept].iter();
+        let content = match kept.rposition(|frame| frame.page == page) {
+            Some(at) => {
+                let mut log = File::open(&self.damage.log).ok()?;
+                self.frame(&mut log, at).ok()?.split_off(FRAME_HEADER_BYTES)
+            }
+            None => page_of(&self.file, page, self.found.header.page_bytes())?,
+        };
+        state.missing(number, on_disk::sequences(&content)?)
     }
 
     /// Puts the damaged log aside and a log of what is kept in its place.

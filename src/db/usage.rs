@@ -128,6 +128,16 @@ impl State {
         written
     }
 
+    /// Returns what a file with this number ([`FILE`]) that is only so far has lost, in words; nothing where it has
+    /// lost nothing, or these notes are about another file.
+    pub fn missing(&self, file: i64, now: Position) -> Option<String> {
+        let gone = Position {
+            interaction: (self.position.interaction - now.interaction).max(0),
+            change: (self.position.change - now.change).max(0),
+        };
+        counted(gone).filter(|_| self.file != 0 && self.file == file)
+    }
+
     /// The start of the machine since which the file is in use, where it still is.
     pub fn boot(&self) -> Option<&str> {
         (self.number != 0).then_some(&self.boot)
@@ -187,13 +197,7 @@ fn find_loss(database: &Path, state: &State) -> Result<Option<String>> {
     };
     let (shown, log) = (database.display(), beside(database, "-wal"));
     let log = log.display();
-    let is_same = state.file != 0 && counter(FILE)? == state.file;
-    let now = Position::read(&connection)?;
-    let gone = Position {
-        interaction: (state.position.interaction - now.interaction).max(0),
-        change: (state.position.change - now.change).max(0),
-    };
-    if is_same && let Some(gone) = counted(gone) {
+    if let Some(gone) = state.missing(counter(FILE)?, Position::read(&connection)?) {
         let power = if state.number != 0 && state.boot != boot_id() {
             ", or the machine went off while the server ran with `--durability normal`"
         } else {

@@ -57,7 +57,7 @@ fn look_once(path: &Path, on_step: &mut dyn FnMut(Step)) -> Result<Report> {
     // rest is in the file.
     let (damage, advice) = match salvage::examine(path) {
         Ok(None) => (None, SALVAGE),
-        Ok(Some(damage)) => (Some(damage.to_string()), SALVAGE),
+        Ok(Some(damage)) => (Some(damage.foretold()), SALVAGE),
         Err(cause) => (Some(cause.to_string()), advice_on(&cause)),
     };
     if let Some(damage) = damage {

@@ -122,6 +122,38 @@ fn what_is_lost_behind_damage_is_counted_and_the_rest_is_whole() {
     assert!(faults.iter().all(|fault| is_lost(fault)), "{faults:?}");
 }
 
+/// The checks of a damaged log and of what was salvaged of it count what is missing alike.
+#[test]
+fn what_a_log_lacks_that_was_cut_is_counted_before_and_after() {
+    let (site, _) = killed();
+    let log = fs::File::options()
+        .write(true)
+        .open(beside(&site.db, "-wal"))
+        .expect("the log");
+    let bytes = log.metadata().expect("a length").len();
+    log.set_len(bytes / 2 / FRAME as u64 * FRAME as u64 + 100)
+        .expect("cut");
+    drop(log);
+    let missing = |told: &str| {
+        let (before, _) = told.split_once(" that were stored are missing")?;
+        let begins = before.rfind([':', ';', '"']).map_or(0, |at| at + 1);
+        Some(before[begins..].trim().to_owned())
+    };
+    let foretold = findings(&site.db);
+    assert!(
+        foretold.contains("all that can still be read of it is kept"),
+        "{foretold}"
+    );
+    let expected = missing(&foretold).expect("a number");
+    assert!(
+        expected.contains("interactions") || expected.contains("changes"),
+        "{expected}"
+    );
+    Served::start(&site.db).kill();
+    let told = findings(&site.db);
+    assert_eq!(missing(&told), Some(expected), "{foretold}\n{told}");
+}
+
 /// Of every gate the first entry stood before the damage.
 fn is_lost(fault: &str) -> bool {
     fault.starts_with("lost: ") && !fault.ends_with("-0")
