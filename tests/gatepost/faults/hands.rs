@@ -12,6 +12,7 @@ use std::{
     io::Write,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    thread,
     time::{Duration, Instant, SystemTime},
 };
 
@@ -501,6 +502,22 @@ fn what_changes_a_file_lawfully_is_no_loss() {
             checkpoint(&site.db);
         }
     }
+    // Ten thousand checkpoints of another process, and more while somebody writes beside them.
+    thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            for _ in 0..200 {
+                check_in(&mut wire, &site).is(201);
+            }
+        });
+        let other = Connection::open(&site.db).expect("the file");
+        let mut count = 0;
+        while count < 10_000 || !writing.is_finished() {
+            let mode = ["PASSIVE", "FULL", "RESTART", "TRUNCATE"][count % 4];
+            let sql = format!("PRAGMA wal_checkpoint({mode})");
+            other.query_row(&sql, [], |_| Ok(())).expect("done");
+            count += 1;
+        }
+    });
     assert_eq!(findings(&site.db), "");
     served.stop();
     assert_eq!(findings(&site.db), "");
