@@ -20,7 +20,8 @@ use super::{
 use crate::types::{
     Timestamp, Zone,
     error::{Error, Result},
-    os, secret,
+    os::{self, lock},
+    secret,
 };
 use std::{
     collections::{BTreeMap, HashSet},
@@ -147,6 +148,10 @@ impl Plan {
             return Ok(None);
         }
         let told = |cause: io::Error| refused(format!("{}: {cause}", log.display()));
+        // Whoever has the file open has read the log, and may write to it at this moment: it is no remainder.
+        if File::open(beside(database, "-shm")).is_ok_and(|index| lock::is_open_elsewhere(&index)) {
+            return Ok(None);
+        }
         let file = match File::open(database) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened.map_err(told)?,

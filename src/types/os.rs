@@ -142,12 +142,14 @@ pub mod lock {
     #[cfg(test)]
     pub const IS_KNOWN: bool = true;
     const BYTE: i64 = 1 << 62;
+    /// The byte of a log's index that SQLite locks for as long as the file is open.
+    const OPEN_BYTE: i64 = 128;
 
-    fn of(kind: i32) -> libc::flock {
+    fn of(kind: i32, byte: i64) -> libc::flock {
         libc::flock {
             l_type: i16::try_from(kind).unwrap_or_default(),
             l_whence: i16::try_from(libc::SEEK_SET).unwrap_or_default(),
-            l_start: BYTE,
+            l_start: byte,
             l_len: 1,
             l_pid: 0,
         }
@@ -155,7 +157,7 @@ pub mod lock {
 
     /// Takes it; false where somebody else has it.
     pub fn take(file: &File) -> nix::Result<bool> {
-        match fcntl(file, FcntlArg::F_OFD_SETLK(&of(libc::F_WRLCK))) {
+        match fcntl(file, FcntlArg::F_OFD_SETLK(&of(libc::F_WRLCK, BYTE))) {
             Ok(_) => Ok(true),
             Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
             Err(cause) => Err(cause),
@@ -164,13 +166,20 @@ pub mod lock {
 
     /// Gives it back.
     pub fn give_back(file: &File) {
-        let _ = fcntl(file, FcntlArg::F_OFD_SETLK(&of(libc::F_UNLCK)));
+        let _ = fcntl(file, FcntlArg::F_OFD_SETLK(&of(libc::F_UNLCK, BYTE)));
     }
 
     /// Returns whether another handle holds the lock.
     pub fn is_taken(file: &File) -> bool {
-        let mut found = of(libc::F_RDLCK);
+        let mut found = of(libc::F_RDLCK, BYTE);
         let asked = fcntl(file, FcntlArg::F_OFD_GETLK(&mut found));
+        asked.is_ok() && i32::from(found.l_type) != libc::F_UNLCK
+    }
+
+    /// Returns whether another process has the database open whose log has this index.
+    pub fn is_open_elsewhere(index: &File) -> bool {
+        let mut found = of(libc::F_WRLCK, OPEN_BYTE);
+        let asked = fcntl(index, FcntlArg::F_GETLK(&mut found));
         asked.is_ok() && i32::from(found.l_type) != libc::F_UNLCK
     }
 }
@@ -190,6 +199,10 @@ pub mod lock {
     pub fn give_back(_: &File) {}
 
     pub fn is_taken(_: &File) -> bool {
+        false
+    }
+
+    pub fn is_open_elsewhere(_: &File) -> bool {
         false
     }
 }
