@@ -24,6 +24,8 @@ mod layers;
 mod loopback;
 mod onboarding;
 mod openapi;
+#[cfg(target_os = "linux")]
+mod package;
 mod people;
 mod readers;
 mod reports;
