@@ -1,0 +1,324 @@
+//! The drawing of a badge.
+
+use crate::{
+    code,
+    fit::{self, LINE, POINT_MM, escaped},
+    fonts::{FAMILY, Fonts},
+    layout::{Align, Element, Fold, Frame, Kind, Layout, Position},
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use resvg::usvg::{Tree, WriteOptions};
+use std::{collections::BTreeMap, fmt::Write};
+
+/// The fields of a person, by name.
+pub type Fields = BTreeMap<String, String>;
+/// Pictures by name: PNG or JPEG, of a size that whoever stored them has looked at.
+pub type Images = BTreeMap<String, Vec<u8>>;
+
+/// The most characters of one text; the rest is cut off and told.
+const CHARS_MAX: usize = 200;
+
+/// Something about a badge that a person has to know before it is printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Warning {
+    /// A text became so small that it is hardly read, or was cut off.
+    TooLong { text: String },
+    /// No font has these letters.
+    NoLetters { text: String, letters: String },
+    /// A code cannot hold the text.
+    NoCode { text: String },
+    /// There is no such picture.
+    NoImage { image: String },
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TooLong { text } => write!(f, "too long for its place: {text}"),
+            Self::NoLetters { text, letters } => {
+                write!(
+                    f,
+                    "no font has {letters} of {text}; add one in the settings of badges"
+                )
+            }
+            Self::NoCode { text } => write!(f, "no code can hold: {text}"),
+            Self::NoImage { image } => write!(f, "there is no picture {image}"),
+        }
+    }
+}
+
+/// A badge as it is shown and printed: a page, or one for each side.
+#[derive(Debug)]
+pub struct Badge {
+    pub pages: Vec<Page>,
+    pub warnings: Vec<Warning>,
+}
+
+/// A page of a badge.
+#[derive(Debug)]
+pub struct Page {
+    /// Width and height in millimetres.
+    pub size: (f32, f32),
+    pub(crate) tree: Tree,
+}
+
+impl Page {
+    /// The page as SVG, letters as shapes: it looks the same everywhere.
+    pub fn svg(&self) -> String {
+        let svg = self.tree.to_string(&WriteOptions::default());
+        let (width, height) = self.size;
+        // Its own size is in dots; on paper millimetres count.
+        let end = svg.find('>').unwrap_or_default();
+        let (view_width, view_height) = (self.tree.size().width(), self.tree.size().height());
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"{width}mm\" \
+             height=\"{height}mm\" viewBox=\"0 0 {view_width} {view_height}\"{}",
+            &svg[end..]
+        )
+    }
+}
+
+impl Layout {
+    /// Draws a badge with the fields of a person, whose type decides on conditions.
+    pub fn draw(&self, fonts: &Fonts, images: &Images, fields: &Fields) -> Badge {
+        let mut drawing = Drawing {
+            fonts,
+            images,
+            fields,
+            warnings: Vec::new(),
+        };
+        let (width, height) = (self.width, self.height);
+        let front = drawing.side(&self.front);
+        let back = (!self.back.is_empty()).then(|| drawing.side(&self.back));
+        let pages: Vec<(f32, f32, String)> = match (back, self.fold) {
+            (None, _) => vec![(width, height, front)],
+            (Some(back), Fold::None) => vec![(width, height, front), (width, height, back)],
+            (Some(back), Fold::Below) => {
+                let turned = format!("rotate(180 {} {height})", width / 2.0);
+                let (above, below) = (front, format!("<g transform=\"{turned}\">{back}</g>"));
+                vec![(width, 2.0 * height, above + &below)]
+            }
+            (Some(back), Fold::Beside) => {
+                let beside = format!("<g transform=\"translate({width} 0)\">{back}</g>");
+                vec![(2.0 * width, height, front + &beside)]
+            }
+        };
+        let options = fonts.options();
+        let pages = pages.into_iter().filter_map(|(width, height, content)| {
+            let svg = format!(
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" \
+                 width=\"{width}mm\" height=\"{height}mm\" viewBox=\"0 0 {width} {height}\">{content}</svg>"
+            );
+            let tree = Tree::from_str(&svg, &options).ok()?;
+            Some(Page { size: (width, height), tree })
+        });
+        Badge {
+            pages: pages.collect(),
+            warnings: drawing.warnings,
+        }
+    }
+}
+
+struct Drawing<'a> {
+    fonts: &'a Fonts,
+    images: &'a Images,
+    fields: &'a Fields,
+    warnings: Vec<Warning>,
+}
+
+impl Drawing<'_> {
+    fn side(&mut self, elements: &[Element]) -> String {
+        let shown = |element: &&Element| {
+            let kind = self.fields.get("type");
+            element.when.as_ref().is_none_or(|when| {
+                let mut types = when.types.iter();
+                types.any(|wanted| kind.is_some_and(|kind| kind.eq_ignore_ascii_case(wanted)))
+            })
+        };
+        let shown: Vec<&Element> = elements.iter().filter(shown).collect();
+        shown
+            .into_iter()
+            .map(|element| self.element(element))
+            .collect()
+    }
+
+    fn element(&mut self, Element { frame, kind, .. }: &Element) -> String {
+        let Frame {
+            x,
+            y,
+            width,
+            height,
+        } = *frame;
+        match kind {
+            Kind::Text {
+                text,
+                size,
+                bold,
+                align,
+                position,
+                colour,
+            } => {
+                let text = self.text(text);
+                if text.is_empty() {
+                    return String::new();
+                }
+                let fitted = fit::fit(self.fonts, &text, *bold, *size, (width, height));
+                if fitted.is_too_long {
+                    self.warnings.push(Warning::TooLong { text });
+                }
+                lines(&fitted, *frame, *bold, (*align, *position), colour)
+            }
+            Kind::Qr { text } => self.code(text, *frame, code::qr),
+            Kind::Code128 { text } => self.code(text, *frame, code::code_128),
+            Kind::Image { image } => {
+                let Some(bytes) = self.images.get(image) else {
+                    let image = image.clone();
+                    self.warnings.push(Warning::NoImage { image });
+                    return String::new();
+                };
+                let kind = if bytes.starts_with(b"\x89PNG") {
+                    "png"
+                } else {
+                    "jpeg"
+                };
+                format!(
+                    "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+                     xlink:href=\"data:image/{kind};base64,{}\"/>",
+                    BASE64_STANDARD.encode(bytes)
+                )
+            }
+            Kind::Box {
+                fill,
+                line,
+                thickness,
+                radius,
+            } => format!(
+                "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\" fill=\"{}\" \
+                 stroke=\"{}\" stroke-width=\"{thickness}\"/>",
+                fill.as_deref().unwrap_or("none"),
+                line.as_deref().unwrap_or("none")
+            ),
+            Kind::Line { colour, thickness } => format!(
+                "<path d=\"M{x} {y}L{} {}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{thickness}\"/>",
+                x + width,
+                y + height
+            ),
+        }
+    }
+
+    fn code(
+        &mut self,
+        text: &str,
+        frame: Frame,
+        draw: fn(&str, Frame) -> Option<String>,
+    ) -> String {
+        let text = self.filled(text);
+        if text.is_empty() {
+            return String::new();
+        }
+        draw(&text, frame).unwrap_or_else(|| {
+            self.warnings.push(Warning::NoCode { text });
+            String::new()
+        })
+    }
+
+    /// A text with its fields, as letters that there are.
+    fn text(&mut self, text: &str) -> String {
+        let filled = self.filled(text);
+        let mut letters: String = filled
+            .chars()
+            .map(|letter| if letter.is_whitespace() { ' ' } else { letter })
+            .collect();
+        if letters.chars().count() > CHARS_MAX {
+            let cut: String = letters.chars().take(CHARS_MAX).collect();
+            letters = format!("{}…", cut.trim_end());
+            self.warnings.push(Warning::TooLong {
+                text: letters.clone(),
+            });
+        }
+        // Marks that only join or direct letters are not seen.
+        let is_mark = |letter: char| {
+            matches!(
+                letter,
+                '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{fe0f}'
+            )
+        };
+        let is_drawn =
+            |letter: &char| self.fonts.has(*letter) || is_mark(*letter) && !letter.is_control();
+        let missing: String = letters
+            .chars()
+            .filter(|letter| !is_drawn(letter) && !letter.is_control())
+            .collect();
+        if !missing.is_empty() {
+            let (text, letters) = (letters.clone(), missing);
+            self.warnings.push(Warning::NoLetters { text, letters });
+        }
+        let drawn: String = letters.chars().filter(is_drawn).collect();
+        drawn
+            .split(' ')
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// A text with the values of its fields, `{{` and `}}` being braces.
+    fn filled(&self, text: &str) -> String {
+        let mut filled = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(['{', '}']) {
+            filled.push_str(&rest[..at]);
+            let (brace, behind) = rest[at..].split_at(1);
+            rest = behind;
+            if let Some(behind) = rest.strip_prefix(brace) {
+                filled.push_str(brace);
+                rest = behind;
+            } else if brace == "{"
+                && let Some((name, behind)) = rest.split_once('}')
+            {
+                filled.push_str(self.fields.get(name.trim()).map_or("", String::as_str));
+                rest = behind;
+            }
+        }
+        filled.push_str(rest);
+        filled.trim().to_owned()
+    }
+}
+
+/// The lines of a text.
+fn lines(
+    fitted: &fit::Fitted,
+    frame: Frame,
+    bold: bool,
+    (align, position): (Align, Position),
+    colour: &str,
+) -> String {
+    /// The height of capitals, in sizes of the letters.
+    const CAPITALS: f32 = 0.714;
+    let size = fitted.size * POINT_MM;
+    #[expect(clippy::cast_precision_loss, reason = "one or two")]
+    let below_first = (fitted.lines.len() - 1) as f32 * LINE * size;
+    let height = below_first + CAPITALS * size;
+    let top = match position {
+        Position::Top => frame.y + 0.1 * size,
+        Position::Middle => frame.y + (frame.height - height) / 2.0,
+        Position::Bottom => frame.y + frame.height - height - 0.24 * size,
+    };
+    let (x, anchor) = match align {
+        Align::Left => (frame.x, "start"),
+        Align::Centre => (frame.x + frame.width / 2.0, "middle"),
+        Align::Right => (frame.x + frame.width, "end"),
+    };
+    let weight = if bold { 700 } else { 400 };
+    let mut drawn = String::new();
+    for (at, line) in fitted.lines.iter().enumerate() {
+        #[expect(clippy::cast_precision_loss, reason = "one or two")]
+        let baseline = top + CAPITALS * size + at as f32 * LINE * size;
+        let _ = write!(
+            drawn,
+            "<text xml:space=\"preserve\" x=\"{x}\" y=\"{baseline}\" text-anchor=\"{anchor}\" font-family=\"{FAMILY}\" \
+             font-weight=\"{weight}\" font-size=\"{size}\" fill=\"{colour}\">{}</text>",
+            escaped(line)
+        );
+    }
+    drawn
+}

@@ -1,0 +1,157 @@
+//! Layouts to begin with.
+
+use crate::layout::{Align, Element, Fold, Frame, Kind, Layout, Position};
+
+/// Every preset, in the order in which they are offered.
+pub fn all() -> Vec<Layout> {
+    vec![
+        card("A6", 105.0, 148.0),
+        card("Card 86 × 54", 86.0, 54.0),
+        card("Label 102 × 152", 102.0, 152.0),
+        label("Brother 62", 62.0, 100.0),
+        label("DYMO 54 × 101", 101.0, 54.0),
+        folded(),
+    ]
+}
+
+fn text(text: &str, size: f32, bold: bool, frame: Frame) -> Element {
+    let kind = Kind::Text {
+        text: text.to_owned(),
+        size,
+        bold,
+        align: Align::Centre,
+        position: Position::Middle,
+        colour: "#000000".to_owned(),
+    };
+    Element {
+        frame,
+        kind,
+        when: None,
+    }
+}
+
+fn qr(frame: Frame) -> Element {
+    let text = "{barcode}".to_owned();
+    Element {
+        frame,
+        kind: Kind::Qr { text },
+        when: None,
+    }
+}
+
+fn at(x: f32, y: f32, width: f32, height: f32) -> Frame {
+    Frame {
+        x,
+        y,
+        width,
+        height,
+    }
+}
+
+/// A name and a company above a code, or beside it where the badge is wide.
+fn card(name: &str, width: f32, height: f32) -> Layout {
+    let edge = width.min(height) * 0.06;
+    let is_wide = width > height;
+    let code = if is_wide { height * 0.42 } else { width * 0.4 };
+    let words = width - 2.0 * edge;
+    // Points; a name is read across a table.
+    let large = width.min(height) * 0.55;
+    let front = if is_wide {
+        let beside = words - code - edge;
+        vec![
+            text(
+                "{firstName}",
+                large,
+                true,
+                at(edge, edge, words, height * 0.28),
+            ),
+            text(
+                "{lastName}",
+                large * 0.7,
+                false,
+                at(edge, height * 0.35, words, height * 0.2),
+            ),
+            text(
+                "{company}",
+                large * 0.5,
+                false,
+                at(edge, height * 0.6, beside, height * 0.16),
+            ),
+            text(
+                "{type}",
+                large * 0.45,
+                true,
+                at(edge, height * 0.78, beside, height * 0.15),
+            ),
+            qr(at(
+                width - edge - code,
+                height - edge - code + edge,
+                code,
+                code - edge,
+            )),
+        ]
+    } else {
+        vec![
+            text(
+                "{eventName}",
+                large * 0.3,
+                false,
+                at(edge, edge, words, height * 0.1),
+            ),
+            text(
+                "{firstName}",
+                large,
+                true,
+                at(edge, height * 0.17, words, height * 0.17),
+            ),
+            text(
+                "{lastName}",
+                large * 0.7,
+                false,
+                at(edge, height * 0.34, words, height * 0.12),
+            ),
+            text(
+                "{company}",
+                large * 0.45,
+                false,
+                at(edge, height * 0.48, words, height * 0.09),
+            ),
+            qr(at((width - code) / 2.0, height * 0.59, code, code)),
+            text(
+                "{type}",
+                large * 0.45,
+                true,
+                at(edge, height * 0.89, words, height * 0.08),
+            ),
+        ]
+    };
+    layout(name, width, height, front)
+}
+
+/// Black on a roll of paper, for a printer that burns dots.
+fn label(name: &str, width: f32, height: f32) -> Layout {
+    card(name, width, height)
+}
+
+/// A page that is folded to an A6: the code is on the back.
+fn folded() -> Layout {
+    let mut folded = card("Folded A6", 105.0, 148.0);
+    folded.back = vec![
+        qr(at(32.5, 20.0, 40.0, 40.0)),
+        text("{barcode}", 10.0, false, at(10.0, 62.0, 85.0, 6.0)),
+    ];
+    folded.fold = Fold::Below;
+    folded
+}
+
+fn layout(name: &str, width: f32, height: f32, front: Vec<Element>) -> Layout {
+    Layout {
+        name: name.to_owned(),
+        width,
+        height,
+        front,
+        back: Vec::new(),
+        fold: Fold::None,
+        types: Vec::new(),
+    }
+}

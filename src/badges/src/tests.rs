@@ -1,0 +1,267 @@
+use crate::{
+    Element, Fault, Fields, Fold, Fonts, Frame, Images, Kind, Layout, Sheet, Warning, When,
+    brother_ql, fit, pdf, presets, zpl,
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use std::io::Read;
+
+fn fields(of: &[(&str, &str)]) -> Fields {
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    of.iter().map(owned).collect()
+}
+
+fn person() -> Fields {
+    fields(&[
+        ("firstName", "Zoë"),
+        ("lastName", "Müller-Łódzka"),
+        ("company", "Αθήνα & Київ <GmbH>"),
+        ("barcode", "TLH26-FJ7ADVN4"),
+        ("type", "Speaker"),
+        ("eventName", "Summit"),
+    ])
+}
+
+fn text(text: &str) -> Element {
+    let json = serde_json::json!({
+        "kind": "text", "text": text, "size": 20, "x": 5, "y": 5, "width": 76, "height": 10,
+    });
+    serde_json::from_value(json).unwrap()
+}
+
+fn layout(front: Vec<Element>) -> Layout {
+    let mut layout = presets::all().remove(1);
+    layout.front = front;
+    layout
+}
+
+fn warnings(layout: &Layout, fields: &Fields) -> Vec<Warning> {
+    layout
+        .draw(&Fonts::default(), &Images::new(), fields)
+        .warnings
+}
+
+#[test]
+fn every_preset_is_sound_and_takes_usual_names() {
+    for preset in presets::all() {
+        preset.check().unwrap();
+        let json = serde_json::to_string(&preset).unwrap();
+        assert_eq!(serde_json::from_str::<Layout>(&json).unwrap(), preset);
+        let badge = preset.draw(&Fonts::default(), &Images::new(), &person());
+        assert_eq!(badge.warnings, [], "{}", preset.name);
+        assert!(badge.pages[0].svg().starts_with("<svg"));
+        let dots = badge.pages[0].dots(203.0).unwrap();
+        let black: u32 = dots.rows.iter().map(|byte| byte.count_ones()).sum();
+        assert!(black > dots.width * dots.height / 200, "{}", preset.name);
+    }
+}
+
+#[test]
+fn long_texts_shrink_then_take_two_lines_then_warn() {
+    let fonts = Fonts::default();
+    let fit = |text: &str| fit::fit(&fonts, text, true, 24.0, (70.0, 14.0));
+    let short = fit("Ada");
+    assert_eq!((short.lines.len(), short.size), (1, 24.0));
+    let longer = fit("Konstantina Wenzel");
+    assert_eq!(longer.lines.len(), 1);
+    assert!(longer.size < 24.0 && longer.size > 24.0 * 0.7 && !longer.is_too_long);
+    let two = fit("Bartholomew Maximilian Alexander von Hohenlohe");
+    assert_eq!(two.lines.len(), 2, "{two:?}");
+    assert!(!two.is_too_long);
+    assert!(fit(&"Hohenlohe ".repeat(30)).is_too_long);
+    let told = warnings(
+        &layout(vec![text("{firstName}")]),
+        &fields(&[("firstName", &"x".repeat(10_000))]),
+    );
+    assert!(
+        matches!(&told[0], Warning::TooLong { text } if text.chars().count() == 201),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_letter_that_no_font_has_is_left_out_and_told() {
+    let of_name = |name: &str| {
+        warnings(
+            &layout(vec![text("{firstName}")]),
+            &fields(&[("firstName", name)]),
+        )
+    };
+    assert_eq!(of_name("Ελένη Łucja Øyvind Ірина"), []);
+    let told = of_name("Li 李\u{7}");
+    assert!(
+        matches!(&told[..], [Warning::NoLetters { letters, .. }] if letters == "李"),
+        "{told:?}"
+    );
+    assert!(Fonts::with(&[b"no font".to_vec()]).is_err());
+}
+
+#[test]
+fn fields_fill_texts_and_types_decide_on_elements() {
+    let drawn = |front: Vec<Element>, fields: &Fields| {
+        let badge = layout(front).draw(&Fonts::default(), &Images::new(), fields);
+        badge.pages[0].svg()
+    };
+    let empty = drawn(vec![], &Fields::new());
+    assert_eq!(
+        drawn(vec![text("{firstName} {unknown}")], &Fields::new()),
+        empty
+    );
+    let ada = fields(&[("firstName", "Ada"), ("type", "vip")]);
+    assert_eq!(
+        drawn(vec![text("{firstName}")], &ada),
+        drawn(vec![text("Ada")], &ada)
+    );
+    assert_eq!(
+        drawn(vec![text("{{x}}")], &ada),
+        drawn(vec![text("{{x}} {none}")], &ada)
+    );
+    assert_ne!(drawn(vec![text("{{x}}")], &ada), empty);
+    let mut conditional = text("VIP");
+    conditional.when = Some(When {
+        types: vec!["VIP".to_owned()],
+    });
+    assert_ne!(drawn(vec![conditional.clone()], &ada), empty);
+    assert_eq!(
+        drawn(vec![conditional], &fields(&[("type", "guest")])),
+        empty
+    );
+}
+
+#[test]
+fn a_back_is_a_page_of_its_own_or_folds() {
+    let mut layout = presets::all().pop().unwrap();
+    let size = |layout: &Layout| {
+        let badge = layout.draw(&Fonts::default(), &Images::new(), &person());
+        badge.pages.iter().map(|page| page.size).collect::<Vec<_>>()
+    };
+    assert_eq!(size(&layout), [(105.0, 296.0)]);
+    layout.fold = Fold::Beside;
+    assert_eq!(size(&layout), [(210.0, 148.0)]);
+    layout.fold = Fold::None;
+    assert_eq!(size(&layout), [(105.0, 148.0); 2]);
+}
+
+#[test]
+fn nothing_is_read_from_elsewhere_and_what_a_code_cannot_hold_is_told() {
+    let frame = Frame {
+        x: 0.0,
+        y: 0.0,
+        width: 20.0,
+        height: 20.0,
+    };
+    let of = |kind| {
+        warnings(
+            &layout(vec![Element {
+                frame,
+                kind,
+                when: None,
+            }]),
+            &person(),
+        )
+    };
+    let image = "/etc/passwd".to_owned();
+    assert_eq!(
+        of(Kind::Image {
+            image: image.clone()
+        }),
+        [Warning::NoImage { image }]
+    );
+    let text = "Ω".to_owned();
+    assert_eq!(
+        of(Kind::Code128 { text: text.clone() }),
+        [Warning::NoCode { text }]
+    );
+    assert_eq!(
+        of(Kind::Code128 {
+            text: "{barcode}".to_owned()
+        }),
+        []
+    );
+}
+
+#[test]
+fn what_cannot_be_printed_is_refused_by_name() {
+    let of = |change: fn(&mut Layout)| {
+        let mut wrong = layout(vec![text("Ada")]);
+        wrong.check().unwrap();
+        change(&mut wrong);
+        let Fault { field, .. } = wrong.check().unwrap_err();
+        field
+    };
+    assert_eq!(of(|it| it.name = " ".into()), "name");
+    assert_eq!(of(|it| it.width = 30_000.0), "width");
+    assert_eq!(of(|it| it.height = f32::NAN), "height");
+    assert_eq!(of(|it| it.front = vec![text("x"); 201]), "front");
+    assert_eq!(
+        of(|it| it.back = vec![text(&"x".repeat(501))]),
+        "back[0].text"
+    );
+    assert_eq!(of(|it| it.front[0].frame.width = -1.0), "front[0].width");
+    assert_eq!(
+        of(
+            |it| if let Kind::Text { colour, .. } = &mut it.front[0].kind {
+                *colour = "red\"/>".into();
+            }
+        ),
+        "front[0].colour"
+    );
+}
+
+/// What the printer unpacks is what was drawn.
+#[test]
+fn labels_hold_the_dots_that_were_drawn() {
+    let label = &presets::all()[3];
+    let badge = label.draw(&Fonts::default(), &Images::new(), &person());
+    let dots = badge.pages[0].dots(300.0).unwrap();
+    let zpl = zpl(&dots);
+    let (head, rest) = zpl.split_once(":Z64:").unwrap();
+    let (data, sum) = rest.split_once(':').unwrap();
+    assert!(head.ends_with(&format!(
+        "{},{},{},",
+        dots.rows.len(),
+        dots.rows.len(),
+        dots.row_bytes()
+    )));
+    assert!(sum.ends_with("^FS^XZ\n"));
+    let packed = BASE64_STANDARD.decode(data).unwrap();
+    let mut unpacked = Vec::new();
+    flate2::read::ZlibDecoder::new(&packed[..])
+        .read_to_end(&mut unpacked)
+        .unwrap();
+    assert_eq!(unpacked, dots.rows);
+
+    let job = brother_ql(&dots, 62).unwrap();
+    let rows = dots.height as usize * 93;
+    assert_eq!(job.last(), Some(&0x1a));
+    let printed: u32 = job[job.len() - 1 - rows..job.len() - 1]
+        .chunks(93)
+        .flat_map(|row| &row[3..])
+        .map(|byte| byte.count_ones())
+        .sum();
+    let drawn: u32 = dots.rows.iter().map(|byte| byte.count_ones()).sum();
+    assert_eq!(printed, drawn);
+    assert!(brother_ql(&dots, 29).is_none() && brother_ql(&dots, 61).is_none());
+}
+
+#[test]
+fn sheets_take_as_many_badges_as_fit() {
+    let layout = &presets::all()[0];
+    let badges: Vec<_> = (0..6)
+        .map(|_| layout.draw(&Fonts::default(), &Images::new(), &person()))
+        .collect();
+    let pages = |made: Vec<u8>| {
+        assert!(made.starts_with(b"%PDF"));
+        let text = String::from_utf8_lossy(&made).into_owned();
+        text.matches("/Type/Page/").count() + text.matches("/Type /Page\n").count()
+    };
+    let (single, on_sheets) = (
+        pages(pdf(&badges, None).unwrap()),
+        pages(pdf(&badges, Some(Sheet::A4)).unwrap()),
+    );
+    assert_eq!((single, on_sheets), (6, 2));
+    let small = Sheet {
+        width: 50.0,
+        height: 50.0,
+    };
+    assert!(pdf(&badges, Some(small)).is_err());
+}
