@@ -180,6 +180,12 @@ CREATE TABLE statements (
     sql         TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Layouts of badges, as the crate `badges` reads them: what stands where, in millimetres.
+CREATE TABLE badge_layouts (
+    name   TEXT PRIMARY KEY,
+    layout TEXT NOT NULL CHECK (json_valid(layout))
+) STRICT, WITHOUT ROWID;
+
 -- # Places
 
 -- A room, a session, a reader, an app, a product; an event is a device whose device_type is 'event'.

@@ -155,6 +155,17 @@ pub fn qr(text: &str) -> Result<Response> {
         .body(picture))
 }
 
+/// A PDF that the browser shows, to be printed from there.
+pub fn pdf(bytes: Vec<u8>, name: &str) -> Response {
+    Response::builder()
+        .content_type("application/pdf")
+        .header(
+            header::CONTENT_DISPOSITION,
+            format!("inline; filename=\"{name}\""),
+        )
+        .body(bytes)
+}
+
 /// Bytes of a file that are sent at a time.
 const CHUNK_BYTES: usize = 256 * 1024;
 

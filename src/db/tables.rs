@@ -174,6 +174,7 @@ pub static TABLES: &[Table] = &[
     set_back("blocked_codes", &[(Attendee, "delegate_id"), (Personal, "value reason"), (Plain, "id kind actor at")]),
     set_back("gate_notes", &[(Attendee, "delegate_id"), (Personal, "note"), (Plain, "level actor updated_at")]),
     set_back("statements", &[(Plain, "name record_type label sql")]),
+    set_back("badge_layouts", &[(Plain, "name layout")]).with_json("layout"),
 
     // Devices of apps that were connected in the rehearsal stay, so that no phone has to connect again. `check` reads
     // `data` apart: SQLite takes any text there.

@@ -1,6 +1,7 @@
 //! The features, each with its REST API.
 
 pub mod apps;
+pub mod badges;
 pub mod content;
 pub mod delegates;
 pub mod devices;

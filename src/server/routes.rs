@@ -5,6 +5,7 @@ use crate::{
     admin::{self, Console},
     domain::{
         apps::{PublishedCache, api::AppsApi},
+        badges::api::BadgesApi,
         content::api::ContentApi,
         delegates::api::DelegatesApi,
         devices::api::DevicesApi,
@@ -42,7 +43,11 @@ pub fn operations(console: &Console) -> impl OpenApi + use<> {
     (
         OAuthApi { app: app() },
         OtpApi { app: app() },
-        (DelegatesApi { app: app() }, MyselfApi { app: app() }),
+        (
+            DelegatesApi { app: app() },
+            MyselfApi { app: app() },
+            BadgesApi { app: app() },
+        ),
         DevicesApi { app: app() },
         AppsApi { app: app() },
         DiscoveryApi {

@@ -18,6 +18,7 @@ const ROOMS: [&str; 10] = [
 const FEATURES: [&[&str]; 4] = [
     &["devices", "apps", "delegates", "interactions"],
     &[
+        "badges",
         "content",
         "discovery",
         "events",

@@ -3,7 +3,10 @@
 use super::{label, name_of, record::properties, text};
 use crate::admin::prelude::*;
 use crate::{
-    domain::delegates::blocked::{self, REASONS},
+    domain::{
+        badges,
+        delegates::blocked::{self, REASONS},
+    },
     types::{DelegateCode, DelegateId},
 };
 
@@ -64,6 +67,18 @@ pub(super) async fn print(request: RequestContext) -> Result<Response> {
         layout: request.layout(&title, Some(Area::Delegates)),
         code,
     })
+}
+
+/// The badge as the layouts of badges have it.
+pub(super) async fn pdf(request: RequestContext) -> Result<Response> {
+    let id = DelegateId(request.id("id")?);
+    let settings = request.console.settings();
+    let draw = move |connection: &Connection| {
+        let press = badges::Press::load(connection, &settings)?;
+        let badge = press.draw(&badges::record(connection, &settings, id, None)?)?;
+        badges::pdf(&[badge], None)
+    };
+    Ok(answer::pdf(request.read(draw).await?, "badge.pdf"))
 }
 
 fn form(code: &Code) -> Form {

@@ -30,6 +30,7 @@ pub(super) fn routes() -> Vec<Route> {
         .then(VIEWER)
         .get("/console/delegates/:id/qr/:kind", badge::picture)
         .get("/console/delegates/:id/code/:kind", badge::print)
+        .get("/console/delegates/:id/badge.pdf", badge::pdf)
         .then(OPERATOR)
         .get("/console/delegates/:id/badge/:kind", badge::ask)
         .post("/console/delegates/:id/badge/:kind", badge::block)

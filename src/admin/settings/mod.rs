@@ -1,6 +1,7 @@
-//! The instance, for administrators: name and address, data sections, statements, backups, rehearsal.
+//! The instance, for administrators: name and address, data sections, statements, badges, backups, rehearsal.
 
 mod backups;
+mod badges;
 mod general;
 mod rehearsal;
 mod scans;
@@ -14,13 +15,17 @@ use crate::admin::prelude::*;
 pub(super) fn routes() -> Vec<Route> {
     let routes = general::routes().with(sections::routes());
     let routes = routes.with(statements::routes()).with(backups::routes());
-    routes.with(rehearsal::routes()).all()
+    routes
+        .with(badges::routes())
+        .with(rehearsal::routes())
+        .all()
 }
 
 const TABS: &[(&str, &str)] = &[
     ("General", "/console/settings"),
     ("Data sections", "/console/settings/sections"),
     ("Statements", "/console/settings/statements"),
+    ("Badges", "/console/settings/badges"),
     ("Backups", "/console/settings/backups"),
     ("Rehearsal", "/console/settings/rehearsal"),
 ];

@@ -31,7 +31,7 @@ fn text(text: &str, size: f32, bold: bool, frame: Frame) -> Element {
 }
 
 fn qr(frame: Frame) -> Element {
-    let text = "{barcode}".to_owned();
+    let text = "{ticket}".to_owned();
     Element {
         frame,
         kind: Kind::Qr { text },
@@ -138,7 +138,7 @@ fn folded() -> Layout {
     let mut folded = card("Folded A6", 105.0, 148.0);
     folded.back = vec![
         qr(at(32.5, 20.0, 40.0, 40.0)),
-        text("{barcode}", 10.0, false, at(10.0, 62.0, 85.0, 6.0)),
+        text("{ticket}", 10.0, false, at(10.0, 62.0, 85.0, 6.0)),
     ];
     folded.fold = Fold::Below;
     folded

@@ -15,7 +15,7 @@ fn person() -> Fields {
         ("firstName", "Zoë"),
         ("lastName", "Müller-Łódzka"),
         ("company", "Αθήνα & Київ <GmbH>"),
-        ("barcode", "TLH26-FJ7ADVN4"),
+        ("ticket", "TLH26-FJ7ADVN4"),
         ("type", "Speaker"),
         ("eventName", "Summit"),
     ])

@@ -25,6 +25,7 @@ const PARTS: &[Part] = &[
     parts::SECTIONS,
     parts::STATEMENTS,
     parts::REPORTS,
+    parts::BADGES,
     parts::APP_CONFIG,
     regions::PART,
     // What automations send stands before them.

@@ -1,4 +1,4 @@
-//! Parts of the document that follow from one call or two: schemas of sections, statements, reports,
+//! Parts of the document that follow from one call or two: schemas of sections, statements, reports, badges,
 //! the configuration of apps, templates, automations and webhooks.
 
 use super::{Part, planned, read};
@@ -13,6 +13,7 @@ use crate::{
             Document,
             configuration::{publish, published},
         },
+        badges,
         messages::{automations, templates},
         reports::{self, Report},
         webhooks::document as webhooks,
@@ -74,6 +75,26 @@ pub(super) const REPORTS: Part = Part {
         }
         planned(named.len(), move |tx, ctx| {
             reports::put(tx, ctx, &named, prune)
+        })
+    },
+};
+
+/// A list, matched by name.
+pub(super) const BADGES: Part = Part {
+    key: "badges",
+    help: "Badges: [{\"name\", \"width\", \"height\", \"front\": [{\"kind\": \"text\", \"text\": \"{firstName}\", \"size\", \"x\", \"y\", \"width\", \"height\"}], \"back\", \"fold\", \"types\"}], layouts in millimetres.",
+    export: |connection| serde_json::to_value(badges::all(connection)?).map_err(Error::defect),
+    plan: |_, said, prune| {
+        let named: Vec<badges::Layout> = read("badges", said)?;
+        check_each(
+            "badges",
+            &named,
+            badges::check,
+            |one, other| one.name == other.name,
+            |layout| ("name", &layout.name),
+        )?;
+        planned(named.len(), move |tx, ctx| {
+            badges::save(tx, ctx, &named, prune)
         })
     },
 };

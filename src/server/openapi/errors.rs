@@ -34,7 +34,7 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
     ];
     let mut errors = Vec::new();
     let missing = match path.split('/').nth(1) {
-        Some("delegate") => Kind::DelegateNotFound,
+        Some("delegate" | "badge") => Kind::DelegateNotFound,
         Some("device") => Kind::DeviceNotFound,
         Some("event") => Kind::EventNotFound,
         _ => Kind::InteractionNotFound,

@@ -258,6 +258,8 @@ fn parameter_example(path: &str, parameter: &str) -> Value {
         ("q", _) => json!("ada"),
         ("reader", _) => json!("code:portal-1"),
         ("total", _) => json!(false),
+        ("format", "badge") => json!("zpl"),
+        ("dpi", _) => json!(300),
         ("since", _) => json!("U3VtbWl0MjYAAAGTUcV2AAAAdmlld_8AAAAAAAAAKQ"),
         ("types", _) => json!("delegate,interaction"),
         ("wait", _) => json!(30),

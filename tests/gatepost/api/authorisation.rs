@@ -53,6 +53,7 @@ const TABLE: &[(&str, Access)] = &[
     ("findDelegates", Roles(&[DelegateRead])),
     ("createDelegate", Roles(&[DelegateWrite])),
     ("getDelegate", Roles(&[DelegateRead, OwnRead])),
+    ("getBadge", Roles(&[DelegateRead])),
     ("getDelegateInfo", Roles(&[DelegateRead, OwnRead])),
     ("patchDelegate", Roles(&[DelegateWrite])),
     ("putDelegate", Roles(&[DelegateWrite])),

@@ -2,6 +2,7 @@
 
 mod audit;
 mod authorisation;
+mod badges;
 mod batch;
 mod changes;
 mod changes_held;

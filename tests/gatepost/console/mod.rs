@@ -7,6 +7,7 @@ mod activity;
 mod arrived;
 mod audit;
 mod backups;
+mod badges;
 mod configuration;
 mod content;
 mod crew;
