@@ -3,7 +3,7 @@
 
 use crate::{browser::gate::venue::Venue, faults::proxy::Proxy};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
@@ -74,9 +74,27 @@ fn the_gate_app_passes_its_own_tests() {
     run(Command::new("node").arg("--test").args(tests));
 }
 
-#[test]
-fn the_gate_app_has_no_errors_of_type() {
-    let folder = folder();
+/// The API's document as the binary prints it.
+fn document() -> Value {
+    let document = run(Command::new(env!("CARGO_BIN_EXE_gatepost")).arg("openapi"));
+    serde_json::from_str(&document).expect("JSON")
+}
+
+/// The compiler over a copy of the app, whose requests and answers are those of a document.
+fn compiler(folder: &TempDir, document: &Value) -> Command {
+    let api = folder.path().join("target/gate");
+    std::fs::create_dir_all(&api).expect("a folder");
+    std::fs::write(api.join("openapi.json"), document.to_string()).expect("written");
+    run(
+        Command::new(tools().join("node_modules/.bin/openapi-typescript"))
+            .current_dir(&api)
+            .args([
+                "openapi.json",
+                "--path-params-as-types",
+                "--output",
+                "api.d.ts",
+            ]),
+    );
     for (types, module) in [
         ("zxing", "zxing-reader-3.1.4"),
         ("noble", "noble-hashes-2.4.0"),
@@ -85,10 +103,56 @@ fn the_gate_app_has_no_errors_of_type() {
         let beside = format!("assets/gate/vendor/{module}.d.ts");
         std::fs::copy(types, folder.path().join(beside)).expect("the types");
     }
-    let project = folder.path().join("tests/gate");
-    run(Command::new(tools().join("node_modules/.bin/tsc"))
+    let mut compiler = Command::new(tools().join("node_modules/.bin/tsc"));
+    compiler
         .arg("--project")
-        .arg(project));
+        .arg(folder.path().join("tests/gate"));
+    compiler
+}
+
+#[test]
+fn the_gate_app_has_no_errors_of_type() {
+    let folder = folder();
+    run(&mut compiler(&folder, &document()));
+    // For editors.
+    std::fs::copy(
+        folder.path().join("target/gate/api.d.ts"),
+        tools().join("api.d.ts"),
+    )
+    .expect("the types");
+}
+
+#[test]
+fn a_property_that_the_document_does_not_have_is_an_error_of_type() {
+    let folder = folder();
+    let mut document = document();
+    let mut lost = Vec::new();
+    for (schema, name) in [
+        ("/components/schemas/Gate", "supervisorPin"),
+        ("/components/schemas/GateDelegate", "lastDoor"),
+        ("/components/schemas/PlaceAtGate", "hasPlacesBelow"),
+        ("/components/schemas/InteractionMeta", "repeat"),
+        ("/components/schemas/DeviceRequest", "clearedStatus"),
+        // Of a request.
+        ("/components/schemas/GateFindInput", "place"),
+    ] {
+        let schema = document.pointer_mut(schema).expect(schema);
+        let removed = schema["properties"]
+            .as_object_mut()
+            .expect("properties")
+            .remove(name);
+        assert!(removed.is_some(), "{name}");
+        if let Some(required) = schema["required"].as_array_mut() {
+            required.retain(|required| required != name);
+        }
+        lost.push(format!("'{name}'"));
+    }
+    let output = compiler(&folder, &document).output().expect("tsc runs");
+    assert!(!output.status.success());
+    let told = String::from_utf8_lossy(&output.stdout);
+    for name in lost {
+        assert!(told.contains(&name), "{name}\n{told}");
+    }
 }
 
 #[test]

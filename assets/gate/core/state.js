@@ -7,26 +7,7 @@
 
 /** @typedef {{id: number, name: string}} ChosenPlace */
 
-/**
- * What the server answers to `GET /gate`.
- * @typedef {object} GateSettings
- * @property {string} instance
- * @property {string} timeZone IANA name
- * @property {string} [appVersion] absent at servers of earlier versions
- * @property {{id: number, name: string, type?: string}[]} places
- * @property {ChosenPlace} [place]
- * @property {"admit"|"joined-only"|"hold"} policy
- * @property {number} configVersion
- * @property {string[]} features
- * @property {boolean} allowRejected
- * @property {import("./secrets.js").PinHash} [supervisorPin]
- * @property {boolean} [replaceBadge]
- * @property {{types: string[]}} [walkIn]
- * @property {{languages: string[], walkIn: boolean, idleSeconds: number}} [kiosk]
- * @property {{code: string}} [scans] which part of a scanned text is the code
- * @property {import("../ui/message.js").Message} [message]
- * @property {{startedAt: number}} [evacuation]
- */
+/** @typedef {import("api").components["schemas"]["Gate"]} GateSettings as the server answers them */
 
 export const STATE = {
   /** Parts of the record `settings`. */
@@ -84,6 +65,8 @@ export const STATE = {
 /** @typedef {{[K in "mode"|"theme"|"language"|"sound"|"vibration"]: ValueOf<SettingKeys[K]>}} Preferences those that have a value from the start */
 /** @typedef {Preferences & {[K in Exclude<keyof SettingKeys, keyof Preferences>]?: ValueOf<SettingKeys[K]>}} Settings */
 /** @typedef {{settings: Partial<Settings>} & {[K in keyof RecordKeys]: ValueOf<RecordKeys[K]>}} Records by the key in the store `meta` */
+
+/** @typedef {{[K in keyof typeof STATE.stores]: ValueOf<typeof STATE.stores[K]>}} Stores records by the name of their store */
 
 /** What a gate is set to before anybody set anything. @returns {Settings} */
 export const initialSettings = () =>

@@ -51,7 +51,7 @@ export class Kiosk {
     this.parts = parts;
     for (const type of ["pointerdown", "keydown", "input", "click"]) addEventListener(type, (event) => this.#touched(event), { capture: true });
     for (const button of byId("kiosk").querySelectorAll("[data-step-to]")) {
-      button.addEventListener("click", () => this.#open(/** @type {any} */ (button.getAttribute("data-step-to"))));
+      button.addEventListener("click", () => this.#open(/** @type {import("../core/kiosk-flow.js").Step} */ (button.getAttribute("data-step-to"))));
     }
     byId("kiosk-no-code").onclick = () => this.#open("find");
     byId("kiosk-register").onclick = () => this.#open("register");
@@ -230,7 +230,7 @@ export class Kiosk {
     });
   }
 
-  /** Asks the server who somebody is. @param {object} who @param {(people: Person[]|undefined) => Event} then without people where the server does not answer */
+  /** Asks the server who somebody is. @param {{name?: string, email?: string, code?: string}} who @param {(people: Person[]|undefined) => Event} then without people where the server does not answer */
   #lookUp(who, then) {
     const { server, settings } = this.parts;
     this.#work(async () => {
