@@ -70,7 +70,6 @@ export class Kiosk {
     });
   }
 
-  /** @returns {{languages?: string[], walkIn?: boolean, idleSeconds?: number}|undefined} */
   get #settings() {
     return this.parts.sync.gate?.kiosk;
   }
@@ -373,7 +372,7 @@ export class Kiosk {
     root.setAttribute("aria-busy", String(this.#isBusy));
     for (const section of root.querySelectorAll("section")) section.hidden = section.dataset.step !== shown;
     for (const element of document.querySelectorAll("[data-say]"))
-      setText(/** @type {HTMLElement} */ (element), this.#say(/** @type {any} */ (element).dataset.say));
+      setText(/** @type {HTMLElement} */ (element), this.#say(element.getAttribute("data-say") ?? ""));
     byId("kiosk-languages").setAttribute("aria-label", this.#say("choose"));
     setText(byId("kiosk-wait"), this.#isBusy ? this.#say("wait") : "");
     for (const note of root.querySelectorAll("[data-problem]")) {
