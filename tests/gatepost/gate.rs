@@ -3,7 +3,7 @@
 
 use crate::{browser::gate::venue::Venue, faults::proxy::Proxy};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
@@ -74,9 +74,27 @@ fn the_gate_app_passes_its_own_tests() {
     run(Command::new("node").arg("--test").args(tests));
 }
 
-#[test]
-fn the_gate_app_has_no_errors_of_type() {
-    let folder = folder();
+/// The API's document as the binary prints it.
+fn document() -> Value {
+    let document = run(Command::new(env!("CARGO_BIN_EXE_gatepost")).arg("openapi"));
+    serde_json::from_str(&document).expect("JSON")
+}
+
+/// The compiler over a copy of the app, whose requests and answers are those of a document.
+fn compiler(folder: &TempDir, document: &Value) -> Command {
+    let api = folder.path().join("target/gate");
+    std::fs::create_dir_all(&api).expect("a folder");
+    std::fs::write(api.join("openapi.json"), document.to_string()).expect("written");
+    run(
+        Command::new(tools().join("node_modules/.bin/openapi-typescript"))
+            .current_dir(&api)
+            .args([
+                "openapi.json",
+                "--path-params-as-types",
+                "--output",
+                "api.d.ts",
+            ]),
+    );
     for (types, module) in [
         ("zxing", "zxing-reader-3.1.4"),
         ("noble", "noble-hashes-2.4.0"),
@@ -85,10 +103,56 @@ fn the_gate_app_has_no_errors_of_type() {
         let beside = format!("assets/gate/vendor/{module}.d.ts");
         std::fs::copy(types, folder.path().join(beside)).expect("the types");
     }
-    let project = folder.path().join("tests/gate");
-    run(Command::new(tools().join("node_modules/.bin/tsc"))
+    let mut compiler = Command::new(tools().join("node_modules/.bin/tsc"));
+    compiler
         .arg("--project")
-        .arg(project));
+        .arg(folder.path().join("tests/gate"));
+    compiler
+}
+
+#[test]
+fn the_gate_app_has_no_errors_of_type() {
+    let folder = folder();
+    run(&mut compiler(&folder, &document()));
+    // For editors.
+    std::fs::copy(
+        folder.path().join("target/gate/api.d.ts"),
+        tools().join("api.d.ts"),
+    )
+    .expect("the types");
+}
+
+#[test]
+fn a_property_that_the_document_does_not_have_is_an_error_of_type() {
+    let folder = folder();
+    let mut document = document();
+    let mut lost = Vec::new();
+    for (schema, name) in [
+        ("/components/schemas/Gate", "supervisorPin"),
+        ("/components/schemas/GateDelegate", "lastDoor"),
+        ("/components/schemas/PlaceAtGate", "hasPlacesBelow"),
+        ("/components/schemas/InteractionMeta", "repeat"),
+        ("/components/schemas/DeviceRequest", "clearedStatus"),
+        // Of a request.
+        ("/components/schemas/GateFindInput", "place"),
+    ] {
+        let schema = document.pointer_mut(schema).expect(schema);
+        let removed = schema["properties"]
+            .as_object_mut()
+            .expect("properties")
+            .remove(name);
+        assert!(removed.is_some(), "{name}");
+        if let Some(required) = schema["required"].as_array_mut() {
+            required.retain(|required| required != name);
+        }
+        lost.push(format!("'{name}'"));
+    }
+    let output = compiler(&folder, &document).output().expect("tsc runs");
+    assert!(!output.status.success());
+    let told = String::from_utf8_lossy(&output.stdout);
+    for name in lost {
+        assert!(told.contains(&name), "{name}\n{told}");
+    }
 }
 
 #[test]
@@ -109,20 +173,61 @@ fn the_gate_app_is_formatted_and_has_no_lints() {
 }
 
 /// The value of a custom property, where a style sheet sets it first.
-fn token<'a>(sheet: &'a str, name: &str) -> Option<&'a str> {
-    let (_, after) = sheet.split_once(&format!(" --{name}: "))?;
-    after.split_once(';').map(|(value, _)| value)
+fn token<'a>(sheet: &'a str, name: &str) -> &'a str {
+    let (_, after) = sheet.split_once(&format!(" --{name}: ")).expect(name);
+    after.split_once(';').expect(name).0
 }
 
 #[test]
-fn the_gate_and_the_console_have_the_same_colours_for_the_same_meaning() {
-    let read = |path| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
-    let [gate, console] =
-        ["assets/gate/style.css", "assets/static/console.css"].map(|path| read(path).expect(path));
-    for name in ["accent", "on-accent", "good", "warn", "bad"] {
-        let value = token(&gate, name);
-        assert!(value.is_some_and(|value| value.starts_with("light-dark(")));
-        assert_eq!(value, token(&console, name), "--{name}");
+fn colours_are_said_in_one_style_sheet() {
+    let read = |path: &str| {
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect(path)
+    };
+    let hex = |text: &str| -> Vec<String> {
+        let colours = text.split('#').skip(1);
+        let colours = colours.map(|after| {
+            let end = after.find(|letter: char| !letter.is_ascii_hexdigit());
+            after[..end.unwrap_or(after.len())].to_owned()
+        });
+        colours
+            .filter(|digits| [3, 4, 6, 8].contains(&digits.len()))
+            .collect()
+    };
+    let tokens = read("assets/gate/tokens.css");
+    assert!(hex(&tokens).len() > 80, "{}", hex(&tokens).len());
+    let mut sheets = String::new();
+    for path in [
+        "assets/static/console.css",
+        "assets/static/handbook.css",
+        "assets/gate/style.css",
+        "assets/gate/kiosk.css",
+    ] {
+        let sheet = read(path);
+        assert_eq!(hex(&sheet), [""; 0], "{path}");
+        for other in ["rgb(", "rgba(", "hsl(", "oklch("] {
+            assert!(!sheet.contains(other), "{path}: {other}");
+        }
+        sheets.push_str(&sheet);
+    }
+    for line in tokens.lines().flat_map(|line| line.split(';')) {
+        if let Some((name, _)) = line.trim().split_once(": ")
+            && name.starts_with("--")
+        {
+            let used = format!("var({name}");
+            assert!(sheets.contains(&used), "{name} is of no use");
+        }
+    }
+    // Files that know no custom properties.
+    let by_day = |name| hex(token(&tokens, name))[0].clone();
+    let manifest: Value =
+        serde_json::from_str(&read("assets/gate/manifest.webmanifest")).expect("JSON");
+    let accent = format!("#{}", by_day("accent"));
+    assert_eq!(manifest["theme_color"], accent);
+    let (_, gate) = tokens.split_once("The gate").expect("its colours");
+    let by_night = format!("#{}", hex(token(gate, "page"))[1]);
+    assert_eq!(manifest["background_color"], by_night);
+    for icon in ["assets/gate/icon.svg", "assets/static/icon.svg"] {
+        assert!(read(icon).contains(&format!("fill=\"{accent}\"")), "{icon}");
     }
 }
 

@@ -141,7 +141,8 @@ fn the_search_finds_sections_of_every_page() {
     has(first, "/handbook/integrate#webhooks");
 }
 
-/// `server/listener.rs: serve` is a function of a file below `src`; `tests/run` is a file.
+/// `server/listener.rs: serve` is a function of a file below `src`, `core/gate.js: pass` of one below `assets/gate`;
+/// `tests/run` is a file.
 #[test]
 fn what_the_page_for_developers_names_exists() {
     let root = Path::new(ROOT);
@@ -156,12 +157,31 @@ fn what_the_page_for_developers_names_exists() {
             assert!(defined.iter().any(|begin| code.contains(begin)), "{name}");
             steps += 1;
         }
+        if let Some((file, function)) = name.split_once(".js: ") {
+            let path = root.join(format!("assets/gate/{file}.js"));
+            let code = std::fs::read_to_string(path).unwrap_or_default();
+            let defined = ["  ", "async ", "function ", "#"];
+            let defined = defined.map(|before| format!("{before}{function}("));
+            let is_defined = defined.iter().any(|begin| code.contains(begin));
+            assert!(
+                is_defined || code.contains(&format!("const {function} = ")),
+                "{name}"
+            );
+            steps += 1;
+        }
         let folders = ["src/", "tests/", "assets/", ".ci/", "schema.sql"];
         if folders.iter().any(|folder| name.starts_with(folder)) && !name.contains(' ') {
             assert!(root.join(name).exists(), "{name}");
         }
     }
-    assert!(steps >= 12, "{steps}");
+    assert!(steps >= 50, "{steps}");
+    let domain = page.lines().find(|line| line.starts_with("| `domain` |"));
+    let domain = domain.expect("its row");
+    for entry in std::fs::read_dir(root.join("src/domain")).expect("a folder") {
+        let name = entry.expect("an entry").file_name();
+        let feature = name.to_str().expect("a name").trim_end_matches(".rs");
+        assert!(feature == "mod" || domain.contains(feature), "{feature}");
+    }
     for entry in std::fs::read_dir(root.join("src")).expect("a folder") {
         let entry = entry.expect("an entry");
         let room = entry.file_name().into_string().expect("a name");

@@ -13,6 +13,7 @@ mod cli;
 mod comms;
 mod console;
 mod data;
+mod erasure;
 mod examples;
 mod faults;
 mod gate;
@@ -26,7 +27,6 @@ mod onboarding;
 mod openapi;
 #[cfg(target_os = "linux")]
 mod package;
-mod people;
 mod readers;
 mod reports;
 mod schemathesis;

@@ -4,7 +4,7 @@
 import { CODES, UNDECIDED } from "./codes.js";
 import { judge, judgeOffline, spokenTime, word } from "./judge.js";
 import { isTold } from "./list.js";
-import { body, interactionOf, isRefusal, isStored, pathOf, undoPath, walkInPerson } from "./queue.js";
+import { body, interactionOf, isRefusal, isStored, pathOf, registered, undoPath, walkInPerson } from "./queue.js";
 import { placeOf } from "./state.js";
 import { age, answerOf, blockedReason, language, t } from "./texts.js";
 import { KINDS, REFUSALS, whyOf } from "./verdicts.js";
@@ -20,6 +20,8 @@ const TWICE_MS = 4000;
  * @typedef {import("./queue.js").WalkIn} WalkIn
  * @typedef {{scan: Scan, person?: Person, shown: Shown, passed: boolean, id?: number, code?: number}} Outcome
  *   `id` of the interaction, `code` of the refusal
+ * @typedef {import("../io/server.js").Named<import("../io/server.js").Schemas["InteractionMeta"]>} Meta
+ * @typedef {{note?: Meta["note"], repeat?: Omit<NonNullable<Meta["repeat"]>, "firstAt"> & {firstAt?: string}}} Additions what the server adds to a scan that passed
  * @typedef {{code: number, message: string, key?: string, more?: string[]}} Refusal `key` of the text of this gate's own verdict
  */
 
@@ -112,12 +114,12 @@ export class Gate {
       return this.#decideAlone(made, person, { scan, known });
     }
     if (isStored(answer)) {
-      const registered = scan.walkIn ? answer.data : undefined;
-      const outcome = this.#passed(scan, registered ?? person, answer.meta, []);
+      const newcomer = registered(scan, answer);
+      const outcome = this.#passed(scan, newcomer ?? person, answer.meta, []);
       outcome.id = interactionOf(scan, answer);
-      await this.stored(scan, outcome.id, registered);
-      await this.queue.complete(scan, registered?.id);
-      if (registered) scan.delegate = registered.id;
+      await this.stored(scan, outcome.id, newcomer);
+      await this.queue.complete(scan, newcomer?.id);
+      if (newcomer) scan.delegate = newcomer.id;
       return outcome;
     }
     if (!isRefusal(answer.status)) return this.#decideAlone(made, person, { scan, known });
@@ -182,7 +184,7 @@ export class Gate {
   /**
    * In English in the server's words. In another language this gate's own verdict says the same where it agrees; where
    * it does not, there is a text for the code, and the server's words stand below it.
-   * @param {Scan} scan @param {Person|undefined} person @param {import("../io/server.js").Answer} answer @returns {Refusal}
+   * @param {Scan} scan @param {Person|undefined} person @param {import("../io/server.js").Status} answer @returns {Refusal}
    */
   #refusalByServer(scan, person, { status, error }) {
     const code = error?.internalCode ?? 0;
@@ -202,7 +204,7 @@ export class Gate {
   }
 
   /**
-   * @param {Scan} scan @param {Person|undefined} person @param {any} meta @param {string[]} more
+   * @param {Scan} scan @param {Person|undefined} person @param {Additions} meta @param {string[]} more
    * @returns {Outcome}
    */
   #passed(scan, person, meta, more) {

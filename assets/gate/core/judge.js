@@ -6,15 +6,7 @@ import { dayBegan } from "./list.js";
 import { language, t } from "./texts.js";
 
 /**
- * @typedef {object} Rules
- * @property {string} [ruleSet] `open` or `simple`
- * @property {string} [entry] `multiple`, `single` or `daily`
- * @property {number} [maxCheckIns]
- * @property {string} [per] `day` where they are counted each day anew
- * @property {number} [opensBefore] minutes
- * @property {number} [closesAfter] minutes
- * @property {string[]} [types] those that may enter
- * @property {{types: string[], from: string|number, until: string|number}[]} [typeTimes] `22:00` of every day, or Unix ms
+ * @typedef {NonNullable<import("./list.js").Place["rules"]>} Rules
  *
  * @typedef {{id?: number, name: string, capacity: number, inside: number}} Room
  *

@@ -7,58 +7,15 @@ import { foldType } from "./fold.js";
 import { Codes, forms, meaningOf } from "./scanned.js";
 
 /**
- * @typedef {object} Person
- * @property {number} id
- * @property {string} [name]
- * @property {string} [category]
- * @property {string} [company]
- * @property {string[]} [codes] that of the ticket first
- * @property {boolean} [noTicket] none of them is that of a ticket
- * @property {boolean} [joined]
- * @property {{level: string, note: string}} [note]
- * @property {number} [lastIn]
- * @property {string} [lastDoor] the door that it was at, if it was at one
- * @property {number} [lastOut]
- * @property {number} [entries]
- * @property {number} [dayEntries] those of the day of the last one
- * @property {boolean} [inside]
- * @property {number} [since] when they came in
- * @property {string} [at] the place below that they are inside, if they are not at this one
- * @property {boolean} [insideBefore] until a day began
- * @property {boolean} [movedOn] checked in here and not out, and in another room since
- * @property {number[]} [rooms] those of the place's rooms that they are inside of
- * @property {number[]} [elsewhere] those of `rooms` in which they stay, by a check-in elsewhere, when they leave the place
- * @property {string} [photo]
- * @property {number} [parent] the booking or group that they belong to
- *
- * @typedef {object} Place at a door, the rules and people of its place
- * @property {number} id of the door itself
- * @property {string} name
- * @property {{id: number, name: string}} [doorOf] the place of the door
- * @property {{available: boolean, startAt?: number, endAt?: number, rules: import("./judge.js").Rules|null}} [door] what the door sets
- * @property {{id: number, name: string}[]} [doors] every door of the place: scans at all of them count here
- * @property {boolean} available
- * @property {number} [startAt]
- * @property {number} [endAt]
- * @property {import("./judge.js").Rules|null} rules
- * @property {(import("./judge.js").Room & {id: number, daily?: boolean})[]} [rooms]
- * @property {number} [inside]
- * @property {boolean} [daily] stays end with the day
- * @property {number[]} [days] when days begin, Unix ms
- * @property {number} [countedAt] when this gate counted those inside last
- * @property {boolean} [hasPlacesBelow] people inside may have checked in there
- * @property {EverybodyOut[]} [everybodyOut]
- *
- * @typedef {object} EverybodyOut when everybody leaves the place or one above it
- * @property {number[]} rooms that place, and those from there down to the gate's own
- * @property {number[]} at Unix ms, in order
- * @property {string[]} except types of attendees that stay
+ * @typedef {import("api").components["schemas"]} Schemas
+ * @typedef {Schemas["GateDelegate"] & {g?: number}} Person `g`: the generation of the snapshot; the id of a walk-in that the server does not have is below zero
+ * @typedef {Schemas["PlaceAtGate"] & {countedAt?: number}} Place `countedAt`: when this gate counted those inside last
  *
  * @typedef {{passage: "in"|"out", at: number, delegate?: number, place: number}} Passed
- * @typedef {{id: number, code: string, reason: string}} Blocked
+ * @typedef {{id: number, code: string, reason: string, g?: number}} Blocked
  * @typedef {{place?: Place, cursor?: string, complete: boolean, at: number, generation: number}} Head what is stored beside the people
- * @typedef {{action: string, type?: string, id?: number, data?: any}} FeedChange
- * @typedef {{cursor: string, more?: boolean, serverTime?: number, place?: Place}} FeedMeta
+ * @typedef {Schemas["GateChanges"][number]} FeedChange
+ * @typedef {import("../io/server.js").Answer<"/gate/snapshot", "GET">["meta"]} FeedMeta
  */
 
 const SEARCH_HITS = 8;
@@ -95,7 +52,7 @@ export class List {
   #texts = new Map();
   /** Ids of those who name an attendee as their parent. @type {Map<number, Set<number>>} */
   #children = new Map();
-  /** @type {Map<number, {id: number, code: string, reason: string}>} */
+  /** @type {Map<number, Blocked>} */
   #blocked = new Map();
   #blockedCodes = new Codes((id) => [this.#blocked.get(id)?.code ?? ""]);
   /** Which part of a scanned text is the code, by the server's settings. @type {string|undefined} */
@@ -142,6 +99,7 @@ export class List {
       if (action === "reset") {
         this.restart();
       } else if (type === "delegate" && action === "upsert") {
+        /** @type {Person} */
         const person = { ...data, id, g: this.#generation };
         this.#put(person);
         writes.push(["people", "put", person]);
@@ -149,7 +107,7 @@ export class List {
         this.#drop(id);
         writes.push(["people", "delete", id]);
       } else if (type === "blocked-code" && action === "upsert") {
-        const blocked = { ...data, id, g: this.#generation };
+        const blocked = { .../** @type {Blocked} */ (data), id, g: this.#generation };
         this.#putBlocked(blocked);
         writes.push(["blocked", "put", blocked]);
       } else if (type === "blocked-code") {
@@ -164,12 +122,12 @@ export class List {
     if (!meta.more && !this.complete) {
       this.complete = true;
       for (const person of this.people.values()) {
-        if (person.id < 0 || /** @type {any} */ (person).g === this.#generation) continue;
+        if (person.id < 0 || person.g === this.#generation) continue;
         this.#drop(person.id);
         writes.push(["people", "delete", person.id]);
       }
       for (const blocked of this.#blocked.values()) {
-        if (/** @type {any} */ (blocked).g === this.#generation) continue;
+        if (blocked.g === this.#generation) continue;
         this.#dropBlocked(blocked.id);
         writes.push(["blocked", "delete", blocked.id]);
       }
@@ -231,7 +189,7 @@ export class List {
     this.#texts.delete(id);
   }
 
-  /** @param {{id: number, code: string, reason: string}} blocked */
+  /** @param {Blocked} blocked */
   #putBlocked(blocked) {
     this.#dropBlocked(blocked.id);
     this.#blocked.set(blocked.id, blocked);
@@ -566,6 +524,6 @@ export class List {
     const counts = this.counts(scans);
     const place = /** @type {Place} */ (this.place);
     const rooms = place.rooms?.map((room) => ({ ...room, inside: counts.get(room.id) ?? room.inside }));
-    this.place = { ...place, rooms, inside: counts.get(0), countedAt: this.#now() };
+    this.place = { ...place, rooms, inside: counts.get(0) ?? place.inside, countedAt: this.#now() };
   }
 }

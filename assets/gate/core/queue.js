@@ -15,6 +15,8 @@ const CODES_MAX = 50;
 /**
  * @typedef {{firstName?: string, lastName?: string, email?: string, delegateType?: string}} WalkIn
  *
+ * @typedef {import("../io/server.js").Answer<"/gate/walk-in", "POST">} WalkInAnswer
+ * @typedef {WalkInAnswer|import("../io/server.js").Answer<`/interaction/new/${string}`, "POST">} ScanAnswer
  * @typedef {(scan: Scan, id?: number, person?: import("./list.js").Person) => Promise<void>} OnStored
  *
  * @typedef {object} Scan
@@ -50,8 +52,8 @@ export class Queue {
   /** When walk-ins that got no answer are due again, by nonce. @type {Map<string, number>} */
   #again = new Map();
   onChange = () => {};
-  /** The server has these ticks. @type {(ticks: Scan[]) => Promise<any>} */
-  onTicked = async () => {};
+  /** The server has these ticks. @type {(ticks: Scan[]) => Promise<unknown>} */
+  onTicked = async () => undefined;
 
   /** @param {import("../io/store.js").Store} store */
   constructor(store) {
@@ -336,15 +338,15 @@ export class Queue {
   /**
    * What the server answered for one scan; where it could not take it now, it stays.
    * @param {import("../io/server.js").Server} server @param {Scan} scan
-   * @param {import("../io/server.js").Answer} answer @param {OnStored} onStored
+   * @param {ScanAnswer} answer @param {OnStored} onStored
    */
   async #settle(server, scan, answer, onStored) {
     const isKept = isStored(answer);
     const id = interactionOf(scan, answer);
-    const person = scan.walkIn ? answer.data : undefined;
+    const person = registered(scan, answer);
     if (isKept && scan.undone) {
       // Without an id it waits for its code, or was stored with the gate's decision; otherwise it was taken back before.
-      const wasGone = id === undefined && !answer.error && !answer.meta?.unknown;
+      const wasGone = id === undefined && !answer.error && (isOfWalkIn(scan, answer) || !answer.meta?.unknown);
       const undo = wasGone ? answer : await server.request("DELETE", undoPath(scan, id));
       const isGone = wasGone || undo.status === 204 || undo.status === 404;
       if (isGone) await this.remove([scan]);
@@ -381,13 +383,19 @@ export function walkInPerson({ walkIn = {}, delegate = 0, code }) {
   return { id: delegate, name, category: walkIn.delegateType, codes: code === undefined ? [] : [code], joined: true };
 }
 
-/** The id of the check-in, for undo; none of a scan whose code nobody has yet. @param {Scan} scan @param {import("../io/server.js").Answer} answer @returns {number|undefined} */
-export const interactionOf = (scan, { data, meta }) => (scan.walkIn ? meta?.interaction : data?.id) ?? undefined;
+/** @param {Scan} scan @param {ScanAnswer} answer @returns {answer is WalkInAnswer} */
+const isOfWalkIn = (scan, answer) => scan.walkIn !== undefined;
 
-/** What takes a scan back. Without an id the server knows it by its nonce. @param {Scan} scan @param {number} [id] */
-export const undoPath = (scan, id) => `/interaction/${id === undefined ? `nonce:${scan.nonce}` : `id:${id}`}`;
+/** The attendee whom the server made of a walk-in; none once they are deleted. @param {Scan} scan @param {ScanAnswer} answer */
+export const registered = (scan, answer) => (isOfWalkIn(scan, answer) && answer.data?.id ? /** @type {import("./list.js").Person} */ (answer.data) : undefined);
 
-/** Where a scan is sent to by itself. @param {Scan} scan */
+/** The id of the check-in, for undo; none of a scan whose code nobody has yet. @param {Scan} scan @param {ScanAnswer} answer @returns {number|undefined} */
+export const interactionOf = (scan, answer) => (isOfWalkIn(scan, answer) ? answer.meta?.interaction : answer.data?.id) ?? undefined;
+
+/** What takes a scan back. Without an id the server knows it by its nonce, which its document says in words. @param {Scan} scan @param {number} [id] */
+export const undoPath = (scan, id) => /** @type {`/interaction/id:${number}`} */ (`/interaction/${id === undefined ? `nonce:${scan.nonce}` : `id:${id}`}`);
+
+/** Where a scan is sent to by itself. @param {Scan} scan @returns {"/gate/walk-in"|`/interaction/new/${string}`} */
 export const pathOf = (scan) => (scan.walkIn ? "/gate/walk-in" : `/interaction/new/${typeOf(scan)}`);
 
 /** @param {Scan} scan */
@@ -408,11 +416,11 @@ const tickBody = (ticks) => ({
   ticks: ticks.map(({ tick, delegate, at }) => ({ recordedAt: Math.floor(at / 1000), ...(tick === "start" ? {} : { delegate, safe: tick === "safe" }) })),
 });
 
-/** Stored now (without an id where nobody has the code yet), before, or before with the gate's own decision not yet in it. @param {import("../io/server.js").Answer} answer */
+/** Stored now (without an id where nobody has the code yet), before, or before with the gate's own decision not yet in it. @param {import("../io/server.js").Status} answer */
 export const isStored = ({ status, error }) => status === 200 || status === 201 || error?.internalCode === CODES.keyReused;
 
 /** Sending it again changes nothing. @param {number} status */
 export const isRefusal = (status) => status >= 400 && status < 500 && status !== 401 && status !== 408 && status !== 429;
 
-/** @param {import("../io/server.js").Answer} answer */
+/** @param {import("../io/server.js").Status} answer */
 const failure = ({ status, error }) => ({ status, code: error?.internalCode ?? 0, message: error?.message ?? "" });

@@ -2,7 +2,7 @@
 
 import { pbkdf2Async, sha256 } from "../vendor/noble-hashes-2.4.0.js";
 
-/** A PIN as the server sends it, hexadecimal; without `iterations` it is a SHA-256, as earlier versions made them. @typedef {{salt: string, hash: string, iterations?: number}} PinHash */
+/** A PIN as the server sends it, hexadecimal; without `iterations` it is a SHA-256, as earlier versions made them. @typedef {NonNullable<import("./state.js").GateSettings["supervisorPin"]>} PinHash */
 
 /** @param {string} text */
 const bytesOf = (text) => new TextEncoder().encode(text);

@@ -4,39 +4,21 @@
 /** @typedef {"stays"|"deleted"|"emptied"|"stripped"} Fate `emptied` and `stripped` by the module that holds it in memory */
 
 /** @template T @typedef {{initial?: T, revoked: Fate}} Key */
+/** @template T @typedef {{initial: T, revoked: Fate}} Preference a key that has a value from the start */
 
 /** @typedef {{id: number, name: string}} ChosenPlace */
 
-/**
- * What the server answers to `GET /gate`.
- * @typedef {object} GateSettings
- * @property {string} instance
- * @property {string} timeZone IANA name
- * @property {string} [appVersion] absent at servers of earlier versions
- * @property {{id: number, name: string, type?: string}[]} places
- * @property {ChosenPlace} [place]
- * @property {"admit"|"joined-only"|"hold"} policy
- * @property {number} configVersion
- * @property {string[]} features
- * @property {boolean} allowRejected
- * @property {import("./secrets.js").PinHash} [supervisorPin]
- * @property {boolean} [replaceBadge]
- * @property {{types: string[]}} [walkIn]
- * @property {{languages: string[], walkIn: boolean, idleSeconds: number}} [kiosk]
- * @property {{code: string}} [scans] which part of a scanned text is the code
- * @property {import("../ui/message.js").Message} [message]
- * @property {{startedAt: number}} [evacuation]
- */
+/** @typedef {import("api").components["schemas"]["Gate"]} GateSettings as the server answers them */
 
 export const STATE = {
   /** Parts of the record `settings`. */
   settings: {
     // Chosen in the menu and on the screen.
-    mode: /** @type {Key<"in"|"out"|"both">} */ ({ initial: "in", revoked: "stays" }),
-    theme: /** @type {Key<"auto"|"light"|"dark"|"sun">} */ ({ initial: "auto", revoked: "stays" }),
-    language: /** @type {Key<string>} */ ({ initial: "auto", revoked: "stays" }),
-    sound: /** @type {Key<boolean>} */ ({ initial: true, revoked: "stays" }),
-    vibration: /** @type {Key<boolean>} */ ({ initial: true, revoked: "stays" }),
+    mode: /** @type {Preference<"in"|"out"|"both">} */ ({ initial: "in", revoked: "stays" }),
+    theme: /** @type {Preference<"auto"|"light"|"dark"|"sun">} */ ({ initial: "auto", revoked: "stays" }),
+    language: /** @type {Preference<string>} */ ({ initial: "auto", revoked: "stays" }),
+    sound: /** @type {Preference<boolean>} */ ({ initial: true, revoked: "stays" }),
+    vibration: /** @type {Preference<boolean>} */ ({ initial: true, revoked: "stays" }),
     place: /** @type {Key<ChosenPlace>} */ ({ revoked: "deleted" }),
     /** Given at setup; suggested at the next one. */
     name: /** @type {Key<string>} */ ({ revoked: "stays" }),
@@ -81,9 +63,11 @@ export const STATE = {
 /** @template K @typedef {K extends Key<infer T> ? T : never} ValueOf */
 /** @typedef {typeof STATE.settings} SettingKeys */
 /** @typedef {typeof STATE.records} RecordKeys */
-/** @typedef {{[K in "mode"|"theme"|"language"|"sound"|"vibration"]: ValueOf<SettingKeys[K]>}} Preferences those that have a value from the start */
+/** @typedef {{[K in keyof SettingKeys as SettingKeys[K] extends Preference<infer T> ? K : never]: ValueOf<SettingKeys[K]>}} Preferences those that have a value from the start */
 /** @typedef {Preferences & {[K in Exclude<keyof SettingKeys, keyof Preferences>]?: ValueOf<SettingKeys[K]>}} Settings */
 /** @typedef {{settings: Partial<Settings>} & {[K in keyof RecordKeys]: ValueOf<RecordKeys[K]>}} Records by the key in the store `meta` */
+
+/** @typedef {{[K in keyof typeof STATE.stores]: ValueOf<typeof STATE.stores[K]>}} Stores records by the name of their store */
 
 /** What a gate is set to before anybody set anything. @returns {Settings} */
 export const initialSettings = () =>

@@ -6,16 +6,28 @@ const API = "/api/v5";
 const TIMEOUT_MS = 8000;
 
 /**
- * @typedef {object} Answer
+ * Requests and answers are those of the API's document: the tests make `api.d.ts` of it.
+ * @typedef {import("api").paths} Paths
+ * @typedef {import("api").components["schemas"]} Schemas
+ * @typedef {"GET"|"POST"|"DELETE"} Method
+ *
+ * @typedef {object} Status
  * @property {number} status
- * @property {any} data
- * @property {any} meta
  * @property {{code: number, message: string, internalCode: number}} [error]
  * @property {number} [sentAt] Unix ms by this device's clock, of the request that was answered
  * @property {number} [answeredAt]
  *
  * @typedef {{clientId: string, clientSecret: string}} Credentials
  */
+/** @template {keyof Paths} P @template {Method} M @typedef {Paths[P][Lowercase<M> & keyof Paths[P]]} Operation */
+/** @template O @typedef {O extends {responses: infer R} ? Content<R[keyof R & (200|201)]> : never} Success */
+/** @template C @typedef {C extends {content: {"application/json": infer J}} ? J : never} Content */
+/** @template O @typedef {O extends {requestBody: infer B} ? Content<B> : undefined} Body */
+/** @template O @typedef {O extends {parameters: {query?: infer Q}} ? Q : undefined} Query */
+/** Less what the document allows without a name. @template T @typedef {{[K in keyof T as string extends K ? never : K]: T[K]}} Named */
+/** Of a success; an error has nothing of it but the note. @template C @typedef {C extends {data: infer D, meta: infer M} ? Status & {data: D, meta: Named<M> & {note?: Schemas["GateNote"]}} : Status} AnswerOf */
+/** @template {keyof Paths} P @template {Method} M @typedef {[Success<Operation<P, M>>] extends [never] ? Status : AnswerOf<Success<Operation<P, M>>>} Answer */
+/** @template O @typedef {{body?: Body<O>, query?: Query<O>, timeoutMs?: number, signal?: AbortSignal, anonymous?: boolean}} Options */
 
 /** No answer, or one that says that the server cannot take it now. */
 export class Unreachable extends Error {}
@@ -65,20 +77,20 @@ export class Server {
   }
 
   /**
-   * @param {string} method @param {string} path below the API
-   * @param {{body?: any, timeoutMs?: number, signal?: AbortSignal, anonymous?: boolean}} [options]
-   * @returns {Promise<Answer>} whatever the server answered; 5xx and 429 throw
+   * @template {keyof Paths} P @template {Method} M
+   * @param {M} method @param {P} path below the API @param {Options<Operation<P, M>>} [options]
+   * @returns {Promise<Answer<P, M>>} whatever the server answered; 5xx and 429 throw
    * @throws {Unreachable|Busy|NotSignedIn}
    */
   async request(method, path, options = {}) {
     // One deadline for the request, a new token and the second try together.
     const deadline = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
     const signal = options.signal ? AbortSignal.any([deadline, options.signal]) : deadline;
-    return this.#request(method, path, { ...options, signal });
+    return this.#request(method, `${API}${path}${queryOf(options.query)}`, { ...options, signal });
   }
 
-  /** @param {string} method @param {string} path @param {{body?: any, signal: AbortSignal, anonymous?: boolean}} options */
-  async #request(method, path, { body, signal, anonymous }) {
+  /** @param {string} method @param {string} url @param {{body?: unknown, signal: AbortSignal, anonymous?: boolean}} options */
+  async #request(method, url, { body, signal, anonymous }) {
     for (let attempt = 0; ; attempt += 1) {
       /** @type {Record<string, string>} */
       const headers = {};
@@ -89,7 +101,7 @@ export class Server {
       }
       const used = this.#token;
       const text = body === undefined ? undefined : JSON.stringify(body);
-      const answer = await this.#fetch(`${API}${path}`, { method, headers, body: text, signal });
+      const answer = await this.#fetch(url, { method, headers, body: text, signal });
       if (answer.status !== 401 || anonymous) return answer;
       if (answer.error?.internalCode === CODES.clientRevoked) {
         this.onRevoked();
@@ -100,7 +112,7 @@ export class Server {
     }
   }
 
-  /** @param {string} url @param {RequestInit} init @returns {Promise<Answer>} */
+  /** @param {string} url @param {RequestInit} init */
   async #fetch(url, init) {
     const sentAt = Date.now();
     let response;
@@ -170,10 +182,16 @@ export class Server {
     this.denied = false;
   }
 
-  /** Measures the clock's offset by an answer that tells the server's time; a sign-in before it does not count. @param {Answer} answer */
+  /** Measures the clock's offset by an answer that tells the server's time; a sign-in before it does not count. @param {Answer<"/gate", "GET">} answer */
   measureClock({ sentAt = Date.now(), answeredAt = Date.now(), data }) {
     this.offsetMs = Math.round(data.serverTime - (sentAt + answeredAt) / 2);
   }
+}
+
+/** @param {object} [query] */
+function queryOf(query = {}) {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
 }
 
 class Cancelled extends Error {}

@@ -15,6 +15,7 @@ const OPEN_MS = 5000;
 const RETRY_MS = 500;
 
 /** @typedef {import("../core/state.js").Records} Records */
+/** @typedef {import("../core/state.js").Stores} Stores */
 /** @typedef {[store: string, action: "put"|"delete"|"clear", value?: any]} Change */
 
 export class Store {
@@ -79,7 +80,7 @@ export class Store {
     this.onProblem();
   }
 
-  /** Everything in a store. @param {string} name @returns {Promise<any[]>} @throws where it cannot be read */
+  /** Everything in a store. @template {keyof Stores} S @param {S} name @returns {Promise<Stores[S][]>} @throws where it cannot be read */
   async all(name) {
     if (!this.#db) throw new Error(this.problem);
     return settled(this.#db.transaction(name).objectStore(name).getAll());
@@ -167,7 +168,7 @@ async function connect(name, upgrades) {
   try {
     return await open(upgrades.length);
   } catch (cause) {
-    if (/** @type {any} */ (cause)?.name !== "VersionError") throw cause;
+    if (!(cause instanceof DOMException) || cause.name !== "VersionError") throw cause;
     // A tab of a newer version has added to it: as it is, it has what this one needs.
     return settled(indexedDB.open(name));
   }

@@ -16,6 +16,12 @@ const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /** How long to leave a server alone after a failure: a busy one as long as it says, and not all gates at once. @param {unknown} cause @param {number} usualMs */
 const pauseMs = (cause, usualMs) => (cause instanceof Busy ? Math.max(usualMs, cause.retryMs * (1 + Math.random() / 2)) : usualMs);
 
+/**
+ * @typedef {import("../core/list.js").FeedChange} FeedChange
+ * @typedef {import("../core/list.js").FeedMeta} FeedMeta
+ * @typedef {Partial<import("./server.js").Schemas["DevicePing"]> & {configVersion: number}} Ping
+ */
+
 export class Sync {
   /** @type {AbortController|undefined} */
   #feed;
@@ -34,7 +40,7 @@ export class Sync {
   /**
    * @param {import("./server.js").Server} server @param {import("../core/list.js").List} list
    * @param {import("../core/queue.js").Queue} queue @param {import("./store.js").Store} store
-   * @param {{place: () => number|undefined, onChange: () => void, onStored: import("../core/queue.js").OnStored, status: () => object}} app
+   * @param {{place: () => number|undefined, onChange: () => void, onStored: import("../core/queue.js").OnStored, status: () => Ping}} app
    */
   constructor(server, list, queue, store, app) {
     this.server = server;
@@ -88,7 +94,7 @@ export class Sync {
     if (this.#isWaiting) this.#feed?.abort(cancelled());
   }
 
-  /** @param {any} message */
+  /** @param {{place?: number, restart?: boolean, changes?: undefined}|{place: number, restart: boolean, changes: FeedChange[], meta: FeedMeta}} message */
   async #fromOtherTab(message) {
     if (message.changes && message.place === this.app.place()) {
       if (message.restart) this.list.restart();
@@ -111,13 +117,11 @@ export class Sync {
     const { list, server } = this;
     // While the server was away, ask without waiting: the answer says that it is back.
     const wait = list.complete && list.cursor && server.online ? FEED_WAIT_S : 0;
-    const query = new URLSearchParams({ place: String(place), limit: String(PAGE) });
-    if (list.cursor) query.set("since", list.cursor);
-    if (wait) query.set("wait", String(wait));
+    const query = { place, limit: PAGE, since: list.cursor || undefined, wait: wait || undefined };
     this.#isWaiting = wait > 0;
     const timeoutMs = wait ? (wait + 5) * 1000 : list.complete ? 4000 : 20_000;
     try {
-      const answer = await server.request("GET", `/gate/snapshot?${query}`, { timeoutMs, signal: this.#feed.signal });
+      const answer = await server.request("GET", "/gate/snapshot", { query, timeoutMs, signal: this.#feed.signal });
       this.#failures = 0;
       if (this.app.place() !== place) return;
       if (answer.status === 410) list.restart();

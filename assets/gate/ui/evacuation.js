@@ -103,10 +103,11 @@ export class Evacuation {
     if (!isDue || !isWanted || !server.online || !server.credentials || place === undefined) return false;
     this.#askedAt = performance.now();
     const uploads = this.#uploads;
-    const answer = await server.request("GET", `/gate/evacuation?place=${place}&only=safe`, { timeoutMs: ASK_MS }).catch(() => undefined);
+    const asking = server.request("GET", "/gate/evacuation", { query: { place, only: "safe" }, timeoutMs: ASK_MS });
+    const answer = await asking.catch(() => undefined);
     if (answer?.status !== 200 || uploads !== this.#uploads || place !== settings.place?.id || !server.credentials) return false;
-    const ticks = answer.data.map((/** @type {{id: number, safe: Tick}} */ { id, safe }) => [id, safe]);
-    /** @type {Kept} */
+    /** @type {Kept["ticks"]} */
+    const ticks = answer.data.flatMap(({ id, safe }) => (safe ? [[id, safe]] : []));
     const kept = { place, startedAt: answer.meta.evacuation?.startedAt, unnamed: answer.meta.unnamed, ticks };
     if (JSON.stringify(kept) === JSON.stringify(this.#kept)) return false;
     this.#kept = kept;

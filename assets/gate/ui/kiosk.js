@@ -51,7 +51,7 @@ export class Kiosk {
     this.parts = parts;
     for (const type of ["pointerdown", "keydown", "input", "click"]) addEventListener(type, (event) => this.#touched(event), { capture: true });
     for (const button of byId("kiosk").querySelectorAll("[data-step-to]")) {
-      button.addEventListener("click", () => this.#open(/** @type {any} */ (button.getAttribute("data-step-to"))));
+      button.addEventListener("click", () => this.#open(/** @type {import("../core/kiosk-flow.js").Step} */ (button.getAttribute("data-step-to"))));
     }
     byId("kiosk-no-code").onclick = () => this.#open("find");
     byId("kiosk-register").onclick = () => this.#open("register");
@@ -70,7 +70,6 @@ export class Kiosk {
     });
   }
 
-  /** @returns {{languages?: string[], walkIn?: boolean, idleSeconds?: number}|undefined} */
   get #settings() {
     return this.parts.sync.gate?.kiosk;
   }
@@ -230,7 +229,7 @@ export class Kiosk {
     });
   }
 
-  /** Asks the server who somebody is. @param {object} who @param {(people: Person[]|undefined) => Event} then without people where the server does not answer */
+  /** Asks the server who somebody is. @param {{name?: string, email?: string, code?: string}} who @param {(people: Person[]|undefined) => Event} then without people where the server does not answer */
   #lookUp(who, then) {
     const { server, settings } = this.parts;
     this.#work(async () => {
@@ -373,7 +372,7 @@ export class Kiosk {
     root.setAttribute("aria-busy", String(this.#isBusy));
     for (const section of root.querySelectorAll("section")) section.hidden = section.dataset.step !== shown;
     for (const element of document.querySelectorAll("[data-say]"))
-      setText(/** @type {HTMLElement} */ (element), this.#say(/** @type {any} */ (element).dataset.say));
+      setText(/** @type {HTMLElement} */ (element), this.#say(element.getAttribute("data-say") ?? ""));
     byId("kiosk-languages").setAttribute("aria-label", this.#say("choose"));
     setText(byId("kiosk-wait"), this.#isBusy ? this.#say("wait") : "");
     for (const note of root.querySelectorAll("[data-problem]")) {

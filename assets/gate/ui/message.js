@@ -5,7 +5,7 @@ import { spokenTime } from "../core/judge.js";
 import { play } from "../io/sound.js";
 import { t } from "../core/texts.js";
 
-/** @typedef {{text: string, at: number}} Message */
+/** @typedef {NonNullable<import("../core/state.js").GateSettings["message"]>} Message */
 
 export class MessageNotice {
   /** @param {import("../core/state.js").Settings} settings @param {() => unknown} save */

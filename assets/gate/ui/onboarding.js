@@ -113,7 +113,7 @@ function again(text) {
 
 /**
  * Shows the places that this gate may use, and answers the one that is chosen; undefined: Back.
- * @param {{places?: {id: number, name: string, type?: string}[]}|undefined} gate @param {boolean} canGoBack
+ * @param {Pick<import("../core/state.js").GateSettings, "places">|undefined} gate @param {boolean} canGoBack
  * @returns {Promise<{id: number, name: string}|undefined>}
  */
 export function choosePlace(gate, canGoBack) {

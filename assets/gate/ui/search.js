@@ -79,9 +79,10 @@ export class SearchDialog {
     if (!isLongEnough(query)) return this.#show(query, [], t("search.few"));
     let hits;
     let note = "";
-    if (this.server.online) {
-      const parameters = new URLSearchParams({ q: query, place: String(this.place()) });
-      const answer = await this.server.request("GET", `/gate/search?${parameters}`, { timeoutMs: 1500 }).catch(() => undefined);
+    const place = this.place();
+    if (this.server.online && place !== undefined) {
+      const asking = this.server.request("GET", "/gate/search", { query: { q: query, place }, timeoutMs: 1500 });
+      const answer = await asking.catch(() => undefined);
       if (answer?.status === 200) hits = answer.data;
       if (asked === this.#asked && answer?.status === 400) return this.#show(query, [], t("search.few"));
     }

@@ -4,7 +4,7 @@ import { batteryOf } from "./readiness.js";
 
 let battery = /** @type {{level: number}|undefined} */ (undefined);
 
-/** @param {import("./parts.js").Parts} app */
+/** @param {import("./parts.js").Parts} app @returns {import("../io/sync.js").Ping} */
 export function statusOf({ list, queue, server, settings, sync, update }) {
   const { waiting, failed } = queue;
   batteryOf().then((known) => (battery = known));

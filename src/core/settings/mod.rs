@@ -177,17 +177,7 @@ impl Settings {
                 .ok_or_else(|| Error::field(name, "must be a string"))
         };
         match name {
-            "name" => {
-                let name = text()?;
-                check_text("name", &name)?;
-                if name.chars().count() > NAME_MAX_CHARS {
-                    return Err(Error::field(
-                        "name",
-                        format!("must have at most {NAME_MAX_CHARS} characters"),
-                    ));
-                }
-                self.name = Some(name);
-            }
+            "name" => self.name = Some(checked_name(text()?)?),
             "timeZone" => {
                 let zone = text()?;
                 self.zone = Zone::named(&zone)?;
@@ -230,6 +220,15 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+fn checked_name(name: String) -> Result<String> {
+    check_text("name", &name)?;
+    if name.chars().count() > NAME_MAX_CHARS {
+        let message = format!("must have at most {NAME_MAX_CHARS} characters");
+        return Err(Error::field("name", message));
+    }
+    Ok(name)
 }
 
 /// For how many days deletions stay known: `{"keepDays": 30}`.

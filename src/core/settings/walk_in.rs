@@ -35,25 +35,55 @@ pub struct WalkInPrice {
     pub cents: i64,
 }
 
+/// Prices as they are sent.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sent {
+    currency: String,
+    types: Vec<SentPrice>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SentPrice {
+    r#type: String,
+    product: Value,
+    cents: i64,
+}
+
+impl SentPrice {
+    /// The price, which stands at a position of the list behind those of the types `seen`.
+    fn checked(self, at: usize, seen: &mut HashSet<String>) -> Result<WalkInPrice> {
+        let fault =
+            |name: &str, message: &str| Error::field(format!("walkIn.types[{at}].{name}"), message);
+        let name = self.r#type.trim();
+        check_text(&format!("walkIn.types[{at}].type"), name)?;
+        if name.is_empty() || !seen.insert(folded(name)) {
+            return Err(fault("type", "must be a type, and each at most once"));
+        }
+        if !(1..CENTS_END).contains(&self.cents) {
+            return Err(fault("cents", "must be from 1 to 99999999"));
+        }
+        let product = product(&self.product).ok_or_else(|| {
+            fault(
+                "product",
+                "must name a device, such as 12 or code:day-ticket",
+            )
+        })?;
+        Ok(WalkInPrice {
+            delegate_type: name.to_owned(),
+            product,
+            cents: self.cents,
+        })
+    }
+}
+
 impl WalkInPrices {
     /// Reads the setting.
     ///
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`], naming the property at fault.
     pub fn parse(value: &Value) -> Result<Self> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Sent {
-            currency: String,
-            types: Vec<SentPrice>,
-        }
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct SentPrice {
-            r#type: String,
-            product: Value,
-            cents: i64,
-        }
         let sent = Sent::deserialize(value).map_err(|cause| Error::field("walkIn", cause))?;
         let is_code = sent.currency.len() == 3;
         if !is_code
@@ -76,28 +106,7 @@ impl WalkInPrices {
         let mut seen = HashSet::new();
         let mut types = Vec::with_capacity(sent.types.len());
         for (at, price) in sent.types.into_iter().enumerate() {
-            let fault = |name: &str, message: &str| {
-                Error::field(format!("walkIn.types[{at}].{name}"), message)
-            };
-            let name = price.r#type.trim();
-            check_text(&format!("walkIn.types[{at}].type"), name)?;
-            if name.is_empty() || !seen.insert(folded(name)) {
-                return Err(fault("type", "must be a type, and each at most once"));
-            }
-            if !(1..CENTS_END).contains(&price.cents) {
-                return Err(fault("cents", "must be from 1 to 99999999"));
-            }
-            let product = product(&price.product).ok_or_else(|| {
-                fault(
-                    "product",
-                    "must name a device, such as 12 or code:day-ticket",
-                )
-            })?;
-            types.push(WalkInPrice {
-                delegate_type: name.to_owned(),
-                product,
-                cents: price.cents,
-            });
+            types.push(price.checked(at, &mut seen)?);
         }
         Ok(Self {
             currency: sent.currency,

@@ -287,8 +287,8 @@ mod tests {
                 "default.kiosk: must be true or false",
             ),
             (
-                json!({"kioskLanguages": ["en", "it"]}),
-                "a list of en, de, fr, es or da",
+                json!({"kioskLanguages": ["en", "tlh"]}),
+                "a list of en, de, fr, es",
             ),
             (
                 json!({"kioskIdleSeconds": 5}),

@@ -152,37 +152,19 @@ impl Draft {
 
     fn checked(
         kind: &str,
-        input: InteractionInput,
+        mut input: InteractionInput,
         values: &Arc<SharedValues>,
         zone: &Zone,
     ) -> Result<Self> {
-        if input.interaction_type.is_some_and(|sent| sent != kind) {
+        let sent = input.interaction_type.take();
+        if sent.is_some_and(|sent| sent != kind) {
             return Err(Error::new(
                 Kind::InteractionType,
                 format!("differs from \"{kind}\" in the path"),
             )
             .at("interactionType"));
         }
-        let (name, first) = one_of(
-            ("delegate", input.delegate),
-            ("firstDelegate", input.first_delegate),
-        )?;
-        let delegates = in_order(
-            [name, "secondDelegate", "thirdDelegate"],
-            [first, input.second_delegate, input.third_delegate],
-            |id| DelegateSelector::Id(DelegateId(id)),
-            DelegateSelector::parse,
-        )?;
-        let (name, first) = one_of(
-            ("device", input.device),
-            ("firstDevice", input.first_device),
-        )?;
-        let devices = in_order(
-            [name, "secondDevice", "thirdDevice"],
-            [first, input.second_device, input.third_device],
-            |id| DeviceSelector::Id(DeviceId(id)),
-            DeviceSelector::parse,
-        )?;
+        let (delegates, devices) = (input.take_delegates()?, input.take_devices()?);
         if delegates[0].is_none() && devices[0].is_none() {
             return Err(participants("neither a delegate nor a device takes part"));
         }
@@ -369,6 +351,38 @@ fn in_order<T: fmt::Debug>(
         };
     }
     Ok(read)
+}
+
+impl InteractionInput {
+    fn take_delegates(&mut self) -> Result<Participants<DelegateSelector>> {
+        let (name, first) = one_of(
+            ("delegate", self.delegate.take()),
+            ("firstDelegate", self.first_delegate.take()),
+        )?;
+        in_order(
+            [name, "secondDelegate", "thirdDelegate"],
+            [
+                first,
+                self.second_delegate.take(),
+                self.third_delegate.take(),
+            ],
+            |id| DelegateSelector::Id(DelegateId(id)),
+            DelegateSelector::parse,
+        )
+    }
+
+    fn take_devices(&mut self) -> Result<Participants<DeviceSelector>> {
+        let (name, first) = one_of(
+            ("device", self.device.take()),
+            ("firstDevice", self.first_device.take()),
+        )?;
+        in_order(
+            [name, "secondDevice", "thirdDevice"],
+            [first, self.second_device.take(), self.third_device.take()],
+            |id| DeviceSelector::Id(DeviceId(id)),
+            DeviceSelector::parse,
+        )
+    }
 }
 
 /// Interactions to record in order.

@@ -2,8 +2,8 @@
 //! window, the browser complains about nothing, and a link leads there.
 
 use super::{
-    PASSWORD, app::scan, become_administrator, day, examine::Examiner, links, open, open_first_run,
-    origin, sign_in, sign_out, window::Browser,
+    PASSWORD, app::scan, become_administrator, examine::Examiner, links, open, open_first_run,
+    origin, sample_day, sign_in, sign_out, window::Browser,
 };
 use crate::console::{Crew, commanded};
 use crate::faults::process::{Served, gatepost, write_demo};
@@ -95,7 +95,7 @@ impl Inspector {
         admin::routes()
             .iter()
             .filter(|route| route.method == Method::GET && !self.reached.contains(route.path))
-            .filter(|route| !day::PASSING.contains(&route.path))
+            .filter(|route| !sample_day::PASSING.contains(&route.path))
             .map(|route| format!("{}: no page leads there", route.path))
             .collect()
     }
@@ -151,7 +151,7 @@ fn every_page_of_an_event_is_for_everybody() {
     let served = Served::start_for_all(&db, &[]);
     let mut inspector = inspector(&served);
     inspector.enter(&served);
-    day::spend(&inspector.browser, &served, folder.path());
+    sample_day::spend(&inspector.browser, &served, folder.path());
     inspector.look();
     inspector.look_around(&served);
     inspector.look_at_secrets();

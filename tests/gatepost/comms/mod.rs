@@ -5,15 +5,15 @@ mod automations;
 mod console;
 mod crash;
 mod mail;
-mod opened;
+mod opened_mail;
 mod outbox;
 mod provider;
 mod push;
-mod secured;
 pub mod session;
 pub mod smtp;
 mod texts;
-mod upgraded;
+mod tls;
+mod upgrade;
 
 use crate::{
     faults::process::until,

@@ -2,8 +2,8 @@
 
 use super::{Post, smtp::Act};
 use crate::{
+    erasure::memmem,
     faults::process::{beside, until},
-    people::memmem,
 };
 use gatepost::{db::Tx, domain::messages, identity::ConsoleRole};
 use serde_json::json;

@@ -5,7 +5,7 @@ use super::{
     evidence::{self, copy},
     ledger::{self, Entry, Shape},
     load::Load,
-    lying::LyingFront,
+    lying_server::LyingFront,
     process::{Served, Site, beside, until},
 };
 use rusqlite::Connection;

@@ -2,7 +2,7 @@
 //! it restores is a copy of one in use, and says so.
 
 use super::{
-    hands::{COPIED, interactions, record},
+    handled_files::{COPIED, interactions, record},
     process::{Served, Site, acknowledge, findings, gatepost, until},
 };
 use std::{

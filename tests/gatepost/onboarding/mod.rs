@@ -1,10 +1,10 @@
 //! Apps ask to be let in, are let in, tell of themselves and get their settings (contract §7).
 
-#[cfg(target_os = "linux")]
-mod announced;
 mod discovery;
+#[cfg(target_os = "linux")]
+mod dns_sd;
+mod pings;
 mod settings;
-mod there;
 
 use crate::harness::{Caller, Reply, Server, reply};
 use gatepost::{domain::discovery::clear, identity::clients, types::DeviceId};

@@ -1,11 +1,11 @@
 //! Reports: fetched by API clients, looked at in the console, and hostile.
 
-mod fetched;
+mod api;
+mod built_in;
+mod configuration;
 mod hostile;
 mod large;
 mod pages;
-mod prepared;
-mod shipped;
 
 use crate::harness::{Caller, Server};
 use gatepost::{

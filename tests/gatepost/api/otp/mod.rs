@@ -9,9 +9,9 @@ use crate::{
         self,
         smtp::{Act, MailServer},
     },
+    erasure::memmem,
     faults::process::{beside, until},
     harness::{Caller, PASSWORD, Reply, Server, at_once, cases, has, lacks, reply, whole},
-    people::memmem,
 };
 use gatepost::identity::Role;
 use reqwest::Method;

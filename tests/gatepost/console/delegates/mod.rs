@@ -1,7 +1,7 @@
 //! The delegates in the console.
 
 mod badge;
-mod erase;
+
 mod form;
 mod gate;
 mod merge;

@@ -171,11 +171,11 @@ fn a_merged_record_goes_with_the_person() {
     let double = caller.delegate(&json!({"firstName": "Xochimilco", "barcode": "zyxw-badge-1"}));
     let crew = server.crew(ConsoleRole::Administrator);
     let path = format!("/console/delegates/{id}/merge");
-    let form = super::fields(
+    let form = crate::console::delegates::fields(
         &crew.get(&format!("{path}?other={double}")).shown(),
         "/merge",
     );
-    super::send(&crew, &path, &form).taken();
+    crate::console::delegates::send(&crew, &path, &form).taken();
     let confirmed = [("confirm", &*id.to_string())];
     crew.post(&format!("/console/delegates/{id}/erase"), &confirmed)
         .taken();

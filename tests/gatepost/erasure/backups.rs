@@ -1,6 +1,6 @@
 //! A backup takes the file's place: who was erased since is not in it.
 
-use super::{Person, beside, filled::fill, gatepost, traces};
+use super::{Person, beside, gatepost, sample_person::fill, traces};
 use crate::harness::{Caller, Server, has, lacks};
 use serde_json::{Value, json};
 use std::{

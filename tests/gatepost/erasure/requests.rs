@@ -1,9 +1,9 @@
 //! Erasure (contract §8): by the person itself, and by the crew.
 
 use super::{
-    beside, compacted,
-    filled::{fill, keyed},
-    gatepost, shown, traces, wiped, words_in,
+    beside, compacted, gatepost,
+    sample_person::{fill, keyed},
+    shown, traces, wiped, words_in,
 };
 use crate::harness::{Caller, Server, at_once, has, lacks, reply, table, whole};
 use gatepost::identity::{ConsoleRole, Role};

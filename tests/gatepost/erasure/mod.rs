@@ -1,15 +1,16 @@
 //! People who want to be gone: out of everything that the file has, also after a backup took its
 //! place.
 
-mod erased;
-mod filled;
-mod restored;
+mod backups;
+mod console;
+mod requests;
+mod sample_person;
 
 use crate::{
     faults::process::{beside, gatepost, until},
     harness::Server,
 };
-use filled::Person;
+use sample_person::Person;
 use std::{
     fmt::Write,
     path::{Path, PathBuf},

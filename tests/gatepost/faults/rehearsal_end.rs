@@ -3,7 +3,7 @@
 
 use super::{
     evidence,
-    hands::{COPIED, is_copied},
+    handled_files::{COPIED, is_copied},
     process::{Served, Site, findings, until},
 };
 use crate::{
