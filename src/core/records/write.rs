@@ -423,6 +423,29 @@ fn with_ids(
     Ok(body)
 }
 
+/// The id of the living record that has a unique code.
+pub fn holder(
+    connection: &Connection,
+    resource: &Resource,
+    name: &str,
+    code: &str,
+) -> Result<Option<i64>> {
+    let Some((column, _)) = resource.codes().find(|(_, known)| *known == name) else {
+        return Ok(None);
+    };
+    let case = if resource.is_in_any_case(column) {
+        " COLLATE NOCASE"
+    } else {
+        ""
+    };
+    let sql = format!(
+        "SELECT id FROM {} WHERE {column} = ?1{case} AND {column} IS NOT NULL AND deleted_at IS NULL",
+        resource.table
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    Ok(statement.query_row([code], |row| row.get(0)).optional()?)
+}
+
 /// The id of the living record that a selector means.
 fn selected(tx: &Tx<'_>, resource: &Resource, property: &str, selector: &str) -> Result<i64> {
     let (id_type, value) = selector.split_once(':').unwrap_or_default();

@@ -16,13 +16,16 @@ use crate::{
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
         Outcome, Put, Query, RequestId,
+        batch::{BATCH_MAX_BYTES, ItemAnswer, ItemMeta, Items},
         record::{Embedded, answered, created, found, page, patched, put, sent},
+        upsert::upserted,
     },
 };
 use poem_openapi::{OpenApi, param::Path};
 use rusqlite::Connection;
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// An attendee; only properties that have a value appear.
 #[derive(JsonSchema)]
@@ -48,6 +51,30 @@ pub struct Delegate {
 pub struct DelegateInput(
     #[serde(deserialize_with = "crate::types::json::no_property_twice")] pub Map<String, Value>,
 );
+
+/// Delegates to create or change.
+#[derive(serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({"delegates": {
+    "a": {"barcode": "TICKET-0007", "firstName": "Ada"},
+    "b": {"id": 41, "company": "Engines"},
+}}))]
+pub struct DelegateBatchInput {
+    /// Delegates by a key of the client's choice, each with a unique code or an `id`, in this order. One that does not fit
+    /// fails alone.
+    #[schemars(with = "BTreeMap<String, DelegateInput>", extend("maxProperties" = 10_000))]
+    pub delegates: Items,
+}
+
+/// One answer an item, in their order.
+#[derive(JsonSchema)]
+#[schemars(example = json!([
+    {"key": "a", "status": 201, "data": {"id": 7, "_type": "delegate", "barcode": "TICKET-0007"}, "meta": {}},
+    {"key": "b", "status": 404, "data": {}, "meta": {"error": {
+        "code": 404, "message": "there is no delegate 41", "internalCode": 1301,
+    }}},
+]))]
+pub struct DelegateBatchAnswer(pub Vec<ItemAnswer<Delegate, ItemMeta>>);
 
 /// The endpoints.
 pub struct DelegatesApi {
@@ -175,6 +202,42 @@ impl DelegatesApi {
         check_visible(&RESOURCE, &input, caller.visible_properties.as_deref())?;
         let visible = caller.visible_properties.clone();
         Ok(created(&self.app, ctx, &RESOURCE, input, idempotency_key, visible).await?)
+    }
+
+    /// Create or change many delegates
+    ///
+    /// Each as by PUT: the delegate with this `id`, or else with one of these unique codes, is changed (200); where there is
+    /// none, it is created (201). In the order of their keys; one that fails fails alone. Up to 10,000 records and
+    /// 32 MiB. They are answered without `children` and interactions. When the whole answers 503, resend it: what was stored is not
+    /// stored again. Needs `ROLE_OAUTH2_DELEGATE_WRITE`.
+    #[oai(
+        path = "/delegate/batch",
+        method = "post",
+        operation_id = "putDelegates"
+    )]
+    async fn batch(
+        &self,
+        caller: Granted<WriteDelegates>,
+        request_id: RequestId,
+        /// Makes a resend of the same request safe.
+        #[oai(name = "Idempotency-Key")]
+        idempotency_key: IdempotencyKey,
+        body: Body<DelegateBatchInput, BATCH_MAX_BYTES, true>,
+    ) -> Outcome<Answer<DelegateBatchAnswer>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let visible = caller.visible_properties.clone();
+        let records = |input: DelegateBatchInput| input.delegates;
+        let answers = upserted(
+            &self.app,
+            ctx,
+            &RESOURCE,
+            visible,
+            idempotency_key,
+            body,
+            records,
+        )
+        .await?;
+        Ok(Answer::of(&answers))
     }
 
     /// Get a delegate

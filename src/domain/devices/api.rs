@@ -12,13 +12,16 @@ use crate::{
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
         Outcome, Put, Query, RequestId,
+        batch::{BATCH_MAX_BYTES, ItemAnswer, ItemMeta, Items},
         record::{Embedded, answered, created, found, page, patched, put, sent},
+        upsert::upserted,
     },
 };
 use poem_openapi::{OpenApi, param::Path};
 use rusqlite::Connection;
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// Anything a delegate can meet; only properties that have a value appear.
 #[derive(JsonSchema)]
@@ -65,6 +68,30 @@ pub struct Data<R> {
 #[derive(JsonSchema)]
 #[schemars(extend("nullable" = true))]
 pub struct AccessRulesInput(#[schemars(schema_with = "AccessRules::json_schema")] pub AccessRules);
+
+/// Devices to create or change.
+#[derive(serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({"devices": {
+    "a": {"code": "gate-b", "name": "Gate B"},
+    "b": {"id": 41, "available": false},
+}}))]
+pub struct DeviceBatchInput {
+    /// Devices by a key of the client's choice, each with a unique code or an `id`, in this order. One that does not fit
+    /// fails alone.
+    #[schemars(with = "BTreeMap<String, DeviceInput>", extend("maxProperties" = 10_000))]
+    pub devices: Items,
+}
+
+/// One answer an item, in their order.
+#[derive(JsonSchema)]
+#[schemars(example = json!([
+    {"key": "a", "status": 201, "data": {"id": 7, "_type": "device", "code": "gate-b"}, "meta": {}},
+    {"key": "b", "status": 404, "data": {}, "meta": {"error": {
+        "code": 404, "message": "there is no device 41", "internalCode": 1401,
+    }}},
+]))]
+pub struct DeviceBatchAnswer(pub Vec<ItemAnswer<Device, ItemMeta>>);
 
 /// The endpoints.
 pub struct DevicesApi {
@@ -133,6 +160,42 @@ impl DevicesApi {
         let ctx = self.app.context(&caller, request_id.as_str());
         let DeviceInput(input) = body.parse()?;
         Ok(created(&self.app, ctx, &RESOURCE, input, idempotency_key, None).await?)
+    }
+
+    /// Create or change many devices
+    ///
+    /// Each as by PUT: the device with this `id`, or else with one of these unique codes, is changed (200); where there is
+    /// none, it is created (201). In the order of their keys; one that fails fails alone. Up to 10,000 records and
+    /// 32 MiB. They are answered without `children`. When the whole answers 503, resend it: what was stored is not
+    /// stored again. Needs `ROLE_OAUTH2_DEVICE_WRITE`.
+    #[oai(
+        path = "/device/batch",
+        method = "post",
+        operation_id = "putDevices"
+    )]
+    async fn batch(
+        &self,
+        caller: Granted<WriteDevices>,
+        request_id: RequestId,
+        /// Makes a resend of the same request safe.
+        #[oai(name = "Idempotency-Key")]
+        idempotency_key: IdempotencyKey,
+        body: Body<DeviceBatchInput, BATCH_MAX_BYTES, true>,
+    ) -> Outcome<Answer<DeviceBatchAnswer>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let visible = None;
+        let records = |input: DeviceBatchInput| input.devices;
+        let answers = upserted(
+            &self.app,
+            ctx,
+            &RESOURCE,
+            visible,
+            idempotency_key,
+            body,
+            records,
+        )
+        .await?;
+        Ok(Answer::of(&answers))
     }
 
     /// Get a device

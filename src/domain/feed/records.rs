@@ -5,7 +5,7 @@ use super::{RecordType, read::kind};
 use crate::{
     core::{
         changes::What,
-        records::{Kind, Resource, Selection},
+        records::Selection,
     },
     domain::{delegates, devices, interactions::rows, sales},
     identity::Principal,
@@ -107,8 +107,8 @@ impl View {
         let visible = caller.visible_properties.clone();
         Ok(Self {
             types: chosen(caller, types)?,
-            delegates: selection(&delegates::RESOURCE, visible.as_deref())?,
-            devices: selection(&devices::LISTED, None)?,
+            delegates: Selection::seen(&delegates::RESOURCE, visible.as_deref()),
+            devices: Selection::seen(&devices::LISTED, None),
             visible,
             zone,
         })
@@ -186,13 +186,4 @@ fn chosen(caller: &Principal, types: Option<&str>) -> Result<Vec<RecordType>> {
     }
     let all = RecordType::ALL.into_iter();
     Ok(all.filter(|known| named.contains(&known.name())).collect())
-}
-
-fn selection(resource: &'static Resource, visible: Option<&[String]>) -> Result<Selection> {
-    let own = resource
-        .fields
-        .iter()
-        .filter(|field| field.kind != Kind::Attached);
-    let names: Vec<_> = own.map(|field| field.name).collect();
-    Selection::parse(resource, Some(&names.join(",")), visible)
 }

@@ -8,20 +8,13 @@ use super::{
 };
 use crate::{
     core::{Context, idempotency::Stored},
-    types::{
-        error::{Error, Result},
-        json::write_string,
-    },
     web::{
+        batch::{Part, failed},
         envelope::{REPLAYED, envelope},
-        error::{meta, status_code},
     },
 };
 use serde_json::{Value, json};
 use std::fmt::Write;
-
-/// The outcome of one item of a batch.
-pub type ItemOutcome = Result<Recorded>;
 
 /// The answer to a single interaction.
 pub fn render_one(recorded: &Recorded, ctx: &Context) -> Stored {
@@ -42,38 +35,8 @@ pub fn render_tried(recorded: &Recorded, ctx: &Context) -> Stored {
     stored
 }
 
-/// The answers to the first items of a batch, separated by commas, each with its key: what the
-/// single call would have answered.
-pub fn render_items<'a>(
-    keys: impl Iterator<Item = &'a str>,
-    outcomes: &[ItemOutcome],
-    ctx: &Context,
-) -> Stored {
-    let mut body = String::with_capacity(outcomes.len() * 320);
-    for (key, outcome) in keys.zip(outcomes) {
-        if !body.is_empty() {
-            body.push(',');
-        }
-        let (status, data, meta) = match outcome {
-            Ok(outcome) => told(outcome, ctx),
-            Err(cause) => failed(cause, ctx),
-        };
-        body.push_str("{\"key\":");
-        write_string(key, &mut body);
-        let _ = write!(
-            body,
-            ",\"status\":{status},\"data\":{data},\"meta\":{meta}}}"
-        );
-    }
-    Stored {
-        status: 200,
-        body,
-        done: outcomes.len(),
-    }
-}
-
 /// Status, data and meta.
-fn told(recorded: &Recorded, ctx: &Context) -> (u16, String, String) {
+pub fn told(recorded: &Recorded, ctx: &Context) -> Part {
     let json = |made: &Interaction| made.to_json(&ctx.settings.zone);
     let (status, data, mut meta) = match &recorded.outcome {
         Outcome::Created(made) => (201, json(made), "{}".to_owned()),
@@ -106,9 +69,4 @@ fn add(object: &mut String, name: &str, value: &Value) {
     object.pop();
     let comma = if object.len() > 1 { "," } else { "" };
     let _ = write!(object, "{comma}\"{name}\":{value}}}");
-}
-
-fn failed(cause: &Error, ctx: &Context) -> (u16, String, String) {
-    let meta = meta(cause, ctx.request_id.as_deref().unwrap_or_default()).to_string();
-    (status_code(cause.kind), "{}".to_owned(), meta)
 }

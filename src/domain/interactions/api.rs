@@ -2,7 +2,7 @@
 
 use super::{
     answers::{render_one, render_tried},
-    batch::{self, BATCH_MAX_BYTES, Batch},
+    batch,
     confine,
     draft::{BatchInput, Draft, InteractionInput},
     judge::DeviceCache,
@@ -34,16 +34,14 @@ use crate::{
     },
     web::{
         Address, Answer, Body, CreatedOnce, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
-        Outcome, Query, RequestId, Tried, page::window,
+        Outcome, Query, RequestId, Tried,
+        batch::{BATCH_MAX_BYTES, fingerprint, prepared, write_all},
+        page::window,
     },
 };
 use poem_openapi::{OpenApi, param::Path};
 use serde_json::Value;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
-
-/// Batches that are parsed at once.
-static PARSED_AT_ONCE: Semaphore = Semaphore::const_new(2);
 
 /// The endpoints.
 pub struct InteractionsApi {
@@ -255,13 +253,10 @@ impl InteractionsApi {
         body: Body<BatchInput, BATCH_MAX_BYTES, true>,
     ) -> Outcome<Answer<BatchAnswer>> {
         let ctx = self.app.context(&caller, request_id.as_str());
-        // Parsed, a batch may take half a gigabyte for a moment.
-        let turn = PARSED_AT_ONCE.acquire().await.map_err(Error::defect)?;
-        // Parsing 32 MiB takes a while; gates are not to wait for it.
         let (app, principal) = (self.app.clone(), caller.principal());
         let published = Arc::clone(&self.published);
-        let (ctx, batch, key) = tokio::task::spawn_blocking(move || {
-            let mut batch = Batch::new(body.parse()?, &ctx)?;
+        let (ctx, batch, key) = prepared(move || {
+            let mut batch = batch::read(body.parse()?, &ctx)?;
             if !principal.has(Role::InteractionWrite) {
                 app.store.look_up(|connection| {
                     let device_cache = DeviceCache::default();
@@ -274,17 +269,12 @@ impl InteractionsApi {
             }
             let key = idempotency_key.read()?;
             let key = Key::of(&ctx, key, "POST /interaction/batch", || {
-                // An item that fails alone may keep it from being parsed as a whole.
-                let whole = json::parse(body.text())
-                    .unwrap_or_else(|_| String::from_utf8_lossy(body.text()).into());
-                Ok(json::fingerprint(&whole))
+                Ok(fingerprint(body.text()))
             })?;
-            Ok::<_, Error>((ctx, batch, key))
+            Ok((ctx, batch, key))
         })
-        .await
-        .map_err(Error::defect)??;
-        drop(turn);
-        let answers = batch::record_all(&self.app.store, ctx, batch, key).await?;
+        .await?;
+        let answers = write_all(&self.app.store, ctx, batch, key).await?;
         Ok(Answer::of(&answers))
     }
 

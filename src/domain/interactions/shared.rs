@@ -2,13 +2,13 @@
 //! `data` stands for `sharedValues.name`. A value is stored once, and shown in full when read
 //! (contract §6).
 
-use super::draft::Items;
 use crate::{
     db::Tx,
     types::{
         error::{Error, Kind, Result},
         json,
     },
+    web::batch::Items,
 };
 use rusqlite::Connection;
 use serde_json::{Map, Value, value::RawValue};

@@ -117,7 +117,8 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             "/delegate/find",
         ]
         .contains(&path)
-        && !path.ends_with("/list");
+        && !path.ends_with("/list")
+        && !path.ends_with("/batch");
     let is_put = method == "put" && path.contains("{selector}");
     if (matches!(method, "post" | "patch") || is_put) && has_codes {
         errors.push(Kind::CodeTaken);

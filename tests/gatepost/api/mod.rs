@@ -34,6 +34,7 @@ mod otp;
 mod outline;
 mod places;
 mod put;
+mod put_many;
 mod records;
 mod resends;
 mod rules;
