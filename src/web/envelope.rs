@@ -96,6 +96,16 @@ fn location(status: u16, body: &str) -> Option<String> {
     Some(format!("/api/v5/{name}/id:{id}"))
 }
 
+/// The `Content-Disposition` of a file to keep.
+pub fn attachment(name: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    let plain: String = name
+        .chars()
+        .map(|letter| if plain(letter) { letter } else { '_' })
+        .collect();
+    format!("attachment; filename=\"{plain}\"")
+}
+
 fn respond(status: u16, body: Body, location: Option<String>) -> Response {
     let mut response = Response::builder()
         .status(StatusCode::from_u16(status).unwrap_or(StatusCode::OK))

@@ -15,6 +15,6 @@ pub mod list;
 pub mod select;
 pub mod write;
 
-pub use catalogue::{Attachments, Brief, Field, Kind, REFERENCE, Resource};
+pub use catalogue::{Attachments, Brief, Field, Form, Kind, REFERENCE, Resource};
 pub use input::Changes;
 pub use select::Selection;

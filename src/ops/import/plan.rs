@@ -53,6 +53,7 @@ impl Plan {
     ) -> Result<Self> {
         let columns =
             Columns::of(what, source, &options.map).map_err(|cause| cause.at(source.name()))?;
+        ctx.is_strict = false;
         if ctx.user.is_none() {
             ctx.actor = format!("import:{}", source.name());
         }

@@ -50,6 +50,7 @@ mod tokens;
 mod transactions;
 mod tried;
 mod types;
+mod values;
 mod versions;
 
 use crate::harness::{Caller, Server, reply};
