@@ -15,7 +15,10 @@ use crate::{
 use std::{ops::Deref, sync::Arc};
 
 /// The roles that read records with unique codes.
-const READ: [(Role, &str); 2] = [(Role::DelegateRead, "delegate"), (Role::DeviceRead, "device")];
+const READ: [(Role, &str); 2] = [
+    (Role::DelegateRead, "delegate"),
+    (Role::DeviceRead, "device"),
+];
 
 #[derive(Clone)]
 pub struct App(Arc<Inner>);

@@ -86,7 +86,9 @@ fn units(text: &str) -> usize {
 }
 
 /// The beginnings of formulas; the wide ones are read alike where Chinese, Japanese or Korean is written.
-const FORMULA: [char; 8] = ['=', '@', '+', '-', '\u{ff1d}', '\u{ff20}', '\u{ff0b}', '\u{ff0d}'];
+const FORMULA: [char; 8] = [
+    '=', '@', '+', '-', '\u{ff1d}', '\u{ff20}', '\u{ff0b}', '\u{ff0d}',
+];
 
 /// Returns whether it begins as what spreadsheets take for a formula, some of them behind white space.
 fn is_like_formula(text: &str) -> bool {

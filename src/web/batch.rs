@@ -10,16 +10,13 @@ use crate::{
     db::{Priority, Store, Tx},
     types::{
         error::{Error, Kind, Result},
-        json::{self, RECORD_MAX_BYTES, write_string},
-        text,
+        json::{self, Members, RECORD_MAX_BYTES, write_string},
     },
 };
 use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 use std::{
-    collections::HashSet,
-    fmt::{self, Write},
+    fmt::Write,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -33,45 +30,6 @@ pub const BATCH_MAX_BYTES: usize = 32 * 1024 * 1024;
 const ANSWERS_MAX_BYTES: usize = 5 * BATCH_MAX_BYTES;
 /// Batches that are parsed at once.
 static PARSED_AT_ONCE: Semaphore = Semaphore::const_new(2);
-
-/// The items of a batch in their order, each as JSON text: parsed all at once they would take many times as much
-/// memory.
-#[derive(Debug, Default)]
-pub struct Items(pub Vec<(String, Box<RawValue>)>);
-
-impl<'de> Deserialize<'de> for Items {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-
-        impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Items;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<Items, A::Error> {
-                let mut items = Vec::new();
-                let mut keys = HashSet::new();
-                while let Some(key) = map.next_key::<String>()? {
-                    if !keys.insert(key.clone()) {
-                        return Err(serde::de::Error::custom(format!(
-                            "the key \"{}\" stands twice",
-                            text::shortened(&key)
-                        )));
-                    }
-                    items.push((key, map.next_value()?));
-                }
-                Ok(Items(items))
-            }
-        }
-
-        deserializer.deserialize_map(Visitor)
-    }
-}
 
 /// An item of a batch, checked as far as that goes without the store.
 pub trait Item: Send + Sync + 'static {
@@ -109,10 +67,10 @@ impl<I: Item> Batch<I> {
     /// [`Kind::Invalid`] for more than [`ITEMS_MAX`] items.
     pub fn new(
         name: &str,
-        items: Items,
+        items: Members,
         mut read: impl FnMut(&[u8]) -> Result<I>,
     ) -> Result<Self> {
-        let Items(items) = items;
+        let Members(items) = items;
         if items.len() > ITEMS_MAX {
             let told = format!("has {} items, at most {ITEMS_MAX} are taken", items.len());
             return Err(Error::field(name, told));

@@ -83,7 +83,7 @@ pub fn envelope(data: &str, meta: &str) -> String {
 }
 
 /// Records that can be got by `id:`.
-const LOCATED: [&str; 4] = ["delegate", "device", "event", "interaction"];
+const LOCATED: [&str; 5] = ["delegate", "device", "event", "interaction", "webhook"];
 
 /// The address of the record in an envelope that tells of its creation.
 fn location(status: u16, body: &str) -> Option<String> {

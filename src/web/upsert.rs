@@ -2,7 +2,7 @@
 
 use super::{
     Body, IdempotencyKey,
-    batch::{BATCH_MAX_BYTES, Batch, Item, Items, Part, fingerprint, prepared, write_all},
+    batch::{BATCH_MAX_BYTES, Batch, Item, Part, fingerprint, prepared, write_all},
 };
 use crate::{
     core::{
@@ -13,7 +13,7 @@ use crate::{
     db::Tx,
     types::{
         error::{Error, Result},
-        json,
+        json::{self, Members},
     },
 };
 use serde::{Deserialize, de::DeserializeOwned};
@@ -111,7 +111,7 @@ pub async fn upserted<T: DeserializeOwned + Send + 'static>(
     visible: Option<Arc<[String]>>,
     key: IdempotencyKey,
     body: Body<T, BATCH_MAX_BYTES, true>,
-    items: fn(T) -> Items,
+    items: fn(T) -> Members,
 ) -> Result<String> {
     let (ctx, batch, key) = prepared(move || {
         let shown = Arc::new(Selection::seen(resource, visible.as_deref()));

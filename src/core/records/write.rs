@@ -165,7 +165,10 @@ fn check_forms(
         let data = input::merged_data(stored("data")?.as_deref(), Value::Object(Map::new()));
         if data.get(name) != Some(section) {
             let name = format!("data.{}", text::shortened(name));
-            return Err(Error::field(name, "must be an object: a section has named values"));
+            return Err(Error::field(
+                name,
+                "must be an object: a section has named values",
+            ));
         }
     }
     Ok(())

@@ -12,12 +12,12 @@ use crate::{
         App, Granted,
         roles::{ReadDelegate, ReadDelegates, WriteDelegates},
     },
-    types::{DelegateSelector, error::Result},
+    types::{DelegateSelector, error::Result, json::Members},
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
         Outcome, Put, Query, RequestId,
-        batch::{BATCH_MAX_BYTES, ItemAnswer, ItemMeta, Items},
-        record::{Embedded, answered, created, found, page, patched, put, sent},
+        batch::{BATCH_MAX_BYTES, ItemAnswer, ItemMeta},
+        record::{Embedded, answered, created, expansion, found, page, patched, put, sent},
         upsert::upserted,
     },
 };
@@ -63,7 +63,7 @@ pub struct DelegateBatchInput {
     /// Delegates by a key of the client's choice, each with a unique code or an `id`, in this order. One that does not fit
     /// fails alone.
     #[schemars(with = "BTreeMap<String, DelegateInput>", extend("maxProperties" = 10_000))]
-    pub delegates: Items,
+    pub delegates: Members,
 }
 
 /// One answer an item, in their order.
@@ -99,7 +99,7 @@ impl DelegatesApi {
 impl DelegatesApi {
     /// List delegates
     ///
-    /// Ordered by id. Needs `ROLE_OAUTH2_DELEGATE_READ`.
+    /// Ordered by id, or as `sort` says. Needs `ROLE_OAUTH2_DELEGATE_READ`.
     #[oai(
         path = "/delegate/list",
         method = "get",
@@ -124,9 +124,16 @@ impl DelegatesApi {
         fields: Query<Option<String>>,
         /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
+        /// The property by which the list is sorted, one that can be searched, with `-` before it for the reverse order;
+        /// by id without it. What has no value comes last.
+        sort: Query<Option<String>>,
+        /// Embedded records to show whole, as far as the client may see them, separated by commas; `{id, _type}`
+        /// without it.
+        expand: Query<Option<String>>,
     ) -> Outcome<List<Delegate>> {
         let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0)
-            .between(after.0, before.0);
+            .between(after.0, before.0)
+            .shown(sort.0, expand.0);
         self.page(&caller, query, Some(&address)).await
     }
 
@@ -255,12 +262,19 @@ impl DelegatesApi {
         selector: Path<String>,
         /// Properties to show, separated by commas; all without it.
         fields: Query<Option<String>>,
+        /// Embedded records to show whole, separated by commas; `{id, _type}` without it. Needs
+        /// `ROLE_OAUTH2_DELEGATE_READ`.
+        expand: Query<Option<String>>,
     ) -> Outcome<Answer<Delegate>> {
         let selector = DelegateSelector::parse(&selector.0)?;
         let visible = caller.visible_properties.as_deref();
         let selection = Selection::parse(&RESOURCE, fields.0.as_deref(), visible)?;
         let find = |connection: &Connection| Ok(find_readable(connection, &selector, &caller)?.0);
-        Ok(found(&self.app, &selection, find)?)
+        let expansion = expansion(&RESOURCE, expand.0.as_deref(), visible)?;
+        if !expansion.names().is_empty() {
+            caller.require::<ReadDelegates>()?;
+        }
+        Ok(found(&self.app, &selection, &expansion, find)?)
     }
 
     /// Change a delegate

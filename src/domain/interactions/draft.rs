@@ -2,15 +2,12 @@
 //! the store (contract §6).
 
 use super::{forms, shared::SharedValues, spelling, types};
-use crate::{
-    types::{
-        DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, Zone,
-        error::{Error, Kind, Result},
-        json::in_plain_words,
-        text::{self, INTERACTION_TYPE_MAX_BYTES},
-        time::SentTime,
-    },
-    web::batch::Items,
+use crate::types::{
+    DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, Zone,
+    error::{Error, Kind, Result},
+    json::{Members, in_plain_words},
+    text::{self, INTERACTION_TYPE_MAX_BYTES},
+    time::SentTime,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -387,11 +384,11 @@ fn in_order<T: fmt::Debug>(
 pub struct BatchInput {
     /// Interactions by a key of the client's choice, recorded in this order. One that does not fit fails alone.
     #[schemars(with = "BTreeMap<String, InteractionInput>", extend("maxProperties" = 10_000))]
-    pub interactions: Items,
+    pub interactions: Members,
     /// Values by name; `{"$shared": "name"}` anywhere in an item's `data` stands for one.
     #[serde(default)]
     #[schemars(with = "Map<String, Value>")]
-    pub shared_values: Items,
+    pub shared_values: Members,
 }
 
 #[cfg(test)]

@@ -6,9 +6,8 @@ use crate::{
     db::Tx,
     types::{
         error::{Error, Kind, Result},
-        json,
+        json::{self, Members},
     },
-    web::batch::Items,
 };
 use rusqlite::Connection;
 use serde_json::{Map, Value, value::RawValue};
@@ -52,7 +51,7 @@ impl SharedValues {
     ///
     /// # Errors
     /// [`Kind::Invalid`] for one that no body could hold, naming it.
-    pub fn read(values: Items) -> Result<Self> {
+    pub fn read(values: Members) -> Result<Self> {
         let read = |(name, text): (String, Box<RawValue>)| {
             let value = SharedValue::read(text.get()).map_err(|cause| {
                 let name = crate::types::text::shortened(&name);

@@ -2,7 +2,7 @@
 //! person did at the same place before.
 
 use super::{
-    batch,
+    answers,
     draft::{BatchInput, Draft},
     presence::REPEAT_MAX,
     record::{self, Outcome},
@@ -143,7 +143,7 @@ async fn a_scan_prepares_no_statement_anew() {
         let input: BatchInput =
             serde_json::from_str(&json!({"interactions": items}).to_string()).unwrap();
         let ctx = context();
-        let batch = batch::read(input, &ctx).unwrap();
+        let batch = answers::read_batch(input, &ctx).unwrap();
         let answers = write_all(&store, ctx, batch, None).await.unwrap();
         assert_eq!(answers.matches(":201,").count(), 2, "{answers}");
         let looked_up = store.look_up(|connection| {

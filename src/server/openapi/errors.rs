@@ -46,6 +46,9 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             errors.push(missing);
         }
     }
+    if path.contains("{webhook}") {
+        errors.push(Kind::NoSuchPath);
+    }
     if path.ends_with("/myself") {
         errors.push(Kind::DelegateNotFound);
     }
@@ -118,7 +121,9 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
         ]
         .contains(&path)
         && !path.ends_with("/list")
-        && !path.ends_with("/batch");
+        && !["/batch", "/test", "/resend"]
+            .iter()
+            .any(|end| path.ends_with(end));
     let is_put = method == "put" && path.contains("{selector}");
     if (matches!(method, "post" | "patch") || is_put) && has_codes {
         errors.push(Kind::CodeTaken);

@@ -100,6 +100,14 @@ const TABLE: &[(&str, Access)] = &[
         Scopes(&[Scope::ReportRead, Scope::Trusted], false),
     ),
     ("sendComm", Roles(&[CommSend])),
+    ("listWebhooks", Roles(&[WebhookWrite])),
+    ("createWebhook", Roles(&[WebhookWrite])),
+    ("getWebhook", Roles(&[WebhookWrite])),
+    ("patchWebhook", Roles(&[WebhookWrite])),
+    ("deleteWebhook", Roles(&[WebhookWrite])),
+    ("testWebhook", Roles(&[WebhookWrite])),
+    ("listWebhookDeliveries", Roles(&[WebhookWrite])),
+    ("resendWebhookDelivery", Roles(&[WebhookWrite])),
     ("getGate", Roles(&[Gate])),
     ("getGateSnapshot", Roles(&[Gate])),
     ("searchGate", Roles(&[Gate])),
@@ -158,6 +166,7 @@ impl Operation {
             .replace("{event}", "999999")
             .replace("{dashboard}", "999999")
             .replace("{export}", "999999")
+            .replace("{webhook}", "999999")
             .replace("{interactionType}", "lead")
             .replace("/gate/snapshot", "/gate/snapshot?place=1")
             .replace("/gate/search", "/gate/search?place=1&q=ada")

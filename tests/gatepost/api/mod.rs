@@ -14,6 +14,7 @@ mod doors;
 mod envelope;
 mod events;
 mod examples;
+mod expanded;
 mod find;
 mod flags;
 mod forms;
@@ -68,6 +69,7 @@ fn document_paths(server: &Server) -> Vec<(String, Vec<String>)> {
             .replace("{event}", "1")
             .replace("{dashboard}", "event")
             .replace("{export}", "attendance")
+            .replace("{webhook}", "1")
             .replace("{interactionType}", "lead");
         let methods = methods.as_object().expect("methods").keys();
         let mut methods: Vec<String> = methods.map(|method| method.to_uppercase()).collect();

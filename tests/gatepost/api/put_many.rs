@@ -87,12 +87,18 @@ fn each_is_created_or_changed_and_fails_alone() {
         assert_eq!(list[5]["data"].get(property), None, "null clears");
         assert_eq!(list[6]["data"], json!({}));
         // What the single call says, word for word.
-        let single = api.patch(&format!("/{kind}/id:{}", second["id"]), &json!({code: "K2"}));
+        let single = api.patch(
+            &format!("/{kind}/id:{}", second["id"]),
+            &json!({code: "K2"}),
+        );
         assert_eq!(list[8]["meta"], single.body["meta"]);
-        assert_eq!(server.count(&format!("{kind}s WHERE deleted_at IS NULL")) % 100, {
-            let listed = api.read(&format!("/{kind}/list"));
-            listed.as_array().map_or(0, Vec::len) as i64
-        });
+        assert_eq!(
+            server.count(&format!("{kind}s WHERE deleted_at IS NULL")) % 100,
+            {
+                let listed = api.read(&format!("/{kind}/list"));
+                listed.as_array().map_or(0, Vec::len) as i64
+            }
+        );
         assert_eq!(list[2]["data"][property], "three");
         assert_eq!(
             api.read(&format!("/{kind}/{code}:K2")),

@@ -87,10 +87,26 @@ fn a_taken_code_names_its_holder_to_who_may_read_it() {
     let hall = api.device(&json!({"code": "hall", "externalId": "X"}));
     let writer = server.caller(&[Role::DelegateWrite, Role::DeviceWrite, Role::EventWrite]);
     let taken = [
-        ("/delegate/new", json!({"barcode": "A"}), format!("delegate {ada}")),
-        ("/delegate/new", json!({"uhfId": "E2"}), format!("delegate {ada}")),
-        ("/device/new", json!({"code": "hall"}), format!("device {hall}")),
-        ("/event/new", json!({"eventExternalID": "X"}), format!("device {hall}")),
+        (
+            "/delegate/new",
+            json!({"barcode": "A"}),
+            format!("delegate {ada}"),
+        ),
+        (
+            "/delegate/new",
+            json!({"uhfId": "E2"}),
+            format!("delegate {ada}"),
+        ),
+        (
+            "/device/new",
+            json!({"code": "hall"}),
+            format!("device {hall}"),
+        ),
+        (
+            "/event/new",
+            json!({"eventExternalID": "X"}),
+            format!("device {hall}"),
+        ),
     ];
     for (path, body, holder) in taken {
         api.post(path, &body).refused(409, 1105, &holder);
