@@ -226,7 +226,9 @@ fn everything_is_described_and_used() {
         .keys()
     {
         let reference = format!("#/components/schemas/{name}");
-        assert!(referred.contains(reference.as_str()), "{name} is not used");
+        // Receivers of webhooks are made from it.
+        let is_used = referred.contains(reference.as_str()) || name == "Delivery";
+        assert!(is_used, "{name} is not used");
     }
     let tags = document["tags"].as_array().expect("tags").iter();
     let tags: Vec<&Value> = tags.map(|tag| &tag["name"]).collect();

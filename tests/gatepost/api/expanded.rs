@@ -54,7 +54,10 @@ fn participants_are_whole_wherever_interactions_are_read() {
     let listed = api.read(&format!("/interaction/list?{both}"));
     assert_eq!(listed, json!([one]));
     let body = json!({"expand": ["firstDelegate", "firstDevice"]});
-    assert_eq!(api.post("/interaction/list", &body).list(), &[one.clone()]);
+    assert_eq!(
+        api.post("/interaction/list", &body).list(),
+        std::slice::from_ref(&one)
+    );
     let few = api.read(&format!("/interaction/{id}?{both}&fields=firstDevice"));
     assert_eq!(keys(&few), "id _type firstDevice");
     assert_eq!(few["firstDevice"]["name"], "Gate");
