@@ -909,7 +909,9 @@ CREATE TABLE webhooks (
     -- so that it can be set up before the devices are imported.
     devices         TEXT CHECK (devices IS NULL OR json_valid(devices)),
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL
+    updated_at      INTEGER NOT NULL,
+    -- Names of properties whose records are sent whole, such as "firstDelegate".
+    expand          TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(expand))
 ) STRICT;
 
 -- The last attempts of each webhook, for people who look why something did not arrive.

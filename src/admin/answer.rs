@@ -7,7 +7,7 @@ use super::Console;
 use crate::admin::prelude::*;
 use crate::{
     types::{secret, text},
-    web::{RequestId, error::status_code},
+    web::{RequestId, envelope::attachment, error::status_code},
 };
 use bytes::{Bytes, BytesMut};
 use fast_qr::{
@@ -187,22 +187,9 @@ pub fn file(file: File, folder: Option<TempDir>) -> Body {
 /// Something to keep: `name` is what the browser calls the file.
 #[must_use]
 pub fn download(name: &str, content_type: &str, body: impl Into<Body>) -> Response {
-    let plain: String = name
-        .chars()
-        .map(|letter| {
-            if letter.is_ascii_alphanumeric() || "-_.".contains(letter) {
-                letter
-            } else {
-                '_'
-            }
-        })
-        .collect();
     Response::builder()
         .content_type(content_type)
-        .header(
-            header::CONTENT_DISPOSITION,
-            format!("attachment; filename=\"{plain}\""),
-        )
+        .header(header::CONTENT_DISPOSITION, attachment(name))
         .body(body.into())
 }
 

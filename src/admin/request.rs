@@ -239,6 +239,8 @@ impl RequestContext {
             client: None,
             user,
             source: "admin",
+            hidden: Vec::new(),
+            is_strict: true,
             settings: self.console.settings(),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{
     answer, print, print_json,
-    user::{changed_by_command, role, zone},
+    user::{changed_by_command, role, roles_help, zone},
 };
 use crate::{
     db::Store,
@@ -21,19 +21,15 @@ use serde_json::{Value, json};
 #[command(after_help = "Example:\n  gatepost client add \"Gate B\" --gate")]
 pub enum ClientCommand {
     /// Make a client and show its secret, once
-    #[command(after_help = "\
-Roles, in short or in full (delegate-read, ROLE_OAUTH2_DELEGATE_READ):
-  delegate-read     delegate-write     device-read  device-write
-  interaction-read  interaction-write  event-read   event-write
-  tx-write          comm-send          own-read     reader-write
-  gate              (what a gate app does at its places, and nothing else)
+    #[command(after_help = roles_help() + "
+The role gate alone is for gate apps of Gatepost: what they do at their places, and nothing else.
 
 Examples:
   gatepost client add \"Gate B\" --gate --device 17
   gatepost client add Badges --role delegate-read --visible firstName --visible lastName --json")]
     Add(AddClient),
     /// Change what a client may do; running apps follow within a second, open streams included
-    #[command(after_help = "\
+    #[command(after_help = roles_help() + "
 Examples:
   gatepost client change gate-b-5f3a9c21 --role device-read --no-role delegate-write
   gatepost client change badges-77e01b42 --visible firstName,lastName
@@ -64,7 +60,7 @@ Examples:
 pub struct AddClient {
     /// The name that people give it, such as "Gate B"
     name: String,
-    /// Give it the roles of a gate app: interaction-write, delegate-read and device-read
+    /// Give it the roles of a gate app: gate, interaction-write, delegate-read and device-read
     #[arg(long)]
     gate: bool,
     /// Give it a role, such as delegate-read (may be repeated)
@@ -87,7 +83,7 @@ pub struct AddClient {
 pub struct ChangeClient {
     /// The client's id, as `client list` shows it
     client_id: String,
-    /// Give it a role, such as delegate-read (may be repeated); `client add --help` has them all
+    /// Give it a role, such as delegate-read (may be repeated)
     #[arg(long = "role", value_name = "ROLE", value_parser = role, group = "change")]
     roles: Vec<Role>,
     /// Take a role away (may be repeated)
@@ -256,6 +252,7 @@ mod tests {
             Role::InteractionWrite,
             Role::TxWrite,
             Role::OwnRead,
+            Role::Gate,
         ];
         assert_eq!(roles, expected);
         assert_eq!(new.scopes, [Scope::ReportRead]);

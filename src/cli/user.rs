@@ -28,7 +28,7 @@ const PASSWORD_LINE_MAX: u64 = 8192;
 #[command(after_help = "Example:\n  gatepost user list")]
 pub enum UserCommand {
     /// Make a user
-    #[command(after_help = "\
+    #[command(after_help = roles_help() + "
 Examples:
   gatepost user add ada@example.com --password-stdin --admin < password.txt
   gatepost user add bob@example.com --delegate barcode:AB12 --role device-read")]
@@ -37,7 +37,7 @@ Examples:
     #[command(after_help = "Example:\n  gatepost user list --json")]
     List,
     /// Change a user; a new password ends the user's tokens and sessions
-    #[command(after_help = "\
+    #[command(after_help = roles_help() + "
 Examples:
   gatepost user set ada@example.com --password-stdin < password.txt
   gatepost user set ada@example.com --console operator --no-delegate
@@ -68,7 +68,7 @@ pub struct AddUser {
     /// Let the user into the console, as viewer, operator or administrator
     #[arg(long, value_name = "ROLE", value_parser = ConsoleRole::parse)]
     console: Option<ConsoleRole>,
-    /// Give the user a role, such as delegate-read (may be repeated); `client add --help` has them all
+    /// Give the user a role, such as delegate-read (may be repeated)
     #[arg(long = "role", value_name = "ROLE", value_parser = role)]
     roles: Vec<Role>,
     /// Tie the user to a delegate, such as barcode:AB12 or id:7
@@ -272,6 +272,21 @@ pub(super) fn role(text: &str) -> Result<Role> {
         text.to_ascii_uppercase().replace('-', "_")
     );
     Role::parse(&in_full).or_else(|_| Role::parse(text))
+}
+
+/// Every role in short, for the help of commands that give some.
+pub(super) fn roles_help() -> String {
+    let mut help =
+        "Roles, in short or in full (delegate-read, ROLE_OAUTH2_DELEGATE_READ):\n".to_owned();
+    for line in Role::ALL.chunks(4) {
+        let names = line.iter().map(|role| {
+            let short = role.name().trim_start_matches("ROLE_OAUTH2_");
+            format!("  {:<17}", short.to_ascii_lowercase().replace('_', "-"))
+        });
+        help += names.collect::<String>().trim_end();
+        help.push('\n');
+    }
+    help
 }
 
 /// Writes as a command on the command line.

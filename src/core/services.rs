@@ -80,6 +80,11 @@ pub struct Context {
     pub user: Option<UserId>,
     /// The source that records gain in `sources` as they are written (contract §4).
     pub source: &'static str,
+    /// Kinds of records that whoever asks may not read: no error tells of them.
+    pub hidden: Vec<&'static str>,
+    /// Set where somebody types or sends single values, which are to look like what they are. Lists and purchases are
+    /// taken as they come.
+    pub is_strict: bool,
     /// The settings in force.
     pub settings: Arc<Settings>,
 }
@@ -114,6 +119,8 @@ impl Context {
             client: None,
             user: None,
             source,
+            hidden: Vec::new(),
+            is_strict: false,
             settings,
         }
     }

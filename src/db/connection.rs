@@ -35,6 +35,8 @@ pub fn wait_for_others(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// `text_folded(text)`: the text as it is sorted, without case and accents.
+///
 /// `text_contains(text, part)`: whether a text contains another whatever the case, of any script;
 /// the part comes folded (see [`crate::types::text::fold`]). SQLite's own LIKE knows ASCII only.
 fn offer_text_functions(connection: &Connection) -> Result<()> {
@@ -48,6 +50,15 @@ fn offer_text_functions(connection: &Connection) -> Result<()> {
                 (Some(text), Some(part)) => Some(contains_folded(text, part)),
                 _ => None,
             })
+        },
+    )?;
+    connection.create_scalar_function(
+        "text_folded",
+        1,
+        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC,
+        |call| {
+            let text = call.get_raw(0).as_str_or_null()?;
+            Ok(text.map(crate::types::fold::fold))
         },
     )?;
     Ok(())

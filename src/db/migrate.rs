@@ -64,6 +64,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0036_checked_sections.sql")),
     M::up(include_str!("migrations/0037_scanned.sql")),
     M::up(include_str!("migrations/0038_badges.sql")),
+    M::up(include_str!("migrations/0039_webhook_expand.sql")),
 ];
 
 /// The content of a fresh file: a message that is sent by itself, and reports.

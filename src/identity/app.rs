@@ -1,7 +1,7 @@
 //! The state that every handler is given.
 
 use super::{
-    Principal,
+    Principal, Role,
     held_requests::HeldRequests,
     last_seen::LastSeen,
     secret_message_bodies::SecretMessageBodies,
@@ -13,6 +13,12 @@ use crate::{
     db::Store,
 };
 use std::{ops::Deref, sync::Arc};
+
+/// The roles that read records with unique codes.
+const READ: [(Role, &str); 2] = [
+    (Role::DelegateRead, "delegate"),
+    (Role::DeviceRead, "device"),
+];
 
 #[derive(Clone)]
 pub struct App(Arc<Inner>);
@@ -52,6 +58,12 @@ impl App {
             client: Some(principal.client),
             user: principal.user,
             source: "api",
+            hidden: READ
+                .iter()
+                .filter(|(role, _)| !principal.has(*role))
+                .map(|(_, name)| *name)
+                .collect(),
+            is_strict: true,
             settings: self.settings(),
         }
     }

@@ -49,7 +49,8 @@ names!(
     CommSend "ROLE_OAUTH2_COMM_SEND",
     OwnRead "ROLE_OAUTH2_OWN_READ",
     Gate "ROLE_OAUTH2_GATE",
-    ReaderWrite "ROLE_OAUTH2_READER_WRITE"
+    ReaderWrite "ROLE_OAUTH2_READER_WRITE",
+    WebhookWrite "ROLE_OAUTH2_WEBHOOK_WRITE"
 );
 
 names!(
@@ -87,6 +88,7 @@ impl Role {
             Self::OwnRead => "see their own record, and people and devices that belong to it",
             Self::Gate => "let people in and out at its places, and see what a gate shows of them",
             Self::ReaderWrite => "send what readers of UHF tags read",
+            Self::WebhookWrite => "set up webhooks, and see and resend their deliveries",
         }
     }
 }
@@ -124,11 +126,17 @@ impl FromSql for ConsoleRole {
 pub struct Roles(u16);
 
 impl Roles {
-    /// Returns the roles that a gate app needs: to send what it scans, and to show whom and where.
+    /// Returns the roles that a gate app of somebody's own needs: that of a gate, and to send what it scans anywhere, and
+    /// to show whom and where.
     pub fn gate() -> Self {
-        [Role::InteractionWrite, Role::DelegateRead, Role::DeviceRead]
-            .into_iter()
-            .collect()
+        [
+            Role::Gate,
+            Role::InteractionWrite,
+            Role::DelegateRead,
+            Role::DeviceRead,
+        ]
+        .into_iter()
+        .collect()
     }
 
     pub fn has(self, role: Role) -> bool {
@@ -293,6 +301,8 @@ requirements! {
     WriteTransactions: TxWrite;
     /// May send messages to delegates.
     SendMessages: CommSend;
+    /// May set up webhooks.
+    WriteWebhooks: WebhookWrite;
 }
 
 /// The error of a caller who lacks every one of `roles`.

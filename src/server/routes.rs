@@ -20,6 +20,7 @@ use crate::{
         readers::api::ReadersApi,
         reports::api::ReportsApi,
         sales::api::TransactionsApi,
+        webhooks::api::WebhooksApi,
     },
     identity::oauth::api::OAuthApi,
     types::{
@@ -60,7 +61,7 @@ pub fn operations(console: &Console) -> impl OpenApi + use<> {
             published: Arc::clone(&published),
         },
         TransactionsApi { app: app() },
-        FeedApi { app: app() },
+        (FeedApi { app: app() }, WebhooksApi { app: app() }),
         GateApi {
             app: app(),
             published,

@@ -85,9 +85,14 @@ fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
+/// The beginnings of formulas; the wide ones are read alike where Chinese, Japanese or Korean is written.
+const FORMULA: [char; 8] = [
+    '=', '@', '+', '-', '\u{ff1d}', '\u{ff20}', '\u{ff0b}', '\u{ff0d}',
+];
+
 /// Returns whether it begins as what spreadsheets take for a formula, some of them behind white space.
 fn is_like_formula(text: &str) -> bool {
-    text.starts_with(['\t', '\r', '\n']) || text.trim_start().starts_with(['=', '@', '+', '-'])
+    text.starts_with(['\t', '\r', '\n']) || text.trim_start().starts_with(FORMULA)
 }
 
 fn would_run(text: &str) -> bool {
@@ -114,6 +119,10 @@ mod tests {
             ("Ada", "Ada"),
             ("=1+1", "'=1+1"),
             ("@SUM(A1)", "'@SUM(A1)"),
+            ("\u{ff1d}1+1", "'\u{ff1d}1+1"),
+            (" \u{ff20}A1", "' \u{ff20}A1"),
+            ("\u{ff0b}49", "'\u{ff0b}49"),
+            ("'\u{ff0d}1", "''\u{ff0d}1"),
             ("\tx", "'\tx"),
             ("\rx", "'\rx"),
             ("\n=1", "'\n=1"),

@@ -83,7 +83,7 @@ pub fn envelope(data: &str, meta: &str) -> String {
 }
 
 /// Records that can be got by `id:`.
-const LOCATED: [&str; 4] = ["delegate", "device", "event", "interaction"];
+const LOCATED: [&str; 5] = ["delegate", "device", "event", "interaction", "webhook"];
 
 /// The address of the record in an envelope that tells of its creation.
 fn location(status: u16, body: &str) -> Option<String> {
@@ -94,6 +94,16 @@ fn location(status: u16, body: &str) -> Option<String> {
     let id: i64 = id.parse().ok()?;
     let name = LOCATED.into_iter().find(|name| rest.starts_with(name))?;
     Some(format!("/api/v5/{name}/id:{id}"))
+}
+
+/// The `Content-Disposition` of a file to keep.
+pub fn attachment(name: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    let plain: String = name
+        .chars()
+        .map(|letter| if plain(letter) { letter } else { '_' })
+        .collect();
+    format!("attachment; filename=\"{plain}\"")
 }
 
 fn respond(status: u16, body: Body, location: Option<String>) -> Response {

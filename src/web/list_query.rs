@@ -34,6 +34,12 @@ pub struct ListQuery {
     pub before: Option<String>,
     /// `false` counts nothing, and leaves `totalItems` and `totalPages` out.
     pub total: Option<bool>,
+    /// The property by which the list is sorted, with `-` before it for the reverse order; by id without it.
+    pub sort: Option<String>,
+    /// Embedded records to show whole; `{id, _type}` without it.
+    #[serde(deserialize_with = "field_names")]
+    #[schemars(with = "Option<Fields>")]
+    pub expand: Option<String>,
 }
 
 #[derive(JsonSchema)]
@@ -84,6 +90,16 @@ impl ListQuery {
         Self {
             after,
             before,
+            ..self
+        }
+    }
+
+    /// The query with the order of the list, and the embedded records that it shows whole.
+    #[must_use]
+    pub fn shown(self, sort: Option<String>, expand: Option<String>) -> Self {
+        Self {
+            sort,
+            expand,
             ..self
         }
     }

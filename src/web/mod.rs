@@ -1,6 +1,7 @@
 //! Shared parts of the features' HTTP: the envelope, the error body, bodies and parameters
 //! as typed inputs, the caller, pagination. Nothing of a feature stands here.
 
+pub mod batch;
 pub mod body;
 pub mod envelope;
 pub mod error;
@@ -11,6 +12,7 @@ pub mod record;
 pub mod request;
 pub mod schema;
 pub mod stream;
+pub mod upsert;
 
 pub use body::Body;
 pub use envelope::{Answer, Created, CreatedOnce, NoContent, Put, Tried};

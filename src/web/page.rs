@@ -9,7 +9,7 @@ use crate::{
     core::{
         Services,
         records::list::Listing,
-        search::{Part, Search},
+        search::{Order, Part, Search, Subject},
     },
     types::error::{Error, Result},
 };
@@ -19,8 +19,9 @@ use poem_openapi::{
     ApiResponse,
     registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, Registry},
 };
+use rusqlite::types::Value as Sql;
 use schemars::JsonSchema;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::marker::PhantomData;
 
 /// The most items a page may have (contract §5).
@@ -83,27 +84,52 @@ impl Address {
 }
 
 /// An item at the end of a page, and the offset that the page beyond it would have had. Opaque for
-/// clients: a list in another order than by id adds what it is ordered by.
-#[derive(Debug, PartialEq, Eq)]
+/// clients.
+#[derive(Debug, PartialEq)]
 struct Anchor {
     id: i64,
     offset: u64,
+    /// Of a list in another order than by id: the value that it is sorted by.
+    key: Option<Sql>,
 }
 
 impl Anchor {
     fn encoded(&self) -> String {
-        BASE64URL_NOPAD.encode(json!([self.id, self.offset]).to_string().as_bytes())
+        let Self { id, offset, key } = self;
+        let anchor = match key {
+            None => json!([id, offset]),
+            Some(Sql::Text(text)) => json!([id, offset, text]),
+            Some(Sql::Integer(number)) => json!([id, offset, number]),
+            Some(_) => json!([id, offset, null]),
+        };
+        BASE64URL_NOPAD.encode(anchor.to_string().as_bytes())
     }
 
-    fn parse(name: &str, text: &str) -> Result<Self> {
+    /// Reads an anchor of a list that is sorted, or by id.
+    fn parse(name: &str, text: &str, is_sorted: bool) -> Result<Self> {
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).unwrap_or_default();
-        let (id, offset) = serde_json::from_slice(&bytes).map_err(|_| {
+        let anchor = serde_json::from_slice::<Vec<Value>>(&bytes).unwrap_or_default();
+        let key = |key: &Value| match key {
+            Value::Null => Some(Sql::Null),
+            Value::String(text) => Some(Sql::Text(text.clone())),
+            key => key.as_i64().map(Sql::Integer),
+        };
+        let read = || {
+            let (id, offset) = (anchor.first()?.as_i64()?, anchor.get(1)?.as_u64()?);
+            let key = anchor.get(2).map(key);
+            let fits = anchor.len() <= 3 && key.is_some() == is_sorted && key != Some(None);
+            fits.then_some(Self {
+                id,
+                offset,
+                key: key.flatten(),
+            })
+        };
+        read().ok_or_else(|| {
             Error::field(
                 name,
                 "must be as `meta.pagination` has it; leave it out to begin anew",
             )
-        })?;
-        Ok(Self { id, offset })
+        })
     }
 }
 
@@ -112,9 +138,19 @@ const OFFSET_MAX: u64 = 1 << 62;
 
 /// The window that a query asks for.
 ///
+/// `visible` are the properties that the caller may see, all without it.
+///
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`], naming the parameter.
-pub fn window(query: &ListQuery) -> Result<Window> {
+pub fn window(
+    query: &ListQuery,
+    subject: &'static Subject,
+    visible: Option<&[String]>,
+) -> Result<Window> {
+    let order = match query.sort.as_deref().filter(|sort| !sort.is_empty()) {
+        Some(sort) => Some(Order::parse(subject, sort, visible)?),
+        None => None,
+    };
     let limit = match query.limit {
         None => LIMIT_DEFAULT,
         Some(limit) => u64::try_from(limit)
@@ -128,26 +164,28 @@ pub fn window(query: &ListQuery) -> Result<Window> {
         (None, Some(before)) => Some(("before", before)),
         (Some(_), Some(_)) => return Err(Error::field("before", "not beside after")),
     };
-    let (part, offset) = match (anchor, query.offset) {
+    let (part, offset, key) = match (anchor, query.offset) {
         (Some((name, _)), Some(_)) => {
             return Err(Error::field("offset", format!("not beside {name}")));
         }
         (Some((name, text)), None) => {
-            let Anchor { id, offset } = Anchor::parse(name, text)?;
+            let Anchor { id, offset, key } = Anchor::parse(name, text, order.is_some())?;
             let part = match name {
                 "after" => Part::After(id),
                 _ => Part::Before(id),
             };
-            (Some(part), offset)
+            (Some(part), offset, key)
         }
         (None, offset) => {
             let offset = u64::try_from(offset.unwrap_or(0))
                 .map_err(|_| Error::field("offset", "must be 0 or more"))?;
-            (None, offset)
+            (None, offset, None)
         }
     };
     Ok(Window {
+        order,
         part,
+        key: key.unwrap_or(Sql::Null),
         offset: offset.min(OFFSET_MAX),
         limit,
         total: query.total.unwrap_or(true),
@@ -155,34 +193,49 @@ pub fn window(query: &ListQuery) -> Result<Window> {
 }
 
 /// The beginning of the next page, and the end of the previous one. Beside an empty page that is where it would be.
-fn anchors(window: Window, page: &Page) -> [Anchor; 2] {
-    let Window {
+fn anchors(window: &Window, page: &Page) -> [Anchor; 2] {
+    let &Window {
         part,
         offset,
         limit,
         ..
     } = window;
+    let is_descending = window
+        .order
+        .as_ref()
+        .is_some_and(|order| order.is_descending);
+    let (step, end) = if is_descending {
+        (-1, i64::MIN)
+    } else {
+        (1, i64::MAX)
+    };
     let (last, first) = match part {
-        Some(Part::After(id)) => (id, id.saturating_add(1)),
-        Some(Part::Before(id)) => (id.saturating_sub(1), id),
-        None => (0, i64::MAX),
+        Some(Part::After(id)) => (id, id.saturating_add(step)),
+        Some(Part::Before(id)) => (id.saturating_sub(step), id),
+        None => (0, end),
+    };
+    let [first_key, last_key] = match &page.keys {
+        Some(keys) => keys.clone().map(Some),
+        None => [(); 2].map(|()| window.order.is_some().then(|| window.key.clone())),
     };
     let end = page.total.unwrap_or(u64::MAX);
     [
         Anchor {
             id: page.ids.back().copied().unwrap_or(last),
             offset: offset + limit,
+            key: last_key,
         },
         Anchor {
             id: page.ids.front().copied().unwrap_or(first),
             offset: offset.min(end).saturating_sub(limit),
+            key: first_key,
         },
     ]
 }
 
 /// The `meta` of a page: with links where the list has an address, otherwise with `after`.
-fn meta(address: Option<&Address>, window: Window, page: &Page) -> String {
-    let Window { offset, limit, .. } = window;
+fn meta(address: Option<&Address>, window: &Window, page: &Page) -> String {
+    let &Window { offset, limit, .. } = window;
     let [next, previous] = anchors(window, page);
     let link = |shown: bool, direction, anchor: &Anchor| {
         let address = address.filter(|_| shown)?;
@@ -217,8 +270,9 @@ impl<T> List<T> {
         address: Option<&Address>,
     ) -> Result<Self, Failure> {
         let address = address.cloned();
+        let of_meta = window.clone();
         let body = stream::body(app, listing, search, window, move |page| {
-            meta(address.as_ref(), window, page)
+            meta(address.as_ref(), &of_meta, page)
         })
         .await?;
         Ok(Self {
@@ -240,7 +294,7 @@ impl<T: Described> ApiResponse for List<T> {
     fn meta() -> MetaResponses {
         MetaResponses {
             responses: vec![MetaResponse {
-                description: "A page of the list, ordered by id",
+                description: "A page of the list",
                 status: Some(200),
                 status_range: None,
                 content: vec![MetaMediaType {
@@ -307,6 +361,28 @@ struct Pagination {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::search::{FieldKind, SearchField};
+
+    static SEARCHED: Subject = Subject {
+        name: "x",
+        table: "x",
+        alive: "1",
+        fields: &[SearchField {
+            name: "id",
+            column: "id",
+            kind: FieldKind::Number,
+            text_indexed: false,
+        }],
+        text_index: None,
+        kind: None,
+        stretches: None,
+        document: "NULL",
+        shared: None,
+        counted: None,
+        statements: false,
+        messages: None,
+        batches: None,
+    };
 
     #[test]
     fn links_carry_every_other_parameter() {
@@ -320,6 +396,8 @@ mod tests {
             ],
         };
         let window = |offset, limit| Window {
+            order: None,
+            key: Sql::Null,
             part: None,
             offset,
             limit,
@@ -327,16 +405,17 @@ mod tests {
         };
         let page = |total, is_behind, more| Page {
             ids: [41, 43].into(),
+            keys: None,
             total,
             is_behind,
             more,
         };
-        let told = |page| meta(Some(&address), window(10, 20), &page);
+        let told = |page| meta(Some(&address), &window(10, 20), &page);
         insta::assert_snapshot!(told(page(Some(45), true, true)), @r#"{"pagination":{"totalItems":45,"totalPages":3,"offset":10,"limit":20,"next":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&after=WzQzLDMwXQ","previous":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&before=WzQxLDBd"}}"#);
         assert!(!told(page(Some(30), true, false)).contains("next"));
         assert!(!told(page(Some(45), false, true)).contains("previous"));
         assert!(!told(page(None, true, true)).contains("total"));
-        let posted = |more| meta(None, window(10, 20), &page(None, true, more));
+        let posted = |more| meta(None, &window(10, 20), &page(None, true, more));
         insta::assert_snapshot!(posted(true), @r#"{"pagination":{"offset":10,"limit":20,"after":"WzQzLDMwXQ"}}"#);
         assert!(!posted(false).contains("after"));
     }
@@ -347,20 +426,19 @@ mod tests {
 
     #[test]
     fn windows_are_bounded() {
-        let all = Window {
-            part: None,
-            offset: 0,
-            limit: 5000,
-            total: true,
-        };
-        assert_eq!(window(&asked(None, None)).unwrap(), all);
+        let window = |query| super::window(&query, &SEARCHED, None);
+        let all = window(asked(None, None)).unwrap();
+        assert_eq!(
+            (all.part, all.offset, all.limit, all.total),
+            (None, 0, 5000, true)
+        );
         for (limit, offset) in [
             (Some(0), None),
             (Some(50_001), None),
             (Some(-1), None),
             (None, Some(-1)),
         ] {
-            assert!(window(&asked(limit, offset)).is_err());
+            assert!(window(asked(limit, offset)).is_err());
         }
     }
 
@@ -368,6 +446,8 @@ mod tests {
     fn beyond_an_empty_page_is_where_it_would_be() {
         let of = |part| {
             let window = Window {
+                order: None,
+                key: Sql::Null,
                 part,
                 offset: 100,
                 limit: 50,
@@ -377,7 +457,7 @@ mod tests {
                 total: Some(80),
                 ..Page::default()
             };
-            anchors(window, &empty).map(|anchor| (anchor.id, anchor.offset))
+            anchors(&window, &empty).map(|anchor| (anchor.id, anchor.offset))
         };
         assert_eq!(of(None), [(0, 150), (i64::MAX, 30)]);
         assert_eq!(of(Some(Part::After(7))), [(7, 150), (8, 30)]);

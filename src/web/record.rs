@@ -9,7 +9,9 @@ use crate::{
     core::{
         Context, Services,
         idempotency::{self, Key, Stored},
-        records::{Field, Kind, Resource, Selection, list::Records, write},
+        records::{
+            Expansion, Field, Kind, Resource, Selection, expand::references, list::Records, write,
+        },
         search::{Search, Subject},
     },
     db::Tx,
@@ -25,17 +27,19 @@ use schemars::{JsonSchema, Schema, json_schema, schema_for};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Answers with what a selection shows of the record that is found.
+/// Answers with what a selection and an expansion show of the record that is found.
 pub fn found<T, const S: u16>(
     app: &Services,
     selection: &Selection,
+    expansion: &Expansion,
     find: impl FnOnce(&Connection) -> Result<i64>,
 ) -> Result<Answer<T, S>> {
     let zone = app.settings().zone.clone();
     let (json, version) = app.store.look_up(|connection| {
         let id = find(connection)?;
         let found = selection.one_version(connection, "id", &id, &zone)?;
-        found.ok_or_else(|| selection.resource.missing(&id))
+        let (json, version) = found.ok_or_else(|| selection.resource.missing(&id))?;
+        Ok((expansion.expanded(connection, &zone, json)?, version))
     })?;
     Ok(Answer::of(&json).with_etag(Some(tag(version))))
 }
@@ -100,7 +104,8 @@ pub async fn patched<T>(
             Ok(id)
         })
         .await?;
-    found(app, &Selection::parse(resource, None, visible)?, |_| Ok(id))
+    let selection = Selection::parse(resource, None, visible)?;
+    found(app, &selection, &Expansion::default(), |_| Ok(id))
 }
 
 /// Creates the record with a code, or changes the one that has it, and answers with it, of which `visible` properties
@@ -148,7 +153,7 @@ pub async fn put<T>(
             Err(cause) => Err(cause),
         })
         .await?;
-    let answer: Created<T> = found(app, &selection, |_| Ok(id))?;
+    let answer: Created<T> = found(app, &selection, &Expansion::default(), |_| Ok(id))?;
     Ok(Put(answer.with_status(status)))
 }
 
@@ -165,13 +170,28 @@ pub async fn page<T>(
     let records = Records {
         selection: Selection::parse(resource, query.fields.as_deref(), visible)?,
         zone: app.settings().zone.clone(),
+        expansion: expansion(resource, query.expand.as_deref(), visible)?,
     };
     let search = Search::asked(searched, query.search.as_deref(), &records.zone, visible)?;
-    let window = window(&query)?;
+    let window = window(&query, searched, visible)?;
     List::of(app, records, search, window, address).await
 }
 
-/// A record in another: its id and type.
+/// What `expand` shows of the records that a record refers to.
+///
+/// # Errors
+/// As [`Expansion::parse`].
+pub fn expansion(
+    resource: &'static Resource,
+    sent: Option<&str>,
+    visible: Option<&[String]>,
+) -> Result<Expansion> {
+    Expansion::parse(sent, references(resource), || {
+        vec![Selection::seen(resource, visible)]
+    })
+}
+
+/// A record in another: its id and type; or the whole record, where `expand` names it.
 #[derive(JsonSchema)]
 pub struct Embedded {
     #[schemars(range(min = 1))]

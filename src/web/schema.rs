@@ -233,6 +233,8 @@ pub enum Tag {
     Transactions,
     /// Changes of records, in order.
     Changes,
+    /// Calls that tell other systems what happens.
+    Webhooks,
     /// Gate apps.
     Gates,
     /// UHF readers.

@@ -3,23 +3,29 @@
 use crate::{
     core::{
         Services,
-        records::list::Listing,
-        search::{Part, Search},
+        records::list::{Listing, SLICE_MAX_BYTES},
+        search::{Order, Part, Search},
     },
     types::error::Result,
 };
 use poem::Body;
-use rusqlite::Connection;
+use rusqlite::{Connection, types::Value as Sql};
 use std::{collections::VecDeque, sync::Arc};
 
 /// Rows read at once at the most.
 const SLICE_ROWS: usize = 250;
+/// No list is longer.
+const COUNT_MAX: u64 = 1 << 62;
 
 /// The position and size of a page in a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Window {
+    /// The order of the list; by id without it.
+    pub order: Option<Order>,
     /// After or before an item; without it after `offset` items.
     pub part: Option<Part>,
+    /// The value of that item which the list is sorted by.
+    pub key: Sql,
     /// Items passed over.
     pub offset: u64,
     /// Items shown at the most.
@@ -29,10 +35,12 @@ pub struct Window {
 }
 
 /// A page that was found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Page {
-    /// The ids of its items, ascending.
+    /// The ids of its items, in order.
     pub ids: VecDeque<i64>,
+    /// The values of the first and the last that the list is sorted by.
+    pub keys: Option<[Sql; 2]>,
     /// The number of items in the whole list, where they are counted.
     pub total: Option<u64>,
     /// True if there are items before it.
@@ -52,13 +60,14 @@ pub async fn body<L: Listing>(
 ) -> Result<Body> {
     let listing = Arc::new(listing);
     let of_first = Arc::clone(&listing);
+    let is_sorted = window.order.is_some();
     let (ids, text, end) = app
         .store
         .read(move |connection| {
-            let mut page = find(connection, &*of_first, search.as_ref(), window)?;
+            let mut page = find(connection, &*of_first, search.as_ref(), &window)?;
             let end = format!("],\"meta\":{}}}", meta(&page));
             let mut text = String::from("{\"data\":[");
-            write(connection, &*of_first, &mut page.ids, &mut text)?;
+            write(connection, &*of_first, is_sorted, &mut page.ids, &mut text)?;
             Ok((page.ids, text, end))
         })
         .await?;
@@ -68,6 +77,7 @@ pub async fn body<L: Listing>(
     let rest = Rest {
         app: app.clone(),
         listing,
+        is_sorted,
         ids,
         items: text.len() > "{\"data\":[".len(),
         end: Some(end),
@@ -88,14 +98,18 @@ fn find(
     connection: &Connection,
     listing: &impl Listing,
     search: Option<&Search>,
-    window: Window,
+    window: &Window,
 ) -> Result<Page> {
-    let Window {
+    let &Window {
         part,
         offset,
         limit,
         total,
+        ..
     } = window;
+    if let Some(order) = &window.order {
+        return find_sorted(connection, listing, search, window, order);
+    }
     if let Some(search) = search.filter(|_| total) {
         let found = search.page(connection, part, offset, limit)?;
         return Ok(Page {
@@ -103,6 +117,7 @@ fn find(
             is_behind: found.before > 0,
             more: found.before + (found.ids.len() as u64) < found.total,
             ids: found.ids,
+            keys: None,
         });
     }
     let mut ids: VecDeque<i64> = match (search, part) {
@@ -112,17 +127,7 @@ fn find(
         (None, None) => listing.ids(connection, Part::After(0), offset, limit + 1)?,
     }
     .into();
-    let is_cut = ids.len() as u64 > limit;
-    let (is_behind, more) = match part {
-        Some(Part::Before(_)) => (is_cut, true),
-        Some(Part::After(_)) => (true, is_cut),
-        None => (offset > 0, is_cut),
-    };
-    match part {
-        Some(Part::Before(_)) if is_cut => ids.pop_front(),
-        _ if is_cut => ids.pop_back(),
-        _ => None,
-    };
+    let (is_behind, more) = cut(&mut ids, window);
     Ok(Page {
         total: if total {
             Some(listing.count(connection)?)
@@ -132,6 +137,59 @@ fn find(
         is_behind,
         more,
         ids,
+        keys: None,
+    })
+}
+
+/// Takes off the item that was looked for beyond the page; whether there are items before and after it.
+fn cut<T>(items: &mut VecDeque<T>, window: &Window) -> (bool, bool) {
+    let is_cut = items.len() as u64 > window.limit;
+    match window.part {
+        Some(Part::Before(_)) if is_cut => items.pop_front(),
+        _ if is_cut => items.pop_back(),
+        _ => None,
+    };
+    match window.part {
+        Some(Part::Before(_)) => (is_cut, true),
+        Some(Part::After(_)) => (true, is_cut),
+        None => (window.offset > 0, is_cut),
+    }
+}
+
+/// As [`find`], in another order than by id.
+fn find_sorted(
+    connection: &Connection,
+    listing: &impl Listing,
+    search: Option<&Search>,
+    window: &Window,
+    order: &Order,
+) -> Result<Page> {
+    let total = match search {
+        _ if !window.total => None,
+        None => Some(listing.count(connection)?),
+        Some(search) => Some(search.count(connection, COUNT_MAX)?),
+    };
+    let everything = Search::everything(order.subject);
+    let (from, offset) = match window.part {
+        Some(part) => (Some((part, &window.key)), 0),
+        None => (None, window.offset),
+    };
+    let found =
+        search
+            .unwrap_or(&everything)
+            .sorted(connection, order, from, offset, window.limit + 1)?;
+    let mut found = VecDeque::from(found);
+    let (is_behind, more) = cut(&mut found, window);
+    let keys = match (found.front(), found.back()) {
+        (Some((_, first)), Some((_, last))) => Some([first.clone(), last.clone()]),
+        _ => None,
+    };
+    Ok(Page {
+        ids: found.into_iter().map(|(id, _)| id).collect(),
+        keys,
+        total,
+        is_behind,
+        more,
     })
 }
 
@@ -139,9 +197,13 @@ fn find(
 fn write(
     connection: &Connection,
     listing: &impl Listing,
+    is_sorted: bool,
     left: &mut VecDeque<i64>,
     out: &mut String,
 ) -> Result<usize> {
+    if is_sorted {
+        return write_one_by_one(connection, listing, left, out);
+    }
     let ids: Vec<i64> = left.iter().take(SLICE_ROWS).copied().collect();
     if ids.is_empty() {
         return Ok(0);
@@ -151,9 +213,36 @@ fn write(
     Ok(written.items)
 }
 
+/// As [`write`], of items in another order than by id, in which a listing writes several.
+fn write_one_by_one(
+    connection: &Connection,
+    listing: &impl Listing,
+    left: &mut VecDeque<i64>,
+    out: &mut String,
+) -> Result<usize> {
+    let (begins, mut items) = (out.len(), 0);
+    for _ in 0..SLICE_ROWS {
+        let Some(id) = left.pop_front() else { break };
+        let before = out.len();
+        if items > 0 {
+            out.push(',');
+        }
+        let written = listing.write(connection, &[id], out)?.items;
+        if written == 0 {
+            out.truncate(before);
+        }
+        items += written;
+        if out.len() - begins > SLICE_MAX_BYTES {
+            break;
+        }
+    }
+    Ok(items)
+}
+
 struct Rest<L> {
     app: Services,
     listing: Arc<L>,
+    is_sorted: bool,
     /// Of the items that are still to be read.
     ids: VecDeque<i64>,
     /// True if an item was written.
@@ -173,11 +262,12 @@ impl<L: Listing> Rest<L> {
         }
         let listing = Arc::clone(&self.listing);
         let (app, mut ids, some) = (self.app.clone(), self.ids, self.items);
+        let is_sorted = self.is_sorted;
         let (ids, text, written) = app
             .store
             .read(move |connection| {
                 let mut text = String::from(if some { "," } else { "" });
-                let written = write(connection, &*listing, &mut ids, &mut text)?;
+                let written = write(connection, &*listing, is_sorted, &mut ids, &mut text)?;
                 Ok((ids, text, written))
             })
             .await?;

@@ -9,7 +9,7 @@ use gatepost::{
     db::{connection, migrate},
     domain::{
         delegates, devices,
-        interactions::{self, batch::Batch, draft::BatchInput, forms, shared::SharedValues},
+        interactions::{self, answers, draft::BatchInput, forms, shared::SharedValues},
     },
     ops::background::Background,
     ops::import::{
@@ -147,7 +147,7 @@ pub fn batch(bytes: &[u8]) {
     let read = json::check_limits(bytes).and_then(|()| json::parse::<BatchInput>(bytes));
     let refused = match read {
         Err(cause) => Some(cause),
-        Ok(input) => Batch::new(input, &Context::of_command("api", Arc::default())).err(),
+        Ok(input) => answers::read_batch(input, &Context::of_command("api", Arc::default())).err(),
     };
     if let Some(cause) = refused {
         assert!(matches!(cause.kind, Kind::Invalid), "{cause:?}");

@@ -49,7 +49,7 @@ include-path = "/tx/new"
 checks.negative_data_rejection.enabled = false
 
 [[operations]]
-include-path = "/interaction/batch"
+include-path-regex = "/batch$"
 checks.negative_data_rejection.enabled = false
 "#;
 

@@ -132,11 +132,7 @@ fn query(sent: &[(String, String)]) -> String {
 pub(super) async fn file(request: RequestContext) -> Result<Response> {
     let Stored { report, .. } = find(&request)?;
     let (format, extension, kind) = match request.query.text("format") {
-        "csv" | "" => (
-            Format::Csv { marked: true },
-            "csv",
-            "text/csv; charset=utf-8",
-        ),
+        "csv" | "" => (Format::Csv, "csv", "text/csv; charset=utf-8"),
         "json" => (Format::Json, "json", "application/json"),
         _ => return Err(Error::field("format", "must be csv or json")),
     };

@@ -3,7 +3,7 @@
 use super::{place, show_secret};
 use crate::{
     admin::{RequestContext, Route, answer, route},
-    domain::webhooks::{attempts, decisions, store, test},
+    domain::webhooks::{decisions, store, test},
     types::error::Result,
 };
 use poem::Response;
@@ -73,15 +73,7 @@ async fn resend(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let attempt = request.form.number("attempt")?.unwrap_or_default();
     request
-        .write(move |tx, ctx| {
-            let attempt = attempts::get(tx, id, attempt)?;
-            match attempt.of {
-                Some(of) => decisions::send_again(tx, ctx, id, of, &attempt.ordering_key),
-                None => Err(crate::types::error::Error::invalid(
-                    "a test cannot be repeated; send another one",
-                )),
-            }
-        })
+        .write(move |tx, ctx| decisions::resend(tx, ctx, id, attempt))
         .await?;
     Ok(back(&request, id, "Sent again."))
 }

@@ -11,6 +11,7 @@ use crate::{
     db::Tx,
     domain::{
         devices,
+        feed::expandable,
         interactions::types::{self, CHECK_IN, TYPES},
         webhooks::{ANY, CHANGES, NewWebhook, store},
     },
@@ -110,6 +111,7 @@ impl Editor for Webhooks {
             changes: ticked("changes").collect(),
             devices: (form.text("devices") == "some")
                 .then(|| ticked("device").chain(split("codes")).collect()),
+            expand: ticked("expand").collect(),
         })
     }
 
@@ -163,6 +165,8 @@ fn events(connection: &Connection, draft: &NewWebhook) -> Result<Vec<Input>> {
         Choice::new("some", "at these devices", draft.devices.is_some())
             .help("and all that belongs to them; for interactions, not for changes of records"),
     ];
+    let whole = expandable().collect::<BTreeSet<_>>().into_iter();
+    let whole = whole.map(|name| Choice::new(name, name, draft.expand.contains(name)));
     Ok(vec![
         Input::radios("interactions", "Interactions", which),
         Input::checks("kind", "Types", usual),
@@ -175,6 +179,9 @@ fn events(connection: &Connection, draft: &NewWebhook) -> Result<Vec<Input>> {
         Input::area("codes", "Other devices, by their code", 2)
             .value(unknown.join("\n"))
             .help("One a line. They need not exist yet."),
+        Input::checks("expand", "Whole records", whole)
+            .folded()
+            .help("Sent with the records that name them, in place of their ids."),
     ])
 }
 

@@ -10,10 +10,7 @@ use super::{
     Area, Layout, RequestContext, Route,
     access::{self, Made},
 };
-use crate::{
-    core::outbox::{Pause, State, runner::DOWN_AFTER},
-    types::error::Result,
-};
+use crate::{domain::webhooks::Health, types::error::Result};
 use poem::Response;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -54,52 +51,4 @@ fn show_secret(
             name,
         },
     )
-}
-
-/// The health of a webhook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Health {
-    New,
-    Well,
-    /// Some deliveries fail.
-    PartlyFailing,
-    /// Every delivery fails.
-    Failing,
-    /// A person paused it.
-    Paused,
-    /// Paused because every delivery failed for days, or the receiver is gone.
-    Stopped,
-}
-
-impl Health {
-    fn of(state: &State, pending: i64) -> Self {
-        match state.paused {
-            Some((_, Pause::Asked)) => Self::Paused,
-            Some(_) => Self::Stopped,
-            None if state.failures >= DOWN_AFTER => Self::Failing,
-            None if pending > 0 => Self::PartlyFailing,
-            None if state.last_success_at.is_none() => Self::New,
-            None => Self::Well,
-        }
-    }
-
-    fn tag(self) -> &'static str {
-        match self {
-            Self::New => "",
-            Self::Well => "good",
-            Self::PartlyFailing | Self::Failing | Self::Paused => "warn",
-            Self::Stopped => "bad",
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::New => "no deliveries yet",
-            Self::Well => "working",
-            Self::PartlyFailing => "partly failing",
-            Self::Failing => "failing",
-            Self::Paused => "paused",
-            Self::Stopped => "stopped",
-        }
-    }
 }

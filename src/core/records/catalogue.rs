@@ -94,6 +94,8 @@ pub struct Field {
     pub is_text_indexed: bool,
     /// Set where a unique code is the same in whatever case it is written; its index says so, too.
     pub is_in_any_case: bool,
+    /// The form of new values.
+    pub form: Form,
     /// Set where the field may have several lines.
     pub is_multiline: bool,
     /// Set where people may change the field in their own record.
@@ -112,6 +114,7 @@ impl Field {
             aliases: "",
             is_text_indexed: false,
             is_in_any_case: false,
+            form: Form::Any,
             is_multiline: false,
             is_own: false,
         }
@@ -213,6 +216,12 @@ impl Field {
         self
     }
 
+    /// With new values of a form.
+    pub const fn form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
+
     /// Of several lines.
     pub const fn multiline(mut self) -> Self {
         self.is_multiline = true;
@@ -249,6 +258,29 @@ impl Field {
             at += 1;
         }
         joined
+    }
+}
+
+/// The form of a text. A value that changes is judged by it where somebody types or sends it (contract §4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Any,
+    Email,
+    Letters,
+}
+
+impl Form {
+    /// Returns what a text must be; `None` where it is that.
+    pub fn lacking(self, text: &str) -> Option<&'static str> {
+        match self {
+            Self::Email if !text.contains('@') => {
+                Some("must be an e-mail address, with an @, or null")
+            }
+            Self::Letters if !text.chars().all(char::is_alphabetic) => {
+                Some("must be letters, one for each flag")
+            }
+            _ => None,
+        }
     }
 }
 

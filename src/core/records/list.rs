@@ -1,7 +1,7 @@
 //! Lists, read in slices by id, so that a slow client neither holds a connection nor starves the
 //! checkpoint.
 
-use super::Selection;
+use super::{Expansion, Selection};
 use crate::{core::search::Part, types::error::Result};
 use rusqlite::Connection;
 
@@ -77,6 +77,7 @@ pub struct Records {
     pub selection: Selection,
     /// The zone in which times are shown.
     pub zone: crate::types::Zone,
+    pub expansion: Expansion,
 }
 
 impl Listing for Records {
@@ -100,7 +101,14 @@ impl Listing for Records {
             if items > 0 {
                 out.push(',');
             }
-            self.selection.write(row, &attachments, &self.zone, out)?;
+            if self.expansion.names().is_empty() {
+                self.selection.write(row, &attachments, &self.zone, out)?;
+            } else {
+                let mut item = String::new();
+                self.selection
+                    .write(row, &attachments, &self.zone, &mut item)?;
+                out.push_str(&self.expansion.expanded(connection, &self.zone, item)?);
+            }
             items += 1;
             if out.len() > SLICE_MAX_BYTES {
                 return Ok(Written::up_to(Some(row.get(0)?), ids, items));

@@ -26,6 +26,15 @@ impl Selection {
         })
     }
 
+    /// As [`Selection::own`], as far as `visible` lets a client see them.
+    pub fn seen(resource: &'static Resource, visible: Option<&[String]>) -> Self {
+        let own = |field: &&Field| {
+            let is_seen = visible.is_none_or(|names| names.iter().any(|name| name == field.name));
+            field.kind.always_stands() || (field.kind != Kind::Attached && is_seen)
+        };
+        Self::of(resource, resource.fields.iter().filter(own).collect())
+    }
+
     /// As [`Selection::own`], of deleted records too; for the console alone.
     pub fn own_deleted_too(resource: &'static Resource) -> Self {
         let own = |property: &&Field| property.kind != Kind::Attached;

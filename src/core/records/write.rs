@@ -66,7 +66,7 @@ pub fn insert(
     let _ = write!(sql, ") VALUES ({places})");
     tx.prepare_cached(&sql)?
         .execute(params_from_iter(columns.iter().map(|(_, value)| value)))
-        .map_err(|cause| code_taken(cause, resource.codes()))?;
+        .map_err(|cause| taken(tx, ctx, resource, columns, cause))?;
     Ok(tx.last_insert_rowid())
 }
 
@@ -97,7 +97,7 @@ pub fn patch(
     let values = std::iter::once(&id_value).chain(columns.iter().map(|(_, value)| value));
     tx.prepare_cached(&sql)?
         .execute(params_from_iter(values))
-        .map_err(|cause| code_taken(cause, resource.codes()))?;
+        .map_err(|cause| taken(tx, ctx, resource, columns, cause))?;
     audit_change(tx, ctx, resource, "update", id, Some(before))?;
     (resource.after_write)(tx, ctx, id)
 }
@@ -129,10 +129,76 @@ fn checked(
     let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
     (resource.check)(tx, id, &mut changes)?;
     check_references(tx, resource, &changes)?;
+    if ctx.is_strict {
+        check_forms(tx, resource, id, &changes)?;
+    }
     if let Some(patch) = changes.data.take() {
         changes.set("data", merged(tx, resource, id, patch)?);
     }
     Ok(changes)
+}
+
+/// Checks that values which change look like what they are. What is stored stays, and may be sent back.
+fn check_forms(
+    tx: &Tx<'_>,
+    resource: &'static Resource,
+    id: Option<i64>,
+    changes: &Changes,
+) -> Result<()> {
+    let stored = |column| match id {
+        Some(id) => stored_text(tx, resource, column, id),
+        None => Ok(None),
+    };
+    for field in resource.fields {
+        if let Some(Sql::Text(new)) = changes.get(field.column)
+            && let Some(lacking) = field.form.lacking(new)
+            && stored(field.column)?.as_deref() != Some(new)
+        {
+            return Err(Error::field(field.name, lacking));
+        }
+    }
+    let sections = changes.data.as_ref().and_then(Value::as_object);
+    for (name, section) in sections.into_iter().flatten() {
+        if section.is_object() || section.is_null() {
+            continue;
+        }
+        let data = input::merged_data(stored("data")?.as_deref(), Value::Object(Map::new()));
+        if data.get(name) != Some(section) {
+            let name = format!("data.{}", text::shortened(name));
+            return Err(Error::field(
+                name,
+                "must be an object: a section has named values",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The error of a write that a unique code stopped. Who may read the record that has the code is told which it is.
+fn taken(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    columns: &[(&'static str, Sql)],
+    cause: rusqlite::Error,
+) -> Error {
+    let mut error = code_taken(cause, resource.codes());
+    // An event is a device.
+    let name = match resource.table {
+        "delegates" => "delegate",
+        _ => "device",
+    };
+    let code = resource
+        .codes()
+        .find(|(_, code)| error.field == [*code] && error.kind == error::Kind::CodeTaken);
+    let value = code.and_then(|(column, _)| columns.iter().find(|(known, _)| *known == column));
+    if let (Some((_, code)), Some((_, Sql::Text(value)))) = (code, value)
+        && !ctx.hidden.contains(&name)
+        && let Ok(Some(id)) = holder(tx, resource, code, value)
+    {
+        error.message = format!("this code is already used by {name} {id}");
+    }
+    error
 }
 
 /// The `data` that results from a merge patch: what it touches fits the schemas of its sections.
@@ -421,6 +487,29 @@ fn with_ids(
         }
     }
     Ok(body)
+}
+
+/// The id of the living record that has a unique code.
+pub fn holder(
+    connection: &Connection,
+    resource: &Resource,
+    name: &str,
+    code: &str,
+) -> Result<Option<i64>> {
+    let Some((column, _)) = resource.codes().find(|(_, known)| *known == name) else {
+        return Ok(None);
+    };
+    let case = if resource.is_in_any_case(column) {
+        " COLLATE NOCASE"
+    } else {
+        ""
+    };
+    let sql = format!(
+        "SELECT id FROM {} WHERE {column} = ?1{case} AND {column} IS NOT NULL AND deleted_at IS NULL",
+        resource.table
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    Ok(statement.query_row([code], |row| row.get(0)).optional()?)
 }
 
 /// The id of the living record that a selector means.

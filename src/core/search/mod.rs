@@ -7,12 +7,14 @@
 //! - `compile`: the tree to SQL
 //! - `lead`: by which index a search is run
 //! - `statement`: the SQL of a search; `run`: finding ids, in bounded time
+//! - `order`: the order of a list by a property
 //! - `statements`: named values that an administrator defines in SQL
 
 pub mod catalogue;
 pub mod compile;
 pub mod expression;
 mod lead;
+mod order;
 pub mod parse;
 mod run;
 mod statement;
@@ -22,6 +24,7 @@ pub use catalogue::{
     Conditions, Counted, FieldKind, SearchField, Stretches, Subject, index_query, trigrams,
 };
 pub use expression::Expr;
+pub use order::{Order, Sorted};
 pub use run::{Found, Part};
 
 use crate::types::{Zone, error::Result};

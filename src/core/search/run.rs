@@ -122,7 +122,7 @@ impl Search {
     }
 
     /// Has `work` run the search's statement, in bounded time.
-    fn run(
+    pub(super) fn run(
         &self,
         connection: &Connection,
         most: Duration,

@@ -5,6 +5,7 @@ use super::{
     compile::{Condition, compile, compile_without_index},
     expression::Expr,
     lead::{Key, Lead},
+    order::Order,
     run::Part,
 };
 use crate::db::search_index;
@@ -91,6 +92,43 @@ impl<'a> Statement<'a> {
             &format!("{} LIMIT {limit}", self.select(&bound, order)),
             take,
         )
+    }
+
+    /// Gives the ids and values of what is sorted, from a record on, `limit` at the most.
+    pub(super) fn sorted(
+        mut self,
+        order: &Order,
+        from: Option<(Part, &Value)>,
+        offset: u64,
+        limit: u64,
+        mut take: impl FnMut(i64, Value),
+    ) -> rusqlite::Result<()> {
+        let matching = match &self.lead {
+            Lead::Table | Lead::Stretches(_) => self.condition.clone(),
+            _ => format!("id IN ({})", self.select("1", "ASC")),
+        };
+        let (part, key) = from.unwrap_or((Part::After(0), &Value::Null));
+        let (Part::After(id) | Part::Before(id)) = part;
+        let own = self.parameters.len();
+        let places = [format!("?{}", own + 1), format!("?{}", own + 2)];
+        let (bound, in_order) = order.from(part, key, [&places[0], &places[1]]);
+        let bound = match from {
+            Some(_) => bound,
+            // The parameters have to be somewhere.
+            None => format!("{} IS NOT {}", places[1], places[0]),
+        };
+        self.parameters.extend([key.clone(), Value::Integer(id)]);
+        let (table, key) = (self.subject.table, order.key());
+        let sql = format!(
+            "SELECT id, key FROM (SELECT id, {key} AS key FROM {table} WHERE {matching})
+             WHERE {bound} ORDER BY {in_order} LIMIT {limit} OFFSET {offset}"
+        );
+        let mut statement = self.connection.prepare(&sql)?;
+        let mut rows = statement.query(params_from_iter(&self.parameters))?;
+        while let Some(row) = rows.next()? {
+            take(row.get(0)?, row.get(1)?);
+        }
+        Ok(())
     }
 
     /// The statement that gives the ids within a bound, in order.

@@ -12,17 +12,20 @@ use crate::{
         App, Granted,
         roles::{ReadDelegate, ReadDelegates, WriteDelegates},
     },
-    types::{DelegateSelector, error::Result},
+    types::{DelegateSelector, error::Result, json::Members},
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
         Outcome, Put, Query, RequestId,
-        record::{Embedded, answered, created, found, page, patched, put, sent},
+        batch::{BATCH_MAX_BYTES, ItemAnswer, ItemMeta},
+        record::{Embedded, answered, created, expansion, found, page, patched, put, sent},
+        upsert::upserted,
     },
 };
 use poem_openapi::{OpenApi, param::Path};
 use rusqlite::Connection;
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// An attendee; only properties that have a value appear.
 #[derive(JsonSchema)]
@@ -49,6 +52,30 @@ pub struct DelegateInput(
     #[serde(deserialize_with = "crate::types::json::no_property_twice")] pub Map<String, Value>,
 );
 
+/// Delegates to create or change.
+#[derive(serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({"delegates": {
+    "a": {"barcode": "TICKET-0007", "firstName": "Ada"},
+    "b": {"id": 41, "company": "Engines"},
+}}))]
+pub struct DelegateBatchInput {
+    /// Delegates by a key of the client's choice, each with a unique code or an `id`, in this order. One that does not fit
+    /// fails alone.
+    #[schemars(with = "BTreeMap<String, DelegateInput>", extend("maxProperties" = 10_000))]
+    pub delegates: Members,
+}
+
+/// One answer an item, in their order.
+#[derive(JsonSchema)]
+#[schemars(example = json!([
+    {"key": "a", "status": 201, "data": {"id": 7, "_type": "delegate", "barcode": "TICKET-0007"}, "meta": {}},
+    {"key": "b", "status": 404, "data": {}, "meta": {"error": {
+        "code": 404, "message": "there is no delegate 41", "internalCode": 1301,
+    }}},
+]))]
+pub struct DelegateBatchAnswer(pub Vec<ItemAnswer<Delegate, ItemMeta>>);
+
 /// The endpoints.
 pub struct DelegatesApi {
     /// The application.
@@ -72,7 +99,7 @@ impl DelegatesApi {
 impl DelegatesApi {
     /// List delegates
     ///
-    /// Ordered by id. Needs `ROLE_OAUTH2_DELEGATE_READ`.
+    /// Ordered by id, or as `sort` says. Needs `ROLE_OAUTH2_DELEGATE_READ`.
     #[oai(
         path = "/delegate/list",
         method = "get",
@@ -97,9 +124,16 @@ impl DelegatesApi {
         fields: Query<Option<String>>,
         /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
+        /// The property by which the list is sorted, one that can be searched, with `-` before it for the reverse order;
+        /// by id without it. What has no value comes last.
+        sort: Query<Option<String>>,
+        /// Embedded records to show whole, as far as the client may see them, separated by commas; `{id, _type}`
+        /// without it.
+        expand: Query<Option<String>>,
     ) -> Outcome<List<Delegate>> {
         let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0)
-            .between(after.0, before.0);
+            .between(after.0, before.0)
+            .shown(sort.0, expand.0);
         self.page(&caller, query, Some(&address)).await
     }
 
@@ -177,6 +211,42 @@ impl DelegatesApi {
         Ok(created(&self.app, ctx, &RESOURCE, input, idempotency_key, visible).await?)
     }
 
+    /// Create or change many delegates
+    ///
+    /// Each as by PUT: the delegate with this `id`, or else with one of these unique codes, is changed (200); where there is
+    /// none, it is created (201). In the order of their keys; one that fails fails alone. Up to 10,000 records and
+    /// 32 MiB. They are answered without `children` and interactions. When the whole answers 503, resend it: what was stored is not
+    /// stored again. Needs `ROLE_OAUTH2_DELEGATE_WRITE`.
+    #[oai(
+        path = "/delegate/batch",
+        method = "post",
+        operation_id = "putDelegates"
+    )]
+    async fn batch(
+        &self,
+        caller: Granted<WriteDelegates>,
+        request_id: RequestId,
+        /// Makes a resend of the same request safe.
+        #[oai(name = "Idempotency-Key")]
+        idempotency_key: IdempotencyKey,
+        body: Body<DelegateBatchInput, BATCH_MAX_BYTES, true>,
+    ) -> Outcome<Answer<DelegateBatchAnswer>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let visible = caller.visible_properties.clone();
+        let records = |input: DelegateBatchInput| input.delegates;
+        let answers = upserted(
+            &self.app,
+            ctx,
+            &RESOURCE,
+            visible,
+            idempotency_key,
+            body,
+            records,
+        )
+        .await?;
+        Ok(Answer::of(&answers))
+    }
+
     /// Get a delegate
     ///
     /// Needs `ROLE_OAUTH2_DELEGATE_READ`, or `ROLE_OAUTH2_OWN_READ` for one's own delegate and
@@ -192,12 +262,19 @@ impl DelegatesApi {
         selector: Path<String>,
         /// Properties to show, separated by commas; all without it.
         fields: Query<Option<String>>,
+        /// Embedded records to show whole, separated by commas; `{id, _type}` without it. Needs
+        /// `ROLE_OAUTH2_DELEGATE_READ`.
+        expand: Query<Option<String>>,
     ) -> Outcome<Answer<Delegate>> {
         let selector = DelegateSelector::parse(&selector.0)?;
         let visible = caller.visible_properties.as_deref();
         let selection = Selection::parse(&RESOURCE, fields.0.as_deref(), visible)?;
         let find = |connection: &Connection| Ok(find_readable(connection, &selector, &caller)?.0);
-        Ok(found(&self.app, &selection, find)?)
+        let expansion = expansion(&RESOURCE, expand.0.as_deref(), visible)?;
+        if !expansion.names().is_empty() {
+            caller.require::<ReadDelegates>()?;
+        }
+        Ok(found(&self.app, &selection, &expansion, find)?)
     }
 
     /// Change a delegate

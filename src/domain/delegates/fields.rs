@@ -1,6 +1,6 @@
 //! The fields of a delegate: the one declaration that the API, searches, imports, exports and the console follow.
 
-use crate::core::records::Field;
+use crate::core::records::{Field, Form};
 
 /// Everything a delegate has.
 pub const FIELDS: &[Field] = &[
@@ -65,6 +65,8 @@ pub const FIELDS: &[Field] = &[
         ),
     Field::text("email", "email")
         .label("E-mail")
+        .about("New addresses have an `@`.")
+        .form(Form::Email)
         .text_indexed()
         .own()
         .aliases(
@@ -108,7 +110,8 @@ pub const FIELDS: &[Field] = &[
         ),
     Field::text("rawFlags", "raw_flags")
         .label("Flags")
-        .about("Single-letter flags; stored lowercase, each once, sorted.")
+        .about("Single-letter flags; stored lowercase, each once, sorted. New ones are letters.")
+        .form(Form::Letters)
         .own()
         .aliases("flags"),
     Field::sources()
@@ -116,7 +119,7 @@ pub const FIELDS: &[Field] = &[
         .about("Where the record came from: `api`, `admin`, `import`, `tx`, `discovery`."),
     Field::document()
         .label("Details")
-        .about("Named sections; a PATCH merges by key (RFC 7396).")
+        .about("Named sections, each an object; a PATCH merges by key (RFC 7396).")
         .own(),
     Field::attached("firstInteractions").about(
         "Interactions with this delegate as the first, the newest 1,000, or fewer of 4 MiB.",

@@ -8,17 +8,20 @@ use crate::{
         App, Granted,
         roles::{ReadDevice, ReadDevices, WriteDevices},
     },
-    types::DeviceSelector,
+    types::{DeviceSelector, json::Members},
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
         Outcome, Put, Query, RequestId,
-        record::{Embedded, answered, created, found, page, patched, put, sent},
+        batch::{BATCH_MAX_BYTES, ItemAnswer, ItemMeta},
+        record::{Embedded, answered, created, expansion, found, page, patched, put, sent},
+        upsert::upserted,
     },
 };
 use poem_openapi::{OpenApi, param::Path};
 use rusqlite::Connection;
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// Anything a delegate can meet; only properties that have a value appear.
 #[derive(JsonSchema)]
@@ -66,6 +69,30 @@ pub struct Data<R> {
 #[schemars(extend("nullable" = true))]
 pub struct AccessRulesInput(#[schemars(schema_with = "AccessRules::json_schema")] pub AccessRules);
 
+/// Devices to create or change.
+#[derive(serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({"devices": {
+    "a": {"code": "gate-b", "name": "Gate B"},
+    "b": {"id": 41, "available": false},
+}}))]
+pub struct DeviceBatchInput {
+    /// Devices by a key of the client's choice, each with a unique code or an `id`, in this order. One that does not fit
+    /// fails alone.
+    #[schemars(with = "BTreeMap<String, DeviceInput>", extend("maxProperties" = 10_000))]
+    pub devices: Members,
+}
+
+/// One answer an item, in their order.
+#[derive(JsonSchema)]
+#[schemars(example = json!([
+    {"key": "a", "status": 201, "data": {"id": 7, "_type": "device", "code": "gate-b"}, "meta": {}},
+    {"key": "b", "status": 404, "data": {}, "meta": {"error": {
+        "code": 404, "message": "there is no device 41", "internalCode": 1401,
+    }}},
+]))]
+pub struct DeviceBatchAnswer(pub Vec<ItemAnswer<Device, ItemMeta>>);
+
 /// The endpoints.
 pub struct DevicesApi {
     /// The application.
@@ -76,7 +103,7 @@ pub struct DevicesApi {
 impl DevicesApi {
     /// List devices
     ///
-    /// Ordered by id. Needs `ROLE_OAUTH2_DEVICE_READ`.
+    /// Ordered by id, or as `sort` says. Needs `ROLE_OAUTH2_DEVICE_READ`.
     #[oai(path = "/device/list", method = "get", operation_id = "listDevices")]
     async fn list(
         &self,
@@ -97,9 +124,16 @@ impl DevicesApi {
         fields: Query<Option<String>>,
         /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
+        /// The property by which the list is sorted, one that can be searched, with `-` before it for the reverse order;
+        /// by id without it. What has no value comes last.
+        sort: Query<Option<String>>,
+        /// Embedded records to show whole, as far as the client may see them, separated by commas; `{id, _type}`
+        /// without it.
+        expand: Query<Option<String>>,
     ) -> Outcome<List<Device>> {
         let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0)
-            .between(after.0, before.0);
+            .between(after.0, before.0)
+            .shown(sort.0, expand.0);
         page(&self.app, &RESOURCE, &SEARCHED, None, query, Some(&address)).await
     }
 
@@ -135,6 +169,38 @@ impl DevicesApi {
         Ok(created(&self.app, ctx, &RESOURCE, input, idempotency_key, None).await?)
     }
 
+    /// Create or change many devices
+    ///
+    /// Each as by PUT: the device with this `id`, or else with one of these unique codes, is changed (200); where there is
+    /// none, it is created (201). In the order of their keys; one that fails fails alone. Up to 10,000 records and
+    /// 32 MiB. They are answered without `children`. When the whole answers 503, resend it: what was stored is not
+    /// stored again. Needs `ROLE_OAUTH2_DEVICE_WRITE`.
+    #[oai(path = "/device/batch", method = "post", operation_id = "putDevices")]
+    async fn batch(
+        &self,
+        caller: Granted<WriteDevices>,
+        request_id: RequestId,
+        /// Makes a resend of the same request safe.
+        #[oai(name = "Idempotency-Key")]
+        idempotency_key: IdempotencyKey,
+        body: Body<DeviceBatchInput, BATCH_MAX_BYTES, true>,
+    ) -> Outcome<Answer<DeviceBatchAnswer>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let visible = None;
+        let records = |input: DeviceBatchInput| input.devices;
+        let answers = upserted(
+            &self.app,
+            ctx,
+            &RESOURCE,
+            visible,
+            idempotency_key,
+            body,
+            records,
+        )
+        .await?;
+        Ok(Answer::of(&answers))
+    }
+
     /// Get a device
     ///
     /// Needs `ROLE_OAUTH2_DEVICE_READ`, or `ROLE_OAUTH2_OWN_READ` for a device that one's delegate
@@ -146,11 +212,18 @@ impl DevicesApi {
         selector: Path<String>,
         /// Properties to show, separated by commas; all without it.
         fields: Query<Option<String>>,
+        /// Embedded records to show whole, separated by commas; `{id, _type}` without it. Needs
+        /// `ROLE_OAUTH2_DEVICE_READ`.
+        expand: Query<Option<String>>,
     ) -> Outcome<Answer<Device>> {
         let selector = DeviceSelector::parse(&selector.0)?;
         let selection = Selection::parse(&RESOURCE, fields.0.as_deref(), None)?;
         let find = |connection: &Connection| Ok(find_readable(connection, &selector, &caller)?.0);
-        Ok(found(&self.app, &selection, find)?)
+        let expansion = expansion(&RESOURCE, expand.0.as_deref(), None)?;
+        if !expansion.names().is_empty() {
+            caller.require::<ReadDevices>()?;
+        }
+        Ok(found(&self.app, &selection, &expansion, find)?)
     }
 
     /// Change a device

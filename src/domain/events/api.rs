@@ -2,7 +2,7 @@
 
 use super::{RESOURCE, SEARCHED, find};
 use crate::{
-    core::records::Selection,
+    core::records::{Expansion, Selection},
     db::Tx,
     identity::{
         App, Granted,
@@ -50,7 +50,7 @@ pub struct EventsApi {
 impl EventsApi {
     /// List events
     ///
-    /// Ordered by id. Needs `ROLE_OAUTH2_EVENT_READ`.
+    /// Ordered by id, or as `sort` says. Needs `ROLE_OAUTH2_EVENT_READ`.
     #[oai(path = "/event/list", method = "get", operation_id = "listEvents")]
     async fn list(
         &self,
@@ -70,9 +70,13 @@ impl EventsApi {
         fields: Query<Option<String>>,
         /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
+        /// The property by which the list is sorted, one that can be searched, with `-` before it for the reverse order;
+        /// by id without it. What has no value comes last.
+        sort: Query<Option<String>>,
     ) -> Outcome<List<Event>> {
         let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0)
-            .between(after.0, before.0);
+            .between(after.0, before.0)
+            .shown(sort.0, None);
         page(&self.app, &RESOURCE, &SEARCHED, None, query, Some(&address)).await
     }
 
@@ -109,7 +113,7 @@ impl EventsApi {
         let selector = EventSelector::parse(&event.0)?;
         let selection = Selection::parse(&RESOURCE, fields.0.as_deref(), None)?;
         let find = |connection: &Connection| Ok(find(connection, &selector)?.0);
-        Ok(found(&self.app, &selection, find)?)
+        Ok(found(&self.app, &selection, &Expansion::default(), find)?)
     }
 
     /// Change an event

@@ -73,11 +73,20 @@ impl FeedApi {
         /// Holds the answer for up to so many seconds, 60 at most, until there is a change. Of a client that
         /// has eight held at this address already it is empty after three seconds, with the same cursor.
         wait: Query<Option<i64>>,
+        /// Embedded records to show whole, as far as the client may see them, separated by commas: `firstDelegate`,
+        /// `firstDevice` and other participants, `parent`, `owner`, `previous`. They are as they stand when they are
+        /// sent; a later change of them is a change of their own. A cursor belongs to what it shows.
+        expand: Query<Option<String>>,
     ) -> Outcome<Answer<Changes, 200, ChangesMeta>> {
         let since = since.0.as_deref();
         let limit = whole("limit", limit.0, 1, LIMIT_MAX)?.unwrap_or(LIMIT);
         let wait = whole("wait", wait.0, 0, WAIT_MAX_S)?.unwrap_or(0);
-        let mut reader = Reader::new(&self.app, self.rights(token, types.0), since, limit)?;
+        let mut reader = Reader::new(
+            &self.app,
+            self.rights(token, types.0, expand.0),
+            since,
+            limit,
+        )?;
         let wait = Duration::from_secs(wait as u64);
         let (found, _) = held::wait(&mut reader, &caller, address.0, wait).await?;
         let meta = ChangesMeta {
@@ -109,9 +118,11 @@ impl FeedApi {
         since: Query<Option<String>>,
         /// As for `GET /changes`.
         types: Query<Option<String>>,
+        /// As for `GET /changes`.
+        expand: Query<Option<String>>,
     ) -> Outcome<Events> {
         let since = last.0.or(since.0);
-        let rights = self.rights(token, types.0);
+        let rights = self.rights(token, types.0, expand.0);
         let mut reader = Reader::new(&self.app, rights, since.as_deref(), STREAMED)?;
         let permit = held::stream(&reader, &caller, address.0)?;
         let newest = self.app.changes.subscribe();
@@ -138,11 +149,13 @@ impl FeedApi {
         &self,
         token: BearerToken,
         types: Option<String>,
+        expand: Option<String>,
     ) -> impl Fn() -> Result<View> + Send + Sync + use<> {
         let app = self.app.clone();
         move || {
             let caller = token.granted::<ReadChanges>(&app)?;
-            View::new(&caller, types.as_deref(), app.settings().zone.clone())
+            let (types, expand) = (types.as_deref(), expand.as_deref());
+            View::new(&caller, types, expand, app.settings().zone.clone())
         }
     }
 }

@@ -15,7 +15,7 @@ mod tests;
 pub use cursor::{Cursor, Place};
 pub use read::{Action, Item, Page, kind, page};
 pub use reader::{Reader, whole};
-pub use records::{ChangeEffect, FeedView, View, fingerprint_of};
+pub use records::{ChangeEffect, FeedView, View, expandable, fingerprint_of};
 
 use crate::{
     core::{changes, settings},

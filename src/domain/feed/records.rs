@@ -5,9 +5,16 @@ use super::{RecordType, read::kind};
 use crate::{
     core::{
         changes::What,
-        records::{Kind, Resource, Selection},
+        records::{Expansion, Selection, expand::references},
     },
-    domain::{delegates, devices, interactions::rows, sales},
+    domain::{
+        delegates, devices,
+        interactions::{
+            list::{PARTICIPANTS, expansion},
+            rows,
+        },
+        sales,
+    },
     identity::Principal,
     types::{
         Zone,
@@ -16,7 +23,7 @@ use crate::{
 };
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
+use std::{fmt::Write, sync::Arc};
 
 /// A view of the feed: what a reader of it is shown.
 pub trait FeedView: Send + Sync {
@@ -92,12 +99,19 @@ pub struct View {
     delegates: Selection,
     devices: Selection,
     visible: Option<Arc<[String]>>,
+    expansion: Expansion,
     zone: Zone,
 }
 
 impl View {
     /// Returns the view of a caller, of the types that it asks for; without any, of those that its roles read.
-    pub fn new(caller: &Principal, types: Option<&str>, zone: Zone) -> Result<Self> {
+    /// `expand` names the records in others that it shows whole.
+    pub fn new(
+        caller: &Principal,
+        types: Option<&str>,
+        expand: Option<&str>,
+        zone: Zone,
+    ) -> Result<Self> {
         if caller.user.is_some() {
             return Err(Error::new(
                 crate::types::error::Kind::Forbidden,
@@ -107,9 +121,10 @@ impl View {
         let visible = caller.visible_properties.clone();
         Ok(Self {
             types: chosen(caller, types)?,
-            delegates: selection(&delegates::RESOURCE, visible.as_deref())?,
-            devices: selection(&devices::LISTED, None)?,
+            delegates: Selection::seen(&delegates::RESOURCE, visible.as_deref()),
+            devices: Selection::seen(&devices::LISTED, None),
             visible,
+            expansion: expansion(expand, expandable(), caller)?,
             zone,
         })
     }
@@ -122,7 +137,10 @@ impl FeedView for View {
 
     fn fingerprint(&self) -> [u8; 4] {
         let types: Vec<_> = self.types.iter().map(|known| known.name()).collect();
-        let text = format!("{types:?} {:?} {}", self.visible, self.zone.iana_name());
+        let mut text = format!("{types:?} {:?} {}", self.visible, self.zone.iana_name());
+        if !self.expansion.names().is_empty() {
+            let _ = write!(text, " {:?}", self.expansion.names());
+        }
         fingerprint_of(&text)
     }
 
@@ -132,12 +150,12 @@ impl FeedView for View {
         record_type: RecordType,
         id: i64,
     ) -> Result<Option<String>> {
-        match record_type {
-            RecordType::Delegate => self.delegates.one(connection, "id", &id, &self.zone),
-            RecordType::Device => self.devices.one(connection, "id", &id, &self.zone),
+        let found = match record_type {
+            RecordType::Delegate => self.delegates.one(connection, "id", &id, &self.zone)?,
+            RecordType::Device => self.devices.one(connection, "id", &id, &self.zone)?,
             RecordType::Interaction => {
                 let found = rows::find(connection, id)?;
-                Ok(found.map(|interaction| interaction.to_json(&self.zone)))
+                found.map(|interaction| interaction.to_json(&self.zone))
             }
             RecordType::BlockedCode => {
                 let code = delegates::blocked::with_id(connection, id)?;
@@ -145,15 +163,23 @@ impl FeedView for View {
                     let visible = self.visible.as_deref();
                     visible.is_none_or(|names| names.contains(&code.kind))
                 });
-                Ok(shown.map(|code| code.to_json(id, &self.zone).to_string()))
+                shown.map(|code| code.to_json(id, &self.zone).to_string())
             }
             RecordType::Transaction => {
                 let visible = self.visible.as_deref();
                 let found = sales::stored::find(connection, id, &self.zone, visible)?;
-                Ok(found.map(|transaction| transaction.to_string()))
+                found.map(|transaction| transaction.to_string())
             }
-        }
+        };
+        let expanded = |json| self.expansion.expanded(connection, &self.zone, json);
+        found.map(expanded).transpose()
     }
+}
+
+/// The properties of records in the feed that hold another record.
+pub fn expandable() -> impl Iterator<Item = &'static str> {
+    let own = references(&delegates::RESOURCE).chain(references(&devices::LISTED));
+    PARTICIPANTS.iter().copied().chain(own)
 }
 
 /// The beginning of a text's hash.
@@ -186,13 +212,4 @@ fn chosen(caller: &Principal, types: Option<&str>) -> Result<Vec<RecordType>> {
     }
     let all = RecordType::ALL.into_iter();
     Ok(all.filter(|known| named.contains(&known.name())).collect())
-}
-
-fn selection(resource: &'static Resource, visible: Option<&[String]>) -> Result<Selection> {
-    let own = resource
-        .fields
-        .iter()
-        .filter(|field| field.kind != Kind::Attached);
-    let names: Vec<_> = own.map(|field| field.name).collect();
-    Selection::parse(resource, Some(&names.join(",")), visible)
 }

@@ -288,7 +288,7 @@ fn view() -> View {
         visible_properties: None,
         expires_at: Timestamp(i64::MAX),
     };
-    View::new(&caller, None, Zone::default()).unwrap()
+    View::new(&caller, None, None, Zone::default()).unwrap()
 }
 
 type Records = BTreeMap<(&'static str, i64), String>;

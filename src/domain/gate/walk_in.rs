@@ -230,6 +230,11 @@ impl Newcomer {
     }
 
     fn create(&self, tx: &Tx<'_>, ctx: &Context) -> Result<Outcome> {
+        // Nobody who was let in is lost.
+        let ctx = &Context {
+            is_strict: ctx.is_strict && !self.admitted,
+            ..ctx.clone()
+        };
         if let Some(code) = &self.code {
             blocked::check_free(tx, "code", code)?;
         }

@@ -1,27 +1,28 @@
 //! The answers of recording: outcomes as status and JSON. They are rendered after the commit, so that nobody who
 //! waits for the writer waits for them; only what is kept under an idempotency key is rendered inside its transaction.
+//! And batches, each item of which is answered as the single call would be (contract §6).
 
 use super::{
-    record::{Outcome, Recorded},
+    draft::{BatchInput, Draft, InteractionInput},
+    record::{Outcome, Recorded, record},
     rows::Interaction,
+    shared::SharedValues,
     spelling,
 };
 use crate::{
     core::{Context, idempotency::Stored},
+    db::Tx,
     types::{
-        error::{Error, Result},
-        json::write_string,
+        error::{Error, Kind, Result},
+        json,
     },
     web::{
+        batch::{BATCH_MAX_BYTES, Batch, Item, Part, failed},
         envelope::{REPLAYED, envelope},
-        error::{meta, status_code},
     },
 };
 use serde_json::{Value, json};
-use std::fmt::Write;
-
-/// The outcome of one item of a batch.
-pub type ItemOutcome = Result<Recorded>;
+use std::{fmt::Write, sync::Arc, time::Duration};
 
 /// The answer to a single interaction.
 pub fn render_one(recorded: &Recorded, ctx: &Context) -> Stored {
@@ -42,38 +43,8 @@ pub fn render_tried(recorded: &Recorded, ctx: &Context) -> Stored {
     stored
 }
 
-/// The answers to the first items of a batch, separated by commas, each with its key: what the
-/// single call would have answered.
-pub fn render_items<'a>(
-    keys: impl Iterator<Item = &'a str>,
-    outcomes: &[ItemOutcome],
-    ctx: &Context,
-) -> Stored {
-    let mut body = String::with_capacity(outcomes.len() * 320);
-    for (key, outcome) in keys.zip(outcomes) {
-        if !body.is_empty() {
-            body.push(',');
-        }
-        let (status, data, meta) = match outcome {
-            Ok(outcome) => told(outcome, ctx),
-            Err(cause) => failed(cause, ctx),
-        };
-        body.push_str("{\"key\":");
-        write_string(key, &mut body);
-        let _ = write!(
-            body,
-            ",\"status\":{status},\"data\":{data},\"meta\":{meta}}}"
-        );
-    }
-    Stored {
-        status: 200,
-        body,
-        done: outcomes.len(),
-    }
-}
-
 /// Status, data and meta.
-fn told(recorded: &Recorded, ctx: &Context) -> (u16, String, String) {
+fn told(recorded: &Recorded, ctx: &Context) -> Part {
     let json = |made: &Interaction| made.to_json(&ctx.settings.zone);
     let (status, data, mut meta) = match &recorded.outcome {
         Outcome::Created(made) => (201, json(made), "{}".to_owned()),
@@ -108,7 +79,47 @@ fn add(object: &mut String, name: &str, value: &Value) {
     let _ = write!(object, "{comma}\"{name}\":{value}}}");
 }
 
-fn failed(cause: &Error, ctx: &Context) -> (u16, String, String) {
-    let meta = meta(cause, ctx.request_id.as_deref().unwrap_or_default()).to_string();
-    (status_code(cause.kind), "{}".to_owned(), meta)
+/// The most that the `data` of all items may come to, forms reshaped, in bytes: answers stand in it three times, and
+/// items may share a form. It is all held in memory.
+const EXPANDED_MAX_BYTES: usize = 4 * BATCH_MAX_BYTES;
+
+/// Checks the items of a body, each on its own.
+///
+/// # Errors
+/// As [`Batch::new`]; [`Kind::InteractionContent`] for shared values.
+pub fn read_batch(input: BatchInput, ctx: &Context) -> Result<Batch<Draft>> {
+    let values = Arc::new(SharedValues::read(input.shared_values)?);
+    let mut bytes_left = EXPANDED_MAX_BYTES;
+    Batch::new("interactions", input.interactions, |text| {
+        if bytes_left == 0 {
+            return Err(Error::new(
+                Kind::TooLarge,
+                format!(
+                    "the items before this one expand into {EXPANDED_MAX_BYTES} bytes; send it in another batch"
+                ),
+            ));
+        }
+        let mut input: InteractionInput = json::parse(text)?;
+        let kind = input
+            .interaction_type
+            .take()
+            .ok_or_else(|| Error::new(Kind::InteractionType, "is missing").at("interactionType"))?;
+        let draft = Draft::new(&kind, input, &values, &ctx.settings.zone)?;
+        bytes_left = bytes_left.saturating_sub(draft.data.as_ref().map_or(0, String::len));
+        Ok(draft)
+    })
+}
+
+impl Item for Draft {
+    type Outcome = Recorded;
+    const REPEATABLE: bool = true;
+    const SLICE_MAX: Duration = Duration::from_millis(15);
+
+    fn write(&self, tx: &Tx<'_>, ctx: &Context) -> Result<Recorded> {
+        record(tx, ctx, self)
+    }
+
+    fn answer(recorded: &Recorded, ctx: &Context) -> Part {
+        told(recorded, ctx)
+    }
 }

@@ -1,12 +1,11 @@
 //! `/interaction/...` (spec: Interaction endpoints).
 
 use super::{
-    answers::{render_one, render_tried},
-    batch::{self, BATCH_MAX_BYTES, Batch},
+    answers::{read_batch, render_one, render_tried},
     confine,
     draft::{BatchInput, Draft, InteractionInput},
     judge::DeviceCache,
-    list::{Interactions, SEARCHED},
+    list::{Interactions, PARTICIPANTS, SEARCHED, expansion},
     nonces, record, refusals, remove,
     rows::{self, Interaction},
     schemas::{
@@ -17,13 +16,13 @@ use super::{
 use crate::{
     core::{
         idempotency::{self, Key},
-        records::write,
+        records::{Expansion, write},
         search::Search,
     },
     db::Priority,
     domain::{apps::PublishedCache, delegates::RESOURCE},
     identity::{
-        App, Granted, Role,
+        App, Granted, Principal, Role,
         roles::{ReadInteractions, WriteInteractions},
     },
     types::{
@@ -34,16 +33,14 @@ use crate::{
     },
     web::{
         Address, Answer, Body, CreatedOnce, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
-        Outcome, Query, RequestId, Tried, page::window,
+        Outcome, Query, RequestId, Tried,
+        batch::{BATCH_MAX_BYTES, fingerprint, prepared, write_all},
+        page::window,
     },
 };
 use poem_openapi::{OpenApi, param::Path};
 use serde_json::Value;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
-
-/// Batches that are parsed at once.
-static PARSED_AT_ONCE: Semaphore = Semaphore::const_new(2);
 
 /// The endpoints.
 pub struct InteractionsApi {
@@ -57,15 +54,17 @@ impl InteractionsApi {
     /// A page of the list; with links where it has an address.
     async fn page(
         &self,
+        caller: &Principal,
         query: ListQuery,
         address: Option<&Address>,
     ) -> Outcome<List<InteractionShape>> {
         let listing = Interactions {
             fields: rows::fields(query.fields.as_deref())?,
             zone: self.app.settings().zone.clone(),
+            expansion: expanded(query.expand.as_deref(), caller)?,
         };
         let search = Search::asked(&SEARCHED, query.search.as_deref(), &listing.zone, None)?;
-        let window = window(&query)?;
+        let window = window(&query, &SEARCHED, None)?;
         List::of(&self.app, listing, search, window, address).await
     }
 }
@@ -74,7 +73,7 @@ impl InteractionsApi {
 impl InteractionsApi {
     /// List interactions
     ///
-    /// Ordered by id. Needs `ROLE_OAUTH2_INTERACTION_READ`.
+    /// Ordered by id, or as `sort` says. Needs `ROLE_OAUTH2_INTERACTION_READ`.
     #[oai(
         path = "/interaction/list",
         method = "get",
@@ -82,7 +81,7 @@ impl InteractionsApi {
     )]
     async fn list(
         &self,
-        _caller: Granted<ReadInteractions>,
+        caller: Granted<ReadInteractions>,
         address: Address,
         /// Items on a page, 1 to 50,000; 5,000 without it.
         limit: Query<Option<i64>>,
@@ -99,10 +98,17 @@ impl InteractionsApi {
         fields: Query<Option<String>>,
         /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
+        /// The property by which the list is sorted, one that can be searched, with `-` before it for the reverse order;
+        /// by id without it. What has no value comes last.
+        sort: Query<Option<String>>,
+        /// Embedded records to show whole, as far as the client may see them, separated by commas; `{id, _type}`
+        /// without it.
+        expand: Query<Option<String>>,
     ) -> Outcome<List<InteractionShape>> {
         let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0)
-            .between(after.0, before.0);
-        self.page(query, Some(&address)).await
+            .between(after.0, before.0)
+            .shown(sort.0, expand.0);
+        self.page(&caller, query, Some(&address)).await
     }
 
     /// List interactions by a long search
@@ -116,10 +122,10 @@ impl InteractionsApi {
     )]
     async fn search(
         &self,
-        _caller: Granted<ReadInteractions>,
+        caller: Granted<ReadInteractions>,
         body: Body<ListQuery>,
     ) -> Outcome<List<InteractionShape>> {
-        self.page(body.parse()?, None).await
+        self.page(&caller, body.parse()?, None).await
     }
 
     /// Get an interaction
@@ -132,22 +138,27 @@ impl InteractionsApi {
     )]
     async fn get(
         &self,
-        _caller: Granted<ReadInteractions>,
+        caller: Granted<ReadInteractions>,
         /// `41` or `id:41`
         interaction: Path<String>,
         /// Properties to show, separated by commas; all without it.
         fields: Query<Option<String>>,
+        /// Participants to show whole, as far as the client may see them, separated by commas; `{id, _type}` without it.
+        expand: Query<Option<String>>,
     ) -> Outcome<Answer<InteractionShape, 200, InteractionMeta>> {
         let id = interaction_id(&interaction.0)?;
         let fields = rows::fields(fields.0.as_deref())?;
-        let found = self
-            .app
-            .store
-            .look_up(|connection| rows::find(connection, id))?;
-        let interaction = found.ok_or_else(|| remove::missing(&id))?;
-        let mut json = String::new();
-        interaction.write(&self.app.settings().zone, fields.as_deref(), &mut json);
-        Ok(Answer::of(&json).with_etag(Some(etag(&interaction))))
+        let expansion = expanded(expand.0.as_deref(), &caller)?;
+        let zone = &self.app.settings().zone;
+        let (json, etag) = self.app.store.look_up(|connection| {
+            let found = rows::find(connection, id)?;
+            let interaction = found.ok_or_else(|| remove::missing(&id))?;
+            let mut json = String::new();
+            interaction.write(zone, fields.as_deref(), &mut json);
+            let json = expansion.expanded(connection, zone, json)?;
+            Ok((json, etag(&interaction)))
+        })?;
+        Ok(Answer::of(&json).with_etag(Some(etag)))
     }
 
     /// Record an interaction
@@ -255,13 +266,10 @@ impl InteractionsApi {
         body: Body<BatchInput, BATCH_MAX_BYTES, true>,
     ) -> Outcome<Answer<BatchAnswer>> {
         let ctx = self.app.context(&caller, request_id.as_str());
-        // Parsed, a batch may take half a gigabyte for a moment.
-        let turn = PARSED_AT_ONCE.acquire().await.map_err(Error::defect)?;
-        // Parsing 32 MiB takes a while; gates are not to wait for it.
         let (app, principal) = (self.app.clone(), caller.principal());
         let published = Arc::clone(&self.published);
-        let (ctx, batch, key) = tokio::task::spawn_blocking(move || {
-            let mut batch = Batch::new(body.parse()?, &ctx)?;
+        let (ctx, batch, key) = prepared(move || {
+            let mut batch = read_batch(body.parse()?, &ctx)?;
             if !principal.has(Role::InteractionWrite) {
                 app.store.look_up(|connection| {
                     let device_cache = DeviceCache::default();
@@ -274,17 +282,12 @@ impl InteractionsApi {
             }
             let key = idempotency_key.read()?;
             let key = Key::of(&ctx, key, "POST /interaction/batch", || {
-                // An item that fails alone may keep it from being parsed as a whole.
-                let whole = json::parse(body.text())
-                    .unwrap_or_else(|_| String::from_utf8_lossy(body.text()).into());
-                Ok(json::fingerprint(&whole))
+                Ok(fingerprint(body.text()))
             })?;
-            Ok::<_, Error>((ctx, batch, key))
+            Ok((ctx, batch, key))
         })
-        .await
-        .map_err(Error::defect)??;
-        drop(turn);
-        let answers = batch::record_all(&self.app.store, ctx, batch, key).await?;
+        .await?;
+        let answers = write_all(&self.app.store, ctx, batch, key).await?;
         Ok(Answer::of(&answers))
     }
 
@@ -339,6 +342,11 @@ impl InteractionsApi {
             .await?;
         Ok(NoContent)
     }
+}
+
+/// What `expand` shows a caller of participants.
+fn expanded(sent: Option<&str>, caller: &Principal) -> Result<Expansion, Error> {
+    expansion(sent, PARTICIPANTS.iter().copied(), caller)
 }
 
 /// Reads `41` or `id:41`.

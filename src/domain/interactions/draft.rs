@@ -5,13 +5,13 @@ use super::{forms, shared::SharedValues, spelling, types};
 use crate::types::{
     DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, Zone,
     error::{Error, Kind, Result},
-    json::in_plain_words,
+    json::{Members, in_plain_words},
     text::{self, INTERACTION_TYPE_MAX_BYTES},
     time::SentTime,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json, value::RawValue};
+use serde_json::{Map, Value, json};
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// The longest nonce, in characters (contract §6).
@@ -398,50 +398,11 @@ impl InteractionInput {
 pub struct BatchInput {
     /// Interactions by a key of the client's choice, recorded in this order. One that does not fit fails alone.
     #[schemars(with = "BTreeMap<String, InteractionInput>", extend("maxProperties" = 10_000))]
-    pub interactions: Items,
+    pub interactions: Members,
     /// Values by name; `{"$shared": "name"}` anywhere in an item's `data` stands for one.
-    // As JSON text: parsed all at once they would take many times as much memory.
     #[serde(default)]
     #[schemars(with = "Map<String, Value>")]
-    pub shared_values: Items,
-}
-
-/// The items of a batch, or its shared values, in their order.
-#[derive(Debug, Default)]
-pub struct Items(pub Vec<(String, Box<RawValue>)>);
-
-impl<'de> Deserialize<'de> for Items {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-
-        impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Items;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<Items, A::Error> {
-                let mut items = Vec::new();
-                let mut keys = std::collections::HashSet::new();
-                while let Some(key) = map.next_key::<String>()? {
-                    if !keys.insert(key.clone()) {
-                        return Err(serde::de::Error::custom(format!(
-                            "the key \"{}\" stands twice",
-                            text::shortened(&key)
-                        )));
-                    }
-                    items.push((key, map.next_value()?));
-                }
-                Ok(Items(items))
-            }
-        }
-
-        deserializer.deserialize_map(Visitor)
-    }
+    pub shared_values: Members,
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! The list of interactions, and those that a delegate carries in answers.
 
-use super::rows::{COLUMNS, Interaction};
+use super::rows::{COLUMNS, Interaction, PROPERTY_NAMES};
 use crate::{
     core::{
         records::{
-            Attachments, Selection,
+            Attachments, Expansion, Selection,
             list::{Listing, SLICE_MAX_BYTES, Written},
         },
         search::{FieldKind, SearchField, Stretches, Subject},
     },
+    domain::{delegates, devices},
+    identity::{Principal, Role, roles::lacking},
     types::{Zone, error::Result},
 };
 use rusqlite::Connection;
@@ -62,6 +64,41 @@ pub struct Interactions {
     pub fields: Option<Vec<&'static str>>,
     /// The zone in which times are shown.
     pub zone: Zone,
+    pub expansion: Expansion,
+}
+
+/// The properties that hold a participant.
+pub const PARTICIPANTS: &[&str] = PROPERTY_NAMES.split_at(2).1.split_at(6).0;
+
+/// What `expand` shows a caller of the records in others, of which there are these.
+///
+/// # Errors
+/// As [`Expansion::parse`]; [`crate::types::error::Kind::Forbidden`] without the role that reads such records.
+pub fn expansion(
+    sent: Option<&str>,
+    known: impl IntoIterator<Item = &'static str>,
+    caller: &Principal,
+) -> Result<Expansion> {
+    let visible = caller.visible_properties.as_deref();
+    let expansion = Expansion::parse(sent, known, || shown(visible))?;
+    for (end, role) in [
+        ("Delegate", Role::DelegateRead),
+        ("Device", Role::DeviceRead),
+    ] {
+        let is_shown = expansion.names().iter().any(|name| name.ends_with(end));
+        if is_shown && !caller.has(role) {
+            return Err(lacking(&[role]));
+        }
+    }
+    Ok(expansion)
+}
+
+/// What is shown of participants, of delegates as far as they are visible.
+pub fn shown(visible: Option<&[String]>) -> Vec<Selection> {
+    vec![
+        Selection::seen(&delegates::RESOURCE, visible),
+        Selection::seen(&devices::RESOURCE, None),
+    ]
 }
 
 impl Listing for Interactions {
@@ -90,7 +127,9 @@ impl Listing for Interactions {
             if items > 0 {
                 out.push(',');
             }
-            interaction.write(&self.zone, self.fields.as_deref(), out);
+            let mut item = String::new();
+            interaction.write(&self.zone, self.fields.as_deref(), &mut item);
+            out.push_str(&self.expansion.expanded(connection, &self.zone, item)?);
             items += 1;
             if out.len() > SLICE_MAX_BYTES {
                 let last = interaction.id.map(|id| id.0);

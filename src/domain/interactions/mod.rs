@@ -9,8 +9,7 @@
 //! - `presence`: what a delegate did at devices, as rules need it; `inside`: the people inside one;
 //!   `recount`: corrects their counts
 //! - `everybody_out`: check-outs of everybody inside a place, at a time of the day
-//! - `batch`: many at once, in slices
-//! - `answers`: outcomes as status and JSON; `schemas`: their shapes in the API's document
+//! - `answers`: outcomes as status and JSON, and many at once; `schemas`: their shapes in the API's document
 //! - `undo`: who may take back what, on which page of the console
 //! - `history`: what one delegate did, for people to read
 //! - `log`: interactions and refusals as people look through them, the newest first
@@ -18,10 +17,9 @@
 //! - `rows`, `list`: reading them; `remove`: deleting them, and moving those of a merged record; `walk_in`:
 //!   whom an undo takes along
 
-mod answers;
+pub mod answers;
 pub mod api;
 pub mod arrivals;
-pub mod batch;
 mod confine;
 pub mod days;
 pub mod desk;

@@ -1,7 +1,7 @@
 //! Interactions as they are answered, in the API's document. `rows` and `answers` write their JSON by hand, for speed.
 
 use super::types::TYPES;
-use crate::web::{error::ErrorDetail, record::Embedded};
+use crate::web::{batch::ItemAnswer, error::ErrorDetail, record::Embedded};
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
@@ -125,7 +125,7 @@ pub struct GateNote {
     pub note: String,
 }
 
-/// One answer an item, in their order.
+/// One answer an item, in their order. References to shared values stand in `data` as they were sent.
 #[derive(JsonSchema)]
 #[schemars(example = json!([
     {"key": "a", "status": 201, "data": example(), "meta": {}},
@@ -133,29 +133,4 @@ pub struct GateNote {
         "code": 412, "message": "already used at Gate B at 09:02", "internalCode": 740,
     }}},
 ]))]
-pub struct BatchAnswer(pub Vec<BatchItem>);
-
-/// The answer that the single call would have given.
-#[derive(JsonSchema)]
-#[schemars(inline)]
-pub struct BatchItem {
-    /// The item's key.
-    pub key: String,
-    /// The HTTP status it would have had.
-    pub status: i64,
-    /// The interaction, or `{}`. References to shared values stand in it as they were sent.
-    pub data: BatchData,
-    pub meta: InteractionMeta,
-}
-
-#[derive(JsonSchema)]
-#[schemars(inline, untagged)]
-pub enum BatchData {
-    Recorded(Box<RecordedInteraction>),
-    /// Of an item that failed.
-    Failed(#[schemars(with = "Nothing")] Map<String, Value>),
-}
-
-#[derive(JsonSchema)]
-#[schemars(inline, extend("maxProperties" = 0))]
-pub struct Nothing {}
+pub struct BatchAnswer(pub Vec<ItemAnswer<RecordedInteraction, InteractionMeta>>);

@@ -2,12 +2,11 @@
 //! `data` stands for `sharedValues.name`. A value is stored once, and shown in full when read
 //! (contract §6).
 
-use super::draft::Items;
 use crate::{
     db::Tx,
     types::{
         error::{Error, Kind, Result},
-        json,
+        json::{self, Members},
     },
 };
 use rusqlite::Connection;
@@ -52,7 +51,7 @@ impl SharedValues {
     ///
     /// # Errors
     /// [`Kind::Invalid`] for one that no body could hold, naming it.
-    pub fn read(values: Items) -> Result<Self> {
+    pub fn read(values: Members) -> Result<Self> {
         let read = |(name, text): (String, Box<RawValue>)| {
             let value = SharedValue::read(text.get()).map_err(|cause| {
                 let name = crate::types::text::shortened(&name);

@@ -2,7 +2,7 @@
 //! person did at the same place before.
 
 use super::{
-    batch::{self, Batch},
+    answers,
     draft::{BatchInput, Draft},
     presence::REPEAT_MAX,
     record::{self, Outcome},
@@ -17,6 +17,7 @@ use crate::{
     db::{Durability, Priority, Store, connection::steps_of, in_transaction, migrate},
     domain::delegates,
     types::{ClientId, DelegateSelector, DeviceSelector, Timestamp, Zone, error::Result},
+    web::batch::write_all,
 };
 use rusqlite::{
     Connection, StatementStatus,
@@ -142,8 +143,8 @@ async fn a_scan_prepares_no_statement_anew() {
         let input: BatchInput =
             serde_json::from_str(&json!({"interactions": items}).to_string()).unwrap();
         let ctx = context();
-        let batch = Batch::new(input, &ctx).unwrap();
-        let answers = batch::record_all(&store, ctx, batch, None).await.unwrap();
+        let batch = answers::read_batch(input, &ctx).unwrap();
+        let answers = write_all(&store, ctx, batch, None).await.unwrap();
         assert_eq!(answers.matches(":201,").count(), 2, "{answers}");
         let looked_up = store.look_up(|connection| {
             let id = delegates::find(connection, &DelegateSelector::parse("barcode:A")?)?;

@@ -1,7 +1,7 @@
 //! `/delegate/myself` (spec: Delegate endpoints; contract §8 on deletion).
 
 use crate::{
-    core::records::{Selection, input::check_visible, write},
+    core::records::{Expansion, Selection, input::check_visible, write},
     db::Tx,
     domain::{
         delegates::{
@@ -40,7 +40,9 @@ impl MyselfApi {
         let own = own_delegate(&caller)?;
         let visible = caller.visible_properties.as_deref();
         let selection = Selection::parse(&RESOURCE, fields.0.as_deref(), visible)?;
-        Ok(found(&self.app, &selection, |_| Ok(own))?)
+        Ok(found(&self.app, &selection, &Expansion::default(), |_| {
+            Ok(own)
+        })?)
     }
 
     /// Change your own delegate

@@ -16,7 +16,7 @@ use crate::{
 };
 use poem_openapi::OpenApi;
 use schemars::JsonSchema;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -222,26 +222,19 @@ pub enum ReadTime {
     Text(String),
 }
 
-/// An event, or an array of them.
+/// An event of Impinj's `IoT` device interface, or an array of them.
+// Of no type: generators of clients stumble over what is an object or an array.
 #[derive(JsonSchema)]
-#[schemars(inline, untagged)]
-pub enum OneOrSeveral {
-    One(Map<String, Value>),
-    Several(Vec<Map<String, Value>>),
-}
-
-/// Events of Impinj's `IoT` device interface.
-#[derive(JsonSchema)]
-#[schemars(example = json!({
+#[schemars(inline, example = json!({
     "timestamp": "2026-11-25T09:02:00.125Z", "eventType": "tagInventory",
     "tagInventoryEvent": {"epcHex": "303400000000000000000001", "antennaPort": 1, "peakRssiCdbm": -5250}
 }))]
-pub struct ImpinjEvents(pub OneOrSeveral);
+pub struct ImpinjEvents(pub Value);
 
-/// Events of Zebra's `IoT` Connector.
+/// An event of Zebra's `IoT` Connector, or an array of them.
 #[derive(JsonSchema)]
-#[schemars(example = json!({
+#[schemars(inline, example = json!({
     "type": "CUSTOM", "timestamp": "2026-11-25T10:02:00.125+0100",
     "data": {"idHex": "303400000000000000000001", "antenna": 1, "peakRssi": -52, "format": "epc"}
 }))]
-pub struct ZebraEvents(pub OneOrSeveral);
+pub struct ZebraEvents(pub Value);

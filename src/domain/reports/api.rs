@@ -9,12 +9,12 @@ use crate::{
     types::error::Result,
     web::{
         Answer, Outcome,
-        envelope::enveloped,
+        envelope::{attachment, enveloped},
         parameters::AnyQuery,
         schema::{Described, NoMeta, inline, response, text},
     },
 };
-use poem::{Body, IntoResponse, Response};
+use poem::{Body, IntoResponse, Response, http::header};
 use poem_openapi::{
     ApiResponse, OpenApi,
     param::Path,
@@ -72,7 +72,11 @@ pub struct ReportRows(pub Vec<ReportRow>);
 pub struct ReportRow(pub Map<String, Value>);
 
 /// A report, as CSV or else as JSON.
-pub struct Exported<const CSV: bool>(Body);
+pub struct Exported<const CSV: bool> {
+    /// The report's id.
+    id: String,
+    body: Body,
+}
 
 impl<const CSV: bool> Exported<CSV> {
     const CONTENT_TYPE: &str = if CSV {
@@ -84,9 +88,14 @@ impl<const CSV: bool> Exported<CSV> {
 
 impl<const CSV: bool> IntoResponse for Exported<CSV> {
     fn into_response(self) -> Response {
-        Response::builder()
-            .content_type(Self::CONTENT_TYPE)
-            .body(self.0)
+        let response = Response::builder().content_type(Self::CONTENT_TYPE);
+        if !CSV {
+            return response.body(self.body);
+        }
+        let name = attachment(&format!("{}.csv", self.id));
+        response
+            .header(header::CONTENT_DISPOSITION, name)
+            .body(self.body)
     }
 }
 
@@ -94,7 +103,7 @@ impl<const CSV: bool> ApiResponse for Exported<CSV> {
     fn meta() -> MetaResponses {
         let schema = if CSV {
             let rows = "quarter_hour,check_ins,people\r\n2026-11-21 09:00:00,214,208\r\n";
-            let about = "RFC 4180, UTF-8: a header, then a line a row.";
+            let about = "RFC 4180, UTF-8 with a byte order mark: a header, then a line a row.";
             inline(MetaSchema {
                 example: Some(json!(rows)),
                 ..text(about)
@@ -167,12 +176,12 @@ impl ReportsApi {
     ) -> Outcome<Exported<false>> {
         let asked = (&*dashboard.0, &*export.0, &*caller.client_name);
         let body = self.body(asked, &parameters, Format::Json).await?;
-        Ok(Exported(body))
+        Ok(Exported { id: export.0, body })
     }
 
     /// Fetch a report as CSV
     ///
-    /// A header, then a line a row. Text that a spreadsheet would run gets a leading apostrophe.
+    /// A file for spreadsheets: a byte order mark, a header, then a line a row. Text that a spreadsheet would run gets a leading apostrophe.
     /// Parameters, limits and needs are those of the JSON: the scope `REPORT_READ` or, in a client's own
     /// token, `TRUSTED`, and to be named in the report's `api_clients`.
     #[oai(
@@ -191,8 +200,8 @@ impl ReportsApi {
         parameters: AnyQuery,
     ) -> Outcome<Exported<true>> {
         let asked = (&*dashboard.0, &*export.0, &*caller.client_name);
-        let format = Format::Csv { marked: false };
-        Ok(Exported(self.body(asked, &parameters, format).await?))
+        let body = self.body(asked, &parameters, Format::Csv).await?;
+        Ok(Exported { id: export.0, body })
     }
 }
 

@@ -15,11 +15,8 @@ use std::{borrow::Cow, fmt::Write as _};
 pub enum Format {
     /// An envelope whose `data` is a list of objects.
     Json,
-    /// RFC 4180, UTF-8.
-    Csv {
-        /// Set where it begins with a byte order mark, by which a spreadsheet knows that it is UTF-8.
-        marked: bool,
-    },
+    /// RFC 4180, UTF-8, with a byte order mark, by which a spreadsheet knows that it is UTF-8.
+    Csv,
 }
 
 /// Writes rows one by one, each into a text of its own.
@@ -46,9 +43,8 @@ impl Writer {
         };
         let head = match format {
             Format::Json => "{\"data\":[".to_owned(),
-            Format::Csv { marked } => {
-                let mark = if marked { "\u{feff}" } else { "" };
-                mark.to_owned() + &line(columns.iter().map(|column| guarded(column)))?
+            Format::Csv => {
+                "\u{feff}".to_owned() + &line(columns.iter().map(|column| guarded(column)))?
             }
         };
         Ok((head, writer))
@@ -58,7 +54,7 @@ impl Writer {
     pub(super) fn row(&mut self, values: &[ValueRef<'_>]) -> Result<String> {
         let first = std::mem::take(&mut self.first);
         match self.format {
-            Format::Csv { .. } => line(values.iter().map(|value| cell(*value))),
+            Format::Csv => line(values.iter().map(|value| cell(*value))),
             Format::Json => {
                 let mut text = String::from(if first { "\n{" } else { ",\n{" });
                 for (at, (key, value)) in self.keys.iter().zip(values).enumerate() {
@@ -78,7 +74,7 @@ impl Writer {
     pub(super) fn end(&self) -> &'static str {
         match self.format {
             Format::Json => "\n],\"meta\":{}}\n",
-            Format::Csv { .. } => "",
+            Format::Csv => "",
         }
     }
 }
@@ -182,12 +178,9 @@ mod tests {
 
     #[test]
     fn csv_has_a_header_and_guards_what_would_run() {
-        let plain = rows(Format::Csv { marked: false });
         assert_eq!(
-            plain,
-            "id,\"na\"\"me\",'=x\r\n-1,\"Ada, \"\"L\"\"\nx\",'=1+1\r\n12.0,,'+49 30\r\n,00ff,-1.5e-7\r\n"
+            rows(Format::Csv),
+            "\u{feff}id,\"na\"\"me\",'=x\r\n-1,\"Ada, \"\"L\"\"\nx\",'=1+1\r\n12.0,,'+49 30\r\n,00ff,-1.5e-7\r\n"
         );
-        let marked = rows(Format::Csv { marked: true });
-        assert_eq!(marked.strip_prefix('\u{feff}'), Some(&*plain));
     }
 }

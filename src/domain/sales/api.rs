@@ -158,7 +158,10 @@ impl Purchase {
     async fn read(ctx: Context, body: Arc<[u8]>) -> Result<Self> {
         Ok(Self {
             sale: super::read(Arc::clone(&body)).await?,
-            ctx,
+            ctx: Context {
+                is_strict: false,
+                ..ctx
+            },
             body,
             key: None,
         })

@@ -9,6 +9,7 @@ use crate::{
     core::{
         changes::Changed,
         outbox::{Ref, Source},
+        records::Expansion,
     },
     domain::interactions::{remove::CREATED_AT_MS, rows},
     types::{DelegateId, DeviceId, InteractionId, Timestamp, Zone, error::Result},
@@ -40,6 +41,8 @@ pub struct Teller<'a> {
     pub zone: &'a Zone,
     pub now: Timestamp,
     pub pasts: &'a Pasts,
+    /// Records within others that are sent whole.
+    pub expansion: &'a Expansion,
 }
 
 impl Teller<'_> {
@@ -61,7 +64,7 @@ impl Teller<'_> {
         } = match rows::find(self.connection, of.id)? {
             Some(found) => Told {
                 created_at: Some(found.created_at),
-                data: found.to_json(self.zone),
+                data: self.expanded(found.to_json(self.zone))?,
                 delegates: found.delegates.into_iter().flatten().collect(),
                 device: found.devices[0],
             },
@@ -143,7 +146,11 @@ impl Teller<'_> {
                 } else {
                     self.record(kind, &change.changed, at)?
                 };
-                told.unwrap_or_else(|| id_only(record, name))
+                let told = told.unwrap_or_else(|| id_only(record, name));
+                if name == "delegate" {
+                    people.extend(self.people_within(&told));
+                }
+                self.expanded(told)?
             }
             "interaction" => {
                 gone = change.before.is_none();
@@ -167,6 +174,21 @@ impl Teller<'_> {
             people,
             gone,
         }))
+    }
+
+    fn expanded(&self, json: String) -> Result<String> {
+        self.expansion.expanded(self.connection, self.zone, json)
+    }
+
+    /// The delegates within a record that are sent whole.
+    fn people_within(&self, json: &str) -> Vec<DelegateId> {
+        let names = self.expansion.names();
+        if names.is_empty() {
+            return Vec::new();
+        }
+        let record = parsed(Some(json));
+        let ids = names.iter().filter_map(|name| record[*name]["id"].as_i64());
+        ids.map(DelegateId).collect()
     }
 
     /// A change by its id: of the audit, or one that is only in the feed.

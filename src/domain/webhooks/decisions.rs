@@ -1,6 +1,7 @@
 //! The decisions of people about a webhook's deliveries, and what it has yet to send.
 
 use super::{
+    attempts::{self, Attempt},
     store::{self, destination},
     subscription,
     webhook::Webhook,
@@ -11,7 +12,7 @@ use crate::{
         outbox::{self, Delivery, Ref, State, pending},
     },
     db::Tx,
-    types::error::Result,
+    types::error::{Error, Result},
 };
 use rusqlite::Connection;
 use serde_json::json;
@@ -54,6 +55,20 @@ pub fn send_again(
     };
     pending::add(tx, &destination(webhook), &delivery, None)?;
     audit(tx, ctx, webhook, "resend", of)
+}
+
+/// Sends the delivery of an attempt again, which it returns.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] where the attempt is not kept any more, or was a test.
+pub fn resend(tx: &Tx<'_>, ctx: &Context, webhook: i64, attempt: i64) -> Result<Attempt> {
+    store::get(tx, webhook)?;
+    let attempt = attempts::get(tx, webhook, attempt)?;
+    let of = attempt
+        .of
+        .ok_or_else(|| Error::invalid("a test cannot be repeated; send another one"))?;
+    send_again(tx, ctx, webhook, of, &attempt.ordering_key)?;
+    Ok(attempt)
 }
 
 /// Cancels a pending delivery. Those behind it go on.

@@ -102,6 +102,7 @@ async fn deliver(app: &App, pasts: Arc<Pasts>, webhook: i64, of: Ref) -> Finishe
             zone: &zone,
             now,
             pasts: &pasts,
+            expansion: &store::get(connection, webhook)?.is.expansion()?,
         };
         let content = teller.content(of)?;
         Ok(content.map(|content| (endpoint, content)))

@@ -2,11 +2,14 @@
 //! never exported, and those in place are kept; a document may bring a secret that
 //! was agreed on with the receiver.
 
-use super::{decisions, secret, store, webhook::NewWebhook};
+use super::{
+    decisions, secret, store,
+    webhook::{NewWebhook, Webhook},
+};
 use crate::{
     core::{
         Context,
-        outbox::{Pause, destination},
+        outbox::{Pause, State, destination},
         outgoing::Reach,
         settings,
     },
@@ -30,6 +33,8 @@ pub struct Entry {
     changes: BTreeSet<String>,
     #[serde(default)]
     devices: Option<BTreeSet<String>>,
+    #[serde(default)]
+    expand: BTreeSet<String>,
     /// `false`: paused by a person. Absent: unchanged.
     #[serde(default)]
     active: Option<bool>,
@@ -45,6 +50,7 @@ impl Entry {
             interactions: self.interactions.clone(),
             changes: self.changes.clone(),
             devices: self.devices.clone(),
+            expand: self.expand.clone(),
         }
     }
 }
@@ -54,13 +60,18 @@ pub fn export(connection: &Connection) -> Result<Value> {
     let webhooks = store::all(connection)?.into_iter();
     webhooks
         .map(|webhook| {
-            let mut document = store::document(&webhook.is);
-            let paused = destination::get(connection, &store::destination(webhook.id))?.paused;
-            let asked = paused.is_some_and(|(_, why)| why == Pause::Asked);
-            document["active"] = (!asked).into();
-            Ok(document)
+            let state = destination::get(connection, &store::destination(webhook.id))?;
+            Ok(with_state(&webhook, &state))
         })
         .collect()
+}
+
+/// A webhook in the document, and whether a person paused it.
+pub(super) fn with_state(webhook: &Webhook, state: &State) -> Value {
+    let mut document = store::document(&webhook.is);
+    let is_paused = state.paused.is_some_and(|(_, why)| why == Pause::Asked);
+    document["active"] = (!is_paused).into();
+    document
 }
 
 /// Validates entries, without the settings that the same document may bring.
@@ -104,23 +115,33 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, entries: &[Entry], prune: bool) -> Resul
     Ok(())
 }
 
-fn put(tx: &Tx<'_>, ctx: &Context, entry: &Entry, known: Option<i64>) -> Result<()> {
-    let id = match known {
-        None => store::create(tx, ctx, &entry.webhook(), entry.secret.clone())?.0,
+/// Stores an entry as a webhook that is there, or as a new one; its id and, of a new one, its secret.
+pub(super) fn put(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    entry: &Entry,
+    known: Option<i64>,
+) -> Result<(i64, Option<String>)> {
+    let (id, secret) = match known {
+        None => {
+            let made = store::create(tx, ctx, &entry.webhook(), entry.secret.clone())?;
+            (made.0, Some(made.1))
+        }
         Some(id) => {
             store::change(tx, ctx, id, &entry.webhook())?;
             if let Some(secret) = &entry.secret {
                 store::agree(tx, ctx, id, secret)?;
             }
-            id
+            (id, None)
         }
     };
     match (
         entry.active,
         destination::get(tx, &store::destination(id))?.paused,
     ) {
-        (Some(false), None) => decisions::pause(tx, ctx, id),
-        (Some(true), Some((_, Pause::Asked))) => decisions::resume(tx, ctx, id),
-        _ => Ok(()),
+        (Some(false), None) => decisions::pause(tx, ctx, id)?,
+        (Some(true), Some((_, Pause::Asked))) => decisions::resume(tx, ctx, id)?,
+        _ => {}
     }
+    Ok((id, secret))
 }

@@ -12,13 +12,16 @@
 //! - `subscription`: which changes a webhook gets; `content`: the body of a delivery; `past`: records as
 //!   they were
 //! - `delivery`: one call; `attempts`: the last ones, for people to look at
-//! - `decisions`: what people do, such as pause and resume
+//! - `decisions`: what people do, such as pause and resume; `health`: how it goes
+//! - `api`: all that for programs
 
+pub mod api;
 pub mod attempts;
 mod content;
 pub mod decisions;
 mod delivery;
 pub mod document;
+mod health;
 mod past;
 pub mod secret;
 pub mod store;
@@ -27,5 +30,6 @@ mod webhook;
 
 pub use decisions::{Waiting, waiting};
 pub use delivery::{AT_ONCE, Tried, Webhooks, test};
+pub use health::Health;
 pub use store::destination;
 pub use webhook::{ANY, CHANGES, Change, NewWebhook, Webhook};

@@ -158,7 +158,10 @@ fn renamed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::{connection::steps_of, migrate};
+    use crate::{
+        core::records::Expansion,
+        db::{connection::steps_of, migrate},
+    };
 
     /// Steps of SQLite's machine for telling of every change of a record that has so many, one after the
     /// other, as a receiver gets them that was away.
@@ -182,6 +185,7 @@ mod tests {
             zone: &zone,
             now: Timestamp(0),
             pasts: &pasts,
+            expansion: &Expansion::default(),
         };
         steps_of(&connection, || {
             for change in 1..=changes {

@@ -34,7 +34,7 @@ pub fn id_of(destination: &str) -> Option<i64> {
 }
 
 const COLUMNS: &str = "id, uid, name, url, interactions, changes, devices, previous_until, \
-    created_at, updated_at";
+    created_at, updated_at, expand";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Webhook> {
     let list =
@@ -49,6 +49,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Webhook> {
             interactions: list(row.get(4)?),
             changes: list(row.get(5)?),
             devices: devices.map(list),
+            expand: list(row.get(10)?),
         },
         previous_until: row.get(7)?,
         created_at: row.get(8)?,
@@ -122,6 +123,9 @@ pub fn document(new: &NewWebhook) -> Value {
     if let Some(devices) = &new.devices {
         document["devices"] = json!(devices);
     }
+    if !new.expand.is_empty() {
+        document["expand"] = json!(new.expand);
+    }
     document
 }
 
@@ -167,8 +171,8 @@ pub fn create(
         None => secret::fresh()?,
     };
     tx.prepare_cached(
-        "INSERT INTO webhooks (uid, name, url, secret, interactions, changes, devices, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)",
+        "INSERT INTO webhooks (uid, name, url, secret, interactions, changes, devices, created_at, updated_at, expand)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)",
     )?
     .execute(params![
         uuid::Uuid::new_v4().to_string(),
@@ -179,6 +183,7 @@ pub fn create(
         json!(new.changes).to_string(),
         new.devices.as_ref().map(|codes| json!(codes).to_string()),
         tx.now(),
+        json!(new.expand).to_string(),
     ])?;
     let id = tx.last_insert_rowid();
     destinations::begin(tx, &destination(id), changes::newest(tx)?)?;
@@ -197,7 +202,7 @@ pub fn change(tx: &Tx<'_>, ctx: &Context, id: i64, new: &NewWebhook) -> Result<(
     check_types(tx, ctx, new, Some(&before.is))?;
     tx.prepare_cached(
         "UPDATE webhooks SET name = ?2, url = ?3, interactions = ?4, changes = ?5, devices = ?6,
-                updated_at = ?7
+                updated_at = ?7, expand = ?8
          WHERE id = ?1",
     )?
     .execute(params![
@@ -208,6 +213,7 @@ pub fn change(tx: &Tx<'_>, ctx: &Context, id: i64, new: &NewWebhook) -> Result<(
         json!(new.changes).to_string(),
         new.devices.as_ref().map(|codes| json!(codes).to_string()),
         tx.now(),
+        json!(new.expand).to_string(),
     ])?;
     destinations::retry(tx, &destination(id))?;
     changed(tx, ctx, id, Some(&before.is), Some(new))

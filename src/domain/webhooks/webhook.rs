@@ -1,7 +1,11 @@
 //! A webhook: where deliveries go, and what it subscribes to.
 
 use crate::{
-    core::outgoing::{self, Reach},
+    core::{
+        outgoing::{self, Reach},
+        records::Expansion,
+    },
+    domain::{feed::expandable, interactions::list::shown},
     types::{
         Timestamp,
         error::{Error, Result},
@@ -61,6 +65,8 @@ pub struct NewWebhook {
     pub changes: BTreeSet<String>,
     /// Codes of devices that an interaction must be at, or below; `None`: anywhere.
     pub devices: Option<BTreeSet<String>>,
+    /// Properties whose records are sent whole.
+    pub expand: BTreeSet<String>,
 }
 
 /// A stored webhook without its secret.
@@ -120,6 +126,7 @@ impl NewWebhook {
             ))
             .at("changes"));
         }
+        self.expansion()?;
         if self.interactions.is_empty() && self.changes.is_empty() {
             return Err(Error::field(
                 "interactions",
@@ -136,6 +143,12 @@ impl NewWebhook {
                 .try_for_each(|code| check_code("devices", code)),
             None => Ok(()),
         }
+    }
+
+    /// The records within others that it sends whole.
+    pub fn expansion(&self) -> Result<Expansion> {
+        let names: Vec<&str> = self.expand.iter().map(String::as_str).collect();
+        Expansion::parse(Some(&names.join(",")), expandable(), || shown(None))
     }
 
     /// Returns whether it subscribes to interactions of this type, at some device.
@@ -189,6 +202,7 @@ mod tests {
             interactions: set(interactions),
             changes: set(changes),
             devices: None,
+            expand: BTreeSet::new(),
         }
     }
 
@@ -225,6 +239,7 @@ mod tests {
         assert!(of(|it| it.interactions = set(&["Check In"])).starts_with("interactions"));
         assert!(of(|it| it.changes = set(&["delegate.eaten"])).starts_with("changes"));
         assert!(of(|it| it.changes = set(&["user.*"])).starts_with("changes"));
+        assert!(of(|it| it.expand = set(&["children"])).starts_with("expand"));
         assert!(of(|it| it.devices = Some(BTreeSet::new())).starts_with("devices"));
         assert!(of(|it| it.devices = Some(set(&[""]))).starts_with("devices"));
         let nothing = |it: &mut NewWebhook| {

@@ -5,7 +5,7 @@ use super::{
     Batch, Source, What,
     bad::{BadRow, BadRows, Failure, Problem},
     kept::Kept,
-    plan::{Plan, Unresolved, by_code},
+    plan::{Plan, Unresolved},
     references::{At, Parent, References},
     source::{Row, next_rows},
     warnings::Warnings,
@@ -336,7 +336,7 @@ pub(super) fn taken(
     own: Option<i64>,
 ) -> Result<Option<Problem>> {
     for (_, name, code) in codes(resource, body) {
-        let found = by_code(connection, resource, name, code)?;
+        let found = records::write::holder(connection, resource, name, code)?;
         if let Some(id) = found.filter(|id| Some(*id) != own) {
             let reason = format!("already used by the {} with id {id}", resource.name);
             return Ok(Some(plan.problem(Error::field(name, reason))));

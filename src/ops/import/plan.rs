@@ -10,7 +10,7 @@ use super::{
 use crate::{
     core::{
         Context,
-        records::{Field, Resource},
+        records::{Field, Resource, write},
     },
     domain::{delegates, devices, events, interactions::draft::Draft},
     types::{
@@ -19,7 +19,7 @@ use crate::{
         json::{check_limits, fault, no_property_twice},
     },
 };
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 /// The way in which the rows of a file are imported.
@@ -53,6 +53,7 @@ impl Plan {
     ) -> Result<Self> {
         let columns =
             Columns::of(what, source, &options.map).map_err(|cause| cause.at(source.name()))?;
+        ctx.is_strict = false;
         if ctx.user.is_none() {
             ctx.actor = format!("import:{}", source.name());
         }
@@ -143,7 +144,7 @@ impl Plan {
                 "is empty; it is the key that the row is matched by",
             ));
         };
-        let Some(id) = by_code(connection, resource, key, code)? else {
+        let Some(id) = write::holder(connection, resource, key, code)? else {
             return Ok(None);
         };
         // A device may be no event.
@@ -338,29 +339,6 @@ impl Unresolved {
         let property = self.property;
         Error::field(property, format!("{missing}, nor in this list"))
     }
-}
-
-/// The id of the living record that has a code.
-pub fn by_code(
-    connection: &Connection,
-    resource: &Resource,
-    name: &str,
-    code: &str,
-) -> Result<Option<i64>> {
-    let Some((column, _)) = resource.codes().find(|(_, known)| *known == name) else {
-        return Ok(None);
-    };
-    let case = if resource.is_in_any_case(column) {
-        " COLLATE NOCASE"
-    } else {
-        ""
-    };
-    let sql = format!(
-        "SELECT id FROM {} WHERE {column} = ?1{case} AND {column} IS NOT NULL AND deleted_at IS NULL",
-        resource.table
-    );
-    let mut statement = connection.prepare_cached(&sql)?;
-    Ok(statement.query_row([code], |row| row.get(0)).optional()?)
 }
 
 /// Tells whether a failure is about what a row says, and not about the store.

@@ -46,6 +46,9 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             errors.push(missing);
         }
     }
+    if path.contains("{webhook}") {
+        errors.push(Kind::NoSuchPath);
+    }
     if path.ends_with("/myself") {
         errors.push(Kind::DelegateNotFound);
     }
@@ -103,26 +106,33 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
         }
         _ => {}
     }
-    let has_codes = !path.starts_with("/interaction")
-        && !path.starts_with("/reader/")
-        && ![
-            "/device/ping",
-            "/device-request/new",
-            "/tx/new",
-            "/otp/send",
-            "/delegate/send-comm",
-            "/gate/codes",
-            "/gate/evacuation",
-            "/gate/find",
-            "/delegate/find",
-        ]
-        .contains(&path)
-        && !path.ends_with("/list");
-    let is_put = method == "put" && path.contains("{selector}");
-    if (matches!(method, "post" | "patch") || is_put) && has_codes {
+    if gives_codes(path, method) {
         errors.push(Kind::CodeTaken);
     }
     errors
+}
+
+/// Tells whether an operation gives records codes, one of which may be taken.
+fn gives_codes(path: &str, method: &str) -> bool {
+    let writes =
+        matches!(method, "post" | "patch") || method == "put" && path.contains("{selector}");
+    let others = [
+        "/device/ping",
+        "/device-request/new",
+        "/tx/new",
+        "/otp/send",
+        "/delegate/send-comm",
+        "/gate/codes",
+        "/gate/evacuation",
+        "/gate/find",
+        "/delegate/find",
+    ];
+    let begins = ["/interaction", "/reader/"];
+    let ends = ["/list", "/batch", "/test", "/resend"];
+    writes
+        && !others.contains(&path)
+        && !begins.iter().any(|begin| path.starts_with(begin))
+        && !ends.iter().any(|end| path.ends_with(end))
 }
 
 /// The errors that follow from the security, the body and the parameters of an operation.

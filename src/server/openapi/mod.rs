@@ -8,10 +8,11 @@
 use super::routes;
 use crate::{
     admin::Console,
-    domain::webhooks::CHANGES,
+    domain::{feed::RecordType, webhooks::CHANGES},
     types::{
         DelegateSelector, DeviceSelector,
         error::{Error, Result},
+        text::capital,
     },
 };
 use poem_openapi::{LicenseObject, OpenApiService, ServerObject};
@@ -37,7 +38,8 @@ pub fn document(console: &Console) -> Result<String> {
     let mut document: Value =
         serde_json::from_str(&service(console).spec()).map_err(Error::defect)?;
     document["components"]["schemas"]["Error"] = errors::schema();
-    document["x-webhooks"] = described_webhooks();
+    add_webhooks(&mut document);
+    type_changes(&mut document["components"]["schemas"]);
     close_inputs(&mut document["components"]["schemas"]);
     let paths = document["paths"]
         .as_object_mut()
@@ -104,17 +106,71 @@ fn add_etag(path: &str, method: &str, operation: &mut Value) {
 /// The type of the delivery that tells of a new interaction.
 const RECORDED: (&str, &str) = ("interaction.created", "an interaction was recorded");
 
-/// Every delivery by its type.
-fn described_webhooks() -> Value {
+/// Adds every delivery by its type, each with a shape of its own, and `Delivery`, which is any of them.
+fn add_webhooks(document: &mut Value) {
     let changes = CHANGES.iter().map(|change| (change.name, change.about));
-    let all = std::iter::once(RECORDED).chain(changes);
-    let webhooks: Map<String, Value> = all
-        .map(|(name, about)| (name.to_owned(), json!({"post": delivery(name, about)})))
+    let (mut webhooks, mut mapping) = (Map::new(), Map::new());
+    for (name, about) in std::iter::once(RECORDED).chain(changes) {
+        let shape: String = name.split('.').map(capital).collect();
+        let reference = format!("#/components/schemas/{shape}");
+        let post = delivery(name, about, &reference);
+        webhooks.insert(name.to_owned(), json!({"post": post}));
+        mapping.insert(name.to_owned(), reference.into());
+        document["components"]["schemas"][shape] = delivery_shape(name, about);
+    }
+    let shapes: Vec<_> = mapping
+        .values()
+        .map(|shape| json!({"$ref": shape}))
         .collect();
-    webhooks.into()
+    document["components"]["schemas"]["Delivery"] = json!({
+        "description": "The body of a delivery of a webhook.",
+        "oneOf": shapes,
+        "discriminator": {"propertyName": "type", "mapping": mapping},
+    });
+    document["x-webhooks"] = webhooks.into();
 }
 
-fn delivery(name: &str, about: &str) -> Value {
+/// The shape of each record in the feed that has one.
+const FED: [(RecordType, Option<&str>); RecordType::ALL.len()] = [
+    (RecordType::Delegate, Some("Delegate")),
+    (RecordType::Device, Some("Device")),
+    (RecordType::Interaction, Some("Interaction")),
+    (RecordType::BlockedCode, None),
+    (RecordType::Transaction, None),
+];
+
+/// Gives the changes of each type of record, and a reset, a shape of their own.
+fn type_changes(schemas: &mut Value) {
+    let base = schemas["Changes"]["items"].take();
+    let mut shapes = Vec::new();
+    let mut add = |schemas: &mut Value, name: String, shape: Value| {
+        shapes.push(json!({"$ref": format!("#/components/schemas/{name}")}));
+        schemas[name] = shape;
+    };
+    for (record_type, record) in FED {
+        let mut shape = base.clone();
+        shape["required"] = json!(["cursor", "action", "kind", "type", "id"]);
+        shape["properties"]["action"]["enum"] = json!(["upsert", "delete"]);
+        shape["properties"]["type"] = json!({"type": "string", "enum": [record_type.name()]});
+        if let Some(record) = record {
+            let record = format!("#/components/schemas/{record}");
+            shape["properties"]["data"] = json!({"$ref": record});
+        }
+        let name = format!("{record_type:?}Change");
+        add(schemas, name, shape);
+    }
+    let mut reset = base;
+    reset["description"] = json!("Everything is to be read anew.");
+    reset["required"] = json!(["cursor", "action", "kind"]);
+    reset["properties"]["action"]["enum"] = json!(["reset"]);
+    if let Some(properties) = reset["properties"].as_object_mut() {
+        properties.retain(|name, _| !["type", "id", "data"].contains(&&**name));
+    }
+    add(schemas, "Reset".to_owned(), reset);
+    schemas["Changes"]["items"] = json!({"oneOf": shapes});
+}
+
+fn delivery(name: &str, about: &str, shape: &str) -> Value {
     let header = |name: &str, about: &str| {
         json!({
             "name": name, "in": "header", "required": true, "description": about,
@@ -135,19 +191,24 @@ fn delivery(name: &str, about: &str) -> Value {
                  several of them, separated by spaces, while a secret is replaced.",
             ),
         ],
-        "requestBody": {"required": true, "content": {"application/json": {"schema": {
-            "type": "object",
-            "required": ["id", "type", "createdAt", "data"],
-            "properties": {
-                "id": {"type": "string", "description": "The same as `webhook-id`."},
-                "type": {"type": "string", "enum": [name]},
-                "createdAt": {"type": "string", "format": "date-time", "description": "When it happened."},
-                "data": delivered(name),
-            },
-        }}}},
+        "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": shape}}}},
         "responses": {
             "2XX": {"description": "Received."},
             "4XX": {"description": "Not received; sent again later."},
+        },
+    })
+}
+
+fn delivery_shape(name: &str, about: &str) -> Value {
+    json!({
+        "type": "object",
+        "description": format!("Sent when {about}."),
+        "required": ["id", "type", "createdAt", "data"],
+        "properties": {
+            "id": {"type": "string", "description": "The same as `webhook-id`."},
+            "type": {"type": "string", "enum": [name]},
+            "createdAt": {"type": "string", "format": "date-time", "description": "When it happened."},
+            "data": delivered(name),
         },
     })
 }
@@ -237,6 +298,7 @@ fn limits(path: &str, parameter: &str) -> &'static [(&'static str, i64)] {
             &[("minimum", 1), ("maximum", 10_000)]
         }
         "wait" => &[("minimum", 0), ("maximum", 60)],
+        "limit" if path.starts_with("/webhook/") => &[("minimum", 1), ("maximum", 200)],
         "limit" => &[("minimum", 1), ("maximum", 50_000)],
         "offset" => &[("minimum", 0)],
         "If-Match" => &[("minLength", 1)],
@@ -255,11 +317,18 @@ fn parameter_example(path: &str, parameter: &str) -> Value {
         ("only", _) => json!("safe"),
         ("after" | "before", _) => json!("WzQxLDIwMF0"),
         ("place", _) => json!(5),
+        ("webhook", _) => json!("id:2"),
         ("q", _) => json!("ada"),
         ("reader", _) => json!("code:portal-1"),
         ("total", _) => json!(false),
         ("format", "badge") => json!("zpl"),
         ("dpi", _) => json!(300),
+        ("sort", "delegate") => json!("lastName"),
+        ("sort", "device") => json!("name"),
+        ("sort", "event") => json!("-eventStartAt"),
+        ("sort", _) => json!("-recordedAt"),
+        ("expand", "delegate" | "device") => json!("parent"),
+        ("expand", _) => json!("firstDelegate,firstDevice"),
         ("since", _) => json!("U3VtbWl0MjYAAAGTUcV2AAAAdmlld_8AAAAAAAAAKQ"),
         ("types", _) => json!("delegate,interaction"),
         ("wait", _) => json!(30),

@@ -57,6 +57,7 @@ const TABLE: &[(&str, Access)] = &[
     ("getDelegateInfo", Roles(&[DelegateRead, OwnRead])),
     ("patchDelegate", Roles(&[DelegateWrite])),
     ("putDelegate", Roles(&[DelegateWrite])),
+    ("putDelegates", Roles(&[DelegateWrite])),
     ("deleteDelegate", Roles(&[DelegateWrite])),
     ("getMyself", UserToken),
     ("patchMyself", UserToken),
@@ -68,6 +69,7 @@ const TABLE: &[(&str, Access)] = &[
     ("getDeviceInfo", Roles(&[DeviceRead, OwnRead])),
     ("patchDevice", Roles(&[DeviceWrite])),
     ("putDevice", Roles(&[DeviceWrite])),
+    ("putDevices", Roles(&[DeviceWrite])),
     ("deleteDevice", Roles(&[DeviceWrite])),
     ("createDeviceRequest", Public),
     ("pingDevice", DeviceToken),
@@ -99,6 +101,14 @@ const TABLE: &[(&str, Access)] = &[
         Scopes(&[Scope::ReportRead, Scope::Trusted], false),
     ),
     ("sendComm", Roles(&[CommSend])),
+    ("listWebhooks", Roles(&[WebhookWrite])),
+    ("createWebhook", Roles(&[WebhookWrite])),
+    ("getWebhook", Roles(&[WebhookWrite])),
+    ("patchWebhook", Roles(&[WebhookWrite])),
+    ("deleteWebhook", Roles(&[WebhookWrite])),
+    ("testWebhook", Roles(&[WebhookWrite])),
+    ("listWebhookDeliveries", Roles(&[WebhookWrite])),
+    ("resendWebhookDelivery", Roles(&[WebhookWrite])),
     ("getGate", Roles(&[Gate])),
     ("getGateSnapshot", Roles(&[Gate])),
     ("searchGate", Roles(&[Gate])),
@@ -157,6 +167,7 @@ impl Operation {
             .replace("{event}", "999999")
             .replace("{dashboard}", "999999")
             .replace("{export}", "999999")
+            .replace("{webhook}", "999999")
             .replace("{interactionType}", "lead")
             .replace("/gate/snapshot", "/gate/snapshot?place=1")
             .replace("/gate/search", "/gate/search?place=1&q=ada")

@@ -3,6 +3,7 @@
 
 use crate::{
     console::rehearsal::{go_back, take_snapshot},
+    faults::process::{self, Served, until},
     harness::{Caller, Reply, Server, keys, reply, whole},
 };
 use gatepost::identity::{
@@ -13,7 +14,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    process::{Child, Command},
     time::{Duration, Instant},
 };
 
@@ -396,21 +400,39 @@ fn a_stream_ends_with_its_token() {
     assert_eq!(reply(caller.request(Method::GET, "/changes")).status, 401);
 }
 
-#[test]
-fn the_handbooks_mirror_keeps_a_copy_of_the_attendee_list() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[DelegateRead, DelegateWrite], &[]);
-    let caller = server.caller_of(&id, &secret);
+/// The program of the handbook, as a file in a folder.
+fn mirror(folder: &Path) -> PathBuf {
     let page = include_str!("../../../assets/handbook/integrate.md");
     let program = page
         .split("```python\n")
         .nth(1)
         .and_then(|rest| rest.split("```").next());
-    let path = server.folder.path().join("mirror.py");
+    let path = folder.join("mirror.py");
     std::fs::write(&path, program.expect("a program")).expect("a file");
+    path
+}
+
+/// The first names in a copy, sorted; none while there is no copy.
+fn mirrored(copy: &Path) -> Vec<String> {
+    let copy = std::fs::read_to_string(copy).unwrap_or_else(|_| "{}".to_owned());
+    let copy: Value = serde_json::from_str(&copy).expect("JSON");
+    let records = copy["delegates"].as_object().into_iter().flatten();
+    let mut names: Vec<String> = records
+        .map(|(_, record)| record["firstName"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn the_handbooks_mirror_keeps_a_copy_of_the_attendee_list() {
+    let server = Server::start();
+    let (id, secret) = server.client(&[DelegateRead, DelegateWrite], &[]);
+    let caller = server.caller_of(&id, &secret);
+    let path = mirror(server.folder.path());
     let copy = server.folder.path().join("copy.json");
     let mirrored = || {
-        let run = std::process::Command::new("python3")
+        let run = Command::new("python3")
             .arg(&path)
             .args([&server.url(), &id, &secret])
             .arg(&copy)
@@ -422,16 +444,7 @@ fn the_handbooks_mirror_keeps_a_copy_of_the_attendee_list() {
             "{}",
             String::from_utf8_lossy(&run.stderr)
         );
-        let copy = std::fs::read_to_string(&copy).expect("the copy");
-        let copy: Value = serde_json::from_str(&copy).expect("JSON");
-        let mut names: Vec<String> = copy["delegates"]
-            .as_object()
-            .expect("delegates")
-            .values()
-            .map(|record| record["firstName"].as_str().unwrap_or_default().to_owned())
-            .collect();
-        names.sort_unstable();
-        names
+        mirrored(&copy)
     };
     let ada = caller.delegate(&json!({"firstName": "Ada"}));
     caller.delegate(&json!({"firstName": "Bob"}));
@@ -439,4 +452,79 @@ fn the_handbooks_mirror_keeps_a_copy_of_the_attendee_list() {
     caller.delete(&format!("/delegate/id:{ada}"));
     caller.delegate(&json!({"firstName": "Lin"}));
     assert_eq!(mirrored(), ["Bob", "Lin"]);
+}
+
+/// Answers every request at an address by 503, until so many came.
+fn is_busy(address: SocketAddr, requests: usize) {
+    let listener = TcpListener::bind(address).expect("the port of the server");
+    for client in listener.incoming().take(requests) {
+        let mut client = client.expect("a client");
+        let _ = client.read(&mut [0; 4096]);
+        let answer = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        let _ = client.write_all(answer.as_bytes());
+    }
+}
+
+#[test]
+fn the_handbooks_mirror_survives_restarts_and_503() {
+    struct Killed(Child);
+
+    impl Drop for Killed {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let db = folder.path().join("event.db");
+    let client = process::told(
+        &db,
+        &[
+            "client",
+            "add",
+            "x",
+            "--role",
+            "delegate-read",
+            "--role",
+            "delegate-write",
+            "--json",
+        ],
+    );
+    let mut server = Served::start(&db);
+    let address = server.address;
+    let add = |name: &str| {
+        let list = folder.path().join("list.csv");
+        std::fs::write(&list, format!("firstName\n{name}\n")).expect("a list");
+        let list = list.display().to_string();
+        let done = process::gatepost(&db, &["import", "delegates", &list]);
+        assert!(done.status.success(), "{done:?}");
+    };
+    let copy = folder.path().join("copy.json");
+    let text = |name: &str| client[name].as_str().expect("a text").to_owned();
+    let program = Command::new("python3")
+        .arg(mirror(folder.path()))
+        .args([
+            format!("http://{address}"),
+            text("clientId"),
+            text("clientSecret"),
+        ])
+        .arg(&copy)
+        .spawn();
+    let mut program = Killed(program.expect("python3"));
+    add("Ada");
+    until("the copy", || mirrored(&copy) == ["Ada"]);
+    for (round, name) in ["Bob", "Lin"].into_iter().enumerate() {
+        server.kill();
+        if round == 0 {
+            is_busy(address, 3);
+        }
+        add(name);
+        server = Served::start_at(&db, address);
+        until("the copy to go on", || {
+            mirrored(&copy).contains(&name.to_owned())
+        });
+        assert!(program.0.try_wait().expect("a state").is_none(), "it ended");
+    }
+    assert_eq!(mirrored(&copy), ["Ada", "Bob", "Lin"]);
 }

@@ -168,11 +168,11 @@ fn the_server_takes_what_is_shown_as_an_example() {
     let paths = lists
         .into_iter()
         .chain(["/delegate/{idType}:{id}", "/event/{event}"]);
-    // A page begins or ends in one way.
-    let ways = [
-        ["after", "before"],
-        ["offset", "before"],
-        ["offset", "after"],
+    // A page begins or ends in one way, and its ends belong to its order.
+    let ways: [&[&str]; 3] = [
+        &["after", "before"],
+        &["offset", "before", "sort"],
+        &["offset", "after", "sort"],
     ];
     let paths = paths.flat_map(|path| ways.map(|but| (path, but)));
     for (path, but) in paths {

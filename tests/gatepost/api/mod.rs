@@ -17,6 +17,7 @@ mod envelope;
 mod events;
 mod everybody_out;
 mod examples;
+mod expanded;
 mod find;
 mod flags;
 mod forms;
@@ -34,6 +35,7 @@ mod otp;
 mod outline;
 mod places;
 mod put_by_code;
+mod put_many;
 mod records;
 mod refusals;
 mod resends;
@@ -48,6 +50,7 @@ mod throttling;
 mod tills;
 mod tokens;
 mod transactions;
+mod values;
 mod versions;
 mod visible_properties;
 mod waiting_requests;
@@ -67,6 +70,7 @@ fn document_paths(server: &Server) -> Vec<(String, Vec<String>)> {
             .replace("{event}", "1")
             .replace("{dashboard}", "event")
             .replace("{export}", "attendance")
+            .replace("{webhook}", "1")
             .replace("{interactionType}", "lead");
         let methods = methods.as_object().expect("methods").keys();
         let mut methods: Vec<String> = methods.map(|method| method.to_uppercase()).collect();

@@ -8,6 +8,7 @@ use crate::{
     data::Site,
     harness::{Server, has, words},
 };
+use gatepost::identity::Role;
 use serde_json::{Value, json};
 use std::process::{Command, Output};
 
@@ -106,6 +107,7 @@ fn clients_and_users_are_kept_from_the_command_line() {
     let text_of = |name: &str| made[name].as_str().expect(name).to_owned();
     let gate = server.caller_of(&text_of("clientId"), &text_of("clientSecret"));
     gate.get("/ping").is(200);
+    gate.get("/gate").is(200);
     done(&run(
         &[
             "user",
@@ -224,6 +226,14 @@ fn usage_errors_exit_with_2_and_every_command_has_an_example() {
         let arguments: Vec<&str> = words(command).chain(["--help"]).collect();
         let help = site.done(&arguments);
         assert!(help.contains("Example"), "{command:?} has no example");
+    }
+    for command in ["client add", "client change", "user add", "user set"] {
+        let arguments: Vec<&str> = words(command).chain(["--help"]).collect();
+        let help = site.done(&arguments);
+        for role in Role::ALL {
+            let short = role.name().trim_start_matches("ROLE_OAUTH2_");
+            has(&help, &short.to_lowercase().replace('_', "-"));
+        }
     }
     let document: Value = serde_json::from_str(&site.done(&["openapi"])).expect("JSON");
     assert_eq!(document["openapi"], "3.0.0");

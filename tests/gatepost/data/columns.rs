@@ -144,7 +144,7 @@ fn every_text_of_an_attendee_is_known_everywhere() {
     let fields: Vec<&Field> = fields
         .filter(|field| field.kind == Kind::Text && field.name != "rawFlags")
         .collect();
-    let value = |field: &Field| format!("{} of Ada", field.column);
+    let value = |field: &Field| format!("{}@Ada", field.column);
     let body: Map<String, Value> = fields
         .iter()
         .map(|field| (field.name.to_owned(), value(field).into()))

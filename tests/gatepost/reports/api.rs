@@ -38,8 +38,12 @@ fn a_report_is_fetched_as_json_and_as_csv() {
     let answer = whole(reader.request(Method::GET, CSV));
     assert_eq!(answer.header("content-type"), "text/csv; charset=utf-8");
     assert_eq!(
+        answer.header("content-disposition"),
+        "attachment; filename=\"r.csv\""
+    );
+    assert_eq!(
         answer.text,
-        "id,firstName,company,barcode,half\r\n1,Ada,'=cmd(),A,0.5\r\n2,\"Zoë, \"\"Z\"\"\",,0049,1.0\r\n"
+        "\u{feff}id,firstName,company,barcode,half\r\n1,Ada,'=cmd(),A,0.5\r\n2,\"Zoë, \"\"Z\"\"\",,0049,1.0\r\n"
     );
     // Under the other prefix too, and never under another ending.
     let older = format!("/api/5{CSV}");
@@ -63,7 +67,7 @@ fn nothing_found_is_an_empty_list_and_a_header() {
     assert_eq!(reader.get(JSON).body, json!({"data": [], "meta": {}}));
     assert_eq!(
         whole(reader.request(Method::GET, CSV)).text,
-        "id,barcode\r\n"
+        "\u{feff}id,barcode\r\n"
     );
 }
 

@@ -5,6 +5,7 @@ mod console;
 mod erased;
 mod killed;
 mod past;
+mod programs;
 pub mod receiver;
 mod taken;
 mod trouble;
@@ -33,6 +34,7 @@ fn webhook(name: &str, url: &str, interactions: &[&str], changes: &[&str]) -> Ne
         interactions: set(interactions),
         changes: set(changes),
         devices: None,
+        expand: BTreeSet::new(),
     }
 }
 
