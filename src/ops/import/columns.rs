@@ -3,17 +3,20 @@
 
 use super::{
     What,
-    bad::Problem,
+    batches::Options,
+    choice::{HiddenRows, Numbers},
+    dates::Order,
+    headers::{DAYS, END_DAYS, ROOMS, START_DAYS, TIMES, folded, has},
+    shops::Shop,
     source::{OURS, Source},
+    status::{Manner, Rule},
+    survey::Survey,
     target::{Mapping, Target, beside, by_words, of_attendee, participant, property, synonym},
-    values,
 };
 use crate::types::{
     error::{Error, Result},
-    json::merge_patch,
     text::shortened,
 };
-use serde_json::{Map, Value};
 
 /// A column.
 #[derive(Clone, Debug)]
@@ -22,6 +25,24 @@ pub struct Column {
     pub header: String,
     /// The property that it holds.
     pub target: Target,
+    /// The order of its dates, where it is known.
+    pub dates: Option<Order>,
+    /// What it says of tickets, and what becomes of those that are not good.
+    pub status: Option<(Manner, Rule)>,
+    /// A spreadsheet rounded some of its numbers.
+    pub is_rounded: bool,
+}
+
+impl Column {
+    fn new(header: &str, target: Target) -> Self {
+        Self {
+            header: header.to_owned(),
+            target,
+            dates: None,
+            status: None,
+            is_rounded: false,
+        }
+    }
 }
 
 pub(super) type Finder = fn(What, &str) -> Option<Target>;
@@ -32,10 +53,19 @@ pub(super) const FINDERS: &[Finder] = &[of_attendee, property, synonym, particip
 /// The columns of a table, in their order; none of a JSON file, whose objects are bodies already.
 #[derive(Clone, Debug)]
 pub struct Columns {
-    what: What,
-    columns: Vec<Column>,
+    pub(super) what: What,
+    pub(super) columns: Vec<Column>,
     /// Set where the rows are events, under the names that events have.
     pub events: bool,
+    /// The shop whose list it is.
+    pub shop: Option<&'static Shop>,
+    /// Values of rows that have none of their own.
+    pub(super) set: Vec<Column>,
+    pub(super) values_set: Vec<String>,
+    pub(super) numbers: Option<Numbers>,
+    pub(super) hidden_rows: Option<HiddenRows>,
+    /// Notes may stand beside a list of a spreadsheet.
+    pub(super) is_spreadsheet: bool,
 }
 
 impl Columns {
@@ -52,12 +82,129 @@ impl Columns {
             None if !mappings.is_empty() => Err(Error::invalid(
                 "--map: the objects of a JSON file have the names that the API has",
             )),
-            None => Ok(Self {
-                what,
-                columns: Vec::new(),
-                events: false,
-            }),
+            None => Ok(Self::with(what, Vec::new())),
         }
+    }
+
+    fn with(what: What, columns: Vec<Column>) -> Self {
+        Self {
+            what,
+            columns,
+            events: false,
+            shop: None,
+            set: Vec::new(),
+            values_set: Vec::new(),
+            numbers: None,
+            hidden_rows: None,
+            is_spreadsheet: false,
+        }
+    }
+
+    /// The columns as the cells below them and the options of an import decide: a column with one value for all is no
+    /// code, dates have one order, and what rows lack is set.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`] for options that name what is not there.
+    pub fn settled(mut self, source: &Source, survey: &Survey, options: &Options) -> Result<Self> {
+        let what = self.what;
+        if let Some(headers) = source.header().filter(|_| !source.is_ours()) {
+            let is_mapped = |header: &str| options.map.iter().any(|mapping| mapping.means(header));
+            let no_codes: Vec<Mapping> = self
+                .columns
+                .iter()
+                .enumerate()
+                .filter(|(at, column)| {
+                    let is_guessed = column.target.is_code() && !is_mapped(&column.header);
+                    let is_tag = folded(&column.header) != "tag" || survey.column(*at).is_hex;
+                    is_guessed && (survey.column(*at).is_constant() || !is_tag)
+                })
+                .map(|(_, column)| Target::unmatched_mapping(what, &column.header))
+                .collect();
+            if !no_codes.is_empty() {
+                let mappings = [&options.map[..], &no_codes].concat();
+                self = Self::matched(what, headers, &mappings)?;
+            }
+            self.judge(survey, options)?;
+        }
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            column.dates = options.dates.or_else(|| survey.column(at).order());
+            column.is_rounded = survey.column(at).rounded > 0;
+        }
+        self.set_values(options)?;
+        self.numbers = options.numbers;
+        self.hidden_rows = options.hidden_rows;
+        self.is_spreadsheet = source.sheets().is_some();
+        Ok(self)
+    }
+
+    /// Finds the columns that say of tickets whether they are good.
+    fn judge(&mut self, survey: &Survey, options: &Options) -> Result<()> {
+        let mut headers = self.columns.iter().map(|column| &column.header);
+        if let Some(unknown) = options
+            .status
+            .iter()
+            .find(|rule| !headers.clone().any(|header| rule.means(header)))
+        {
+            return Err(Error::invalid(format!(
+                "--status: there is no column \"{}\"",
+                shortened(&unknown.0)
+            )));
+        }
+        if self.what != What::Delegates {
+            return match headers.find(|header| options.status.iter().any(|rule| rule.means(header)))
+            {
+                Some(_) => Err(Error::invalid("--status: only delegates have tickets")),
+                None => Ok(()),
+            };
+        }
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            let named = options
+                .status
+                .iter()
+                .find(|rule| rule.means(&column.header));
+            let rule = named.map_or_else(Rule::default, |rule| rule.1);
+            column.status = survey.column(at).manner.map(|manner| (manner, rule));
+        }
+        Ok(())
+    }
+
+    /// Notes what rows have that say nothing themselves.
+    fn set_values(&mut self, options: &Options) -> Result<()> {
+        for constant in &options.set {
+            let target = constant.target(self.what)?;
+            self.set.push(Column::new("--set", target));
+            self.values_set.push(constant.1.clone());
+        }
+        let has_room = self.has_room();
+        let is_list_of_rooms = self.what == What::Devices
+            && self.columns.iter().any(|column| {
+                has(ROOMS, &folded(&column.header))
+                    && column.target.name().as_deref() == Some("name")
+            });
+        if (has_room || is_list_of_rooms)
+            && !self.has_any(&["deviceType"])
+            && let Some(target) = property(self.what, "deviceType")
+        {
+            let kind = if has_room { "session" } else { "room" };
+            self.set.push(Column::new("", target));
+            self.values_set.push(kind.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Returns whether rows name rooms, which are created where they are not there.
+    pub(super) fn has_room(&self) -> bool {
+        self.columns
+            .iter()
+            .any(|column| column.target == Target::Room)
+    }
+
+    /// The type of devices that was set because the list has none.
+    #[must_use]
+    pub fn implied_type(&self) -> Option<&str> {
+        let mut set = self.set.iter().zip(&self.values_set);
+        set.find(|(column, _)| column.header.is_empty())
+            .map(|(_, value)| value.as_str())
     }
 
     /// As [`Columns::of`], of the headers of a table, which may have other sheets beside it.
@@ -90,6 +237,18 @@ impl Columns {
         check_headers(headers)?;
         let mut targets = mapped(what, headers, mappings)?;
         let ours = headers.iter().any(|header| header == OURS);
+        let shop = Shop::of(what, headers).filter(|_| !ours);
+        for (at, header) in headers.iter().enumerate() {
+            if targets[at].is_none()
+                && let Some(target) = shop.and_then(|shop| shop.target(header))
+                && (!is_taken(&targets, &target) || target == Target::Note)
+            {
+                targets[at] = Some(target);
+            }
+        }
+        if !ours {
+            find_days(what, headers, &mut targets);
+        }
         let finders = if ours {
             &[Target::of_ours as Finder]
         } else {
@@ -109,20 +268,31 @@ impl Columns {
             if targets[at].is_none() && !ours {
                 targets[at] = beside(what, header, &targets);
             }
+            if targets[at].is_none()
+                && !ours
+                && what == What::Devices
+                && has(ROOMS, &folded(header))
+            {
+                let name = property(what, "name").filter(|name| !is_taken(&targets, name));
+                let room = Some(Target::Room).filter(|room| !is_taken(&targets, room));
+                targets[at] = name.or(room);
+            }
         }
         let columns: Vec<Column> = headers
             .iter()
             .zip(targets)
-            .map(|(header, target)| Column {
-                header: header.clone(),
-                target: target.unwrap_or_else(|| Target::unmatched(what, header)),
+            .map(|(header, target)| {
+                Column::new(
+                    header,
+                    target.unwrap_or_else(|| Target::unmatched(what, header)),
+                )
             })
             .collect();
         let events = ours && headers.iter().any(|header| header == "eventName");
         Ok(Self {
-            what,
-            columns,
             events,
+            shop,
+            ..Self::with(what, columns)
         })
     }
 
@@ -154,6 +324,7 @@ impl Columns {
             let earlier = self.columns[..at]
                 .iter()
                 .find(|earlier| earlier.target.name().as_ref() == Some(&name));
+            let earlier = earlier.filter(|_| column.target != Target::Note);
             if let Some(earlier) = earlier {
                 let (first, second) = (shortened(&earlier.header), shortened(&column.header));
                 return Some(Misfit::Both(first, second, name));
@@ -162,7 +333,7 @@ impl Columns {
         let known = |column: &Column| {
             matches!(
                 column.target,
-                Target::Property { .. } | Target::Participant { .. }
+                Target::Property { .. } | Target::Participant { .. } | Target::WholeName
             )
         };
         (!self.columns.is_empty() && !self.columns.iter().any(known)).then_some(Misfit::NoneKnown)
@@ -176,71 +347,41 @@ impl Columns {
         let column = self.columns.iter().find(of_name)?;
         Some(column.header.clone())
     }
+}
 
-    /// Cells as a body; those without a value are left out.
-    pub fn body(&self, cells: &[String]) -> Result<Map<String, Value>, Problem> {
-        let mut body = Map::new();
-        let mut data = Value::Object(Map::new());
-        for (at, cell) in cells.iter().enumerate() {
-            if cell.is_empty() {
-                continue;
-            }
-            let Some(column) = self.columns.get(at) else {
-                return Err(Problem::nameless(at));
-            };
-            let refused = |reason: String| Problem::of_column(&column.header, reason);
-            if column.header == OURS
-                && let Some(reason) = self.what.misnamed(cell)
-            {
-                return Err(refused(reason));
-            }
-            match &column.target {
-                Target::Property { name, kind } => {
-                    let value = values::read(name, *kind, cell).map_err(refused)?;
-                    if *name == "data" {
-                        self.put_data(&mut data, value);
-                    } else {
-                        body.insert((*name).to_owned(), value);
-                    }
-                }
-                Target::Participant { name, code } => {
-                    body.insert((*name).to_owned(), format!("{code}:{cell}").into());
-                }
-                Target::Data { section, key, json } => {
-                    let is_rule =
-                        section.as_deref() == Some("Access") && self.what == What::Devices;
-                    let value = values::free(cell, *json || is_rule && values::is_whole(cell));
-                    let value = value.map_err(refused)?;
-                    let place = match section {
-                        None => &mut data,
-                        Some(section) => &mut data[section],
-                    };
-                    if place.is_null() {
-                        *place = Value::Object(Map::new());
-                    }
-                    match place {
-                        Value::Object(place) => place.insert(key.clone(), value),
-                        _ => return Err(refused("data: is no object".into())),
-                    };
-                }
-                Target::Skipped => {}
-                Target::Nameless => return Err(Problem::nameless(at)),
-            }
-        }
-        if data.as_object().is_some_and(|data| !data.is_empty()) {
-            body.insert("data".into(), data);
-        }
-        Ok(body)
-    }
-
-    /// Puts what a column `data` holds beside what others do. Of a record it is a merge patch, as
-    /// the API takes it; of an interaction it is what happened, with its nulls.
-    fn put_data(&self, data: &mut Value, value: Value) {
-        match (data, value) {
-            (Value::Object(data), Value::Object(value)) if self.what == What::Interactions => {
-                data.extend(value);
-            }
-            (data, value) => merge_patch(data, value),
+/// Finds columns of days, where others have the times of day that belong to them.
+fn find_days(what: What, headers: &[String], targets: &mut [Option<Target>]) {
+    let find = |words: &str| {
+        headers
+            .iter()
+            .position(|header| has(words, &folded(header)))
+    };
+    let pairs: &[(&str, &'static [&'static str])] = match what {
+        What::Delegates => return,
+        What::Interactions => &[(DAYS, &["recordedAt"])],
+        What::Devices => &[
+            (START_DAYS, &["startAt"]),
+            (END_DAYS, &["endAt"]),
+            (DAYS, &["startAt", "endAt"]),
+        ],
+    };
+    for (days, times) in pairs {
+        let is_of_time = |header: &String| {
+            let target = property(what, header).or_else(|| synonym(what, header));
+            let name = target.and_then(|target| target.name());
+            name.is_some_and(|name| times.contains(&name.as_str()))
+        };
+        let Some(day) = find(days).filter(|day| targets[*day].is_none()) else {
+            continue;
+        };
+        let mut others = (0..headers.len()).filter(|at| *at != day);
+        if others.clone().any(|at| is_of_time(&headers[at])) {
+            targets[day] = Some(Target::Days(times));
+        } else if let Some(time) = others.find(|at| has(TIMES, &folded(&headers[*at])))
+            && targets[time].as_ref().is_none_or(|known| known.name().as_deref() == Some(times[0]))
+        {
+            targets[day] = Some(Target::Days(times));
+            targets[time] = property(what, times[0]);
         }
     }
 }
@@ -309,7 +450,7 @@ impl Misfit {
                 "the columns \"{first}\" and \"{second}\" are both {name}; skip one with --map \"{second}=\""
             ),
             Self::NoneKnown => format!(
-                "no column is known as a property of {}: the header must be the first row; if it is, name a column with --map, such as --map \"{}={}\"; there are {}",
+                "no column is known as a property of {}; name the row of the header with --header-row, or a column with --map, such as --map \"{}={}\"; there are {}",
                 what.name(),
                 headers
                     .first()

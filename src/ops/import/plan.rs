@@ -2,10 +2,11 @@
 //! check and the write ask the same questions here.
 
 use super::{
-    Columns, Source, What,
-    bad::{Failure, Problem},
+    Columns, Source, Survey, What,
+    bad::{Failure, Problem, Unfit},
     batches::Options,
-    source::Content,
+    body::{BY_NAME, Planned, ROOM},
+    source::{Content, Row},
 };
 use crate::{
     core::{
@@ -50,9 +51,11 @@ impl Plan {
         what: What,
         options: Options,
         device: Option<DeviceId>,
+        survey: &Survey,
     ) -> Result<Self> {
-        let columns =
-            Columns::of(what, source, &options.map).map_err(|cause| cause.at(source.name()))?;
+        let columns = Columns::of(what, source, &options.map)
+            .and_then(|columns| columns.settled(source, survey, &options))
+            .map_err(|cause| cause.at(source.name()))?;
         if ctx.user.is_none() {
             ctx.actor = format!("import:{}", source.name());
         }
@@ -75,39 +78,24 @@ impl Plan {
     }
 
     /// The content of a row, as a body such as the API takes.
-    pub fn body(&self, content: Content) -> Result<Map<String, Value>, Problem> {
-        let cells = match content {
-            Content::Unreadable(reason) => return Err(Problem::of_row(reason)),
-            Content::BadCell(at, reason) => {
-                let column = self.columns.iter().nth(at);
-                return Err(match column.filter(|column| !column.header.is_empty()) {
-                    Some(column) => Problem::of_column(&column.header, reason),
-                    None => Problem::nameless(at),
-                });
-            }
-            Content::Object(text) => {
-                let object = parsed(&text).map_err(|cause| Problem::of_row(cause.to_string()))?;
-                if object.is_empty() {
-                    return Err(Problem::of_row("has no values"));
-                }
-                let says = object.get("_type").and_then(Value::as_str);
-                return match says.and_then(|says| self.what.misnamed(says)) {
-                    Some(reason) => Err(Problem::of_column("_type", reason)),
-                    None => Ok(object),
-                };
-            }
-            Content::Cells(cells) => cells,
+    pub fn body(&self, row: Row) -> Result<Planned, Unfit> {
+        let Content::Object(text) = &row.content else {
+            return self.columns.planned(row);
         };
-        if cells.iter().all(String::is_empty) {
-            return Err(Problem::of_row("has no values"));
+        let object = parsed(text).map_err(|cause| Problem::of_row(cause.to_string()))?;
+        if object.is_empty() {
+            return Err(Problem::of_row("has no values").into());
         }
-        let body = self.columns.body(&cells)?;
-        if body.is_empty() {
-            return Err(Problem::of_row(
-                "has no values but in columns that are skipped",
-            ));
+        let says = object.get("_type").and_then(Value::as_str);
+        if let Some(reason) = says.and_then(|says| self.what.misnamed(says)) {
+            return Err(Problem::of_column("_type", reason).into());
         }
-        Ok(body)
+        let mut body = object;
+        self.columns.set_in(&mut body)?;
+        Ok(Planned {
+            body,
+            ..Planned::default()
+        })
     }
 
     /// The kind of record that a body is of.
@@ -136,6 +124,9 @@ impl Plan {
         let Some(key) = self.key else {
             return Ok(None);
         };
+        if let Some(person) = person(key, body)? {
+            return by_person(connection, &person);
+        }
         let key = in_other_words(resource, key);
         let Some(Value::String(code)) = body.get(key) else {
             return Err(Error::field(
@@ -185,15 +176,21 @@ impl Plan {
             .collect();
         let mut unresolved = Vec::new();
         for (property, selector) in selectors {
-            let found = if resource.table == delegates::RESOURCE.table {
-                let parsed = DelegateSelector::parse(&selector);
-                let found = parsed.and_then(|selector| delegates::find(connection, &selector));
-                found.map(|id| id.0)
-            } else {
-                let parsed = DeviceSelector::parse(&selector);
-                let found = parsed.and_then(|selector| devices::find(connection, &selector));
-                found.map(|id| id.0)
-            };
+            let name = selector
+                .strip_prefix(BY_NAME)
+                .or_else(|| selector.strip_prefix(ROOM));
+            let found =
+                if let Some(name) = name.filter(|_| resource.table != delegates::RESOURCE.table) {
+                    by_name(connection, name)?.ok_or_else(|| devices::RESOURCE.missing(&name))
+                } else if resource.table == delegates::RESOURCE.table {
+                    let parsed = DelegateSelector::parse(&selector);
+                    let found = parsed.and_then(|selector| delegates::find(connection, &selector));
+                    found.map(|id| id.0)
+                } else {
+                    let parsed = DeviceSelector::parse(&selector);
+                    let found = parsed.and_then(|selector| devices::find(connection, &selector));
+                    found.map(|id| id.0)
+                };
             match found {
                 Ok(id) => drop(body.insert(property.to_owned(), id.into())),
                 Err(cause) if is_missing(cause.kind) => {
@@ -267,6 +264,68 @@ impl Plan {
     }
 }
 
+/// Keys by which a row means a person and not a code.
+pub const EMAIL: &str = "email";
+pub const NAME_AND_EMAIL: &str = "name+email";
+
+/// A person as a row means one: the e-mail address, and the names where they count.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Person {
+    pub email: String,
+    /// First and last name.
+    pub names: Option<[String; 2]>,
+}
+
+/// The person that a row means, where the key is one.
+///
+/// # Errors
+/// [`ErrorKind::Invalid`] without an e-mail address.
+pub fn person(key: &str, body: &Map<String, Value>) -> Result<Option<Person>> {
+    if key != EMAIL && key != NAME_AND_EMAIL {
+        return Ok(None);
+    }
+    let text = |name: &str| {
+        body.get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .trim()
+    };
+    let email = text(EMAIL).to_ascii_lowercase();
+    if email.is_empty() {
+        let reason = "is empty; it is the key that the row is matched by";
+        return Err(Error::field(EMAIL, reason));
+    }
+    let names = ["firstName", "lastName"].map(|name| text(name).to_owned());
+    Ok(Some(Person {
+        email,
+        names: (key == NAME_AND_EMAIL).then_some(names),
+    }))
+}
+
+/// The living delegate that is meant.
+fn by_person(connection: &Connection, person: &Person) -> Result<Option<i64>> {
+    let [first, last] = person.names.clone().unwrap_or_default();
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM delegates WHERE email = ?1 COLLATE NOCASE AND email IS NOT NULL AND deleted_at IS NULL
+         AND (?2 OR coalesce(first_name, '') = ?3 AND coalesce(last_name, '') = ?4) LIMIT 2",
+    )?;
+    let parameters = rusqlite::params![person.email, person.names.is_none(), first, last];
+    let found = statement.query_map(parameters, |row| row.get(0))?;
+    let found: Vec<i64> = found.collect::<rusqlite::Result<_>>()?;
+    match (&found[..], &person.names) {
+        ([], _) => Ok(None),
+        ([one], _) => Ok(Some(*one)),
+        (_, None) => Err(Error::field(
+            EMAIL,
+            format!("is that of several attendees; match by {NAME_AND_EMAIL}, or by a code"),
+        )),
+        _ => Err(Error::field(
+            EMAIL,
+            "is that of several attendees of this name; match by a code",
+        )),
+    }
+}
+
 /// The object of a text; one that would not come back as it is, is refused.
 pub(super) fn parsed(text: &str) -> Result<Map<String, Value>> {
     check_limits(text.as_bytes())?;
@@ -288,20 +347,24 @@ fn key_of(what: What, columns: &Columns, key: &str) -> Result<&'static str> {
         }
     };
     let mut names: Vec<_> = codes.codes().map(|(_, name)| name).collect();
+    if what == What::Delegates {
+        names.extend([EMAIL, NAME_AND_EMAIL]);
+    }
     if what == What::Devices && !columns.is_table() {
         // Objects say themselves which of them are events.
         names.extend(events::RESOURCE.codes().map(|(_, name)| name));
     }
     let named = names.iter().find(|name| **name == key).ok_or_else(|| {
         Error::invalid(format!(
-            "--key: \"{key}\" is no unique code of {}; there are {}",
+            "--key: \"{key}\" is no key of {}; there are {}",
             what.name(),
             names.join(" ")
         ))
     })?;
-    if columns.is_table() && !columns.has_any(&[key]) {
+    let column = if *named == NAME_AND_EMAIL { EMAIL } else { key };
+    if columns.is_table() && !columns.has_any(&[column]) {
         return Err(Error::invalid(format!(
-            "--key: no column is {key}; name one with --map"
+            "--key: no column is {column}; name one with --map"
         )));
     }
     Ok(named)
@@ -361,6 +424,14 @@ pub fn by_code(
     );
     let mut statement = connection.prepare_cached(&sql)?;
     Ok(statement.query_row([code], |row| row.get(0)).optional()?)
+}
+
+/// The id of the living device of a name, a room before others, and the oldest of several.
+pub fn by_name(connection: &Connection, name: &str) -> Result<Option<i64>> {
+    let sql = "SELECT id FROM devices WHERE name = ?1 AND deleted_at IS NULL
+               ORDER BY device_type IS NOT 'room', id LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row([name], |row| row.get(0)).optional()?)
 }
 
 /// Tells whether a failure is about what a row says, and not about the store.
