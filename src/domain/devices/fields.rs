@@ -34,7 +34,10 @@ pub const FIELDS: &[Field] = &[
         .label("Name")
         .about("What a steward calls it; refusals say it.")
         .help("What stewards call it. Guests who are turned away see it.")
-        .aliases("title titel bezeichnung sessionname nom titre nombre titulo navn"),
+        .aliases(
+            "title titel bezeichnung sessionname nom titre nombre titulo navn session sessiontitle talk vortrag \
+             sitzung seance sesion sessione sessie programmpunkt titolo naam nome",
+        ),
     Field::text("shortName", "short_name")
         .label("Short name")
         .help("For small screens.")

@@ -92,7 +92,7 @@ impl LostBadge {
             Some(code) if self.is_done(tx, ctx, delegate, code)? => {}
             Some(code) => blocked::replace_badge(tx, ctx, delegate, &self.reason, Some(code))?,
             None => {
-                blocked::replace_badge(tx, ctx, delegate, &self.reason, Some(&codes::make(1)?))?
+                blocked::replace_badge(tx, ctx, delegate, &self.reason, Some(&codes::make(1)?))?;
             }
         }
         Ok(delegate)

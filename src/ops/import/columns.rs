@@ -116,7 +116,7 @@ impl Columns {
                 .filter(|(at, column)| {
                     let is_guessed = column.target.is_code() && !is_mapped(&column.header);
                     let is_tag = folded(&column.header) != "tag" || survey.column(*at).is_hex;
-                    is_guessed && (survey.column(*at).is_constant() || !is_tag)
+                    is_guessed && (survey.is_constant(*at) || !is_tag)
                 })
                 .map(|(_, column)| Target::unmatched_mapping(what, &column.header))
                 .collect();
@@ -378,7 +378,9 @@ fn find_days(what: What, headers: &[String], targets: &mut [Option<Target>]) {
         if others.clone().any(|at| is_of_time(&headers[at])) {
             targets[day] = Some(Target::Days(times));
         } else if let Some(time) = others.find(|at| has(TIMES, &folded(&headers[*at])))
-            && targets[time].as_ref().is_none_or(|known| known.name().as_deref() == Some(times[0]))
+            && targets[time]
+                .as_ref()
+                .is_none_or(|known| known.name().as_deref() == Some(times[0]))
         {
             targets[day] = Some(Target::Days(times));
             targets[time] = property(what, times[0]);

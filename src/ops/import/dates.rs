@@ -132,10 +132,7 @@ fn halves(cell: &str) -> Option<(String, String)> {
     }
     // `13 June 2027, 9:00`, `June 13, 2027 9:00 AM`, `Sun, 13 Jun 2027`.
     let at = words.iter().position(|word| month_of(word).is_some())?;
-    let begins = words[..at]
-        .iter()
-        .rposition(|word| is_number(word))
-        .unwrap_or(at);
+    let begins = words[..at].iter().rposition(is_number).unwrap_or(at);
     let is_year = |word: &&str| trimmed(word).len() == 4 && is_number(word);
     let ends = words[at..].iter().position(is_year).map(|year| at + year)?;
     let date = words[begins..=ends].join(" ");
@@ -179,7 +176,7 @@ fn month_of(word: &str) -> Option<i16> {
         return None;
     }
     let means = |names: &&str| names.split(' ').any(|known| name.starts_with(known));
-    let at = MONTHS.iter().position(|names| means(&names))?;
+    let at = MONTHS.iter().position(|names| means(names))?;
     i16::try_from(at + 1).ok()
 }
 

@@ -78,6 +78,7 @@ impl Findings {
         for (at, column) in columns.iter().enumerate() {
             let facts = survey.column(at);
             findings.of_column(columns.what, column, facts);
+            findings.of_constant(columns.what, column, survey.is_constant(at));
             findings.of_status(at, column, facts);
             if column.target.is_time() || matches!(column.target, Target::Days(_)) {
                 findings.of_dates(column, facts, options);
@@ -188,15 +189,6 @@ impl Findings {
                 if facts.yes == 1 { "is" } else { "are" }
             ));
         }
-        let meant_code = FINDERS
-            .iter()
-            .find_map(|find| find(what, &column.header))
-            .is_some_and(|target| target.is_code());
-        if meant_code && facts.is_constant() && matches!(column.target, Target::Data { .. }) {
-            self.recognised.push(format!(
-                "\"{header}\" has one value for all, so it is no code; it goes into other data"
-            ));
-        }
         for mending in Mending::ALL {
             let count = facts.mended(mending, is_code);
             if count > 0 {
@@ -219,6 +211,16 @@ impl Findings {
                 counted(facts.scientific, "cell", "cells"),
                 if facts.scientific == 1 { "holds one of the" } else { "hold" }
             ));
+        }
+    }
+
+    fn of_constant(&mut self, what: What, column: &Column, is_constant: bool) {
+        let meant = FINDERS.iter().find_map(|find| find(what, &column.header));
+        let is_of_code = meant.is_some_and(|target| target.is_code());
+        if is_constant && is_of_code && matches!(column.target, Target::Data { .. }) {
+            let header = shortened(&column.header);
+            let told = "has one value for all, so it is no code; it goes into other data";
+            self.recognised.push(format!("\"{header}\" {told}"));
         }
     }
 

@@ -356,7 +356,7 @@ fn key_of(what: What, columns: &Columns, key: &str) -> Result<&'static str> {
     }
     let named = names.iter().find(|name| **name == key).ok_or_else(|| {
         Error::invalid(format!(
-            "--key: \"{key}\" is no key of {}; there are {}",
+            "--key: \"{key}\" is no unique code of {}; there are {}",
             what.name(),
             names.join(" ")
         ))

@@ -85,7 +85,7 @@ impl Shop {
         let has = |known: &&str| folded.iter().any(|header| header == known);
         SHOPS
             .iter()
-            .find(|shop| shop.headers.iter().all(|known| has(&known)))
+            .find(|shop| shop.headers.iter().all(|known| has(known)))
     }
 
     /// The content of the column of a header.

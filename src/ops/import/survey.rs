@@ -75,7 +75,9 @@ impl Survey {
         loop {
             let is_over = background.run(|| {
                 let slice = next_rows(&mut rows, SLICE_ROWS)?;
-                slice.iter().for_each(|row| survey.look_at(row));
+                for row in &slice {
+                    survey.look_at(row);
+                }
                 Ok::<_, crate::types::error::Error>(slice.is_empty())
             })?;
             if is_over {
@@ -111,6 +113,13 @@ impl Survey {
         self.columns.get(at).unwrap_or(&NO_FACTS)
     }
 
+    /// Returns whether all rows have the same value in a column; a total may have none.
+    #[must_use]
+    pub fn is_constant(&self, at: usize) -> bool {
+        let column = self.column(at);
+        column.only.is_some() && column.filled > 1 && column.filled * 10 >= self.rows * 9
+    }
+
     pub fn look_at(&mut self, row: &Row) {
         self.rows += 1;
         self.hidden += u64::from(row.is_hidden);
@@ -122,17 +131,13 @@ impl Survey {
             .enumerate()
             .filter(|(_, cell)| !cell.is_empty())
         {
-            match self
-                .columns
-                .get_mut(at)
-                .filter(|column| !column.header.is_empty())
-            {
-                Some(column) => column.look_at(cell),
-                None => {
-                    self.beside += 1;
-                    self.beside_first
-                        .get_or_insert_with(|| (row.line, cell.clone()));
-                }
+            let column = self.columns.get_mut(at);
+            if let Some(column) = column.filter(|column| !column.header.is_empty()) {
+                column.look_at(cell);
+            } else {
+                self.beside += 1;
+                let first = || (row.line, cell.clone());
+                self.beside_first.get_or_insert_with(first);
             }
         }
         for number in &row.numbers {
@@ -201,12 +206,6 @@ impl Facts {
             *self.not_good.entry(kind).or_default() += 1;
         }
         self.yes += u64::from(values::flag(cell) != Some(false));
-    }
-
-    /// Returns whether all rows have the same value.
-    #[must_use]
-    pub fn is_constant(&self) -> bool {
-        self.filled > 1 && self.only.is_some()
     }
 
     /// The mended cells of a kind.

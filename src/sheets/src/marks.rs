@@ -65,12 +65,11 @@ impl Format {
         let mut shown = String::new();
         let mut before = Some(before);
         for place in &self.0 {
-            match place {
-                Some(sign) => shown.push(*sign),
-                None => {
-                    shown.push_str(before.take().unwrap_or_default());
-                    shown.extend(digits.next());
-                }
+            if let Some(sign) = place {
+                shown.push(*sign);
+            } else {
+                shown.push_str(before.take().unwrap_or_default());
+                shown.extend(digits.next());
             }
         }
         (shown != number).then_some(shown)

@@ -4,7 +4,7 @@
 use crate::{
     Rows, bomb,
     error::{Error, Result},
-    marks::Marks,
+    marks::{Cells, Marks},
     sheet::{self, SheetReader, unreadable},
 };
 use calamine::{DataRef, Reader, Xlsx, XlsxError};
@@ -90,7 +90,7 @@ fn send(
         let Some(cell) = cell else {
             return Ok(true);
         };
-        let mark = marks.as_mut().map(|marks| marks.next_cell()).transpose()?;
+        let mark = marks.as_mut().map(Cells::next_cell).transpose()?;
         reader.is_hidden = mark.as_ref().is_some_and(|mark| mark.is_hidden);
         let column = cell.pos.1 as usize;
         if cell.formula.is_some() && cell.value == DataRef::Empty {

@@ -55,12 +55,17 @@ fn what_cannot_be_known_is_asked_before_anything_is_written() {
             "<option value=\"dmy\">Day, month, year</option>",
         ],
     );
-    crew.send(&list, "import", &[]).refused(422, "can be read in several ways");
+    crew.send(&list, "import", &[])
+        .refused(422, "can be read in several ways");
     crew.send(&list, "try", &[]).taken();
-    has(&crew.done(&list), ["Answer these under Options", "<strong>1</strong> bad"]);
+    has(
+        &crew.done(&list),
+        ["Answer these under Options", "<strong>1</strong> bad"],
+    );
     assert_eq!(count(&server, "batches"), 0);
     crew.imported(&list, &[("dates", "mdy")]);
-    let day: String = server.value("SELECT date(start_at / 1000, 'unixepoch') FROM devices WHERE code = 'a'");
+    let day: String =
+        server.value("SELECT date(start_at / 1000, 'unixepoch') FROM devices WHERE code = 'a'");
     assert_eq!(day, "2027-05-06");
 }
 
@@ -78,7 +83,9 @@ fn numbers_and_hidden_rows_of_a_spreadsheet_are_asked_for() {
         sheet
             .write_number_with_format(row, 0, f64::from(row), &zeros)
             .expect("a cell");
-        sheet.write_string(row, 1, format!("Ost, Ada {row}")).expect("a cell");
+        sheet
+            .write_string(row, 1, format!("Ost, Ada {row}"))
+            .expect("a cell");
         sheet.write_string(row, 2, "'0301").expect("a cell");
     }
     sheet.set_row_hidden(3).expect("a row");
@@ -95,7 +102,8 @@ fn numbers_and_hidden_rows_of_a_spreadsheet_are_asked_for() {
         ],
     );
     crew.imported(&list, &[("numbers", "shown"), ("hidden_rows", "drop")]);
-    let found: String = server.value("SELECT group_concat(barcode || ' ' || first_name || ' ' || phone) FROM delegates");
+    let found: String = server
+        .value("SELECT group_concat(barcode || ' ' || first_name || ' ' || phone) FROM delegates");
     assert_eq!(found, "000001 Ada 1 0301,000002 Ada 2 0301");
 }
 
@@ -103,13 +111,29 @@ fn numbers_and_hidden_rows_of_a_spreadsheet_are_asked_for() {
 fn values_for_every_row_and_another_header_row_are_given() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);
-    let people = crew.uploaded("delegates", "people.csv", b"x;y\nCode;Email\nH-1;a@example.org\n");
-    crew.post(&format!("{people}/sheet"), &[("header_row", "2")]).taken();
+    let people = crew.uploaded(
+        "delegates",
+        "people.csv",
+        b"x;y\nCode;Email\nH-1;a@example.org\n",
+    );
+    crew.post(&format!("{people}/sheet"), &[("header_row", "2")])
+        .taken();
     crew.imported(&people, &[("key", "email")]);
-    let history = crew.uploaded("interactions", "scans.csv", b"code,date,time\nH-1,2027-06-12,09:32:14\n");
+    let history = crew.uploaded(
+        "interactions",
+        "scans.csv",
+        b"code,date,time\nH-1,2027-06-12,09:32:14\n",
+    );
     has(&shown(&crew, &history), "no column says what happened");
-    let map = [("column-0", "firstDelegate code"), ("set", "interactionType=check-in")];
-    crew.send(&history, "import", &[("set", "interactionType")]).refused(422, "must be PROPERTY=VALUE");
+    let map = [
+        ("column-0", "firstDelegate code"),
+        ("set", "interactionType=check-in"),
+    ];
+    crew.send(&history, "import", &[("set", "interactionType")])
+        .refused(422, "must be PROPERTY=VALUE");
     crew.imported(&history, &map);
-    assert_eq!(count(&server, "interactions WHERE interaction_type = 'check-in'"), 1);
+    assert_eq!(
+        count(&server, "interactions WHERE interaction_type = 'check-in'"),
+        1
+    );
 }
