@@ -24,6 +24,8 @@ use serde_json::{Map, Value};
 /// Words of a row with a total.
 const TOTALS: &str = "total totals totaux subtotal sum summe gesamt gesamtsumme zwischensumme somme suma totale somma \
     totaal som grandtotal anzahl count";
+/// The longest first cell of a row with a total.
+const WORD_MAX_BYTES: usize = 40;
 /// The beginning of a reference to a device by its name, and to a room that is created where it is not there.
 pub const BY_NAME: &str = "name:";
 pub const ROOM: &str = "room:";
@@ -39,6 +41,8 @@ pub struct Planned {
     pub note: Option<Note>,
     /// The reason why the codes are blocked.
     pub block: Option<String>,
+    /// Codes that a spreadsheet damaged, by their names: only a record that has them may.
+    pub damaged: Vec<(&'static str, Problem)>,
 }
 
 impl Columns {
@@ -99,10 +103,13 @@ impl Columns {
         let mut filled = cells.iter().filter(|cell| !cell.is_empty());
         let Some(first) = filled
             .next()
-            .filter(|_| self.columns.len() > 1 && !self.is_ours())
+            .filter(|_| self.columns.len() > 1 && !self.is_ours)
         else {
             return false;
         };
+        if first.len() > WORD_MAX_BYTES {
+            return false;
+        }
         let word: String = folded(first)
             .chars()
             .filter(|letter| !letter.is_ascii_digit())
@@ -116,20 +123,16 @@ impl Columns {
 
     /// Returns whether a row of a shop's list, read as history, is of somebody who did not come.
     fn is_not_checked_in(&self, cells: &[String]) -> bool {
+        if self.what != What::Interactions {
+            return false;
+        }
         let is_time =
-            |column: &&Column| column.target.is_time() && has(CHECKED_IN, &folded(&column.header));
-        let columns = self.columns.iter().enumerate();
-        let found = columns
-            .map(|(at, column)| (cells.get(at), column))
-            .find(|(_, column)| is_time(column));
-        self.what == What::Interactions
-            && found.is_some_and(|(cell, _)| {
-                cell.is_none_or(|cell| cell.is_empty() || values::flag(cell) == Some(false))
-            })
-    }
-
-    fn is_ours(&self) -> bool {
-        self.columns.iter().any(|column| column.header == OURS)
+            |column: &Column| column.target.is_time() && has(CHECKED_IN, &folded(&column.header));
+        let found = self.columns.iter().position(is_time);
+        found.is_some_and(|at| {
+            let cell = cells.get(at).map_or("", String::as_str);
+            cell.is_empty() || values::flag(cell) == Some(false)
+        })
     }
 
     /// Puts in what a row says nothing of.
@@ -207,11 +210,12 @@ impl<'a> Reading<'a> {
                 return Err(Problem::nameless(at).into());
             };
             let number = numbers.iter().find(|number| number.column == at);
-            let cell = match number {
-                Some(number) => reading.of_number(column, cell, number)?,
-                None => cell,
-            };
-            reading.clean(column, cell)?;
+            match number.map_or(Ok(cell.as_str()), |number| {
+                reading.of_number(column, cell, number)
+            }) {
+                Ok(cell) => reading.clean(column, cell)?,
+                Err(reason) => reading.put_damaged(column, cell, reason)?,
+            }
         }
         Ok(reading.end()?)
     }
@@ -240,17 +244,19 @@ impl<'a> Reading<'a> {
     }
 
     /// The text of a number as the spreadsheet has it.
+    ///
+    /// # Errors
+    /// The fault of a code that the spreadsheet damaged.
     fn of_number<'c>(
         &self,
         column: &Column,
         cell: &'c str,
         number: &'c Number,
-    ) -> Result<&'c str, Problem> {
+    ) -> Result<&'c str, String> {
         let refused = |reason: &str| {
-            let reason = format!(
+            Err(format!(
                 "{cell} {reason}; format the column as text there, and enter the codes anew"
-            );
-            Err(Problem::of_column(&column.header, reason))
+            ))
         };
         let shown = number.shown.as_deref();
         match shown.filter(|_| self.columns.numbers != Some(Numbers::Stored)) {
@@ -268,23 +274,36 @@ impl<'a> Reading<'a> {
     }
 
     fn clean(&mut self, column: &'a Column, cell: &str) -> Result<(), Problem> {
-        let refused = |reason: String| Problem::of_column(&column.header, reason);
         let is_code = column.target.is_code();
-        if self.columns.is_ours() {
-            // Its cells stand as they are; a spreadsheet may still have damaged a code.
-            if is_code {
-                clean(cell, true).map_err(refused)?;
-            }
+        // Cells of ours stand as they are; a spreadsheet may still have damaged a code.
+        let is_ours = self.columns.is_ours;
+        if is_ours && !is_code || matches!(column.target, Target::Data { json: true, .. }) {
             return self.put(column, cell);
         }
-        if let Target::Data { json: true, .. } = column.target {
-            return self.put(column, cell);
-        }
-        let clean = clean(cell, is_code).map_err(refused)?;
+        let clean = match clean(cell, is_code) {
+            Ok(_) if is_ours => return self.put(column, cell),
+            Ok(clean) => clean,
+            Err(reason) => return self.put_damaged(column, cell, reason),
+        };
         if clean.text.is_empty() {
             return Ok(());
         }
         self.put(column, &clean.text)
+    }
+
+    /// Puts a damaged code, which is good for a record that has it already, and for nothing else.
+    fn put_damaged(
+        &mut self,
+        column: &'a Column,
+        cell: &str,
+        reason: String,
+    ) -> Result<(), Problem> {
+        let problem = Problem::of_column(&column.header, reason);
+        let Target::Property { name, .. } = &column.target else {
+            return Err(problem);
+        };
+        self.planned.damaged.push((name, problem));
+        self.put(column, cell)
     }
 
     /// Puts the value of a cell where its column says.

@@ -181,7 +181,12 @@ impl Check<'_> {
                 .plan
                 .of_row(found.map_err(|cause| Plan::missing(tx, &draft, cause)));
         }
-        let Planned { body, block, .. } = planned;
+        let Planned {
+            body,
+            block,
+            damaged,
+            ..
+        } = planned;
         let resource = self.plan.resource(&body);
         let at = At {
             number: self.checked.rows - 1,
@@ -200,7 +205,7 @@ impl Check<'_> {
             )));
         }
         let known = self.checked.known;
-        self.record(tx, at, resource, &body)?;
+        self.record(tx, at, resource, &body, &damaged)?;
         self.remember_codes(resource, &body, at.line)?;
         self.remember_person(&body, at.line)?;
         let is_new = self.checked.known == known;
@@ -248,8 +253,21 @@ impl Check<'_> {
         mut at: At,
         resource: &'static Resource,
         body: &Map<String, Value>,
+        damaged: &[(&'static str, Problem)],
     ) -> Result<(), Failure> {
         at.known = self.plan.of_row(self.plan.existing(tx, resource, body))?;
+        for (name, problem) in damaged {
+            let column = resource.codes().find(|(_, known)| known == name);
+            let stored = match (at.known, column) {
+                (Some(id), Some((column, _))) => {
+                    records::write::stored_text(tx, resource, column, id)?
+                }
+                _ => None,
+            };
+            if stored.is_none() || stored.as_deref() != body.get(*name).and_then(Value::as_str) {
+                return Err(Failure::Row(problem.clone()));
+            }
+        }
         // A row above may mean the same person.
         let is_by_person = self
             .plan

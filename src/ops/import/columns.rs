@@ -64,6 +64,8 @@ pub struct Columns {
     pub(super) values_set: Vec<String>,
     pub(super) numbers: Option<Numbers>,
     pub(super) hidden_rows: Option<HiddenRows>,
+    /// Gatepost exported the list.
+    pub(super) is_ours: bool,
     /// Notes may stand beside a list of a spreadsheet.
     pub(super) is_spreadsheet: bool,
 }
@@ -96,6 +98,7 @@ impl Columns {
             values_set: Vec::new(),
             numbers: None,
             hidden_rows: None,
+            is_ours: false,
             is_spreadsheet: false,
         }
     }
@@ -292,6 +295,7 @@ impl Columns {
         Ok(Self {
             events,
             shop,
+            is_ours: ours,
             ..Self::with(what, columns)
         })
     }

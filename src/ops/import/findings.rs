@@ -9,7 +9,6 @@ use super::{
     clean::Mending,
     columns::{Column, FINDERS},
     dates::Order,
-    headers::{CHECKED_IN, folded, has},
     names,
     status::Rule,
     survey::{Facts, Survey},
@@ -182,7 +181,7 @@ impl Findings {
                 times.join(" and ")
             ));
         }
-        if what == What::Delegates && has(CHECKED_IN, &folded(&column.header)) && facts.yes > 0 {
+        if what == What::Delegates && facts.yes > 0 {
             self.warnings.push(format!(
                 "{} that \"{header}\" calls checked in elsewhere {} not checked in here; to make that count, import the list as interactions after this, with interactionType=check-in",
                 counted(facts.yes, "row", "rows"),

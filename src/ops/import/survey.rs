@@ -5,6 +5,7 @@ use super::{
     batches::Options,
     clean::{Mended, Mending, clean, is_scientific},
     dates::{self, Order},
+    headers::{CHECKED_IN, folded, has},
     source::{Content, Row, Source, next_rows},
     status::{self, Manner},
     values,
@@ -57,7 +58,8 @@ pub struct Facts {
     /// The manner in which it says whether tickets are good, and those that are not, by kind.
     pub manner: Option<Manner>,
     pub not_good: BTreeMap<&'static str, u64>,
-    /// Cells that say yes, or anything but no.
+    /// It says who was checked in elsewhere, and so many were.
+    is_checked_in: bool,
     pub yes: u64,
     header: String,
 }
@@ -96,6 +98,7 @@ impl Survey {
                 is_hex: true,
                 manner: status::manner(header).or(is_named.then_some(Manner::Word)),
                 header: header.clone(),
+                is_checked_in: has(CHECKED_IN, &folded(header)),
                 ..Facts::default()
             }
         });
@@ -175,7 +178,8 @@ impl Facts {
             _ => {}
         }
         self.filled += 1;
-        self.is_hex &= cell.len() > 3
+        self.is_hex = self.is_hex
+            && cell.len() > 3
             && cell
                 .bytes()
                 .all(|byte| byte.is_ascii_hexdigit() || byte == b' ');
@@ -205,7 +209,9 @@ impl Facts {
         {
             *self.not_good.entry(kind).or_default() += 1;
         }
-        self.yes += u64::from(values::flag(cell) != Some(false));
+        if self.is_checked_in {
+            self.yes += u64::from(values::flag(cell) != Some(false));
+        }
     }
 
     /// The mended cells of a kind.

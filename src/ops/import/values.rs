@@ -15,6 +15,9 @@ const YES: &str =
     "true yes y 1 x on ja wahr j oui vrai o sí si verdadero sì vero waar sand ano tak ✓ ✔ ☑";
 const NO: &str = "false no n 0 off nein falsch non faux falso nee onwaar nej falsk ne nie ✗ ✘ ☐";
 
+/// The longest of them.
+const WORD_MAX_BYTES: usize = 16;
+
 /// Reads the cell of a property.
 pub(super) fn read(
     name: &str,
@@ -67,6 +70,9 @@ fn json(cell: &str) -> Result<Value, String> {
 
 /// The answer that a cell gives, in any of the languages.
 pub(super) fn flag(cell: &str) -> Option<bool> {
+    if cell.len() > WORD_MAX_BYTES {
+        return None;
+    }
     let cell = cell.to_lowercase();
     if has(YES, &cell) {
         return Some(true);

@@ -257,6 +257,7 @@ impl Import {
             mut body,
             note,
             block,
+            ..
         } = planned;
         let resource = plan.resource(&body);
         let existing = plan.existing(tx, resource, &body)?;

@@ -211,6 +211,16 @@ fn a_code_that_a_spreadsheet_shortened_is_a_bad_row_and_overwrites_nothing() {
     let told = tried(&site, "delegates", &saved, &["--key", "publicId"]);
     told.agrees(&json!({"badRows": 1, "imported": 0}));
     assert_eq!(codes(&site), "12E34");
+    // What a record has already may be sent back as it is.
+    site.import(
+        "delegates",
+        "old.json",
+        "[{\"barcode\": \"1,5E+15\", \"slug\": \"old\"}]",
+        &[],
+    );
+    let same = site.file("same.csv", "slug,barcode,company\nold,\"1,5E+15\",Works\n");
+    site.told(&["import", "delegates", &same, "--key", "slug"])
+        .agrees(&json!({"updated": 1}));
 }
 
 #[test]
