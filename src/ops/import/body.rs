@@ -7,7 +7,7 @@ use super::{
     clean::clean,
     columns::Column,
     dates,
-    headers::{CHECKED_IN, folded, has},
+    left_out::total,
     names,
     source::{Content, Number, OURS, Row},
     status::{self, Rule},
@@ -21,11 +21,6 @@ use crate::{
 };
 use serde_json::{Map, Value};
 
-/// Words of a row with a total.
-const TOTALS: &str = "total totals totaux subtotal sum summe gesamt gesamtsumme zwischensumme somme suma totale somma \
-    totaal som grandtotal anzahl count";
-/// The longest first cell of a row with a total.
-const WORD_MAX_BYTES: usize = 40;
 /// The beginning of a reference to a device by its name, and to a room that is created where it is not there.
 pub const BY_NAME: &str = "name:";
 pub const ROOM: &str = "room:";
@@ -50,7 +45,7 @@ impl Columns {
     pub fn planned(&self, row: Row) -> Result<Planned, Unfit> {
         let cells = match row.content {
             Content::Cells(cells) => cells,
-            Content::BadCell(at, _, cells) if self.is_total(&cells) => {
+            Content::BadCell(at, _, cells) if self.is_total(&cells, row.line) => {
                 return Err(total(&cells, at));
             }
             Content::BadCell(at, reason, _) => return Err(self.bad_cell(at, reason).into()),
@@ -67,7 +62,7 @@ impl Columns {
         if self.is_header(&cells) {
             return left_out("is the header once more");
         }
-        if self.is_total(&cells) {
+        if self.is_total(&cells, row.line) {
             return Err(total(&cells, 0));
         }
         if self.is_not_checked_in(&cells) {
@@ -92,49 +87,6 @@ impl Columns {
         }
     }
 
-    /// Returns whether a row repeats the header, as lists that were printed do on every page.
-    fn is_header(&self, cells: &[String]) -> bool {
-        let mut pairs = self.columns.iter().zip(cells);
-        cells.len() > 1 && pairs.all(|(column, cell)| column.header == *cell)
-    }
-
-    /// Returns whether a row is the total of others: a word for that, and beside it nothing but numbers.
-    fn is_total(&self, cells: &[String]) -> bool {
-        let mut filled = cells.iter().filter(|cell| !cell.is_empty());
-        let Some(first) = filled
-            .next()
-            .filter(|_| self.columns.len() > 1 && !self.is_ours)
-        else {
-            return false;
-        };
-        if first.len() > WORD_MAX_BYTES {
-            return false;
-        }
-        let word: String = folded(first)
-            .chars()
-            .filter(|letter| !letter.is_ascii_digit())
-            .collect();
-        has(TOTALS, &word)
-            && filled.all(|cell| {
-                cell.bytes()
-                    .all(|byte| byte.is_ascii_digit() || b".,' ".contains(&byte))
-            })
-    }
-
-    /// Returns whether a row of a shop's list, read as history, is of somebody who did not come.
-    fn is_not_checked_in(&self, cells: &[String]) -> bool {
-        if self.what != What::Interactions {
-            return false;
-        }
-        let is_time =
-            |column: &Column| column.target.is_time() && has(CHECKED_IN, &folded(&column.header));
-        let found = self.columns.iter().position(is_time);
-        found.is_some_and(|at| {
-            let cell = cells.get(at).map_or("", String::as_str);
-            cell.is_empty() || values::flag(cell) == Some(false)
-        })
-    }
-
     /// Puts in what a row says nothing of.
     pub(super) fn set_in(&self, body: &mut Map<String, Value>) -> Result<(), Problem> {
         for (column, value) in self.set.iter().zip(&self.values_set) {
@@ -154,15 +106,6 @@ impl Columns {
         }
         Ok(())
     }
-}
-
-fn total(cells: &[String], at: usize) -> Unfit {
-    let word = cells.iter().find(|cell| !cell.is_empty());
-    let word = word.map_or_else(
-        || format!("column {}", at + 1),
-        |word| format!("\"{word}\""),
-    );
-    Unfit::LeftOut(Problem::of_row(format!("is a total: {word}")))
 }
 
 /// A row as it is read, cell by cell.

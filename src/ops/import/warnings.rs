@@ -8,7 +8,7 @@ use super::{
     BadRow, Columns, Plan, What,
     columns::FINDERS,
     findings::counted,
-    plan::{EMAIL, NAME_AND_EMAIL},
+    people::{EMAIL, NAME_AND_EMAIL},
     source::OURS,
     target::{Target, resembled},
 };

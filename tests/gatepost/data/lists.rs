@@ -395,6 +395,7 @@ fn titles_totals_and_notes_around_a_list_are_no_guests() {
         &["Ada", "Ost", "T-1", "", "", "see mail"],
         &["First name", "Last name", "Barcode"],
         &["Bo", "Total", "T-2"],
+        &["Sum", "12", "4711"],
         &["Total"],
         &["Summe", "2"],
     ];
