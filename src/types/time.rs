@@ -2,7 +2,10 @@
 //! milliseconds UTC; outside it is ISO 8601 with the instance's offset, in whole seconds.
 
 use crate::types::error::{Error, Result};
-use jiff::{civil, tz::TimeZone};
+use jiff::{
+    civil,
+    tz::{AmbiguousOffset, TimeZone},
+};
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
@@ -334,6 +337,16 @@ impl Zone {
                 "must be Unix seconds, ISO 8601 or yyyy-mm-dd hh:mm:ss, from the year 1 to the 30th of December 9999",
             )
         })
+    }
+
+    /// Returns whether the clocks leave out a local time (`Some(false)`) or show it twice (`Some(true)`).
+    pub fn is_shown_twice(&self, local: &str) -> Option<bool> {
+        let local: civil::DateTime = local.parse().ok()?;
+        match self.0.to_ambiguous_timestamp(local).offset() {
+            AmbiguousOffset::Unambiguous { .. } => None,
+            AmbiguousOffset::Gap { .. } => Some(false),
+            AmbiguousOffset::Fold { .. } => Some(true),
+        }
     }
 
     /// Reads a time of a text, as [`Zone::read`] does.

@@ -13,7 +13,7 @@ use gatepost::{
     },
     ops::background::Background,
     ops::import::{
-        self, Plan, Source, What,
+        self, Findings, Plan, Source, Survey, What,
         batches::Options,
         source::{Content, Reading},
     },
@@ -84,9 +84,17 @@ pub fn csv(bytes: &[u8]) {
             assert!(cells.len() <= header.len());
         }
     }
+    drop(source);
     for what in What::ALL {
         let ctx = Context::of_command("import", Arc::default());
-        if let Ok(plan) = Plan::new(&source, ctx, what, Options::default(), None) {
+        let source = Source::open(&path, Reading::default()).expect("it was read before");
+        let source = source
+            .with_header_found(what, &[])
+            .expect("it was read before");
+        let (options, background) = (Options::default(), Background::unchanged());
+        let survey = Survey::of(&source, &options, &background).expect("it was read before");
+        if let Ok(plan) = Plan::new(&source, ctx, what, options, None, &survey) {
+            let _ = Findings::of(&plan.columns, &survey, &plan.options);
             import::check(&source, &plan, None, None, &Background::unchanged(), |_| {
                 ControlFlow::Continue(())
             })

@@ -11,13 +11,19 @@ use crate::{
         interactions::late_codes,
     },
     ops::import::{
-        Batch, What, batches,
+        Batch, Constant, Findings, What,
+        batches::{self, Options},
+        choice::{HiddenRows, Numbers},
+        dates::Order,
+        findings::Question,
         source::Reading,
+        status::{Rule, StatusRule},
         uploads::{Choice, Preview, Report, Run, Upload},
     },
     types::{
         error::{Error, Kind, Result},
         spreadsheet::csv_bytes,
+        text,
     },
 };
 use askama::Template;
@@ -34,7 +40,7 @@ struct ListPage {
     /// The import that was made of this file before.
     earlier: Option<Batch>,
     inputs: Vec<Input>,
-    warnings: Vec<String>,
+    findings: Findings,
     upload: Upload,
 }
 
@@ -101,14 +107,15 @@ impl ListPage {
             })
             .await?;
         let report = upload.report.clone();
+        let findings = upload.preview.findings(&upload.choice);
         Ok(Self {
             layout: request.layout(&upload.name, Some(Area::Import)),
             failure,
             preview: Arc::clone(&upload.preview),
             report: report.filter(|report| report.failure.is_none()),
-            inputs: inputs(&upload, &devices, earlier.is_some()),
+            inputs: inputs(&upload, &findings, &devices, earlier.is_some()),
             earlier,
-            warnings: upload.preview.warnings(&upload.choice),
+            findings,
             upload,
         })
     }
@@ -124,11 +131,11 @@ impl ListPage {
 }
 
 /// The options of an import.
-fn inputs(upload: &Upload, devices: &[Offer], is_again: bool) -> Vec<Input> {
+fn inputs(upload: &Upload, findings: &Findings, devices: &[Offer], is_again: bool) -> Vec<Input> {
     let choice = &upload.choice;
     let options = &choice.options;
     let is_of_delegates = upload.what == What::Delegates;
-    let mut inputs = Vec::new();
+    let mut inputs: Vec<_> = findings.questions.iter().map(question_input).collect();
     if !upload.preview.keys.is_empty() {
         let keys = upload.preview.keys.iter();
         let keys = keys.map(|(name, label)| (*name, format!("Match by {label} and update")));
@@ -154,6 +161,12 @@ fn inputs(upload: &Upload, devices: &[Offer], is_again: bool) -> Vec<Input> {
     };
     let none = "no device in particular";
     inputs.push(device_input("device", "List is for", none, devices, choice.device).help(help));
+    let set = options.set.iter().map(|one| format!("{}={}", one.0, one.1));
+    inputs.push(
+        Input::area("set", "Values for every row", 2)
+            .value(set.collect::<Vec<_>>().join("\n"))
+            .help("One a line, such as interactionType=check-in. A row that says it itself keeps its own."),
+    );
     let flags = [
         (
             true,
@@ -179,6 +192,18 @@ fn inputs(upload: &Upload, devices: &[Offer], is_again: bool) -> Vec<Input> {
     inputs
 }
 
+/// The choice of an answer; none is chosen where it must be given.
+fn question_input(question: &Question) -> Input {
+    let open = question.is_open().then(|| ("", "Choose …".to_owned()));
+    let answers = question.choices.iter();
+    let answers = answers.map(|(name, label)| (*name, text::capital(label)));
+    let all = engine::choices(
+        open.into_iter().chain(answers),
+        question.answer.unwrap_or_default(),
+    );
+    Input::select(question.field.clone(), text::capital(&question.text), all).wide()
+}
+
 /// The page of the list once work is begun; the list again where it is not, with what is wrong.
 async fn after(request: &RequestContext, upload: Upload, begun: Result<()>) -> Result<Response> {
     match begun {
@@ -195,7 +220,11 @@ pub(super) async fn sheet(request: RequestContext) -> Result<Response> {
     let upload = upload_of(&request)?;
     let (what, name) = (upload.what, upload.name.clone());
     let chosen = |name: &str| request.form.filled(name).map(ToOwned::to_owned);
-    let (sheet, encoding) = (chosen("sheet"), chosen("encoding"));
+    let options = &upload.choice.options;
+    let sheet = chosen("sheet").or(options.sheet.clone());
+    let encoding = chosen("encoding").or(options.encoding.clone());
+    let header_row = request.form.number("header_row")?;
+    let header_row = header_row.and_then(|row: i64| u64::try_from(row).ok());
     let Some(file) = upload.file.clone() else {
         return Ok(answer::go(&list_path(upload.id)));
     };
@@ -203,6 +232,7 @@ pub(super) async fn sheet(request: RequestContext) -> Result<Response> {
         let reading = Reading {
             sheet: sheet.as_deref(),
             encoding: encoding.as_deref(),
+            header_row,
         };
         Preview::read(&file, &name, what, reading)
     });
@@ -218,8 +248,8 @@ pub(super) async fn sheet(request: RequestContext) -> Result<Response> {
 }
 
 /// Reads the choices from the form of a list.
-fn typed(known: &Choice, form: &Fields) -> Result<Choice> {
-    let mut choice = known.clone();
+fn typed(upload: &Upload, form: &Fields) -> Result<Choice> {
+    let mut choice = upload.choice.clone();
     for (at, column) in choice.columns.iter_mut().enumerate() {
         if let Some(typed) = form.sent(&format!("column-{at}")) {
             typed.clone_into(column);
@@ -229,9 +259,35 @@ fn typed(known: &Choice, form: &Fields) -> Result<Choice> {
     let options = &mut choice.options;
     options.key = form.filled("key").map(ToOwned::to_owned);
     options.join = form.number("join")?;
+    answer(&upload.preview, options, form)?;
     options.skip_bad = form.ticked("skip_bad");
     options.make_codes = form.ticked("make_codes");
     Ok(choice)
+}
+
+/// Reads the answers to questions, and values for every row.
+fn answer(preview: &Preview, options: &mut Options, form: &Fields) -> Result<()> {
+    fn of<T>(form: &Fields, name: &str, parse: fn(&str) -> Result<T>) -> Result<Option<T>> {
+        form.filled(name).map(parse).transpose()
+    }
+    options.dates = of(form, "dates", Order::parse)?;
+    options.numbers = of(form, "numbers", Numbers::parse)?;
+    options.hidden_rows = of(form, "hidden_rows", HiddenRows::parse)?;
+    options.status.clear();
+    for (at, column) in preview.columns.iter().enumerate() {
+        if let Some(rule) = of(form, &format!("status-{at}"), Rule::parse)? {
+            options.status.push(StatusRule(column.header.clone(), rule));
+        }
+    }
+    let lines = form
+        .text("set")
+        .lines()
+        .filter(|line| !line.trim().is_empty());
+    options.set = lines
+        .map(Constant::parse)
+        .collect::<Result<_>>()
+        .map_err(|cause| Error::field("set", cause))?;
+    Ok(())
 }
 
 pub(super) async fn check(request: RequestContext) -> Result<Response> {
@@ -249,9 +305,13 @@ async fn run(request: RequestContext, run: Run) -> Result<Response> {
     if upload.file.is_none() || is_busy {
         return Ok(answer::go(&path));
     }
-    let begun = typed(&upload.choice, &request.form).and_then(|choice| {
+    let begun = typed(&upload, &request.form).and_then(|choice| {
         upload.choice = choice;
         upload.preview.check(&upload.choice)?;
+        let open = upload.preview.findings(&upload.choice).open_texts();
+        if let Some(question) = open.first().filter(|_| matches!(run, Run::Import)) {
+            return Err(Error::invalid(format!("{question}; choose an answer under Options")));
+        }
         let is_meant = request.form.ticked("again") || upload.choice.options.key.is_some();
         if matches!(run, Run::Import) && !is_meant && earlier(&request, &upload)?.is_some() {
             return Err(Error::invalid(

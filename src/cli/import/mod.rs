@@ -9,12 +9,15 @@ use crate::{
     ops::{
         background::Background,
         import::{
-            Batch, Job, Mapping, Source, Stop, What,
+            Batch, Constant, Job, Mapping, Source, Stop, What,
             bad::LISTED_MAX,
             batches::{self, Options},
+            choice::{HiddenRows, Numbers},
+            dates::Order,
             job::Request,
             join::join_all,
             source::Reading,
+            status::StatusRule,
             undo,
         },
     },
@@ -80,8 +83,8 @@ pub struct Args {
 enum Command {
     /// Make a delegate of every row.
     ///
-    /// The file is CSV (delimiter and encoding are recognised), XLSX, or JSON such as `export`
-    /// writes. Headers such as "First name", "Nachname/Familienname", "E-mail (private)", "Société" or
+    /// The file is CSV (delimiter and encoding are recognised), XLSX, ODS, or JSON such as `export`
+    /// writes. Lists of pretix, Eventbrite, ti.to, Hi.Events, Indico, Odoo and Eventyay are known as such. Headers such as "First name", "Nachname/Familienname", "E-mail (private)", "Société" or
     /// "Ticket code" are known; a column "Section.key" goes into that section of data, any other into
     /// data.Data under its header. What is doubtful is shown as a warning and keeps no row out: a column
     /// that resembles a property, a list without names or ticket codes, an e-mail address that no mail
@@ -129,11 +132,30 @@ struct ListArgs {
     /// The encoding of a CSV file, such as windows-1250, where another was recognised.
     #[arg(long, value_name = "NAME")]
     encoding: Option<String>,
+    /// The line or row of the header, where titles stand above it and it is not found.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    header_row: Option<u64>,
+    /// A value of rows that have none themselves, such as interactionType=check-in (may be repeated).
+    #[arg(long, value_name = "PROPERTY=VALUE", value_parser = Constant::parse)]
+    set: Vec<Constant>,
+    /// The order of day, month and year in dates that can be read in several ways: dmy, mdy or ymd.
+    #[arg(long, value_name = "ORDER", value_parser = Order::parse)]
+    dates: Option<Order>,
+    /// Numbers that a spreadsheet shows with zeros in front: as they are shown, or as they are stored.
+    #[arg(long, value_name = "shown|stored", value_parser = Numbers::parse)]
+    numbers: Option<Numbers>,
+    /// Rows of a spreadsheet that a filter hides: import or drop.
+    #[arg(long, value_name = "import|drop", value_parser = HiddenRows::parse)]
+    hidden_rows: Option<HiddenRows>,
+    /// Tickets that a column calls refunded, cancelled, void, deleted, unpaid or not attending: left out (drop), imported
+    /// with their codes blocked (block), or imported as valid (keep; may be repeated).
+    #[arg(long, value_name = "COLUMN=drop|block|keep", value_parser = StatusRule::parse)]
+    status: Vec<StatusRule>,
     /// Give every delegate without a barcode one.
     #[arg(long)]
     make_codes: bool,
-    /// A unique code such as barcode: a row whose code is there already changes that record. Empty
-    /// cells leave what it has.
+    /// A unique code such as barcode, or of delegates email or name+email: a row whose code is there already changes that
+    /// record. Empty cells leave what it has.
     #[arg(long, value_name = "CODE")]
     key: Option<String>,
     /// Join every imported delegate with a device, such as an event, once: its id, code:X or
@@ -209,6 +231,7 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
     let reading = Reading {
         sheet: args.sheet.as_deref(),
         encoding: args.encoding.as_deref(),
+        header_row: args.header_row,
     };
     let source = Source::open(&args.file, reading)?;
     // A dry run makes no file where there is none: nothing is taken then.
@@ -235,6 +258,12 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
             skip_bad: args.skip_bad,
             make_codes: args.make_codes,
             encoding: args.encoding,
+            header_row: args.header_row,
+            set: args.set,
+            dates: args.dates,
+            numbers: args.numbers,
+            hidden_rows: args.hidden_rows,
+            status: args.status,
         },
         device,
         again: args.again,

@@ -2,7 +2,7 @@
 
 use super::shown;
 use crate::{
-    ops::import::{BadRow, Import, Job, bad::LISTED_MAX},
+    ops::import::{BadRow, Import, Job, bad::LISTED_MAX, findings::Question},
     types::error::{Error, Result},
 };
 use serde_json::{Value, json};
@@ -56,6 +56,9 @@ impl Report<'_> {
                 "{unlinked} of {rows} rows were imported without all that they refer to"
             )));
         }
+        if let Some(open) = self.job.findings.open() {
+            return Err(Error::invalid(format!("{open}; nothing was imported")));
+        }
         if self.job.is_good() {
             return Ok(());
         }
@@ -89,6 +92,10 @@ impl Report<'_> {
             "rows": job.checked.rows,
             "known": job.checked.known,
             "badRows": self.bad_count(),
+            "leftOut": job.checked.left_out.count(),
+            "leftOutRows": job.checked.left_out.listed().iter().map(row).collect::<Vec<_>>(),
+            "recognised": job.findings.recognised,
+            "questions": job.findings.questions.iter().filter(|one| one.is_open()).map(Question::told).collect::<Vec<_>>(),
             "bad": bad.map(row).collect::<Vec<_>>(),
             "warnings": job.warnings(),
             "doubtful": doubtful.map(row).collect::<Vec<_>>(),
@@ -121,6 +128,12 @@ impl Report<'_> {
             let property = property.as_deref().unwrap_or("(not imported)");
             format!("  {:width$}  {property}", column.header)
         }));
+        lines.extend(
+            job.findings
+                .recognised
+                .iter()
+                .map(|one| format!("recognised: {one}")),
+        );
         let warnings = job.warnings().into_iter();
         lines.extend(warnings.map(|warning| format!("warning: {warning}")));
         let doubtful = checked.warnings.addresses().iter();
@@ -128,19 +141,33 @@ impl Report<'_> {
         if job.done_before() > 0 {
             lines.push(format!("{} rows were written before", job.done_before()));
         }
+        let left_out = checked.left_out.listed().iter();
+        let left_out = left_out.map(|row| format!("left out: {row}")).collect();
+        lines.extend(shown(left_out, checked.left_out.count() as u64));
+        let open = job
+            .findings
+            .questions
+            .iter()
+            .filter(|question| question.is_open());
+        lines.extend(open.map(|question| format!("asked: {}", question.told())));
         let bad = self.bad().iter().map(|row| format!("bad: {row}")).collect();
         lines.extend(shown(bad, bad_count));
         lines.extend(self.unlinked().iter().map(ToString::to_string));
         if self.dry_run {
             lines.push(format!(
-                "good rows: {} ({} of them of records that are there), bad rows: {bad_count}; nothing was changed",
-                checked.rows - bad_count,
-                checked.known
+                "good rows: {} ({} of them of records that are there), bad rows: {bad_count}, left out: {}; nothing was changed",
+                checked.rows - bad_count - checked.left_out.count() as u64,
+                checked.known,
+                checked.left_out.count()
             ));
         } else if let Some(done) = &self.done {
             let seconds = self.begun.elapsed().as_secs_f64();
+            let left_out = match checked.left_out.count() {
+                0 => String::new(),
+                count => format!(", {count} left out"),
+            };
             lines.push(format!(
-                "import {}: {} created, {} updated, {bad_count} skipped, in {seconds:.1} s; take it back with `gatepost import --undo {0}`",
+                "import {}: {} created, {} updated, {bad_count} skipped{left_out}, in {seconds:.1} s; take it back with `gatepost import --undo {0}`",
                 done.batch, done.created, done.updated
             ));
         }

@@ -258,7 +258,7 @@ const ON_BADGES: [DelegateCode; 3] = [
     DelegateCode::UhfId,
 ];
 
-/// Blocks every code on the badge of a delegate and gives them another barcode.
+/// Blocks every code on the badge of a delegate and gives them another barcode, or leaves them without.
 ///
 /// # Errors
 /// [`Kind::Invalid`] when the reason is unusable; [`Kind::CodeTaken`] when the other code is somebody's,
@@ -268,9 +268,11 @@ pub fn replace_badge(
     ctx: &Context,
     delegate: DelegateId,
     reason: &str,
-    new: &str,
+    new: Option<&str>,
 ) -> Result<()> {
-    check_free(tx, "code", new)?;
+    if let Some(new) = new {
+        check_free(tx, "code", new)?;
+    }
     let mut body = Map::new();
     for (column, name) in RESOURCE.codes() {
         if ON_BADGES.iter().any(|code| code.name() == name)
@@ -280,8 +282,22 @@ pub fn replace_badge(
             body.insert(name.to_owned(), Value::Null);
         }
     }
-    body.insert(DelegateCode::Barcode.name().to_owned(), new.into());
+    if let Some(new) = new {
+        body.insert(DelegateCode::Barcode.name().to_owned(), new.into());
+    }
     write::patch(tx, ctx, &RESOURCE, delegate.0, body)
+}
+
+/// Returns whether a code on a badge is blocked already, of those that a body gives.
+pub fn has_blocked(connection: &Connection, body: &Map<String, Value>) -> Result<bool> {
+    for code in ON_BADGES {
+        if let Some(value) = body.get(code.name()).and_then(Value::as_str)
+            && get(connection, code.name(), value)?.is_some()
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Checks that a code is nobody's and is not blocked, as whichever kind of code: a gate reads it as any.

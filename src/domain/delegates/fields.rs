@@ -31,7 +31,12 @@ pub const FIELDS: &[Field] = &[
         .about("Unique code; a UUID made by the server when absent."),
     Field::code("rfid", "rfid")
         .label("RFID")
-        .about("Unique code."),
+        .about("Unique code.")
+        .aliases(
+            "nfc nfcid nfcuid nfctag nfccode chip chipid chipnumber chipnummer chipnr chipcode rfidtag rfidid rfidcode \
+             rfidnumber rfidnummer transponder transponderid transponderno transpondernumber transpondernummer \
+             transpondernr tag tagid tagnumber tagnummer taguid badgetag puce numerodepuce etiqueta",
+        ),
     Field::code("externalId", "external_id")
         .label("External ID")
         .about("Unique code.")
@@ -43,7 +48,10 @@ pub const FIELDS: &[Field] = &[
     Field::code("uhfId", "uhf_id")
         .label("UHF ID")
         .about("Unique code, in whatever case it is written.")
-        .in_any_case(),
+        .in_any_case()
+        .aliases(
+            "uhf uhftag uhftagid uhfcode uhfchip uhfepc uhfrfid rfiduhf epc epcid epccode epctag tagepc",
+        ),
     Field::code("slug", "slug")
         .label("Slug")
         .about("Unique code."),

@@ -34,7 +34,10 @@ pub const FIELDS: &[Field] = &[
         .label("Name")
         .about("What a steward calls it; refusals say it.")
         .help("What stewards call it. Guests who are turned away see it.")
-        .aliases("title titel bezeichnung sessionname nom titre nombre titulo navn"),
+        .aliases(
+            "title titel bezeichnung sessionname nom titre nombre titulo navn session sessiontitle talk vortrag \
+             sitzung seance sesion sessione sessie programmpunkt titolo naam nome",
+        ),
     Field::text("shortName", "short_name")
         .label("Short name")
         .help("For small screens.")
@@ -60,10 +63,16 @@ pub const FIELDS: &[Field] = &[
         .aliases("kategorie categorie categoria kategori"),
     Field::time("startAt", "start_at")
         .label("Starts")
-        .aliases("start starttime begin beginn debut inicio starttidspunkt"),
+        .aliases(
+            "start starttime begin beginn debut inicio starttidspunkt startzeit heuredebut heurededebut horainicio \
+             horadeinicio inizio orainizio oradiinizio starttijd begintijd startsat from von",
+        ),
     Field::time("endAt", "end_at")
         .label("Ends")
-        .aliases("end endtime ende fin slut sluttidspunkt"),
+        .aliases(
+            "end endtime ende fin slut sluttidspunkt endzeit heurefin heuredefin horafin horadefin fine orafine \
+             oradifine eind einde eindtijd endsat to bis until",
+        ),
     Field::flag("available", "available")
         .label("In use")
         .about("`true` unless set; a device that is not available refuses check-ins (743).")

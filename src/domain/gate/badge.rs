@@ -90,8 +90,10 @@ impl LostBadge {
         let delegate = delegates::find(tx, &self.delegate)?;
         match &self.code {
             Some(code) if self.is_done(tx, ctx, delegate, code)? => {}
-            Some(code) => blocked::replace_badge(tx, ctx, delegate, &self.reason, code)?,
-            None => blocked::replace_badge(tx, ctx, delegate, &self.reason, &codes::make(1)?)?,
+            Some(code) => blocked::replace_badge(tx, ctx, delegate, &self.reason, Some(code))?,
+            None => {
+                blocked::replace_badge(tx, ctx, delegate, &self.reason, Some(&codes::make(1)?))?;
+            }
         }
         Ok(delegate)
     }

@@ -40,7 +40,7 @@ fn export(store: &Store, which: Which) -> Export<'_> {
 fn sheet(sheet: Option<&str>) -> Reading<'_> {
     Reading {
         sheet,
-        encoding: None,
+        ..Reading::default()
     }
 }
 
@@ -139,7 +139,7 @@ fn a_text_that_no_cell_holds_is_cut_told_and_not_taken_back() {
     let source = Source::open(&path, Reading::default()).unwrap();
     let rows: Vec<_> = source.rows().unwrap().map(Result::unwrap).collect();
     assert!(
-        matches!(&rows[0].content, Content::BadCell(_, why) if why.contains("was cut")),
+        matches!(&rows[0].content, Content::BadCell(_, why, _) if why.contains("was cut")),
         "{rows:?}"
     );
     assert!(matches!(&rows[1].content, Content::Cells(_)));

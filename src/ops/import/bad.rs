@@ -49,10 +49,27 @@ impl Problem {
     }
 }
 
+/// The reason why a row becomes no record.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// It is bad.
+    Bad(Problem),
+    /// It is left out, as its list says: it is a total, or its ticket is not good any more.
+    LeftOut(Problem),
+}
+
+impl From<Problem> for Unfit {
+    fn from(problem: Problem) -> Self {
+        Self::Bad(problem)
+    }
+}
+
 /// The obstacle that keeps a row from being checked or written.
 pub(super) enum Failure {
     /// The row is bad.
     Row(Problem),
+    /// The row is left out.
+    LeftOut(Problem),
     /// Nothing can be checked or written.
     Store(Error),
 }
@@ -60,6 +77,15 @@ pub(super) enum Failure {
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
         Self::Row(problem)
+    }
+}
+
+impl From<Unfit> for Failure {
+    fn from(unfit: Unfit) -> Self {
+        match unfit {
+            Unfit::Bad(problem) => Self::Row(problem),
+            Unfit::LeftOut(problem) => Self::LeftOut(problem),
+        }
     }
 }
 

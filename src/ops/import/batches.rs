@@ -3,7 +3,11 @@
 
 use super::{
     Mapping, Plan, What,
+    choice::{HiddenRows, Numbers},
+    dates::Order,
     source::{Fingerprint, Reading},
+    status::StatusRule,
+    target::Constant,
 };
 use crate::{
     core::{
@@ -40,6 +44,18 @@ pub struct Options {
     pub make_codes: bool,
     /// The encoding of a CSV file, where it was named and not recognised.
     pub encoding: Option<String>,
+    /// The line of the header, where it was named and not found.
+    pub header_row: Option<u64>,
+    /// Values of rows that have none of their own.
+    pub set: Vec<Constant>,
+    /// The order of day, month and year.
+    pub dates: Option<Order>,
+    /// The text of numbers that are shown with zeros in front.
+    pub numbers: Option<Numbers>,
+    /// The treatment of rows that a filter hides.
+    pub hidden_rows: Option<HiddenRows>,
+    /// The treatment of tickets that are not good any more, by the columns that say it.
+    pub status: Vec<StatusRule>,
 }
 
 impl Options {
@@ -49,6 +65,7 @@ impl Options {
         Reading {
             sheet: self.sheet.as_deref(),
             encoding: self.encoding.as_deref(),
+            header_row: self.header_row,
         }
     }
 }

@@ -4,7 +4,9 @@
 use super::{
     Batch, Source, What,
     bad::{BadRow, BadRows, Failure, Problem},
+    body::{Planned, ROOM},
     kept::Kept,
+    people::person,
     plan::{Plan, Unresolved},
     references::{At, Parent, References},
     source::{Row, next_rows},
@@ -13,7 +15,7 @@ use super::{
 use crate::{
     core::records::{self, Resource, input::referred, write::PARENT},
     db::{Store, Tx, in_transaction, migrate},
-    domain::interactions::record,
+    domain::{delegates::blocked, interactions::record},
     ops::background::Background,
     types::{
         Timestamp,
@@ -41,8 +43,12 @@ pub struct Checked {
     pub rows: u64,
     /// Rows that cannot be imported.
     pub bad: BadRows,
+    /// Rows that are left out, as the list says.
+    pub left_out: BadRows,
     /// Rows that mean a record which is there already.
     pub known: u64,
+    /// The names of devices in the list: rooms that it names may be among them.
+    pub(super) names: HashSet<String>,
     /// Doubts about the others.
     pub warnings: Warnings,
 }
@@ -51,7 +57,7 @@ impl Checked {
     /// Rows that can be imported.
     #[must_use]
     pub fn good(&self) -> u64 {
-        self.rows - self.bad.count() as u64
+        self.rows - self.bad.count() as u64 - self.left_out.count() as u64
     }
 }
 
@@ -87,6 +93,7 @@ pub fn check(
         plan,
         begun,
         codes: HashMap::new(),
+        people: HashMap::new(),
         changed: HashSet::new(),
         hasher: RandomState::new(),
         references: References::default(),
@@ -130,6 +137,8 @@ struct Check<'a> {
     begun: Option<&'a Batch>,
     /// The line of each code, by a hash of the code and its column; of good rows only.
     codes: HashMap<u64, u32>,
+    /// The line of each person, by a hash of what the key means one by, or of the e-mail address.
+    people: HashMap<u64, u32>,
     /// Codes that records of the store have until a row changes them.
     changed: HashSet<u64>,
     hasher: RandomState,
@@ -147,6 +156,10 @@ impl Check<'_> {
                 self.checked.bad.push(number, BadRow { line, problem });
                 Ok(())
             }
+            Err(Failure::LeftOut(problem)) => {
+                self.checked.left_out.push(number, BadRow { line, problem });
+                Ok(())
+            }
             Err(Failure::Store(cause)) => Err(cause),
             Ok(()) => Ok(()),
         }
@@ -154,35 +167,84 @@ impl Check<'_> {
 
     /// Looks at a row; `written` is the batch that is done with it already.
     fn row(&mut self, tx: &Tx<'_>, row: Row, written: Option<i64>) -> Result<(), Failure> {
-        let body = self.plan.body(row.content)?;
+        let row_line = row.line;
+        let planned = self.plan.body(row)?;
         if self.plan.what == What::Interactions {
             if written.is_some() {
                 return Ok(());
             }
-            let draft = self.plan.of_row(self.plan.draft(body))?;
+            self.checked
+                .warnings
+                .look_at_times(self.plan, &planned.body);
+            let draft = self.plan.of_row(self.plan.draft(planned.body))?;
             let found = record::find_past(tx, &self.plan.ctx, &draft).map(|_| ());
             return self
                 .plan
                 .of_row(found.map_err(|cause| Plan::missing(tx, &draft, cause)));
         }
+        let Planned {
+            body,
+            block,
+            damaged,
+            ..
+        } = planned;
         let resource = self.plan.resource(&body);
         let at = At {
             number: self.checked.rows - 1,
-            line: line_number(row.line),
+            line: line_number(row_line),
             known: None,
         };
         if let Some(batch) = written {
-            if Kept::of_line(tx, batch, row.line)?.is_some() {
+            if Kept::of_line(tx, batch, row_line)?.is_some() {
                 self.remember_codes(resource, &body, at.line)?;
             }
             return Ok(());
         }
+        if block.is_some() && blocked::has_blocked(tx, &body)? {
+            return Err(Failure::LeftOut(Problem::of_row(
+                "has a code that is blocked already",
+            )));
+        }
         let known = self.checked.known;
-        self.record(tx, at, resource, &body)?;
+        self.record(tx, at, resource, &body, &damaged)?;
         self.remember_codes(resource, &body, at.line)?;
+        self.remember_person(&body, at.line)?;
         let is_new = self.checked.known == known;
         let warnings = &mut self.checked.warnings;
-        warnings.look_at(self.plan, row.line, &body, is_new);
+        warnings.look_at(self.plan, row_line, &body, is_new);
+        warnings.look_at_times(self.plan, &body);
+        Ok(())
+    }
+
+    /// The hash of the person that a row means by the key, or by the e-mail address alone.
+    fn person(&self, body: &Map<String, Value>) -> Result<Option<u64>> {
+        if self.plan.what != What::Delegates {
+            return Ok(None);
+        }
+        let by_key = self
+            .plan
+            .key
+            .map(|key| person(key, body))
+            .transpose()?
+            .flatten();
+        let email = || Some(body.get("email")?.as_str()?.trim().to_ascii_lowercase());
+        Ok(match by_key {
+            Some(person) => Some(self.hasher.hash_one(person)),
+            None => email()
+                .filter(|email| !email.is_empty())
+                .map(|email| self.hasher.hash_one(email)),
+        })
+    }
+
+    fn remember_person(&mut self, body: &Map<String, Value>, line: u32) -> Result<()> {
+        if let Some(person) = self.person(body)? {
+            if let Some(first) = self.people.get(&person) {
+                let warnings = &mut self.checked.warnings;
+                warnings.is_twice((*first).into(), line.into(), body);
+            } else if self.people.len() < CODES_MAX {
+                self.people.insert(person, line);
+            }
+        }
         Ok(())
     }
 
@@ -192,8 +254,30 @@ impl Check<'_> {
         mut at: At,
         resource: &'static Resource,
         body: &Map<String, Value>,
+        damaged: &[(&'static str, Problem)],
     ) -> Result<(), Failure> {
         at.known = self.plan.of_row(self.plan.existing(tx, resource, body))?;
+        for (name, problem) in damaged {
+            let column = resource.codes().find(|(_, known)| known == name);
+            let stored = match (at.known, column) {
+                (Some(id), Some((column, _))) => {
+                    records::write::stored_text(tx, resource, column, id)?
+                }
+                _ => None,
+            };
+            if stored.is_none() || stored.as_deref() != body.get(*name).and_then(Value::as_str) {
+                return Err(Failure::Row(problem.clone()));
+            }
+        }
+        // A row above may mean the same person.
+        let is_by_person = self
+            .plan
+            .key
+            .is_some_and(|key| matches!(person(key, body), Ok(Some(_))));
+        let own_line = match self.person(body)? {
+            Some(person) if is_by_person => self.people.get(&person).copied(),
+            _ => None,
+        };
         let mut resolved = body.clone();
         let mut unresolved = self
             .plan
@@ -210,13 +294,23 @@ impl Check<'_> {
         }
         let parent = match unresolved.iter().find(|one| one.property == PARENT) {
             Some(unresolved) => Some(Parent::Code(self.target(&unresolved.selector))),
+            // It is created where it is not there.
+            None if body
+                .get(PARENT)
+                .and_then(Value::as_str)
+                .is_some_and(|one| one.starts_with(ROOM)) =>
+            {
+                None
+            }
             None => resolved.get(PARENT).and_then(referred).map(Parent::Record),
         };
         let ctx = &self.plan.ctx;
         self.plan
             .of_row(records::write::check(tx, ctx, resource, at.known, resolved))?;
         for (column, name, code) in codes(resource, body) {
-            if let Some(line) = self.codes.get(&self.hash(column, code)) {
+            if let Some(line) = self.codes.get(&self.hash(column, code))
+                && Some(*line) != own_line
+            {
                 let reason = format!("duplicate, same as line {line}");
                 return Err(Failure::Row(self.plan.problem(Error::field(name, reason))));
             }
@@ -224,7 +318,10 @@ impl Check<'_> {
         if let Some(problem) = taken(tx, self.plan, resource, body, at.known)? {
             return Err(Failure::Row(problem));
         }
-        for unresolved in unresolved {
+        for unresolved in unresolved
+            .into_iter()
+            .filter(|one| !one.selector.starts_with(ROOM))
+        {
             let code = self.target(&unresolved.selector);
             self.references.push(at, unresolved, code)?;
         }
@@ -234,6 +331,8 @@ impl Check<'_> {
         if let Some(id) = at.known {
             self.checked.known += 1;
             self.changes(tx, at, id, resource, body)?;
+        } else if own_line.is_some() {
+            self.checked.known += 1;
         }
         Ok(())
     }
@@ -279,6 +378,9 @@ impl Check<'_> {
     /// The record that a selector such as `code:hall-a` means, as its code is kept in `codes`.
     fn target(&self, selector: &str) -> u64 {
         let (name, code) = selector.split_once(':').unwrap_or_default();
+        if matches!(name, "name" | "room") {
+            return self.hash("name", code);
+        }
         let resource = self.plan.what.resource();
         let mut codes = resource.into_iter().flat_map(Resource::codes);
         let column = codes.find(|(_, known)| *known == name);
@@ -302,6 +404,13 @@ impl Check<'_> {
     ) -> Result<()> {
         for (column, _, code) in codes(resource, body) {
             self.codes.insert(self.hash(column, code), line);
+        }
+        if let Some(name) = body.get("name").and_then(Value::as_str) {
+            let hash = self.hash("name", name);
+            self.codes.entry(hash).or_insert(line);
+            if self.plan.columns.has_room() {
+                self.checked.names.insert(name.to_owned());
+            }
         }
         if self.codes.len() > CODES_MAX {
             return Err(Error::invalid(format!(

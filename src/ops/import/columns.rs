@@ -3,17 +3,19 @@
 
 use super::{
     What,
-    bad::Problem,
+    choice::{HiddenRows, Numbers},
+    dates::Order,
+    headers::{ROOMS, folded, has},
+    settle::find_days,
+    shops::Shop,
     source::{OURS, Source},
+    status::{Manner, Rule},
     target::{Mapping, Target, beside, by_words, of_attendee, participant, property, synonym},
-    values,
 };
 use crate::types::{
     error::{Error, Result},
-    json::merge_patch,
     text::shortened,
 };
-use serde_json::{Map, Value};
 
 /// A column.
 #[derive(Clone, Debug)]
@@ -22,6 +24,24 @@ pub struct Column {
     pub header: String,
     /// The property that it holds.
     pub target: Target,
+    /// The order of its dates, where it is known.
+    pub dates: Option<Order>,
+    /// What it says of tickets, and what becomes of those that are not good.
+    pub status: Option<(Manner, Rule)>,
+    /// A spreadsheet rounded some of its numbers.
+    pub is_rounded: bool,
+}
+
+impl Column {
+    pub(super) fn new(header: &str, target: Target) -> Self {
+        Self {
+            header: header.to_owned(),
+            target,
+            dates: None,
+            status: None,
+            is_rounded: false,
+        }
+    }
 }
 
 pub(super) type Finder = fn(What, &str) -> Option<Target>;
@@ -32,10 +52,21 @@ pub(super) const FINDERS: &[Finder] = &[of_attendee, property, synonym, particip
 /// The columns of a table, in their order; none of a JSON file, whose objects are bodies already.
 #[derive(Clone, Debug)]
 pub struct Columns {
-    what: What,
-    columns: Vec<Column>,
+    pub(super) what: What,
+    pub(super) columns: Vec<Column>,
     /// Set where the rows are events, under the names that events have.
     pub events: bool,
+    /// The shop whose list it is.
+    pub shop: Option<&'static Shop>,
+    /// Values of rows that have none of their own.
+    pub(super) set: Vec<Column>,
+    pub(super) values_set: Vec<String>,
+    pub(super) numbers: Option<Numbers>,
+    pub(super) hidden_rows: Option<HiddenRows>,
+    /// Gatepost exported the list.
+    pub(super) is_ours: bool,
+    /// Notes may stand beside a list of a spreadsheet.
+    pub(super) is_spreadsheet: bool,
 }
 
 impl Columns {
@@ -52,11 +83,22 @@ impl Columns {
             None if !mappings.is_empty() => Err(Error::invalid(
                 "--map: the objects of a JSON file have the names that the API has",
             )),
-            None => Ok(Self {
-                what,
-                columns: Vec::new(),
-                events: false,
-            }),
+            None => Ok(Self::with(what, Vec::new())),
+        }
+    }
+
+    fn with(what: What, columns: Vec<Column>) -> Self {
+        Self {
+            what,
+            columns,
+            events: false,
+            shop: None,
+            set: Vec::new(),
+            values_set: Vec::new(),
+            numbers: None,
+            hidden_rows: None,
+            is_ours: false,
+            is_spreadsheet: false,
         }
     }
 
@@ -90,6 +132,18 @@ impl Columns {
         check_headers(headers)?;
         let mut targets = mapped(what, headers, mappings)?;
         let ours = headers.iter().any(|header| header == OURS);
+        let shop = Shop::of(what, headers).filter(|_| !ours);
+        for (at, header) in headers.iter().enumerate() {
+            if targets[at].is_none()
+                && let Some(target) = shop.and_then(|shop| shop.target(header))
+                && (!is_taken(&targets, &target) || target == Target::Note)
+            {
+                targets[at] = Some(target);
+            }
+        }
+        if !ours {
+            find_days(what, headers, &mut targets);
+        }
         let finders = if ours {
             &[Target::of_ours as Finder]
         } else {
@@ -109,20 +163,32 @@ impl Columns {
             if targets[at].is_none() && !ours {
                 targets[at] = beside(what, header, &targets);
             }
+            if targets[at].is_none()
+                && !ours
+                && what == What::Devices
+                && has(ROOMS, &folded(header))
+            {
+                let name = property(what, "name").filter(|name| !is_taken(&targets, name));
+                let room = Some(Target::Room).filter(|room| !is_taken(&targets, room));
+                targets[at] = name.or(room);
+            }
         }
         let columns: Vec<Column> = headers
             .iter()
             .zip(targets)
-            .map(|(header, target)| Column {
-                header: header.clone(),
-                target: target.unwrap_or_else(|| Target::unmatched(what, header)),
+            .map(|(header, target)| {
+                Column::new(
+                    header,
+                    target.unwrap_or_else(|| Target::unmatched(what, header)),
+                )
             })
             .collect();
         let events = ours && headers.iter().any(|header| header == "eventName");
         Ok(Self {
-            what,
-            columns,
             events,
+            shop,
+            is_ours: ours,
+            ..Self::with(what, columns)
         })
     }
 
@@ -154,6 +220,7 @@ impl Columns {
             let earlier = self.columns[..at]
                 .iter()
                 .find(|earlier| earlier.target.name().as_ref() == Some(&name));
+            let earlier = earlier.filter(|_| column.target != Target::Note);
             if let Some(earlier) = earlier {
                 let (first, second) = (shortened(&earlier.header), shortened(&column.header));
                 return Some(Misfit::Both(first, second, name));
@@ -162,7 +229,7 @@ impl Columns {
         let known = |column: &Column| {
             matches!(
                 column.target,
-                Target::Property { .. } | Target::Participant { .. }
+                Target::Property { .. } | Target::Participant { .. } | Target::WholeName
             )
         };
         (!self.columns.is_empty() && !self.columns.iter().any(known)).then_some(Misfit::NoneKnown)
@@ -175,73 +242,6 @@ impl Columns {
         let of_name = |column: &&Column| column.target.name().is_some_and(|own| own == *name);
         let column = self.columns.iter().find(of_name)?;
         Some(column.header.clone())
-    }
-
-    /// Cells as a body; those without a value are left out.
-    pub fn body(&self, cells: &[String]) -> Result<Map<String, Value>, Problem> {
-        let mut body = Map::new();
-        let mut data = Value::Object(Map::new());
-        for (at, cell) in cells.iter().enumerate() {
-            if cell.is_empty() {
-                continue;
-            }
-            let Some(column) = self.columns.get(at) else {
-                return Err(Problem::nameless(at));
-            };
-            let refused = |reason: String| Problem::of_column(&column.header, reason);
-            if column.header == OURS
-                && let Some(reason) = self.what.misnamed(cell)
-            {
-                return Err(refused(reason));
-            }
-            match &column.target {
-                Target::Property { name, kind } => {
-                    let value = values::read(name, *kind, cell).map_err(refused)?;
-                    if *name == "data" {
-                        self.put_data(&mut data, value);
-                    } else {
-                        body.insert((*name).to_owned(), value);
-                    }
-                }
-                Target::Participant { name, code } => {
-                    body.insert((*name).to_owned(), format!("{code}:{cell}").into());
-                }
-                Target::Data { section, key, json } => {
-                    let is_rule =
-                        section.as_deref() == Some("Access") && self.what == What::Devices;
-                    let value = values::free(cell, *json || is_rule && values::is_whole(cell));
-                    let value = value.map_err(refused)?;
-                    let place = match section {
-                        None => &mut data,
-                        Some(section) => &mut data[section],
-                    };
-                    if place.is_null() {
-                        *place = Value::Object(Map::new());
-                    }
-                    match place {
-                        Value::Object(place) => place.insert(key.clone(), value),
-                        _ => return Err(refused("data: is no object".into())),
-                    };
-                }
-                Target::Skipped => {}
-                Target::Nameless => return Err(Problem::nameless(at)),
-            }
-        }
-        if data.as_object().is_some_and(|data| !data.is_empty()) {
-            body.insert("data".into(), data);
-        }
-        Ok(body)
-    }
-
-    /// Puts what a column `data` holds beside what others do. Of a record it is a merge patch, as
-    /// the API takes it; of an interaction it is what happened, with its nulls.
-    fn put_data(&self, data: &mut Value, value: Value) {
-        match (data, value) {
-            (Value::Object(data), Value::Object(value)) if self.what == What::Interactions => {
-                data.extend(value);
-            }
-            (data, value) => merge_patch(data, value),
-        }
     }
 }
 
@@ -309,7 +309,7 @@ impl Misfit {
                 "the columns \"{first}\" and \"{second}\" are both {name}; skip one with --map \"{second}=\""
             ),
             Self::NoneKnown => format!(
-                "no column is known as a property of {}: the header must be the first row; if it is, name a column with --map, such as --map \"{}={}\"; there are {}",
+                "no column is known as a property of {}; name the row of the header with --header-row, or a column with --map, such as --map \"{}={}\"; there are {}",
                 what.name(),
                 headers
                     .first()

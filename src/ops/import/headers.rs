@@ -22,7 +22,25 @@ pub(super) const NAMES: &str = "name navn";
 /// Headers of whole names.
 pub(super) const WHOLE_NAMES: &str = "fullname wholename attendeename participantname guestname vollername vollstandigername \
      teilnehmername nomcomplet nometprenom prenometnom nombrecompleto nombreyapellidos \
-     fuldenavn";
+     fuldenavn nomecompleto nomecognome cognomenome volledigenaam attendee participant guest teilnehmer \
+     teilnehmerin teilnehmende gast invite asistente participante ospite partecipante deelnemer deltager";
+
+/// Headers of days, and of times of day, which together are a time.
+pub(super) const DAYS: &str = "date day datum tag jour fecha dia data giorno dag";
+pub(super) const START_DAYS: &str = "startdate startdatum datededebut datedebut fechadeinicio fechainicio datadiinizio \
+     datainizio begindatum startday";
+pub(super) const END_DAYS: &str = "enddate enddatum datedefin datefin fechadefin fechafin datadifine datafine einddatum \
+     endday";
+pub(super) const TIMES: &str = "time uhrzeit zeit heure hora ora tijd tid timeofday scantime";
+
+/// Headers of the time at which somebody was checked in elsewhere.
+pub(super) const CHECKED_IN: &str = "checkedin checkedinat checkindate checkintime attendeddate";
+
+/// Headers of the room of a session, and of how many it holds.
+pub(super) const ROOMS: &str =
+    "room raum saal salle sala zaal lokaal hall location stage buhne venue";
+pub(super) const CAPACITIES: &str = "capacity kapazitat platze capacite places capacidad aforo capienza posti capaciteit \
+     plaatsen seats maxparticipants maxattendees";
 
 /// Words for a delegate in headers of participants, and those for a device.
 pub(super) const DELEGATES: &str = "delegate attendee teilnehmer participant participante deltager";

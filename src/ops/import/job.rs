@@ -2,7 +2,7 @@
 //! written. The command line and the console both import by this.
 
 use super::{
-    Batch, Checked, Columns, Import, Plan, Source, Stop, What,
+    Batch, Checked, Columns, Findings, Import, Plan, Source, Stop, Survey, What,
     batches::{self, Options},
     check::check,
     slices,
@@ -35,6 +35,8 @@ pub struct Request {
 pub struct Job {
     source: Arc<Source>,
     plan: Plan,
+    /// What is to be said of the list.
+    pub findings: Findings,
     /// The result of the check.
     pub checked: Arc<Checked>,
     /// The batch that it takes up again.
@@ -59,7 +61,14 @@ impl Job {
         on_rows: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Self> {
         let again = request.again || request.options.key.is_some();
-        let plan = Plan::new(&source, ctx, request.what, request.options, request.device)?;
+        let (source, plan, findings) = planned(
+            source,
+            ctx,
+            request.what,
+            request.options,
+            request.device,
+            background,
+        )?;
         if let Some(store) = store.filter(|_| !again) {
             let list = source.fingerprint();
             store.look_up(|connection| refuse_again(connection, plan.what, &list))?;
@@ -71,6 +80,7 @@ impl Job {
         Ok(Self {
             source: Arc::new(source),
             plan,
+            findings,
             checked: Arc::new(checked),
             resumed: None,
             again,
@@ -103,7 +113,8 @@ impl Job {
         }
         let mut options = batch.options.clone();
         options.skip_bad |= skip_bad;
-        let plan = Plan::new(&source, ctx, batch.what, options, batch.device)?;
+        let (source, plan, findings) =
+            planned(source, ctx, batch.what, options, batch.device, background)?;
         let checked = check(
             &source,
             &plan,
@@ -120,6 +131,7 @@ impl Job {
         Ok(Self {
             source: Arc::new(source),
             plan,
+            findings,
             checked: Arc::new(checked),
             resumed: Some(batch),
             again: true,
@@ -136,16 +148,20 @@ impl Job {
         &self.plan.columns
     }
 
-    /// Returns whether it may be written: no row is bad, or bad ones are to be left out.
+    /// Returns whether it may be written: nothing is asked, and no row is bad, or bad ones are to be left out.
     #[must_use]
     pub fn is_good(&self) -> bool {
-        self.plan.options.skip_bad || self.checked.bad.count() == 0
+        let is_open = self.findings.open().is_some();
+        !is_open && (self.plan.options.skip_bad || self.checked.bad.count() == 0)
     }
 
     /// Doubts that keep no row out, as sentences.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        self.checked.warnings.sentences(&self.plan)
+        let findings = self.findings.warnings.iter().cloned();
+        findings
+            .chain(self.checked.warnings.sentences(&self.plan))
+            .collect()
     }
 
     /// Rows that were written before it was interrupted.
@@ -163,7 +179,10 @@ impl Job {
         mut on_progress: impl FnMut(&Import),
     ) -> Result<Import> {
         if !self.is_good() {
-            return Err(Error::invalid("some rows are bad: nothing was written"));
+            let open = self.findings.open();
+            let reason =
+                open.unwrap_or_else(|| "some rows are bad: nothing was written".to_owned());
+            return Err(Error::invalid(reason));
         }
         let done = self.done_before();
         let batch = match &self.resumed {
@@ -195,6 +214,22 @@ impl Job {
             })
             .wait()
     }
+}
+
+/// Finds the header of a list, surveys it, and plans its import.
+fn planned(
+    source: Source,
+    ctx: Context,
+    what: What,
+    options: Options,
+    device: Option<DeviceId>,
+    background: &Background,
+) -> Result<(Source, Plan, Findings)> {
+    let source = source.with_header_found(what, &options.map)?;
+    let survey = Survey::of(&source, &options, background)?;
+    let plan = Plan::new(&source, ctx, what, options, device, &survey)?;
+    let findings = Findings::of(&plan.columns, &survey, &plan.options);
+    Ok((source, plan, findings))
 }
 
 /// A file that is imported twice by mistake would make everybody twice.

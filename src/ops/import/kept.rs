@@ -1,20 +1,26 @@
 //! The record of each row of an import in the file: what it became, and whether others changed it since.
 
-use super::Batch;
+use super::{Batch, body::BLOCKED_BY_LIST};
 use crate::{
     core::{
-        audit,
+        Context, audit,
         records::{self, Resource},
     },
     db::Tx,
-    domain::{devices, events},
-    types::error::{Error, Result},
+    domain::{
+        delegates::{blocked, note},
+        devices, events,
+    },
+    types::{
+        DelegateId,
+        error::{Error, Result},
+    },
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 use serde_json::{Value, json};
 
-/// Stores what a row became.
-pub(super) fn keep_row(tx: &Tx<'_>, batch: i64, line: u64, became: &Became) -> Result<()> {
+/// Stores what a row became; a room that rows name has no line, and its id with a minus in the place of one.
+pub(super) fn keep_row(tx: &Tx<'_>, batch: i64, line: i64, became: &Became) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO batch_rows (batch_id, line, record_id, before, audit_id, interaction_id, unlinked, change_id)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -169,13 +175,23 @@ const NEWEST_CHANGE: &str = "newest_change";
 pub(super) struct Before {
     columns: String,
     newest_change: i64,
+    /// The row gave it a note for gates.
+    pub has_note: bool,
+    /// The row blocked its codes.
+    pub is_blocked: bool,
 }
+
+/// The properties for what a row did beside, as [`NEWEST_CHANGE`].
+const NOTED: &str = "has_note";
+const BLOCKED: &str = "is_blocked";
 
 impl Before {
     pub(super) fn of(tx: &Tx<'_>, resource: &'static Resource, record: i64) -> Result<Self> {
         Ok(Self {
             columns: records::write::stored(tx, resource, record)?,
             newest_change: newest_change(tx, resource, record)?,
+            has_note: false,
+            is_blocked: false,
         })
     }
 
@@ -192,9 +208,34 @@ impl Before {
             let columns: Value = serde_json::from_str(&self.columns).map_err(Error::defect)?;
             return Ok(json!({"updated_at": columns["updated_at"]}).to_string());
         }
-        let newest = format!("{{\"{NEWEST_CHANGE}\":{},", self.newest_change);
+        let newest = format!(
+            "{{\"{NEWEST_CHANGE}\":{},\"{NOTED}\":{},\"{BLOCKED}\":{},",
+            self.newest_change, self.has_note, self.is_blocked
+        );
         Ok(self.columns.replacen('{', &newest, 1))
     }
+}
+
+/// Takes back what a row did beside a record that it changed: its note for gates, and blocked codes.
+pub(super) fn undo_beside(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    batch: &Batch,
+    record: i64,
+    before: &str,
+) -> Result<()> {
+    let before: Value = serde_json::from_str(before).map_err(Error::defect)?;
+    if before[NOTED] == true {
+        note::set(tx, ctx, DelegateId(record), None)?;
+    }
+    if before[BLOCKED] == true {
+        for code in blocked::of(tx, record)? {
+            if code.at >= batch.created_at && code.reason.starts_with(BLOCKED_BY_LIST) {
+                blocked::unblock(tx, ctx, &code.kind, &code.value, false)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn newest_change(tx: &Tx<'_>, resource: &Resource, record: i64) -> Result<i64> {
@@ -209,20 +250,21 @@ fn newest_change(tx: &Tx<'_>, resource: &Resource, record: i64) -> Result<i64> {
     Ok(newest.unwrap_or(0))
 }
 
-/// After the record of a row was put back as it was `before`: rows of other imports that knew its
+/// After the record of a row was put back as it was `before`: rows of other imports, and those above it, that knew its
 /// newest change by then know it again.
-pub(super) fn keep_restored(tx: &Tx<'_>, batch: &Batch, record: i64, before: &str) -> Result<()> {
+pub(super) fn keep_restored(tx: &Tx<'_>, batch: &Batch, row: &Kept, before: &str) -> Result<()> {
     tx.prepare_cached(
         "UPDATE batch_rows SET audit_id = (SELECT seq FROM sqlite_sequence WHERE name = 'audit')
-         WHERE record_id = ?1 AND batch_id <> ?2 AND audit_id >= json_extract(?3, '$.' || ?4)
+         WHERE record_id = ?1 AND (batch_id <> ?2 OR line < ?6) AND audit_id >= json_extract(?3, '$.' || ?4)
          AND EXISTS (SELECT 1 FROM batches WHERE id = batch_id AND kind = ?5)",
     )?
     .execute(rusqlite::params![
-        record,
+        row.record,
         batch.id,
         before,
         NEWEST_CHANGE,
-        batch.what.name()
+        batch.what.name(),
+        row.line
     ])?;
     Ok(())
 }

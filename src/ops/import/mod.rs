@@ -5,10 +5,15 @@
 //!
 //! - `source`: a file as rows, as the crate `sheets` reads it
 //! - `target`, `headers`: properties that columns may hold, and headers that mean them; `columns`: the
-//!   columns of a table; `values`: a cell's text as a property's value
+//!   columns of a table; `shops`: lists of shops, known by their headers as a whole
+//! - `survey`: facts that only a column as a whole can tell; `settle`: columns as those decide; `findings`: what was recognised and is left out, in
+//!   sentences, and questions to the operator; `choice`: their answers
+//! - `clean`: a cell without what spreadsheets put around it; `values`, `dates`, `names`, `status`: its text as a
+//!   property's value; `body`: the cells of a row together;
+//!   `left_out`: rows that are no records
 //! - `plan`: a row as a record or interaction; `check`, `bad`: rows that cannot be imported, with reasons;
 //!   `warnings`: doubts that keep no row out
-//! - `references`: what rows refer to
+//! - `references`: what rows refer to; `people`: those whom they mean by an e-mail address
 //! - `write`: the good rows into the file, and in a second pass references to rows further down
 //! - `batches`, `kept`: what is stored about an import, and about its rows; `undo`: undoes it
 //! - `job`: one import from end to end; `join`: delegates joined with a device
@@ -16,16 +21,28 @@
 
 pub mod bad;
 pub mod batches;
+mod body;
 pub mod check;
+pub mod choice;
+mod clean;
 pub mod columns;
+pub mod dates;
+pub mod findings;
 mod headers;
 pub mod job;
 pub mod join;
 mod kept;
+mod left_out;
+mod names;
+mod people;
 pub mod plan;
 mod references;
+mod settle;
+mod shops;
 pub mod slices;
 pub mod source;
+pub mod status;
+mod survey;
 pub mod target;
 pub mod undo;
 pub mod uploads;
@@ -37,10 +54,12 @@ pub use bad::{BadRow, BadRows};
 pub use batches::Batch;
 pub use check::{Checked, check};
 pub use columns::{Columns, Misfit};
+pub use findings::Findings;
 pub use job::Job;
 pub use plan::Plan;
 pub use source::Source;
-pub use target::{JSON_MARK, Mapping, Target};
+pub use survey::Survey;
+pub use target::{Constant, JSON_MARK, Mapping, Target};
 pub use undo::{Left, undo};
 pub use write::Import;
 

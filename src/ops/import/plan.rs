@@ -2,10 +2,12 @@
 //! check and the write ask the same questions here.
 
 use super::{
-    Columns, Source, What,
-    bad::{Failure, Problem},
+    Columns, Source, Survey, What,
+    bad::{Failure, Problem, Unfit},
     batches::Options,
-    source::Content,
+    body::{BY_NAME, Planned, ROOM},
+    people::{EMAIL, NAME_AND_EMAIL, by_person, person},
+    source::{Content, Row},
 };
 use crate::{
     core::{
@@ -19,7 +21,7 @@ use crate::{
         json::{check_limits, fault, no_property_twice},
     },
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Map, Value};
 
 /// The way in which the rows of a file are imported.
@@ -50,9 +52,11 @@ impl Plan {
         what: What,
         options: Options,
         device: Option<DeviceId>,
+        survey: &Survey,
     ) -> Result<Self> {
-        let columns =
-            Columns::of(what, source, &options.map).map_err(|cause| cause.at(source.name()))?;
+        let columns = Columns::of(what, source, &options.map)
+            .and_then(|columns| columns.settled(source, survey, &options))
+            .map_err(|cause| cause.at(source.name()))?;
         ctx.is_strict = false;
         if ctx.user.is_none() {
             ctx.actor = format!("import:{}", source.name());
@@ -76,39 +80,24 @@ impl Plan {
     }
 
     /// The content of a row, as a body such as the API takes.
-    pub fn body(&self, content: Content) -> Result<Map<String, Value>, Problem> {
-        let cells = match content {
-            Content::Unreadable(reason) => return Err(Problem::of_row(reason)),
-            Content::BadCell(at, reason) => {
-                let column = self.columns.iter().nth(at);
-                return Err(match column.filter(|column| !column.header.is_empty()) {
-                    Some(column) => Problem::of_column(&column.header, reason),
-                    None => Problem::nameless(at),
-                });
-            }
-            Content::Object(text) => {
-                let object = parsed(&text).map_err(|cause| Problem::of_row(cause.to_string()))?;
-                if object.is_empty() {
-                    return Err(Problem::of_row("has no values"));
-                }
-                let says = object.get("_type").and_then(Value::as_str);
-                return match says.and_then(|says| self.what.misnamed(says)) {
-                    Some(reason) => Err(Problem::of_column("_type", reason)),
-                    None => Ok(object),
-                };
-            }
-            Content::Cells(cells) => cells,
+    pub fn body(&self, row: Row) -> Result<Planned, Unfit> {
+        let Content::Object(text) = &row.content else {
+            return self.columns.planned(row);
         };
-        if cells.iter().all(String::is_empty) {
-            return Err(Problem::of_row("has no values"));
+        let object = parsed(text).map_err(|cause| Problem::of_row(cause.to_string()))?;
+        if object.is_empty() {
+            return Err(Problem::of_row("has no values").into());
         }
-        let body = self.columns.body(&cells)?;
-        if body.is_empty() {
-            return Err(Problem::of_row(
-                "has no values but in columns that are skipped",
-            ));
+        let says = object.get("_type").and_then(Value::as_str);
+        if let Some(reason) = says.and_then(|says| self.what.misnamed(says)) {
+            return Err(Problem::of_column("_type", reason).into());
         }
-        Ok(body)
+        let mut body = object;
+        self.columns.set_in(&mut body)?;
+        Ok(Planned {
+            body,
+            ..Planned::default()
+        })
     }
 
     /// The kind of record that a body is of.
@@ -137,6 +126,9 @@ impl Plan {
         let Some(key) = self.key else {
             return Ok(None);
         };
+        if let Some(person) = person(key, body)? {
+            return by_person(connection, &person);
+        }
         let key = in_other_words(resource, key);
         let Some(Value::String(code)) = body.get(key) else {
             return Err(Error::field(
@@ -186,15 +178,21 @@ impl Plan {
             .collect();
         let mut unresolved = Vec::new();
         for (property, selector) in selectors {
-            let found = if resource.table == delegates::RESOURCE.table {
-                let parsed = DelegateSelector::parse(&selector);
-                let found = parsed.and_then(|selector| delegates::find(connection, &selector));
-                found.map(|id| id.0)
-            } else {
-                let parsed = DeviceSelector::parse(&selector);
-                let found = parsed.and_then(|selector| devices::find(connection, &selector));
-                found.map(|id| id.0)
-            };
+            let name = selector
+                .strip_prefix(BY_NAME)
+                .or_else(|| selector.strip_prefix(ROOM));
+            let found =
+                if let Some(name) = name.filter(|_| resource.table != delegates::RESOURCE.table) {
+                    by_name(connection, name)?.ok_or_else(|| devices::RESOURCE.missing(&name))
+                } else if resource.table == delegates::RESOURCE.table {
+                    let parsed = DelegateSelector::parse(&selector);
+                    let found = parsed.and_then(|selector| delegates::find(connection, &selector));
+                    found.map(|id| id.0)
+                } else {
+                    let parsed = DeviceSelector::parse(&selector);
+                    let found = parsed.and_then(|selector| devices::find(connection, &selector));
+                    found.map(|id| id.0)
+                };
             match found {
                 Ok(id) => drop(body.insert(property.to_owned(), id.into())),
                 Err(cause) if is_missing(cause.kind) => {
@@ -289,6 +287,9 @@ fn key_of(what: What, columns: &Columns, key: &str) -> Result<&'static str> {
         }
     };
     let mut names: Vec<_> = codes.codes().map(|(_, name)| name).collect();
+    if what == What::Delegates {
+        names.extend([EMAIL, NAME_AND_EMAIL]);
+    }
     if what == What::Devices && !columns.is_table() {
         // Objects say themselves which of them are events.
         names.extend(events::RESOURCE.codes().map(|(_, name)| name));
@@ -300,9 +301,10 @@ fn key_of(what: What, columns: &Columns, key: &str) -> Result<&'static str> {
             names.join(" ")
         ))
     })?;
-    if columns.is_table() && !columns.has_any(&[key]) {
+    let column = if *named == NAME_AND_EMAIL { EMAIL } else { key };
+    if columns.is_table() && !columns.has_any(&[column]) {
         return Err(Error::invalid(format!(
-            "--key: no column is {key}; name one with --map"
+            "--key: no column is {column}; name one with --map"
         )));
     }
     Ok(named)
@@ -339,6 +341,14 @@ impl Unresolved {
         let property = self.property;
         Error::field(property, format!("{missing}, nor in this list"))
     }
+}
+
+/// The id of the living device of a name, a room before others, and the oldest of several.
+pub fn by_name(connection: &Connection, name: &str) -> Result<Option<i64>> {
+    let sql = "SELECT id FROM devices WHERE name = ?1 AND deleted_at IS NULL
+               ORDER BY device_type IS NOT 'room', id LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row([name], |row| row.get(0)).optional()?)
 }
 
 /// Tells whether a failure is about what a row says, and not about the store.

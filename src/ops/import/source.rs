@@ -1,18 +1,21 @@
 //! A list as the crate `sheets` reads it, in the terms of an import: what to try where it cannot be read, and cells as
 //! they are meant.
 
+use super::{Mapping, What, clean, target::is_known};
 use crate::types::{
     error::{Error, Kind as ErrorKind, Result},
     spreadsheet::{unguarded, was_cut},
 };
 use sheets::Kind;
-pub use sheets::{Content, ENCODINGS, FILE_MAX_BYTES, Reading, Row};
+pub use sheets::{Content, ENCODINGS, FILE_MAX_BYTES, Number, Reading, Row};
 use std::path::Path;
 
 /// The memory of rows that are read at once goes not much beyond this.
 const ROWS_BYTES: usize = 16 * 1024 * 1024;
 /// The memory of a cell beside its text.
 const CELL_BYTES: usize = 32;
+/// Rows in which the header is looked for.
+const HEAD_ROWS: usize = 30;
 
 /// The header by which a file that Gatepost exported is known; its cells are taken exactly as they
 /// stand.
@@ -35,6 +38,10 @@ pub struct Fingerprint {
 pub struct Source {
     list: sheets::Source,
     header: Option<Vec<String>>,
+    /// Somebody named the row of the header.
+    is_named: bool,
+    /// The texts above the header.
+    above: Vec<String>,
 }
 
 /// Rows in their order.
@@ -71,11 +78,85 @@ impl Source {
     pub fn open_as(path: &Path, name: &str, reading: Reading<'_>) -> Result<Self> {
         let list = sheets::Source::open(path, name, reading);
         let list = list.map_err(|cause| advised(cause).at(name))?;
-        let cleaned = |header: &[String]| header.iter().map(|cell| cleaned(cell).into()).collect();
-        Ok(Self {
-            header: list.header().map(cleaned),
+        let mut source = Self {
+            header: list.header().map(titles),
             list,
-        })
+            is_named: reading.header_row.is_some(),
+            above: Vec::new(),
+        };
+        source.look_above()?;
+        Ok(source)
+    }
+
+    /// The list with its header where it is: titles may stand above it. Nothing changes where the first row is one, or
+    /// `mappings` name its columns.
+    ///
+    /// # Errors
+    /// As [`Source::open`].
+    pub fn with_header_found(mut self, what: What, mappings: &[Mapping]) -> Result<Self> {
+        let Some(first) = self.header.as_deref().filter(|_| !self.is_named) else {
+            return Ok(self);
+        };
+        let is_mapped = mappings
+            .iter()
+            .any(|mapping| first.iter().any(|header| mapping.means(header)));
+        if is_mapped || self.is_ours() {
+            return Ok(self);
+        }
+        let known = |cells: &[String]| cells.iter().filter(|cell| is_known(what, cell)).count();
+        let filled = |cells: &[String]| cells.iter().filter(|cell| !cell.is_empty()).count();
+        let (of_first, width) = (known(first), filled(first));
+        let name = self.name().to_owned();
+        let named = |cause| advised(cause).at(&name);
+        let head = self.list.head(HEAD_ROWS).map_err(named)?;
+        let below = head
+            .into_iter()
+            .filter(|(line, _)| *line > self.list.header_line());
+        let found = below
+            .map(|(line, cells)| (line, titles(&cells)))
+            .find(|(_, cells)| {
+                let known = known(cells);
+                let is_header = known * 2 >= filled(cells) && known > 0;
+                let is_alone = filled(cells) == 1;
+                is_header
+                    && (of_first == 0 && (known > 1 || is_alone)
+                        || of_first == 1 && width < 3 && known > 2)
+            });
+        if let Some((line, header)) = found {
+            self.list = self.list.with_header_row(line).map_err(named)?;
+            self.header = Some(header);
+            self.look_above()?;
+        }
+        Ok(self)
+    }
+
+    /// Reads the texts above the header.
+    fn look_above(&mut self) -> Result<()> {
+        let line = self.list.header_line();
+        if line > 1 {
+            let name = self.name().to_owned();
+            let head = self
+                .list
+                .head(HEAD_ROWS)
+                .map_err(|cause| advised(cause).at(&name))?;
+            let above = head.into_iter().filter(|(own, _)| *own < line);
+            let texts = above
+                .filter_map(|(_, cells)| cells.into_iter().find(|cell| !cell.trim().is_empty()));
+            self.above = texts.collect();
+        }
+        Ok(())
+    }
+
+    /// The texts above the header, the first of each row.
+    #[must_use]
+    pub fn above(&self) -> &[String] {
+        &self.above
+    }
+
+    /// The line of the header; 0 where there is none.
+    #[must_use]
+    pub fn header_line(&self) -> u64 {
+        self.list.header_line()
     }
 
     /// The header's cells; a JSON file has none.
@@ -141,14 +222,22 @@ impl Source {
         let clean: fn(&str) -> &str = if self.is_ours() { unguarded } else { cleaned };
         let rows = self.list.rows().map_err(&named)?;
         Ok(Box::new(rows.map(move |row| {
-            let Row { line, content } = row.map_err(&named)?;
-            let content = match content {
-                Content::Cells(cells) => meant(cells, clean),
-                content => content,
-            };
-            Ok(Row { line, content })
+            let mut row = row.map_err(&named)?;
+            if let Content::Cells(cells) = row.content {
+                row.content = meant(cells, clean);
+            }
+            Ok(row)
         })))
     }
+}
+
+/// The cells of a header.
+fn titles(cells: &[String]) -> Vec<String> {
+    if cells.iter().any(|cell| cell == OURS) {
+        return cells.iter().map(|cell| cleaned(cell).to_owned()).collect();
+    }
+    let visible = |cell: &String| clean::visible(cleaned(cell), true);
+    cells.iter().map(visible).collect()
 }
 
 /// A row's cells as they are meant.
@@ -158,6 +247,7 @@ fn meant(mut cells: Vec<String>, clean: fn(&str) -> &str) -> Content {
             column,
             "was cut when it was exported, as a cell holds no more; export it as csv or json"
                 .into(),
+            Vec::new(),
         );
     }
     for cell in &mut cells {
@@ -185,6 +275,7 @@ fn advised(cause: sheets::Error) -> Error {
         Kind::Unreadable | Kind::Unavailable => message,
         Kind::NamedSheet => format!("--sheet: {message}"),
         Kind::NamedEncoding => format!("--encoding: {message}"),
+        Kind::HeaderRow => format!("--header-row: {message}"),
         Kind::Damaged => format!("{message}, or name another sheet with --sheet"),
         Kind::EmptySheet { others } => {
             format!(
@@ -244,7 +335,15 @@ mod tests {
             ),
             (None, Some("UTF-8"), "in it; name another with --encoding"),
         ] {
-            let refused = Source::open(&path, Reading { sheet, encoding }).unwrap_err();
+            let refused = Source::open(
+                &path,
+                Reading {
+                    sheet,
+                    encoding,
+                    header_row: None,
+                },
+            )
+            .unwrap_err();
             assert_eq!(refused.kind, ErrorKind::Invalid);
             assert!(refused.to_string().contains(told), "{refused}");
         }

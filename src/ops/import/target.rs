@@ -3,9 +3,10 @@
 use super::{
     What,
     headers::{
-        DELEGATES, DEVICES, GUEST_AFTER, GUEST_BEFORE, NAMES, WHOLE_NAMES, Words, any_of, folded,
-        has, named_by,
+        CAPACITIES, DELEGATES, DEVICES, GUEST_AFTER, GUEST_BEFORE, NAMES, WHOLE_NAMES, Words,
+        any_of, folded, has, named_by,
     },
+    status,
 };
 use crate::{
     core::records::{Field, Kind},
@@ -40,7 +41,8 @@ pub(super) const OF_INTERACTION: &[Field] = &[
     Field::time("recordedAt", "")
         .aliases(
             "time timestamp datetime dateandtime scannedat zeit zeitpunkt zeitstempel date \
-             datum horodatage fechayhora tidspunkt",
+             datum horodatage fechayhora tidspunkt checkedinat checkedin checkindate checkintime \
+             attendeddate scandate scantime uhrzeit heure hora ora tijd",
         ),
     Field::document(),
     Field::stamp("createdAt", ""),
@@ -73,6 +75,16 @@ pub enum Target {
         /// The code that the cells hold.
         code: &'static str,
     },
+    /// The whole name of a guest, which is split.
+    WholeName,
+    /// A note that gates show.
+    Note,
+    /// A yes or no: gates show that somebody is to take notice.
+    Attention,
+    /// The days of these times, which other columns have as times of day.
+    Days(&'static [&'static str]),
+    /// The name of the room of a session; it is created where it is not there.
+    Room,
     /// Nothing that is imported.
     Skipped,
     /// Nothing, as long as it is empty: it has no header.
@@ -95,7 +107,8 @@ impl Target {
         if text.is_empty() {
             return Ok(Self::Skipped);
         }
-        let known = data(what, text)
+        let known = special(what, text)
+            .or_else(|| data(what, text))
             .or_else(|| property(what, text))
             .or_else(|| participant(what, text));
         known.ok_or_else(|| {
@@ -138,6 +151,23 @@ impl Target {
         })
     }
 
+    /// The mapping of a column that is to go into `data` under its header.
+    pub(super) fn unmatched_mapping(what: What, header: &str) -> Mapping {
+        Mapping(header.to_owned(), Self::unmatched(what, header).spelled())
+    }
+
+    /// Returns whether its cells are codes that are scanned or looked up by.
+    #[must_use]
+    pub fn is_code(&self) -> bool {
+        matches!(self, Self::Participant { .. }) || self.kind() == Some(Kind::Code)
+    }
+
+    /// Returns whether its cells are times.
+    #[must_use]
+    pub fn is_time(&self) -> bool {
+        matches!(self.kind(), Some(Kind::Time | Kind::PlainTime))
+    }
+
     fn kind(&self) -> Option<Kind> {
         match self {
             Self::Property { kind, .. } => Some(*kind),
@@ -158,6 +188,11 @@ impl Target {
                 ..
             } => Some(format!("data.{section}.{key}")),
             Self::Data { key, .. } => Some(format!("data.{key}")),
+            Self::WholeName => Some("name".to_owned()),
+            Self::Note => Some("note".to_owned()),
+            Self::Attention => Some("attention".to_owned()),
+            Self::Days(of) => Some(format!("day of {}", of.join(" "))),
+            Self::Room => Some("room".to_owned()),
             Self::Skipped | Self::Nameless => None,
         }
     }
@@ -203,10 +238,40 @@ impl Target {
         } else {
             // Few lists have those.
             choices.sort_by_key(|choice| choice.kind() == Some(Kind::Reference));
+            choices.extend(SPECIAL.iter().filter_map(|(name, _)| special(what, name)));
         }
         choices.push(Self::unmatched(what, header));
         choices
     }
+}
+
+/// Contents that are no property, by the names that mappings give them.
+const SPECIAL: [(&str, Target); 4] = [
+    ("name", Target::WholeName),
+    ("note", Target::Note),
+    ("attention", Target::Attention),
+    ("room", Target::Room),
+];
+
+fn special(what: What, text: &str) -> Option<Target> {
+    let (_, target) = SPECIAL.iter().find(|(name, _)| *name == text)?;
+    let fits = match target {
+        Target::Room => what == What::Devices,
+        _ => what == What::Delegates,
+    };
+    fits.then(|| target.clone())
+}
+
+/// Returns whether a text is a header that is known.
+pub(super) fn is_known(what: What, text: &str) -> bool {
+    let mut found = super::columns::FINDERS
+        .iter()
+        .filter_map(|find| find(what, text));
+    found.any(|target| target.name().is_some())
+        || what == What::Delegates
+            && (has(NAMES, &folded(text))
+                || has(WHOLE_NAMES, &folded(text))
+                || status::manner(text).is_some())
 }
 
 /// `data.<section>.<key>` or `<section>.<key>`; a section before a key has no white space.
@@ -255,6 +320,9 @@ pub(super) fn property(what: What, name: &str) -> Option<Target> {
 /// The property that a header is known to mean.
 pub(super) fn synonym(what: What, header: &str) -> Option<Target> {
     let header = folded(header);
+    if what == What::Devices && has(CAPACITIES, &header) {
+        return Target::parse(what, "data.Access.capacity").ok();
+    }
     let found = properties(what).find(|one| one.has_alias(&header));
     found.map(Target::of)
 }
@@ -286,7 +354,7 @@ pub(super) fn of_attendee(what: What, header: &str) -> Option<Target> {
 }
 
 /// Returns what a header means beside the columns that are known by themselves: where nothing else is a last name, a
-/// column of names is one, with the first names where those have no column.
+/// column of names is one, or has whole names where first names have no column.
 pub(super) fn beside(what: What, header: &str, known: &[Option<Target>]) -> Option<Target> {
     let is_known = |name: &str| {
         let mut names = known.iter().flatten().filter_map(Target::name);
@@ -300,7 +368,11 @@ pub(super) fn beside(what: What, header: &str, known: &[Option<Target>]) -> Opti
         && [folded(header), words.outside()]
             .iter()
             .any(|header| has(NAMES, header) || has(WHOLE_NAMES, header) && !is_known("firstName"));
-    is_name.then(|| property(what, "lastName")).flatten()
+    match is_name {
+        true if is_known("firstName") => property(what, "lastName"),
+        true => (!is_known("name")).then_some(Target::WholeName),
+        false => None,
+    }
 }
 
 /// The property that the words of a header mean: `Last name / Surname`, `E-mail (private)`,
@@ -420,6 +492,39 @@ impl Mapping {
     pub fn means(&self, header: &str) -> bool {
         let folded_header = folded(header);
         self.0 == header || !folded_header.is_empty() && folded(&self.0) == folded_header
+    }
+}
+
+/// `PROPERTY=VALUE`, as an operator gives it: what rows have that say nothing themselves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Constant(pub String, pub String);
+
+impl Constant {
+    /// Reads `interactionType=check-in`.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`], with what is right.
+    pub fn parse(text: &str) -> Result<Self> {
+        let parts = text.split_once('=');
+        let parts = parts.map(|(name, value)| (name.trim(), value.trim()));
+        let (name, value) = parts
+            .filter(|(name, value)| !name.is_empty() && !value.is_empty())
+            .ok_or_else(|| {
+                Error::invalid("must be PROPERTY=VALUE, such as interactionType=check-in")
+            })?;
+        Ok(Self(name.to_owned(), value.to_owned()))
+    }
+
+    /// The content that it gives.
+    ///
+    /// # Errors
+    /// As [`Target::parse`].
+    pub(super) fn target(&self, what: What) -> Result<Target> {
+        match Target::parse(what, &self.0) {
+            Ok(Target::Room | Target::Skipped) => Err(Error::invalid("cannot be set")),
+            target => target,
+        }
+        .map_err(|cause| Error::field("--set", cause))
     }
 }
 

@@ -64,7 +64,10 @@ impl fmt::Display for Left {
             record,
             reason,
         } = self;
-        write!(f, "line {line}: {kind} {record} {reason}")
+        match line {
+            1.. => write!(f, "line {line}: {kind} {record} {reason}"),
+            _ => write!(f, "a room that the list names: {kind} {record} {reason}"),
+        }
     }
 }
 
@@ -207,8 +210,9 @@ impl Undo {
         if joined_and_used(tx, row)? {
             return left("was used since at the device it was joined with");
         }
+        kept::undo_beside(tx, &self.ctx, &self.batch, row.record, before)?;
         match records::write::restore(tx, &self.ctx, resource, row.record, before) {
-            Ok(()) => kept::keep_restored(tx, &self.batch, row.record, before)?,
+            Ok(()) => kept::keep_restored(tx, &self.batch, row, before)?,
             Err(cause) if cause.kind == Kind::CodeTaken => {
                 return left("had a code that another record has by now");
             }

@@ -1,23 +1,37 @@
 //! A cell's text as the value that its property holds.
 
+use super::{
+    dates::{self, Order},
+    headers::has,
+};
 use crate::{
     core::records::Kind,
     types::json::{check_limits, fault},
 };
-use jiff::civil::DateTime;
 use serde_json::Value;
 
-/// Words for yes, and for no.
-const YES: [&str; 9] = ["true", "yes", "1", "ja", "wahr", "oui", "vrai", "sí", "si"];
-const NO: [&str; 8] = ["false", "no", "0", "nein", "falsch", "non", "faux", "nej"];
+/// Words for yes, and for no, in the languages of headers.
+const YES: &str =
+    "true yes y 1 x on ja wahr j oui vrai o sí si verdadero sì vero waar sand ano tak ✓ ✔ ☑";
+const NO: &str = "false no n 0 off nein falsch non faux falso nee onwaar nej falsk ne nie ✗ ✘ ☐";
+
+/// The longest of them.
+const WORD_MAX_BYTES: usize = 16;
 
 /// Reads the cell of a property.
-pub(super) fn read(name: &str, kind: Kind, cell: &str) -> Result<Value, String> {
+pub(super) fn read(
+    name: &str,
+    kind: Kind,
+    cell: &str,
+    order: Option<Order>,
+) -> Result<Value, String> {
     match kind {
         Kind::Flag => flag(cell)
             .map(Value::Bool)
             .ok_or_else(|| format!("{name}: must be true or false, yes or no")),
-        Kind::Time | Kind::PlainTime => Ok(time(cell)),
+        Kind::Time | Kind::PlainTime => {
+            dates::read(cell, order).map_err(|reason| format!("{name}: {reason}"))
+        }
         Kind::Document => match json(cell)? {
             document @ Value::Object(_) => Ok(document),
             _ => Err(format!("{name}: must be a JSON object")),
@@ -54,37 +68,16 @@ fn json(cell: &str) -> Result<Value, String> {
     serde_json::from_str(cell).map_err(|cause| fault(&cause))
 }
 
-fn flag(cell: &str) -> Option<bool> {
+/// The answer that a cell gives, in any of the languages.
+pub(super) fn flag(cell: &str) -> Option<bool> {
+    if cell.len() > WORD_MAX_BYTES {
+        return None;
+    }
     let cell = cell.to_lowercase();
-    if YES.contains(&cell.as_str()) {
+    if has(YES, &cell) {
         return Some(true);
     }
-    NO.contains(&cell.as_str()).then_some(false)
-}
-
-/// A time as the API takes it: digits alone are Unix seconds, `21.11.2026 09:02` is turned round, a
-/// date alone is its midnight; anything else is left for the API's own check.
-fn time(cell: &str) -> Value {
-    if let Ok(seconds) = cell.parse::<i64>()
-        && cell.len() > 8
-    {
-        return seconds.into();
-    }
-    let formats = [
-        "%d.%m.%Y %H:%M:%S",
-        "%d.%m.%YT%H:%M:%S",
-        "%d.%m.%Y %H:%M",
-        "%d.%m.%YT%H:%M",
-        "%d.%m.%Y",
-        "%Y-%m-%d",
-    ];
-    let mut read = formats
-        .iter()
-        .filter_map(|format| DateTime::strptime(format, cell).ok());
-    match read.next() {
-        Some(time) => time.strftime("%Y-%m-%d %H:%M:%S").to_string().into(),
-        None => cell.into(),
-    }
+    has(NO, &cell).then_some(false)
 }
 
 #[cfg(test)]
@@ -99,6 +92,8 @@ mod tests {
             (Kind::Code, "true", json!("true")),
             (Kind::Flag, "Ja", json!(true)),
             (Kind::Flag, "FALSE", json!(false)),
+            (Kind::Flag, "Nee", json!(false)),
+            (Kind::Flag, "vero", json!(true)),
             (Kind::Time, "1795248120", json!(1_795_248_120)),
             (Kind::Time, "21.11.2026 9:02", json!("2026-11-21 09:02:00")),
             (Kind::Time, "1.2.2026", json!("2026-02-01 00:00:00")),
@@ -117,11 +112,11 @@ mod tests {
                 json!({"a": {"b": 1}}),
             ),
         ] {
-            assert_eq!(read("x", kind, cell), Ok(value), "{cell}");
+            assert_eq!(read("x", kind, cell, None), Ok(value), "{cell}");
         }
-        assert!(read("x", Kind::Flag, "maybe").is_err());
-        assert!(read("x", Kind::Document, "[]").is_err());
-        assert!(read("x", Kind::Document, "{").is_err());
-        assert!(read("x", Kind::Reference, "99999999999999999999").is_err());
+        assert!(read("x", Kind::Flag, "maybe", None).is_err());
+        assert!(read("x", Kind::Document, "[]", None).is_err());
+        assert!(read("x", Kind::Document, "{", None).is_err());
+        assert!(read("x", Kind::Reference, "99999999999999999999", None).is_err());
     }
 }

@@ -7,6 +7,8 @@
 use super::{
     BadRow, Columns, Plan, What,
     columns::FINDERS,
+    findings::counted,
+    people::{EMAIL, NAME_AND_EMAIL},
     source::OURS,
     target::{Target, resembled},
 };
@@ -37,6 +39,12 @@ pub struct Warnings {
     address_count: u64,
     /// Tags that no reader can send.
     tag_count: u64,
+    /// Rows of a person that a row above has already, and the first of them: both lines, and the e-mail address.
+    twice: u64,
+    twice_first: Option<(u64, u64, String)>,
+    /// Times that the clocks leave out, and times that they show twice.
+    left_out_times: u64,
+    twice_times: u64,
 }
 
 impl Warnings {
@@ -66,13 +74,75 @@ impl Warnings {
         }
     }
 
+    /// Notes that a row has the person of an earlier line.
+    pub(super) fn is_twice(&mut self, first: u64, line: u64, body: &Map<String, Value>) {
+        self.twice += 1;
+        let email = body
+            .get("email")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        self.twice_first
+            .get_or_insert_with(|| (first, line, email.to_owned()));
+    }
+
+    /// Looks at the local times of a good row.
+    pub(super) fn look_at_times(&mut self, plan: &Plan, body: &Map<String, Value>) {
+        let times = ["startAt", "endAt", "recordedAt"]
+            .iter()
+            .filter_map(|name| body.get(*name)?.as_str());
+        for time in times.filter(|time| !time.ends_with('Z') && !time.contains('+')) {
+            match plan.ctx.settings.zone.is_shown_twice(time) {
+                Some(false) => self.left_out_times += 1,
+                Some(true) => self.twice_times += 1,
+                None => {}
+            }
+        }
+    }
+
+    fn of_people(&self, plan: &Plan) -> Option<String> {
+        let (first, line, email) = self.twice_first.as_ref()?;
+        let rows = counted(self.twice, "row has", "rows have");
+        let fate = match plan.key {
+            Some(EMAIL | NAME_AND_EMAIL) => "they change the same record, and the last row counts",
+            _ => "each becomes an attendee of its own; --key email makes one of them",
+        };
+        Some(format!(
+            "{rows} the e-mail address of a row above, first \"{}\" in lines {first} and {line}: {fate}",
+            shortened(email)
+        ))
+    }
+
+    fn of_times(&self, plan: &Plan) -> Vec<String> {
+        let zone = plan.ctx.settings.zone.iana_name();
+        let all = [
+            (
+                self.left_out_times,
+                "is one that the clocks leave out",
+                "read an hour later",
+            ),
+            (
+                self.twice_times,
+                "is one that the clocks show twice",
+                "read as the first of the two",
+            ),
+        ];
+        let told = all.iter().filter(|(count, ..)| *count > 0);
+        told.map(|(count, what, fate)| {
+            format!(
+                "{} in {zone}, as its clocks change: {what}; {fate}",
+                counted(*count, "time is doubtful", "times are doubtful")
+            )
+        })
+        .collect()
+    }
+
     /// All of them as sentences, with those of the columns before.
     #[must_use]
     pub fn sentences(&self, plan: &Plan) -> Vec<String> {
         let mut sentences = of_columns(&plan.columns, plan.what, plan.options.make_codes);
         // Of a list with no such column at all that is said already.
         let has = |names: &[&str]| !plan.columns.is_table() || plan.columns.has_any(names);
-        if self.nameless > 0 && has(&NAMES) {
+        if self.nameless > 0 && (has(&NAMES) || has(&["name"])) {
             sentences.push(format!(
                 "{} of {} new attendees have no name",
                 self.nameless, self.new
@@ -96,6 +166,8 @@ impl Warnings {
                 self.tag_count
             ));
         }
+        sentences.extend(self.of_people(plan));
+        sentences.extend(self.of_times(plan));
         sentences
     }
 
@@ -111,7 +183,7 @@ impl Warnings {
 pub fn of_columns(columns: &Columns, what: What, make_codes: bool) -> Vec<String> {
     let mut sentences = doubtful(columns, what);
     if what == What::Delegates && columns.is_table() {
-        if !columns.has_any(&NAMES) {
+        if !columns.has_any(&NAMES) && !columns.has_any(&["name"]) {
             sentences.push("no column is a first name or a last name".to_owned());
         }
         if !make_codes && !columns.has_any(&CODES) {

@@ -3,20 +3,29 @@
 use super::{
     Checked, Source, Stop, What,
     bad::{BadRow, BadRows, Failure},
-    batches, check,
+    batches,
+    body::{Planned, ROOM},
+    check,
     join::join,
     kept::{self, Became, Before, Kept},
-    plan::{Plan, is_of_row},
+    plan::{Plan, by_name, is_of_row},
     slices::Steps,
     source::{Row, Rows},
 };
 use crate::{
     core::{
-        changes,
+        Context, changes,
         records::{self, Resource, input::referred, write::PARENT},
     },
     db::Tx,
-    domain::{delegates, interactions::record},
+    domain::{
+        delegates::{
+            self, blocked,
+            note::{self, Note},
+        },
+        devices,
+        interactions::record,
+    },
     types::{
         DelegateId, DeviceId,
         barcode::{Barcode, Base, SEQUENCE_MAX},
@@ -101,7 +110,7 @@ impl Import {
     fn write_row(&mut self, tx: &Tx<'_>, row: Row) -> Result<()> {
         let (number, line) = (self.done, row.line);
         self.done += 1;
-        if self.checked.bad.contains(number) {
+        if self.checked.bad.contains(number) || self.checked.left_out.contains(number) {
             return Ok(());
         }
         // Without a savepoint for the row, which would cost more than the row: what fails for a
@@ -113,9 +122,10 @@ impl Import {
                 } else {
                     self.updated += 1;
                 }
+                let line = i64::try_from(line).map_err(Error::defect)?;
                 kept::keep_row(tx, self.batch, line, &became)
             }
-            Ok(None) => Ok(()),
+            Ok(None) | Err(Failure::LeftOut(_)) => Ok(()),
             Err(Failure::Row(problem)) => {
                 self.late.push(number, BadRow { line, problem });
                 Ok(())
@@ -130,7 +140,7 @@ impl Import {
         let Some(kept) = Kept::of_line(tx, self.batch, line)?.filter(Kept::waits) else {
             return Ok(());
         };
-        let Ok(body) = plan.body(row.content) else {
+        let Ok(Planned { body, .. }) = plan.body(row) else {
             return Ok(());
         };
         let resource = plan.resource(&body);
@@ -207,15 +217,15 @@ impl Steps for Import {
 
 impl Import {
     fn row(&mut self, tx: &Tx<'_>, number: u64, row: Row) -> Result<Option<Became>, Failure> {
-        let body = self.plan.body(row.content)?;
+        let planned = self.plan.body(row)?;
         let written = if self.plan.what == What::Interactions {
-            self.interaction(tx, body)
+            self.interaction(tx, planned.body)
         } else {
-            self.record(tx, number, body)
+            self.record(tx, number, planned)
         };
         written.or_else(|failure| match failure {
             Failure::Store(cause) => self.plan.of_row(Err(cause)),
-            of_row @ Failure::Row(_) => Err(of_row),
+            of_row => Err(of_row),
         })
     }
 
@@ -240,24 +250,35 @@ impl Import {
         &mut self,
         tx: &Tx<'_>,
         number: u64,
-        mut body: Map<String, Value>,
+        planned: Planned,
     ) -> Result<Option<Became>, Failure> {
         let (plan, ctx) = (&self.plan, &self.plan.ctx);
+        let Planned {
+            mut body,
+            note,
+            block,
+            ..
+        } = planned;
         let resource = plan.resource(&body);
         let existing = plan.existing(tx, resource, &body)?;
         if plan.options.make_codes && lacks_barcode(tx, existing, &body)? {
             let code = code_of_row(self.batch, number)?;
             body.insert(BARCODE.to_owned(), code.into());
         }
+        self.make_room(tx, &body)?;
         let unlinked = self.resolve(tx, resource, existing, &mut body)?;
         let (id, before) = self.store(tx, resource, existing, body)?;
-        let (before, change) = if let Some(before) = before {
+        let (before, change) = if let Some(mut before) = before {
+            before.has_note = note_for_gates(tx, ctx, DelegateId(id), note.as_ref())?;
+            before.is_blocked = block_codes(tx, ctx, DelegateId(id), block.as_deref())?;
             let kept = before.kept(tx, resource, id, unlinked.is_empty())?;
             (Some(kept), None)
         } else {
             let made = changes::action::CREATE;
             let change = changes::note(tx, made, resource.name, id)?;
             (resource.after_write)(tx, ctx, id)?;
+            note_for_gates(tx, ctx, DelegateId(id), note.as_ref())?;
+            block_codes(tx, ctx, DelegateId(id), block.as_deref())?;
             (None, Some(change))
         };
         let interaction = match plan.options.join {
@@ -271,6 +292,32 @@ impl Import {
             interaction,
             unlinked,
         }))
+    }
+
+    /// Creates the room that a row names, where it is neither there nor in the list.
+    fn make_room(&self, tx: &Tx<'_>, body: &Map<String, Value>) -> Result<()> {
+        let parent = body.get(PARENT).and_then(Value::as_str);
+        let Some(name) = parent.and_then(|parent| parent.strip_prefix(ROOM)) else {
+            return Ok(());
+        };
+        if self.checked.names.contains(name) || by_name(tx, name)?.is_some() {
+            return Ok(());
+        }
+        let (resource, ctx) = (&devices::LISTED, &self.plan.ctx);
+        let room = [("name", name), ("deviceType", "room")];
+        let room = room.map(|(property, value)| (property.to_owned(), Value::from(value)));
+        let id = records::write::insert(tx, ctx, resource, Map::from_iter(room))?;
+        let change = changes::note(tx, changes::action::CREATE, resource.name, id)?;
+        (resource.after_write)(tx, ctx, id)?;
+        let became = Became {
+            record: id,
+            before: None,
+            change: Some(change),
+            interaction: None,
+            unlinked: Vec::new(),
+        };
+        // No line of the list is less than 1, and rows are undone from the last to the first.
+        kept::keep_row(tx, self.batch, -id, &became)
     }
 
     /// Gives a row its references, and returns the properties whose records are not there yet.
@@ -327,6 +374,33 @@ impl Import {
             stored => Ok(stored?),
         }
     }
+}
+
+/// Gives a delegate the note of a row for gates, and returns whether it did: a note that is there stays.
+fn note_for_gates(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    delegate: DelegateId,
+    note: Option<&Note>,
+) -> Result<bool> {
+    let is_new = note.is_some() && note::of(tx, delegate)?.is_none();
+    if is_new {
+        note::set(tx, ctx, delegate, note)?;
+    }
+    Ok(is_new)
+}
+
+/// Blocks the codes of a delegate for a reason, and returns whether it did.
+fn block_codes(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    delegate: DelegateId,
+    reason: Option<&str>,
+) -> Result<bool> {
+    if let Some(reason) = reason {
+        blocked::replace_badge(tx, ctx, delegate, reason, None)?;
+    }
+    Ok(reason.is_some())
 }
 
 /// Returns whether a row gives its delegate no barcode, and it has none.

@@ -24,11 +24,40 @@ const EMPTY_ROWS_MAX: u32 = 100_000;
 /// The most shared texts that a file may announce; the parser makes room for them at once.
 const TEXTS_MAX: u64 = 8_000_000;
 
+/// Marks that were seen, which the parser of cells leaves out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// A row is not shown.
+    has_hidden_rows: bool,
+    /// A number format may put zeros in front.
+    has_zeros: bool,
+}
+
+impl Found {
+    pub(super) fn has_marks(self) -> bool {
+        self.has_hidden_rows || self.has_zeros
+    }
+}
+
+/// Checks the one part of a packed file that is read.
+///
+/// # Errors
+/// As [`check`].
+pub(super) fn check_part(part: impl Read) -> Result<()> {
+    let mut reader = BufReader::with_capacity(64 * 1024, part.take(SHEET_MAX_BYTES + 1));
+    let bytes = look_through(&mut reader, Some(&mut Xml::default()))?;
+    if bytes > SHEET_MAX_BYTES {
+        return Err(too_much());
+    }
+    Ok(())
+}
+
 /// Checks every part.
 ///
 /// # Errors
 /// [`crate::Kind::Unreadable`] for what is damaged, protected, or unpacks to too much.
-pub(super) fn check(file: impl Read + Seek) -> Result<()> {
+pub(super) fn check(file: impl Read + Seek) -> Result<Found> {
+    let mut found = Found::default();
     let mut archive = ZipArchive::new(file).map_err(damaged)?;
     if archive.len() > PARTS_MAX {
         return Err(too_much());
@@ -56,24 +85,28 @@ pub(super) fn check(file: impl Read + Seek) -> Result<()> {
             return Err(too_much());
         }
         let mut reader = BufReader::with_capacity(64 * 1024, part.take(most + 1));
-        let bytes = look_through(&mut reader, is_xml)?;
+        let mut xml = Xml {
+            found,
+            ..Xml::default()
+        };
+        let bytes = look_through(&mut reader, is_xml.then_some(&mut xml))?;
+        found = xml.found;
         all_bytes += bytes;
         if bytes > most || all_bytes > ALL_MAX_BYTES {
             return Err(too_much());
         }
     }
-    Ok(())
+    Ok(found)
 }
 
-fn look_through(part: &mut impl BufRead, is_xml: bool) -> Result<u64> {
+fn look_through(part: &mut impl BufRead, mut xml: Option<&mut Xml>) -> Result<u64> {
     let mut bytes = 0;
-    let mut xml = Xml::default();
     loop {
         let chunk = part.fill_buf().map_err(damaged)?;
         if chunk.is_empty() {
             return Ok(bytes);
         }
-        if is_xml {
+        if let Some(xml) = &mut xml {
             chunk.iter().try_for_each(|byte| xml.byte(*byte))?;
         }
         let length = chunk.len();
@@ -99,6 +132,7 @@ struct Xml {
     empty_rows: u32,
     /// Set once the row has a value.
     has_value: bool,
+    found: Found,
 }
 
 impl Xml {
@@ -155,6 +189,12 @@ impl Xml {
         let is_whole = !closes && tag.ends_with(b"/");
         let ends_row = local == b"row" && (closes || is_whole);
         self.has_value |= !closes && !is_whole && matches!(local, b"v" | b"is" | b"f");
+        let has = |text: &[u8]| tag.windows(text.len()).any(|part| part == text);
+        match local {
+            b"row" if !closes => self.found.has_hidden_rows |= has(b" hidden="),
+            b"numFmt" => self.found.has_zeros |= has(b"00"),
+            _ => {}
+        }
         match local {
             _ if closes && self.cell.as_ref().is_some_and(|(begun, _)| begun == local) => {
                 self.cell = None;
@@ -218,7 +258,7 @@ mod tests {
     use super::*;
 
     fn look(text: &[u8]) -> Result<u64> {
-        look_through(&mut BufReader::new(text), true)
+        look_through(&mut BufReader::new(text), Some(&mut Xml::default()))
     }
 
     #[test]

@@ -74,23 +74,49 @@ fn decoded(file: File, encoding: &'static Encoding) -> Decoded {
         .build(file)
 }
 
-/// The delimiter that the first line names: `sep=;`.
+/// The delimiter that the first line names: `sep=;`, also in quotation marks.
 fn declared_delimiter(head: &[u8]) -> Option<u8> {
     let line = head.split(|byte| matches!(byte, b'\r' | b'\n')).next()?;
-    match line.strip_prefix(b"sep=")? {
+    let unquoted = line
+        .strip_prefix(b"\"")
+        .and_then(|line| line.strip_suffix(b"\""));
+    match unquoted.unwrap_or(line).strip_prefix(b"sep=")? {
         [delimiter] if DELIMITERS.contains(delimiter) => Some(*delimiter),
         _ => None,
     }
 }
 
-/// The most frequent delimiter of the header, outside of quotation marks.
+/// Lines that are looked at for the delimiter: a title may stand above the header.
+const LINES_LOOKED_AT: usize = 20;
+
+/// The most frequent delimiter of the header, outside of quotation marks. A line with at most one is a title where a line
+/// below has two or more of another.
 fn delimiter_of(head: &[u8]) -> u8 {
+    let mut best = (0, b',');
+    let mut rest = head.trim_ascii_start();
+    for _ in 0..LINES_LOOKED_AT {
+        let (counts, length) = counted(rest);
+        rest = rest[length..].trim_ascii_start();
+        let most = counts.iter().max().copied().unwrap_or(0);
+        let first = counts.iter().position(|count| *count == most).unwrap_or(0);
+        if best.0 == 0 && most > 0 || best.0 == 1 && most > 1 && DELIMITERS[first] != best.1 {
+            best = (most, DELIMITERS[first]);
+        }
+        if best.0 > 1 || rest.is_empty() {
+            break;
+        }
+    }
+    best.1
+}
+
+/// Counts the delimiters of the first line, and its bytes.
+fn counted(text: &[u8]) -> ([usize; DELIMITERS.len()], usize) {
     let mut counts = [0; DELIMITERS.len()];
     let mut quoted = false;
-    for byte in head.trim_ascii_start() {
+    for (at, byte) in text.iter().enumerate() {
         match byte {
             b'"' => quoted = !quoted,
-            b'\r' | b'\n' if !quoted => break,
+            b'\r' | b'\n' if !quoted => return (counts, at),
             _ if quoted => {}
             byte => {
                 if let Some(known) = DELIMITERS.iter().position(|one| one == byte) {
@@ -99,9 +125,7 @@ fn delimiter_of(head: &[u8]) -> u8 {
             }
         }
     }
-    let most = counts.iter().max().copied().unwrap_or(0);
-    let first = counts.iter().position(|count| *count == most);
-    first.map_or(b',', |at| DELIMITERS[at])
+    (counts, text.len())
 }
 
 /// The records of a text, one after the other; lines with nothing in them are passed over.
@@ -183,8 +207,7 @@ impl Record {
             let cells = cells.collect::<Result<_, _>>();
             Content::Cells(cells.map_err(|_| Error::unreadable("was changed while it was read"))?)
         };
-        let line = self.line;
-        Ok(Row { line, content })
+        Ok(Row::new(self.line, content))
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::error::{Error, Kind, Result};
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{Decoder, DecoderResult, Encoding, MACINTOSH, UTF_8, UTF_16LE, WINDOWS_1252};
 use sha2::{Digest, Sha256};
 use std::{fs::File, io::Read, path::Path};
 
@@ -191,10 +191,53 @@ fn recognised(path: &Path) -> Result<&'static Encoding> {
     })?;
     detector.feed(b"", true);
     let guess = detector.guess(None, Utf8Detection::Deny);
+    // The detector does not know the one of old Macs.
+    if odd_letters(path, guess)? > 0 && odd_letters(path, MACINTOSH)? == 0 {
+        return Ok(MACINTOSH);
+    }
     if check(path, guess).is_ok() {
         return Ok(guess);
     }
     check(path, WINDOWS_1252).map(|()| WINDOWS_1252)
+}
+
+/// Counts what no word has in the text that is looked at: signs between letters, and capital letters beside small ones,
+/// where they are not ASCII.
+fn odd_letters(path: &Path, encoding: &'static Encoding) -> Result<usize> {
+    let mut text = Text::new(encoding);
+    let (mut odd, mut looked_at, mut last) = (0, 0, [' '; 2]);
+    each_piece(path, |piece| {
+        looked_at += piece.len();
+        text.read(piece, |letters, _| {
+            let Some(letters) = letters else {
+                odd += 1;
+                return;
+            };
+            for letter in letters.chars() {
+                odd += usize::from(is_odd([last[0], last[1], letter]));
+                last = [last[1], letter];
+            }
+        });
+        Ok(looked_at < LOOKED_AT_BYTES)
+    })?;
+    Ok(odd)
+}
+
+fn is_odd([before, letter, after]: [char; 3]) -> bool {
+    if letter.is_ascii() || matches!(letter, '\u{2018}' | '\u{2019}') && before.is_uppercase() {
+        return false;
+    }
+    let is_within = before.is_alphabetic() || after.is_alphabetic();
+    let is_inside = before.is_alphabetic() && after.is_alphabetic();
+    match letter {
+        letter if !letter.is_alphabetic() => {
+            is_inside && letter != '\u{2019}' || letter.is_control()
+        }
+        letter if letter.is_uppercase() => {
+            is_within && (before.is_lowercase() || is_inside && after.is_lowercase())
+        }
+        _ => after.is_uppercase(),
+    }
 }
 
 /// Checks that all of a text can be read in an encoding.

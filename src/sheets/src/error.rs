@@ -24,6 +24,8 @@ pub enum Kind {
     NamedSheet,
     /// The encoding that was named is unknown, or the file has none of its own.
     NamedEncoding,
+    /// The row that was named for the header is empty, or the file has no header.
+    HeaderRow,
     /// The spreadsheet is damaged, or the sheet is no list.
     Damaged,
     /// The sheet has no header, and these others are there.

@@ -136,12 +136,12 @@ impl Iterator for Objects {
             self.next_line()
         };
         self.is_over = !matches!(text, Ok(Some(_)));
-        let row = |text: Vec<u8>| Row {
-            line: self.number,
-            content: match String::from_utf8(text) {
+        let row = |text: Vec<u8>| {
+            let content = match String::from_utf8(text) {
                 Ok(text) => Content::Object(text),
                 Err(_) => Content::Unreadable("is not UTF-8".into()),
-            },
+            };
+            Row::new(self.number, content)
         };
         text.map(|text| text.map(row)).transpose()
     }

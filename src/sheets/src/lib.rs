@@ -1,4 +1,4 @@
-//! Lists from outside as rows of texts: CSV, XLSX or JSON, in whichever encoding, within bounds that no crafted file
+//! Lists from outside as rows of texts: CSV, XLSX, ODS or JSON, in whichever encoding, within bounds that no crafted file
 //! breaks. A file is never held in memory as a whole.
 //!
 //! It knows nothing of what the rows mean. Errors are the rest of a sentence that begins with the file's name, and say by
@@ -26,7 +26,8 @@
 //!
 //! # Layout
 //!
-//! - `csv`, `xlsx`, `json`: the rows of one format
+//! - `csv`, `xlsx`, `ods`, `json`: the rows of one format; `sheet`: the rows of a sheet, as both spreadsheets build them
+//! - `marks`: number formats and hidden rows of an XLSX file
 //! - `encoding`: one look at all bytes of a file, and the encoding of a text
 //! - `bomb`: a look through a packed file before a parser holds any of it
 //! - `error`: the reason why a list cannot be read
@@ -36,6 +37,9 @@ mod csv;
 mod encoding;
 mod error;
 mod json;
+mod marks;
+mod ods;
+mod sheet;
 mod xlsx;
 
 pub use encoding::OFFERED as ENCODINGS;
@@ -59,10 +63,12 @@ const ROW_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Directions for reading a file, where it does not say so itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reading<'a> {
-    /// The sheet of an XLSX file; the first without it.
+    /// The sheet of a spreadsheet; the first without it.
     pub sheet: Option<&'a str>,
     /// The encoding of a CSV file, such as `windows-1250`; without it, the one that is recognised.
     pub encoding: Option<&'a str>,
+    /// The line of the header, as [`Row::line`] counts; the first that holds something without it.
+    pub header_row: Option<u64>,
 }
 
 /// A list in a file.
@@ -76,6 +82,7 @@ pub struct Source {
     sha256: [u8; 32],
     format: Format,
     header: Option<Vec<String>>,
+    header_line: u64,
 }
 
 /// The marks of a file that must not change while it is read twice.
@@ -97,7 +104,8 @@ impl Version {
 #[derive(Debug, Clone)]
 enum Format {
     Csv(csv::Dialect),
-    Xlsx {
+    Spreadsheet {
+        book: Book,
         /// Sheets that are read, and all that there are.
         sheets: Vec<String>,
         all_sheets: Vec<String>,
@@ -107,6 +115,13 @@ enum Format {
     },
 }
 
+/// The format of a spreadsheet.
+#[derive(Debug, Clone, Copy)]
+enum Book {
+    Xlsx(bomb::Found),
+    Ods,
+}
+
 /// One row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
@@ -114,6 +129,32 @@ pub struct Row {
     /// object of a JSON list.
     pub line: u64,
     pub content: Content,
+    /// Its cells that a spreadsheet keeps as numbers.
+    pub numbers: Vec<Number>,
+    /// Set where a spreadsheet does not show it.
+    pub is_hidden: bool,
+}
+
+impl Row {
+    /// A row of a text.
+    #[must_use]
+    pub fn new(line: u64, content: Content) -> Self {
+        Self {
+            line,
+            content,
+            numbers: Vec::new(),
+            is_hidden: false,
+        }
+    }
+}
+
+/// A cell that a spreadsheet keeps as a number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Number {
+    /// Its column, counted from 0.
+    pub column: usize,
+    /// The text that is shown of it, where its format puts zeros in front.
+    pub shown: Option<String>,
 }
 
 /// The content of a row.
@@ -125,8 +166,8 @@ pub enum Content {
     Object(String),
     /// Nothing that can be read, and why.
     Unreadable(String),
-    /// A cell that holds no value, the column counted from 0, and what it holds.
-    BadCell(usize, String),
+    /// A cell that holds no value, the column counted from 0, and what it holds; and the other cells.
+    BadCell(usize, String, Vec<String>),
 }
 
 /// Rows in their order.
@@ -172,22 +213,44 @@ impl Source {
             sha256: scan.sha256,
             format,
             header: None,
+            header_line: 0,
         };
-        source.header = source.read_header()?;
+        source.read_header(reading.header_row)?;
         Ok(source)
     }
 
-    fn read_header(&self) -> Result<Option<Vec<String>>> {
-        let row = self.rows_from_the_start()?.next().transpose()?;
+    /// The list with its header in another line.
+    ///
+    /// # Errors
+    /// As [`Source::open`].
+    pub fn with_header_row(mut self, line: u64) -> Result<Self> {
+        self.read_header(Some(line))?;
+        Ok(self)
+    }
+
+    fn read_header(&mut self, line: Option<u64>) -> Result<()> {
+        let mut rows = self.rows_from_the_start()?;
         if matches!(self.format, Format::Json { .. }) {
-            return match row {
-                Some(_) => Ok(None),
+            if line.is_some() {
+                return Err(Error::new(Kind::HeaderRow, "a JSON file has no header"));
+            }
+            return match rows.next().transpose()? {
+                Some(_) => Ok(()),
                 None => Err(Error::unreadable("is empty: it has no objects")),
             };
         }
+        let found = match line {
+            Some(line) => rows.find(|row| row.as_ref().map_or(true, |row| row.line == line)),
+            None => rows.next(),
+        };
+        let row = found.transpose()?;
+        if let (Some(line), None) = (line, &row) {
+            return Err(Error::new(Kind::HeaderRow, format!("row {line} is empty")));
+        }
+        self.header_line = row.as_ref().map_or(0, |row| row.line);
         let cells = match row.map(|row| row.content) {
             Some(Content::Cells(cells)) => cells,
-            Some(Content::BadCell(_, reason)) => {
+            Some(Content::BadCell(_, reason, _)) => {
                 return Err(Error::unreadable(format!("a cell of the header {reason}")));
             }
             Some(Content::Unreadable(_) | Content::Object(_)) => {
@@ -206,7 +269,8 @@ impl Source {
         if cells.iter().all(|cell| cell.trim().is_empty()) {
             return Err(Error::unreadable("has no header: its first row is empty"));
         }
-        Ok(Some(cells))
+        self.header = Some(cells);
+        Ok(())
     }
 
     fn without_header(&self) -> Error {
@@ -222,7 +286,10 @@ impl Source {
     /// The sheets that are not read.
     #[must_use]
     pub fn other_sheets(&self) -> Vec<String> {
-        let Format::Xlsx { sheets, all_sheets } = &self.format else {
+        let Format::Spreadsheet {
+            sheets, all_sheets, ..
+        } = &self.format
+        else {
             return Vec::new();
         };
         let others = all_sheets.iter().filter(|sheet| !sheets.contains(sheet));
@@ -233,6 +300,28 @@ impl Source {
     #[must_use]
     pub fn header(&self) -> Option<&[String]> {
         self.header.as_deref()
+    }
+
+    /// The line of the header; 0 where there is none.
+    #[must_use]
+    pub fn header_line(&self) -> u64 {
+        self.header_line
+    }
+
+    /// The first rows of the file with their lines, the header among them, and the cells of those that have any.
+    ///
+    /// # Errors
+    /// As [`Source::rows`].
+    pub fn head(&self, most: usize) -> Result<Vec<(u64, Vec<String>)>> {
+        let rows = self.rows_from_the_start()?.take(most);
+        let cells = rows.map(|row| {
+            let Row { line, content, .. } = row?;
+            Ok(match content {
+                Content::Cells(cells) => (line, cells),
+                _ => (line, Vec::new()),
+            })
+        });
+        cells.collect()
     }
 
     /// The name of the file, without its folder.
@@ -246,7 +335,7 @@ impl Source {
     pub fn about(&self) -> String {
         match &self.format {
             Format::Csv(dialect) => dialect.about(),
-            Format::Xlsx { sheets, .. } => format!("sheet \"{}\"", sheets.join("\", \"")),
+            Format::Spreadsheet { sheets, .. } => format!("sheet \"{}\"", sheets.join("\", \"")),
             Format::Json { is_list: true } => "a JSON list".into(),
             Format::Json { is_list: false } => "JSON, an object a line".into(),
         }
@@ -265,7 +354,9 @@ impl Source {
     #[must_use]
     pub fn sheets(&self) -> Option<(&[String], &str)> {
         match &self.format {
-            Format::Xlsx { sheets, all_sheets } => Some((all_sheets, sheets.first()?)),
+            Format::Spreadsheet {
+                sheets, all_sheets, ..
+            } => Some((all_sheets, sheets.first()?)),
             _ => None,
         }
     }
@@ -286,18 +377,20 @@ impl Source {
         let Some(header) = &self.header else {
             return Ok(rows);
         };
-        let rows = rows.skip(1).filter(|row| !is_blank(row));
+        let header_line = self.header_line;
+        let is_above =
+            move |row: &Result<Row>| row.as_ref().is_ok_and(|row| row.line <= header_line);
+        let rows = rows.skip_while(is_above).filter(|row| !is_blank(row));
         if !matches!(self.format, Format::Csv(_)) {
             return Ok(Box::new(rows));
         }
         let width = header.len();
         Ok(Box::new(rows.map(move |row| {
-            let Row { line, content } = row?;
-            let content = match content {
-                Content::Cells(cells) => of_width(cells, width),
-                content => content,
-            };
-            Ok(Row { line, content })
+            let mut row = row?;
+            if let Content::Cells(cells) = row.content {
+                row.content = of_width(cells, width);
+            }
+            Ok(row)
         })))
     }
 
@@ -314,7 +407,10 @@ impl Source {
                 let declaration = usize::from(dialect.is_declared);
                 Box::new(csv::Records::new(file, dialect).skip(declaration))
             }
-            Format::Xlsx { sheets, .. } => Box::new(xlsx::rows(file, sheets.clone())?),
+            Format::Spreadsheet { book, sheets, .. } => match book {
+                Book::Xlsx(found) => xlsx::rows(file, &self.path, sheets.clone(), *found)?,
+                Book::Ods => ods::rows(file, sheets.clone())?,
+            },
             Format::Json { is_list } => Box::new(json::Objects::new(file, *is_list)),
         })
     }
@@ -357,7 +453,7 @@ fn format_of(name: &str, scan: &Scan, path: &Path, reading: Reading<'_>) -> Resu
     let text = text.trim_ascii_start();
     // The second begins an archive with nothing in it.
     let is_archive = head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06");
-    let refused = if is_archive && is_called(&["ods", "zip", "numbers", "docx"]) {
+    let refused = if is_archive && is_called(&["zip", "numbers", "docx"]) {
         "is no .xlsx; save the list as .xlsx or as CSV in the program that made it"
     } else if head.starts_with(b"\xd0\xcf\x11\xe0") {
         "is protected by a password, or an old .xls; save it as .xlsx without a password"
@@ -378,7 +474,7 @@ fn format_of(name: &str, scan: &Scan, path: &Path, reading: Reading<'_>) -> Resu
     if reading.sheet.is_some() && !is_archive {
         return Err(Error::new(
             Kind::NamedSheet,
-            "only an .xlsx file has sheets",
+            "only an .xlsx or .ods file has sheets",
         ));
     }
     let is_json = is_called(&["json", "ndjson", "jsonl"]);
@@ -389,8 +485,17 @@ fn format_of(name: &str, scan: &Scan, path: &Path, reading: Reading<'_>) -> Resu
         ));
     }
     if is_archive {
-        let (sheets, all_sheets) = xlsx::find_sheets(path, reading.sheet)?;
-        return Ok(Format::Xlsx { sheets, all_sheets });
+        let (book, all_sheets) = if ods::is_one(path)? {
+            (Book::Ods, ods::sheets(path)?)
+        } else {
+            let (found, all_sheets) = xlsx::sheets(path)?;
+            (Book::Xlsx(found), all_sheets)
+        };
+        return Ok(Format::Spreadsheet {
+            book,
+            sheets: sheet::chosen(&all_sheets, reading.sheet)?,
+            all_sheets,
+        });
     }
     if is_json {
         let is_list = text.starts_with(b"[");

@@ -155,8 +155,8 @@ fn letters_of_central_europe_are_recognised_and_another_encoding_can_be_named() 
             file.path(),
             "list.csv",
             Reading {
-                sheet: None,
                 encoding,
+                ..Reading::default()
             },
         )
     };
@@ -238,10 +238,11 @@ fn json_is_read_object_by_object() {
             Ok(Row {
                 line,
                 content: Content::Object(object),
+                ..
             }) => {
                 format!("{line} {object}")
             }
-            Ok(Row { line, content }) => format!("{line} {content:?}"),
+            Ok(Row { line, content, .. }) => format!("{line} {content:?}"),
             Err(cause) => format!("refused: {cause}"),
         });
         rows.collect()
@@ -285,7 +286,7 @@ fn cells_that_share_a_text_do_not_multiply_it() {
     let bytes = book.save_to_buffer().unwrap();
     let rows = rows(&bytes);
     assert!(
-        matches!(&rows[0].1, Content::BadCell(_, reason) if reason.contains("4 MiB")),
+        matches!(&rows[0].1, Content::BadCell(_, reason, _) if reason.contains("4 MiB")),
         "{:?}",
         rows[0].0
     );

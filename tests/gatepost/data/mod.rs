@@ -5,6 +5,7 @@ mod columns;
 mod interrupted;
 mod killed;
 mod links;
+mod lists;
 pub mod older;
 mod round;
 mod schemas;

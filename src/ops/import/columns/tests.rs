@@ -1,4 +1,11 @@
-use super::{super::warnings::doubtful, *};
+use super::{
+    super::{
+        source::{Content, Row},
+        warnings::doubtful,
+    },
+    *,
+};
+use serde_json::Value;
 
 fn columns(what: What, headers: &[&str], mappings: &[&str]) -> Result<Vec<Option<String>>> {
     let headers: Vec<_> = headers.iter().map(ToString::to_string).collect();
@@ -60,12 +67,13 @@ fn a_name_is_the_last_where_nothing_else_is() {
     };
     let data = Some("data.Data.Name".to_owned());
     let last = Some("lastName".to_owned());
+    let split = Some("name".to_owned());
     assert_eq!(name(&["Name", "Vorname"], &[]), last);
     assert_eq!(name(&["NAME", "First name", "slug"], &[]), last);
     assert_eq!(name(&["Name", "Rufname", "Nachname"], &[]), data);
-    assert_eq!(name(&["Name", "Barcode"], &[]), last);
-    assert_eq!(name(&["Attendee name", "Barcode"], &[]), last);
-    assert_eq!(name(&["Full name", "Name"], &[]), last);
+    assert_eq!(name(&["Name", "Barcode"], &[]), split);
+    assert_eq!(name(&["Attendee name", "Barcode"], &[]), split);
+    assert_eq!(name(&["Full name", "Name"], &[]), split);
     let whole = Some("data.Data.Full name".to_owned());
     assert_eq!(name(&["Full name", "Vorname"], &[]), whole);
     assert_eq!(name(&["Full name", "Vorname", "Name"], &[]), whole);
@@ -282,7 +290,10 @@ fn a_row_becomes_a_body() {
     let columns = Columns::new(What::Delegates, &headers, &[mapping], None).unwrap();
     let body = |cells: &[&str]| {
         let cells: Vec<_> = cells.iter().map(ToString::to_string).collect();
-        columns.body(&cells).map(Value::Object)
+        let row = Row::new(2, Content::Cells(cells));
+        columns
+            .planned(row)
+            .map(|planned| Value::Object(planned.body))
     };
     let expected = serde_json::json!({
         "barcode": "A1",
@@ -310,7 +321,7 @@ fn headers_are_matched_by_their_words() {
         ("Mobile phone number [optional]", "phone"),
         ("Firma / Organisation", "company"),
         ("Name (Firma)", "company"),
-        ("Name (as on badge)", "lastName"),
+        ("Name (as on badge)", "name"),
         ("Imię", "firstName"),
         ("Nazwisko", "lastName"),
         ("Příjmení", "lastName"),

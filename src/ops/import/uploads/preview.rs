@@ -4,9 +4,10 @@ use crate::{
     core::records::Resource,
     domain::events,
     ops::import::{
-        Columns, Mapping, Misfit, Source, Target, What,
+        Columns, Findings, Mapping, Misfit, Source, Survey, Target, What,
         batches::Options,
         job::Request,
+        people::{EMAIL, NAME_AND_EMAIL},
         plan::parsed,
         source::{Content, ENCODINGS, Fingerprint, Reading},
         warnings,
@@ -44,6 +45,10 @@ pub struct Preview {
     /// The first rows, with their lines.
     pub shown: Vec<(u64, Vec<String>)>,
     pub list: Fingerprint,
+    /// The line of the header.
+    pub header_line: u64,
+    source: Option<Source>,
+    survey: Survey,
 }
 
 pub struct Column {
@@ -73,7 +78,14 @@ impl Preview {
         what: What,
         reading: Reading<'_>,
     ) -> Result<(Self, Choice)> {
-        let source = Source::open_as(path, name, reading)?;
+        let source = Source::open_as(path, name, reading)?.with_header_found(what, &[])?;
+        let options = Options {
+            sheet: reading.sheet.map(ToOwned::to_owned),
+            encoding: reading.encoding.map(ToOwned::to_owned),
+            header_row: reading.header_row,
+            ..Options::default()
+        };
+        let mut survey = Survey::new(&source, &options);
         let headers = source.header().unwrap_or_default();
         let columns = Columns::matched(what, headers, &[]).map_err(|cause| cause.at(name))?;
         let sheets = source.sheets();
@@ -85,11 +97,13 @@ impl Preview {
             ours: source.is_ours(),
             keys: keys(what, columns.events),
             list: source.fingerprint(),
+            header_line: source.header_line(),
             ..Self::default()
         };
         for row in source.rows()? {
             let row = row?;
             preview.rows += 1;
+            survey.look_at(&row);
             if preview.shown.len() < SHOWN {
                 preview.shown.push((row.line, cells(row.content)));
             }
@@ -97,6 +111,7 @@ impl Preview {
         if preview.rows == 0 {
             return Err(Error::field(name, "has a header and no rows"));
         }
+        let columns = columns.settled(&source, &survey, &options)?;
         let column = |(at, column): (usize, super::super::columns::Column)| {
             let mut cells = preview.shown.iter().filter_map(|(_, cells)| cells.get(at));
             let example = cells.find(|cell| !cell.is_empty());
@@ -111,13 +126,11 @@ impl Preview {
         let targets = preview.columns.iter().map(|column| column.target.spelled());
         let choice = Choice {
             columns: targets.collect(),
-            options: Options {
-                sheet: reading.sheet.map(ToOwned::to_owned),
-                encoding: reading.encoding.map(ToOwned::to_owned),
-                ..Options::default()
-            },
+            options,
             device: None,
         };
+        preview.survey = survey;
+        preview.source = Some(source);
         Ok((preview, choice))
     }
 
@@ -142,13 +155,24 @@ impl Preview {
         )
     }
 
-    /// Warnings before the import.
+    /// What is to be said of the list before the import.
     #[must_use]
-    pub fn warnings(&self, choice: &Choice) -> Vec<String> {
-        let columns = self.matched(choice).ok();
-        columns.map_or_else(Vec::new, |columns| {
-            warnings::of_columns(&columns, self.what, choice.options.make_codes)
-        })
+    pub fn findings(&self, choice: &Choice) -> Findings {
+        let options = Options {
+            map: self.mappings(choice),
+            ..choice.options.clone()
+        };
+        let settled = self.matched(choice).and_then(|columns| match &self.source {
+            Some(source) => columns.settled(source, &self.survey, &options),
+            None => Ok(columns),
+        });
+        let Ok(columns) = settled else {
+            return Findings::default();
+        };
+        let mut findings = Findings::of(&columns, &self.survey, &options);
+        let of_columns = warnings::of_columns(&columns, self.what, choice.options.make_codes);
+        findings.warnings.extend(of_columns);
+        findings
     }
 
     /// # Errors
@@ -164,10 +188,12 @@ impl Preview {
                 "no column is known yet: choose what at least one of them says about the {}",
                 self.what.name()
             ),
-            (None, Some(key)) if columns.is_table() && !columns.has_any(&[key]) => format!(
-                "rows are to be matched by \"{0}\", and no column is that; choose which one is, or choose that every row is new",
-                property_label(self.what, key)
-            ),
+            (None, Some(key)) if columns.is_table() && !columns.has_any(&[key_column(key)]) => {
+                format!(
+                    "rows are to be matched by \"{0}\", and no column is that; choose which one is, or choose that every row is new",
+                    property_label(self.what, key_column(key))
+                )
+            }
             _ => return Ok(()),
         };
         Err(Error::invalid(refused))
@@ -195,6 +221,11 @@ impl Choice {
     }
 }
 
+/// The property whose column a key needs.
+fn key_column(key: &str) -> &str {
+    if key == NAME_AND_EMAIL { EMAIL } else { key }
+}
+
 fn keys(what: What, events: bool) -> Vec<(&'static str, String)> {
     let resource = if events {
         Some(&events::LISTED)
@@ -202,8 +233,11 @@ fn keys(what: What, events: bool) -> Vec<(&'static str, String)> {
         what.resource()
     };
     let codes = resource.into_iter().flat_map(Resource::codes);
+    let codes = codes.map(|(_, name)| (name, property_label(what, name)));
+    let people = [(EMAIL, "E-mail"), (NAME_AND_EMAIL, "name and e-mail")];
+    let people = people.into_iter().filter(|_| what == What::Delegates);
     codes
-        .map(|(_, name)| (name, property_label(what, name)))
+        .chain(people.map(|(name, label)| (name, label.to_owned())))
         .collect()
 }
 
@@ -229,7 +263,7 @@ fn cells(content: Content) -> Vec<String> {
             Ok(object) => cut(&serde_json::Value::Object(object).to_string()),
             Err(cause) => format!("({cause})"),
         }],
-        Content::Unreadable(reason) | Content::BadCell(_, reason) => vec![format!("({reason})")],
+        Content::Unreadable(reason) | Content::BadCell(_, reason, _) => vec![format!("({reason})")],
     }
 }
 
@@ -274,6 +308,17 @@ fn label_of(what: What, target: &Target) -> String {
             ..
         } if section != "Data" => format!("Other data: {section}, {}", shortened(key)),
         Target::Data { key, .. } => format!("Other data: {}", shortened(key)),
+        Target::WholeName => "Whole name (first and last)".into(),
+        Target::Note => "Note for gates".into(),
+        Target::Attention => "Attention: yes warns gates".into(),
+        Target::Days(of) => format!(
+            "Day of {}",
+            of.iter()
+                .map(|name| property_label(what, name))
+                .collect::<Vec<_>>()
+                .join(" and ")
+        ),
+        Target::Room => "Room (created where it is not there)".into(),
         Target::Skipped | Target::Nameless => LEAVE_OUT.into(),
     }
 }

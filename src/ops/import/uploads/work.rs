@@ -32,7 +32,14 @@ pub struct Report {
     pub bad: i64,
     /// The first bad rows.
     pub bad_rows: Vec<BadRow>,
+    /// What was recognised and mended.
+    pub recognised: Vec<String>,
+    /// Questions without an answer.
+    pub questions: Vec<String>,
     pub warnings: Vec<String>,
+    /// Rows that are left out, as the list says, and the first of them.
+    pub out: i64,
+    pub out_rows: Vec<BadRow>,
     /// Rows whose e-mail addresses are not valid.
     pub doubtful: Vec<BadRow>,
     /// Nothing was imported because of the bad rows.
@@ -173,11 +180,21 @@ impl List {
             known: count(checked.known),
             bad: count(checked.bad.count()),
             bad_rows: checked.bad.listed().to_vec(),
+            recognised: job.findings.recognised.clone(),
+            questions: job.findings.open_texts(),
             warnings: job.warnings(),
+            out: count(checked.left_out.count()),
+            out_rows: checked
+                .left_out
+                .listed()
+                .iter()
+                .take(SHOWN_MAX)
+                .cloned()
+                .collect(),
             doubtful: checked.warnings.addresses().to_vec(),
             in_vain: writes && !job.is_good(),
             done: count(job.done_before()),
-            left_out: count(checked.bad.count()),
+            left_out: count(checked.bad.count() + checked.left_out.count()),
             ..Report::default()
         };
         if !writes || !job.is_good() {

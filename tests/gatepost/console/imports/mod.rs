@@ -1,5 +1,6 @@
 //! Lists through the import wizard and back, as an operator does it in a browser without scripts.
 
+mod lists;
 mod refused;
 mod stopped;
 
