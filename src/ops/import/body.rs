@@ -10,7 +10,7 @@ use super::{
     left_out::total,
     names,
     source::{Content, Number, OURS, Row},
-    status::{self, Rule},
+    status::Rule,
     survey::is_rounded,
     target::Target,
     values,
@@ -166,13 +166,13 @@ impl<'a> Reading<'a> {
     /// Looks whether a ticket is still good.
     fn judge(&mut self, cells: &[String]) -> Result<(), Unfit> {
         for (column, cell) in self.columns.columns.iter().zip(cells) {
-            let Some((manner, rule)) = column.status else {
+            let Some(judge) = &column.status else {
                 continue;
             };
-            let Some(kind) = status::not_good(manner, &column.header, cell) else {
+            let Some(kind) = judge.not_good(&column.header, cell) else {
                 continue;
             };
-            match rule {
+            match judge.rule {
                 Rule::Keep => {}
                 Rule::Block => self.planned.block = Some(format!("{BLOCKED_BY_LIST} {kind}")),
                 Rule::Drop => {

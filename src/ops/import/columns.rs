@@ -9,13 +9,15 @@ use super::{
     settle::find_days,
     shops::Shop,
     source::{OURS, Source},
-    status::{Manner, Rule},
+    status::{self, Manner, Rule},
+    survey::Facts,
     target::{Mapping, Target, beside, by_words, of_attendee, participant, property, synonym},
 };
 use crate::types::{
     error::{Error, Result},
     text::shortened,
 };
+use std::{collections::HashMap, sync::Arc};
 
 /// A column.
 #[derive(Clone, Debug)]
@@ -27,9 +29,35 @@ pub struct Column {
     /// The order of its dates, where it is known.
     pub dates: Option<Order>,
     /// What it says of tickets, and what becomes of those that are not good.
-    pub status: Option<(Manner, Rule)>,
+    pub status: Option<Judge>,
     /// A spreadsheet rounded some of its numbers.
     pub is_rounded: bool,
+}
+
+/// What a column says of tickets.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    manner: Manner,
+    pub rule: Rule,
+    /// Kinds by values that are known already.
+    known: Arc<HashMap<String, Option<&'static str>>>,
+}
+
+impl Judge {
+    pub(super) fn new(manner: Manner, rule: Rule, facts: &Facts) -> Self {
+        let known = Arc::new(facts.kinds().clone());
+        Self {
+            manner,
+            rule,
+            known,
+        }
+    }
+
+    /// The kind of ticket that a cell tells of, where it is not good any more.
+    pub(super) fn not_good(&self, header: &str, cell: &str) -> Option<&'static str> {
+        let known = self.known.get(cell).copied();
+        known.unwrap_or_else(|| status::not_good(self.manner, header, cell))
+    }
 }
 
 impl Column {

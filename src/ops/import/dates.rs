@@ -41,6 +41,10 @@ pub fn orders(cell: &str) -> Option<Vec<Order>> {
     if !cell.starts_with(|first: char| first.is_ascii_digit()) || !cell.contains(['/', '-']) {
         return None;
     }
+    // A year first leaves nothing open.
+    if cell.bytes().take(4).all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
     let (date, _) = halves(cell)?;
     match parts(&date) {
         Parts::Date(numbers, None) => {
@@ -176,7 +180,7 @@ fn month_of(word: &str) -> Option<i16> {
         return None;
     }
     let means = |names: &&str| names.split(' ').any(|known| name.starts_with(known));
-    let at = MONTHS.iter().position(|names| means(names))?;
+    let at = MONTHS.iter().position(means)?;
     i16::try_from(at + 1).ok()
 }
 

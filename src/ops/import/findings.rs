@@ -224,7 +224,11 @@ impl Findings {
     }
 
     fn of_status(&mut self, at: usize, column: &Column, facts: &Facts) {
-        let Some((_, rule)) = column.status.filter(|_| !facts.not_good.is_empty()) else {
+        let judge = column.status.as_ref();
+        let Some(rule) = judge
+            .filter(|_| !facts.not_good.is_empty())
+            .map(|judge| judge.rule)
+        else {
             return;
         };
         let count: u64 = facts.not_good.values().sum();

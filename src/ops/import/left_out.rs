@@ -31,17 +31,17 @@ impl Columns {
         else {
             return false;
         };
-        if first.len() > WORD_MAX_BYTES {
+        let is_number = |cell: &String| {
+            let mut bytes = cell.bytes();
+            bytes.all(|byte| byte.is_ascii_digit() || b".,' ".contains(&byte))
+        };
+        if first.len() > WORD_MAX_BYTES || !filled.all(is_number) {
             return false;
         }
         let word: String = folded(first)
             .chars()
             .filter(|letter| !letter.is_ascii_digit())
             .collect();
-        let is_number = |cell: &str| {
-            let mut bytes = cell.bytes();
-            bytes.all(|byte| byte.is_ascii_digit() || b".,' ".contains(&byte))
-        };
         let is_count = |cell: &str| cell.parse().is_ok_and(|count: u64| count <= line);
         let mut pairs = self
             .columns
@@ -49,7 +49,6 @@ impl Columns {
             .zip(cells)
             .filter(|(_, cell)| !cell.is_empty());
         has(TOTALS, &word)
-            && filled.all(|cell| is_number(cell))
             && pairs
                 .all(|(column, cell)| !column.target.is_code() || is_count(cell) || cell == first)
     }

@@ -3,7 +3,7 @@
 use super::{
     Columns, Mapping, Target, What,
     batches::Options,
-    columns::Column,
+    columns::{Column, Judge},
     headers::{DAYS, END_DAYS, ROOMS, START_DAYS, TIMES, folded, has},
     source::Source,
     status::Rule,
@@ -81,7 +81,8 @@ impl Columns {
                 .iter()
                 .find(|rule| rule.means(&column.header));
             let rule = named.map_or_else(Rule::default, |rule| rule.1);
-            column.status = survey.column(at).manner.map(|manner| (manner, rule));
+            let facts = survey.column(at);
+            column.status = facts.manner.map(|manner| Judge::new(manner, rule, facts));
         }
         Ok(())
     }

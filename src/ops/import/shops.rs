@@ -83,9 +83,7 @@ impl Shop {
         }
         let folded: Vec<String> = headers.iter().map(|header| folded(header)).collect();
         let has = |known: &&str| folded.iter().any(|header| header == known);
-        SHOPS
-            .iter()
-            .find(|shop| shop.headers.iter().all(|known| has(known)))
+        SHOPS.iter().find(|shop| shop.headers.iter().all(has))
     }
 
     /// The content of the column of a header.

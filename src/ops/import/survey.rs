@@ -11,10 +11,15 @@ use super::{
     values,
 };
 use crate::{ops::background::Background, types::error::Result};
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::LazyLock,
+};
 
 /// Rows that are looked at in one go.
 const SLICE_ROWS: usize = 1_000;
+/// Values of a column of tickets whose kinds are remembered.
+const KINDS_MAX: usize = 1_000;
 /// Digits of a number that spreadsheets keep.
 pub const DIGITS_MAX: usize = 15;
 
@@ -58,6 +63,8 @@ pub struct Facts {
     /// The manner in which it says whether tickets are good, and those that are not, by kind.
     pub manner: Option<Manner>,
     pub not_good: BTreeMap<&'static str, u64>,
+    /// Its values, as long as they are few, and the kinds of those that are not good.
+    kinds: HashMap<String, Option<&'static str>>,
     /// It says who was checked in elsewhere, and so many were.
     is_checked_in: bool,
     pub yes: u64,
@@ -116,11 +123,11 @@ impl Survey {
         self.columns.get(at).unwrap_or(&NO_FACTS)
     }
 
-    /// Returns whether all rows have the same value in a column; a total may have none.
+    /// Returns whether all rows have the same value in a column; a total may have none, and two rows may be one by mistake.
     #[must_use]
     pub fn is_constant(&self, at: usize) -> bool {
         let column = self.column(at);
-        column.only.is_some() && column.filled > 1 && column.filled * 10 >= self.rows * 9
+        column.only.is_some() && column.filled > 2 && column.filled * 10 >= self.rows * 9
     }
 
     pub fn look_at(&mut self, row: &Row) {
@@ -204,14 +211,32 @@ impl Facts {
                 .or_insert_with(|| (0, cell.to_owned()));
             dates.0 += 1;
         }
-        if let Some(manner) = self.manner
-            && let Some(kind) = status::not_good(manner, &self.header, cell)
+        if self.manner.is_some()
+            && let Some(kind) = self.kind_of(cell)
         {
             *self.not_good.entry(kind).or_default() += 1;
         }
         if self.is_checked_in {
             self.yes += u64::from(values::flag(cell) != Some(false));
         }
+    }
+
+    /// The kind of ticket that a cell tells of, where it is not good any more.
+    fn kind_of(&mut self, cell: &str) -> Option<&'static str> {
+        if let Some(known) = self.kinds.get(cell) {
+            return *known;
+        }
+        let kind = status::not_good(self.manner?, &self.header, cell);
+        if self.kinds.len() < KINDS_MAX {
+            self.kinds.insert(cell.to_owned(), kind);
+        }
+        kind
+    }
+
+    /// The kinds of tickets that [`Facts::kind_of`] remembers.
+    #[must_use]
+    pub fn kinds(&self) -> &HashMap<String, Option<&'static str>> {
+        &self.kinds
     }
 
     /// The mended cells of a kind.

@@ -59,7 +59,7 @@ fn what_cannot_be_known_is_asked_before_anything_is_written() {
         .refused(422, "can be read in several ways");
     crew.send(&list, "try", &[]).taken();
     has(
-        &crew.done(&list),
+        crew.done(&list),
         ["Answer these under Options", "<strong>1</strong> bad"],
     );
     assert_eq!(count(&server, "batches"), 0);
@@ -124,7 +124,7 @@ fn values_for_every_row_and_another_header_row_are_given() {
         "scans.csv",
         b"code,date,time\nH-1,2027-06-12,09:32:14\n",
     );
-    has(&shown(&crew, &history), "no column says what happened");
+    has(shown(&crew, &history), "no column says what happened");
     let map = [
         ("column-0", "firstDelegate code"),
         ("set", "interactionType=check-in"),
