@@ -54,6 +54,7 @@ struct BadgeList {
     layouts: Vec<(BadgeLayout, Picture)>,
     presets: Vec<BadgeLayout>,
     types: Vec<String>,
+    has_attendees: bool,
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
@@ -61,6 +62,7 @@ async fn list(request: RequestContext) -> Result<Response> {
     let read = move |connection: &Connection, layout| {
         let press = Press::load(connection, &settings)?;
         let samples = badges::samples(connection, &settings)?;
+        let has_attendees = samples.len() > badges::INVENTED;
         let sample = samples.into_iter().next().unwrap_or_default();
         let layouts = badges::all(connection)?.into_iter().map(|layout| {
             let picture = Picture::of(sample.0.clone(), &press.draw_by(&layout, &sample.1));
@@ -71,6 +73,7 @@ async fn list(request: RequestContext) -> Result<Response> {
             layouts: layouts.collect(),
             presets: presets::all(),
             types: delegates::types(connection)?,
+            has_attendees,
         })
     };
     request.page("Badges", Area::Settings, read).await

@@ -53,7 +53,7 @@ pub fn pdf(badges: &[Badge], sheet: Option<Sheet>) -> Result<Vec<u8>, String> {
             for page in pages {
                 let (width, height) = page.size;
                 on_page(&mut document, (width, height), |surface| {
-                    draw(surface, page)
+                    draw(surface, page);
                 })?;
             }
         }

@@ -180,6 +180,9 @@ pub fn records(
     records.collect()
 }
 
+/// So many of the samples are of invented people.
+pub const INVENTED: usize = 2;
+
 /// Fields to try a layout with: of invented people with a usual and a long name, and of those in the list with the longest
 /// name and the longest company.
 pub fn samples(connection: &Connection, settings: &Settings) -> Result<Vec<(String, Fields)>> {

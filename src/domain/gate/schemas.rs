@@ -38,7 +38,7 @@ pub struct Gate {
     /// The version of the app that the server has.
     pub app_version: String,
     /// The place of the settings, where the app may use it.
-    pub place: Option<NamedPlace>,
+    pub place: Option<PlaceOfSettings>,
     /// Places to choose from.
     pub places: Vec<OfferedPlace>,
     /// The people whom it admits offline.
@@ -55,6 +55,17 @@ pub struct Gate {
     pub scans: Option<GateScans>,
     pub message: Option<GateMessage>,
     pub evacuation: Option<RunningEvacuation>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub struct PlaceOfSettings {
+    /// Always `device`.
+    #[schemars(rename = "_type")]
+    pub record_type: String,
+    #[schemars(range(min = 1))]
+    pub id: i64,
+    pub name: String,
 }
 
 #[derive(JsonSchema)]

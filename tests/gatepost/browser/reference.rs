@@ -10,7 +10,7 @@ fn the_reference_page_works_under_its_policy() {
     browser.go("/docs");
     browser.tells("/delegate/list");
     browser.click("#operations-Delegates-listDelegates button");
-    browser.tells("Ordered by id.");
+    browser.tells("Ordered by id, or as");
     browser.click("#operations-Delegates-listDelegates .try-out__btn");
     browser.click("#operations-Delegates-listDelegates .execute");
     // Its calls reach this server.

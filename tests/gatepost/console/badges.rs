@@ -60,7 +60,7 @@ fn a_layout_is_tried_saved_and_drawn_for_its_types() {
     for (layout, told) in [
         ("{", "EOF"),
         (
-            r#"{"width": 62, "height": 30, "front": [{"kind": "circle"}]}"#,
+            r#"{"width": 62, "height": 30, "front": [{"kind": "circle", "x": 1, "y": 1, "width": 9, "height": 9}]}"#,
             "unknown variant",
         ),
         (&*SMALL.replace("62", "9000"), "width"),

@@ -481,7 +481,7 @@ fn a_section_is_made_of_fields_and_what_would_not_fit_is_counted_before() {
         &[("kind", "delegate"), ("name", "Catering")],
     )
     .taken();
-    caller.delegate(&json!({"data": {"Catering": "anything"}}));
+    caller.delegate(&json!({"data": {"Catering": {"meal": "anything"}}}));
     assert_eq!(
         server.value::<i64>("SELECT count(*) FROM audit WHERE record_type = 'sections'"),
         3
