@@ -81,9 +81,12 @@ fn every_text_property_keeps_what_it_was_given() {
     for (new, path, names) in kinds {
         for text in NASTY {
             // What is judged of an address is its @.
-            let value = |name: &str| match name.to_lowercase().contains("email") {
-                true => format!("{text}@{text}"),
-                false => (*text).to_owned(),
+            let value = |name: &str| {
+                if name.to_lowercase().contains("email") {
+                    format!("{text}@{text}")
+                } else {
+                    (*text).to_owned()
+                }
             };
             let body: Value = names
                 .iter()
