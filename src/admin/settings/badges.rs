@@ -92,7 +92,7 @@ struct Draft {
 
 impl Draft {
     fn of(layout: &BadgeLayout) -> Result<Self> {
-        let mut json = serde_json::to_value(layout).map_err(Error::defect)?;
+        let mut json = badges::to_json(layout)?;
         if let Some(object) = json.as_object_mut() {
             object.retain(|key, _| !matches!(key.as_str(), "name" | "types"));
         }

@@ -39,6 +39,26 @@ pub fn all(connection: &Connection) -> Result<Vec<Layout>> {
         .collect()
 }
 
+/// A layout as JSON, its lengths to a hundredth of a millimetre.
+pub fn to_json(layout: &Layout) -> Result<Value> {
+    let mut json = serde_json::to_value(layout).map_err(Error::defect)?;
+    round(&mut json);
+    Ok(json)
+}
+
+fn round(value: &mut Value) {
+    match value {
+        Value::Array(parts) => parts.iter_mut().for_each(round),
+        Value::Object(parts) => parts.values_mut().for_each(round),
+        Value::Number(number) => {
+            if let Some(length) = number.as_f64() {
+                *value = json!((length * 100.0).round() / 100.0);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// Checks a layout.
 ///
 /// # Errors
@@ -58,7 +78,7 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, layouts: &[Layout], prune: bool) -> Resu
         tx.execute(
             "INSERT INTO badge_layouts (name, layout) VALUES (?1, ?2)
              ON CONFLICT (name) DO UPDATE SET layout = excluded.layout",
-            (&layout.name, json!(layout).to_string()),
+            (&layout.name, to_json(layout)?.to_string()),
         )?;
     }
     let after = all(tx)?;
