@@ -3,8 +3,8 @@
 pub(super) use super::{
     Area, CurrentUser, Fields, Layout, RequestContext, Route, answer,
     engine::{
-        self, At, Button, Choice, Editor, Form, Group, Groups, Input, Key, List, Outcome, Tabs,
-        choices,
+        self, At, Button, Choice, Editor, Form, Group, Groups, Input, Key, List, Named, Outcome,
+        Tabs, choices,
     },
     form::is_theirs,
     route::{ADMINISTRATOR, Action, Done, OPERATOR, Routes, VIEWER},

@@ -75,8 +75,8 @@ pub(super) async fn pdf(request: RequestContext) -> Result<Response> {
     let settings = request.console.settings();
     let draw = move |connection: &Connection| {
         let press = badges::Press::load(connection, &settings)?;
-        let badge = press.draw(&badges::record(connection, &settings, id, None)?)?;
-        badges::pdf(&[badge], None)
+        let record = badges::Records::of(connection, &settings, None)?.get(id)?;
+        badges::pdf([press.draw(&record)], None)
     };
     Ok(answer::pdf(request.read(draw).await?, "badge.pdf"))
 }

@@ -23,7 +23,10 @@ use super::{
 use crate::{
     core::{Context, audit},
     db::Tx,
-    types::{ClientId, UserId, error::Result},
+    types::{
+        ClientId, UserId,
+        error::{Error, Result},
+    },
 };
 use askama::Template;
 use poem::Response;
@@ -73,6 +76,35 @@ impl Key for UserId {
     fn id(&self) -> Option<i64> {
         Some(self.0)
     }
+}
+
+/// A record that is known by its name, as the address has it.
+#[derive(Clone)]
+pub struct Named(pub String);
+
+impl Key for Named {
+    fn of(request: &RequestContext) -> Result<Option<Self>> {
+        let name = request.query.filled("name");
+        Ok(name.map(|name| Self(name.to_owned())))
+    }
+}
+
+/// The list of all, with one in place of that which was called `before`.
+///
+/// # Errors
+/// Another has its name.
+pub fn replaced<T>(
+    mut all: Vec<T>,
+    name: fn(&T) -> String,
+    before: Option<&Named>,
+    one: T,
+) -> Result<Vec<T>> {
+    all.retain(|known| before.is_none_or(|before| name(known) != before.0));
+    if all.iter().any(|known| name(known) == name(&one)) {
+        return Err(Error::field("name", "there is one of this name already"));
+    }
+    all.push(one);
+    Ok(all)
 }
 
 /// A further button of a form.

@@ -5,9 +5,10 @@ use crate::admin::prelude::*;
 use crate::{
     core::audit,
     domain::{
-        badges::{self, Badge, Layout as BadgeLayout, Press, Sheet, presets},
+        badges::{self, Badge, Layout as BadgeLayout, Press, Records, Sheet, presets},
         delegates,
     },
+    ops::background::Background,
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
@@ -27,14 +28,14 @@ pub(super) fn routes() -> Routes {
 
 /// A badge as a picture of a page.
 struct Picture {
-    name: String,
+    name: &'static str,
     /// `data:image/svg+xml;base64,…`, a page each.
     pages: Vec<String>,
     warnings: Vec<String>,
 }
 
 impl Picture {
-    fn of(name: String, badge: &Badge) -> Self {
+    fn of(name: &'static str, badge: &Badge) -> Self {
         let pages = badge.pages.iter().map(|page| {
             let svg = BASE64_STANDARD.encode(page.svg());
             format!("data:image/svg+xml;base64,{svg}")
@@ -61,11 +62,9 @@ async fn list(request: RequestContext) -> Result<Response> {
     let settings = request.console.settings();
     let read = move |connection: &Connection, layout| {
         let press = Press::load(connection, &settings)?;
-        let samples = badges::samples(connection, &settings)?;
-        let has_attendees = samples.len() > badges::INVENTED;
-        let sample = samples.into_iter().next().unwrap_or_default();
+        let (name, sample) = badges::invented();
         let layouts = badges::all(connection)?.into_iter().map(|layout| {
-            let picture = Picture::of(sample.0.clone(), &press.draw_by(&layout, &sample.1));
+            let picture = Picture::of(name, &press.draw_by(&layout, &sample));
             (layout, picture)
         });
         Ok(BadgeList {
@@ -73,7 +72,7 @@ async fn list(request: RequestContext) -> Result<Response> {
             layouts: layouts.collect(),
             presets: presets::all(),
             types: delegates::types(connection)?,
-            has_attendees,
+            has_attendees: delegates::is_any(connection)?,
         })
     };
     request.page("Badges", Area::Settings, read).await
@@ -92,7 +91,7 @@ struct Draft {
 
 impl Draft {
     fn of(layout: &BadgeLayout) -> Result<Self> {
-        let mut json = badges::to_json(layout)?;
+        let mut json = serde_json::to_value(layout).map_err(Error::defect)?;
         if let Some(object) = json.as_object_mut() {
             object.retain(|key, _| !matches!(key.as_str(), "name" | "types"));
         }
@@ -124,17 +123,6 @@ impl Draft {
 
 struct Badges;
 
-/// A layout's name, as the address has it.
-#[derive(Clone)]
-struct Name(String);
-
-impl Key for Name {
-    fn of(request: &RequestContext) -> Result<Option<Self>> {
-        let name = request.query.filled("name");
-        Ok(name.map(|name| Self(name.to_owned())))
-    }
-}
-
 #[derive(Template)]
 #[template(path = "settings/badge.html")]
 struct Aside {
@@ -148,7 +136,7 @@ struct Preview {
 }
 
 impl Editor for Badges {
-    type Key = Name;
+    type Key = Named;
     type Draft = Draft;
     type Created = ();
     const LIST: &'static str = HERE;
@@ -171,7 +159,7 @@ impl Editor for Badges {
         })
     }
 
-    fn find(connection: &Connection, name: &Name) -> Result<Draft> {
+    fn find(connection: &Connection, name: &Named) -> Result<Draft> {
         let mut all = badges::all(connection)?.into_iter();
         let found = all.find(|known| known.name == name.0);
         let gone = || {
@@ -185,7 +173,7 @@ impl Editor for Badges {
         draft.name.clone()
     }
 
-    fn groups(_: &Connection, _: Option<&Name>, draft: &Draft) -> Groups {
+    fn groups(_: &Connection, _: Option<&Named>, draft: &Draft) -> Groups {
         let inputs = vec![
             Input::text("name", "Name").required().max(100),
             Input::text("types", "For types")
@@ -210,8 +198,8 @@ impl Editor for Badges {
         replace(tx, ctx, None, draft)
     }
 
-    fn update(tx: &Tx<'_>, ctx: &Context, name: &Name, draft: &Draft) -> Result<()> {
-        replace(tx, ctx, Some(&name.0), draft)
+    fn update(tx: &Tx<'_>, ctx: &Context, name: &Named, draft: &Draft) -> Result<()> {
+        replace(tx, ctx, Some(name), draft)
     }
 
     fn created(request: &RequestContext, draft: Draft, (): ()) -> Result<Response> {
@@ -221,11 +209,11 @@ impl Editor for Badges {
         )
     }
 
-    fn last_actor(connection: &Connection, _: &Name) -> Result<String> {
+    fn last_actor(connection: &Connection, _: &Named) -> Result<String> {
         audit::last_actor(connection, "badges", None, &[])
     }
 
-    fn buttons(_: Option<&Name>, _: &Draft) -> Vec<Button> {
+    fn buttons(_: Option<&Named>, _: &Draft) -> Vec<Button> {
         vec![Button::new("preview", "Preview").shows()]
     }
 
@@ -237,42 +225,27 @@ impl Editor for Badges {
         let settings = at.request.console.settings();
         let draw = move |connection: &Connection| {
             let press = Press::load(connection, &settings)?;
-            let samples = badges::samples(connection, &settings)?.into_iter();
+            let samples = Records::of(connection, &settings, None)?
+                .samples()?
+                .into_iter();
             let drawn =
-                samples.map(|(told, fields)| Picture::of(told, &press.draw_by(&layout, &fields)));
+                samples.map(|(told, record)| Picture::of(told, &press.draw_by(&layout, &record)));
             Ok(drawn.collect())
         };
         let pictures = at.request.read(draw).await?;
         Outcome::shown(&Preview { pictures })
     }
 
-    async fn aside(at: At<'_, Self>) -> Result<String> {
-        let settings = at.request.console.settings();
-        let samples = at
-            .request
-            .look_up(|connection| badges::samples(connection, &settings))?;
-        let mut fields: Vec<String> = samples
-            .iter()
-            .flat_map(|(_, fields)| fields.keys().cloned())
-            .collect();
-        fields.retain(|field| !field.starts_with('_'));
-        fields.sort();
-        fields.dedup();
+    async fn aside(_: At<'_, Self>) -> Result<String> {
+        let (_, sample) = badges::invented();
+        let fields = badges::fields(&sample, "").into_keys().collect();
         answer::part(&Aside { fields })
     }
 }
 
-/// Stores a layout in place of the one that was called `before`.
-fn replace(tx: &Tx<'_>, ctx: &Context, before: Option<&str>, draft: &Draft) -> Result<()> {
-    let mut all = badges::all(tx)?;
-    all.retain(|known| Some(known.name.as_str()) != before);
-    if all.iter().any(|known| known.name == draft.name) {
-        return Err(Error::field(
-            "name",
-            "there is a layout of this name already",
-        ));
-    }
-    all.push(draft.read()?);
+fn replace(tx: &Tx<'_>, ctx: &Context, before: Option<&Named>, draft: &Draft) -> Result<()> {
+    let name = |layout: &BadgeLayout| layout.name.clone();
+    let all = engine::replaced(badges::all(tx)?, name, before, draft.read()?)?;
     badges::save(tx, ctx, &all, true)
 }
 
@@ -291,13 +264,14 @@ async fn all_as_pdf(request: RequestContext) -> Result<Response> {
     let settings = request.console.settings();
     let read = move |connection: &Connection| {
         let press = Press::load(connection, &settings)?;
-        let records = badges::records(connection, &settings, kind.as_deref())?;
+        let records = Records::of(connection, &settings, None)?.all(kind.as_deref())?;
         Ok((press, records))
     };
     let (press, records) = request.read(read).await?;
+    let path = request.console.store.path().to_owned();
     let draw = move || {
         let badges = records.iter().map(|record| press.draw(record));
-        badges::pdf(&badges.collect::<Result<Vec<_>>>()?, sheet)
+        Background::of(&path).run(|| badges::pdf(badges, sheet))
     };
     let drawn = tokio::task::spawn_blocking(draw)
         .await

@@ -40,17 +40,6 @@ async fn list(request: RequestContext) -> Result<Response> {
 
 struct Statements;
 
-/// A statement's name, as the address has it.
-#[derive(Clone)]
-struct Name(String);
-
-impl Key for Name {
-    fn of(request: &RequestContext) -> Result<Option<Self>> {
-        let name = request.query.filled("name");
-        Ok(name.map(|name| Self(name.to_owned())))
-    }
-}
-
 #[derive(Template)]
 #[template(path = "settings/statement.html")]
 struct Aside {
@@ -67,7 +56,7 @@ struct Tried {
 }
 
 impl Editor for Statements {
-    type Key = Name;
+    type Key = Named;
     type Draft = Statement;
     type Created = ();
     const LIST: &'static str = HERE;
@@ -87,7 +76,7 @@ impl Editor for Statements {
         }
     }
 
-    fn find(connection: &Connection, name: &Name) -> Result<Statement> {
+    fn find(connection: &Connection, name: &Named) -> Result<Statement> {
         let mut all = statements::all(connection)?.into_iter();
         all.find(|known| known.name == name.0).ok_or_else(|| {
             Error::new(
@@ -101,7 +90,7 @@ impl Editor for Statements {
         draft.name.clone()
     }
 
-    fn groups(_: &Connection, _: Option<&Name>, draft: &Statement) -> Groups {
+    fn groups(_: &Connection, _: Option<&Named>, draft: &Statement) -> Groups {
         let of = [("delegate", "attendee"), ("device", "device")];
         let inputs = vec![
             Input::text("name", "Name in searches").required().max(64).placeholder("visits"),
@@ -134,19 +123,19 @@ impl Editor for Statements {
         replace(tx, ctx, None, draft)
     }
 
-    fn update(tx: &Tx<'_>, ctx: &Context, name: &Name, draft: &Statement) -> Result<()> {
-        replace(tx, ctx, Some(&name.0), draft)
+    fn update(tx: &Tx<'_>, ctx: &Context, name: &Named, draft: &Statement) -> Result<()> {
+        replace(tx, ctx, Some(name), draft)
     }
 
     fn created(request: &RequestContext, draft: Statement, (): ()) -> Result<Response> {
         request.done(format!("{} saved. Searches can use it.", draft.name), HERE)
     }
 
-    fn last_actor(connection: &Connection, _: &Name) -> Result<String> {
+    fn last_actor(connection: &Connection, _: &Named) -> Result<String> {
         audit::last_actor(connection, "statements", None, &[])
     }
 
-    fn buttons(_: Option<&Name>, _: &Statement) -> Vec<Button> {
+    fn buttons(_: Option<&Named>, _: &Statement) -> Vec<Button> {
         vec![Button::new("try", "Run").shows()]
     }
 
@@ -171,17 +160,9 @@ impl Editor for Statements {
     }
 }
 
-/// Stores a statement in place of the one that was called `before`.
-fn replace(tx: &Tx<'_>, ctx: &Context, before: Option<&str>, draft: &Statement) -> Result<()> {
-    let mut all = statements::all(tx)?;
-    all.retain(|known| Some(known.name.as_str()) != before);
-    if all.iter().any(|known| known.name == draft.name) {
-        return Err(Error::field(
-            "name",
-            "there is a statement of this name already",
-        ));
-    }
-    all.push(draft.clone());
+fn replace(tx: &Tx<'_>, ctx: &Context, before: Option<&Named>, draft: &Statement) -> Result<()> {
+    let name = |statement: &Statement| statement.name.clone();
+    let all = engine::replaced(statements::all(tx)?, name, before, draft.clone())?;
     statements::save(tx, ctx, &all, true)
 }
 

@@ -3,12 +3,12 @@
 use crate::layout::{Element, Kind, Layout};
 
 /// The shortest and the longest side.
-pub const SIDE_MIN_MM: f32 = 10.0;
-pub const SIDE_MAX_MM: f32 = 420.0;
+pub const SIDE_MIN_MM: f64 = 10.0;
+pub const SIDE_MAX_MM: f64 = 420.0;
 /// The most elements of both sides.
 pub const ELEMENTS_MAX: usize = 200;
 const TEXT_MAX_CHARS: usize = 500;
-const LETTERS_MAX_PT: f32 = 300.0;
+const LETTERS_MAX_PT: f64 = 300.0;
 
 /// A part of a layout that cannot be as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,7 +122,7 @@ fn check_text(text: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-fn check_length(field: &str, length: f32) -> Result<(), Fault> {
+fn check_length(field: &str, length: f64) -> Result<(), Fault> {
     if (0.0..=50.0).contains(&length) {
         return Ok(());
     }

@@ -13,9 +13,9 @@ pub(crate) fn qr(text: &str, frame: Frame) -> Option<String> {
         .ok()?;
     let modules = code.size + 2 * QUIET;
     #[expect(clippy::cast_precision_loss, reason = "at most 185")]
-    let module = frame.width.min(frame.height) / modules as f32;
+    let module = frame.width.min(frame.height) / modules as f64;
     #[expect(clippy::cast_precision_loss, reason = "at most 185")]
-    let side = module * modules as f32;
+    let side = module * modules as f64;
     let (left, top) = (
         frame.x + (frame.width - side) / 2.0,
         frame.y + (frame.height - side) / 2.0,
@@ -59,7 +59,7 @@ pub(crate) fn code_128(text: &str, frame: Frame) -> Option<String> {
         height,
     } = frame;
     #[expect(clippy::cast_precision_loss, reason = "less than 1000")]
-    let module = width / modules as f32;
+    let module = width / modules as f64;
     Some(format!(
         "<g transform=\"translate({x} {y}) scale({module} {height})\" shape-rendering=\"crispEdges\">\
          <path d=\"M0 0h{modules}v1H0z\" fill=\"#ffffff\"/><path d=\"{path}\" fill=\"#000000\"/></g>"

@@ -4,16 +4,14 @@ use crate::{
     code,
     fit::{self, LINE, POINT_MM, escaped},
     fonts::{FAMILY, Fonts},
+    images::Images,
     layout::{Align, Element, Fold, Frame, Kind, Layout, Position},
 };
-use base64::{Engine, prelude::BASE64_STANDARD};
 use resvg::usvg::{Tree, WriteOptions};
 use std::{collections::BTreeMap, fmt::Write};
 
 /// The fields of a person, by name.
 pub type Fields = BTreeMap<String, String>;
-/// Pictures by name: PNG or JPEG, of a size that whoever stored them has looked at.
-pub type Images = BTreeMap<String, Vec<u8>>;
 
 /// The most characters of one text; the rest is cut off and told.
 const CHARS_MAX: usize = 200;
@@ -27,7 +25,7 @@ pub enum Warning {
     NoLetters { text: String, letters: String },
     /// A code cannot hold the text.
     NoCode { text: String },
-    /// There is no such picture.
+    /// There is no such picture that can be drawn.
     NoImage { image: String },
 }
 
@@ -36,13 +34,10 @@ impl std::fmt::Display for Warning {
         match self {
             Self::TooLong { text } => write!(f, "too long for its place: {text}"),
             Self::NoLetters { text, letters } => {
-                write!(
-                    f,
-                    "no font has {letters} of {text}; add one in the settings of badges"
-                )
+                write!(f, "no font has {letters} of {text}, which is left out")
             }
             Self::NoCode { text } => write!(f, "no code can hold: {text}"),
-            Self::NoImage { image } => write!(f, "there is no picture {image}"),
+            Self::NoImage { image } => write!(f, "there is no picture {image} that can be drawn"),
         }
     }
 }
@@ -58,7 +53,7 @@ pub struct Badge {
 #[derive(Debug)]
 pub struct Page {
     /// Width and height in millimetres.
-    pub size: (f32, f32),
+    pub size: (f64, f64),
     pub(crate) tree: Tree,
 }
 
@@ -79,18 +74,25 @@ impl Page {
 }
 
 impl Layout {
-    /// Draws a badge with the fields of a person, whose type decides on conditions.
-    pub fn draw(&self, fonts: &Fonts, images: &Images, fields: &Fields) -> Badge {
+    /// Draws a badge with the fields of a person; `is_of` tells which types are theirs.
+    pub fn draw(
+        &self,
+        fonts: &Fonts,
+        images: &Images,
+        fields: &Fields,
+        is_of: &dyn Fn(&[String]) -> bool,
+    ) -> Badge {
         let mut drawing = Drawing {
             fonts,
             images,
             fields,
+            is_of,
             warnings: Vec::new(),
         };
         let (width, height) = (self.width, self.height);
         let front = drawing.side(&self.front);
         let back = (!self.back.is_empty()).then(|| drawing.side(&self.back));
-        let pages: Vec<(f32, f32, String)> = match (back, self.fold) {
+        let pages: Vec<(f64, f64, String)> = match (back, self.fold) {
             (None, _) => vec![(width, height, front)],
             (Some(back), Fold::None) => vec![(width, height, front), (width, height, back)],
             (Some(back), Fold::Below) => {
@@ -123,23 +125,17 @@ struct Drawing<'a> {
     fonts: &'a Fonts,
     images: &'a Images,
     fields: &'a Fields,
+    is_of: &'a dyn Fn(&[String]) -> bool,
     warnings: Vec<Warning>,
 }
 
 impl Drawing<'_> {
     fn side(&mut self, elements: &[Element]) -> String {
-        let shown = |element: &&Element| {
-            let kind = self.fields.get("type");
-            element.when.as_ref().is_none_or(|when| {
-                let mut types = when.types.iter();
-                types.any(|wanted| kind.is_some_and(|kind| kind.eq_ignore_ascii_case(wanted)))
-            })
-        };
-        let shown: Vec<&Element> = elements.iter().filter(shown).collect();
-        shown
-            .into_iter()
-            .map(|element| self.element(element))
-            .collect()
+        let is_of = self.is_of;
+        let is_shown =
+            |element: &&Element| element.when.as_ref().is_none_or(|when| is_of(&when.types));
+        let shown = elements.iter().filter(is_shown);
+        shown.map(|element| self.element(element)).collect()
     }
 
     fn element(&mut self, Element { frame, kind, .. }: &Element) -> String {
@@ -171,20 +167,13 @@ impl Drawing<'_> {
             Kind::Qr { text } => self.code(text, *frame, code::qr),
             Kind::Code128 { text } => self.code(text, *frame, code::code_128),
             Kind::Image { image } => {
-                let Some(bytes) = self.images.get(image) else {
+                let Some(address) = self.images.address(image) else {
                     let image = image.clone();
                     self.warnings.push(Warning::NoImage { image });
                     return String::new();
                 };
-                let kind = if bytes.starts_with(b"\x89PNG") {
-                    "png"
-                } else {
-                    "jpeg"
-                };
                 format!(
-                    "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
-                     xlink:href=\"data:image/{kind};base64,{}\"/>",
-                    BASE64_STANDARD.encode(bytes)
+                    "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" xlink:href=\"{address}\"/>"
                 )
             }
             Kind::Box {
@@ -224,41 +213,33 @@ impl Drawing<'_> {
 
     /// A text with its fields, as letters that there are.
     fn text(&mut self, text: &str) -> String {
-        let filled = self.filled(text);
-        let mut letters: String = filled
-            .chars()
-            .map(|letter| if letter.is_whitespace() { ' ' } else { letter })
-            .collect();
-        if letters.chars().count() > CHARS_MAX {
-            let cut: String = letters.chars().take(CHARS_MAX).collect();
-            letters = format!("{}…", cut.trim_end());
+        let mut filled = self.filled(text);
+        if let Some((end, _)) = filled.char_indices().nth(CHARS_MAX) {
+            filled.truncate(end);
+            filled.push('…');
             self.warnings.push(Warning::TooLong {
-                text: letters.clone(),
+                text: filled.clone(),
             });
         }
-        // Marks that only join or direct letters are not seen.
-        let is_mark = |letter: char| {
-            matches!(
-                letter,
-                '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{fe0f}'
-            )
-        };
-        let is_drawn =
-            |letter: &char| self.fonts.has(*letter) || is_mark(*letter) && !letter.is_control();
-        let missing: String = letters
-            .chars()
-            .filter(|letter| !is_drawn(letter) && !letter.is_control())
-            .collect();
+        let (mut drawn, mut missing) = (String::new(), String::new());
+        for letter in filled.chars() {
+            match letter {
+                _ if letter.is_whitespace() => drawn.push(' '),
+                _ if letter.is_control() => {}
+                // Marks that only join or direct letters are not seen.
+                '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{fe0f}' => {
+                    drawn.push(letter)
+                }
+                _ if self.fonts.has(letter) => drawn.push(letter),
+                _ => missing.push(letter),
+            }
+        }
         if !missing.is_empty() {
-            let (text, letters) = (letters.clone(), missing);
+            let (text, letters) = (filled, missing);
             self.warnings.push(Warning::NoLetters { text, letters });
         }
-        let drawn: String = letters.chars().filter(is_drawn).collect();
-        drawn
-            .split(' ')
-            .filter(|word| !word.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ")
+        let words: Vec<&str> = drawn.split_ascii_whitespace().collect();
+        words.join(" ")
     }
 
     /// A text with the values of its fields, `{{` and `}}` being braces.
@@ -293,10 +274,10 @@ fn lines(
     colour: &str,
 ) -> String {
     /// The height of capitals, in sizes of the letters.
-    const CAPITALS: f32 = 0.714;
+    const CAPITALS: f64 = 0.714;
     let size = fitted.size * POINT_MM;
     #[expect(clippy::cast_precision_loss, reason = "one or two")]
-    let below_first = (fitted.lines.len() - 1) as f32 * LINE * size;
+    let below_first = (fitted.lines.len() - 1) as f64 * LINE * size;
     let height = below_first + CAPITALS * size;
     let top = match position {
         Position::Top => frame.y + 0.1 * size,
@@ -312,7 +293,7 @@ fn lines(
     let mut drawn = String::new();
     for (at, line) in fitted.lines.iter().enumerate() {
         #[expect(clippy::cast_precision_loss, reason = "one or two")]
-        let baseline = top + CAPITALS * size + at as f32 * LINE * size;
+        let baseline = top + CAPITALS * size + at as f64 * LINE * size;
         let _ = write!(
             drawn,
             "<text xml:space=\"preserve\" x=\"{x}\" y=\"{baseline}\" text-anchor=\"{anchor}\" font-family=\"{FAMILY}\" \

@@ -4,30 +4,30 @@ use crate::fonts::{FAMILY, Fonts};
 use resvg::usvg::Tree;
 
 /// Millimetres of a point.
-pub(crate) const POINT_MM: f32 = 25.4 / 72.0;
+pub(crate) const POINT_MM: f64 = 25.4 / 72.0;
 /// The height of a line, in sizes of its letters.
-pub(crate) const LINE: f32 = 1.2;
+pub(crate) const LINE: f64 = 1.2;
 /// A text shrinks to this part of its size before it takes two lines.
-const SHRINKS_TO: f32 = 0.7;
+const SHRINKS_TO: f64 = 0.7;
 /// Smaller letters are not read across a table.
-const SMALLEST_PT: f32 = 5.0;
+const SMALLEST_PT: f64 = 5.0;
 
 /// A text as it is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fitted {
     pub lines: Vec<String>,
     /// Points.
-    pub size: f32,
+    pub size: f64,
     /// It had to become so small that it is hardly read.
     pub is_too_long: bool,
 }
 
 /// Fits a text into a width and height in millimetres.
-pub(crate) fn fit(fonts: &Fonts, text: &str, bold: bool, size: f32, room: (f32, f32)) -> Fitted {
+pub(crate) fn fit(fonts: &Fonts, text: &str, bold: bool, size: f64, room: (f64, f64)) -> Fitted {
     let (width, height) = room;
     // Two thirds of a line are letters: a frame as high as these takes one line.
-    let highest = |lines: f32| height / (POINT_MM * (LINE * (lines - 1.0) + 0.95));
-    let fits = |line: &str, lines: f32| {
+    let highest = |lines: f64| height / (POINT_MM * (LINE * (lines - 1.0) + 0.95));
+    let fits = |line: &str, lines: f64| {
         let one_point = measure(fonts, line, bold);
         let widest = if one_point > 0.0 {
             width / one_point
@@ -77,8 +77,8 @@ fn halves(text: &str) -> Vec<(&str, &str)> {
 }
 
 /// The width of a text in letters of one point, in millimetres.
-fn measure(fonts: &Fonts, text: &str, bold: bool) -> f32 {
-    const LARGE: f32 = 100.0;
+fn measure(fonts: &Fonts, text: &str, bold: bool) -> f64 {
+    const LARGE: f64 = 100.0;
     let weight = if bold { 700 } else { 400 };
     let svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"10\" height=\"10\"><text xml:space=\"preserve\" y=\"0\" \
@@ -87,7 +87,7 @@ fn measure(fonts: &Fonts, text: &str, bold: bool) -> f32 {
     );
     let tree = Tree::from_str(&svg, &fonts.options());
     let width = tree.map_or(0.0, |tree| tree.root().abs_bounding_box().width());
-    width / LARGE * POINT_MM
+    f64::from(width) / LARGE * POINT_MM
 }
 
 /// A text within SVG.

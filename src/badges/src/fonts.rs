@@ -10,51 +10,29 @@ const EMBEDDED: [&[u8]; 2] = [
     include_bytes!("../fonts/NotoSans-Bold.ttf"),
 ];
 
-/// The embedded fonts and those that were added for other scripts.
-#[derive(Debug, Clone)]
+/// The embedded fonts, loaded.
+#[derive(Debug)]
 pub struct Fonts {
-    pub(crate) database: Arc<fontdb::Database>,
-    /// The letters that there are.
-    letters: Arc<HashSet<u32>>,
+    database: Arc<fontdb::Database>,
+    /// The letters that every one of them has.
+    letters: HashSet<u32>,
 }
 
 impl Default for Fonts {
     fn default() -> Self {
-        Self::with(&[]).unwrap_or_else(|_| Self {
-            database: Arc::default(),
-            letters: Arc::default(),
-        })
+        let mut database = fontdb::Database::new();
+        for font in EMBEDDED {
+            database.load_font_data(font.to_vec());
+        }
+        let [regular, bold] = EMBEDDED.map(read_letters);
+        Self {
+            database: Arc::new(database),
+            letters: regular.intersection(&bold).copied().collect(),
+        }
     }
 }
 
 impl Fonts {
-    /// Loads the embedded fonts and others beside them.
-    ///
-    /// # Errors
-    /// The position of a file that is no font.
-    pub fn with(others: &[Vec<u8>]) -> Result<Self, usize> {
-        let mut database = fontdb::Database::new();
-        let mut letters = HashSet::new();
-        for font in EMBEDDED {
-            letters.extend(read_letters(font));
-            database.load_font_data(font.to_vec());
-        }
-        for (at, font) in others.iter().enumerate() {
-            let found = read_letters(font);
-            if found.is_empty() {
-                return Err(at);
-            }
-            letters.extend(found);
-            database.load_font_data(font.clone());
-        }
-        database.set_sans_serif_family(FAMILY);
-        Ok(Self {
-            database: Arc::new(database),
-            letters: Arc::new(letters),
-        })
-    }
-
-    /// Returns whether some font has the letter.
     pub(crate) fn has(&self, letter: char) -> bool {
         self.letters.contains(&u32::from(letter))
     }
@@ -73,20 +51,14 @@ impl Fonts {
 
 fn read_letters(font: &[u8]) -> HashSet<u32> {
     let mut letters = HashSet::new();
-    let faces = ttf_parser::fonts_in_collection(font).unwrap_or(1).min(64);
-    for face in (0..faces).filter_map(|at| ttf_parser::Face::parse(font, at).ok()) {
-        let Some(cmap) = face.tables().cmap else {
-            continue;
-        };
-        for table in cmap
-            .subtables
-            .into_iter()
-            .filter(ttf_parser::cmap::Subtable::is_unicode)
-        {
-            table.codepoints(|letter| {
-                letters.insert(letter);
-            });
-        }
+    let cmap = ttf_parser::Face::parse(font, 0)
+        .ok()
+        .and_then(|face| face.tables().cmap);
+    let tables = cmap.into_iter().flat_map(|cmap| cmap.subtables);
+    for table in tables.filter(ttf_parser::cmap::Subtable::is_unicode) {
+        table.codepoints(|letter| {
+            letters.insert(letter);
+        });
     }
     letters
 }

@@ -9,9 +9,9 @@ pub struct Layout {
     /// Unique among the layouts of a file.
     pub name: String,
     /// Width of one side.
-    pub width: f32,
+    pub width: f64,
     /// Height of one side.
-    pub height: f32,
+    pub height: f64,
     pub front: Vec<Element>,
     /// The other side; without elements there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -59,10 +59,10 @@ pub struct Element {
 /// The place of an element: of a line its two ends, of everything else a rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
-    pub x: f32,
-    pub y: f32,
-    pub width: f32,
-    pub height: f32,
+    pub x: f64,
+    pub y: f64,
+    pub width: f64,
+    pub height: f64,
 }
 
 /// The content of an element.
@@ -73,7 +73,7 @@ pub enum Kind {
     Text {
         text: String,
         /// Points.
-        size: f32,
+        size: f64,
         #[serde(default, skip_serializing_if = "is_false")]
         bold: bool,
         #[serde(default)]
@@ -96,16 +96,16 @@ pub enum Kind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         line: Option<String>,
         #[serde(default = "thin")]
-        thickness: f32,
+        thickness: f64,
         #[serde(default)]
-        radius: f32,
+        radius: f64,
     },
     /// A line from one corner of its frame to the other.
     Line {
         #[serde(default = "black")]
         colour: String,
         #[serde(default = "thin")]
-        thickness: f32,
+        thickness: f64,
     },
 }
 
@@ -139,7 +139,7 @@ fn black() -> String {
     "#000000".to_owned()
 }
 
-fn thin() -> f32 {
+fn thin() -> f64 {
     0.3
 }
 

@@ -4,7 +4,6 @@ use crate::draw::{Badge, Page};
 use krilla::{
     Document,
     geom::{PathBuilder, Size, Transform},
-    num::NormalizedF32,
     page::PageSettings,
     paint::Stroke,
     surface::Surface,
@@ -12,14 +11,21 @@ use krilla::{
 use krilla_svg::{SurfaceExt, SvgSettings};
 
 /// Points of a millimetre.
-const POINTS: f32 = 72.0 / 25.4;
+const POINTS: f64 = 72.0 / 25.4;
 
-/// A sheet of paper that takes several badges.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "some hundreds, and a hundredth does not matter"
+)]
+fn points(millimetres: f64) -> f32 {
+    (millimetres * POINTS) as f32
+}
+
+/// A sheet of paper that takes several badges; its sides in millimetres.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sheet {
-    /// Millimetres.
-    pub width: f32,
-    pub height: f32,
+    pub width: f64,
+    pub height: f64,
 }
 
 impl Sheet {
@@ -28,116 +34,141 @@ impl Sheet {
         height: 297.0,
     };
 
-    /// How many pages of a size stand beside and below each other; none where not even one does.
-    fn places(self, (width, height): (f32, f32)) -> (usize, usize) {
-        // A hair of rounding: four A6 fill an A4.
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a few, and positive"
-        )]
-        let count = |room: f32, taken: f32| ((room + 0.5) / taken).floor() as usize;
-        (count(self.width, width), count(self.height, height))
+    /// Returns where pages of a size stand on it, from the upper left: none where not even one has room.
+    fn places(self, (width, height): (f64, f64)) -> Vec<(f64, f64)> {
+        let along = |room: f64, taken: f64| {
+            // A hair of rounding: four A6 fill an A4.
+            let count = ((room + 0.5) / taken).floor();
+            let margin = (room - count * taken).max(0.0) / 2.0;
+            let starts = (0_u8..).map(move |at| margin + f64::from(at) * taken);
+            starts.take_while(move |start| start + taken <= room + 0.5)
+        };
+        let rows = along(self.height, height);
+        rows.flat_map(|top| along(self.width, width).map(move |left| (left, top)))
+            .collect()
     }
 }
 
-/// Makes a PDF of badges, one page each, or on sheets.
-///
-/// # Errors
-/// Why it cannot be made, in words of the library.
-pub fn pdf(badges: &[Badge], sheet: Option<Sheet>) -> Result<Vec<u8>, String> {
-    let mut document = Document::new();
-    let pages: Vec<&Page> = badges.iter().flat_map(|badge| &badge.pages).collect();
-    match sheet {
-        None => {
-            for page in pages {
-                let (width, height) = page.size;
-                on_page(&mut document, (width, height), |surface| {
-                    draw(surface, page);
-                })?;
+/// A PDF that badges are added to, each drawn at once and then let go.
+pub struct Pdf {
+    document: Document,
+    sheet: Option<Sheet>,
+    /// Pages for sheets that are not full yet, those of one size together.
+    waiting: Vec<Vec<Page>>,
+}
+
+impl Pdf {
+    /// Begins one of a page for each side of a badge, or of sheets.
+    pub fn new(sheet: Option<Sheet>) -> Self {
+        Self {
+            document: Document::new(),
+            sheet,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Adds a badge.
+    ///
+    /// # Errors
+    /// The badge is larger than the sheet.
+    pub fn add(&mut self, badge: Badge) -> Result<(), &'static str> {
+        for page in badge.pages {
+            let Some(sheet) = self.sheet else {
+                on_page(&mut self.document, page.size, |surface| {
+                    draw(surface, &page)
+                });
+                continue;
+            };
+            let room = sheet.places(page.size).len();
+            if room == 0 {
+                return Err("a badge is larger than the sheet");
+            }
+            let of_size = self
+                .waiting
+                .iter()
+                .position(|pages| pages[0].size == page.size);
+            let at = of_size.unwrap_or_else(|| {
+                self.waiting.push(Vec::new());
+                self.waiting.len() - 1
+            });
+            self.waiting[at].push(page);
+            if self.waiting[at].len() == room {
+                let full = self.waiting.swap_remove(at);
+                fill(&mut self.document, sheet, &full);
             }
         }
-        Some(sheet) => on_sheets(&mut document, &pages, sheet)?,
+        Ok(())
     }
-    document.finish().map_err(|cause| format!("{cause:?}"))
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// The cause in words of the library.
+    pub fn finish(mut self) -> Result<Vec<u8>, String> {
+        if let Some(sheet) = self.sheet {
+            for pages in &self.waiting {
+                fill(&mut self.document, sheet, pages);
+            }
+        }
+        self.document.finish().map_err(|cause| format!("{cause:?}"))
+    }
 }
 
-fn on_sheets(document: &mut Document, pages: &[&Page], sheet: Sheet) -> Result<(), String> {
+/// Draws a sheet of pages of one size.
+fn fill(document: &mut Document, sheet: Sheet, pages: &[Page]) {
     let Some(first) = pages.first() else {
-        return Ok(());
+        return;
     };
-    let (across, down) = sheet.places(first.size);
-    if across * down == 0 {
-        return Err("the badge is larger than the sheet".to_owned());
-    }
-    let (width, height) = first.size;
-    #[expect(clippy::cast_precision_loss, reason = "a few")]
-    let margins = (
-        (sheet.width - across as f32 * width).max(0.0) / 2.0,
-        (sheet.height - down as f32 * height).max(0.0) / 2.0,
-    );
-    for on_this in pages.chunks(across * down) {
-        on_page(document, (sheet.width, sheet.height), |surface| {
-            for (at, page) in on_this.iter().enumerate() {
-                #[expect(clippy::cast_precision_loss, reason = "a few")]
-                let (left, top) = (
-                    margins.0 + (at % across) as f32 * width,
-                    margins.1 + (at / across) as f32 * height,
-                );
-                surface.push_transform(&Transform::from_translate(left * POINTS, top * POINTS));
-                draw(surface, page);
-                cut_marks(surface, page.size);
-                surface.pop();
-            }
-        })?;
-    }
-    Ok(())
+    on_page(document, (sheet.width, sheet.height), |surface| {
+        for (page, (left, top)) in pages.iter().zip(sheet.places(first.size)) {
+            surface.push_transform(&Transform::from_translate(points(left), points(top)));
+            draw(surface, page);
+            cut_marks(surface, page.size);
+            surface.pop();
+        }
+    });
 }
 
 fn on_page(
     document: &mut Document,
-    (width, height): (f32, f32),
+    (width, height): (f64, f64),
     content: impl FnOnce(&mut Surface<'_>),
-) -> Result<(), String> {
-    let settings = PageSettings::from_wh(width * POINTS, height * POINTS).ok_or("no such page")?;
+) {
+    let Some(settings) = PageSettings::from_wh(points(width), points(height)) else {
+        return;
+    };
     let mut page = document.start_page_with(settings);
     let mut surface = page.surface();
     content(&mut surface);
     surface.finish();
     page.finish();
-    Ok(())
 }
 
 fn draw(surface: &mut Surface<'_>, page: &Page) {
     let (width, height) = page.size;
-    if let Some(size) = Size::from_wh(width * POINTS, height * POINTS) {
+    if let Some(size) = Size::from_wh(points(width), points(height)) {
         let _ = surface.draw_svg(&page.tree, size, SvgSettings::default());
     }
 }
 
-/// Short lines at the corners, within the badge's own edge.
-fn cut_marks(surface: &mut Surface<'_>, (width, height): (f32, f32)) {
-    const LENGTH: f32 = 3.0;
+/// Draws short lines at the corners, along the edges.
+fn cut_marks(surface: &mut Surface<'_>, (width, height): (f64, f64)) {
+    const LENGTH: f64 = 3.0;
     let mut path = PathBuilder::new();
-    for (x, y) in [(0.0, 0.0), (width, 0.0), (0.0, height), (width, height)] {
-        let (to_x, to_y) = (
-            if x > 0.0 { x - LENGTH } else { LENGTH },
-            if y > 0.0 { y - LENGTH } else { LENGTH },
-        );
-        path.move_to(x * POINTS, y * POINTS);
-        path.line_to(to_x * POINTS, y * POINTS);
-        path.move_to(x * POINTS, y * POINTS);
-        path.line_to(x * POINTS, to_y * POINTS);
+    for (x, inward) in [(0.0, LENGTH), (width, width - LENGTH)] {
+        for (y, downward) in [(0.0, LENGTH), (height, height - LENGTH)] {
+            path.move_to(points(inward), points(y));
+            path.line_to(points(x), points(y));
+            path.line_to(points(x), points(downward));
+        }
     }
-    let Some(path) = path.finish() else {
-        return;
-    };
-    surface.set_fill(None);
-    surface.set_stroke(Some(Stroke {
-        width: 0.4,
-        opacity: NormalizedF32::ONE,
-        ..Stroke::default()
-    }));
-    surface.draw_path(&path);
-    surface.set_stroke(None);
+    if let Some(path) = path.finish() {
+        surface.set_fill(None);
+        surface.set_stroke(Some(Stroke {
+            width: 0.4,
+            ..Stroke::default()
+        }));
+        surface.draw_path(&path);
+        surface.set_stroke(None);
+    }
 }

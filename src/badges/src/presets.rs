@@ -8,16 +8,16 @@ pub fn all() -> Vec<Layout> {
         card("A6", 105.0, 148.0),
         card("Card 86 × 54", 86.0, 54.0),
         card("Label 102 × 152", 102.0, 152.0),
-        label("Brother 62", 62.0, 100.0),
-        label("DYMO 54 × 101", 101.0, 54.0),
+        card("Brother 62", 62.0, 100.0),
+        card("DYMO 54 × 101", 101.0, 54.0),
         folded(),
     ]
 }
 
-fn text(text: &str, size: f32, bold: bool, frame: Frame) -> Element {
+fn text(text: &str, size: f64, bold: bool, frame: Frame) -> Element {
     let kind = Kind::Text {
         text: text.to_owned(),
-        size,
+        size: size.round(),
         bold,
         align: Align::Centre,
         position: Position::Middle,
@@ -39,7 +39,8 @@ fn qr(frame: Frame) -> Element {
     }
 }
 
-fn at(x: f32, y: f32, width: f32, height: f32) -> Frame {
+fn at(x: f64, y: f64, width: f64, height: f64) -> Frame {
+    let [x, y, width, height] = [x, y, width, height].map(|length| (length * 10.0).round() / 10.0);
     Frame {
         x,
         y,
@@ -49,7 +50,7 @@ fn at(x: f32, y: f32, width: f32, height: f32) -> Frame {
 }
 
 /// A name and a company above a code, or beside it where the badge is wide.
-fn card(name: &str, width: f32, height: f32) -> Layout {
+fn card(name: &str, width: f64, height: f64) -> Layout {
     let edge = width.min(height) * 0.06;
     let is_wide = width > height;
     let code = if is_wide { height * 0.42 } else { width * 0.4 };
@@ -125,12 +126,15 @@ fn card(name: &str, width: f32, height: f32) -> Layout {
             ),
         ]
     };
-    layout(name, width, height, front)
-}
-
-/// Black on a roll of paper, for a printer that burns dots.
-fn label(name: &str, width: f32, height: f32) -> Layout {
-    card(name, width, height)
+    Layout {
+        name: name.to_owned(),
+        width,
+        height,
+        front,
+        back: Vec::new(),
+        fold: Fold::None,
+        types: Vec::new(),
+    }
 }
 
 /// A page that is folded to an A6: the code is on the back.
@@ -142,16 +146,4 @@ fn folded() -> Layout {
     ];
     folded.fold = Fold::Below;
     folded
-}
-
-fn layout(name: &str, width: f32, height: f32, front: Vec<Element>) -> Layout {
-    Layout {
-        name: name.to_owned(),
-        width,
-        height,
-        front,
-        back: Vec::new(),
-        fold: Fold::None,
-        types: Vec::new(),
-    }
 }

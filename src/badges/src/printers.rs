@@ -3,15 +3,12 @@
 use crate::draw::Page;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use flate2::{Compression, write::ZlibEncoder};
-use resvg::{
-    tiny_skia::{Color, Pixmap, Transform},
-    usvg::Size,
-};
+use resvg::tiny_skia::{Color, Pixmap, Transform};
 use std::io::Write;
 
 /// The most dots of a page: A4 at 300 dots an inch.
 const DOTS_MAX: u32 = 9_000_000;
-const INCH_MM: f32 = 25.4;
+const INCH_MM: f64 = 25.4;
 
 /// A page in black and white.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,14 +28,18 @@ impl Dots {
 
 impl Page {
     /// Draws the page in dots; nothing where it would be too large.
-    pub fn dots(&self, dots_per_inch: f32) -> Option<Dots> {
+    pub fn dots(&self, dots_per_inch: u32) -> Option<Dots> {
         let (width, height) = self.size;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "bounded below"
         )]
-        let count = |length: f32| (length / INCH_MM * dots_per_inch).round().max(1.0) as u32;
+        let count = |length: f64| {
+            (length / INCH_MM * f64::from(dots_per_inch))
+                .round()
+                .max(1.0) as u32
+        };
         let (width, height) = (count(width), count(height));
         if width.checked_mul(height)? > DOTS_MAX {
             return None;
@@ -46,12 +47,9 @@ impl Page {
         let mut picture = Pixmap::new(width, height)?;
         picture.fill(Color::WHITE);
         #[expect(clippy::cast_precision_loss, reason = "thousands")]
-        let target = Size::from_wh(width as f32, height as f32)?;
+        let (across, down) = (width as f32, height as f32);
         let drawn = self.tree.size();
-        let scale = Transform::from_scale(
-            target.width() / drawn.width(),
-            target.height() / drawn.height(),
-        );
+        let scale = Transform::from_scale(across / drawn.width(), down / drawn.height());
         resvg::render(&self.tree, scale, &mut picture.as_mut());
         let row_bytes = width.div_ceil(8) as usize;
         let mut rows = vec![0; row_bytes * height as usize];
@@ -89,7 +87,7 @@ pub fn zpl(dots: &Dots) -> String {
 }
 
 /// CRC-16 with the polynomial 0x1021 and nothing to begin with (XMODEM), which ZPL has behind its data.
-fn crc_16(bytes: &[u8]) -> u16 {
+pub(crate) fn crc_16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0, |sum, byte| {
         (0..8).fold(sum ^ u16::from(*byte) << 8, |sum, _| {
             if sum & 0x8000 == 0 {

@@ -1,6 +1,6 @@
 use crate::{
-    Element, Fault, Fields, Fold, Fonts, Frame, Images, Kind, Layout, Sheet, Warning, When,
-    brother_ql, fit, pdf, presets, zpl,
+    Badge, Element, Fault, Fields, Fold, Fonts, Frame, Images, Kind, Layout, Pdf, Sheet, Warning,
+    When, brother_ql, fit, presets, zpl,
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use std::io::Read;
@@ -34,10 +34,17 @@ fn layout(front: Vec<Element>) -> Layout {
     layout
 }
 
+fn draw_with(layout: &Layout, images: &Images, fields: &Fields) -> Badge {
+    let is_of = |types: &[String]| fields.get("type").is_some_and(|kind| types.contains(kind));
+    layout.draw(&Fonts::default(), images, fields, &is_of)
+}
+
+fn draw(layout: &Layout, fields: &Fields) -> Badge {
+    draw_with(layout, &Images::default(), fields)
+}
+
 fn warnings(layout: &Layout, fields: &Fields) -> Vec<Warning> {
-    layout
-        .draw(&Fonts::default(), &Images::new(), fields)
-        .warnings
+    draw(layout, fields).warnings
 }
 
 #[test]
@@ -46,10 +53,10 @@ fn every_preset_is_sound_and_takes_usual_names() {
         preset.check().unwrap();
         let json = serde_json::to_string(&preset).unwrap();
         assert_eq!(serde_json::from_str::<Layout>(&json).unwrap(), preset);
-        let badge = preset.draw(&Fonts::default(), &Images::new(), &person());
+        let badge = draw(&preset, &person());
         assert_eq!(badge.warnings, [], "{}", preset.name);
         assert!(badge.pages[0].svg().starts_with("<svg"));
-        let dots = badge.pages[0].dots(203.0).unwrap();
+        let dots = badge.pages[0].dots(203).unwrap();
         let black: u32 = dots.rows.iter().map(|byte| byte.count_ones()).sum();
         assert!(black > dots.width * dots.height / 200, "{}", preset.name);
     }
@@ -92,13 +99,16 @@ fn a_letter_that_no_font_has_is_left_out_and_told() {
         matches!(&told[..], [Warning::NoLetters { letters, .. }] if letters == "李"),
         "{told:?}"
     );
-    assert!(Fonts::with(&[b"no font".to_vec()]).is_err());
+    // What XML cannot hold is nobody's letter.
+    assert_eq!(of_name("A\0d\u{1}a\u{fffe}").len(), 1);
+    let layout = layout(vec![text("A\0d\u{1}a")]);
+    assert_eq!(draw(&layout, &Fields::new()).pages.len(), 1);
 }
 
 #[test]
 fn fields_fill_texts_and_types_decide_on_elements() {
     let drawn = |front: Vec<Element>, fields: &Fields| {
-        let badge = layout(front).draw(&Fonts::default(), &Images::new(), fields);
+        let badge = draw(&layout(front), fields);
         badge.pages[0].svg()
     };
     let empty = drawn(vec![], &Fields::new());
@@ -118,7 +128,7 @@ fn fields_fill_texts_and_types_decide_on_elements() {
     assert_ne!(drawn(vec![text("{{x}}")], &ada), empty);
     let mut conditional = text("VIP");
     conditional.when = Some(When {
-        types: vec!["VIP".to_owned()],
+        types: vec!["vip".to_owned()],
     });
     assert_ne!(drawn(vec![conditional.clone()], &ada), empty);
     assert_eq!(
@@ -131,7 +141,7 @@ fn fields_fill_texts_and_types_decide_on_elements() {
 fn a_back_is_a_page_of_its_own_or_folds() {
     let mut layout = presets::all().pop().unwrap();
     let size = |layout: &Layout| {
-        let badge = layout.draw(&Fonts::default(), &Images::new(), &person());
+        let badge = draw(&layout, &person());
         badge.pages.iter().map(|page| page.size).collect::<Vec<_>>()
     };
     assert_eq!(size(&layout), [(105.0, 296.0)]);
@@ -190,7 +200,7 @@ fn what_cannot_be_printed_is_refused_by_name() {
     };
     assert_eq!(of(|it| it.name = " ".into()), "name");
     assert_eq!(of(|it| it.width = 30_000.0), "width");
-    assert_eq!(of(|it| it.height = f32::NAN), "height");
+    assert_eq!(of(|it| it.height = f64::NAN), "height");
     assert_eq!(of(|it| it.front = vec![text("x"); 201]), "front");
     assert_eq!(
         of(|it| it.back = vec![text(&"x".repeat(501))]),
@@ -211,8 +221,8 @@ fn what_cannot_be_printed_is_refused_by_name() {
 #[test]
 fn labels_hold_the_dots_that_were_drawn() {
     let label = &presets::all()[3];
-    let badge = label.draw(&Fonts::default(), &Images::new(), &person());
-    let dots = badge.pages[0].dots(300.0).unwrap();
+    let badge = draw(label, &person());
+    let dots = badge.pages[0].dots(300).unwrap();
     let zpl = zpl(&dots);
     let (head, rest) = zpl.split_once(":Z64:").unwrap();
     let (data, sum) = rest.split_once(':').unwrap();
@@ -243,25 +253,107 @@ fn labels_hold_the_dots_that_were_drawn() {
     assert!(brother_ql(&dots, 29).is_none() && brother_ql(&dots, 61).is_none());
 }
 
+/// A reader finds in the dots what the layout put there.
 #[test]
-fn sheets_take_as_many_badges_as_fit() {
-    let layout = &presets::all()[0];
-    let badges: Vec<_> = (0..6)
-        .map(|_| layout.draw(&Fonts::default(), &Images::new(), &person()))
-        .collect();
-    let pages = |made: Vec<u8>| {
+fn a_code_is_read_from_the_dots_of_every_preset() {
+    for preset in presets::all() {
+        let dots = draw(&preset, &person()).pages[0].dots(203).unwrap();
+        let row_bytes = dots.row_bytes();
+        let is_black =
+            |x: usize, y: usize| dots.rows[y * row_bytes + x / 8] & (0x80 >> (x % 8)) != 0;
+        let (width, height) = (dots.width as usize, dots.height as usize);
+        let mut picture = rqrr::PreparedImage::prepare_from_bitmap(width, height, is_black);
+        let codes = picture.detect_grids();
+        assert!(!codes.is_empty(), "{}", preset.name);
+        assert_eq!(
+            codes[0].decode().unwrap().1,
+            "TLH26-FJ7ADVN4",
+            "{}",
+            preset.name
+        );
+    }
+}
+
+/// A picture of one black pixel, or its beginning with another size.
+fn gif(width: u16, height: u16) -> Vec<u8> {
+    let [w, h] = [width, height].map(u16::to_le_bytes);
+    let mut gif = b"GIF89a".to_vec();
+    gif.extend([
+        w[0], w[1], h[0], h[1], 0x80, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff,
+    ]);
+    gif.extend([
+        0x2c, 0, 0, 0, 0, w[0], w[1], h[0], h[1], 0, 2, 2, 0x44, 1, 0, 0x3b,
+    ]);
+    gif
+}
+
+#[test]
+fn a_picture_is_drawn_unless_it_is_none_or_too_large() {
+    let frame = Frame {
+        x: 10.0,
+        y: 10.0,
+        width: 20.0,
+        height: 20.0,
+    };
+    let image = "logo".to_owned();
+    let kind = Kind::Image {
+        image: image.clone(),
+    };
+    let layout = layout(vec![Element {
+        frame,
+        kind,
+        when: None,
+    }]);
+    let drawn = |content: &[u8]| {
+        let mut images = Images::default();
+        images.add("logo", content);
+        let badge = draw_with(&layout, &images, &Fields::new());
+        let dots = badge.pages[0].dots(203).unwrap();
+        (badge.warnings, dots.rows.iter().any(|byte| *byte != 0))
+    };
+    assert_eq!(drawn(&gif(1, 1)), (vec![], true));
+    let told = vec![Warning::NoImage { image }];
+    assert_eq!(drawn(b"none"), (told.clone(), false));
+    assert_eq!(drawn(&gif(30_000, 30_000)), (told, false));
+}
+
+#[test]
+fn a_page_of_too_many_dots_is_none() {
+    let mut layout = layout(vec![]);
+    (layout.width, layout.height) = (210.0, 297.0);
+    let page = &draw(&layout, &Fields::new()).pages[0];
+    assert!(page.dots(300).is_some() && page.dots(600).is_none());
+}
+
+#[test]
+fn the_sum_behind_the_data_of_a_label_is_xmodems() {
+    assert_eq!(crate::printers::crc_16(b"123456789"), 0x31c3);
+}
+
+#[test]
+fn sheets_take_as_many_badges_of_a_size_as_fit() {
+    let presets = presets::all();
+    let pages = |layouts: &[usize], sheet: Option<Sheet>| {
+        let mut pdf = Pdf::new(sheet);
+        for at in layouts {
+            pdf.add(draw(&presets[*at], &person())).ok()?;
+        }
+        let made = pdf.finish().unwrap();
         assert!(made.starts_with(b"%PDF"));
         let text = String::from_utf8_lossy(&made).into_owned();
-        text.matches("/Type/Page/").count() + text.matches("/Type /Page\n").count()
+        Some(text.matches("/Type/Page/").count() + text.matches("/Type /Page\n").count())
     };
-    let (single, on_sheets) = (
-        pages(pdf(&badges, None).unwrap()),
-        pages(pdf(&badges, Some(Sheet::A4)).unwrap()),
+    assert_eq!(pages(&[0; 6], None), Some(6));
+    assert_eq!(pages(&[0; 4], Some(Sheet::A4)), Some(1));
+    assert_eq!(pages(&[0; 6], Some(Sheet::A4)), Some(2));
+    // Four A6 and ten cards, whatever their order.
+    assert_eq!(
+        pages(&[0, 1, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1], Some(Sheet::A4)),
+        Some(2)
     );
-    assert_eq!((single, on_sheets), (6, 2));
     let small = Sheet {
         width: 50.0,
         height: 50.0,
     };
-    assert!(pdf(&badges, Some(small)).is_err());
+    assert_eq!(pages(&[0], Some(small)), None);
 }

@@ -83,10 +83,7 @@ pub(super) const REPORTS: Part = Part {
 pub(super) const BADGES: Part = Part {
     key: "badges",
     help: "Badges: [{\"name\", \"width\", \"height\", \"front\": [{\"kind\": \"text\", \"text\": \"{firstName}\", \"size\", \"x\", \"y\", \"width\", \"height\"}], \"back\", \"fold\", \"types\"}], layouts in millimetres.",
-    export: |connection| {
-        let layouts = badges::all(connection)?;
-        layouts.iter().map(badges::to_json).collect()
-    },
+    export: |connection| serde_json::to_value(badges::all(connection)?).map_err(Error::defect),
     plan: |_, said, prune| {
         let named: Vec<badges::Layout> = read("badges", said)?;
         check_each(

@@ -1,6 +1,6 @@
 //! `/badge/...` (contract §15).
 
-use super::{Press, pdf, record, zpl};
+use super::{Press, Records, pdf, zpl};
 use crate::{
     domain::delegates,
     identity::{App, Granted, roles::ReadDelegates},
@@ -100,7 +100,7 @@ impl BadgesApi {
         let settings = self.app.settings();
         let (press, record) = self.app.store.look_up(|connection: &Connection| {
             let id = delegates::find(connection, &selector)?;
-            let record = record(connection, &settings, id, visible)?;
+            let record = Records::of(connection, &settings, visible)?.get(id)?;
             Ok((Press::load(connection, &settings)?, record))
         })?;
         let drawn = tokio::task::spawn_blocking(move || format.draw(&press, &record)).await;
@@ -131,19 +131,19 @@ impl Format {
 
     fn draw(self, press: &Press, record: &serde_json::Value) -> Result<Drawn> {
         let badge = press.draw(record)?;
-        let front = badge.pages.first();
-        let front = front.ok_or_else(|| Error::invalid("this layout draws nothing"));
+        let front = || {
+            let front = badge.pages.first();
+            front.ok_or_else(|| Error::invalid("this layout draws nothing"))
+        };
         let (content_type, bytes) = match self {
-            Self::Pdf => ("application/pdf", pdf(&[badge], None)?),
-            Self::Svg => ("image/svg+xml", front?.svg().into_bytes()),
-            #[expect(clippy::cast_precision_loss, reason = "at most 600")]
+            Self::Svg => ("image/svg+xml", front()?.svg().into_bytes()),
             Self::Zpl(dots) => {
-                let dots = front?.dots(dots as f32);
-                let dots = dots.ok_or_else(|| {
-                    Error::invalid("this badge is too large for a printer of labels")
-                })?;
+                let dots = front()?.dots(dots);
+                let dots =
+                    dots.ok_or_else(|| Error::invalid("this badge has more than 9,000,000 dots"))?;
                 ("application/zpl", zpl(&dots).into_bytes())
             }
+            Self::Pdf => ("application/pdf", pdf([Ok(badge)], None)?),
         };
         Ok(Drawn {
             content_type,

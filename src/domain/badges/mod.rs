@@ -2,28 +2,31 @@
 
 pub mod api;
 
-pub use badges::{Badge, Fields, Layout, Sheet, Warning, brother_ql, presets, zpl};
+pub use badges::{Badge, Fields, Layout, Page, Sheet, presets, zpl};
 
 use crate::{
     core::{
         Context,
         records::Selection,
+        rules::folded,
         settings::{Settings, logo},
     },
     db::Tx,
     domain::delegates::RESOURCE,
     types::{
         DelegateId,
-        error::{Error, Kind, Result},
+        error::{Error, Result},
     },
 };
-use badges::{Fonts, Images};
-use rusqlite::Connection;
+use badges::{Fonts, Images, Pdf};
+use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
 /// The most layouts.
 const LAYOUTS_MAX: usize = 50;
+/// The most badges of one PDF.
+pub const PDF_MAX: usize = 10_000;
 /// The picture of a layout that is the logo of the instance.
 const LOGO: &str = "logo";
 
@@ -37,26 +40,6 @@ pub fn all(connection: &Connection) -> Result<Vec<Layout>> {
     layouts
         .map(|layout| serde_json::from_str(&layout?).map_err(Error::defect))
         .collect()
-}
-
-/// A layout as JSON, its lengths to a hundredth of a millimetre.
-pub fn to_json(layout: &Layout) -> Result<Value> {
-    let mut json = serde_json::to_value(layout).map_err(Error::defect)?;
-    round(&mut json);
-    Ok(json)
-}
-
-fn round(value: &mut Value) {
-    match value {
-        Value::Array(parts) => parts.iter_mut().for_each(round),
-        Value::Object(parts) => parts.values_mut().for_each(round),
-        Value::Number(number) => {
-            if let Some(length) = number.as_f64() {
-                *value = json!((length * 100.0).round() / 100.0);
-            }
-        }
-        _ => {}
-    }
 }
 
 /// Checks a layout.
@@ -78,7 +61,7 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, layouts: &[Layout], prune: bool) -> Resu
         tx.execute(
             "INSERT INTO badge_layouts (name, layout) VALUES (?1, ?2)
              ON CONFLICT (name) DO UPDATE SET layout = excluded.layout",
-            (&layout.name, to_json(layout)?.to_string()),
+            (&layout.name, json!(layout).to_string()),
         )?;
     }
     let after = all(tx)?;
@@ -102,151 +85,158 @@ impl Press {
     pub fn load(connection: &Connection, settings: &Settings) -> Result<Self> {
         let mut layouts = all(connection)?;
         if layouts.is_empty() {
-            layouts = presets::all();
-            layouts.truncate(1);
+            layouts.extend(presets::all().into_iter().next());
         }
-        let logo = logo::find(connection)?.map(|logo| (LOGO.to_owned(), logo.content));
+        let mut images = Images::default();
+        if let Some(logo) = logo::find(connection)? {
+            images.add(LOGO, &logo.content);
+        }
         Ok(Self {
             layouts,
-            images: logo.into_iter().collect(),
+            images,
             event: settings.name.clone().unwrap_or_default(),
         })
     }
 
-    /// The layout of a type of attendees: the first that names it, otherwise the first that names none.
-    fn layout(&self, kind: &str) -> Result<&Layout> {
-        let names = |layout: &&Layout| {
-            let mut types = layout.types.iter();
-            types.any(|named| named.eq_ignore_ascii_case(kind))
-        };
-        let mut layouts = self.layouts.iter();
-        let general = || layouts.find(|layout| layout.types.is_empty());
-        self.layouts
-            .iter()
-            .find(names)
-            .or_else(general)
-            .ok_or_else(|| {
-                let kind = if kind.is_empty() {
-                    "attendees without a type"
-                } else {
-                    kind
-                };
-                Error::invalid(format!("no layout of badges is for {kind}"))
-            })
-    }
-
-    /// Draws the badge of a record, as JSON of what may be seen of it.
+    /// Draws the badge of a record, as JSON of what may be seen of it, by the first layout that names its type, otherwise
+    /// the first that names none.
     ///
     /// # Errors
     /// [`Kind::Invalid`] where no layout is for its type.
     pub fn draw(&self, record: &Value) -> Result<Badge> {
-        let fields = fields(record, &self.event);
-        let kind = fields.get("type").map_or("", String::as_str);
-        Ok(self.draw_by(self.layout(kind)?, &fields))
+        let kind = kind_of(record);
+        let names = |layout: &&Layout| is_of(kind, &layout.types);
+        let general = || self.layouts.iter().find(|layout| layout.types.is_empty());
+        let layout = self.layouts.iter().find(names).or_else(general);
+        layout
+            .map(|layout| self.draw_by(layout, record))
+            .ok_or_else(|| {
+                let whom = if kind.is_empty() {
+                    "attendees without a type"
+                } else {
+                    kind
+                };
+                Error::invalid(format!("no layout of badges is for {whom}"))
+            })
     }
 
-    /// Draws a badge by a layout that need not be stored.
-    pub fn draw_by(&self, layout: &Layout, fields: &Fields) -> Badge {
-        layout.draw(&FONTS, &self.images, fields)
+    /// Draws the badge of a record by a layout that need not be stored.
+    pub fn draw_by(&self, layout: &Layout, record: &Value) -> Badge {
+        let kind = kind_of(record);
+        layout.draw(
+            &FONTS,
+            &self.images,
+            &fields(record, &self.event),
+            &|types| is_of(kind, types),
+        )
     }
 }
 
-/// The record of an attendee as badges have it, all of it or what `visible` lets a client see.
-///
-/// # Errors
-/// [`Kind::DelegateNotFound`].
-pub fn record(
-    connection: &Connection,
-    settings: &Settings,
-    id: DelegateId,
-    visible: Option<&[String]>,
-) -> Result<Value> {
-    let selection = Selection::parse(&RESOURCE, None, visible)?;
-    let json = selection.one(connection, "id", &id, &settings.zone)?;
-    let json = json.ok_or_else(|| RESOURCE.missing(&id))?;
-    serde_json::from_str(&json).map_err(Error::defect)
+fn kind_of(record: &Value) -> &str {
+    record["delegateType"].as_str().unwrap_or_default()
 }
 
-/// The most badges of one PDF.
-pub const PDF_MAX: usize = 10_000;
+/// Returns whether a type is among others, compared as everywhere else: folded.
+fn is_of(kind: &str, types: &[String]) -> bool {
+    let kind = folded(kind);
+    types.iter().any(|named| folded(named) == kind)
+}
 
-/// The records of all attendees, or those of a type, by last name: as many as one PDF takes.
-///
-/// # Errors
-/// [`Kind::Invalid`] where there are more, or none.
-pub fn records(
-    connection: &Connection,
-    settings: &Settings,
-    kind: Option<&str>,
-) -> Result<Vec<Value>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id FROM delegates WHERE deleted_at IS NULL AND (?1 IS NULL OR delegate_type = ?1)
-         ORDER BY last_name, first_name, id LIMIT ?2",
-    )?;
-    let ids = statement.query_map((kind, PDF_MAX + 1), |row| row.get(0).map(DelegateId))?;
-    let ids = ids.collect::<rusqlite::Result<Vec<_>>>()?;
-    if ids.is_empty() || ids.len() > PDF_MAX {
-        return Err(Error::invalid(match kind {
-            _ if ids.len() > PDF_MAX => {
-                format!("one PDF has at most {PDF_MAX} badges: choose a type")
-            }
-            Some(kind) => format!("there is no attendee of the type {kind}"),
-            None => "there are no attendees yet".to_owned(),
-        }));
+/// Records of attendees as badges have them.
+pub struct Records<'a> {
+    connection: &'a Connection,
+    settings: &'a Settings,
+    selection: Selection,
+}
+
+impl<'a> Records<'a> {
+    /// With all properties, or those that `visible` lets a client see.
+    pub fn of(
+        connection: &'a Connection,
+        settings: &'a Settings,
+        visible: Option<&[String]>,
+    ) -> Result<Self> {
+        let selection = Selection::parse(&RESOURCE, None, visible)?;
+        Ok(Self {
+            connection,
+            settings,
+            selection,
+        })
     }
-    let records = ids
-        .into_iter()
-        .map(|id| record(connection, settings, id, None));
-    records.collect()
-}
 
-/// So many of the samples are of invented people.
-pub const INVENTED: usize = 2;
+    /// The record of an attendee.
+    ///
+    /// # Errors
+    /// [`Kind::DelegateNotFound`].
+    pub fn get(&self, id: DelegateId) -> Result<Value> {
+        let json = self
+            .selection
+            .one(self.connection, "id", &id, &self.settings.zone)?;
+        let json = json.ok_or_else(|| RESOURCE.missing(&id))?;
+        serde_json::from_str(&json).map_err(Error::defect)
+    }
 
-/// Fields to try a layout with: of invented people with a usual and a long name, and of those in the list with the longest
-/// name and the longest company.
-pub fn samples(connection: &Connection, settings: &Settings) -> Result<Vec<(String, Fields)>> {
-    let invented = |first: &str, last: &str, company: &str| {
-        json!({"firstName": first, "lastName": last, "company": company, "barcode": "TLH26-FJ7ADVN4",
-            "delegateType": "Speaker", "email": "ada@example.org", "jobTitle": "Chair"})
-    };
-    let mut samples = vec![
-        (
-            "Ada Lovelace".to_owned(),
-            invented("Ada", "Lovelace", "Analytical Engines"),
-        ),
-        (
-            "A name of 60 letters".to_owned(),
-            invented(
-                "Bartholomew Maximilian",
-                "von und zu Hohenlohe-Schillingsfürst",
-                "Institute",
-            ),
-        ),
-    ];
-    for (told, column) in [
-        (
-            "The longest name",
-            "coalesce(first_name, '') || coalesce(last_name, '')",
-        ),
-        ("The longest company", "coalesce(company, '')"),
-    ] {
-        let sql = format!(
-            "SELECT id, max(length({column})) AS letters FROM delegates WHERE deleted_at IS NULL"
-        );
-        let id = connection.query_row(&sql, [], |row| row.get::<_, Option<i64>>(0))?;
-        if let Some(id) = id {
-            samples.push((
-                told.to_owned(),
-                record(connection, settings, DelegateId(id), None)?,
-            ));
+    /// Those of all attendees, or those of a type, by last name: as many as one PDF takes.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] where there are more, or none.
+    pub fn all(&self, kind: Option<&str>) -> Result<Vec<Value>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id FROM delegates WHERE deleted_at IS NULL AND (?1 IS NULL OR delegate_type = ?1)
+             ORDER BY last_name, first_name, id LIMIT ?2",
+        )?;
+        let ids = statement.query_map((kind, PDF_MAX + 1), |row| row.get(0).map(DelegateId))?;
+        let ids = ids.collect::<rusqlite::Result<Vec<_>>>()?;
+        if ids.len() > PDF_MAX {
+            return Err(Error::invalid(format!(
+                "one PDF has at most {PDF_MAX} badges: choose a type"
+            )));
         }
+        if ids.is_empty() {
+            return Err(Error::invalid("there is no such attendee"));
+        }
+        ids.into_iter().map(|id| self.get(id)).collect()
     }
-    let event = settings.name.as_deref().unwrap_or_default();
-    let samples = samples.into_iter();
-    Ok(samples
-        .map(|(told, record)| (told, fields(&record, event)))
-        .collect())
+
+    /// Those to try a layout with, each with what to call it: of invented people with a usual and a long name, and those
+    /// in the list with the longest name and the longest company.
+    pub fn samples(&self) -> Result<Vec<(&'static str, Value)>> {
+        let mut samples = vec![invented()];
+        let long = (
+            "Bartholomew Maximilian",
+            "von und zu Hohenlohe-Schillingsfürst",
+        );
+        samples.push(("A name of 60 letters", person(long, "Institute")));
+        for (told, column) in [
+            (
+                "The longest name",
+                "coalesce(first_name, '') || coalesce(last_name, '')",
+            ),
+            ("The longest company", "coalesce(company, '')"),
+        ] {
+            let sql = format!(
+                "SELECT id FROM delegates WHERE deleted_at IS NULL ORDER BY length({column}) DESC, id LIMIT 1"
+            );
+            let id = self
+                .connection
+                .query_row(&sql, [], |row| row.get(0).map(DelegateId));
+            if let Some(id) = id.optional()? {
+                samples.push((told, self.get(id)?));
+            }
+        }
+        Ok(samples)
+    }
+}
+
+/// Somebody with a usual name who is in no list, with what to call the record.
+pub fn invented() -> (&'static str, Value) {
+    let ada = person(("Ada", "Lovelace"), "Analytical Engines");
+    ("Ada Lovelace", ada)
+}
+
+fn person((first, last): (&str, &str), company: &str) -> Value {
+    json!({"firstName": first, "lastName": last, "company": company, "jobTitle": "Chair", "delegateType": "Speaker",
+        "email": "ada@example.org", "phone": "+44 20 7946 0000", "barcode": "TLH26-FJ7ADVN4"})
 }
 
 /// The fields of a badge: the properties of a record that are texts or numbers, those of its sections as
@@ -254,16 +244,14 @@ pub fn samples(connection: &Connection, settings: &Settings) -> Result<Vec<(Stri
 pub fn fields(record: &Value, event: &str) -> Fields {
     let mut fields = Fields::new();
     let mut add = |name: String, value: &Value| match value {
-        Value::String(text) => {
-            fields.insert(name, text.clone());
-        }
-        Value::Number(number) => {
-            fields.insert(name, number.to_string());
-        }
+        Value::String(text) => drop(fields.insert(name, text.clone())),
+        Value::Number(number) => drop(fields.insert(name, number.to_string())),
         _ => {}
     };
     for (name, value) in record.as_object().into_iter().flatten() {
-        add(name.clone(), value);
+        if name != "_type" {
+            add(name.clone(), value);
+        }
     }
     for (section, properties) in record["data"].as_object().into_iter().flatten() {
         for (name, value) in properties.as_object().into_iter().flatten() {
@@ -279,7 +267,7 @@ pub fn fields(record: &Value, event: &str) -> Fields {
     for (name, value) in [
         ("name", name.trim()),
         ("ticket", ticket),
-        ("type", text("delegateType")),
+        ("type", kind_of(record)),
         ("eventName", event),
     ] {
         fields.insert(name.to_owned(), value.to_owned());
@@ -287,10 +275,17 @@ pub fn fields(record: &Value, event: &str) -> Fields {
     fields
 }
 
-/// Makes a PDF of badges, each on a page of its own, or several on each sheet.
+/// Makes a PDF of badges as they are drawn, each on a page of its own, or several on each sheet.
 ///
 /// # Errors
 /// [`Kind::Invalid`] for badges that are larger than the sheet.
-pub fn pdf(badges: &[Badge], sheet: Option<Sheet>) -> Result<Vec<u8>> {
-    badges::pdf(badges, sheet).map_err(|cause| Error::new(Kind::Invalid, cause))
+pub fn pdf(
+    badges: impl IntoIterator<Item = Result<Badge>>,
+    sheet: Option<Sheet>,
+) -> Result<Vec<u8>> {
+    let mut pdf = Pdf::new(sheet);
+    for badge in badges {
+        pdf.add(badge?).map_err(Error::invalid)?;
+    }
+    pdf.finish().map_err(Error::defect)
 }
