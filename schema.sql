@@ -180,12 +180,6 @@ CREATE TABLE statements (
     sql         TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Layouts of badges, as the crate `badges` reads them: what stands where, in millimetres.
-CREATE TABLE badge_layouts (
-    name   TEXT PRIMARY KEY,
-    layout TEXT NOT NULL CHECK (json_valid(layout))
-) STRICT, WITHOUT ROWID;
-
 -- # Places
 
 -- A room, a session, a reader, an app, a product; an event is a device whose device_type is 'event'.
@@ -933,8 +927,8 @@ CREATE TABLE webhook_attempts (
 ) STRICT;
 CREATE INDEX webhook_attempts_webhook ON webhook_attempts (webhook_id, id);
 
--- Where deliveries go: 'webhook:ID', or a channel of messages, such as 'email' (to delegates) and
--- 'email:users' (one-time passwords, tests).
+-- Where deliveries go: 'webhook:ID', 'printer:ID', 'check-ins' (those that print a badge by themselves), or a channel
+-- of messages, such as 'email' (to delegates) and 'email:users' (one-time passwords, tests).
 CREATE TABLE outbox_destinations (
     name            TEXT PRIMARY KEY,
     -- Of one that follows the change feed: up to these every change is delivered, pending, or irrelevant.
@@ -958,7 +952,7 @@ CREATE TABLE outbox_destinations (
 CREATE TABLE outbox (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
     destination   TEXT NOT NULL REFERENCES outbox_destinations (name),
-    source        TEXT NOT NULL CHECK (source IN ('interaction', 'audit', 'message')),
+    source        TEXT NOT NULL CHECK (source IN ('interaction', 'audit', 'message', 'print')),
     source_id     INTEGER NOT NULL,
     -- Deliveries with the same one go out one after the other.
     ordering_key  TEXT NOT NULL,
@@ -972,6 +966,54 @@ CREATE TABLE outbox (
 ) STRICT;
 CREATE INDEX outbox_due ON outbox (destination, next_at);
 CREATE INDEX outbox_expires ON outbox (expires_at) WHERE expires_at IS NOT NULL;
+
+-- # Badges
+
+-- Layouts of badges, as the crate `badges` reads them: what stands where, in millimetres.
+CREATE TABLE badge_layouts (
+    name   TEXT PRIMARY KEY,
+    layout TEXT NOT NULL CHECK (json_valid(layout))
+) STRICT, WITHOUT ROWID;
+
+-- Fonts for scripts that those in the program lack, as files.
+CREATE TABLE badge_fonts (
+    name    TEXT PRIMARY KEY,
+    content BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- `definition` is all but the name (src/domain/printing/printers.rs).
+CREATE TABLE printers (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    name       TEXT NOT NULL UNIQUE,
+    definition TEXT NOT NULL CHECK (json_valid(definition))
+) STRICT;
+
+-- Badges that were, or are to be, printed. A queued one waits in the outbox.
+CREATE TABLE print_jobs (
+    id             INTEGER PRIMARY KEY AUTOINCREMENT,
+    printer_id     INTEGER NOT NULL REFERENCES printers (id) ON DELETE CASCADE,
+    delegate_id    INTEGER NOT NULL REFERENCES delegates (id) ON DELETE CASCADE,
+    -- Where it was asked for.
+    device_id      INTEGER REFERENCES devices (id) ON DELETE SET NULL,
+    -- The check-in that it is printed for by itself: one only.
+    trigger_id     INTEGER UNIQUE,
+    -- Why it is printed once more, as somebody wrote.
+    reason         TEXT,
+    actor          TEXT NOT NULL,
+    -- What is 'sending' when the server starts becomes 'unknown': a person decides about it.
+    state          TEXT NOT NULL CHECK (state IN ('queued', 'sending', 'sent', 'failed', 'unknown')),
+    why            TEXT,
+    -- The interaction 'print', recorded once it was sent.
+    interaction_id INTEGER,
+    created_at     INTEGER NOT NULL,
+    ended_at       INTEGER
+) STRICT;
+CREATE INDEX print_jobs_printer ON print_jobs (printer_id, id);
+CREATE INDEX print_jobs_delegate ON print_jobs (delegate_id);
+CREATE INDEX print_jobs_open ON print_jobs (state) WHERE state IN ('queued', 'sending', 'unknown');
+CREATE TRIGGER print_jobs_outbox AFTER DELETE ON print_jobs BEGIN
+    DELETE FROM outbox WHERE source = 'print' AND source_id = old.id;
+END;
 
 -- # Sales
 

@@ -174,7 +174,6 @@ pub static TABLES: &[Table] = &[
     set_back("blocked_codes", &[(Attendee, "delegate_id"), (Personal, "value reason"), (Plain, "id kind actor at")]),
     set_back("gate_notes", &[(Attendee, "delegate_id"), (Personal, "note"), (Plain, "level actor updated_at")]),
     set_back("statements", &[(Plain, "name record_type label sql")]),
-    set_back("badge_layouts", &[(Plain, "name layout")]).with_json("layout"),
 
     // Devices of apps that were connected in the rehearsal stay, so that no phone has to connect again. `check` reads
     // `data` apart: SQLite takes any text there.
@@ -284,6 +283,15 @@ pub static TABLES: &[Table] = &[
         (Plain, "name interaction_id audit_id failures failing_since why next_at last_success_at paused_at paused_why revision"),
     ]),
     kept("outbox", &[(Plain, "id destination source source_id ordering_key attempts next_at expires_at failing_since why")]),
+
+    set_back("badge_layouts", &[(Plain, "name layout")]).with_json("layout"),
+    set_back("badge_fonts", &[(Plain, "name content")]),
+    // Printers are of the place, and what they printed stays printed.
+    kept("printers", &[(Plain, "id name definition")]).with_json("definition"),
+    kept("print_jobs", &[
+        (Attendee, "delegate_id"), (Personal, "reason"),
+        (Plain, "id printer_id device_id trigger_id actor state why interaction_id created_at ended_at"),
+    ]),
 
     // What a purchase said of somebody who was erased is blanked here, and stands in the snapshot as it was.
     set_back("transactions", &[
