@@ -117,6 +117,8 @@
     if (event.key === "Escape" && document.activeElement === field) clear();
     if (event.key === "Escape" && document.getElementById("walk-in")) document.querySelector("[data-key=Escape]")?.click();
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) walkIn?.requestSubmit();
+    const print = document.querySelector("#desk-side form[action='/console/desk/print'] button");
+    if (print && event.key.toLowerCase() === "p" && (event.ctrlKey || event.metaKey) && !field.value) { event.preventDefault(); if (!event.repeat) print.click(); }
     if (event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !field.value && document.activeElement === field) { event.preventDefault(); if (!event.repeat) undo(); }
   }, true);
 

@@ -13,6 +13,11 @@ use crate::{
     },
     domain::{
         messages::{self, Channel, list},
+        printing::{
+            CHECK_INS, Printer,
+            jobs::{self, Decision},
+            printers,
+        },
         webhooks,
     },
     types::{
@@ -51,21 +56,37 @@ pub(super) struct Problem {
 }
 
 /// The name of each destination.
-struct Labels(BTreeMap<i64, String>);
+struct Labels {
+    webhooks: BTreeMap<i64, String>,
+    printers: Vec<Printer>,
+}
 
 impl Labels {
     fn read(connection: &Connection) -> Result<Self> {
         let webhooks = webhooks::store::all(connection)?.into_iter();
         let names = webhooks.map(|webhook| (webhook.id, webhook.is.name));
-        Ok(Self(names.collect()))
+        Ok(Self {
+            webhooks: names.collect(),
+            printers: printers::all(connection)?,
+        })
     }
 
     fn label(&self, destination: &str) -> String {
         if let Some(id) = webhooks::store::id_of(destination) {
-            return match self.0.get(&id) {
+            return match self.webhooks.get(&id) {
                 Some(name) => format!("Webhook {name}"),
                 None => format!("Webhook {id}"),
             };
+        }
+        if destination == CHECK_INS {
+            return "Badges at check-ins".to_owned();
+        }
+        if let Some(id) = printers::id_of(destination) {
+            let found = self.printers.iter().find(|printer| printer.id == id);
+            return found.map_or_else(
+                || format!("Printer {id}"),
+                |printer| format!("Printer {}", printer.is.name),
+            );
         }
         let (channel, users) = match destination.split_once(':') {
             Some((channel, _)) => (channel, " to users"),
@@ -77,6 +98,9 @@ impl Labels {
 }
 
 fn path(destination: &str) -> String {
+    if printers::id_of(destination).is_some() || destination == CHECK_INS {
+        return "/console/printing".to_owned();
+    }
     match webhooks::store::id_of(destination) {
         Some(id) => format!("/console/webhooks/{id}"),
         None => "/console/messages/gateways".to_owned(),
@@ -249,6 +273,7 @@ async fn cancel(request: RequestContext) -> Result<Response> {
             let of = found.pending.delivery.of;
             match (of.source, webhooks::store::id_of(&found.destination)) {
                 (Source::Message, _) => messages::stored::cancel(tx, ctx, of.id),
+                (Source::Print, _) => jobs::decide(tx, ctx, of.id, Decision::Cancel),
                 (_, Some(webhook)) => webhooks::decisions::cancel(tx, ctx, webhook, of),
                 (_, None) => pending::remove(tx, &found.destination, of),
             }

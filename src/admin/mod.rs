@@ -51,6 +51,7 @@ mod layout;
 pub mod live;
 mod messages;
 mod prelude;
+mod printing;
 mod readers;
 mod reports;
 mod request;
@@ -186,7 +187,7 @@ impl Deref for Console {
 /// Every route of the console.
 #[must_use]
 pub fn routes() -> Vec<Route> {
-    let parts: [fn() -> Vec<Route>; 26] = [
+    let parts: [fn() -> Vec<Route>; 27] = [
         assets::routes,
         setup::routes,
         sign_in::routes,
@@ -211,6 +212,7 @@ pub fn routes() -> Vec<Route> {
         sales::routes,
         reports::routes,
         messages::routes,
+        printing::routes,
         settings::routes,
         webhooks::routes,
     ];

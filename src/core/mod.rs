@@ -3,6 +3,7 @@
 
 pub mod audit;
 pub mod changes;
+pub mod dns_sd;
 pub mod door_words;
 pub mod idempotency;
 pub mod keyed;

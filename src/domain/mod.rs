@@ -15,6 +15,7 @@ pub mod interactions;
 pub mod messages;
 pub mod myself;
 pub mod otp;
+pub mod printing;
 pub mod readers;
 pub mod reports;
 pub mod sales;

@@ -39,6 +39,7 @@ use crate::{
         feed,
         interactions::{everybody_out, recount},
         messages::{self, Messages},
+        printing::{self, Printing},
         webhooks::Webhooks,
     },
     identity::App,
@@ -151,6 +152,9 @@ fn service(
 
 /// Does what became due while no server ran, and counts anew who is inside where that was cut off.
 async fn catch_up(app: &App) {
+    if let Err(cause) = app.store.write(printing::jobs::end_interrupted).await {
+        tracing::warn!("print jobs that were cut off: {cause}");
+    }
     everybody_out::follow::where_due(app).await;
     if let Err(cause) = recount::where_due(&app.store).await {
         tracing::warn!("counting who is inside where: {cause}");
@@ -162,6 +166,7 @@ fn outbox(app: &App) -> Worker {
     let kinds: Vec<Arc<dyn Kind>> = vec![
         Arc::new(Webhooks::new(app.clone())),
         Arc::new(Messages::new(app.clone())),
+        Arc::new(Printing::new(app.clone())),
     ];
     Worker::new(app, kinds)
 }

@@ -17,6 +17,7 @@ use crate::{
         messages::api::CommsApi,
         myself::api::MyselfApi,
         otp::api::OtpApi,
+        printing::api::PrintingApi,
         readers::api::ReadersApi,
         reports::api::ReportsApi,
         sales::api::TransactionsApi,
@@ -48,6 +49,10 @@ pub fn operations(console: &Console) -> impl OpenApi + use<> {
             DelegatesApi { app: app() },
             MyselfApi { app: app() },
             BadgesApi { app: app() },
+            PrintingApi {
+                app: app(),
+                published: Arc::clone(&published),
+            },
         ),
         DevicesApi { app: app() },
         AppsApi { app: app() },

@@ -27,7 +27,7 @@ const FEATURES: [&[&str]; 4] = [
         "reports",
         "sales",
     ],
-    &["erasure", "feed", "otp"],
+    &["erasure", "feed", "otp", "printing"],
     &["gate", "myself", "webhooks"],
 ];
 

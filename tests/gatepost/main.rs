@@ -27,6 +27,8 @@ mod onboarding;
 mod openapi;
 #[cfg(target_os = "linux")]
 mod package;
+#[cfg(target_os = "linux")]
+mod printing;
 mod readers;
 mod reports;
 mod schemathesis;

@@ -209,6 +209,10 @@ export const de = {
   "badge.same": "Diesen Code hat die Person schon. Scannen Sie das neue Badge.",
   "badge.failed": "Badge nicht ersetzt: {message}",
   "badge.go": "Badge ersetzen",
+  "print.button": "Badge drucken",
+  "print.queued": "Das Badge geht an {printer}.",
+  "print.failed": "Nicht gedruckt: {message}",
+  "print.offline": "Zum Drucken eines Badges braucht es den Server. Versuchen Sie es wieder, wenn das Gate online ist.",
   "badge.done": "Badge ersetzt",
   "badge.done.old": "Das alte Badge gilt nicht mehr.",
 

@@ -207,6 +207,10 @@ export const en = {
   "badge.offline": "Replacing a badge needs the server. Try again when the gate is online.",
   "badge.same": "The person already has this code. Scan the new badge.",
   "badge.failed": "Badge not replaced: {message}",
+  "print.button": "Print badge",
+  "print.queued": "The badge goes to {printer}.",
+  "print.failed": "Not printed: {message}",
+  "print.offline": "Printing a badge needs the server. Try again when the gate is online.",
   "badge.done": "Badge replaced",
   "badge.done.old": "The old badge no longer works.",
 

@@ -1,7 +1,7 @@
 // From a code, a search hit or a walk-in to a verdict on the screen, and what can be done from there.
 
 import { CODES } from "../core/codes.js";
-import { t } from "../core/texts.js";
+import { answerOf, t } from "../core/texts.js";
 import { byId, closeDialogs, toast } from "./dom.js";
 import { isAllowed } from "./scanscreen.js";
 import { askOverride, canOverride } from "./supervisor.js";
@@ -89,6 +89,7 @@ export class Scanning {
     if (badges.isAllowed && outcome.code !== CODES.delegateNotFound && !scan.walkIn && (person?.id ?? 1) > 0) {
       shown.onBadge = () => this.#replaceBadge({ name: shown.name, person, code: scan.code });
     }
+    if (sync.gate?.prints && passed && person && person.id > 0) shown.onPrint = () => this.#print(person);
     if (shown.why === "unknown" && scan.code !== undefined) this.#offerHelp(shown, scan.code);
   }
 
@@ -129,14 +130,29 @@ export class Scanning {
     else toast(t("badge.offline"));
   }
 
+  /** Has the printer of this gate print a badge. @param {Person} person */
+  async #print(person) {
+    const { server, settings } = this.app;
+    if (!server.online) return toast(t("print.offline"));
+    const body = { delegate: person.id, device: settings.place?.id };
+    try {
+      const answer = await server.request("POST", "/badge/print", { body, timeoutMs: 5000 });
+      if (answer.status === 200) toast(t("print.queued", { printer: answer.data.printer }));
+      else toast(t("print.failed", { message: answerOf(answer.error, String(answer.status)) }));
+    } catch {
+      toast(t("print.offline"));
+    }
+  }
+
   /** What else may be done with a search hit. @param {Person} person @param {string} [code] that they came with @returns {[text: string, run: () => void][]} */
   actionsFor(person, code) {
-    const { badges, bookings, settings } = this.app;
+    const { badges, bookings, settings, sync } = this.app;
     /** @type {[string, () => void][]} */
     const actions = [];
     const count = bookings.sizeOf(person);
     if (count > 1) actions.push([t("verdict.booking", { count }), () => bookings.open(person, settings.mode === "out" ? "out" : "in")]);
     if (badges.isAllowed && person.id > 0) actions.push([t("verdict.badge.button"), () => this.#replaceBadge({ name: person.name, person }, code)]);
+    if (sync.gate?.prints && person.id > 0) actions.push([t("print.button"), () => this.#print(person)]);
     return actions;
   }
 

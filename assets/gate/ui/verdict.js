@@ -29,6 +29,7 @@ const KEY_MS = 400;
  * @property {() => void} [onOverride]
  * @property {() => void} [onBooking]
  * @property {() => void} [onBadge]
+ * @property {() => void} [onPrint]
  * @property {() => void} [onSearch]
  * @property {() => void} [onWalkIn]
  */
@@ -51,6 +52,7 @@ export class VerdictScreen {
     byId("verdict-override").addEventListener("click", () => this.#act(this.#shown?.onOverride));
     byId("verdict-booking").addEventListener("click", () => this.#act(this.#shown?.onBooking));
     byId("verdict-badge").addEventListener("click", () => this.#act(this.#shown?.onBadge));
+    byId("verdict-print").addEventListener("click", () => this.#shown?.onPrint?.());
     byId("verdict-search").addEventListener("click", () => this.#act(this.#shown?.onSearch));
     byId("verdict-walkin").addEventListener("click", () => this.#act(this.#shown?.onWalkIn));
     addEventListener("keydown", (event) => this.#key(event));
@@ -79,6 +81,7 @@ export class VerdictScreen {
     byId("verdict-booking").hidden = !shown.onBooking;
     setText(byId("verdict-booking"), t("verdict.booking", { count: shown.booking ?? 0 }));
     byId("verdict-badge").hidden = !shown.onBadge;
+    byId("verdict-print").hidden = !shown.onPrint;
     byId("verdict-search").hidden = !shown.onSearch;
     byId("verdict-walkin").hidden = !shown.onWalkIn;
     screen.hidden = false;

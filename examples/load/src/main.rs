@@ -4,8 +4,9 @@
 //! # Layout
 //! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files; `hostile`
 //! burdens the server with bad connections; `limits`, `figures`, `paced`, `growth`, `data`, `console`,
-//! `pings`, `waiting`, `peers`, `rules` and `readers` are the longer runs that start the server themselves; `names` finds people.
+//! `pings`, `waiting`, `badges`, `peers`, `rules` and `readers` are the longer runs that start the server themselves; `names` finds people.
 
+mod badges;
 mod chores;
 mod client;
 mod console;
@@ -63,6 +64,7 @@ The handbook's figures (starts the server itself):
   cargo run --release -p load -- pings --output pings.txt
   cargo run --release -p load -- waiting --output waiting.txt
   cargo run --release -p load -- peers --output peers.txt
+  cargo run --release -p load -- badges --output badges.txt
   cargo run --release -p load -- rules
   cargo run --release -p load -- readers --output readers.txt
   cargo run --release -p load -- walks --output walks.txt
@@ -130,6 +132,8 @@ enum What {
     Pings(pings::Options),
     /// Check-ins beside thousands of gates that wait for changes
     Waiting(waiting::Options),
+    /// Badges printed by themselves beside check-ins, on printers that are played
+    Badges(badges::Options),
     /// Check-ins against the inserts of PocketBase, in pairs
     Peers(peers::Options),
     /// Check-ins at doors with rules against check-ins at places without, in pairs
@@ -254,6 +258,7 @@ async fn perform(what: What) -> Result<bool> {
         What::Console(options) => console::figures(&options).await.map(|()| true),
         What::Pings(options) => pings::figures(&options).await.map(|()| true),
         What::Waiting(options) => waiting::figures(&options).await.map(|()| true),
+        What::Badges(options) => badges::figures(&options).await.map(|()| true),
         What::Peers(options) => peers::figures(&options).await.map(|()| true),
         What::Rules(options) => rules::figures(&options).await.map(|()| true),
         What::Readers(options) => readers::figures(&options).await,

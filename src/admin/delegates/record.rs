@@ -20,6 +20,7 @@ use crate::{
         devices::{self, Offer},
         history::{Change, changes},
         interactions::{history, undo::Caller},
+        printing::printers,
         sales,
     },
     types::{
@@ -42,6 +43,8 @@ struct Page {
     refused: Option<JustRefused>,
     place: Input,
     note: [Input; 2],
+    /// There is a printer.
+    prints: bool,
 }
 
 /// A check-in or check-out by hand that the rules refused.
@@ -144,6 +147,7 @@ async fn page(request: &RequestContext, refused: Option<JustRefused>) -> Result<
         layout: request.layout(&person.name, Some(Area::Delegates)),
         person,
         refused,
+        prints: !request.look_up(printers::all)?.is_empty(),
     })
 }
 

@@ -16,6 +16,7 @@ use crate::{
             types::{CHECK_IN, CHECK_OUT, InteractionType},
             undo::OWN_MS,
         },
+        printing::printers,
     },
     types::{DeviceId, DeviceSelector, error::Refusal},
 };
@@ -42,6 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
         .post("/console/desk/admit", pass::admit_once)
         .post("/console/desk/wait", pass::wait_for_import)
         .post("/console/desk/undo", pass::undo)
+        .post("/console/desk/print", pass::print)
         .get("/console/desk/duplicates", walk_in::duplicates)
         .post("/console/desk/walk-in", walk_in::register)
         .all()
@@ -111,6 +113,8 @@ struct Side {
     desk: Desk,
     verdict: Option<Verdict>,
     recent: Vec<DeskRow>,
+    /// A printer prints badges for this place.
+    prints: bool,
 }
 
 async fn show(request: RequestContext) -> Result<Response> {
@@ -189,15 +193,19 @@ fn living_name(connection: &Connection, place: DeviceId) -> Result<Option<String
 
 async fn side(request: &RequestContext, desk: Desk, verdict: Option<Verdict>) -> Result<Side> {
     let user = request.current_user()?.user;
-    let since = since();
-    let recent = request
-        .read(move |connection| desk::recent(connection, user, since, RECENT))
-        .await?;
+    let (since, place) = (since(), desk.place);
+    let read = move |connection: &Connection| {
+        let printer = printers::assigned(connection, None, place)?;
+        let recent = desk::recent(connection, user, since, RECENT)?;
+        Ok((recent, printer.is_some()))
+    };
+    let (recent, prints) = request.read(read).await?;
     Ok(Side {
         layout: request.layout("", Some(Area::Desk)),
         desk,
         verdict,
         recent,
+        prints,
     })
 }
 

@@ -6,7 +6,7 @@ use super::{
     verdict::{Finding, Verdict, remark},
     walk_in::refunded,
 };
-use crate::admin::prelude::*;
+use crate::admin::{prelude::*, printing};
 use crate::{
     domain::{
         delegates, devices,
@@ -134,6 +134,20 @@ pub(super) async fn wait_for_import(request: RequestContext) -> Result<Response>
     let mut passage = Passage::new(desk.kind(), DelegateSelector::Scanned(code));
     passage.admitted = true;
     let verdict = passage.record(&request, &desk).await?;
+    answer_with(&request, desk, verdict).await
+}
+
+/// Prints somebody's badge at the printer of the desk's place.
+pub(super) async fn print(request: RequestContext) -> Result<Response> {
+    let desk = Desk::of(&request);
+    let (selector, place) = (chosen(&request)?, desk.place);
+    let verdict = request
+        .write(move |tx, ctx| {
+            let delegate = delegates::find(tx, &selector)?;
+            let printer = printing::ask(tx, ctx, delegate, place, (None, None))?;
+            Verdict::new(Finding::Printing, format!("Badge at {printer}")).of(tx, Some(delegate.0))
+        })
+        .await?;
     answer_with(&request, desk, verdict).await
 }
 

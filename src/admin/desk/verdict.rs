@@ -30,6 +30,8 @@ pub(super) enum Finding {
     Done(i64),
     /// Nothing more to do: a passage was taken back.
     Told,
+    /// A badge is on its way.
+    Printing,
     /// Let in with a code that nobody has yet.
     Waiting,
     Refused {

@@ -5,9 +5,12 @@ mod form;
 
 use super::prelude::*;
 use crate::{
-    core::reader::Protocol,
+    core::{
+        dns_sd::{self, Found},
+        reader::Protocol,
+    },
     domain::readers::{
-        encode, find,
+        encode,
         service::Shown,
         state::{AntennaState, Connection as Connected, ReaderState},
         unknown::{self, Prefix},
@@ -193,7 +196,7 @@ async fn show(request: RequestContext) -> Result<Response> {
 #[template(path = "readers/found.html")]
 struct FoundPage {
     layout: Layout,
-    found: Vec<find::Found>,
+    found: Vec<Found>,
     failure: Option<String>,
     /// Addresses that are set up.
     known: Vec<String>,
@@ -210,7 +213,7 @@ impl FoundPage {
 
 /// Asks the LAN for readers.
 async fn found(request: RequestContext) -> Result<Response> {
-    let found = tokio::task::spawn_blocking(find::readers)
+    let found = tokio::task::spawn_blocking(|| dns_sd::find(&["_llrp._tcp"]))
         .await
         .map_err(Error::defect)?;
     let (found, failure) = match found {

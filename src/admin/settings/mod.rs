@@ -3,6 +3,7 @@
 mod backups;
 mod badges;
 mod general;
+mod printers;
 mod rehearsal;
 mod scans;
 mod schedule;
@@ -17,6 +18,7 @@ pub(super) fn routes() -> Vec<Route> {
     let routes = routes.with(statements::routes()).with(backups::routes());
     routes
         .with(badges::routes())
+        .with(printers::routes())
         .with(rehearsal::routes())
         .all()
 }
@@ -26,6 +28,7 @@ const TABS: &[(&str, &str)] = &[
     ("Data sections", "/console/settings/sections"),
     ("Statements", "/console/settings/statements"),
     ("Badges", "/console/settings/badges"),
+    ("Printers", "/console/settings/printers"),
     ("Backups", "/console/settings/backups"),
     ("Rehearsal", "/console/settings/rehearsal"),
 ];

@@ -24,4 +24,4 @@ pub use fonts::Fonts;
 pub use images::Images;
 pub use layout::{Align, Element, Fold, Frame, Kind, Layout, Position, When};
 pub use pdf::{Pdf, Sheet};
-pub use printers::{Dots, brother_ql, zpl};
+pub use printers::{BROTHER_DPI, Dots, brother_ql, pwg_raster, zpl};

@@ -99,7 +99,10 @@ pub(crate) fn crc_16(bytes: &[u8]) -> u16 {
     })
 }
 
-/// A label for a Brother QL (300 dots an inch) on continuous paper of this width: 29, 38, 50, 54 or 62 mm. Nothing
+/// Dots an inch of a Brother QL.
+pub const BROTHER_DPI: u32 = 300;
+
+/// A label for a Brother QL ([`BROTHER_DPI`]) on continuous paper of this width: 29, 38, 50, 54 or 62 mm. Nothing
 /// where there is no such paper, or the page is wider.
 pub fn brother_ql(dots: &Dots, paper_mm: u8) -> Option<Vec<u8>> {
     /// Dots of the print head, and its bytes.
@@ -150,4 +153,54 @@ pub fn brother_ql(dots: &Dots, paper_mm: u8) -> Option<Vec<u8>> {
     }
     job.push(0x1a); // Print.
     Some(job)
+}
+
+/// A page as PWG raster (PWG 5102.4), in grey, for printers that speak IPP and take no PDF.
+pub fn pwg_raster(dots: &Dots, dots_per_inch: u32) -> Vec<u8> {
+    const HEADER_BYTES: usize = 1796;
+    // Of the header, by their places: numbers of four bytes.
+    const RESOLUTION: usize = 276;
+    const PAGE_SIZE: usize = 352;
+    const WIDTH: usize = 372;
+    const BITS: usize = 384;
+    const ROW_BYTES: usize = 392;
+    const COLOUR_SPACE: usize = 400;
+    const COLOURS: usize = 420;
+    const PAGES: usize = 452;
+    /// Grey, 0 is black.
+    const SGRAY: u32 = 18;
+    let mut header = [0; HEADER_BYTES];
+    header[..9].copy_from_slice(b"PwgRaster");
+    let mut put = |at: usize, values: &[u32]| {
+        for (value, place) in values.iter().zip(header[at..].chunks_exact_mut(4)) {
+            place.copy_from_slice(&value.to_be_bytes());
+        }
+    };
+    let points = |count: u32| count * 72 / dots_per_inch;
+    put(RESOLUTION, &[dots_per_inch, dots_per_inch]);
+    put(PAGE_SIZE, &[points(dots.width), points(dots.height)]);
+    put(WIDTH, &[dots.width, dots.height]);
+    put(BITS, &[8, 8]);
+    put(ROW_BYTES, &[dots.width]);
+    put(COLOUR_SPACE, &[SGRAY]);
+    put(COLOURS, &[1]);
+    put(PAGES, &[1, 1, 1]);
+    let mut job = b"RaS2".to_vec();
+    job.extend(header);
+    for row in dots.rows.chunks(dots.row_bytes()) {
+        // This row once.
+        job.push(0);
+        let grey = (0..dots.width as usize).map(|at| {
+            let is_black = row[at / 8] & 0x80 >> (at % 8) != 0;
+            if is_black { 0 } else { 255 }
+        });
+        for run in grey.collect::<Vec<u8>>().chunk_by(|one, next| one == next) {
+            // A byte may stand for up to 128 dots.
+            for part in run.chunks(128) {
+                job.push(u8::try_from(part.len() - 1).unwrap_or_default());
+                job.push(part[0]);
+            }
+        }
+    }
+    job
 }

@@ -26,6 +26,7 @@ const PARTS: &[Part] = &[
     parts::STATEMENTS,
     parts::REPORTS,
     parts::BADGES,
+    parts::PRINTERS,
     parts::APP_CONFIG,
     regions::PART,
     // What automations send stands before them.

@@ -15,6 +15,7 @@ use crate::{
         },
         badges,
         messages::{automations, templates},
+        printing::{NewPrinter, printers},
         reports::{self, Report},
         webhooks::document as webhooks,
     },
@@ -95,6 +96,31 @@ pub(super) const BADGES: Part = Part {
         )?;
         planned(named.len(), move |tx, ctx| {
             badges::save(tx, ctx, &named, prune)
+        })
+    },
+};
+
+/// A list, matched by name.
+pub(super) const PRINTERS: Part = Part {
+    key: "printers",
+    help: "Printers: [{\"name\", \"language\": \"zpl\", \"brother\" or \"ipp\", \"address\", \"dpi\", \"paper\", \"gates\", \"places\", \"byItself\": \"never\", \"first\" or \"each\", \"types\", \"fallback\"}]; gates are ids of clients, places codes.",
+    export: |connection| {
+        let all = printers::all(connection)?.into_iter();
+        let printers: Vec<NewPrinter> = all.map(|printer| printer.is).collect();
+        serde_json::to_value(printers).map_err(Error::defect)
+    },
+    plan: |store, said, prune| {
+        let named: Vec<NewPrinter> = read("printers", said)?;
+        let reach = store.look_up(settings::load)?.reach;
+        check_each(
+            "printers",
+            &named,
+            |printer| printer.check(reach),
+            |one, other| one.name == other.name,
+            |printer| ("name", &printer.name),
+        )?;
+        planned(named.len(), move |tx, ctx| {
+            printers::save(tx, ctx, &named, prune)
         })
     },
 };
@@ -189,7 +215,7 @@ pub(super) const WEBHOOKS: Part = Part {
 fn check_each<E>(
     key: &str,
     entries: &[E],
-    check: fn(&E) -> Result<()>,
+    check: impl Fn(&E) -> Result<()>,
     is_same: fn(&E, &E) -> bool,
     name: fn(&E) -> (&'static str, &String),
 ) -> Result<()> {

@@ -156,6 +156,13 @@ pub fn begin(tx: &Tx<'_>, name: &str, cursor: Position) -> Result<()> {
     Ok(())
 }
 
+/// Makes sure that there is a destination, one that does not follow the feed.
+pub fn ensure(tx: &Tx<'_>, name: &str) -> Result<()> {
+    tx.prepare_cached("INSERT OR IGNORE INTO outbox_destinations (name) VALUES (?1)")?
+        .execute([name])?;
+    Ok(())
+}
+
 /// Removes a destination with its pending deliveries.
 pub fn remove(tx: &Tx<'_>, name: &str) -> Result<()> {
     discard(tx, name)?;

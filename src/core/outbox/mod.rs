@@ -1,4 +1,5 @@
-//! The outbox: deliveries to the outside, such as webhooks, e-mails, texts and push messages.
+//! The outbox: deliveries to the outside, such as webhooks, e-mails, texts, push messages and
+//! badges to print.
 //!
 //! A delivery goes to a destination, such as `webhook:3` or `email`, and points at the record that it is
 //! about. Only pending deliveries have a row here; a destination that follows the change feed, as webhooks
@@ -39,16 +40,18 @@ pub enum Source {
     Audit,
     Interaction,
     Message,
+    Print,
 }
 
 impl Source {
-    const ALL: [Self; 3] = [Self::Audit, Self::Interaction, Self::Message];
+    const ALL: [Self; 4] = [Self::Audit, Self::Interaction, Self::Message, Self::Print];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Audit => "audit",
             Self::Interaction => "interaction",
             Self::Message => "message",
+            Self::Print => "print",
         }
     }
 
@@ -90,6 +93,11 @@ pub trait Kind: Send + Sync {
 
     /// Attempts at a time for one destination.
     fn at_once(&self) -> usize;
+
+    /// The longest wait before a destination that is down is tried again, in seconds, where ten minutes are too long.
+    fn wait_max_s(&self) -> i64 {
+        i64::MAX
+    }
 
     /// The time for which a shutdown waits for running attempts.
     fn grace(&self) -> Duration;

@@ -60,8 +60,7 @@ pub fn add(
     delivery: &Delivery,
     expires_at: Option<Timestamp>,
 ) -> Result<()> {
-    tx.prepare_cached("INSERT OR IGNORE INTO outbox_destinations (name) VALUES (?1)")?
-        .execute([destination])?;
+    super::destination::ensure(tx, destination)?;
     tx.prepare_cached(
         "INSERT INTO outbox (destination, source, source_id, ordering_key, next_at, expires_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)

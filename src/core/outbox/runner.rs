@@ -12,7 +12,10 @@ use super::{
     destination::{Note, Pause, State},
     pending::PendingDelivery,
 };
-use crate::{core::changes::Position, types::Timestamp};
+use crate::{
+    core::changes::{self, Position},
+    types::Timestamp,
+};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Pending deliveries of one destination in memory; with so many, nothing more is read for it.
@@ -48,6 +51,20 @@ pub struct Read {
     pub steps: Vec<Step>,
     /// Set where the feed has more.
     pub more: bool,
+}
+
+impl Read {
+    /// The steps of a slice of the feed, which end where the slice does.
+    pub fn along(mut steps: Vec<Step>, slice: &changes::Read) -> Self {
+        let last = slice.changes.last().map(|change| change.to);
+        if let Some(to) = last.filter(|to| steps.last().is_none_or(|step| step.to != *to)) {
+            steps.push(Step { delivery: None, to });
+        }
+        Self {
+            steps,
+            more: slice.more,
+        }
+    }
 }
 
 /// The outcome of an attempt.
@@ -91,11 +108,13 @@ pub struct Runner {
     running: HashMap<Ref, String>,
     /// Attempts at a time.
     at_once: usize,
+    /// The longest wait of a destination that is down, in seconds.
+    wait_max_s: i64,
 }
 
 impl Runner {
-    /// A runner that makes so many attempts at a time.
-    pub fn new(at_once: usize) -> Self {
+    /// A runner that makes so many attempts at a time, and waits no longer than so many seconds while all fail.
+    pub fn new(at_once: usize, wait_max_s: i64) -> Self {
         Self {
             state: State::default(),
             has_more: false,
@@ -103,6 +122,7 @@ impl Runner {
             window: VecDeque::new(),
             running: HashMap::new(),
             at_once,
+            wait_max_s,
         }
     }
 
@@ -330,7 +350,8 @@ impl Runner {
         let since = *state.failing_since.get_or_insert(now);
         if state.failures >= DOWN_AFTER {
             let turn = state.failures - DOWN_AFTER;
-            state.next_at = Some(later(now, wait_s(&DOWN_S, turn, again_after_s)));
+            let wait_s = wait_s(&DOWN_S, turn, again_after_s).min(self.wait_max_s);
+            state.next_at = Some(later(now, wait_s));
         }
         if state.cursor.is_none() {
             // Messages expire; new ones are to be tried.

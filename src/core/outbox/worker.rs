@@ -147,7 +147,7 @@ impl WorkerState {
     async fn turn(&mut self, ticked: bool) -> Result<()> {
         let store = &self.services.store;
         let changed = store.epoch() != self.epoch
-            || (ticked && store.look_up(pending::newest)? > self.newest)
+            || store.look_up(pending::newest)? > self.newest
             || self.runs_short();
         if changed || self.notes.len() >= NOTES_MANY || self.is_worth_writing(ticked) {
             self.write().await?;
@@ -218,7 +218,7 @@ impl WorkerState {
         let mut before = std::mem::take(&mut self.destinations);
         for (kind, name, state, pending) in found {
             let mut known = before.remove(&name).unwrap_or_else(|| Destination {
-                runner: Runner::new(kind.at_once()),
+                runner: Runner::new(kind.at_once(), kind.wait_max_s()),
                 kind,
                 truncated: false,
             });

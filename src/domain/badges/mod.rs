@@ -2,7 +2,9 @@
 
 pub mod api;
 
-pub use badges::{Badge, Fields, Layout, Page, Sheet, presets, zpl};
+pub use badges::{
+    BROTHER_DPI, Badge, Fields, Layout, Page, Sheet, brother_ql, presets, pwg_raster, zpl,
+};
 
 use crate::{
     core::{

@@ -22,6 +22,7 @@ use crate::{
         devices::{self, Offer},
         feed::{Reader, held, whole},
         interactions::{evacuation, judge::DeviceCache},
+        printing::printers,
     },
     identity::{
         App, BearerToken, Granted, Principal,
@@ -71,7 +72,7 @@ impl GateApi {
     /// server has. `supervisorPin` is for checking the PIN offline: hexadecimal, `hash` is PBKDF2 with HMAC-SHA-256 of
     /// the digits, with the bytes of `salt` and so many `iterations`, 32 bytes; without `iterations`, of a PIN that an
     /// earlier version stored, the SHA-256 of the bytes of `salt` and the digits. Where there is a PIN, `replaceBadge`
-    /// says that lost badges may be replaced here. `walkIn` is there where people may be registered, with the `types` to
+    /// says that lost badges may be replaced here. `prints`: a printer prints badges for this gate (`POST /badge/print`). `walkIn` is there where people may be registered, with the `types` to
     /// choose from; `kiosk` where attendees check themselves in. `scans` is the setting of that name: which part of a
     /// scanned text is the code. `message` is what the crew tells all
     /// gates; `evacuation` is there while one runs anywhere: `GET /gate/evacuation` says whether it is of a gate's place.
@@ -79,14 +80,17 @@ impl GateApi {
     #[oai(path = "/gate", method = "get", operation_id = "getGate")]
     async fn get(&self, caller: Granted<UseGate>) -> Outcome<Answer<Gate>> {
         let app = caller.device;
-        let (gate, offers, message, running) = self.app.store.look_up(|connection| {
+        let (gate, offers, message, running, prints) = self.app.store.look_up(|connection| {
             let gate = GateSettings::read(connection, &self.published, app)?;
             let offers = gate.places(connection, || {
                 let newest = audit::newest(connection)?;
                 self.places.get(newest, || devices::places(connection))
             })?;
             let running = evacuation::running(connection)?.into_iter().next();
-            Ok((gate, offers, gate_message::current(connection)?, running))
+            let client = Some(caller.client);
+            let printer = printers::assigned(connection, client, gate.place)?;
+            let message = gate_message::current(connection)?;
+            Ok((gate, offers, message, running, printer.is_some()))
         })?;
         let places: Vec<_> = offers
             .iter()
@@ -117,6 +121,9 @@ impl GateApi {
         if let Some(pin) = &gate.supervisor_pin {
             shown["supervisorPin"] = pin.clone();
             shown["replaceBadge"] = json!(true);
+        }
+        if prints {
+            shown["prints"] = json!(true);
         }
         if let Some(types) = &gate.walk_in {
             shown["walkIn"] = json!({"types": types});

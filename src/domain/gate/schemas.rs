@@ -50,6 +50,8 @@ pub struct Gate {
     pub supervisor_pin: Option<GatePin>,
     /// `true` where lost badges may be replaced.
     pub replace_badge: Option<bool>,
+    /// `true` where a printer prints badges for it.
+    pub prints: Option<bool>,
     pub walk_in: Option<GateWalkIns>,
     pub kiosk: Option<GateKiosk>,
     pub scans: Option<GateScans>,

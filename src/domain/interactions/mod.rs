@@ -13,6 +13,7 @@
 //! - `undo`: who may take back what, on which page of the console
 //! - `history`: what one delegate did, for people to read
 //! - `log`: interactions and refusals as people look through them, the newest first
+//! - `live`: those that something may follow from, as they happened just now
 //! - `late_codes`: scans of codes that an import brought later
 //! - `rows`, `list`: reading them; `remove`: deleting them, and moving those of a merged record; `walk_in`:
 //!   whom an undo takes along
@@ -20,7 +21,7 @@
 pub mod answers;
 pub mod api;
 pub mod arrivals;
-mod confine;
+pub mod confine;
 pub mod days;
 pub mod desk;
 pub mod draft;
@@ -32,6 +33,7 @@ pub mod inside;
 pub mod judge;
 pub mod late_codes;
 pub mod list;
+pub mod live;
 pub(crate) mod log;
 pub mod nonces;
 pub mod presence;

@@ -150,8 +150,14 @@ pub const CONNECTED: InteractionType = InteractionType {
     ..InteractionType::new("connected", "Connection, made by the server")
 };
 
+/// Got a badge.
+pub const PRINT: InteractionType = InteractionType {
+    told: ("got a badge", "at"),
+    ..InteractionType::new("print", "Printed badge")
+};
+
 /// Every type, in the order in which pages offer them.
-pub static TYPES: [InteractionType; 17] = [
+pub static TYPES: [InteractionType; 18] = [
     CHECK_IN,
     OVERRIDE,
     CHECK_OUT,
@@ -169,6 +175,7 @@ pub static TYPES: [InteractionType; 17] = [
         effect_with_second: Some(PresenceChange::LeaveSecond),
         ..InteractionType::with_effect("uninvite", "Withdrawn invitation", PresenceChange::Leave)
     },
+    PRINT,
     OWN,
     LEAD,
     InteractionType {

@@ -16,14 +16,14 @@ use super::{
 use crate::{
     core::{changes, settings::Settings},
     db::{Tx, counters, newest_interaction},
-    domain::interactions::everybody_out,
+    domain::interactions::live,
     identity::App,
     types::{
         DelegateId, Timestamp, Zone,
         error::{Kind, Result},
     },
 };
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::{
     sync::{Mutex, PoisonError},
@@ -218,15 +218,15 @@ fn find(connection: &Connection, automations: &[Automation], seen: i64) -> Resul
         else {
             continue;
         };
-        if let Some((recorded_at, data)) = details(connection, found.id)? {
+        if let Some(live) = live::find(connection, found.id)? {
             span.triggers.push(Trigger {
                 id: found.id,
                 kind: found.interaction_type,
                 delegate,
                 device: found.devices[0].map(|device| device.0),
-                recorded_at,
+                recorded_at: live.recorded_at,
                 created_at,
-                data,
+                data: live.data,
             });
         }
         if span.triggers.len() == FOUND_MAX {
@@ -235,24 +235,6 @@ fn find(connection: &Connection, automations: &[Automation], seen: i64) -> Resul
         }
     }
     Ok(span)
-}
-
-/// The time of an interaction, and its data; none of one that was imported, or recorded because everybody had to leave.
-fn details(connection: &Connection, id: i64) -> Result<Option<(Timestamp, Option<String>)>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT i.recorded_at, iif(json_valid(i.data), i.data, NULL) FROM interactions i
-             WHERE i.id = ?1 AND NOT (i.interaction_type = 'check-out' AND i.client_id IS NULL
-                 AND i.user_id IS NULL AND i.data IS ?2)
-             AND NOT EXISTS (SELECT 1 FROM batch_rows r JOIN batches b ON b.id = r.batch_id
-                 WHERE r.record_id = i.id AND b.kind = 'interactions')
-             AND NOT EXISTS (SELECT 1 FROM batch_rows r
-                 WHERE r.record_id IN (i.first_delegate_id, i.id - 1) AND r.interaction_id = i.id)",
-        )?
-        .query_row((id, everybody_out::DATA), |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
-        .optional()?)
 }
 
 /// The messages that automations send for an interaction.

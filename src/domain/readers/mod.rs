@@ -8,13 +8,12 @@
 //!   people, to measure it
 //! - `recording`: stores what was derived as interactions; `unknown`: tags and codes of nobody
 //! - `calibration`: what a walk with a tag says; `encode`: tag numbers for a badge printer
-//! - `service`: all of it together in a running server; `api`: `/reader/...`; `find`: readers on the LAN
+//! - `service`: all of it together in a running server; `api`: `/reader/...`
 
 pub mod api;
 pub mod calibration;
 pub mod config;
 pub mod encode;
-pub mod find;
 pub mod ingest;
 pub mod presence;
 pub mod recording;

@@ -51,7 +51,7 @@ impl Teller<'_> {
         match of.source {
             Source::Interaction => self.interaction(of).map(Some),
             Source::Audit => self.change(of),
-            Source::Message => Ok(None),
+            Source::Message | Source::Print => Ok(None),
         }
     }
 

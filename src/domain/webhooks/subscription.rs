@@ -34,14 +34,7 @@ pub fn read(connection: &Connection, webhook: &Webhook, from: Position) -> Resul
             });
         }
     }
-    let last = found.changes.last().map(|change| change.to);
-    if let Some(to) = last.filter(|to| steps.last().is_none_or(|step| step.to != *to)) {
-        steps.push(Step { delivery: None, to });
-    }
-    Ok(Read {
-        steps,
-        more: found.more,
-    })
+    Ok(Read::along(steps, &found))
 }
 
 fn delivery_of(

@@ -323,6 +323,7 @@ fn parameter_example(path: &str, parameter: &str) -> Value {
         ("total", _) => json!(false),
         ("format", "badge") => json!("zpl"),
         ("dpi", _) => json!(300),
+        ("id", "badge") => json!(12),
         ("sort", "delegate") => json!("lastName"),
         ("sort", "device") => json!("name"),
         ("sort", "event") => json!("-eventStartAt"),

@@ -54,6 +54,8 @@ const TABLE: &[(&str, Access)] = &[
     ("createDelegate", Roles(&[DelegateWrite])),
     ("getDelegate", Roles(&[DelegateRead, OwnRead])),
     ("getBadge", Roles(&[DelegateRead])),
+    ("printBadge", Roles(&[InteractionWrite, Gate])),
+    ("getPrintJob", Roles(&[InteractionWrite, Gate])),
     ("getDelegateInfo", Roles(&[DelegateRead, OwnRead])),
     ("patchDelegate", Roles(&[DelegateWrite])),
     ("putDelegate", Roles(&[DelegateWrite])),

@@ -27,7 +27,7 @@ pub mod rehearsal;
 mod sales;
 mod secrets;
 mod sessions;
-mod settings;
+pub mod settings;
 mod shell;
 
 use access::field;

@@ -16,7 +16,7 @@ fn administrator(server: &Server) -> Crew {
 
 /// The value of a hidden field.
 #[track_caller]
-pub(super) fn hidden(html: &str, form: &str, name: &str) -> String {
+pub fn hidden(html: &str, form: &str, name: &str) -> String {
     let after = html.split(&format!("action=\"{form}\"")).nth(1);
     let after = after.unwrap_or_else(|| panic!("no form {form}"));
     let field = after

@@ -72,7 +72,7 @@ fn unreachable() -> Outcome {
 
 /// A runner with a window of these ordering keys, ids from 1.
 fn runner(ordering_keys: &[&str]) -> (Runner, Vec<Note>) {
-    let (mut runner, mut notes) = (Runner::new(AT_ONCE), Vec::new());
+    let (mut runner, mut notes) = (Runner::new(AT_ONCE, i64::MAX), Vec::new());
     runner.state.cursor = Some(Position::default());
     let steps = ordering_keys
         .iter()
@@ -368,7 +368,7 @@ fn some_that_are_never_taken_keep_nobody_else_from_being_told() {
 
 #[test]
 fn a_message_waits_for_an_unreachable_gateway_without_using_up_attempts() {
-    let mut runner = Runner::new(AT_ONCE);
+    let mut runner = Runner::new(AT_ONCE, i64::MAX);
     let pending = |id| PendingDelivery {
         delivery: delivery(id, &format!("message:{id}")),
         next_at: NOW,
