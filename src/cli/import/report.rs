@@ -2,7 +2,7 @@
 
 use super::shown;
 use crate::{
-    ops::import::{BadRow, Import, Job, bad::LISTED_MAX, findings::Question},
+    ops::import::{BadRow, Import, Job, bad::LISTED_MAX},
     types::error::{Error, Result},
 };
 use serde_json::{Value, json};
@@ -56,8 +56,9 @@ impl Report<'_> {
                 "{unlinked} of {rows} rows were imported without all that they refer to"
             )));
         }
-        if let Some(open) = self.job.findings.open() {
-            return Err(Error::invalid(format!("{open}; nothing was imported")));
+        let asked = self.job.findings.asked().join("; ");
+        if !asked.is_empty() {
+            return Err(Error::invalid(format!("{asked}; nothing was imported")));
         }
         if self.job.is_good() {
             return Ok(());
@@ -95,7 +96,7 @@ impl Report<'_> {
             "leftOut": job.checked.left_out.count(),
             "leftOutRows": job.checked.left_out.listed().iter().map(row).collect::<Vec<_>>(),
             "recognised": job.findings.recognised,
-            "questions": job.findings.questions.iter().filter(|one| one.is_open()).map(Question::told).collect::<Vec<_>>(),
+            "questions": job.findings.asked(),
             "bad": bad.map(row).collect::<Vec<_>>(),
             "warnings": job.warnings(),
             "doubtful": doubtful.map(row).collect::<Vec<_>>(),
@@ -128,12 +129,8 @@ impl Report<'_> {
             let property = property.as_deref().unwrap_or("(not imported)");
             format!("  {:width$}  {property}", column.header)
         }));
-        lines.extend(
-            job.findings
-                .recognised
-                .iter()
-                .map(|one| format!("recognised: {one}")),
-        );
+        let recognised = job.findings.recognised.iter();
+        lines.extend(recognised.map(|one| format!("recognised: {one}")));
         let warnings = job.warnings().into_iter();
         lines.extend(warnings.map(|warning| format!("warning: {warning}")));
         let doubtful = checked.warnings.addresses().iter();
@@ -144,12 +141,8 @@ impl Report<'_> {
         let left_out = checked.left_out.listed().iter();
         let left_out = left_out.map(|row| format!("left out: {row}")).collect();
         lines.extend(shown(left_out, checked.left_out.count() as u64));
-        let open = job
-            .findings
-            .questions
-            .iter()
-            .filter(|question| question.is_open());
-        lines.extend(open.map(|question| format!("asked: {}", question.told())));
+        let asked = job.findings.asked().into_iter();
+        lines.extend(asked.map(|question| format!("asked: {question}")));
         let bad = self.bad().iter().map(|row| format!("bad: {row}")).collect();
         lines.extend(shown(bad, bad_count));
         lines.extend(self.unlinked().iter().map(ToString::to_string));

@@ -52,9 +52,8 @@ impl Problem {
 /// The reason why a row becomes no record.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// It is bad.
     Bad(Problem),
-    /// It is left out, as its list says: it is a total, or its ticket is not good any more.
+    /// As its list says: it is a total, or its ticket is not good any more.
     LeftOut(Problem),
 }
 

@@ -55,7 +55,7 @@ impl Plan {
         survey: &Survey,
     ) -> Result<Self> {
         let columns = Columns::of(what, source, &options.map)
-            .and_then(|columns| columns.settled(source, survey, &options))
+            .and_then(|columns| columns.settled(survey, &options))
             .map_err(|cause| cause.at(source.name()))?;
         ctx.is_strict = false;
         if ctx.user.is_none() {

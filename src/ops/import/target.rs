@@ -3,8 +3,8 @@
 use super::{
     What,
     headers::{
-        CAPACITIES, DELEGATES, DEVICES, GUEST_AFTER, GUEST_BEFORE, NAMES, WHOLE_NAMES, Words,
-        any_of, folded, has, named_by,
+        CAPACITIES, DELEGATES, DEVICES, GUEST_AFTER, GUEST_BEFORE, NAMES, ROOMS, WHOLE_NAMES,
+        Words, any_of, folded, has, named_by,
     },
     status,
 };
@@ -160,6 +160,18 @@ impl Target {
     #[must_use]
     pub fn is_code(&self) -> bool {
         matches!(self, Self::Participant { .. }) || self.kind() == Some(Kind::Code)
+    }
+
+    /// Returns whether anything is stored of its cells.
+    #[must_use]
+    pub fn is_imported(&self) -> bool {
+        !matches!(self, Self::Skipped | Self::Nameless)
+    }
+
+    /// Returns whether its cells have dates in them.
+    #[must_use]
+    pub fn has_dates(&self) -> bool {
+        self.is_time() || matches!(self, Self::Days(_))
     }
 
     /// Returns whether its cells are times.
@@ -354,12 +366,19 @@ pub(super) fn of_attendee(what: What, header: &str) -> Option<Target> {
 }
 
 /// Returns what a header means beside the columns that are known by themselves: where nothing else is a last name, a
-/// column of names is one, or has whole names where first names have no column.
+/// column of names is one, or has whole names where first names have no column. A column of rooms has the names of devices,
+/// where no other has them.
 pub(super) fn beside(what: What, header: &str, known: &[Option<Target>]) -> Option<Target> {
     let is_known = |name: &str| {
         let mut names = known.iter().flatten().filter_map(Target::name);
         names.any(|known| known == name)
     };
+    if what == What::Devices && has(ROOMS, &folded(header)) {
+        return match is_known("name") {
+            false => property(what, "name"),
+            true => (!is_known("room")).then_some(Target::Room),
+        };
+    }
     if what != What::Delegates || is_known("lastName") {
         return None;
     }
@@ -521,7 +540,9 @@ impl Constant {
     /// As [`Target::parse`].
     pub(super) fn target(&self, what: What) -> Result<Target> {
         match Target::parse(what, &self.0) {
-            Ok(Target::Room | Target::Skipped) => Err(Error::invalid("cannot be set")),
+            Ok(Target::Room | Target::Skipped | Target::Note | Target::Attention) => {
+                Err(Error::invalid("cannot be set"))
+            }
             target => target,
         }
         .map_err(|cause| Error::field("--set", cause))

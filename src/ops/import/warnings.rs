@@ -136,10 +136,10 @@ impl Warnings {
         .collect()
     }
 
-    /// All of them as sentences, with those of the columns before.
+    /// All of them as sentences; those of the columns alone are [`of_columns`].
     #[must_use]
     pub fn sentences(&self, plan: &Plan) -> Vec<String> {
-        let mut sentences = of_columns(&plan.columns, plan.what, plan.options.make_codes);
+        let mut sentences = Vec::new();
         // Of a list with no such column at all that is said already.
         let has = |names: &[&str]| !plan.columns.is_table() || plan.columns.has_any(names);
         if self.nameless > 0 && (has(&NAMES) || has(&["name"])) {
