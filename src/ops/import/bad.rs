@@ -1,4 +1,4 @@
-//! Bad rows: what is wrong with each, listed up to a limit, and which they are.
+//! Bad rows: their faults, listed up to a limit, and their numbers.
 
 use crate::types::error::Error;
 use std::fmt;
@@ -53,7 +53,7 @@ impl Problem {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unfit {
     Bad(Problem),
-    /// As its list says: it is a total, or its ticket is not good any more.
+    /// By its list: a total, or a ticket that is not good any more.
     LeftOut(Problem),
 }
 
@@ -104,12 +104,12 @@ impl fmt::Display for BadRow {
     }
 }
 
-/// Bad rows: the first of them with their reasons, of all of them which they are.
+/// Bad rows: the first of them with their reasons, and the numbers of all.
 #[derive(Debug, Default)]
 pub struct BadRows {
     listed: Vec<BadRow>,
     count: usize,
-    /// Which they are, a bit each: a file may have very many.
+    /// Their numbers, a bit each: a file may have very many.
     which: Vec<u64>,
 }
 

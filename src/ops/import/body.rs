@@ -1,4 +1,4 @@
-//! The cells of a row as a body such as the API takes, and what becomes of the row beside.
+//! The cells of a row as a body such as the API takes, with its note and the reason to block its codes.
 
 use super::{
     Columns, What,
@@ -87,7 +87,7 @@ impl Columns {
         }
     }
 
-    /// Puts in what a row says nothing of.
+    /// Puts in the values of properties that a row does not have.
     pub(super) fn set_in(&self, body: &mut Map<String, Value>) -> Result<(), Problem> {
         for (column, value) in &self.set {
             let mut reading = RowReader::new(self);
@@ -392,3 +392,6 @@ fn is_name(cell: &str) -> bool {
     let is_selector = |(before, after): (&str, &str)| is_word(before) && !after.starts_with(' ');
     !is_id && !cell.split_once(':').is_some_and(is_selector)
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,9 +53,9 @@ pub(super) use choice;
 choice! {
     /// The text of a number that its format shows with zeros in front.
     Numbers {
-        /// As it is shown.
+        /// The label on screen.
         Shown = "shown", "as they are shown, with the zeros";
-        /// As it is stored.
+        /// The stored name.
         Stored = "stored", "as they are stored, without the zeros";
     }
 }

@@ -2,14 +2,14 @@
 //! takes.
 
 use super::{
-    What,
+    Mapping, Target, What,
+    by_header::{FINDERS, Finder, beside},
     choice::{HiddenRows, Numbers},
     dates::Order,
     settle::find_days,
     shops::Shop,
     source::{OURS, Source},
     status::{Manner, Rule},
-    target::{Mapping, Target, beside, by_words, of_attendee, participant, property, synonym},
 };
 use crate::types::{
     error::{Error, Result},
@@ -42,11 +42,6 @@ impl Column {
         }
     }
 }
-
-pub(super) type Finder = fn(What, &str) -> Option<Target>;
-
-/// Ways to find the meaning of a header of a foreign list, the surest first.
-pub(super) const FINDERS: &[Finder] = &[of_attendee, property, synonym, participant, by_words];
 
 /// The columns of a table, in their order; none of a JSON file, whose objects are bodies already.
 #[derive(Clone, Debug, Default)]
@@ -90,7 +85,7 @@ impl Columns {
         }
     }
 
-    /// As [`Columns::of`], of the headers of a table, which may have other sheets beside it.
+    /// Matches the headers of a table, which may have other sheets beside it; see [`Columns::of`].
     pub fn new(
         what: What,
         headers: &[String],
@@ -112,7 +107,7 @@ impl Columns {
         }
     }
 
-    /// As [`Columns::new`], whatever [`Columns::misfit`] says of it: what a person may still mend.
+    /// Matches the headers of a table for a person who may still mend what [`Columns::misfit`] finds.
     ///
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`] for a duplicate header and for an unusable mapping.

@@ -5,9 +5,10 @@
 use super::{
     Columns, What,
     batches::Options,
+    by_header::FINDERS,
     choice::{HiddenRows, Numbers},
     clean::Mending,
-    columns::{Column, FINDERS},
+    columns::Column,
     dates::Order,
     names,
     status::Rule,
@@ -36,7 +37,7 @@ impl Question {
         self.answer.is_none()
     }
 
-    /// As the command line asks it.
+    /// Returns the question as the command line asks it.
     fn told(&self) -> String {
         let option = self.field.replace('_', "-");
         let answers = self.choices.iter();
@@ -72,8 +73,7 @@ impl Findings {
         }
         findings.ask_dates(columns, survey, options);
         findings.ask_numbers(columns, survey, options);
-        let make_codes = options.make_codes;
-        let of_columns = warnings::of_columns(columns, columns.what, make_codes);
+        let of_columns = warnings::of_columns(columns, options.make_codes);
         findings.warnings.extend(of_columns);
         findings
     }

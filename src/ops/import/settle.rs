@@ -3,11 +3,11 @@
 use super::{
     Columns, Mapping, Target, What,
     batches::Options,
+    by_header::{property, synonym},
     columns::Column,
     headers::{DAYS, END_DAYS, ROOMS, START_DAYS, TIMES, folded, has},
     status::Rule,
     survey::Survey,
-    target::{property, synonym},
 };
 use crate::types::{
     error::{Error, Result},
