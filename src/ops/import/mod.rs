@@ -13,7 +13,8 @@
 //!   `left_out`: rows that are no records
 //! - `plan`: a row as a record or interaction; `check`, `bad`: rows that cannot be imported, with reasons;
 //!   `warnings`: doubts that keep no row out
-//! - `references`: what rows refer to; `people`: those whom they mean by an e-mail address
+//! - `references`: what rows refer to; `people`: those whom they mean by an e-mail address; `device_names`: devices by
+//!   their names
 //! - `write`: the good rows into the file, and in a second pass references to rows further down
 //! - `batches`, `kept`: what is stored about an import, and about its rows; `undo`: undoes it
 //! - `job`: one import from end to end; `join`: delegates joined with a device
@@ -28,6 +29,7 @@ pub mod choice;
 mod clean;
 pub mod columns;
 pub mod dates;
+mod device_names;
 pub mod findings;
 mod headers;
 pub mod job;
