@@ -111,19 +111,37 @@ impl Report<'_> {
     }
 
     pub(super) fn to_text(&self) -> String {
-        let (job, bad_count) = (self.job, self.bad_count());
-        let checked = &job.checked;
-        let about = job.source().about();
-        let mut lines = vec![format!(
-            "{}: {} rows, {about}",
-            self.file.display(),
-            checked.rows
-        )];
-        let headers = job
-            .columns()
-            .iter()
-            .map(|column| column.header.chars().count());
-        let width = headers.max().unwrap_or(0).min(40);
+        let checked = &self.job.checked;
+        let mut lines = self.about_list();
+        if self.job.done_before() > 0 {
+            let before = self.job.done_before();
+            lines.push(format!("{before} rows were written before"));
+        }
+        let left_out = checked.left_out.listed().iter();
+        let left_out = left_out.map(|row| format!("left out: {row}")).collect();
+        lines.extend(shown(left_out, checked.left_out.count() as u64));
+        let asked = self.job.findings.asked().into_iter();
+        lines.extend(asked.map(|question| format!("asked: {question}")));
+        let bad = self.bad().iter().map(|row| format!("bad: {row}")).collect();
+        lines.extend(shown(bad, self.bad_count()));
+        lines.extend(self.unlinked().iter().map(ToString::to_string));
+        lines.extend(self.counts());
+        if let Some(late) = self.late_scans.filter(|late| *late > 0) {
+            lines.push(format!(
+                "gates refused {late} scans of codes that are known by now; record them in the console, Activity, Refusals"
+            ));
+        }
+        lines.join("\n")
+    }
+
+    /// The list with its columns, findings and doubts, a line each.
+    fn about_list(&self) -> Vec<String> {
+        let (job, checked) = (self.job, &self.job.checked);
+        let (file, about) = (self.file.display(), job.source().about());
+        let mut lines = vec![format!("{file}: {} rows, {about}", checked.rows)];
+        let headers = job.columns().iter();
+        let widths = headers.map(|column| column.header.chars().count());
+        let width = widths.max().unwrap_or(0).min(40);
         lines.extend(job.columns().iter().map(|column| {
             let property = column.target.name();
             let property = property.as_deref().unwrap_or("(not imported)");
@@ -135,40 +153,29 @@ impl Report<'_> {
         lines.extend(warnings.map(|warning| format!("warning: {warning}")));
         let doubtful = checked.warnings.addresses().iter();
         lines.extend(doubtful.map(|row| format!("  {row}")));
-        if job.done_before() > 0 {
-            lines.push(format!("{} rows were written before", job.done_before()));
-        }
-        let left_out = checked.left_out.listed().iter();
-        let left_out = left_out.map(|row| format!("left out: {row}")).collect();
-        lines.extend(shown(left_out, checked.left_out.count() as u64));
-        let asked = job.findings.asked().into_iter();
-        lines.extend(asked.map(|question| format!("asked: {question}")));
-        let bad = self.bad().iter().map(|row| format!("bad: {row}")).collect();
-        lines.extend(shown(bad, bad_count));
-        lines.extend(self.unlinked().iter().map(ToString::to_string));
+        lines
+    }
+
+    /// The numbers of rows that were, or would be, imported; none where the import failed.
+    fn counts(&self) -> Option<String> {
+        let (checked, bad) = (&self.job.checked, self.bad_count());
+        let left_out = checked.left_out.count() as u64;
         if self.dry_run {
-            lines.push(format!(
-                "good rows: {} ({} of them of records that are there), bad rows: {bad_count}, left out: {}; nothing was changed",
-                checked.rows - bad_count - checked.left_out.count() as u64,
+            return Some(format!(
+                "good rows: {} ({} of them of records that are there), bad rows: {bad}, left out: {left_out}; nothing was changed",
+                checked.rows - bad - left_out,
                 checked.known,
-                checked.left_out.count()
-            ));
-        } else if let Some(done) = &self.done {
-            let seconds = self.begun.elapsed().as_secs_f64();
-            let left_out = match checked.left_out.count() {
-                0 => String::new(),
-                count => format!(", {count} left out"),
-            };
-            lines.push(format!(
-                "import {}: {} created, {} updated, {bad_count} skipped{left_out}, in {seconds:.1} s; take it back with `gatepost import --undo {0}`",
-                done.batch, done.created, done.updated
             ));
         }
-        if let Some(late) = self.late_scans.filter(|late| *late > 0) {
-            lines.push(format!(
-                "gates refused {late} scans of codes that are known by now; record them in the console, Activity, Refusals"
-            ));
-        }
-        lines.join("\n")
+        let done = self.done.as_ref()?;
+        let seconds = self.begun.elapsed().as_secs_f64();
+        let left_out = match left_out {
+            0 => String::new(),
+            count => format!(", {count} left out"),
+        };
+        Some(format!(
+            "import {}: {} created, {} updated, {bad} skipped{left_out}, in {seconds:.1} s; take it back with `gatepost import --undo {0}`",
+            done.batch, done.created, done.updated
+        ))
     }
 }
