@@ -49,25 +49,12 @@ impl Problem {
     }
 }
 
-/// The reason why a row becomes no record.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Unfit {
-    Bad(Problem),
-    /// By its list: a total, or a ticket that is not good any more.
-    LeftOut(Problem),
-}
-
-impl From<Problem> for Unfit {
-    fn from(problem: Problem) -> Self {
-        Self::Bad(problem)
-    }
-}
-
 /// The obstacle that keeps a row from being checked or written.
-pub(super) enum Failure {
+#[derive(Debug)]
+pub enum Failure {
     /// The row is bad.
     Row(Problem),
-    /// The row is left out.
+    /// The row is left out, as its list says: it is a total, or its ticket is not good any more.
     LeftOut(Problem),
     /// Nothing can be checked or written.
     Store(Error),
@@ -76,15 +63,6 @@ pub(super) enum Failure {
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
         Self::Row(problem)
-    }
-}
-
-impl From<Unfit> for Failure {
-    fn from(unfit: Unfit) -> Self {
-        match unfit {
-            Unfit::Bad(problem) => Self::Row(problem),
-            Unfit::LeftOut(problem) => Self::LeftOut(problem),
-        }
     }
 }
 

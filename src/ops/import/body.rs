@@ -2,7 +2,7 @@
 
 use super::{
     Columns, What,
-    bad::{Problem, Unfit},
+    bad::{Failure, Problem},
     choice::{HiddenRows, Numbers},
     clean::clean,
     columns::Column,
@@ -42,7 +42,7 @@ pub struct Planned {
 
 impl Columns {
     /// A row of a table. Cells without a value are left out.
-    pub fn planned(&self, row: Row) -> Result<Planned, Unfit> {
+    pub fn planned(&self, row: Row) -> Result<Planned, Failure> {
         let cells = match row.content {
             Content::Cells(cells) => cells,
             Content::BadCell(at, _, cells) if self.is_total(&cells, row.line) => {
@@ -55,7 +55,7 @@ impl Columns {
         if cells.iter().all(String::is_empty) {
             return Err(Problem::of_row("has no values").into());
         }
-        let left_out = |reason: &str| Err(Unfit::LeftOut(Problem::of_row(reason)));
+        let left_out = |reason: &str| Err(Failure::LeftOut(Problem::of_row(reason)));
         if row.is_hidden && self.hidden_rows == Some(HiddenRows::Drop) {
             return left_out("is hidden by a filter");
         }
@@ -133,7 +133,11 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    fn of(columns: &'a Columns, cells: Vec<String>, numbers: &[Number]) -> Result<Planned, Unfit> {
+    fn of(
+        columns: &'a Columns,
+        cells: Vec<String>,
+        numbers: &[Number],
+    ) -> Result<Planned, Failure> {
         let mut reading = Self::new(columns);
         reading.judge(&cells)?;
         for (at, cell) in cells
@@ -163,7 +167,7 @@ impl<'a> RowReader<'a> {
     }
 
     /// Looks whether a ticket is still good.
-    fn judge(&mut self, cells: &[String]) -> Result<(), Unfit> {
+    fn judge(&mut self, cells: &[String]) -> Result<(), Failure> {
         for (column, cell) in self.columns.columns.iter().zip(cells) {
             let Some((manner, rule)) = column.status else {
                 continue;
@@ -175,7 +179,7 @@ impl<'a> RowReader<'a> {
                 }
                 (Rule::Drop, Some(kind)) => {
                     let reason = format!("the ticket is {kind}");
-                    return Err(Unfit::LeftOut(Problem::of_column(header, reason)));
+                    return Err(Failure::LeftOut(Problem::of_column(header, reason)));
                 }
                 (Rule::Keep, _) | (_, None) => {}
             }

@@ -126,18 +126,14 @@ impl Check<'_> {
         let (number, line) = (self.checked.rows, row.line);
         self.checked.rows += 1;
         let begun = self.begun.filter(|begun| number < begun.done);
-        match self.row(tx, row, begun.map(|begun| begun.id)) {
-            Err(Failure::Row(problem)) => {
-                self.checked.bad.push(number, BadRow { line, problem });
-                Ok(())
-            }
-            Err(Failure::LeftOut(problem)) => {
-                self.checked.left_out.push(number, BadRow { line, problem });
-                Ok(())
-            }
-            Err(Failure::Store(cause)) => Err(cause),
-            Ok(()) => Ok(()),
-        }
+        let (rows, problem) = match self.row(tx, row, begun.map(|begun| begun.id)) {
+            Ok(()) => return Ok(()),
+            Err(Failure::Store(cause)) => return Err(cause),
+            Err(Failure::Row(problem)) => (&mut self.checked.bad, problem),
+            Err(Failure::LeftOut(problem)) => (&mut self.checked.left_out, problem),
+        };
+        rows.push(number, BadRow { line, problem });
+        Ok(())
     }
 
     /// Looks at a row; `written` is the batch that is done with it already.

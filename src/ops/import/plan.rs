@@ -3,7 +3,7 @@
 
 use super::{
     Columns, Source, Survey, What,
-    bad::{Failure, Problem, Unfit},
+    bad::{Failure, Problem},
     batches::Options,
     body::{BY_NAME, Planned, ROOM},
     device_names::DeviceNames,
@@ -81,7 +81,7 @@ impl Plan {
     }
 
     /// The content of a row, as a body such as the API takes.
-    pub fn body(&self, row: Row) -> Result<Planned, Unfit> {
+    pub fn body(&self, row: Row) -> Result<Planned, Failure> {
         let Content::Object(text) = &row.content else {
             return self.columns.planned(row);
         };
