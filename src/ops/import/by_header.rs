@@ -86,9 +86,10 @@ pub(super) fn beside(what: What, header: &str, known: &[Option<Target>]) -> Opti
         names.any(|known| known == name)
     };
     if what == What::Devices && has(ROOMS, &folded(header)) {
-        return match is_known("name") {
-            false => property(what, "name"),
-            true => (!is_known("room")).then_some(Target::Room),
+        return if is_known("name") {
+            (!is_known("room")).then_some(Target::Room)
+        } else {
+            property(what, "name")
         };
     }
     if what != What::Delegates || is_known("lastName") {

@@ -240,7 +240,7 @@ impl Check<'_> {
         let plan = self.plan;
         let mut resolved = body.clone();
         let device_names = &mut self.checked.device_names;
-        let unresolved = plan.resolve(tx, device_names, resource, &mut resolved);
+        let unresolved = Plan::resolve(tx, device_names, resource, &mut resolved);
         let mut unresolved = plan.of_row(unresolved)?;
         for (property, selector) in Plan::selectors(resource, body) {
             if self.seen.is_changed(selector) && resolved.remove(property.name).is_some() {

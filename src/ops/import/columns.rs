@@ -116,15 +116,7 @@ impl Columns {
         let mut targets = mapped(what, headers, mappings)?;
         let ours = headers.iter().any(|header| header == OURS);
         let shop = Shop::of(what, headers).filter(|_| !ours);
-        let fill = |targets: &mut [Option<Target>],
-                    find: &dyn Fn(&str, &[Option<Target>]) -> Option<Target>| {
-            for (at, header) in headers.iter().enumerate() {
-                if targets[at].is_none() {
-                    targets[at] = find(header, targets);
-                }
-            }
-        };
-        fill(&mut targets, &|header, known| {
+        fill(headers, &mut targets, |header, known| {
             let target = shop?.target(header)?;
             (target == Target::Note || !is_taken(known, &target)).then_some(target)
         });
@@ -137,12 +129,14 @@ impl Columns {
             FINDERS
         };
         for find in finders {
-            fill(&mut targets, &|header, known| {
+            fill(headers, &mut targets, |header, known| {
                 find(what, header).filter(|target| !is_taken(known, target))
             });
         }
         if !ours {
-            fill(&mut targets, &|header, known| beside(what, header, known));
+            fill(headers, &mut targets, |header, known| {
+                beside(what, header, known)
+            });
         }
         let columns = headers.iter().zip(targets).map(|(header, target)| {
             let target = target.unwrap_or_else(|| Target::unmatched(what, header));
@@ -208,6 +202,19 @@ impl Columns {
         let of_name = |column: &&Column| column.target.name().is_some_and(|own| own == *name);
         let column = self.columns.iter().find(of_name)?;
         Some(column.header.clone())
+    }
+}
+
+/// Finds the contents of the columns that are not known yet, each beside those known by then.
+fn fill(
+    headers: &[String],
+    targets: &mut [Option<Target>],
+    find: impl Fn(&str, &[Option<Target>]) -> Option<Target>,
+) {
+    for (at, header) in headers.iter().enumerate() {
+        if targets[at].is_none() {
+            targets[at] = find(header, targets);
+        }
     }
 }
 

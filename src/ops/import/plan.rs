@@ -168,7 +168,6 @@ impl Plan {
     /// # Errors
     /// [`ErrorKind::Invalid`] for what is no selector.
     pub(super) fn resolve(
-        &self,
         connection: &Connection,
         device_names: &mut DeviceNames,
         resource: &'static Resource,

@@ -139,9 +139,7 @@ impl Import {
             }
         }
         let device_names = &mut self.device_names.borrow_mut();
-        let missing = plan
-            .resolve(tx, device_names, resource, &mut references)?
-            .pop();
+        let missing = Plan::resolve(tx, device_names, resource, &mut references)?.pop();
         let changed_since = kept.changed_since(tx, resource, None)?;
         let linked = if references.is_empty() {
             Ok(())

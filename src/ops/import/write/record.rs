@@ -155,7 +155,7 @@ impl Import {
         body: &mut Map<String, Value>,
     ) -> Result<Vec<&'static str>> {
         let device_names = &mut self.device_names.borrow_mut();
-        let unresolved = self.plan.resolve(tx, device_names, resource, body)?;
+        let unresolved = Plan::resolve(tx, device_names, resource, body)?;
         let mut unlinked: Vec<_> = unresolved.iter().map(|one| one.property).collect();
         if unlinked.contains(&PARENT) {
             body.insert(PARENT.to_owned(), Value::Null);
