@@ -2,7 +2,7 @@
 
 use super::shown;
 use crate::{
-    ops::import::{BadRow, Import, Job, bad::LISTED_MAX, findings::Question},
+    ops::import::{BadRow, Import, Job, bad::LISTED_MAX},
     types::error::{Error, Result},
 };
 use serde_json::{Value, json};
@@ -56,8 +56,9 @@ impl Report<'_> {
                 "{unlinked} of {rows} rows were imported without all that they refer to"
             )));
         }
-        if let Some(open) = self.job.findings.open() {
-            return Err(Error::invalid(format!("{open}; nothing was imported")));
+        let asked = self.job.findings.asked().join("; ");
+        if !asked.is_empty() {
+            return Err(Error::invalid(format!("{asked}; nothing was imported")));
         }
         if self.job.is_good() {
             return Ok(());
@@ -95,7 +96,7 @@ impl Report<'_> {
             "leftOut": job.checked.left_out.count(),
             "leftOutRows": job.checked.left_out.listed().iter().map(row).collect::<Vec<_>>(),
             "recognised": job.findings.recognised,
-            "questions": job.findings.questions.iter().filter(|one| one.is_open()).map(Question::told).collect::<Vec<_>>(),
+            "questions": job.findings.asked(),
             "bad": bad.map(row).collect::<Vec<_>>(),
             "warnings": job.warnings(),
             "doubtful": doubtful.map(row).collect::<Vec<_>>(),
@@ -110,72 +111,71 @@ impl Report<'_> {
     }
 
     pub(super) fn to_text(&self) -> String {
-        let (job, bad_count) = (self.job, self.bad_count());
-        let checked = &job.checked;
-        let about = job.source().about();
-        let mut lines = vec![format!(
-            "{}: {} rows, {about}",
-            self.file.display(),
-            checked.rows
-        )];
-        let headers = job
-            .columns()
-            .iter()
-            .map(|column| column.header.chars().count());
-        let width = headers.max().unwrap_or(0).min(40);
-        lines.extend(job.columns().iter().map(|column| {
-            let property = column.target.name();
-            let property = property.as_deref().unwrap_or("(not imported)");
-            format!("  {:width$}  {property}", column.header)
-        }));
-        lines.extend(
-            job.findings
-                .recognised
-                .iter()
-                .map(|one| format!("recognised: {one}")),
-        );
-        let warnings = job.warnings().into_iter();
-        lines.extend(warnings.map(|warning| format!("warning: {warning}")));
-        let doubtful = checked.warnings.addresses().iter();
-        lines.extend(doubtful.map(|row| format!("  {row}")));
-        if job.done_before() > 0 {
-            lines.push(format!("{} rows were written before", job.done_before()));
+        let checked = &self.job.checked;
+        let mut lines = self.about_list();
+        if self.job.done_before() > 0 {
+            let before = self.job.done_before();
+            lines.push(format!("{before} rows were written before"));
         }
         let left_out = checked.left_out.listed().iter();
         let left_out = left_out.map(|row| format!("left out: {row}")).collect();
         lines.extend(shown(left_out, checked.left_out.count() as u64));
-        let open = job
-            .findings
-            .questions
-            .iter()
-            .filter(|question| question.is_open());
-        lines.extend(open.map(|question| format!("asked: {}", question.told())));
+        let asked = self.job.findings.asked().into_iter();
+        lines.extend(asked.map(|question| format!("asked: {question}")));
         let bad = self.bad().iter().map(|row| format!("bad: {row}")).collect();
-        lines.extend(shown(bad, bad_count));
+        lines.extend(shown(bad, self.bad_count()));
         lines.extend(self.unlinked().iter().map(ToString::to_string));
-        if self.dry_run {
-            lines.push(format!(
-                "good rows: {} ({} of them of records that are there), bad rows: {bad_count}, left out: {}; nothing was changed",
-                checked.rows - bad_count - checked.left_out.count() as u64,
-                checked.known,
-                checked.left_out.count()
-            ));
-        } else if let Some(done) = &self.done {
-            let seconds = self.begun.elapsed().as_secs_f64();
-            let left_out = match checked.left_out.count() {
-                0 => String::new(),
-                count => format!(", {count} left out"),
-            };
-            lines.push(format!(
-                "import {}: {} created, {} updated, {bad_count} skipped{left_out}, in {seconds:.1} s; take it back with `gatepost import --undo {0}`",
-                done.batch, done.created, done.updated
-            ));
-        }
+        lines.extend(self.counts());
         if let Some(late) = self.late_scans.filter(|late| *late > 0) {
             lines.push(format!(
                 "gates refused {late} scans of codes that are known by now; record them in the console, Activity, Refusals"
             ));
         }
         lines.join("\n")
+    }
+
+    /// The list with its columns, findings and doubts, a line each.
+    fn about_list(&self) -> Vec<String> {
+        let (job, checked) = (self.job, &self.job.checked);
+        let (file, about) = (self.file.display(), job.source().about());
+        let mut lines = vec![format!("{file}: {} rows, {about}", checked.rows)];
+        let headers = job.columns().iter();
+        let widths = headers.map(|column| column.header.chars().count());
+        let width = widths.max().unwrap_or(0).min(40);
+        lines.extend(job.columns().iter().map(|column| {
+            let property = column.target.name();
+            let property = property.as_deref().unwrap_or("(not imported)");
+            format!("  {:width$}  {property}", column.header)
+        }));
+        let recognised = job.findings.recognised.iter();
+        lines.extend(recognised.map(|one| format!("recognised: {one}")));
+        let warnings = job.warnings().into_iter();
+        lines.extend(warnings.map(|warning| format!("warning: {warning}")));
+        let doubtful = checked.warnings.addresses().iter();
+        lines.extend(doubtful.map(|row| format!("  {row}")));
+        lines
+    }
+
+    /// The numbers of rows that were, or would be, imported; none where the import failed.
+    fn counts(&self) -> Option<String> {
+        let (checked, bad) = (&self.job.checked, self.bad_count());
+        let left_out = checked.left_out.count() as u64;
+        if self.dry_run {
+            return Some(format!(
+                "good rows: {} ({} of them of records that are there), bad rows: {bad}, left out: {left_out}; nothing was changed",
+                checked.rows - bad - left_out,
+                checked.known,
+            ));
+        }
+        let done = self.done.as_ref()?;
+        let seconds = self.begun.elapsed().as_secs_f64();
+        let left_out = match left_out {
+            0 => String::new(),
+            count => format!(", {count} left out"),
+        };
+        Some(format!(
+            "import {}: {} created, {} updated, {bad} skipped{left_out}, in {seconds:.1} s; take it back with `gatepost import --undo {0}`",
+            done.batch, done.created, done.updated
+        ))
     }
 }

@@ -1,4 +1,4 @@
-//! Bad rows: what is wrong with each, listed up to a limit, and which they are.
+//! Bad rows: their faults, listed up to a limit, and their numbers.
 
 use crate::types::error::Error;
 use std::fmt;
@@ -49,26 +49,12 @@ impl Problem {
     }
 }
 
-/// The reason why a row becomes no record.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Unfit {
-    /// It is bad.
-    Bad(Problem),
-    /// It is left out, as its list says: it is a total, or its ticket is not good any more.
-    LeftOut(Problem),
-}
-
-impl From<Problem> for Unfit {
-    fn from(problem: Problem) -> Self {
-        Self::Bad(problem)
-    }
-}
-
 /// The obstacle that keeps a row from being checked or written.
-pub(super) enum Failure {
+#[derive(Debug)]
+pub enum Failure {
     /// The row is bad.
     Row(Problem),
-    /// The row is left out.
+    /// The row is left out, as its list says: it is a total, or its ticket is not good any more.
     LeftOut(Problem),
     /// Nothing can be checked or written.
     Store(Error),
@@ -77,15 +63,6 @@ pub(super) enum Failure {
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
         Self::Row(problem)
-    }
-}
-
-impl From<Unfit> for Failure {
-    fn from(unfit: Unfit) -> Self {
-        match unfit {
-            Unfit::Bad(problem) => Self::Row(problem),
-            Unfit::LeftOut(problem) => Self::LeftOut(problem),
-        }
     }
 }
 
@@ -105,12 +82,12 @@ impl fmt::Display for BadRow {
     }
 }
 
-/// Bad rows: the first of them with their reasons, of all of them which they are.
+/// Bad rows: the first of them with their reasons, and the numbers of all.
 #[derive(Debug, Default)]
 pub struct BadRows {
     listed: Vec<BadRow>,
     count: usize,
-    /// Which they are, a bit each: a file may have very many.
+    /// Their numbers, a bit each: a file may have very many.
     which: Vec<u64>,
 }
 

@@ -5,9 +5,9 @@ use super::{
     Mapping, Plan, What,
     choice::{HiddenRows, Numbers},
     dates::Order,
+    mapping::Constant,
     source::{Fingerprint, Reading},
     status::StatusRule,
-    target::Constant,
 };
 use crate::{
     core::{
@@ -132,7 +132,7 @@ impl Batch {
         }
     }
 
-    /// As JSON for `--json`.
+    /// Returns it as JSON for `--json`.
     #[must_use]
     pub fn to_json(&self, zone: &Zone) -> serde_json::Value {
         json!({

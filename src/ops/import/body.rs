@@ -1,8 +1,8 @@
-//! The cells of a row as a body such as the API takes, and what becomes of the row beside.
+//! The cells of a row as a body such as the API takes, with its note and the reason to block its codes.
 
 use super::{
     Columns, What,
-    bad::{Problem, Unfit},
+    bad::{Failure, Problem},
     choice::{HiddenRows, Numbers},
     clean::clean,
     columns::Column,
@@ -10,7 +10,7 @@ use super::{
     left_out::total,
     names,
     source::{Content, Number, OURS, Row},
-    status::Rule,
+    status::{Rule, not_good},
     survey::is_rounded,
     target::Target,
     values,
@@ -42,7 +42,7 @@ pub struct Planned {
 
 impl Columns {
     /// A row of a table. Cells without a value are left out.
-    pub fn planned(&self, row: Row) -> Result<Planned, Unfit> {
+    pub fn planned(&self, row: Row) -> Result<Planned, Failure> {
         let cells = match row.content {
             Content::Cells(cells) => cells,
             Content::BadCell(at, _, cells) if self.is_total(&cells, row.line) => {
@@ -55,7 +55,7 @@ impl Columns {
         if cells.iter().all(String::is_empty) {
             return Err(Problem::of_row("has no values").into());
         }
-        let left_out = |reason: &str| Err(Unfit::LeftOut(Problem::of_row(reason)));
+        let left_out = |reason: &str| Err(Failure::LeftOut(Problem::of_row(reason)));
         if row.is_hidden && self.hidden_rows == Some(HiddenRows::Drop) {
             return left_out("is hidden by a filter");
         }
@@ -68,7 +68,7 @@ impl Columns {
         if self.is_not_checked_in(&cells) {
             return left_out("says that nobody was checked in");
         }
-        let mut planned = Reading::of(self, cells, &row.numbers)?;
+        let mut planned = RowReader::of(self, cells, &row.numbers)?;
         if planned.body.is_empty() {
             return Err(Problem::of_row("has no values but in columns that are skipped").into());
         }
@@ -87,21 +87,20 @@ impl Columns {
         }
     }
 
-    /// Puts in what a row says nothing of.
+    /// Puts in the values of properties that a row does not have.
     pub(super) fn set_in(&self, body: &mut Map<String, Value>) -> Result<(), Problem> {
-        for (column, value) in self.set.iter().zip(&self.values_set) {
-            let mut reading = Reading::new(self);
+        for (column, value) in &self.set {
+            let mut reading = RowReader::new(self);
             reading.put(column, value)?;
-            let mut set = reading.end()?.body;
-            if let (Some(Value::Object(own)), Some(data)) =
-                (body.get_mut("data"), set.remove("data"))
-            {
-                let mut data = data;
-                merge_patch(&mut data, Value::Object(std::mem::take(own)));
-                body.insert("data".to_owned(), data);
-            }
-            for (name, value) in set {
-                body.entry(name).or_insert(value);
+            for (name, mut value) in reading.end()?.body {
+                match body.get_mut(&name) {
+                    Some(own @ Value::Object(_)) if name == "data" => {
+                        merge_patch(&mut value, own.take());
+                        *own = value;
+                    }
+                    Some(_) => {}
+                    None => drop(body.insert(name, value)),
+                }
             }
         }
         Ok(())
@@ -109,7 +108,7 @@ impl Columns {
 }
 
 /// A row as it is read, cell by cell.
-struct Reading<'a> {
+struct RowReader<'a> {
     columns: &'a Columns,
     planned: Planned,
     data: Value,
@@ -121,7 +120,7 @@ struct Reading<'a> {
     room: Option<(&'a str, String)>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> RowReader<'a> {
     fn new(columns: &'a Columns) -> Self {
         Self {
             columns,
@@ -134,7 +133,11 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn of(columns: &'a Columns, cells: Vec<String>, numbers: &[Number]) -> Result<Planned, Unfit> {
+    fn of(
+        columns: &'a Columns,
+        cells: Vec<String>,
+        numbers: &[Number],
+    ) -> Result<Planned, Failure> {
         let mut reading = Self::new(columns);
         reading.judge(&cells)?;
         for (at, cell) in cells
@@ -164,23 +167,21 @@ impl<'a> Reading<'a> {
     }
 
     /// Looks whether a ticket is still good.
-    fn judge(&mut self, cells: &[String]) -> Result<(), Unfit> {
+    fn judge(&mut self, cells: &[String]) -> Result<(), Failure> {
         for (column, cell) in self.columns.columns.iter().zip(cells) {
-            let Some(judge) = &column.status else {
+            let Some((manner, rule)) = column.status else {
                 continue;
             };
-            let Some(kind) = judge.not_good(&column.header, cell) else {
-                continue;
-            };
-            match judge.rule {
-                Rule::Keep => {}
-                Rule::Block => self.planned.block = Some(format!("{BLOCKED_BY_LIST} {kind}")),
-                Rule::Drop => {
-                    return Err(Unfit::LeftOut(Problem::of_column(
-                        &column.header,
-                        format!("the ticket is {kind}"),
-                    )));
+            let header = &column.header;
+            match (rule, not_good(manner, header, cell)) {
+                (Rule::Block, Some(kind)) => {
+                    self.planned.block = Some(format!("{BLOCKED_BY_LIST} {kind}"));
                 }
+                (Rule::Drop, Some(kind)) => {
+                    let reason = format!("the ticket is {kind}");
+                    return Err(Failure::LeftOut(Problem::of_column(header, reason)));
+                }
+                (Rule::Keep, _) | (_, None) => {}
             }
         }
         Ok(())
@@ -395,3 +396,6 @@ fn is_name(cell: &str) -> bool {
     let is_selector = |(before, after): (&str, &str)| is_word(before) && !after.starts_with(' ');
     !is_id && !cell.split_once(':').is_some_and(is_selector)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,13 @@
-//! Which rows cannot be imported, and why: all of them are found before any row is written. Nothing
-//! is kept of a row but a hash of its codes, so that the longest list takes little memory.
+//! Rows that cannot be imported, and why: all of them are found before any row is written.
+
+mod seen;
 
 use super::{
     Batch, Source, What,
     bad::{BadRow, BadRows, Failure, Problem},
     body::{Planned, ROOM},
+    device_names::DeviceNames,
     kept::Kept,
-    people::person,
     plan::{Plan, Unresolved},
     references::{At, Parent, References},
     source::{Row, next_rows},
@@ -23,18 +24,16 @@ use crate::{
     },
 };
 use rusqlite::Connection;
+use seen::Seen;
 use serde_json::{Map, Value};
 use std::{
-    collections::{HashMap, HashSet},
-    hash::{BuildHasher, RandomState},
+    collections::HashSet,
     ops::ControlFlow,
     sync::{Mutex, PoisonError},
 };
 
 /// Rows that are looked up in one go.
 const SLICE_ROWS: usize = 1_000;
-/// The most unique codes that a file may have, beside each other; a few bytes of memory each.
-const CODES_MAX: usize = 5_000_000;
 
 /// The result of a check.
 #[derive(Debug, Default)]
@@ -49,6 +48,8 @@ pub struct Checked {
     pub known: u64,
     /// The names of devices in the list: rooms that it names may be among them.
     pub(super) names: HashSet<String>,
+    /// The names of devices in the file.
+    pub(super) device_names: DeviceNames,
     /// Doubts about the others.
     pub warnings: Warnings,
 }
@@ -59,23 +60,6 @@ impl Checked {
     pub fn good(&self) -> u64 {
         self.rows - self.bad.count() as u64 - self.left_out.count() as u64
     }
-}
-
-/// An import that was interrupted.
-#[derive(Clone, Copy)]
-pub struct Begun {
-    /// Its batch.
-    pub batch: i64,
-    /// The number of rows it is done with.
-    pub done: u64,
-}
-
-/// The progress of a check.
-pub struct Looked<'a> {
-    /// Rows that were looked at.
-    pub rows: u64,
-    /// The bad ones among those since the last call.
-    pub bad: &'a [BadRow],
 }
 
 /// Checks every row of a file: by itself, against the rows before it, and against the records in the
@@ -92,10 +76,7 @@ pub fn check(
     let mut check = Check {
         plan,
         begun,
-        codes: HashMap::new(),
-        people: HashMap::new(),
-        changed: HashSet::new(),
-        hasher: RandomState::new(),
+        seen: Seen::new(plan.what),
         references: References::default(),
         checked: Checked::default(),
     };
@@ -135,13 +116,7 @@ pub fn check(
 struct Check<'a> {
     plan: &'a Plan,
     begun: Option<&'a Batch>,
-    /// The line of each code, by a hash of the code and its column; of good rows only.
-    codes: HashMap<u64, u32>,
-    /// The line of each person, by a hash of what the key means one by, or of the e-mail address.
-    people: HashMap<u64, u32>,
-    /// Codes that records of the store have until a row changes them.
-    changed: HashSet<u64>,
-    hasher: RandomState,
+    seen: Seen,
     references: References,
     checked: Checked,
 }
@@ -151,44 +126,27 @@ impl Check<'_> {
         let (number, line) = (self.checked.rows, row.line);
         self.checked.rows += 1;
         let begun = self.begun.filter(|begun| number < begun.done);
-        match self.row(tx, row, begun.map(|begun| begun.id)) {
-            Err(Failure::Row(problem)) => {
-                self.checked.bad.push(number, BadRow { line, problem });
-                Ok(())
-            }
-            Err(Failure::LeftOut(problem)) => {
-                self.checked.left_out.push(number, BadRow { line, problem });
-                Ok(())
-            }
-            Err(Failure::Store(cause)) => Err(cause),
-            Ok(()) => Ok(()),
-        }
+        let (rows, problem) = match self.row(tx, row, begun.map(|begun| begun.id)) {
+            Ok(()) => return Ok(()),
+            Err(Failure::Store(cause)) => return Err(cause),
+            Err(Failure::Row(problem)) => (&mut self.checked.bad, problem),
+            Err(Failure::LeftOut(problem)) => (&mut self.checked.left_out, problem),
+        };
+        rows.push(number, BadRow { line, problem });
+        Ok(())
     }
 
     /// Looks at a row; `written` is the batch that is done with it already.
     fn row(&mut self, tx: &Tx<'_>, row: Row, written: Option<i64>) -> Result<(), Failure> {
-        let row_line = row.line;
-        let planned = self.plan.body(row)?;
-        if self.plan.what == What::Interactions {
-            if written.is_some() {
-                return Ok(());
-            }
-            self.checked
-                .warnings
-                .look_at_times(self.plan, &planned.body);
-            let draft = self.plan.of_row(self.plan.draft(planned.body))?;
-            let found = record::find_past(tx, &self.plan.ctx, &draft).map(|_| ());
-            return self
-                .plan
-                .of_row(found.map_err(|cause| Plan::missing(tx, &draft, cause)));
+        let (plan, row_line) = (self.plan, row.line);
+        let planned = plan.body(row)?;
+        if plan.what == What::Interactions {
+            return match written {
+                Some(_) => Ok(()),
+                None => self.interaction(tx, planned.body),
+            };
         }
-        let Planned {
-            body,
-            block,
-            damaged,
-            ..
-        } = planned;
-        let resource = self.plan.resource(&body);
+        let resource = plan.resource(&planned.body);
         let at = At {
             number: self.checked.rows - 1,
             line: line_number(row_line),
@@ -196,145 +154,113 @@ impl Check<'_> {
         };
         if let Some(batch) = written {
             if Kept::of_line(tx, batch, row_line)?.is_some() {
-                self.remember_codes(resource, &body, at.line)?;
+                self.remember(resource, &planned.body, at.line)?;
             }
             return Ok(());
         }
-        if block.is_some() && blocked::has_blocked(tx, &body)? {
+        if planned.block.is_some() && blocked::has_blocked(tx, &planned.body)? {
             return Err(Failure::LeftOut(Problem::of_row(
                 "has a code that is blocked already",
             )));
         }
-        let known = self.checked.known;
-        self.record(tx, at, resource, &body, &damaged)?;
-        self.remember_codes(resource, &body, at.line)?;
-        self.remember_person(&body, at.line)?;
-        let is_new = self.checked.known == known;
+        let is_new = self.record(tx, at, resource, &planned)?;
         let warnings = &mut self.checked.warnings;
-        warnings.look_at(self.plan, row_line, &body, is_new);
-        warnings.look_at_times(self.plan, &body);
+        warnings.look_at(plan, row_line, &planned.body, is_new);
+        warnings.look_at_times(plan, &planned.body);
         Ok(())
     }
 
-    /// The hash of the person that a row means by the key, or by the e-mail address alone.
-    fn person(&self, body: &Map<String, Value>) -> Result<Option<u64>> {
-        if self.plan.what != What::Delegates {
-            return Ok(None);
-        }
-        let by_key = self
-            .plan
-            .key
-            .map(|key| person(key, body))
-            .transpose()?
-            .flatten();
-        let email = || Some(body.get("email")?.as_str()?.trim().to_ascii_lowercase());
-        Ok(match by_key {
-            Some(person) => Some(self.hasher.hash_one(person)),
-            None => email()
-                .filter(|email| !email.is_empty())
-                .map(|email| self.hasher.hash_one(email)),
-        })
-    }
-
-    fn remember_person(&mut self, body: &Map<String, Value>, line: u32) -> Result<()> {
-        if let Some(person) = self.person(body)? {
-            if let Some(first) = self.people.get(&person) {
-                let warnings = &mut self.checked.warnings;
-                warnings.is_twice((*first).into(), line.into(), body);
-            } else if self.people.len() < CODES_MAX {
-                self.people.insert(person, line);
-            }
-        }
+    fn interaction(&mut self, tx: &Tx<'_>, body: Map<String, Value>) -> Result<(), Failure> {
+        let plan = self.plan;
+        self.checked.warnings.look_at_times(plan, &body);
+        let draft = plan.of_row(plan.draft(body))?;
+        let found = record::find_past(tx, &plan.ctx, &draft);
+        plan.of_row(found.map_err(|cause| Plan::missing(tx, &draft, cause)))?;
         Ok(())
     }
 
+    /// Checks a row as a record, and returns whether that is a new one.
     fn record(
         &mut self,
         tx: &Tx<'_>,
         mut at: At,
         resource: &'static Resource,
-        body: &Map<String, Value>,
-        damaged: &[(&'static str, Problem)],
-    ) -> Result<(), Failure> {
-        at.known = self.plan.of_row(self.plan.existing(tx, resource, body))?;
-        for (name, problem) in damaged {
-            let column = resource.codes().find(|(_, known)| known == name);
-            let stored = match (at.known, column) {
-                (Some(id), Some((column, _))) => {
-                    records::write::stored_text(tx, resource, column, id)?
-                }
-                _ => None,
-            };
-            if stored.is_none() || stored.as_deref() != body.get(*name).and_then(Value::as_str) {
-                return Err(Failure::Row(problem.clone()));
-            }
-        }
+        planned: &Planned,
+    ) -> Result<bool, Failure> {
+        let (plan, body) = (self.plan, &planned.body);
+        at.known = plan.of_row(plan.existing(tx, resource, body))?;
+        check_damaged(tx, resource, planned, at.known)?;
+        let person = self.seen.person(plan.key, body)?;
         // A row above may mean the same person.
-        let is_by_person = self
-            .plan
-            .key
-            .is_some_and(|key| matches!(person(key, body), Ok(Some(_))));
-        let own_line = match self.person(body)? {
-            Some(person) if is_by_person => self.people.get(&person).copied(),
-            _ => None,
-        };
-        let mut resolved = body.clone();
-        let mut unresolved = self
-            .plan
-            .of_row(self.plan.resolve(tx, resource, &mut resolved))?;
-        for (property, selector) in Plan::selectors(resource, body) {
-            if self.changed.contains(&self.target(selector))
-                && resolved.remove(property.name).is_some()
-            {
-                unresolved.push(Unresolved {
-                    property: property.name,
-                    selector: selector.to_owned(),
-                });
-            }
-        }
-        let parent = match unresolved.iter().find(|one| one.property == PARENT) {
-            Some(unresolved) => Some(Parent::Code(self.target(&unresolved.selector))),
-            // It is created where it is not there.
-            None if body
-                .get(PARENT)
-                .and_then(Value::as_str)
-                .is_some_and(|one| one.starts_with(ROOM)) =>
-            {
-                None
-            }
-            None => resolved.get(PARENT).and_then(referred).map(Parent::Record),
-        };
-        let ctx = &self.plan.ctx;
-        self.plan
-            .of_row(records::write::check(tx, ctx, resource, at.known, resolved))?;
+        let above = person.and_then(|person| self.seen.line_of_person(person));
+        let own_line = above.filter(|_| person.is_some_and(|person| person.is_by_key));
+        let (unresolved, parent) = self.resolve(tx, at.known, resource, body)?;
         for (column, name, code) in codes(resource, body) {
-            if let Some(line) = self.codes.get(&self.hash(column, code))
-                && Some(*line) != own_line
-            {
+            let line = self.seen.line_of(column, code);
+            if let Some(line) = line.filter(|line| Some(*line) != own_line) {
                 let reason = format!("duplicate, same as line {line}");
-                return Err(Failure::Row(self.plan.problem(Error::field(name, reason))));
+                return Err(Failure::Row(plan.problem(Error::field(name, reason))));
             }
         }
-        if let Some(problem) = taken(tx, self.plan, resource, body, at.known)? {
+        if let Some(problem) = taken(tx, plan, resource, body, at.known)? {
             return Err(Failure::Row(problem));
         }
-        for unresolved in unresolved
-            .into_iter()
-            .filter(|one| !one.selector.starts_with(ROOM))
-        {
-            let code = self.target(&unresolved.selector);
+        for unresolved in unresolved {
+            let code = self.seen.code_of(&unresolved.selector);
             self.references.push(at, unresolved, code)?;
         }
         if body.contains_key(PARENT) {
             self.references.add_parent(at, parent);
         }
         if let Some(id) = at.known {
-            self.checked.known += 1;
             self.changes(tx, at, id, resource, body)?;
-        } else if own_line.is_some() {
-            self.checked.known += 1;
         }
-        Ok(())
+        let is_new = at.known.is_none() && own_line.is_none();
+        self.checked.known += u64::from(!is_new);
+        self.remember(resource, body, at.line)?;
+        match (person, above) {
+            (_, Some(above)) => {
+                let warnings = &mut self.checked.warnings;
+                warnings.is_twice(above.into(), at.line.into(), body);
+            }
+            (Some(person), None) => self.seen.add_person(person, at.line),
+            (None, None) => {}
+        }
+        Ok(is_new)
+    }
+
+    /// Checks a row as the API would; the references that other rows may have, and its parent.
+    fn resolve(
+        &mut self,
+        tx: &Tx<'_>,
+        known: Option<i64>,
+        resource: &'static Resource,
+        body: &Map<String, Value>,
+    ) -> Result<(Vec<Unresolved>, Option<Parent>), Failure> {
+        let plan = self.plan;
+        let mut resolved = body.clone();
+        let device_names = &mut self.checked.device_names;
+        let unresolved = Plan::resolve(tx, device_names, resource, &mut resolved);
+        let mut unresolved = plan.of_row(unresolved)?;
+        for (property, selector) in Plan::selectors(resource, body) {
+            if self.seen.is_changed(selector) && resolved.remove(property.name).is_some() {
+                unresolved.push(Unresolved {
+                    property: property.name,
+                    selector: selector.to_owned(),
+                });
+            }
+        }
+        let selector = body.get(PARENT).and_then(Value::as_str);
+        let parent = match unresolved.iter().find(|one| one.property == PARENT) {
+            Some(unresolved) => Some(Parent::Code(self.seen.code_of(&unresolved.selector))),
+            // It is created where it is not there.
+            None if selector.is_some_and(|selector| selector.starts_with(ROOM)) => None,
+            None => resolved.get(PARENT).and_then(referred).map(Parent::Record),
+        };
+        let checked = records::write::check(tx, &plan.ctx, resource, known, resolved);
+        plan.of_row(checked)?;
+        unresolved.retain(|one| !one.selector.starts_with(ROOM));
+        Ok((unresolved, parent))
     }
 
     /// Remembers which codes a row gives the record of an id, and which that has no more then.
@@ -356,17 +282,31 @@ impl Check<'_> {
                 continue;
             }
             if let Some(stored) = stored {
-                self.changed.insert(self.hash(column, &stored));
+                self.seen.add_changed(column, &stored);
             }
             self.references.rename(at);
         }
         Ok(())
     }
 
+    /// Remembers the codes and the name of a good row.
+    fn remember(
+        &mut self,
+        resource: &'static Resource,
+        body: &Map<String, Value>,
+        line: u32,
+    ) -> Result<()> {
+        let name = body.get("name").and_then(Value::as_str);
+        if let Some(name) = name.filter(|_| self.plan.columns.has_room()) {
+            self.checked.names.insert(name.to_owned());
+        }
+        self.seen.add_codes(codes(resource, body), name, line)
+    }
+
     /// Judges the references when all rows are read.
     fn end(&mut self, connection: &Connection) -> Result<()> {
         let references = std::mem::take(&mut self.references);
-        let line_of = |code| self.codes.get(&code).copied();
+        let line_of = |code| self.seen.line_of_code(code);
         let bad = references.bad_rows(self.plan, connection, line_of)?;
         for (at, row) in bad {
             self.checked.bad.push(at.number, row);
@@ -374,51 +314,27 @@ impl Check<'_> {
         }
         Ok(())
     }
+}
 
-    /// The record that a selector such as `code:hall-a` means, as its code is kept in `codes`.
-    fn target(&self, selector: &str) -> u64 {
-        let (name, code) = selector.split_once(':').unwrap_or_default();
-        if matches!(name, "name" | "room") {
-            return self.hash("name", code);
+/// Checks that codes that a spreadsheet damaged are those that the record has.
+fn check_damaged(
+    tx: &Tx<'_>,
+    resource: &'static Resource,
+    planned: &Planned,
+    known: Option<i64>,
+) -> Result<(), Failure> {
+    for (name, problem) in &planned.damaged {
+        let column = resource.codes().find(|(_, known)| known == name);
+        let stored = match (known, column) {
+            (Some(id), Some((column, _))) => records::write::stored_text(tx, resource, column, id)?,
+            _ => None,
+        };
+        if stored.is_none() || stored.as_deref() != planned.body.get(*name).and_then(Value::as_str)
+        {
+            return Err(Failure::Row(problem.clone()));
         }
-        let resource = self.plan.what.resource();
-        let mut codes = resource.into_iter().flat_map(Resource::codes);
-        let column = codes.find(|(_, known)| *known == name);
-        self.hash(column.map_or("", |(column, _)| column), code)
     }
-
-    fn hash(&self, column: &str, code: &str) -> u64 {
-        let resource = self.plan.what.resource();
-        if resource.is_some_and(|resource| resource.is_in_any_case(column)) {
-            let code = code.to_ascii_uppercase();
-            return self.hasher.hash_one((column, code.as_str()));
-        }
-        self.hasher.hash_one((column, code))
-    }
-
-    fn remember_codes(
-        &mut self,
-        resource: &'static Resource,
-        body: &Map<String, Value>,
-        line: u32,
-    ) -> Result<()> {
-        for (column, _, code) in codes(resource, body) {
-            self.codes.insert(self.hash(column, code), line);
-        }
-        if let Some(name) = body.get("name").and_then(Value::as_str) {
-            let hash = self.hash("name", name);
-            self.codes.entry(hash).or_insert(line);
-            if self.plan.columns.has_room() {
-                self.checked.names.insert(name.to_owned());
-            }
-        }
-        if self.codes.len() > CODES_MAX {
-            return Err(Error::invalid(format!(
-                "has more than {CODES_MAX} unique codes; split it"
-            )));
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Lines are kept in four bytes: no list that may be imported has more.

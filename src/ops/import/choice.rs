@@ -4,7 +4,7 @@
 macro_rules! choice {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal, $label:literal;)+ }) => {
         $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
         #[serde(rename_all = "lowercase")]
         pub enum $name {
             $($(#[$doc])* $variant,)+
@@ -27,6 +27,12 @@ macro_rules! choice {
                 }
             }
 
+            /// The names of all answers, with their labels.
+            #[must_use]
+            pub fn choices() -> Vec<(&'static str, &'static str)> {
+                vec![$(($text, $label)),+]
+            }
+
             /// The answer of a name.
             ///
             /// # Errors
@@ -34,9 +40,8 @@ macro_rules! choice {
             pub fn parse(text: &str) -> $crate::types::error::Result<Self> {
                 let known = Self::ALL.iter().copied().find(|one| one.name() == text);
                 known.ok_or_else(|| {
-                    let names: &[&str] = &[$($text),+];
-                    let message = format!("must be one of {}", names.join(", "));
-                    $crate::types::error::Error::invalid(message)
+                    let names = [$($text),+].join(", ");
+                    $crate::types::error::Error::invalid(format!("must be one of {names}"))
                 })
             }
         }
@@ -48,9 +53,9 @@ pub(super) use choice;
 choice! {
     /// The text of a number that its format shows with zeros in front.
     Numbers {
-        /// As it is shown.
+        /// The label on screen.
         Shown = "shown", "as they are shown, with the zeros";
-        /// As it is stored.
+        /// The stored name.
         Stored = "stored", "as they are stored, without the zeros";
     }
 }

@@ -2,22 +2,19 @@
 //! takes.
 
 use super::{
-    What,
+    Mapping, Target, What,
+    by_header::{FINDERS, Finder, beside},
     choice::{HiddenRows, Numbers},
     dates::Order,
-    headers::{ROOMS, folded, has},
     settle::find_days,
     shops::Shop,
     source::{OURS, Source},
-    status::{self, Manner, Rule},
-    survey::Facts,
-    target::{Mapping, Target, beside, by_words, of_attendee, participant, property, synonym},
+    status::{Manner, Rule},
 };
 use crate::types::{
     error::{Error, Result},
     text::shortened,
 };
-use std::{collections::HashMap, sync::Arc};
 
 /// A column.
 #[derive(Clone, Debug)]
@@ -28,36 +25,10 @@ pub struct Column {
     pub target: Target,
     /// The order of its dates, where it is known.
     pub dates: Option<Order>,
-    /// What it says of tickets, and what becomes of those that are not good.
-    pub status: Option<Judge>,
+    /// The manner in which it says whether tickets are good, and the treatment of those that are not.
+    pub status: Option<(Manner, Rule)>,
     /// A spreadsheet rounded some of its numbers.
     pub is_rounded: bool,
-}
-
-/// What a column says of tickets.
-#[derive(Clone, Debug)]
-pub struct Judge {
-    manner: Manner,
-    pub rule: Rule,
-    /// Kinds by values that are known already.
-    known: Arc<HashMap<String, Option<&'static str>>>,
-}
-
-impl Judge {
-    pub(super) fn new(manner: Manner, rule: Rule, facts: &Facts) -> Self {
-        let known = Arc::new(facts.kinds().clone());
-        Self {
-            manner,
-            rule,
-            known,
-        }
-    }
-
-    /// The kind of ticket that a cell tells of, where it is not good any more.
-    pub(super) fn not_good(&self, header: &str, cell: &str) -> Option<&'static str> {
-        let known = self.known.get(cell).copied();
-        known.unwrap_or_else(|| status::not_good(self.manner, header, cell))
-    }
 }
 
 impl Column {
@@ -72,13 +43,8 @@ impl Column {
     }
 }
 
-pub(super) type Finder = fn(What, &str) -> Option<Target>;
-
-/// Ways to find the meaning of a header of a foreign list, the surest first.
-pub(super) const FINDERS: &[Finder] = &[of_attendee, property, synonym, participant, by_words];
-
 /// The columns of a table, in their order; none of a JSON file, whose objects are bodies already.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Columns {
     pub(super) what: What,
     pub(super) columns: Vec<Column>,
@@ -87,8 +53,9 @@ pub struct Columns {
     /// The shop whose list it is.
     pub shop: Option<&'static Shop>,
     /// Values of rows that have none of their own.
-    pub(super) set: Vec<Column>,
-    pub(super) values_set: Vec<String>,
+    pub(super) set: Vec<(Column, String)>,
+    /// The type of devices that is set because the list has none.
+    pub implied_type: Option<&'static str>,
     pub(super) numbers: Option<Numbers>,
     pub(super) hidden_rows: Option<HiddenRows>,
     /// Gatepost exported the list.
@@ -111,26 +78,14 @@ impl Columns {
             None if !mappings.is_empty() => Err(Error::invalid(
                 "--map: the objects of a JSON file have the names that the API has",
             )),
-            None => Ok(Self::with(what, Vec::new())),
+            None => Ok(Self {
+                what,
+                ..Self::default()
+            }),
         }
     }
 
-    fn with(what: What, columns: Vec<Column>) -> Self {
-        Self {
-            what,
-            columns,
-            events: false,
-            shop: None,
-            set: Vec::new(),
-            values_set: Vec::new(),
-            numbers: None,
-            hidden_rows: None,
-            is_ours: false,
-            is_spreadsheet: false,
-        }
-    }
-
-    /// As [`Columns::of`], of the headers of a table, which may have other sheets beside it.
+    /// Matches the headers of a table, which may have other sheets beside it; see [`Columns::of`].
     pub fn new(
         what: What,
         headers: &[String],
@@ -152,7 +107,7 @@ impl Columns {
         }
     }
 
-    /// As [`Columns::new`], whatever [`Columns::misfit`] says of it: what a person may still mend.
+    /// Matches the headers of a table for a person who may still mend what [`Columns::misfit`] finds.
     ///
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`] for a duplicate header and for an unusable mapping.
@@ -161,14 +116,10 @@ impl Columns {
         let mut targets = mapped(what, headers, mappings)?;
         let ours = headers.iter().any(|header| header == OURS);
         let shop = Shop::of(what, headers).filter(|_| !ours);
-        for (at, header) in headers.iter().enumerate() {
-            if targets[at].is_none()
-                && let Some(target) = shop.and_then(|shop| shop.target(header))
-                && (!is_taken(&targets, &target) || target == Target::Note)
-            {
-                targets[at] = Some(target);
-            }
-        }
+        fill(headers, &mut targets, |header, known| {
+            let target = shop?.target(header)?;
+            (target == Target::Note || !is_taken(known, &target)).then_some(target)
+        });
         if !ours {
             find_days(what, headers, &mut targets);
         }
@@ -178,45 +129,26 @@ impl Columns {
             FINDERS
         };
         for find in finders {
-            for (at, header) in headers.iter().enumerate() {
-                if targets[at].is_none()
-                    && let Some(target) = find(what, header)
-                    && (target.name().is_none() || !is_taken(&targets, &target))
-                {
-                    targets[at] = Some(target);
-                }
-            }
+            fill(headers, &mut targets, |header, known| {
+                find(what, header).filter(|target| !is_taken(known, target))
+            });
         }
-        for (at, header) in headers.iter().enumerate() {
-            if targets[at].is_none() && !ours {
-                targets[at] = beside(what, header, &targets);
-            }
-            if targets[at].is_none()
-                && !ours
-                && what == What::Devices
-                && has(ROOMS, &folded(header))
-            {
-                let name = property(what, "name").filter(|name| !is_taken(&targets, name));
-                let room = Some(Target::Room).filter(|room| !is_taken(&targets, room));
-                targets[at] = name.or(room);
-            }
+        if !ours {
+            fill(headers, &mut targets, |header, known| {
+                beside(what, header, known)
+            });
         }
-        let columns: Vec<Column> = headers
-            .iter()
-            .zip(targets)
-            .map(|(header, target)| {
-                Column::new(
-                    header,
-                    target.unwrap_or_else(|| Target::unmatched(what, header)),
-                )
-            })
-            .collect();
-        let events = ours && headers.iter().any(|header| header == "eventName");
+        let columns = headers.iter().zip(targets).map(|(header, target)| {
+            let target = target.unwrap_or_else(|| Target::unmatched(what, header));
+            Column::new(header, target)
+        });
         Ok(Self {
-            events,
+            what,
+            columns: columns.collect(),
+            events: ours && headers.iter().any(|header| header == "eventName"),
             shop,
             is_ours: ours,
-            ..Self::with(what, columns)
+            ..Self::default()
         })
     }
 
@@ -270,6 +202,19 @@ impl Columns {
         let of_name = |column: &&Column| column.target.name().is_some_and(|own| own == *name);
         let column = self.columns.iter().find(of_name)?;
         Some(column.header.clone())
+    }
+}
+
+/// Finds the contents of the columns that are not known yet, each beside those known by then.
+fn fill(
+    headers: &[String],
+    targets: &mut [Option<Target>],
+    find: impl Fn(&str, &[Option<Target>]) -> Option<Target>,
+) {
+    for (at, header) in headers.iter().enumerate() {
+        if targets[at].is_none() {
+            targets[at] = find(header, targets);
+        }
     }
 }
 

@@ -29,11 +29,8 @@ const MONTHS: [&str; 12] = [
     "dec dez dic",
 ];
 
-/// A time in its parts; the date may be one of several.
-enum Parts {
-    Date([i16; 3], Option<Order>),
-    Nothing,
-}
+/// The numbers of a date, and their order where its writing says it.
+type Numbers = ([i16; 3], Option<Order>);
 
 /// The orders in which the numbers of a date can be read, where its writing does not say; none for anything else.
 #[must_use]
@@ -46,20 +43,14 @@ pub fn orders(cell: &str) -> Option<Vec<Order>> {
         return None;
     }
     let (date, _) = halves(cell)?;
-    match parts(&date) {
-        Parts::Date(numbers, None) => {
-            let fits = |order: &Order| in_order(numbers, *order).is_some();
-            let fitting: Vec<Order> = Order::ALL.iter().copied().filter(fits).collect();
-            let has_long_year = numbers[2] > 99;
-            Some(
-                fitting
-                    .into_iter()
-                    .filter(|order| !has_long_year || *order != Order::Ymd)
-                    .collect(),
-            )
-        }
-        _ => None,
-    }
+    let (numbers, None) = numbers_of(&date)? else {
+        return None;
+    };
+    let has_long_year = numbers[2] > 99;
+    let fits = |order: &Order| {
+        in_order(numbers, *order).is_some() && !(has_long_year && *order == Order::Ymd)
+    };
+    Some(Order::ALL.iter().copied().filter(fits).collect())
 }
 
 /// Returns whether a cell is a time of day without a date.
@@ -79,41 +70,38 @@ pub fn read(cell: &str, order: Option<Order>) -> Result<Value, String> {
     {
         return Ok(seconds.into());
     }
-    let as_it_is = || Ok(Value::from(cell));
+    let read = local_time(cell, order)?;
+    Ok(read.map_or_else(
+        || cell.into(),
+        |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string().into(),
+    ))
+}
+
+fn local_time(cell: &str, order: Option<Order>) -> Result<Option<DateTime>, String> {
     let Some((date, rest)) = halves(cell) else {
-        return as_it_is();
+        return Ok(None);
     };
-    let Parts::Date(numbers, known) = parts(&date) else {
-        return as_it_is();
+    let Some((numbers, known)) = numbers_of(&date) else {
+        return Ok(None);
     };
-    let order = match known.or(order) {
-        Some(order) => order,
-        None => match orders(cell).unwrap_or_default()[..] {
-            [one] => one,
-            [] => return as_it_is(),
-            _ => {
-                return Err(format!(
-                    "\"{cell}\" can be read as day and month, and as month and day; say which it is (--dates)"
-                ));
-            }
-        },
+    let order = match (known.or(order), &orders(cell).unwrap_or_default()[..]) {
+        (Some(order), _) | (None, &[order]) => order,
+        (None, []) => return Ok(None),
+        _ => {
+            return Err(format!(
+                "\"{cell}\" can be read as day and month, and as month and day; say which it is (--dates)"
+            ));
+        }
     };
-    let Some(date) = in_order(numbers, order) else {
-        return Err(format!(
-            "\"{cell}\" is no date in the order of this column: {}",
-            order.label()
-        ));
+    let date = in_order(numbers, order).ok_or_else(|| {
+        let label = order.label();
+        format!("\"{cell}\" is no date in the order of this column: {label}")
+    })?;
+    let time = match rest.as_str() {
+        "" => Some(Time::midnight()),
+        rest => time(rest),
     };
-    let time = if rest.is_empty() {
-        Some(Time::midnight())
-    } else {
-        time(&rest)
-    };
-    let Some(time) = time else {
-        return as_it_is();
-    };
-    let read = DateTime::from_parts(date, time);
-    Ok(read.strftime("%Y-%m-%d %H:%M:%S").to_string().into())
+    Ok(time.map(|time| DateTime::from_parts(date, time)))
 }
 
 /// The date of a cell and what comes after it; none where it is in a form of the API, or begins with no date.
@@ -184,34 +172,24 @@ fn month_of(word: &str) -> Option<i16> {
     i16::try_from(at + 1).ok()
 }
 
-fn parts(date: &str) -> Parts {
-    let month = month_of(
-        date.split(' ')
-            .find(|word| month_of(word).is_some())
-            .unwrap_or_default(),
-    );
+fn numbers_of(date: &str) -> Option<Numbers> {
+    let month = date.split(' ').find_map(month_of);
     let dots = date.contains('.') && !date.contains(['/', '-']);
     let pieces: Vec<&str> = date
         .split(['/', '-', '.', ' ', ','])
         .map(trimmed)
         .filter(|piece| !piece.is_empty())
         .collect();
-    let numbers: Vec<i16> = pieces
-        .iter()
-        .filter(|piece| is_digits(piece))
-        .filter_map(|piece| piece.parse().ok())
-        .collect();
+    let digits = pieces.iter().filter(|piece| is_digits(piece));
+    let numbers: Vec<i16> = digits.filter_map(|piece| piece.parse().ok()).collect();
     let begins_with_year = pieces
         .first()
         .is_some_and(|piece| piece.len() == 4 && is_digits(piece));
-    match (month, numbers[..].try_into()) {
-        (Some(month), Err(_)) if numbers.len() == 2 => {
-            let [day, year] = [numbers[0], numbers[1]];
-            Parts::Date([day, month, year], Some(Order::Dmy))
-        }
-        (None, Ok(numbers)) if begins_with_year => Parts::Date(numbers, Some(Order::Ymd)),
-        (None, Ok(numbers)) => Parts::Date(numbers, dots.then_some(Order::Dmy)),
-        _ => Parts::Nothing,
+    match (month, &numbers[..]) {
+        (Some(month), &[day, year]) => Some(([day, month, year], Some(Order::Dmy))),
+        (None, &[a, b, c]) if begins_with_year => Some(([a, b, c], Some(Order::Ymd))),
+        (None, &[a, b, c]) => Some(([a, b, c], dots.then_some(Order::Dmy))),
+        _ => None,
     }
 }
 

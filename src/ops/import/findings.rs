@@ -1,18 +1,20 @@
-//! What is to be said of a list before any of it is written: what was recognised, mended and left out, in sentences, and
-//! questions that only the operator can answer. The wizard shows a question as a choice, the command line as an error that
-//! names the option.
+//! Findings about a list before any of it is written: sentences on what was recognised, mended and left out, and questions
+//! that only the operator can answer. The wizard shows a question as a choice, the command line as an error that names the
+//! option.
 
 use super::{
     Columns, What,
     batches::Options,
+    by_header::FINDERS,
     choice::{HiddenRows, Numbers},
     clean::Mending,
-    columns::{Column, FINDERS},
+    columns::Column,
     dates::Order,
     names,
     status::Rule,
     survey::{Facts, Survey},
     target::Target,
+    warnings,
 };
 use crate::types::text::shortened;
 
@@ -26,8 +28,6 @@ pub struct Question {
     pub choices: Vec<(&'static str, &'static str)>,
     /// The answer that counts; none where it must be given.
     pub answer: Option<&'static str>,
-    /// The option of the command line, up to the answer.
-    option: String,
 }
 
 impl Question {
@@ -37,18 +37,11 @@ impl Question {
         self.answer.is_none()
     }
 
-    /// As the command line asks it.
-    #[must_use]
-    pub fn told(&self) -> String {
-        let answers = self.choices.iter().map(|(name, label)| {
-            let option = format!("{}{name}", self.option);
-            let option = if option.contains('"') {
-                format!("{option}\"")
-            } else {
-                option
-            };
-            format!("{option} ({label})")
-        });
+    /// Returns the question as the command line asks it.
+    fn told(&self) -> String {
+        let option = self.field.replace('_', "-");
+        let answers = self.choices.iter();
+        let answers = answers.map(|(name, label)| format!("--{option} {name} ({label})"));
         format!(
             "{}; say {}",
             self.text,
@@ -57,10 +50,10 @@ impl Question {
     }
 }
 
-/// What is to be said of a list.
+/// The findings about a list.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
-    /// What was recognised and mended.
+    /// Sentences on what was recognised and mended.
     pub recognised: Vec<String>,
     pub warnings: Vec<String>,
     pub questions: Vec<Question>,
@@ -71,30 +64,33 @@ impl Findings {
     pub fn of(columns: &Columns, survey: &Survey, options: &Options) -> Self {
         let mut findings = Self::default();
         findings.of_the_list(columns, survey, options);
-        let mut open_dates = Vec::new();
-        let mut examples = Vec::new();
-        let mut numbers = None;
         for (at, column) in columns.iter().enumerate() {
             let facts = survey.column(at);
             findings.of_column(columns.what, column, facts);
             findings.of_constant(columns.what, column, survey.is_constant(at));
             findings.of_status(at, column, facts);
-            if column.target.is_time() || matches!(column.target, Target::Days(_)) {
-                findings.of_dates(column, facts, options);
-                if let Some((orders, found)) = facts.open_orders() {
-                    open_dates.extend(orders);
-                    examples.extend(found.into_iter().map(|cell| (column.header.as_str(), cell)));
-                }
-            }
-            if facts.shown > 0 && !matches!(column.target, Target::Skipped | Target::Nameless) {
-                numbers.get_or_insert((column, facts));
-            }
+            findings.of_dates(column, facts, options);
         }
-        findings.ask_dates(&open_dates, &examples, options);
-        if let Some((column, facts)) = numbers {
-            findings.ask_numbers(column, facts, options);
-        }
+        findings.ask_dates(columns, survey, options);
+        findings.ask_numbers(columns, survey, options);
+        let of_columns = warnings::of_columns(columns, options.make_codes);
+        findings.warnings.extend(of_columns);
         findings
+    }
+
+    fn ask(
+        &mut self,
+        field: &str,
+        text: String,
+        choices: Vec<(&'static str, &'static str)>,
+        answer: Option<&'static str>,
+    ) {
+        self.questions.push(Question {
+            field: field.to_owned(),
+            text,
+            choices,
+            answer,
+        });
     }
 
     fn of_the_list(&mut self, columns: &Columns, survey: &Survey, options: &Options) {
@@ -121,7 +117,7 @@ impl Findings {
             let told = "no column says what happened; if it is the same in every row, set it: interactionType=check-in (--set)";
             self.warnings.push(told.to_owned());
         }
-        if let Some(kind) = columns.implied_type() {
+        if let Some(kind) = columns.implied_type {
             self.recognised.push(format!(
                 "every row is a {kind}, as the list does not say what its rows are"
             ));
@@ -144,26 +140,16 @@ impl Findings {
             ));
         }
         if survey.hidden > 0 {
-            self.questions.push(Question {
-                field: "hidden_rows".to_owned(),
-                text: format!(
-                    "{} hidden by a filter",
-                    counted(survey.hidden, "row is", "rows are")
-                ),
-                choices: HiddenRows::ALL
-                    .iter()
-                    .map(|one| (one.name(), one.label()))
-                    .collect(),
-                answer: options.hidden_rows.map(HiddenRows::name),
-                option: "--hidden-rows ".to_owned(),
-            });
+            let text = counted(survey.hidden, "row is", "rows are") + " hidden by a filter";
+            let answer = options.hidden_rows.map(HiddenRows::name);
+            self.ask("hidden_rows", text, HiddenRows::choices(), answer);
         }
     }
 
     fn of_column(&mut self, what: What, column: &Column, facts: &Facts) {
         let header = shortened(&column.header);
         let is_code = column.target.is_code();
-        if matches!(column.target, Target::Skipped | Target::Nameless) {
+        if !column.target.is_imported() {
             return;
         }
         if column.target == Target::WholeName && facts.filled > 0 {
@@ -224,17 +210,12 @@ impl Findings {
     }
 
     fn of_status(&mut self, at: usize, column: &Column, facts: &Facts) {
-        let judge = column.status.as_ref();
-        let Some(rule) = judge
-            .filter(|_| !facts.not_good.is_empty())
-            .map(|judge| judge.rule)
-        else {
+        let Some((_, rule)) = column.status.filter(|_| !facts.not_good.is_empty()) else {
             return;
         };
         let count: u64 = facts.not_good.values().sum();
-        let kinds: Vec<_> = facts
-            .not_good
-            .iter()
+        let kinds = facts.not_good.iter();
+        let kinds: Vec<_> = kinds
             .map(|(kind, count)| format!("{kind} ({count})"))
             .collect();
         let (header, kinds) = (shortened(&column.header), kinds.join(", "));
@@ -246,20 +227,14 @@ impl Findings {
         };
         self.warnings
             .push(format!("{rows} that \"{header}\" calls {kinds}: {fate}"));
-        self.questions.push(Question {
-            field: format!("status-{at}"),
-            text: format!("\"{header}\" calls {kinds}"),
-            choices: Rule::ALL
-                .iter()
-                .map(|rule| (rule.name(), rule.label()))
-                .collect(),
-            answer: Some(rule.name()),
-            option: format!("--status \"{}=", column.header),
-        });
+        let text = format!("\"{header}\" calls {kinds}");
+        let field = format!("status-{at}");
+        self.ask(&field, text, Rule::choices(), Some(rule.name()));
     }
 
     fn of_dates(&mut self, column: &Column, facts: &Facts, options: &Options) {
-        if let Some(order) = facts.order().filter(|_| options.dates.is_none()) {
+        let order = facts.order().filter(|_| options.dates.is_none());
+        if let Some(order) = order.filter(|_| column.target.has_dates()) {
             self.recognised.push(format!(
                 "the dates in \"{}\" are {}, as no other order fits all of them",
                 shortened(&column.header),
@@ -268,61 +243,69 @@ impl Findings {
         }
     }
 
-    /// Asks once for all columns.
-    fn ask_dates(&mut self, orders: &[Order], examples: &[(&str, &str)], options: &Options) {
-        let Some((header, _)) = examples.first() else {
+    /// Asks once for all columns whose dates no single order fits.
+    fn ask_dates(&mut self, columns: &Columns, survey: &Survey, options: &Options) {
+        let columns = columns.iter().enumerate();
+        let dates: Vec<_> = columns
+            .map(|(at, column)| (column, survey.column(at)))
+            .filter(|(column, facts)| column.target.has_dates() && facts.order().is_none())
+            .flat_map(|(column, facts)| facts.dates.iter().map(move |dates| (column, dates)))
+            .collect();
+        let Some((column, _)) = dates.first() else {
             return;
         };
-        let cells = examples
-            .iter()
-            .take(3)
-            .map(|(_, cell)| format!("\"{}\"", shortened(cell)));
-        self.questions.push(Question {
-            field: "dates".to_owned(),
-            text: format!(
-                "the dates in \"{}\" can be read in several ways, such as {}",
-                shortened(header),
-                cells.collect::<Vec<_>>().join(", ")
-            ),
-            choices: Order::ALL
-                .iter()
-                .filter(|order| orders.contains(order))
-                .map(|order| (order.name(), order.label()))
-                .collect(),
-            answer: options.dates.map(Order::name),
-            option: "--dates ".to_owned(),
-        });
+        let cells = dates.iter().take(3);
+        let cells = cells.map(|(_, (_, cell))| format!("\"{}\"", shortened(cell)));
+        let text = format!(
+            "the dates in \"{}\" can be read in several ways, such as {}",
+            shortened(&column.header),
+            cells.collect::<Vec<_>>().join(", ")
+        );
+        let fits = |order: &&Order| dates.iter().any(|(_, (orders, _))| orders.contains(order));
+        let orders = Order::ALL.iter().filter(fits);
+        let choices = orders.map(|order| (order.name(), order.label())).collect();
+        self.ask("dates", text, choices, options.dates.map(Order::name));
     }
 
-    fn ask_numbers(&mut self, column: &Column, facts: &Facts, options: &Options) {
-        let (stored, shown) = facts.shown_first.clone().unwrap_or_default();
-        self.questions.push(Question {
-            field: "numbers".to_owned(),
-            text: format!(
-                "{} of \"{}\" {} with zeros in front and stored without them, such as {shown} and {stored}",
-                counted(facts.shown, "number", "numbers"),
-                shortened(&column.header),
-                if facts.shown == 1 { "is shown" } else { "are shown" }
-            ),
-            choices: Numbers::ALL.iter().map(|one| (one.name(), one.label())).collect(),
-            answer: options.numbers.map(Numbers::name),
-            option: "--numbers ".to_owned(),
+    /// Asks once, by the first column with such numbers.
+    fn ask_numbers(&mut self, columns: &Columns, survey: &Survey, options: &Options) {
+        let columns = columns.iter().enumerate();
+        let mut columns = columns.filter(|(_, column)| column.target.is_imported());
+        let shown = columns.find_map(|(at, column)| {
+            let facts = survey.column(at);
+            Some((column, facts, facts.shown_first.as_ref()?))
         });
+        let Some((column, facts, (stored, shown))) = shown else {
+            return;
+        };
+        let text = format!(
+            "{} of \"{}\" {} with zeros in front and stored without them, such as {shown} and {stored}",
+            counted(facts.shown, "number", "numbers"),
+            shortened(&column.header),
+            if facts.shown == 1 {
+                "is shown"
+            } else {
+                "are shown"
+            }
+        );
+        let answer = options.numbers.map(Numbers::name);
+        self.ask("numbers", text, Numbers::choices(), answer);
+    }
+
+    fn open(&self) -> impl Iterator<Item = &Question> {
+        self.questions.iter().filter(|question| question.is_open())
     }
 
     /// The questions without an answer, as the wizard repeats them.
     #[must_use]
     pub fn open_texts(&self) -> Vec<String> {
-        let open = self.questions.iter().filter(|question| question.is_open());
-        open.map(|question| question.text.clone()).collect()
+        self.open().map(|question| question.text.clone()).collect()
     }
 
     /// The questions without an answer, as the command line asks them.
     #[must_use]
-    pub fn open(&self) -> Option<String> {
-        let open = self.questions.iter().filter(|question| question.is_open());
-        let told: Vec<_> = open.map(Question::told).collect();
-        (!told.is_empty()).then(|| told.join("; "))
+    pub fn asked(&self) -> Vec<String> {
+        self.open().map(Question::told).collect()
     }
 }
 

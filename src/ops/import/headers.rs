@@ -12,7 +12,7 @@ pub(super) fn has(list: &str, word: &str) -> bool {
 pub(super) const GUEST_BEFORE: &str = "attendee attendeename participant participantname guest guestname teilnehmer \
      teilnehmername gast nomduparticipant asistente nombredelasistente deltager deltagernavn";
 
-/// As [`GUEST_BEFORE`], after it.
+/// Words for the guest as in [`GUEST_BEFORE`], which stand after the property.
 pub(super) const GUEST_AFTER: &str =
     "desteilnehmers desteilnehmenden desgastes duparticipant delasistente delparticipante";
 

@@ -35,7 +35,6 @@ pub struct Request {
 pub struct Job {
     source: Arc<Source>,
     plan: Plan,
-    /// What is to be said of the list.
     pub findings: Findings,
     /// The result of the check.
     pub checked: Arc<Checked>,
@@ -151,8 +150,8 @@ impl Job {
     /// Returns whether it may be written: nothing is asked, and no row is bad, or bad ones are to be left out.
     #[must_use]
     pub fn is_good(&self) -> bool {
-        let is_open = self.findings.open().is_some();
-        !is_open && (self.plan.options.skip_bad || self.checked.bad.count() == 0)
+        self.findings.asked().is_empty()
+            && (self.plan.options.skip_bad || self.checked.bad.count() == 0)
     }
 
     /// Doubts that keep no row out, as sentences.
@@ -179,10 +178,9 @@ impl Job {
         mut on_progress: impl FnMut(&Import),
     ) -> Result<Import> {
         if !self.is_good() {
-            let open = self.findings.open();
-            let reason =
-                open.unwrap_or_else(|| "some rows are bad: nothing was written".to_owned());
-            return Err(Error::invalid(reason));
+            return Err(Error::invalid(
+                "rows are bad, or questions are open: nothing was written",
+            ));
         }
         let done = self.done_before();
         let batch = match &self.resumed {

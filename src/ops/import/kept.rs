@@ -270,6 +270,7 @@ pub(super) fn keep_restored(tx: &Tx<'_>, batch: &Batch, row: &Kept, before: &str
 }
 
 /// The result of a row.
+#[derive(Default)]
 pub(super) struct Became {
     /// The record or interaction.
     pub record: i64,

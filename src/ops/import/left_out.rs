@@ -2,7 +2,7 @@
 
 use super::{
     Columns, What,
-    bad::{Problem, Unfit},
+    bad::{Failure, Problem},
     columns::Column,
     headers::{CHECKED_IN, folded, has},
     values,
@@ -69,11 +69,11 @@ impl Columns {
 }
 
 /// The reason why a total is no record; its word, or the column at fault.
-pub(super) fn total(cells: &[String], at: usize) -> Unfit {
+pub(super) fn total(cells: &[String], at: usize) -> Failure {
     let word = cells.iter().find(|cell| !cell.is_empty());
     let word = word.map_or_else(
         || format!("column {}", at + 1),
         |word| format!("\"{word}\""),
     );
-    Unfit::LeftOut(Problem::of_row(format!("is a total: {word}")))
+    Failure::LeftOut(Problem::of_row(format!("is a total: {word}")))
 }

@@ -4,16 +4,17 @@
 //! imports by the same functions.
 //!
 //! - `source`: a file as rows, as the crate `sheets` reads it
-//! - `target`, `headers`: properties that columns may hold, and headers that mean them; `columns`: the
-//!   columns of a table; `shops`: lists of shops, known by their headers as a whole
-//! - `survey`: facts that only a column as a whole can tell; `settle`: columns as those decide; `findings`: what was recognised and is left out, in
-//!   sentences, and questions to the operator; `choice`: their answers
+//! - `target`: the content of a column; `headers`, `by_header`: headers that mean one; `mapping`: directions for columns;
+//!   `columns`: the columns of a table; `shops`: lists of shops, known by their headers as a whole
+//! - `survey`: facts that only a column as a whole can tell; `settle`: columns as those decide; `findings`: what was
+//!   recognised and is left out, in sentences, and questions to the operator; `choice`: their answers
 //! - `clean`: a cell without what spreadsheets put around it; `values`, `dates`, `names`, `status`: its text as a
 //!   property's value; `body`: the cells of a row together;
 //!   `left_out`: rows that are no records
 //! - `plan`: a row as a record or interaction; `check`, `bad`: rows that cannot be imported, with reasons;
 //!   `warnings`: doubts that keep no row out
-//! - `references`: what rows refer to; `people`: those whom they mean by an e-mail address
+//! - `references`: what rows refer to; `people`: those whom they mean by an e-mail address; `device_names`: devices by
+//!   their names
 //! - `write`: the good rows into the file, and in a second pass references to rows further down
 //! - `batches`, `kept`: what is stored about an import, and about its rows; `undo`: undoes it
 //! - `job`: one import from end to end; `join`: delegates joined with a device
@@ -22,17 +23,20 @@
 pub mod bad;
 pub mod batches;
 mod body;
+mod by_header;
 pub mod check;
 pub mod choice;
 mod clean;
 pub mod columns;
 pub mod dates;
+mod device_names;
 pub mod findings;
 mod headers;
 pub mod job;
 pub mod join;
 mod kept;
 mod left_out;
+pub mod mapping;
 mod names;
 mod people;
 pub mod plan;
@@ -56,10 +60,11 @@ pub use check::{Checked, check};
 pub use columns::{Columns, Misfit};
 pub use findings::Findings;
 pub use job::Job;
+pub use mapping::{Constant, Mapping};
 pub use plan::Plan;
 pub use source::Source;
 pub use survey::Survey;
-pub use target::{Constant, JSON_MARK, Mapping, Target};
+pub use target::{JSON_MARK, Target};
 pub use undo::{Left, undo};
 pub use write::Import;
 
@@ -97,7 +102,7 @@ impl What {
         }
     }
 
-    /// As the console calls the records.
+    /// The name of the records in the console.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {

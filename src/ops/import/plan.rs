@@ -3,9 +3,10 @@
 
 use super::{
     Columns, Source, Survey, What,
-    bad::{Failure, Problem, Unfit},
+    bad::{Failure, Problem},
     batches::Options,
     body::{BY_NAME, Planned, ROOM},
+    device_names::DeviceNames,
     people::{EMAIL, NAME_AND_EMAIL, by_person, person},
     source::{Content, Row},
 };
@@ -21,7 +22,7 @@ use crate::{
         json::{check_limits, fault, no_property_twice},
     },
 };
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 /// The way in which the rows of a file are imported.
@@ -55,7 +56,7 @@ impl Plan {
         survey: &Survey,
     ) -> Result<Self> {
         let columns = Columns::of(what, source, &options.map)
-            .and_then(|columns| columns.settled(source, survey, &options))
+            .and_then(|columns| columns.settled(survey, &options))
             .map_err(|cause| cause.at(source.name()))?;
         ctx.is_strict = false;
         if ctx.user.is_none() {
@@ -80,11 +81,11 @@ impl Plan {
     }
 
     /// The content of a row, as a body such as the API takes.
-    pub fn body(&self, row: Row) -> Result<Planned, Unfit> {
+    pub fn body(&self, row: Row) -> Result<Planned, Failure> {
         let Content::Object(text) = &row.content else {
             return self.columns.planned(row);
         };
-        let object = parsed(text).map_err(|cause| Problem::of_row(cause.to_string()))?;
+        let mut object = parsed(text).map_err(|cause| Problem::of_row(cause.to_string()))?;
         if object.is_empty() {
             return Err(Problem::of_row("has no values").into());
         }
@@ -92,10 +93,9 @@ impl Plan {
         if let Some(reason) = says.and_then(|says| self.what.misnamed(says)) {
             return Err(Problem::of_column("_type", reason).into());
         }
-        let mut body = object;
-        self.columns.set_in(&mut body)?;
+        self.columns.set_in(&mut object)?;
         Ok(Planned {
-            body,
+            body: object,
             ..Planned::default()
         })
     }
@@ -167,9 +167,9 @@ impl Plan {
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`] for what is no selector.
-    pub fn resolve(
-        &self,
+    pub(super) fn resolve(
         connection: &Connection,
+        device_names: &mut DeviceNames,
         resource: &'static Resource,
         body: &mut Map<String, Value>,
     ) -> Result<Vec<Unresolved>> {
@@ -181,18 +181,18 @@ impl Plan {
             let name = selector
                 .strip_prefix(BY_NAME)
                 .or_else(|| selector.strip_prefix(ROOM));
-            let found =
-                if let Some(name) = name.filter(|_| resource.table != delegates::RESOURCE.table) {
-                    by_name(connection, name)?.ok_or_else(|| devices::RESOURCE.missing(&name))
-                } else if resource.table == delegates::RESOURCE.table {
-                    let parsed = DelegateSelector::parse(&selector);
-                    let found = parsed.and_then(|selector| delegates::find(connection, &selector));
-                    found.map(|id| id.0)
-                } else {
-                    let parsed = DeviceSelector::parse(&selector);
-                    let found = parsed.and_then(|selector| devices::find(connection, &selector));
-                    found.map(|id| id.0)
-                };
+            let found = if resource.table == delegates::RESOURCE.table {
+                DelegateSelector::parse(&selector)
+                    .and_then(|selector| delegates::find(connection, &selector))
+                    .map(|id| id.0)
+            } else if let Some(name) = name {
+                let found = device_names.find(connection, name)?;
+                found.ok_or_else(|| devices::RESOURCE.missing(&name))
+            } else {
+                DeviceSelector::parse(&selector)
+                    .and_then(|selector| devices::find(connection, &selector))
+                    .map(|id| id.0)
+            };
             match found {
                 Ok(id) => drop(body.insert(property.to_owned(), id.into())),
                 Err(cause) if is_missing(cause.kind) => {
@@ -219,28 +219,21 @@ impl Plan {
     /// The error of a participant that is not there, with its name.
     #[must_use]
     pub fn missing(connection: &Connection, draft: &Draft, cause: Error) -> Error {
-        fn first(names: [&str; 3], lacks: impl Fn(usize) -> bool) -> Option<&str> {
-            (0..3).find(|at| lacks(*at)).map(|at| names[at])
-        }
-        let name = match cause.kind {
-            ErrorKind::DeviceNotFound => {
-                let names = ["firstDevice", "secondDevice", "thirdDevice"];
-                let is_missing = |one| devices::find(connection, one).is_err();
-                first(names, |at| {
-                    draft.devices[at].as_ref().is_some_and(is_missing)
-                })
-            }
-            ErrorKind::DelegateNotFound => {
-                let names = ["firstDelegate", "secondDelegate", "thirdDelegate"];
-                let is_missing = |one| delegates::find(connection, one).is_err();
-                first(names, |at| {
-                    draft.delegates[at].as_ref().is_some_and(is_missing)
-                })
-            }
-            _ => None,
+        let is_missing = |at: usize| match cause.kind {
+            ErrorKind::DeviceNotFound => draft.devices[at]
+                .as_ref()
+                .is_some_and(|one| devices::find(connection, one).is_err()),
+            _ => draft.delegates[at]
+                .as_ref()
+                .is_some_and(|one| delegates::find(connection, one).is_err()),
         };
-        match name {
-            Some(name) => cause.at(name),
+        let names = match cause.kind {
+            ErrorKind::DeviceNotFound => ["firstDevice", "secondDevice", "thirdDevice"],
+            ErrorKind::DelegateNotFound => ["firstDelegate", "secondDelegate", "thirdDelegate"],
+            _ => return cause,
+        };
+        match (0..3).find(|at| is_missing(*at)) {
+            Some(at) => cause.at(names[at]),
             None => cause,
         }
     }
@@ -341,14 +334,6 @@ impl Unresolved {
         let property = self.property;
         Error::field(property, format!("{missing}, nor in this list"))
     }
-}
-
-/// The id of the living device of a name, a room before others, and the oldest of several.
-pub fn by_name(connection: &Connection, name: &str) -> Result<Option<i64>> {
-    let sql = "SELECT id FROM devices WHERE name = ?1 AND deleted_at IS NULL
-               ORDER BY device_type IS NOT 'room', id LIMIT 1";
-    let mut statement = connection.prepare_cached(sql)?;
-    Ok(statement.query_row([name], |row| row.get(0)).optional()?)
 }
 
 /// Tells whether a failure is about what a row says, and not about the store.

@@ -3,12 +3,11 @@
 use super::{
     Columns, Mapping, Target, What,
     batches::Options,
-    columns::{Column, Judge},
+    by_header::{property, synonym},
+    columns::Column,
     headers::{DAYS, END_DAYS, ROOMS, START_DAYS, TIMES, folded, has},
-    source::Source,
     status::Rule,
     survey::Survey,
-    target::{property, synonym},
 };
 use crate::types::{
     error::{Error, Result},
@@ -21,24 +20,13 @@ impl Columns {
     ///
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`] for options that name what is not there.
-    pub fn settled(mut self, source: &Source, survey: &Survey, options: &Options) -> Result<Self> {
-        let what = self.what;
-        if let Some(headers) = source.header().filter(|_| !source.is_ours()) {
-            let is_mapped = |header: &str| options.map.iter().any(|mapping| mapping.means(header));
-            let no_codes: Vec<Mapping> = self
-                .columns
-                .iter()
-                .enumerate()
-                .filter(|(at, column)| {
-                    let is_guessed = column.target.is_code() && !is_mapped(&column.header);
-                    let is_tag = folded(&column.header) != "tag" || survey.column(*at).is_hex;
-                    is_guessed && (survey.is_constant(*at) || !is_tag)
-                })
-                .map(|(_, column)| Target::unmatched_mapping(what, &column.header))
-                .collect();
+    pub fn settled(mut self, survey: &Survey, options: &Options) -> Result<Self> {
+        if self.is_table() && !self.is_ours {
+            let no_codes = self.no_codes(survey, options);
             if !no_codes.is_empty() {
-                let mappings = [&options.map[..], &no_codes].concat();
-                self = Self::matched(what, headers, &mappings)?;
+                let headers = self.columns.iter().map(|column| column.header.clone());
+                let headers: Vec<_> = headers.collect();
+                self = Self::matched(self.what, &headers, &[&options.map[..], &no_codes].concat())?;
             }
             self.judge(survey, options)?;
         } else if !options.status.is_empty() {
@@ -51,62 +39,70 @@ impl Columns {
         self.set_values(options)?;
         self.numbers = options.numbers;
         self.hidden_rows = options.hidden_rows;
-        self.is_spreadsheet = source.sheets().is_some();
+        self.is_spreadsheet = survey.is_spreadsheet;
         Ok(self)
+    }
+
+    /// The mappings of columns whose headers mean codes, but whose cells are none.
+    fn no_codes(&self, survey: &Survey, options: &Options) -> Vec<Mapping> {
+        let is_none = |(at, column): &(usize, &Column)| {
+            let mut mappings = options.map.iter();
+            let is_guessed = !mappings.any(|mapping| mapping.means(&column.header));
+            let is_tag = folded(&column.header) != "tag" || survey.column(*at).is_hex;
+            column.target.is_code() && is_guessed && (survey.is_constant(*at) || !is_tag)
+        };
+        let columns = self.columns.iter().enumerate().filter(is_none);
+        columns
+            .map(|(_, column)| Target::unmatched_mapping(self.what, &column.header))
+            .collect()
     }
 
     /// Finds the columns that say of tickets whether they are good.
     fn judge(&mut self, survey: &Survey, options: &Options) -> Result<()> {
-        let mut headers = self.columns.iter().map(|column| &column.header);
-        if let Some(unknown) = options
-            .status
-            .iter()
-            .find(|rule| !headers.clone().any(|header| rule.means(header)))
-        {
-            return Err(Error::invalid(format!(
-                "--status: there is no column \"{}\"",
-                shortened(&unknown.0)
-            )));
+        for rule in &options.status {
+            if !self.columns.iter().any(|column| rule.means(&column.header)) {
+                return Err(Error::invalid(format!(
+                    "--status: there is no column \"{}\"",
+                    shortened(&rule.0)
+                )));
+            }
+            if self.what != What::Delegates {
+                return Err(Error::invalid("--status: only delegates have tickets"));
+            }
         }
-        if self.what != What::Delegates {
-            return match headers.find(|header| options.status.iter().any(|rule| rule.means(header)))
-            {
-                Some(_) => Err(Error::invalid("--status: only delegates have tickets")),
-                None => Ok(()),
-            };
-        }
-        for (at, column) in self.columns.iter_mut().enumerate() {
-            let named = options
-                .status
-                .iter()
-                .find(|rule| rule.means(&column.header));
-            let rule = named.map_or_else(Rule::default, |rule| rule.1);
-            let facts = survey.column(at);
-            column.status = facts.manner.map(|manner| Judge::new(manner, rule, facts));
+        if self.what == What::Delegates {
+            for (at, column) in self.columns.iter_mut().enumerate() {
+                let mut rules = options.status.iter();
+                let named = rules.find(|rule| rule.means(&column.header));
+                let rule = named.map_or_else(Rule::default, |rule| rule.1);
+                column.status = survey.column(at).manner.map(|manner| (manner, rule));
+            }
         }
         Ok(())
     }
 
-    /// Notes what rows have that say nothing themselves.
+    /// Notes the values of rows that have none of their own.
     fn set_values(&mut self, options: &Options) -> Result<()> {
         for constant in &options.set {
             let target = constant.target(self.what)?;
-            self.set.push(Column::new("--set", target));
-            self.values_set.push(constant.1.clone());
+            self.set
+                .push((Column::new("--set", target), constant.1.clone()));
         }
-        let has_room = self.has_room();
-        let is_list_of_rooms = self.what == What::Devices
-            && self.columns.iter().any(|column| {
-                has(ROOMS, &folded(&column.header))
-                    && column.target.name().as_deref() == Some("name")
-            });
-        if (has_room || is_list_of_rooms)
-            && !self.has_any(&["deviceType"])
+        let is_room = |column: &Column| {
+            has(ROOMS, &folded(&column.header)) && column.target.name().as_deref() == Some("name")
+        };
+        let kind = if self.has_room() {
+            "session"
+        } else if self.what == What::Devices && self.columns.iter().any(is_room) {
+            "room"
+        } else {
+            return Ok(());
+        };
+        if !self.has_any(&["deviceType"])
             && let Some(target) = property(self.what, "deviceType")
         {
-            let kind = if has_room { "session" } else { "room" };
-            self.set.push(Column::new("", target));
-            self.values_set.push(kind.to_owned());
+            self.set.push((Column::new("", target), kind.to_owned()));
+            self.implied_type = Some(kind);
         }
         Ok(())
     }
@@ -116,14 +112,6 @@ impl Columns {
         self.columns
             .iter()
             .any(|column| column.target == Target::Room)
-    }
-
-    /// The type of devices that was set because the list has none.
-    #[must_use]
-    pub fn implied_type(&self) -> Option<&str> {
-        let mut set = self.set.iter().zip(&self.values_set);
-        set.find(|(column, _)| column.header.is_empty())
-            .map(|(_, value)| value.as_str())
     }
 }
 

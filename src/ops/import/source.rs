@@ -1,7 +1,7 @@
 //! A list as the crate `sheets` reads it, in the terms of an import: what to try where it cannot be read, and cells as
 //! they are meant.
 
-use super::{Mapping, What, clean, target::is_known};
+use super::{Mapping, What, by_header::is_known, clean};
 use crate::types::{
     error::{Error, Kind as ErrorKind, Result},
     spreadsheet::{unguarded, was_cut},
@@ -74,7 +74,7 @@ impl Source {
         Self::open_as(path, &path.display().to_string(), reading)
     }
 
-    /// As [`Source::open`], of a file that was called `name` where it came from.
+    /// Opens a file that was called `name` where it came from; see [`Source::open`].
     pub fn open_as(path: &Path, name: &str, reading: Reading<'_>) -> Result<Self> {
         let list = sheets::Source::open(path, name, reading);
         let list = list.map_err(|cause| advised(cause).at(name))?;

@@ -3,20 +3,22 @@
 use super::{
     choice::choice,
     headers::{folded, has},
+    values::flag,
 };
 use crate::types::error::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::{collections::HashMap, sync::LazyLock};
 
 choice! {
     /// The treatment of rows whose tickets are not good any more.
     #[derive(Default)]
     Rule {
-        /// They are left out.
+        /// Leaves them out.
         #[default]
         Drop = "drop", "leave these rows out";
-        /// They are imported, and their codes blocked.
+        /// Imports them, with their codes blocked.
         Block = "block", "import them, with their codes blocked";
-        /// They are imported like all others.
+        /// Imports them like all others.
         Keep = "keep", "import them as valid";
     }
 }
@@ -124,15 +126,14 @@ pub fn manner(header: &str) -> Option<Manner> {
 /// The kind of ticket that a cell tells of, where it is not good any more.
 #[must_use]
 pub fn not_good(manner: Manner, header: &str, cell: &str) -> Option<&'static str> {
-    let by_word = |text: &str| {
-        let text = folded(text);
-        let found = WORDS.iter().find(|(_, words)| has(words, &text));
-        found.map(|(kind, _)| *kind)
-    };
-    if cell.is_empty() {
-        return None;
-    }
-    match (manner, super::values::flag(cell)) {
+    static KINDS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+        let words = WORDS.iter().rev();
+        words
+            .flat_map(|(kind, words)| words.split_whitespace().map(move |word| (word, *kind)))
+            .collect()
+    });
+    let by_word = |text: &str| KINDS.get(folded(text).as_str()).copied();
+    match (manner, flag(cell)) {
         (Manner::Word, _) | (_, None) => by_word(cell),
         (Manner::Yes, Some(true)) => by_word(header),
         (Manner::No, Some(false)) => {

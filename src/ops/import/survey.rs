@@ -11,15 +11,10 @@ use super::{
     values,
 };
 use crate::{ops::background::Background, types::error::Result};
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::LazyLock,
-};
+use std::{collections::BTreeMap, sync::LazyLock};
 
 /// Rows that are looked at in one go.
 const SLICE_ROWS: usize = 1_000;
-/// Values of a column of tickets whose kinds are remembered.
-const KINDS_MAX: usize = 1_000;
 /// Digits of a number that spreadsheets keep.
 pub const DIGITS_MAX: usize = 15;
 
@@ -35,6 +30,7 @@ pub struct Survey {
     /// The line of the header, and the texts above it.
     pub header_line: u64,
     pub above: Vec<String>,
+    pub is_spreadsheet: bool,
     columns: Vec<Facts>,
 }
 
@@ -42,15 +38,14 @@ pub struct Survey {
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     pub filled: u64,
-    /// The first value, as long as there is no other.
-    only: Option<String>,
     /// The first value.
     pub example: Option<String>,
+    /// Set where there are others than the first value.
+    has_others: bool,
     /// All of its values are hexadecimal digits.
     pub is_hex: bool,
-    /// Mended cells, where the column holds codes and where it holds anything else.
-    pub mended_codes: Mended,
-    pub mended_texts: Mended,
+    /// Mended cells, where the column holds texts and where it holds codes.
+    mended: [Mended; 2],
     /// Cells that a spreadsheet shortened, such as `1,5E+12`.
     pub scientific: u64,
     /// Numbers that a spreadsheet rounded, or that have a fraction.
@@ -59,14 +54,13 @@ pub struct Facts {
     pub shown: u64,
     pub shown_first: Option<(String, String)>,
     /// Dates whose writing leaves their order open, by the orders that they fit, and the first of each.
-    dates: BTreeMap<Vec<&'static str>, (u64, String)>,
+    pub dates: BTreeMap<Vec<Order>, String>,
     /// The manner in which it says whether tickets are good, and those that are not, by kind.
     pub manner: Option<Manner>,
     pub not_good: BTreeMap<&'static str, u64>,
-    /// Its values, as long as they are few, and the kinds of those that are not good.
-    kinds: HashMap<String, Option<&'static str>>,
-    /// It says who was checked in elsewhere, and so many were.
+    /// Set where it says who was checked in elsewhere.
     is_checked_in: bool,
+    /// Rows that were checked in elsewhere.
     pub yes: u64,
     header: String,
 }
@@ -112,6 +106,7 @@ impl Survey {
         Self {
             columns: columns.collect(),
             header_line: source.header_line(),
+            is_spreadsheet: source.sheets().is_some(),
             above: source.above().to_vec(),
             ..Self::default()
         }
@@ -127,7 +122,7 @@ impl Survey {
     #[must_use]
     pub fn is_constant(&self, at: usize) -> bool {
         let column = self.column(at);
-        column.only.is_some() && column.filled > 2 && column.filled * 10 >= self.rows * 9
+        !column.has_others && column.filled > 2 && column.filled * 10 >= self.rows * 9
     }
 
     pub fn look_at(&mut self, row: &Row) {
@@ -136,11 +131,8 @@ impl Survey {
         let Content::Cells(cells) = &row.content else {
             return;
         };
-        for (at, cell) in cells
-            .iter()
-            .enumerate()
-            .filter(|(_, cell)| !cell.is_empty())
-        {
+        let filled = cells.iter().enumerate();
+        for (at, cell) in filled.filter(|(_, cell)| !cell.is_empty()) {
             let column = self.columns.get_mut(at);
             if let Some(column) = column.filter(|column| !column.header.is_empty()) {
                 column.look_at(cell);
@@ -151,16 +143,13 @@ impl Survey {
             }
         }
         for number in &row.numbers {
-            if let (Some(column), Some(cell)) = (
-                self.columns.get_mut(number.column),
-                cells.get(number.column),
-            ) {
+            let column = self.columns.get_mut(number.column);
+            if let Some((column, cell)) = column.zip(cells.get(number.column)) {
                 column.rounded += u64::from(is_rounded(cell));
                 if let Some(shown) = &number.shown {
                     column.shown += 1;
-                    column
-                        .shown_first
-                        .get_or_insert_with(|| (cell.clone(), shown.clone()));
+                    let first = || (cell.clone(), shown.clone());
+                    column.shown_first.get_or_insert_with(first);
                 }
             }
         }
@@ -176,14 +165,8 @@ pub fn is_rounded(number: &str) -> bool {
 
 impl Facts {
     fn look_at(&mut self, cell: &str) {
-        match &self.only {
-            None if self.filled == 0 => {
-                self.only = Some(cell.to_owned());
-                self.example = Some(cell.to_owned());
-            }
-            Some(only) if only != cell => self.only = None,
-            _ => {}
-        }
+        let example = self.example.get_or_insert_with(|| cell.to_owned());
+        self.has_others |= example != cell;
         self.filled += 1;
         self.is_hex = self.is_hex
             && cell.len() > 3
@@ -191,10 +174,7 @@ impl Facts {
                 .bytes()
                 .all(|byte| byte.is_ascii_hexdigit() || byte == b' ');
         if !cell.is_ascii() || cell.starts_with(['\'', '=']) {
-            for (is_code, mended) in [
-                (true, &mut self.mended_codes),
-                (false, &mut self.mended_texts),
-            ] {
+            for (is_code, mended) in [false, true].into_iter().zip(&mut self.mended) {
                 if let Ok(clean) = clean(cell, is_code) {
                     let all = mended.iter_mut().zip(clean.mended);
                     all.for_each(|(count, one)| *count += one);
@@ -204,15 +184,11 @@ impl Facts {
             self.scientific += u64::from(is_scientific(cell));
         }
         if let Some(orders) = dates::orders(cell) {
-            let orders = orders.into_iter().map(Order::name).collect();
-            let dates = self
-                .dates
-                .entry(orders)
-                .or_insert_with(|| (0, cell.to_owned()));
-            dates.0 += 1;
+            let first = self.dates.entry(orders);
+            first.or_insert_with(|| cell.to_owned());
         }
-        if self.manner.is_some()
-            && let Some(kind) = self.kind_of(cell)
+        if let Some(manner) = self.manner
+            && let Some(kind) = status::not_good(manner, &self.header, cell)
         {
             *self.not_good.entry(kind).or_default() += 1;
         }
@@ -221,63 +197,20 @@ impl Facts {
         }
     }
 
-    /// The kind of ticket that a cell tells of, where it is not good any more.
-    fn kind_of(&mut self, cell: &str) -> Option<&'static str> {
-        if let Some(known) = self.kinds.get(cell) {
-            return *known;
-        }
-        let kind = status::not_good(self.manner?, &self.header, cell);
-        if self.kinds.len() < KINDS_MAX {
-            self.kinds.insert(cell.to_owned(), kind);
-        }
-        kind
-    }
-
-    /// The kinds of tickets that [`Facts::kind_of`] remembers.
-    #[must_use]
-    pub fn kinds(&self) -> &HashMap<String, Option<&'static str>> {
-        &self.kinds
-    }
-
     /// The mended cells of a kind.
     #[must_use]
     pub fn mended(&self, mending: Mending, is_code: bool) -> u64 {
-        let mended = if is_code {
-            self.mended_codes
-        } else {
-            self.mended_texts
-        };
-        mended[mending as usize]
+        self.mended[usize::from(is_code)][mending as usize]
     }
 
     /// The one order that all dates of the column fit; none where there are several, or none.
     #[must_use]
     pub fn order(&self) -> Option<Order> {
-        let fits = |order: &Order| {
-            self.dates
-                .keys()
-                .all(|orders| orders.contains(&order.name()))
-        };
-        let mut fitting = Order::ALL.iter().copied().filter(fits);
-        let one = fitting.next().filter(|_| !self.dates.is_empty())?;
-        fitting.next().is_none().then_some(one)
-    }
-
-    /// The orders that some dates fit, and examples, where no single one fits all of them.
-    #[must_use]
-    pub fn open_orders(&self) -> Option<(Vec<Order>, Vec<&str>)> {
-        if self.dates.is_empty() || self.order().is_some() {
-            return None;
+        let fits_all = |order: &&Order| self.dates.keys().all(|orders| orders.contains(order));
+        let fitting: Vec<_> = Order::ALL.iter().filter(fits_all).collect();
+        match fitting[..] {
+            [one] => Some(*one),
+            _ => None,
         }
-        let fits = |order: &Order| {
-            self.dates
-                .keys()
-                .any(|orders| orders.contains(&order.name()))
-        };
-        let examples = self.dates.values().map(|(_, cell)| cell.as_str());
-        Some((
-            Order::ALL.iter().copied().filter(fits).collect(),
-            examples.collect(),
-        ))
     }
 }

@@ -5,12 +5,10 @@
 //! stands, and messages to it fail one by one.
 
 use super::{
-    BadRow, Columns, Plan, What,
-    columns::FINDERS,
+    BadRow, Columns, Plan, Target, What,
+    by_header::{FINDERS, resembled},
     findings::counted,
     people::{EMAIL, NAME_AND_EMAIL},
-    source::OURS,
-    target::{Target, resembled},
 };
 use crate::{
     domain::{messages::address, readers::Epc},
@@ -136,10 +134,10 @@ impl Warnings {
         .collect()
     }
 
-    /// All of them as sentences, with those of the columns before.
+    /// All of them as sentences; those of the columns alone are among the findings.
     #[must_use]
     pub fn sentences(&self, plan: &Plan) -> Vec<String> {
-        let mut sentences = of_columns(&plan.columns, plan.what, plan.options.make_codes);
+        let mut sentences = Vec::new();
         // Of a list with no such column at all that is said already.
         let has = |names: &[&str]| !plan.columns.is_table() || plan.columns.has_any(names);
         if self.nameless > 0 && (has(&NAMES) || has(&["name"])) {
@@ -179,10 +177,9 @@ impl Warnings {
 }
 
 /// Warnings about the columns of a list alone.
-#[must_use]
-pub fn of_columns(columns: &Columns, what: What, make_codes: bool) -> Vec<String> {
-    let mut sentences = doubtful(columns, what);
-    if what == What::Delegates && columns.is_table() {
+pub(super) fn of_columns(columns: &Columns, make_codes: bool) -> Vec<String> {
+    let mut sentences = doubtful(columns);
+    if columns.what == What::Delegates && columns.is_table() {
         if !columns.has_any(&NAMES) && !columns.has_any(&["name"]) {
             sentences.push("no column is a first name or a last name".to_owned());
         }
@@ -197,17 +194,17 @@ pub fn of_columns(columns: &Columns, what: What, make_codes: bool) -> Vec<String
 }
 
 /// Columns that go into other data, though their headers mean or resemble a property.
-pub(super) fn doubtful(columns: &Columns, what: What) -> Vec<String> {
-    if columns.iter().any(|column| column.header == OURS) {
+pub(super) fn doubtful(columns: &Columns) -> Vec<String> {
+    if columns.is_ours {
         return Vec::new();
     }
     let unmatched = columns.iter().filter(|column| {
-        let free = Target::unmatched(what, &column.header);
+        let free = Target::unmatched(columns.what, &column.header);
         matches!(free, Target::Data { .. }) && column.target == free
     });
     unmatched
         .filter_map(|column| {
-            let why = doubt(columns, what, &column.header)?;
+            let why = doubt(columns, &column.header)?;
             let header = shortened(&column.header);
             Some(format!(
                 "the column \"{header}\" goes into other data; {why}"
@@ -216,7 +213,8 @@ pub(super) fn doubtful(columns: &Columns, what: What) -> Vec<String> {
         .collect()
 }
 
-fn doubt(columns: &Columns, what: What, header: &str) -> Option<String> {
+fn doubt(columns: &Columns, header: &str) -> Option<String> {
+    let what = columns.what;
     let mut known = FINDERS.iter().filter_map(|find| find(what, header)?.name());
     let taken = known.find_map(|name| {
         let mut columns = columns.iter();

@@ -1,7 +1,7 @@
 //! Lists from outside as rows of texts: CSV, XLSX, ODS or JSON, in whichever encoding, within bounds that no crafted file
 //! breaks. A file is never held in memory as a whole.
 //!
-//! It knows nothing of what the rows mean. Errors are the rest of a sentence that begins with the file's name, and say by
+//! The meaning of the rows is left to the caller. Errors are the rest of a sentence that begins with the file's name, and say by
 //! their kind what else could be tried.
 //!
 //! # Example
@@ -26,6 +26,7 @@
 //!
 //! # Layout
 //!
+//! - `format`: the format of a file; `row`: a row as it is given out
 //! - `csv`, `xlsx`, `ods`, `json`: the rows of one format; `sheet`: the rows of a sheet, as both spreadsheets build them
 //! - `marks`: number formats and hidden rows of an XLSX file
 //! - `encoding`: one look at all bytes of a file, and the encoding of a text
@@ -36,16 +37,21 @@ mod bomb;
 mod csv;
 mod encoding;
 mod error;
+mod format;
 mod json;
 mod marks;
 mod ods;
+mod row;
 mod sheet;
 mod xlsx;
 
 pub use encoding::OFFERED as ENCODINGS;
 pub use error::{Error, Kind, Result};
+pub use row::{Content, Number, Row, Rows};
 
 use encoding::Scan;
+use format::Format;
+use row::{is_blank, of_width};
 use std::{
     fs::{File, Metadata},
     io::{Read, Write},
@@ -60,6 +66,7 @@ pub const FILE_MAX_BYTES: u64 = 1024 * 1024 * 1024;
 const COLUMNS_MAX: usize = 1_000;
 /// The longest row that is accepted, in bytes.
 const ROW_MAX_BYTES: usize = 4 * 1024 * 1024;
+
 /// Directions for reading a file, where it does not say so itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reading<'a> {
@@ -101,78 +108,6 @@ impl Version {
     }
 }
 
-#[derive(Debug, Clone)]
-enum Format {
-    Csv(csv::Dialect),
-    Spreadsheet {
-        book: Book,
-        /// Sheets that are read, and all that there are.
-        sheets: Vec<String>,
-        all_sheets: Vec<String>,
-    },
-    Json {
-        is_list: bool,
-    },
-}
-
-/// The format of a spreadsheet.
-#[derive(Debug, Clone, Copy)]
-enum Book {
-    Xlsx(bomb::Found),
-    Ods,
-}
-
-/// One row.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Row {
-    /// Its position, from 1: the line at which it starts in a text, the row of a sheet, the
-    /// object of a JSON list.
-    pub line: u64,
-    pub content: Content,
-    /// Its cells that a spreadsheet keeps as numbers.
-    pub numbers: Vec<Number>,
-    /// Set where a spreadsheet does not show it.
-    pub is_hidden: bool,
-}
-
-impl Row {
-    /// A row of a text.
-    #[must_use]
-    pub fn new(line: u64, content: Content) -> Self {
-        Self {
-            line,
-            content,
-            numbers: Vec::new(),
-            is_hidden: false,
-        }
-    }
-}
-
-/// A cell that a spreadsheet keeps as a number.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Number {
-    /// Its column, counted from 0.
-    pub column: usize,
-    /// The text that is shown of it, where its format puts zeros in front.
-    pub shown: Option<String>,
-}
-
-/// The content of a row.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Content {
-    /// Cells, as many as the header of a text has; of a spreadsheet those at the end may be left out.
-    Cells(Vec<String>),
-    /// The text of a JSON object, or of a line that should be one.
-    Object(String),
-    /// Nothing that can be read, and why.
-    Unreadable(String),
-    /// A cell that holds no value, the column counted from 0, and what it holds; and the other cells.
-    BadCell(usize, String, Vec<String>),
-}
-
-/// Rows in their order.
-pub type Rows = Box<dyn Iterator<Item = Result<Row>> + Send>;
-
 impl Source {
     /// Opens a file that is called `name`, which tells its format where its content does not. What is no file, such as a
     /// pipe, is put on disk first.
@@ -204,7 +139,7 @@ impl Source {
         let scan = Scan::of(&path)?;
         let name = Path::new(name).file_name().unwrap_or_default();
         let name = name.to_string_lossy().into_owned();
-        let format = format_of(&name, &scan, &path, reading)?;
+        let format = Format::of(&name, &scan, &path, reading)?;
         let mut source = Self {
             path,
             _spool: spool,
@@ -402,37 +337,8 @@ impl Source {
                 "was changed while it was read; try again",
             ));
         }
-        Ok(match &self.format {
-            Format::Csv(dialect) => {
-                let declaration = usize::from(dialect.is_declared);
-                Box::new(csv::Records::new(file, dialect).skip(declaration))
-            }
-            Format::Spreadsheet { book, sheets, .. } => match book {
-                Book::Xlsx(found) => xlsx::rows(file, &self.path, sheets.clone(), *found)?,
-                Book::Ods => ods::rows(file, sheets.clone())?,
-            },
-            Format::Json { is_list } => Box::new(json::Objects::new(file, *is_list)),
-        })
+        self.format.rows(file, &self.path)
     }
-}
-
-/// Returns whether a row is nothing but delimiters.
-fn is_blank(row: &Result<Row>) -> bool {
-    let cells = row.as_ref().ok().map(|row| &row.content);
-    matches!(cells, Some(Content::Cells(cells)) if cells.iter().all(|cell| cell.trim().is_empty()))
-}
-
-/// The cells of a row that must have so many.
-fn of_width(mut cells: Vec<String>, width: usize) -> Content {
-    if cells.iter().skip(width).all(|cell| cell.trim().is_empty()) {
-        // Nothing is lost with cells that hold nothing.
-        cells.truncate(width);
-    }
-    if cells.len() != width {
-        let count = cells.len();
-        return Content::Unreadable(format!("has {count} columns, the header has {width}"));
-    }
-    Content::Cells(cells)
 }
 
 /// Puts what comes through a pipe on disk, because it is read more than once.
@@ -441,67 +347,6 @@ fn spooled(pipe: File, most_bytes: u64) -> Result<NamedTempFile> {
     std::io::copy(&mut pipe.take(most_bytes + 1), &mut spool).map_err(Error::cause)?;
     spool.flush().map_err(Error::unavailable)?;
     Ok(spool)
-}
-
-/// Tells the format of a file by its first bytes, and for a text by its name.
-fn format_of(name: &str, scan: &Scan, path: &Path, reading: Reading<'_>) -> Result<Format> {
-    let extension = name.rsplit_once('.').map(|(_, end)| end.to_lowercase());
-    let is_called = |names: &[&str]| extension.as_deref().is_some_and(|end| names.contains(&end));
-    let is_called_spreadsheet = is_called(&["xlsx", "xlsm", "xls", "ods"]);
-    let head = scan.head.as_slice();
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    let text = text.trim_ascii_start();
-    // The second begins an archive with nothing in it.
-    let is_archive = head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06");
-    let refused = if is_archive && is_called(&["zip", "numbers", "docx"]) {
-        "is no .xlsx; save the list as .xlsx or as CSV in the program that made it"
-    } else if head.starts_with(b"\xd0\xcf\x11\xe0") {
-        "is protected by a password, or an old .xls; save it as .xlsx without a password"
-    } else if head.starts_with(b"SQLite format 3\0") {
-        "is a database, no list"
-    } else if is_called_spreadsheet && text.is_empty() {
-        "is empty"
-    } else if text.starts_with(b"<") {
-        "is a web page or XML, no list; open it in a spreadsheet and save it as .xlsx or CSV"
-    } else if is_called_spreadsheet && !is_archive && scan.not_utf_8_in.is_some() && !scan.is_text {
-        "is no spreadsheet: it is damaged, or something else"
-    } else {
-        ""
-    };
-    if !refused.is_empty() {
-        return Err(Error::unreadable(refused));
-    }
-    if reading.sheet.is_some() && !is_archive {
-        return Err(Error::new(
-            Kind::NamedSheet,
-            "only an .xlsx or .ods file has sheets",
-        ));
-    }
-    let is_json = is_called(&["json", "ndjson", "jsonl"]);
-    if reading.encoding.is_some() && (is_archive || is_json) {
-        return Err(Error::new(
-            Kind::NamedEncoding,
-            "only a CSV file is in an encoding of its own",
-        ));
-    }
-    if is_archive {
-        let (book, all_sheets) = if ods::is_one(path)? {
-            (Book::Ods, ods::sheets(path)?)
-        } else {
-            let (found, all_sheets) = xlsx::sheets(path)?;
-            (Book::Xlsx(found), all_sheets)
-        };
-        return Ok(Format::Spreadsheet {
-            book,
-            sheets: sheet::chosen(&all_sheets, reading.sheet)?,
-            all_sheets,
-        });
-    }
-    if is_json {
-        let is_list = text.starts_with(b"[");
-        return Ok(Format::Json { is_list });
-    }
-    Ok(Format::Csv(csv::Dialect::of(scan, path, reading.encoding)?))
 }
 
 #[cfg(test)]

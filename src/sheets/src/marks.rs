@@ -1,4 +1,4 @@
-//! What the parser of an XLSX file's cells leaves out: which rows are not shown, and number formats that put zeros in
+//! Marks that the parser of an XLSX file's cells leaves out: rows that are not shown, and number formats that put zeros in
 //! front. The sheet is read beside the parser, cell for cell, and only where a file has either.
 
 use crate::{error::Result, sheet::unreadable};

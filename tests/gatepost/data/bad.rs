@@ -10,7 +10,7 @@ use std::{
 };
 use zip::{ZipWriter, write::SimpleFileOptions};
 
-/// What a command may use at the most, in KiB.
+/// The most memory that a command may use, in KiB.
 const MEMORY_MAX_KIB: u64 = 150 * 1024;
 
 /// The most memory that a process had so far, in KiB; none where the system does not tell.

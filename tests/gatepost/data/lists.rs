@@ -1,24 +1,11 @@
 //! Lists as shops, spreadsheets and other people write them: each is a kind of damage or of shape.
 
+mod shops;
+mod spreadsheets;
+
 use super::Site;
 use crate::harness::{Agrees, has};
-use rust_xlsxwriter::{Format, Formula, Workbook, Worksheet};
 use serde_json::{Value, json};
-use std::io::{Cursor, Write};
-use zip::{ZipWriter, write::SimpleFileOptions};
-
-/// A workbook with one sheet of texts, which is changed before it is saved.
-fn book(rows: &[&[&str]], change: impl Fn(&mut Worksheet)) -> Vec<u8> {
-    let mut book = Workbook::new();
-    let sheet = book.add_worksheet();
-    for (row, cells) in (0..).zip(rows) {
-        for (column, cell) in (0..).zip(*cells).filter(|(_, cell)| !cell.is_empty()) {
-            sheet.write_string(row, column, *cell).expect("a sheet");
-        }
-    }
-    change(sheet);
-    book.save_to_buffer().expect("a sheet")
-}
 
 /// Imports a list; the answer, whether it was imported or not.
 fn tried(site: &Site, what: &str, list: &str, options: &[&str]) -> Value {
@@ -28,138 +15,6 @@ fn tried(site: &Site, what: &str, list: &str, options: &[&str]) -> Value {
 
 fn codes(site: &Site) -> String {
     site.text("SELECT coalesce(group_concat(barcode, ' '), '') FROM (SELECT barcode FROM delegates ORDER BY id)")
-}
-
-const SHOP: &str = "Order code;Attendee name;Attendee name: Given name;Attendee name: Family name;Product;Secret;\
-    Requires special attention;Comment;Checked in;Status\n\
-    X1;Dr. Ida Ost;Ida;Ost;Regular;secret-1;Yes;ramp;2027-01-02 10:00;paid\n\
-    X2;Ole Nord;Ole;Nord;Student;secret-2;No;;;canceled\n\
-    X3;Una Süd;Una;Süd;Student;secret-3;No;;;paid\n";
-
-#[test]
-fn a_shops_list_is_known_and_mapped_in_one_step() {
-    let site = Site::new();
-    let list = site.file("shop.csv", SHOP);
-    let told = site.told(&["import", "delegates", &list]);
-    told.agrees(&json!({"rows": 3, "imported": 2, "leftOut": 1, "badRows": 0}));
-    has(told["recognised"].to_string(), "a list of pretix");
-    has(
-        told["warnings"].to_string(),
-        [
-            "calls cancelled (1): left out",
-            "1 row that \\\"Checked in\\\" calls checked in elsewhere",
-        ],
-    );
-    told["leftOutRows"][0].agrees(&json!({"line": 3, "column": "Status"}));
-    let found = site.exported("delegates");
-    found[0].agrees(&json!({
-        "barcode": "secret-1", "firstName": "Ida", "lastName": "Ost", "delegateType": "Regular",
-    }));
-    assert_eq!(codes(&site), "secret-1 secret-3");
-    let notes = "SELECT group_concat(delegate_id || ' ' || level || ' ' || note) FROM gate_notes";
-    assert_eq!(site.text(notes), "1 warning ramp");
-    for (name, list) in [
-        (
-            "ti.to",
-            "Ticket,Ticket First Name,Ticket Last Name,Void Status,Ticket Reference\nEarly,A,B,,R-1\nEarly,C,D,void,R-2\n",
-        ),
-        (
-            "Eventbrite",
-            "Order #,First Name,Surname,Ticket Type,Attendee #,Attendee Status,Barcode number\n\
-            1,A,B,Day,7,Attending,R-1\n2,C,D,Day,8,Not Attending,R-2\n",
-        ),
-        (
-            "Hi.Events",
-            "Public ID,First Name,Last Name,Ticket Name,Is Checked In,Status\nR-1,A,B,Day,No,ACTIVE\nR-2,C,D,Day,No,CANCELLED\n",
-        ),
-        (
-            "Odoo",
-            "Attendee Name,Event Ticket,Barcode,Status,Attended Date\nA B,Day,R-1,Registered,\nC D,Day,R-2,Cancelled,\n",
-        ),
-    ] {
-        let site = Site::new();
-        let list = site.file("list.csv", list);
-        let told = site.told(&["import", "delegates", &list]);
-        told.agrees(&json!({"imported": 1, "leftOut": 1}));
-        has(
-            told["recognised"].to_string(),
-            &format!("a list of {name};"),
-        );
-        site.exported("delegates")[0]
-            .agrees(&json!({"barcode": "R-1", "firstName": "A", "lastName": "B"}));
-        let kind = site.text("SELECT delegate_type FROM delegates");
-        assert!(["Early", "Day"].contains(&kind.as_str()), "{name}: {kind}");
-    }
-}
-
-#[test]
-fn tickets_that_are_not_good_are_left_out_blocked_or_kept() {
-    let list =
-        "barcode,Name,Bestellstatus\nA,Ada Ost,bezahlt\nB,Bo West,storniert\nC,Cy Nord,erstattet\n";
-    for (rule, imported, valid) in [("drop", 1, "A"), ("block", 3, "A"), ("keep", 3, "A B C")] {
-        let site = Site::new();
-        let list = site.file("list.csv", list);
-        let rule = format!("Bestellstatus={rule}");
-        let told = site.told(&["import", "delegates", &list, "--status", &rule]);
-        told.agrees(&json!({"imported": imported}));
-        has(
-            told["warnings"].to_string(),
-            "calls cancelled (1), refunded (1)",
-        );
-        assert_eq!(codes(&site), valid, "{rule}");
-        let blocked =
-            site.rows("blocked_codes WHERE reason LIKE '%cancelled' OR reason LIKE '%refunded'");
-        assert_eq!(blocked, if rule.ends_with("block") { 2 } else { 0 });
-        // Taken back, nothing of it is left.
-        site.told(&["import", "--undo", "1"])
-            .agrees(&json!({"left": 0}));
-        assert_eq!(site.rows("delegates") + site.rows("blocked_codes"), 0);
-    }
-    let site = Site::new();
-    let list = site.file("list.csv", list);
-    let refused = site.refused(&["import", "delegates", &list, "--status", "Bestellung=keep"]);
-    has(&refused, "--status: there is no column \"Bestellung\"");
-    // A column that nobody knows by its header may be named.
-    let other = site.file("other.csv", "barcode,Zustand\nA,ok\nB,storniert\n");
-    let told = site.told(&["import", "delegates", &other, "--status", "Zustand=drop"]);
-    told.agrees(&json!({"imported": 1, "leftOut": 1}));
-}
-
-#[test]
-fn a_ticket_that_is_refunded_later_is_blocked_and_given_back_with_the_import() {
-    let site = Site::new();
-    site.import(
-        "delegates",
-        "first.csv",
-        "externalId,barcode\nx1,A\nx2,B\n",
-        &[],
-    );
-    let list = site.file(
-        "second.csv",
-        "externalId,barcode,Status,Comment\nx1,A,refunded,\nx2,B,paid,vip\n",
-    );
-    let key = [
-        "import",
-        "delegates",
-        &list,
-        "--key",
-        "externalId",
-        "--status",
-        "Status=block",
-    ];
-    let key = [&key[..], &["--map", "Comment=note"]].concat();
-    site.told(&key).agrees(&json!({"updated": 2}));
-    assert_eq!(codes(&site), "B");
-    assert_eq!(site.text("SELECT note FROM gate_notes"), "vip");
-    // The same list once more changes nothing.
-    site.told(&key)
-        .agrees(&json!({"updated": 1, "leftOut": 1, "badRows": 0}));
-    for import in ["3", "2"] {
-        site.told(&["import", "--undo", import])
-            .agrees(&json!({"left": 0}));
-    }
-    assert_eq!(codes(&site), "A B");
-    assert_eq!(site.rows("blocked_codes") + site.rows("gate_notes"), 0);
 }
 
 #[test]
@@ -218,84 +73,6 @@ fn a_code_that_a_spreadsheet_shortened_is_a_bad_row_and_overwrites_nothing() {
     let same = site.file("same.csv", "slug,barcode,company\nold,\"1,5E+15\",Works\n");
     site.told(&["import", "delegates", &same, "--key", "slug"])
         .agrees(&json!({"updated": 1}));
-}
-
-#[test]
-fn numbers_that_a_spreadsheet_rounded_are_bad_rows() {
-    let site = Site::new();
-    let rows: &[&[&str]] = &[
-        &["First name", "Barcode"],
-        &["A"],
-        &["B"],
-        &["C"],
-        &["D", "T-1"],
-    ];
-    let long = book(rows, |sheet| {
-        for (row, number) in [
-            (1, 1.590_018_106_294_571e17),
-            (2, 42.0),
-            (3, 4_005_300_123_456.78),
-        ] {
-            sheet.write_number(row, 1, number).unwrap();
-        }
-    });
-    let list = site.file("long.xlsx", long);
-    let told = tried(&site, "delegates", &list, &[]);
-    told.agrees(&json!({"badRows": 3, "imported": 0}));
-    let reasons = told["bad"].to_string();
-    has(
-        &reasons,
-        [
-            "more than 15 digits",
-            "longer codes the spreadsheet rounded",
-            "with a fraction",
-        ],
-    );
-    // A short number is a code like another.
-    let short = book(rows, |sheet| {
-        for (row, number) in [(1, 123_456_789_012_345.0), (2, 42.0), (3, 7.0)] {
-            sheet.write_number(row, 1, number).unwrap();
-        }
-    });
-    site.import("delegates", "short.xlsx", short, &[]);
-    assert_eq!(codes(&site), "123456789012345 42 7 T-1");
-}
-
-#[test]
-fn zeros_that_only_a_number_format_shows_are_asked_for() {
-    let zeros = book(
-        &[&["First name", "Barcode"], &["A", "007421"], &["B"], &["C"]],
-        |sheet| {
-            let format = Format::new().set_num_format("000000");
-            sheet
-                .write_number_with_format(2, 1, 7422.0, &format)
-                .unwrap();
-            sheet.write_number(3, 1, 7423.0).unwrap();
-        },
-    );
-    let site = Site::new();
-    let list = site.file("zeros.xlsx", &zeros);
-    let refused = site.refused(&["import", "delegates", &list]);
-    has(
-        &refused,
-        [
-            "such as 007422 and 7422",
-            "--numbers shown",
-            "--numbers stored",
-            "nothing was imported",
-        ],
-    );
-    let told = tried(&site, "delegates", &list, &["--dry-run"]);
-    assert_eq!(told["questions"].as_array().map(Vec::len), Some(1));
-    assert_eq!(site.rows("delegates"), 0);
-    for (answer, found) in [
-        ("shown", "007421 007422 7423"),
-        ("stored", "007421 7422 7423"),
-    ] {
-        let site = Site::new();
-        site.import("delegates", "zeros.xlsx", &zeros, &["--numbers", answer]);
-        assert_eq!(codes(&site), found);
-    }
 }
 
 #[test]
@@ -383,96 +160,6 @@ fn dates_and_times_in_two_columns_are_joined_and_changes_of_the_clocks_told() {
 }
 
 #[test]
-fn titles_totals_and_notes_around_a_list_are_no_guests() {
-    let site = Site::new();
-    let rows: &[&[&str]] = &[
-        &["Summer Fair - guest list"],
-        &[],
-        &["First name", "Last name", "Barcode"],
-        &["Ada", "Ost", "T-1", "", "", "see mail"],
-        &["First name", "Last name", "Barcode"],
-        &["Bo", "Total", "T-2"],
-        &["Sum", "12", "4711"],
-        &["Total"],
-        &["Summe", "2"],
-    ];
-    let list = book(rows, |sheet| {
-        sheet
-            .write_formula(7, 2, Formula::new("=COUNTA(C4:C6)"))
-            .unwrap();
-    });
-    let list = site.file("fair.xlsx", list);
-    let told = site.told(&["import", "delegates", &list]);
-    told.agrees(&json!({"imported": 3, "leftOut": 3, "badRows": 0}));
-    has(
-        told["recognised"].to_string(),
-        "the header is in row 3; 1 row is above it left out",
-    );
-    has(
-        told["warnings"].to_string(),
-        "the first in line 4: \\\"see mail\\\"",
-    );
-    assert_eq!(codes(&site), "T-1 T-2 4711");
-    assert_eq!(
-        site.text("SELECT group_concat(line) FROM batch_rows"),
-        "4,6,7"
-    );
-    // In a text as well, whatever stands in the title; and where it is named.
-    let site = Site::new();
-    let list = site.file(
-        "fair.csv",
-        "Fair, summer\n\nVorname;Name;Strichcode\nAda;Ost;T-1\n",
-    );
-    site.told(&["import", "delegates", &list])
-        .agrees(&json!({"imported": 1}));
-    let list = site.file("odd.csv", "x;y\nBarcode;Kennung\nB1;B2\nB3;B4\n");
-    let named = [
-        "import",
-        "delegates",
-        &list,
-        "--header-row",
-        "2",
-        "--dry-run",
-    ];
-    site.told(&named).agrees(&json!({"rows": 2}));
-    has(
-        site.refused(&["import", "delegates", &list, "--header-row", "9"]),
-        "--header-row: row 9 is empty",
-    );
-}
-
-#[test]
-fn rows_that_a_filter_hides_are_asked_for() {
-    let hidden = book(
-        &[&["Barcode", "Name"], &["A", "Ada"], &["B", "Bob"]],
-        |sheet| {
-            sheet.set_row_hidden(2).unwrap();
-        },
-    );
-    let site = Site::new();
-    let list = site.file("hidden.xlsx", &hidden);
-    let refused = site.refused(&["import", "delegates", &list]);
-    has(
-        &refused,
-        [
-            "1 row is hidden by a filter",
-            "--hidden-rows import",
-            "--hidden-rows drop",
-        ],
-    );
-    for (answer, found) in [("import", "A B"), ("drop", "A")] {
-        let site = Site::new();
-        site.import(
-            "delegates",
-            "hidden.xlsx",
-            &hidden,
-            &["--hidden-rows", answer],
-        );
-        assert_eq!(codes(&site), found);
-    }
-}
-
-#[test]
 fn whole_names_are_split_and_one_value_for_all_is_no_code() {
     let site = Site::new();
     let list = site.file(
@@ -499,117 +186,35 @@ fn whole_names_are_split_and_one_value_for_all_is_no_code() {
 #[test]
 fn texts_of_old_macs_and_with_a_declared_delimiter_are_read() {
     let site = Site::new();
-    site.import(
-        "delegates",
-        "mac.csv",
-        b"First name,Last name\nRen\x8e,F\x8evrier\nMa\x91lle,No\x91l\n",
-        &[],
-    );
-    site.import(
-        "delegates",
-        "sep.csv",
-        "\u{feff}\"sep=;\"\r\nFirst name;Last name\r\nUma;Bom\r\n",
-        &[],
-    );
-    site.import(
-        "delegates",
-        "ansi.csv",
-        b"First name,Last name\nS\x94ren,O\x92Brien \x80\n",
-        &["--encoding", "windows-1252"],
-    );
-    site.import(
-        "delegates",
-        "ansi2.csv",
-        b"First name,Last name\nJ\xf6rg,D\x92Angelo\nZo\xeb,Wei\xdf\n",
-        &[],
-    );
+    let windows = &["--encoding", "windows-1252"][..];
+    for (name, list, options) in [
+        (
+            "mac.csv",
+            &b"First name,Last name\nRen\x8e,F\x8evrier\nMa\x91lle,No\x91l\n"[..],
+            &[][..],
+        ),
+        (
+            "sep.csv",
+            b"\xef\xbb\xbf\"sep=;\"\r\nFirst name;Last name\r\nUma;Bom\r\n",
+            &[],
+        ),
+        (
+            "ansi.csv",
+            b"First name,Last name\nS\x94ren,O\x92Brien \x80\n",
+            windows,
+        ),
+        (
+            "ansi2.csv",
+            b"First name,Last name\nJ\xf6rg,D\x92Angelo\nZo\xeb,Wei\xdf\n",
+            &[],
+        ),
+    ] {
+        site.import("delegates", name, list, options);
+    }
     let names = "SELECT group_concat(first_name || ' ' || last_name, '|') FROM (SELECT * FROM delegates ORDER BY id)";
     assert_eq!(
         site.text(names),
         "René Février|Maëlle Noël|Uma Bom|S”ren O’Brien €|Jörg D’Angelo|Zoë Weiß"
-    );
-}
-
-/// A spreadsheet in the format of office programs that are free.
-fn ods(rows: &str) -> Vec<u8> {
-    let mut parts = ZipWriter::new(Cursor::new(Vec::new()));
-    let content = format!(
-        "<?xml version='1.0' encoding='UTF-8'?><office:document-content xmlns:office='o' xmlns:table='t' xmlns:text='x' \
-         xmlns:calcext='c'><office:body><office:spreadsheet><table:table table:name='Guests'>{rows}</table:table>\
-         </office:spreadsheet></office:body></office:document-content>"
-    );
-    for (name, text) in [
-        ("mimetype", "application/vnd.oasis.opendocument.spreadsheet"),
-        ("content.xml", &content),
-    ] {
-        parts
-            .start_file(name, SimpleFileOptions::default())
-            .expect("room");
-        parts.write_all(text.as_bytes()).expect("room");
-    }
-    parts.finish().expect("room").into_inner()
-}
-
-#[test]
-fn an_ods_file_is_read_like_an_xlsx_file() {
-    let text = |text: &str| {
-        format!(
-            "<table:table-cell office:value-type='string'><text:p>{text}</text:p></table:table-cell>"
-        )
-    };
-    let row = |cells: &str| format!("<table:table-row>{cells}</table:table-row>");
-    let header = row(&["Barcode", "Name", "Nr", "When", "Was"].map(text).concat());
-    let number = "<table:table-cell office:value-type='float' office:value='7422'><text:p>007422</text:p></table:table-cell>";
-    let date = "<table:table-cell office:value-type='date' office:date-value='2027-06-13T09:00:00'><text:p>13.6.</text:p></table:table-cell>";
-    let gap = "<table:table-cell table:number-columns-repeated='2'/>";
-    let rows = [
-        header,
-        row(&format!("{number}{}{gap}{}", text("Odi &amp; Co"), text("a<text:s text:c='2'/>b"))),
-        "<table:table-row table:number-rows-repeated='3'><table:table-cell/></table:table-row>".to_owned(),
-        row(&format!("{}<table:table-cell/><table:table-cell office:value-type='float' office:value='1.5'/>{date}", text("O-2"))),
-        format!("<table:table-row table:visibility='filter'>{}</table:table-row>", text("O-3")),
-        "<table:table-row table:number-rows-repeated='1048570'><table:table-cell table:number-columns-repeated='16384'/></table:table-row>".to_owned(),
-    ];
-    let site = Site::new();
-    let list = site.file("list.ods", ods(&rows.concat()));
-    let refused = site.refused(&["import", "delegates", &list]);
-    has(&refused, ["--numbers shown", "--hidden-rows drop"]);
-    let told = site.told(&[
-        "import",
-        "delegates",
-        &list,
-        "--numbers",
-        "shown",
-        "--hidden-rows",
-        "drop",
-    ]);
-    told.agrees(&json!({"format": "sheet \"Guests\"", "imported": 2, "leftOut": 1}));
-    assert_eq!(codes(&site), "007422 O-2");
-    let found = site.exported("delegates");
-    found[0].agrees(
-        &json!({"firstName": "Odi &", "lastName": "Co", "data": {"Data": {"Was": "a  b"}}}),
-    );
-    assert_eq!(
-        found[1]["data"]["Data"],
-        json!({"Nr": "1.5", "When": "2027-06-13 09:00:00"})
-    );
-    assert_eq!(
-        site.text("SELECT group_concat(line) FROM batch_rows"),
-        "2,6"
-    );
-    has(
-        site.refused(&["import", "delegates", &list, "--sheet", "Gäste"]),
-        "there is no sheet \"Gäste\"",
-    );
-    // A crafted file stands for no more than a spreadsheet has.
-    let many = row(&format!(
-        "<table:table-cell table:number-columns-repeated='99999999'>{}</table:table-cell>",
-        "<text:p>x</text:p>"
-    ));
-    let list = site.file("many.ods", ods(&many));
-    has(
-        site.refused(&["import", "delegates", &list]),
-        "at most 1000 are taken",
     );
 }
 
@@ -699,20 +304,4 @@ fn a_session_list_makes_rooms_limits_and_parents() {
         site.text(tree),
         "Main Hall:room: Stage:stand:Attic Attic:room:Main Hall"
     );
-}
-
-#[test]
-fn a_shops_list_is_history_of_those_who_came() {
-    let site = Site::new();
-    let list = site.file("shop.csv", SHOP);
-    site.done(&["import", "delegates", &list]);
-    let map = [
-        "--map",
-        "Secret=firstDelegate barcode",
-        "--set",
-        "interactionType=check-in",
-    ];
-    let told = site.told(&[&["import", "interactions", &list][..], &map].concat());
-    told.agrees(&json!({"imported": 1, "leftOut": 2}));
-    assert_eq!(site.rows("interactions WHERE first_delegate_id = 1"), 1);
 }

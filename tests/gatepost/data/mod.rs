@@ -72,13 +72,13 @@ impl Site {
         self.done(&[&["import", what, &list], options].concat());
     }
 
-    /// What a command with `--json` says; it must succeed.
+    /// Returns the answer of a command with `--json`, which must succeed.
     #[track_caller]
     pub fn told(&self, args: &[&str]) -> Value {
         serde_json::from_str(&self.done(&[args, &["--json"]].concat())).expect("JSON")
     }
 
-    /// What a command that must fail says, on both streams.
+    /// Returns the output of a command that must fail, on both streams.
     #[track_caller]
     pub fn refused(&self, args: &[&str]) -> String {
         let output = self.run(args);
@@ -99,7 +99,7 @@ impl Site {
         move || file.query_row(sql, [], |row| row.get(0)).expect(sql)
     }
 
-    /// How many rows there are: of a table, or of what comes after `FROM`.
+    /// Counts rows: of a table, or of what comes after `FROM`.
     pub fn rows(&self, from: &str) -> i64 {
         self.count(&format!("SELECT count(*) FROM {from}"))
     }
@@ -112,7 +112,7 @@ impl Site {
         self.open().query_row(sql, [], |row| row.get(0)).expect(sql)
     }
 
-    /// What `export` writes of something as JSON, without what belongs to the file itself.
+    /// Returns the records that `export` writes as JSON, without properties that belong to the file itself.
     pub fn exported(&self, what: &str) -> Vec<Value> {
         let text = self.done(&["export", what, "--format", "json"]);
         let mut list: Vec<Value> = serde_json::from_str(&text).expect("JSON");
@@ -138,7 +138,7 @@ impl Site {
         assert!(output.status.success(), "{output:?}");
     }
 
-    /// What is told of a configuration document that must not fit.
+    /// Returns the error about a configuration document that must not fit.
     #[track_caller]
     pub fn apply_refused(&self, document: &Value) -> String {
         let output = self.apply(document, &[]);

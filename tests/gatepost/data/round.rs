@@ -1,4 +1,4 @@
-//! What `export` writes, `import` takes back to the same data, in every format.
+//! Round trips: `import` takes every format that `export` writes back to the same data.
 
 use super::Site;
 use crate::faults::process::write_demo;

@@ -1,11 +1,4 @@
-use super::{
-    super::{
-        source::{Content, Row},
-        warnings::doubtful,
-    },
-    *,
-};
-use serde_json::Value;
+use super::{super::warnings::doubtful, *};
 
 fn columns(what: What, headers: &[&str], mappings: &[&str]) -> Result<Vec<Option<String>>> {
     let headers: Vec<_> = headers.iter().map(ToString::to_string).collect();
@@ -284,30 +277,6 @@ fn columns_that_cannot_be_told_apart_are_refused() {
 }
 
 #[test]
-fn a_row_becomes_a_body() {
-    let headers = ["Barcode", "Email", "Diet", "x", "Badge.n (json)"].map(str::to_owned);
-    let mapping = Mapping::parse("x=data.S.k").unwrap();
-    let columns = Columns::new(What::Delegates, &headers, &[mapping], None).unwrap();
-    let body = |cells: &[&str]| {
-        let cells: Vec<_> = cells.iter().map(ToString::to_string).collect();
-        let row = Row::new(2, Content::Cells(cells));
-        columns
-            .planned(row)
-            .map(|planned| Value::Object(planned.body))
-    };
-    let expected = serde_json::json!({
-        "barcode": "A1",
-        "data": {"Data": {"Diet": "vegan"}, "S": {"k": "=1"}, "Badge": {"n": [1, "a"]}},
-    });
-    assert_eq!(
-        body(&["A1", "", "vegan", "=1", "[1,\"a\"]"]).unwrap(),
-        expected
-    );
-    assert!(body(&["A1", "", "", "", "{"]).is_err());
-    assert!(body(&["A1", "", "", "", "", "more"]).is_err());
-}
-
-#[test]
 fn headers_are_matched_by_their_words() {
     for (header, name) in [
         ("Nachname/Familienname", "lastName"),
@@ -356,7 +325,7 @@ fn a_column_that_resembles_a_property_is_told() {
     let doubts = |headers: &[&str]| {
         let headers: Vec<_> = headers.iter().map(ToString::to_string).collect();
         let columns = Columns::new(What::Delegates, &headers, &[], None).unwrap();
-        doubtful(&columns, What::Delegates)
+        doubtful(&columns)
     };
     let doubt = |header: &str, name: &str, taken_by: Option<&str>| {
         let why = match taken_by {

@@ -6,11 +6,11 @@ use crate::{
     ops::import::{
         Columns, Findings, Mapping, Misfit, Source, Survey, Target, What,
         batches::Options,
+        columns,
         job::Request,
         people::{EMAIL, NAME_AND_EMAIL},
         plan::parsed,
         source::{Content, ENCODINGS, Fingerprint, Reading},
-        warnings,
     },
     types::{
         DeviceId,
@@ -47,7 +47,6 @@ pub struct Preview {
     pub list: Fingerprint,
     /// The line of the header.
     pub header_line: u64,
-    source: Option<Source>,
     survey: Survey,
 }
 
@@ -111,18 +110,11 @@ impl Preview {
         if preview.rows == 0 {
             return Err(Error::field(name, "has a header and no rows"));
         }
-        let columns = columns.settled(&source, &survey, &options)?;
-        let column = |(at, column): (usize, super::super::columns::Column)| {
-            let mut cells = preview.shown.iter().filter_map(|(_, cells)| cells.get(at));
-            let example = cells.find(|cell| !cell.is_empty());
-            Column {
-                choices: choices(what, &column.header, &column.target, preview.ours),
-                header: column.header,
-                target: column.target,
-                example: example.cloned().unwrap_or_default(),
-            }
-        };
-        preview.columns = columns.iter().cloned().enumerate().map(column).collect();
+        let columns = columns.settled(&survey, &options)?;
+        let columns = columns.iter().enumerate();
+        preview.columns = columns
+            .map(|(at, column)| preview.column(at, column))
+            .collect();
         let targets = preview.columns.iter().map(|column| column.target.spelled());
         let choice = Choice {
             columns: targets.collect(),
@@ -130,8 +122,18 @@ impl Preview {
             device: None,
         };
         preview.survey = survey;
-        preview.source = Some(source);
         Ok((preview, choice))
+    }
+
+    fn column(&self, at: usize, column: &columns::Column) -> Column {
+        let mut cells = self.shown.iter().filter_map(|(_, cells)| cells.get(at));
+        let example = cells.find(|cell| !cell.is_empty());
+        Column {
+            header: column.header.clone(),
+            target: column.target.clone(),
+            choices: choices(self.what, &column.header, &column.target, self.ours),
+            example: example.cloned().unwrap_or_default(),
+        }
     }
 
     /// The mappings that a choice means: of every column that is not known without.
@@ -155,24 +157,19 @@ impl Preview {
         )
     }
 
-    /// What is to be said of the list before the import.
+    /// The findings about the list, as its columns are chosen.
     #[must_use]
     pub fn findings(&self, choice: &Choice) -> Findings {
         let options = Options {
             map: self.mappings(choice),
             ..choice.options.clone()
         };
-        let settled = self.matched(choice).and_then(|columns| match &self.source {
-            Some(source) => columns.settled(source, &self.survey, &options),
-            None => Ok(columns),
-        });
-        let Ok(columns) = settled else {
-            return Findings::default();
-        };
-        let mut findings = Findings::of(&columns, &self.survey, &options);
-        let of_columns = warnings::of_columns(&columns, self.what, choice.options.make_codes);
-        findings.warnings.extend(of_columns);
-        findings
+        let columns = self.matched(choice);
+        let settled = columns.and_then(|columns| columns.settled(&self.survey, &options));
+        settled.map_or_else(
+            |_| Findings::default(),
+            |columns| Findings::of(&columns, &self.survey, &options),
+        )
     }
 
     /// # Errors

@@ -32,7 +32,7 @@ pub struct Report {
     pub bad: i64,
     /// The first bad rows.
     pub bad_rows: Vec<BadRow>,
-    /// What was recognised and mended.
+    /// Sentences on what was recognised and mended.
     pub recognised: Vec<String>,
     /// Questions without an answer.
     pub questions: Vec<String>,
@@ -174,6 +174,7 @@ impl List {
 
     fn report(&self, job: Job, writes: bool) -> Report {
         let checked = &job.checked;
+        let out = checked.left_out.listed().iter();
         let mut report = Report {
             total: count(checked.rows),
             good: count(checked.good()),
@@ -184,13 +185,7 @@ impl List {
             questions: job.findings.open_texts(),
             warnings: job.warnings(),
             out: count(checked.left_out.count()),
-            out_rows: checked
-                .left_out
-                .listed()
-                .iter()
-                .take(SHOWN_MAX)
-                .cloned()
-                .collect(),
+            out_rows: out.take(SHOWN_MAX).cloned().collect(),
             doubtful: checked.warnings.addresses().to_vec(),
             in_vain: writes && !job.is_good(),
             done: count(job.done_before()),

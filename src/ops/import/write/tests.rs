@@ -2,7 +2,8 @@ use super::*;
 use crate::{
     core::Context,
     db::{in_transaction, migrate},
-    ops::import::{Columns, batches::Options, source::Reading},
+    domain::delegates,
+    ops::import::{Columns, What, batches::Options, source::Reading},
     types::Timestamp,
 };
 use rusqlite::Connection;
@@ -41,7 +42,7 @@ fn a_code_that_was_taken_since_the_check_makes_a_bad_row() {
     .unwrap();
     in_transaction(&connection, Timestamp(0), |tx| {
         let other = Map::from_iter([("slug".to_owned(), "b".into())]);
-        records::write::create(tx, &ctx, &delegates::RESOURCE, other)?;
+        write::create(tx, &ctx, &delegates::RESOURCE, other)?;
         import.open(tx)?;
         while import.step(tx)? {}
         import.close(tx)?;

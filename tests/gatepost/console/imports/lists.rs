@@ -1,4 +1,4 @@
-//! What the wizard says of other people's lists, and asks of them, before anything is written.
+//! Findings of the wizard about other people's lists, and its questions, before anything is written.
 
 use super::{Crew, count};
 use crate::harness::{Server, has};

@@ -1,4 +1,4 @@
-//! What is refused and told: bad rows, what is no list, columns, the same file again, and people.
+//! Refusals and warnings: bad rows, files that are no lists, columns, the same file again, and people.
 
 use super::{BOUNDARY, count, form, kept};
 use crate::{console::page, harness::Server};
