@@ -245,6 +245,8 @@ fn a_gate_prints_at_its_own_places_by_its_own_printer() {
     let app = venue.api.device(
         &json!({"name": "Phone", "code": "phone", "deviceType": "app", "parent": venue.gate}),
     );
+    let places = json!({"default": {"place": "code:gate", "places": ["code:gate"]}});
+    venue.server.publish(&places);
     let of_gate = |device: i64| {
         let (id, secret) = venue
             .server
@@ -323,11 +325,10 @@ fn the_console_sets_up_a_printer_prints_and_decides() {
         ];
         crew.post(edit, &fields)
     };
-    assert!(
-        send("", "250")
-            .html
-            .contains("must be 152, 203, 300 or 600")
-    );
+    let refused = send("", "250");
+    let told = refused.html.contains("must be 152, 203, 300 or 600");
+    let faults: Vec<_> = refused.html.split("class=\"error\"").skip(1).collect();
+    assert!(told, "{} {faults:?}", refused.status);
     assert!(
         send("test", "203")
             .shown()
