@@ -32,7 +32,7 @@ type Offered = (
     ConsoleRole,
 );
 
-const ACTIONS: [Offered; 13] = [
+const ACTIONS: [Offered; 16] = [
     (
         "New attendee",
         "add person create",
@@ -102,6 +102,27 @@ const ACTIONS: [Offered; 13] = [
         "/console/interactions/conflicts",
         "merge",
         Viewer,
+    ),
+    (
+        "Printing",
+        "badges printed queue printer jobs",
+        "/console/printing",
+        "print",
+        Operator,
+    ),
+    (
+        "Printers",
+        "badge printer label zebra brother",
+        "/console/settings/printers",
+        "print",
+        Administrator,
+    ),
+    (
+        "Badges",
+        "layout design pdf print",
+        "/console/settings/badges",
+        "badges",
+        Administrator,
     ),
     (
         "Back up",

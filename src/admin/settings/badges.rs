@@ -261,10 +261,11 @@ fn remove(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
 async fn all_as_pdf(request: RequestContext) -> Result<Response> {
     let kind = request.query.filled("type").map(ToOwned::to_owned);
     let sheet = (request.query.filled("sheet") == Some("a4")).then_some(Sheet::A4);
+    let by_type = request.query.filled("sort") == Some("type");
     let settings = request.console.settings();
     let read = move |connection: &Connection| {
         let press = Press::load(connection, &settings)?;
-        let records = Records::of(connection, &settings, None)?.all(kind.as_deref())?;
+        let records = Records::of(connection, &settings, None)?.all(kind.as_deref(), by_type)?;
         Ok((press, records))
     };
     let (press, records) = request.read(read).await?;

@@ -178,16 +178,16 @@ impl<'a> Records<'a> {
         serde_json::from_str(&json).map_err(Error::defect)
     }
 
-    /// Those of all attendees, or those of a type, by last name: as many as one PDF takes.
+    /// Those of all attendees, or those of a type, by last name, or by type first: as many as one PDF takes.
     ///
     /// # Errors
     /// [`Kind::Invalid`] where there are more, or none.
-    pub fn all(&self, kind: Option<&str>) -> Result<Vec<Value>> {
+    pub fn all(&self, kind: Option<&str>, by_type: bool) -> Result<Vec<Value>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT id FROM delegates WHERE deleted_at IS NULL AND (?1 IS NULL OR delegate_type = ?1)
-             ORDER BY last_name, first_name, id LIMIT ?2",
+             ORDER BY iif(?3, delegate_type, NULL), last_name, first_name, id LIMIT ?2",
         )?;
-        let ids = statement.query_map((kind, PDF_MAX + 1), |row| row.get(0).map(DelegateId))?;
+        let ids = statement.query_map((kind, PDF_MAX + 1, by_type), |row| row.get(0).map(DelegateId))?;
         let ids = ids.collect::<rusqlite::Result<Vec<_>>>()?;
         if ids.len() > PDF_MAX {
             return Err(Error::invalid(format!(
