@@ -1,6 +1,7 @@
 //! The envelope of every API answer: `{"data": ..., "meta": ...}` (contract §2).
 
 use super::schema::{Described, NoMeta, inline, object, plain, text};
+use crate::core::idempotency::Stored;
 use poem::{
     Body, IntoResponse, Response,
     http::{HeaderValue, StatusCode, header},
@@ -80,6 +81,15 @@ pub fn envelope(data: &str, meta: &str) -> String {
     body.push_str(meta);
     body.push('}');
     body
+}
+
+/// The answer that tells of a created record, as it is stored under an idempotency key.
+pub fn stored_creation(data: &str) -> Stored {
+    Stored {
+        status: 201,
+        body: envelope(data, "{}"),
+        done: 1,
+    }
 }
 
 /// Records that can be got by `id:`.

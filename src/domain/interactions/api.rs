@@ -16,7 +16,7 @@ use super::{
 use crate::{
     core::{
         idempotency::{self, Key},
-        records::{Expansion, write},
+        records::write,
         search::Search,
     },
     db::Priority,
@@ -61,7 +61,7 @@ impl InteractionsApi {
         let listing = Interactions {
             fields: rows::fields(query.fields.as_deref())?,
             zone: self.app.settings().zone.clone(),
-            expansion: expanded(query.expand.as_deref(), caller)?,
+            expansion: expansion(query.expand.as_deref(), PARTICIPANTS, caller)?,
         };
         let search = Search::asked(&SEARCHED, query.search.as_deref(), &listing.zone, None)?;
         let window = window(&query, &SEARCHED, None)?;
@@ -148,14 +148,14 @@ impl InteractionsApi {
     ) -> Outcome<Answer<InteractionShape, 200, InteractionMeta>> {
         let id = interaction_id(&interaction.0)?;
         let fields = rows::fields(fields.0.as_deref())?;
-        let expansion = expanded(expand.0.as_deref(), &caller)?;
+        let expansion = expansion(expand.0.as_deref(), PARTICIPANTS, &caller)?;
         let zone = &self.app.settings().zone;
         let (json, etag) = self.app.store.look_up(|connection| {
             let found = rows::find(connection, id)?;
             let interaction = found.ok_or_else(|| remove::missing(&id))?;
             let mut json = String::new();
             interaction.write(zone, fields.as_deref(), &mut json);
-            let json = expansion.expanded(connection, zone, json)?;
+            expansion.expand(connection, zone, &mut json, 0)?;
             Ok((json, etag(&interaction)))
         })?;
         Ok(Answer::of(&json).with_etag(Some(etag)))
@@ -342,11 +342,6 @@ impl InteractionsApi {
             .await?;
         Ok(NoContent)
     }
-}
-
-/// What `expand` shows a caller of participants.
-fn expanded(sent: Option<&str>, caller: &Principal) -> Result<Expansion, Error> {
-    expansion(sent, PARTICIPANTS.iter().copied(), caller)
 }
 
 /// Reads `41` or `id:41`.
