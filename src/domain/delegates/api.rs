@@ -109,31 +109,15 @@ impl DelegatesApi {
         &self,
         caller: Granted<ReadDelegates>,
         address: Address,
-        /// Items on a page, 1 to 50,000; 5,000 without it.
-        limit: Query<Option<i64>>,
-        /// Items passed over; 0 without it.
-        offset: Query<Option<i64>>,
-        /// The items after one, as `next` has it; not beside `offset`.
-        after: Query<Option<String>>,
-        /// The items before one, as `previous` has it; not beside `offset`.
-        before: Query<Option<String>>,
-        /// `false` leaves `totalItems` and `totalPages` out and counts nothing: much faster where many
-        /// records match.
-        total: Query<Option<bool>>,
-        /// Properties to show, separated by commas; all without it.
-        fields: Query<Option<String>>,
-        /// A search expression in JSON; all without it.
-        search: Query<Option<String>>,
-        /// The property by which the list is sorted, one that can be searched, with `-` before it for the reverse order;
-        /// by id without it. What has no value comes last.
-        sort: Query<Option<String>>,
+        query: ListQuery,
         /// Embedded records to show whole, as far as the client may see them, separated by commas; `{id, _type}`
         /// without it.
         expand: Query<Option<String>>,
     ) -> Outcome<List<Delegate>> {
-        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0)
-            .between(after.0, before.0)
-            .shown(sort.0, expand.0);
+        let query = ListQuery {
+            expand: expand.0,
+            ..query
+        };
         self.page(&caller, query, Some(&address)).await
     }
 
@@ -234,16 +218,8 @@ impl DelegatesApi {
         let ctx = self.app.context(&caller, request_id.as_str());
         let visible = caller.visible_properties.clone();
         let records = |input: DelegateBatchInput| input.delegates;
-        let answers = upserted(
-            &self.app,
-            ctx,
-            &RESOURCE,
-            visible,
-            idempotency_key,
-            body,
-            records,
-        )
-        .await?;
+        let key = idempotency_key;
+        let answers = upserted(&self.app, ctx, &RESOURCE, visible, key, body, records).await?;
         Ok(Answer::of(&answers))
     }
 
