@@ -199,8 +199,9 @@ impl DelegatesApi {
     ///
     /// Each as by PUT: the delegate with this `id`, or else with one of these unique codes, is changed (200); where there is
     /// none, it is created (201). In the order of their keys; one that fails fails alone. Up to 10,000 records and
-    /// 32 MiB. They are answered without `children` and interactions. When the whole answers 503, resend it: what was stored is not
-    /// stored again. Needs `ROLE_OAUTH2_DELEGATE_WRITE`.
+    /// 32 MiB; once the answers have 160 MiB, the items that are left fail (413). They are answered without `children` and
+    /// interactions.
+    /// When the whole answers 503, resend it: what was stored is not stored again. Needs `ROLE_OAUTH2_DELEGATE_WRITE`.
     #[oai(
         path = "/delegate/batch",
         method = "post",

@@ -157,8 +157,8 @@ impl DevicesApi {
     ///
     /// Each as by PUT: the device with this `id`, or else with one of these unique codes, is changed (200); where there is
     /// none, it is created (201). In the order of their keys; one that fails fails alone. Up to 10,000 records and
-    /// 32 MiB. They are answered without `children`. When the whole answers 503, resend it: what was stored is not
-    /// stored again. Needs `ROLE_OAUTH2_DEVICE_WRITE`.
+    /// 32 MiB; once the answers have 160 MiB, the items that are left fail (413). They are answered without `children`.
+    /// When the whole answers 503, resend it: what was stored is not stored again. Needs `ROLE_OAUTH2_DEVICE_WRITE`.
     #[oai(path = "/device/batch", method = "post", operation_id = "putDevices")]
     async fn batch(
         &self,

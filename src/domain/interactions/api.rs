@@ -231,7 +231,8 @@ impl InteractionsApi {
 
     /// Record many interactions
     ///
-    /// In the order of their keys; one that fails fails alone. Up to 10,000 items and 32 MiB. When
+    /// In the order of their keys; one that fails fails alone. Up to 10,000 items and 32 MiB; once their
+    /// `data` with shared values has 128 MiB, or the answers have 160 MiB, the items that are left fail (413). When
     /// the whole answers 503, resend it with the same nonces or `Idempotency-Key`: what was stored
     /// is not stored again. Needs `ROLE_OAUTH2_INTERACTION_WRITE`, or `ROLE_OAUTH2_GATE` for the gate's own
     /// places.
