@@ -4,10 +4,11 @@ use super::{
     attempts, decisions,
     document::{self, Entry},
     schemas::{
-        ResendInput, Webhook, WebhookDeliveries, WebhookDelivery, WebhookInput, WebhookTest,
-        Webhooks,
+        ResendInput, RotateInput, Webhook, WebhookDeliveries, WebhookDelivery, WebhookInput,
+        WebhookTest, Webhooks,
     },
     store, test,
+    webhook::{CHANGES, NewWebhook},
 };
 use crate::{
     core::{
@@ -17,14 +18,17 @@ use crate::{
     },
     db::Tx,
     domain::feed::whole,
-    identity::{App, Granted, Principal, roles::WriteWebhooks},
+    identity::{
+        App, Granted, Principal, Role,
+        roles::{WriteWebhooks, lacking},
+    },
     types::{
         error::{Error, Kind, Result},
         json,
         selector::whole_number,
     },
     web::{
-        Answer, Body, Created, IdempotencyKey, NoContent, Outcome, Query, RequestId,
+        Answer, Body, Created, IdempotencyKey, IfMatch, NoContent, Outcome, Query, RequestId,
         envelope::stored_creation,
     },
 };
@@ -61,22 +65,52 @@ fn entry(mut settings: Value, sent: Map<String, Value>) -> Result<Entry> {
 fn create(
     tx: &Tx<'_>,
     ctx: &Context,
+    caller: &Principal,
     sent: Map<String, Value>,
 ) -> Result<(Webhook, Option<String>)> {
-    let (id, secret) = document::put(tx, ctx, &entry(json!({}), sent)?, None)?;
+    let entry = entry(json!({}), sent)?;
+    check_reads(caller, &entry.webhook())?;
+    let (id, secret) = document::put(tx, ctx, &entry, None)?;
     let webhook = Webhook::new(tx, &store::get(tx, id)?, &ctx.settings.zone)?;
     Ok((webhook, secret))
 }
 
-/// Checks that a caller sees all of a delegate, as receivers of deliveries do.
-fn check_sees_all(caller: &Principal) -> Result<()> {
-    match caller.visible_properties {
-        None => Ok(()),
-        Some(_) => Err(Error::new(
+/// Checks that a caller may read all that a webhook sends.
+fn check_reads(caller: &Principal, webhook: &NewWebhook) -> Result<()> {
+    if caller.visible_properties.is_some() {
+        return Err(Error::new(
             Kind::Forbidden,
             "deliveries have every property, and this client is shown some",
-        )),
+        ));
     }
+    let tells_of = |record: &str| {
+        let mut names = CHANGES.iter().map(|change| change.name);
+        names.any(|name| name.starts_with(record) && webhook.wants_change(name))
+    };
+    let shows = |end: &str| webhook.expand.iter().any(|name| name.ends_with(end));
+    let is_read = [
+        (
+            Role::DelegateRead,
+            tells_of("delegate.") || shows("Delegate"),
+        ),
+        (Role::DeviceRead, tells_of("device.") || shows("Device")),
+        (Role::EventRead, tells_of("event.")),
+        (
+            Role::InteractionRead,
+            tells_of("interaction.") || !webhook.interactions.is_empty(),
+        ),
+    ];
+    let lacks = |(role, is_read): &(Role, bool)| *is_read && !caller.has(*role);
+    match is_read.into_iter().find(lacks) {
+        Some((role, _)) => Err(lacking(&[role])),
+        None => Ok(()),
+    }
+}
+
+/// The `ETag` of a webhook.
+fn current(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<Option<String>> {
+    let webhook = Webhook::new(tx, &store::get(tx, id)?, &ctx.settings.zone)?;
+    Ok(Some(webhook.etag))
 }
 
 /// Reads `5` or `id:5`.
@@ -94,8 +128,13 @@ impl WebhooksApi {
         let zone = &self.app.settings().zone;
         let read =
             |connection: &Connection| Webhook::new(connection, &store::get(connection, id)?, zone);
-        Ok(Answer::json(&self.app.store.look_up(read)?))
+        Ok(shown(&self.app.store.look_up(read)?))
     }
+}
+
+/// The answer with a webhook, and its version.
+fn shown<const S: u16>(webhook: &Webhook) -> Answer<Webhook, S> {
+    Answer::json(webhook).with_etag(Some(webhook.etag.clone()))
 }
 
 #[OpenApi(tag = "crate::web::Tag::Webhooks")]
@@ -116,9 +155,9 @@ impl WebhooksApi {
 
     /// Create a webhook
     ///
-    /// Tells of all that happens from now on, with every property; a client that sees some properties only is refused.
-    /// `secret` signs its deliveries and is shown here alone. With an `Idempotency-Key` the answer is kept for 7 days and
-    /// given again, without `secret`: a program that has to be sure of it sends one. Needs `ROLE_OAUTH2_WEBHOOK_WRITE`.
+    /// Sends what happens from now on. The client needs the roles that read what it sends, and sees every property of
+    /// delegates. `secret` signs its deliveries and is shown here alone. With an `Idempotency-Key` the answer is kept for
+    /// 7 days and given again, without `secret`: send one to be sure of it. Needs `ROLE_OAUTH2_WEBHOOK_WRITE`.
     #[oai(path = "/webhook/new", method = "post", operation_id = "createWebhook")]
     async fn create(
         &self,
@@ -129,18 +168,18 @@ impl WebhooksApi {
         idempotency_key: IdempotencyKey,
         body: Body<WebhookInput>,
     ) -> Outcome<Created<Webhook>> {
-        check_sees_all(&caller)?;
         let ctx = self.app.context(&caller, request_id.as_str());
         let WebhookInput(sent) = body.parse()?;
         let key = Key::of(&ctx, idempotency_key.read()?, "POST /webhook/new", || {
             Ok(json::fingerprint(&Value::Object(sent.clone())))
         })?;
+        let principal = caller.principal();
         let render = |webhook: &Webhook| stored_creation(&json!(webhook).to_string());
         let work = move |tx: &Tx<'_>| {
             // The secret is not stored beside the webhook.
             let mut made = None;
             let make = || {
-                let (mut webhook, secret) = create(tx, &ctx, sent)?;
+                let (mut webhook, secret) = create(tx, &ctx, &principal, sent)?;
                 let without_secret = render(&webhook);
                 webhook.secret = secret;
                 made = Some(webhook);
@@ -174,7 +213,7 @@ impl WebhooksApi {
     /// Change a webhook
     ///
     /// Absent means unchanged, `null` cleared; lists are replaced as sent. `active` pauses and resumes it; a `secret`
-    /// counts at once. What waits is tried at once. A client that sees some properties only is refused. Needs
+    /// counts at once. What waits is tried at once. What it sends is changed with the rights that create a webhook. Needs
     /// `ROLE_OAUTH2_WEBHOOK_WRITE`.
     #[oai(
         path = "/webhook/:webhook",
@@ -187,13 +226,17 @@ impl WebhooksApi {
         request_id: RequestId,
         /// `5` or `id:5`
         webhook: Path<String>,
+        /// The `ETag` that the webhook had: 412 when it is another since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
         body: Body<WebhookInput>,
     ) -> Outcome<Answer<Webhook>> {
-        check_sees_all(&caller)?;
         let ctx = self.app.context(&caller, request_id.as_str());
+        let principal = caller.principal();
         let (id, WebhookInput(sent)) = (id(&webhook)?, body.parse()?);
         let work = move |tx: &Tx<'_>| {
             let webhook = store::get(tx, id)?;
+            if_match.check_against(|| current(tx, &ctx, id), "webhook")?;
             let state = destination::get(tx, &store::destination(id))?;
             let mut settings = document::with_state(&webhook, &state);
             // What is not sent stays as it is, whoever paused it.
@@ -201,6 +244,9 @@ impl WebhooksApi {
                 settings["active"] = Value::Null;
             }
             let entry = entry(settings, sent)?;
+            if entry.webhook() != webhook.is {
+                check_reads(&principal, &entry.webhook())?;
+            }
             document::put(tx, &ctx, &entry, Some(id)).map(drop)
         };
         self.app.store.write(work).await?;
@@ -221,12 +267,46 @@ impl WebhooksApi {
         request_id: RequestId,
         /// `5` or `id:5`
         webhook: Path<String>,
+        /// The `ETag` that the webhook had: 412 when it is another since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
     ) -> Outcome<NoContent> {
         let ctx = self.app.context(&caller, request_id.as_str());
         let id = id(&webhook)?;
-        let work = move |tx: &Tx<'_>| store::remove(tx, &ctx, id);
+        let work = move |tx: &Tx<'_>| {
+            if_match.check_against(|| current(tx, &ctx, id), "webhook")?;
+            store::remove(tx, &ctx, id)
+        };
         self.app.store.write(work).await?;
         Ok(NoContent)
+    }
+
+    /// Replace the secret of a webhook
+    ///
+    /// The new `secret` is shown here alone, and counts at once. The previous one signs as well for a day. A program that
+    /// sends a `secret` may send the request again. Needs `ROLE_OAUTH2_WEBHOOK_WRITE`.
+    #[oai(
+        path = "/webhook/:webhook/rotate",
+        method = "post",
+        operation_id = "rotateWebhookSecret"
+    )]
+    async fn rotate(
+        &self,
+        caller: Granted<WriteWebhooks>,
+        request_id: RequestId,
+        /// `5` or `id:5`
+        webhook: Path<String>,
+        body: Body<RotateInput>,
+    ) -> Outcome<Answer<Webhook>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let (id, RotateInput { secret, at_once }) = (id(&webhook)?, body.parse()?);
+        let work = move |tx: &Tx<'_>| {
+            let secret = store::rotate(tx, &ctx, id, secret, at_once)?;
+            let mut webhook = Webhook::new(tx, &store::get(tx, id)?, &ctx.settings.zone)?;
+            webhook.secret = Some(secret);
+            Ok(webhook)
+        };
+        Ok(shown(&self.app.store.write(work).await?))
     }
 
     /// Test a webhook

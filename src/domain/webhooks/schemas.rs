@@ -31,7 +31,7 @@ pub struct Webhook {
     /// The reason why every delivery fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
-    /// The secret that signs deliveries; only in the answer that creates the webhook.
+    /// The secret that signs deliveries; only in the answer that creates the webhook, or replaces it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,6 +47,9 @@ pub struct Webhook {
     created_at: String,
     #[schemars(extend("format" = "date-time"))]
     updated_at: String,
+    /// The version of its settings, as `ETag`.
+    #[serde(skip)]
+    pub etag: String,
 }
 
 impl Webhook {
@@ -56,10 +59,13 @@ impl Webhook {
         let state = destination::get(connection, &name)?;
         let pending = pending::count(connection, &name)?;
         let time = |at| zone.iso(at);
+        let settings = document::with_state(webhook, &state);
         Ok(Self {
+            // Neither pausing nor resuming changes the record.
+            etag: format!("\"{:x}-{}\"", webhook.updated_at.0, settings["active"]),
             id: webhook.id,
             kind: "webhook",
-            settings: document::with_state(webhook, &state),
+            settings,
             state: Health::of(&state, pending).name(),
             pending,
             failure: state.why,
@@ -128,6 +134,18 @@ pub struct SentWebhook {
     pub active: Option<bool>,
     /// A secret that was agreed on with the receiver; one is made without it.
     pub secret: Option<String>,
+}
+
+/// How to replace a secret.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(example = json!({"atOnce": false}))]
+pub struct RotateInput {
+    /// A secret that was agreed on with the receiver; one is made without it. The one that it has changes nothing.
+    pub secret: Option<String>,
+    /// `true`: the previous secret no longer signs. Without it both sign for a day.
+    #[serde(default)]
+    pub at_once: bool,
 }
 
 /// Every webhook, by name.

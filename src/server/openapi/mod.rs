@@ -90,7 +90,13 @@ fn described((path, mut operations): (String, Value)) -> (String, Value) {
 
 /// Answers with one record have its version.
 fn add_etag(path: &str, method: &str, operation: &mut Value) {
-    let one = ["{selector}", "{event}", "{interaction}", "/myself"];
+    let one = [
+        "{selector}",
+        "{event}",
+        "{interaction}",
+        "{webhook}",
+        "/myself",
+    ];
     let of_one = one.iter().any(|end| path.ends_with(end));
     let created = ["/delegate/new", "/device/new", "/event/new"];
     let statuses: &[&str] = match method {
@@ -101,7 +107,7 @@ fn add_etag(path: &str, method: &str, operation: &mut Value) {
     };
     for status in statuses {
         operation["responses"][status]["headers"]["ETag"] = json!({
-            "description": "The version of the record, for `If-Match`; its interactions do not change it.",
+            "description": "The version of the record, for `If-Match`; interactions of a delegate or device do not change it.",
             "schema": {"type": "string"},
         });
     }
