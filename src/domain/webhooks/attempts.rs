@@ -167,7 +167,9 @@ mod tests {
         };
         in_transaction(&file, Timestamp(0), |tx| {
             put(tx, 2, &attempt(0))?;
-            (0..KEPT as i64 + 3).try_for_each(|took_ms| put(tx, 1, &attempt(took_ms)))
+            (0..)
+                .take(KEPT + 3)
+                .try_for_each(|took_ms| put(tx, 1, &attempt(took_ms)))
         })
         .unwrap();
         let kept = last(&file, 1, 2 * KEPT).unwrap();
