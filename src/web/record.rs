@@ -114,7 +114,6 @@ pub async fn put<T>(
     ctx: Context,
     resource: &'static Resource,
     code: Option<(&'static str, &str)>,
-    find: impl FnOnce(&Tx<'_>) -> Result<i64> + Send + 'static,
     if_match: IfMatch,
     mut input: Map<String, Value>,
     visible: Option<&[String]>,
@@ -125,8 +124,8 @@ pub async fn put<T>(
             "PUT takes a unique code, as in barcode:A1; an id is given by the server",
         )
     })?;
-    let value = Value::from(value);
-    if *input.entry(name).or_insert_with(|| value.clone()) != value {
+    let value = value.to_owned();
+    if *input.entry(name).or_insert_with(|| value.clone().into()) != value {
         return Err(Error::field(
             name,
             "must be the code of the address, or left out",
@@ -135,17 +134,14 @@ pub async fn put<T>(
     let selection = Selection::parse(resource, None, visible)?;
     let (id, status) = app
         .store
-        .write(move |tx| match find(tx) {
-            Ok(id) => {
+        .write(move |tx| {
+            if let Some(id) = write::holder(tx, resource, name, &value)? {
                 if_match.check(tx, resource, id)?;
                 write::patch(tx, &ctx, resource, id, input)?;
-                Ok((id, 200))
+                return Ok((id, 200));
             }
-            Err(cause) if cause.kind == resource.not_found => {
-                if_match.check_none(resource.name)?;
-                Ok((write::create(tx, &ctx, resource, input)?, 201))
-            }
-            Err(cause) => Err(cause),
+            if_match.check_none(resource.name)?;
+            Ok((write::create(tx, &ctx, resource, input)?, 201))
         })
         .await?;
     let answer: Created<T> = found(app, &selection, &Expansion::default(), |_| Ok(id))?;

@@ -306,14 +306,9 @@ impl DelegatesApi {
         let ctx = self.app.context(&caller, request_id.as_str());
         let DelegateInput(input) = body.parse()?;
         check_visible(&RESOURCE, &input, caller.visible_properties.as_deref())?;
-        let code = selector.clone();
-        let find = move |tx: &Tx<'_>| Ok(find(tx, &code)?.0);
         let code = selector.named_code();
         let visible = caller.visible_properties.as_deref();
-        Ok(put(
-            &self.app, ctx, &RESOURCE, code, find, if_match, input, visible,
-        )
-        .await?)
+        Ok(put(&self.app, ctx, &RESOURCE, code, if_match, input, visible).await?)
     }
 
     /// Delete a delegate

@@ -246,10 +246,8 @@ impl DevicesApi {
         let selector = DeviceSelector::parse(&selector.0)?;
         let ctx = self.app.context(&caller, request_id.as_str());
         let DeviceInput(input) = body.parse()?;
-        let code = selector.clone();
-        let find = move |tx: &Tx<'_>| Ok(find(tx, &code)?.0);
         let code = selector.named_code();
-        Ok(put(&self.app, ctx, &RESOURCE, code, find, if_match, input, None).await?)
+        Ok(put(&self.app, ctx, &RESOURCE, code, if_match, input, None).await?)
     }
 
     /// Delete a device
