@@ -28,7 +28,7 @@ use crate::{
         error::Error,
         text::{closest, shortened},
     },
-    web::{Failure, RequestTrace, parameters::AnyQuery},
+    web::{Failure, RequestTrace, parameters::query_names},
 };
 use poem::{Endpoint, Request, Response, Route, RouteMethod, endpoint::BoxEndpoint, http::Method};
 use poem_openapi::{OpenApi, registry::MetaParamIn};
@@ -144,7 +144,7 @@ impl Endpoint for Operation {
     }
 }
 
-/// The names of each operation's query parameters; none where it takes any (see [`AnyQuery`]).
+/// The names of each operation's query parameters; none where it takes any (see [`query_names`]).
 fn parameters<O: OpenApi>() -> HashMap<(Method, String), Option<Arc<[String]>>> {
     let paths = O::meta().into_iter().flat_map(|api| api.paths);
     let operations = paths.flat_map(|path| {
@@ -159,10 +159,9 @@ fn parameters<O: OpenApi>() -> HashMap<(Method, String), Option<Arc<[String]>>> 
                 .params
                 .into_iter()
                 .filter(|parameter| parameter.in_type == MetaParamIn::Query);
-            let query: Vec<_> = query.collect();
-            let any = query.iter().any(|one| AnyQuery::is(&one.schema));
-            let names = query.into_iter().map(|parameter| parameter.name);
-            ((operation.method, path), (!any).then(|| names.collect()))
+            let names: Option<Vec<_>> = query.map(query_names).collect();
+            let names = names.map(|names| names.into_iter().flatten().collect());
+            ((operation.method, path), names)
         })
         .collect()
 }

@@ -1,6 +1,7 @@
 //! The envelope of every API answer: `{"data": ..., "meta": ...}` (contract §2).
 
-use super::schema::{Described, NoMeta, inline, object, plain, text};
+use super::schema::{Described, NoMeta, inline, object, text};
+use crate::core::idempotency::Stored;
 use poem::{
     Body, IntoResponse, Response,
     http::{HeaderValue, StatusCode, header},
@@ -12,7 +13,7 @@ use poem_openapi::{
     },
 };
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::marker::PhantomData;
 
 /// An enveloped answer with status `S`, whose `data` has the shape of `T`, and whose `meta` that of `M`.
@@ -80,6 +81,15 @@ pub fn envelope(data: &str, meta: &str) -> String {
     body.push_str(meta);
     body.push('}');
     body
+}
+
+/// The answer that tells of a created record, as it is stored under an idempotency key.
+pub fn stored_creation(data: &str) -> Stored {
+    Stored {
+        status: 201,
+        body: envelope(data, "{}"),
+        done: 1,
+    }
 }
 
 /// Records that can be got by `id:`.
@@ -171,42 +181,16 @@ fn json(schema: MetaSchemaRef) -> MetaMediaType {
     }
 }
 
-/// The answer given before; `{}` once the record is deleted.
-fn replay<T: Described, M: Described>() -> MetaResponse {
-    let gone = MetaSchema {
-        max_properties: Some(0),
-        ..plain("object", "It was deleted since.")
-    };
-    let data = MetaSchema {
-        any_of: vec![T::reference(), inline(gone)],
-        ..MetaSchema::ANY
-    };
-    MetaResponse {
-        description: "Done before: what the same nonce created, with `meta.replayed`",
-        content: vec![json(around::<T, M>(
-            inline(data),
-            json!({"replayed": true}),
-        ))],
-        ..response::<T, M>(200)
-    }
-}
-
 /// The schema of an envelope around a `T` and an `M`, with the examples that they have.
 pub fn enveloped<T: Described, M: Described>() -> MetaSchemaRef {
-    around::<T, M>(T::reference(), M::example().unwrap_or_else(|| json!({})))
-}
-
-fn around<T: Described, M: Described>(
-    data: MetaSchemaRef,
-    example_of_meta: Value,
-) -> MetaSchemaRef {
+    let example_of_meta = M::example().unwrap_or_else(|| json!({}));
     let mut meta = M::reference();
     if let MetaSchemaRef::Inline(meta) = &mut meta {
         meta.example = None;
     }
     inline(MetaSchema {
         example: T::example().map(|data| json!({"data": data, "meta": example_of_meta})),
-        ..object(vec![("data", data), ("meta", meta)])
+        ..object(vec![("data", T::reference()), ("meta", meta)])
     })
 }
 
@@ -246,7 +230,11 @@ impl<T: Send, const CREATES: bool, M: Send> IntoResponse for StoredAnswer<T, CRE
 impl<T: Described, const CREATES: bool, M: Described> ApiResponse for StoredAnswer<T, CREATES, M> {
     fn meta() -> MetaResponses {
         let responses = if CREATES {
-            vec![response::<T, M>(201), replay::<T, M>()]
+            let replay = MetaResponse {
+                description: "Done before: what the same nonce created, with `meta.replayed`; `{}` once it is deleted",
+                ..response::<T, M>(200)
+            };
+            vec![response::<T, M>(201), replay]
         } else {
             vec![response::<T, M>(200)]
         };

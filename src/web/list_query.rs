@@ -1,5 +1,11 @@
 //! The query of a list: in the query string, or in the body of `POST …/list`.
 
+use super::{Query, schema::Described};
+use poem::{Request, RequestBody};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaParamIn, MetaSchemaRef},
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json, value::RawValue};
@@ -83,42 +89,60 @@ pub fn field_names<'de, D: Deserializer<'de>>(body: D) -> Result<Option<String>,
     }))
 }
 
-impl ListQuery {
-    /// The query with the ends of a page that a link names.
-    #[must_use]
-    pub fn between(self, after: Option<String>, before: Option<String>) -> Self {
-        Self {
-            after,
-            before,
-            ..self
-        }
+/// The parameters of a list in the query string; `expand` is one of its own, as not every list has it.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[expect(dead_code, reason = "a shape, of what a `ListQuery` is read from")]
+struct ListParameters {
+    /// Items on a page, 1 to 50,000; 5,000 without it.
+    limit: Option<i64>,
+    /// Items passed over; 0 without it.
+    offset: Option<i64>,
+    /// The items after one, as `next` has it; not beside `offset`.
+    after: Option<String>,
+    /// The items before one, as `previous` has it; not beside `offset`.
+    before: Option<String>,
+    /// `false` leaves `totalItems` and `totalPages` out and counts nothing: much faster where many
+    /// records match.
+    total: Option<bool>,
+    /// Properties to show, separated by commas; all without it.
+    fields: Option<String>,
+    /// A search expression in JSON; all without it.
+    search: Option<String>,
+    /// The property by which the list is sorted, one that can be searched, with `-` before it for the reverse order;
+    /// by id without it. What has no value comes last.
+    sort: Option<String>,
+}
+
+impl<'a> ApiExtractor<'a> for ListQuery {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Query)
     }
 
-    /// The query with the order of the list, and the embedded records that it shows whole.
-    #[must_use]
-    pub fn shown(self, sort: Option<String>, expand: Option<String>) -> Self {
-        Self {
-            sort,
-            expand,
-            ..self
-        }
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(ListParameters::reference())
     }
 
-    /// Returns the query that the query string asks for.
-    pub fn of(
-        limit: Option<i64>,
-        offset: Option<i64>,
-        total: Option<bool>,
-        fields: Option<String>,
-        search: Option<String>,
-    ) -> Self {
-        Self {
-            search,
-            fields,
-            limit,
-            offset,
-            total,
-            ..Self::default()
-        }
+    async fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        _: ExtractParamOptions<Self::ParamType>,
+    ) -> poem::Result<Self> {
+        Ok(Self {
+            limit: Query::read(request, "limit")?.0,
+            offset: Query::read(request, "offset")?.0,
+            after: Query::read(request, "after")?.0,
+            before: Query::read(request, "before")?.0,
+            total: Query::read(request, "total")?.0,
+            fields: Query::read(request, "fields")?.0,
+            search: Query::read(request, "search")?.0,
+            sort: Query::read(request, "sort")?.0,
+            expand: None,
+        })
     }
 }

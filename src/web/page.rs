@@ -421,7 +421,11 @@ mod tests {
     }
 
     fn asked(limit: Option<i64>, offset: Option<i64>) -> ListQuery {
-        ListQuery::of(limit, offset, None, None, None)
+        ListQuery {
+            limit,
+            offset,
+            ..ListQuery::default()
+        }
     }
 
     #[test]

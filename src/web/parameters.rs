@@ -14,7 +14,7 @@ use poem::{Request, RequestBody};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     error::ParseParamError,
-    registry::{MetaParamIn, MetaSchema, MetaSchemaRef, Registry},
+    registry::{MetaOperationParam, MetaParamIn, MetaSchema, MetaSchemaRef, Registry},
     types::ParseFromParameter,
 };
 use rusqlite::Connection;
@@ -208,6 +208,13 @@ impl<'a, T: ParseFromParameter> ApiExtractor<'a> for Query<T> {
         _: &mut RequestBody,
         ExtractParamOptions { name, .. }: ExtractParamOptions<Self::ParamType>,
     ) -> poem::Result<Self> {
+        Self::read(request, name)
+    }
+}
+
+impl<T: ParseFromParameter> Query<T> {
+    /// Reads the parameter of a name.
+    pub fn read(request: &Request, name: &'static str) -> poem::Result<Self> {
         let sent = query(request).filter(|(sent, _)| sent == name);
         let parsed = T::parse_from_parameters(sent.map(|(_, value)| value));
         parsed.map(Self).map_err(|cause| {
@@ -217,15 +224,20 @@ impl<'a, T: ParseFromParameter> ApiExtractor<'a> for Query<T> {
     }
 }
 
-/// The whole query string, decoded, in the order sent; a name may stand there twice.
-pub struct AnyQuery(pub Vec<(String, String)>);
-
-impl AnyQuery {
-    /// Tells whether an operation takes any names: the parameter of this shape is the whole query string.
-    pub fn is(schema: &MetaSchemaRef) -> bool {
-        matches!(schema, MetaSchemaRef::Inline(schema) if schema.ty == "object")
+/// The names of the query parameters that a parameter of an operation stands for: those of the properties of its shape,
+/// or its own; none where it is any (see [`AnyQuery`]).
+pub fn query_names(parameter: MetaOperationParam) -> Option<Vec<String>> {
+    match parameter.schema {
+        MetaSchemaRef::Inline(shape) if shape.ty == "object" => {
+            let names = shape.properties.iter().map(|(name, _)| (*name).to_owned());
+            (!shape.properties.is_empty()).then(|| names.collect())
+        }
+        _ => Some(vec![parameter.name]),
     }
 }
+
+/// The whole query string, decoded, in the order sent; a name may stand there twice.
+pub struct AnyQuery(pub Vec<(String, String)>);
 
 impl<'a> ApiExtractor<'a> for AnyQuery {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];

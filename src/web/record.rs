@@ -3,15 +3,13 @@
 
 use super::{
     Address, Answer, Created, IdempotencyKey, IfMatch, List, ListQuery, Outcome, Put,
-    envelope::envelope, page::window, parameters::tag,
+    envelope::stored_creation, page::window, parameters::tag,
 };
 use crate::{
     core::{
         Context, Services,
-        idempotency::{self, Key, Stored},
-        records::{
-            Expansion, Field, Kind, Resource, Selection, expand::references, list::Records, write,
-        },
+        idempotency::{self, Key},
+        records::{Expansion, Field, Kind, Resource, Selection, list::Records, write},
         search::{Search, Subject},
     },
     db::Tx,
@@ -38,8 +36,9 @@ pub fn found<T, const S: u16>(
     let (json, version) = app.store.look_up(|connection| {
         let id = find(connection)?;
         let found = selection.one_version(connection, "id", &id, &zone)?;
-        let (json, version) = found.ok_or_else(|| selection.resource.missing(&id))?;
-        Ok((expansion.expanded(connection, &zone, json)?, version))
+        let (mut json, version) = found.ok_or_else(|| selection.resource.missing(&id))?;
+        expansion.expand(connection, &zone, &mut json, 0)?;
+        Ok((json, version))
     })?;
     Ok(Answer::of(&json).with_etag(Some(tag(version))))
 }
@@ -61,11 +60,7 @@ pub async fn created<T>(
     let key = Key::of(&ctx, key.read()?, operation, || {
         Ok(json::fingerprint(&Value::Object(input.clone())))
     })?;
-    let render = |json: String| Stored {
-        status: 201,
-        body: envelope(&json, "{}"),
-        done: 1,
-    };
+    let render = |json: String| stored_creation(&json);
     let (once, etag) = app
         .store
         .write(move |tx| {
@@ -119,7 +114,6 @@ pub async fn put<T>(
     ctx: Context,
     resource: &'static Resource,
     code: Option<(&'static str, &str)>,
-    find: impl FnOnce(&Tx<'_>) -> Result<i64> + Send + 'static,
     if_match: IfMatch,
     mut input: Map<String, Value>,
     visible: Option<&[String]>,
@@ -130,8 +124,8 @@ pub async fn put<T>(
             "PUT takes a unique code, as in barcode:A1; an id is given by the server",
         )
     })?;
-    let value = Value::from(value);
-    if *input.entry(name).or_insert_with(|| value.clone()) != value {
+    let value = value.to_owned();
+    if *input.entry(name).or_insert_with(|| value.clone().into()) != value {
         return Err(Error::field(
             name,
             "must be the code of the address, or left out",
@@ -140,17 +134,14 @@ pub async fn put<T>(
     let selection = Selection::parse(resource, None, visible)?;
     let (id, status) = app
         .store
-        .write(move |tx| match find(tx) {
-            Ok(id) => {
+        .write(move |tx| {
+            if let Some(id) = write::holder(tx, resource, name, &value)? {
                 if_match.check(tx, resource, id)?;
                 write::patch(tx, &ctx, resource, id, input)?;
-                Ok((id, 200))
+                return Ok((id, 200));
             }
-            Err(cause) if cause.kind == resource.not_found => {
-                if_match.check_none(resource.name)?;
-                Ok((write::create(tx, &ctx, resource, input)?, 201))
-            }
-            Err(cause) => Err(cause),
+            if_match.check_none(resource.name)?;
+            Ok((write::create(tx, &ctx, resource, input)?, 201))
         })
         .await?;
     let answer: Created<T> = found(app, &selection, &Expansion::default(), |_| Ok(id))?;
@@ -177,7 +168,7 @@ pub async fn page<T>(
     List::of(app, records, search, window, address).await
 }
 
-/// What `expand` shows of the records that a record refers to.
+/// Reads which of the records that a record refers to are shown whole, as far as `visible` lets a client see them.
 ///
 /// # Errors
 /// As [`Expansion::parse`].
@@ -186,9 +177,8 @@ pub fn expansion(
     sent: Option<&str>,
     visible: Option<&[String]>,
 ) -> Result<Expansion> {
-    Expansion::parse(sent, references(resource), || {
-        vec![Selection::seen(resource, visible)]
-    })
+    let known: Vec<_> = resource.references().map(|field| field.name).collect();
+    Expansion::parse(sent, &known, || vec![Selection::seen(resource, visible)])
 }
 
 /// A record in another: its id and type; or the whole record, where `expand` names it.

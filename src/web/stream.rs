@@ -3,7 +3,7 @@
 use crate::{
     core::{
         Services,
-        records::list::{Listing, SLICE_MAX_BYTES},
+        records::list::Listing,
         search::{Order, Part, Search},
     },
     types::error::Result,
@@ -60,14 +60,13 @@ pub async fn body<L: Listing>(
 ) -> Result<Body> {
     let listing = Arc::new(listing);
     let of_first = Arc::clone(&listing);
-    let is_sorted = window.order.is_some();
     let (ids, text, end) = app
         .store
         .read(move |connection| {
             let mut page = find(connection, &*of_first, search.as_ref(), &window)?;
             let end = format!("],\"meta\":{}}}", meta(&page));
             let mut text = String::from("{\"data\":[");
-            write(connection, &*of_first, is_sorted, &mut page.ids, &mut text)?;
+            write(connection, &*of_first, &mut page.ids, &mut text)?;
             Ok((page.ids, text, end))
         })
         .await?;
@@ -77,7 +76,6 @@ pub async fn body<L: Listing>(
     let rest = Rest {
         app: app.clone(),
         listing,
-        is_sorted,
         ids,
         items: text.len() > "{\"data\":[".len(),
         end: Some(end),
@@ -141,7 +139,7 @@ fn find(
     })
 }
 
-/// Takes off the item that was looked for beyond the page; whether there are items before and after it.
+/// Takes off the item that was looked for beyond the page; tells if there are items before the page, and after it.
 fn cut<T>(items: &mut VecDeque<T>, window: &Window) -> (bool, bool) {
     let is_cut = items.len() as u64 > window.limit;
     match window.part {
@@ -197,13 +195,9 @@ fn find_sorted(
 fn write(
     connection: &Connection,
     listing: &impl Listing,
-    is_sorted: bool,
     left: &mut VecDeque<i64>,
     out: &mut String,
 ) -> Result<usize> {
-    if is_sorted {
-        return write_one_by_one(connection, listing, left, out);
-    }
     let ids: Vec<i64> = left.iter().take(SLICE_ROWS).copied().collect();
     if ids.is_empty() {
         return Ok(0);
@@ -213,36 +207,9 @@ fn write(
     Ok(written.items)
 }
 
-/// As [`write`], of items in another order than by id, in which a listing writes several.
-fn write_one_by_one(
-    connection: &Connection,
-    listing: &impl Listing,
-    left: &mut VecDeque<i64>,
-    out: &mut String,
-) -> Result<usize> {
-    let (begins, mut items) = (out.len(), 0);
-    for _ in 0..SLICE_ROWS {
-        let Some(id) = left.pop_front() else { break };
-        let before = out.len();
-        if items > 0 {
-            out.push(',');
-        }
-        let written = listing.write(connection, &[id], out)?.items;
-        if written == 0 {
-            out.truncate(before);
-        }
-        items += written;
-        if out.len() - begins > SLICE_MAX_BYTES {
-            break;
-        }
-    }
-    Ok(items)
-}
-
 struct Rest<L> {
     app: Services,
     listing: Arc<L>,
-    is_sorted: bool,
     /// Of the items that are still to be read.
     ids: VecDeque<i64>,
     /// True if an item was written.
@@ -262,12 +229,11 @@ impl<L: Listing> Rest<L> {
         }
         let listing = Arc::clone(&self.listing);
         let (app, mut ids, some) = (self.app.clone(), self.ids, self.items);
-        let is_sorted = self.is_sorted;
         let (ids, text, written) = app
             .store
             .read(move |connection| {
                 let mut text = String::from(if some { "," } else { "" });
-                let written = write(connection, &*listing, is_sorted, &mut ids, &mut text)?;
+                let written = write(connection, &*listing, &mut ids, &mut text)?;
                 Ok((ids, text, written))
             })
             .await?;

@@ -83,7 +83,7 @@ async fn rotate(request: RequestContext) -> Result<Response> {
     let at_once = request.form.ticked("at_once");
     let (webhook, secret) = request
         .write(move |tx, ctx| {
-            let secret = store::rotate(tx, ctx, id, at_once)?;
+            let secret = store::rotate(tx, ctx, id, None, at_once)?;
             Ok((store::get(tx, id)?, secret))
         })
         .await?;

@@ -165,7 +165,7 @@ fn events(connection: &Connection, draft: &NewWebhook) -> Result<Vec<Input>> {
         Choice::new("some", "at these devices", draft.devices.is_some())
             .help("and all that belongs to them; for interactions, not for changes of records"),
     ];
-    let whole = expandable().collect::<BTreeSet<_>>().into_iter();
+    let whole = expandable().into_iter();
     let whole = whole.map(|name| Choice::new(name, name, draft.expand.contains(name)));
     Ok(vec![
         Input::radios("interactions", "Interactions", which),

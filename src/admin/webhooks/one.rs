@@ -20,7 +20,7 @@ use poem::Response;
 use rusqlite::Connection;
 
 /// Attempts on the page.
-const ATTEMPTS: i64 = 50;
+const ATTEMPTS: usize = 50;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![Route::get("/console/webhooks/:id", route::OPERATOR, show)]

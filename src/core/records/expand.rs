@@ -1,6 +1,6 @@
 //! Records within others, shown whole in place of `{id, _type}` (contract §2, `expand`).
 
-use super::{Resource, Selection};
+use super::Selection;
 use crate::types::{
     Zone,
     error::{Error, Result},
@@ -14,7 +14,7 @@ use serde::Deserialize;
 #[derive(Default)]
 pub struct Expansion {
     names: Vec<&'static str>,
-    /// What is shown of each kind of record.
+    /// The properties that are shown of each kind of record.
     shown: Vec<Selection>,
 }
 
@@ -26,23 +26,17 @@ struct Embedded {
     kind: String,
 }
 
-/// The properties of a resource that hold another record.
-pub fn references(resource: &'static Resource) -> impl Iterator<Item = &'static str> {
-    resource.references().map(|field| field.name)
-}
-
 impl Expansion {
-    /// Reads the names that a parameter `expand` has, separated by commas; `shown` says what is shown of each kind of
-    /// record.
+    /// Reads the names that a parameter `expand` has, separated by commas; `shown` gives the properties that are shown of
+    /// each kind of record.
     ///
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`] for a name that is not `known`.
     pub fn parse(
         sent: Option<&str>,
-        known: impl IntoIterator<Item = &'static str>,
+        known: &[&'static str],
         shown: impl FnOnce() -> Vec<Selection>,
     ) -> Result<Self> {
-        let known: Vec<_> = known.into_iter().collect();
         let sent = sent.unwrap_or_default().split(',').map(str::trim);
         let names = sent.filter(|name| !name.is_empty()).map(|name| {
             let found = known.iter().find(|known| **known == name).copied();
@@ -50,20 +44,17 @@ impl Expansion {
                 let told = format!(
                     "\"{}\" holds no record; {}",
                     text::shortened(name),
-                    text::hint(name, &known)
+                    text::hint(name, known)
                 );
                 Error::field("expand", told)
             })
         });
         let names: Vec<_> = names.collect::<Result<_>>()?;
-        Ok(Self {
-            shown: if names.is_empty() {
-                Vec::new()
-            } else {
-                shown()
-            },
-            names,
-        })
+        if names.is_empty() {
+            return Ok(Self::default());
+        }
+        let shown = shown();
+        Ok(Self { names, shown })
     }
 
     /// Returns the names of the properties.
@@ -71,16 +62,23 @@ impl Expansion {
         &self.names
     }
 
-    /// Puts embedded records in their places in a record; one that is gone stays `{id, _type}`.
-    pub fn expanded(&self, connection: &Connection, zone: &Zone, json: String) -> Result<String> {
+    /// Puts embedded records in their places in the record with which `out` ends, from byte `begins` on; one that is gone
+    /// stays `{id, _type}`.
+    pub fn expand(
+        &self,
+        connection: &Connection,
+        zone: &Zone,
+        out: &mut String,
+        begins: usize,
+    ) -> Result<()> {
         if self.names.is_empty() {
-            return Ok(json);
+            return Ok(());
         }
-        let Members(members) = serde_json::from_str(&json).map_err(Error::defect)?;
-        let mut out = String::with_capacity(json.len() + 512 * self.names.len());
+        let Members(members) = serde_json::from_str(&out[begins..]).map_err(Error::defect)?;
+        out.truncate(begins);
         for (name, value) in members {
-            out.push(if out.is_empty() { '{' } else { ',' });
-            write_string(&name, &mut out);
+            out.push(if out.len() == begins { '{' } else { ',' });
+            write_string(&name, out);
             out.push(':');
             let record = if self.names.contains(&&*name) {
                 self.record(connection, zone, value.get())?
@@ -90,7 +88,7 @@ impl Expansion {
             out.push_str(record.as_deref().unwrap_or(value.get()));
         }
         out.push('}');
-        Ok(out)
+        Ok(())
     }
 
     fn record(&self, connection: &Connection, zone: &Zone, value: &str) -> Result<Option<String>> {

@@ -14,7 +14,7 @@ pub trait Listing: Send + Sync + 'static {
     /// there is one.
     fn source(&self) -> (&'static str, &'static str, Option<&'static str>);
 
-    /// Appends the items of these ids as JSON, separated by commas, to `out`, as far as they still
+    /// Appends the items of these ids to `out` as JSON, in this order, separated by commas, as far as they still
     /// stand.
     fn write(&self, connection: &Connection, ids: &[i64], out: &mut String) -> Result<Written>;
 
@@ -52,7 +52,7 @@ pub trait Listing: Send + Sync + 'static {
 }
 
 /// The amount that a slice wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
     /// The number of ids that it dealt with; at least one of any.
     pub ids: usize,
@@ -61,13 +61,23 @@ pub struct Written {
 }
 
 impl Written {
-    /// A slice that dealt with the ids up to `last`, where it ended early.
-    pub fn up_to(last: Option<i64>, ids: &[i64], items: usize) -> Self {
-        let ids = match last {
-            Some(last) => ids.partition_point(|id| *id <= last),
-            None => ids.len(),
-        };
-        Self { ids, items }
+    /// Counts an id, and its item if there is one; appends that to `out`, after a comma where it is not the first.
+    pub fn add(
+        &mut self,
+        out: &mut String,
+        write: impl FnOnce(&mut String) -> Result<bool>,
+    ) -> Result<()> {
+        let begins = out.len();
+        if self.items > 0 {
+            out.push(',');
+        }
+        if write(out)? {
+            self.items += 1;
+        } else {
+            out.truncate(begins);
+        }
+        self.ids += 1;
+        Ok(())
     }
 }
 
@@ -89,31 +99,24 @@ impl Listing for Records {
     fn write(&self, connection: &Connection, ids: &[i64], out: &mut String) -> Result<Written> {
         let resource = self.selection.resource;
         let attachments = (resource.attach)(connection, &self.selection, ids, &self.zone)?;
-        let ids = attachments.complete_for(ids);
-        let sql = format!(
-            "{} AND id IN (SELECT value FROM json_each(?1)) ORDER BY id",
-            self.selection.sql()
-        );
+        let sql = format!("{} AND id = ?1", self.selection.sql());
         let mut statement = connection.prepare_cached(&sql)?;
-        let mut rows = statement.query([serde_json::json!(ids).to_string()])?;
-        let mut items = 0;
-        while let Some(row) = rows.next()? {
-            if items > 0 {
-                out.push(',');
-            }
-            if self.expansion.names().is_empty() {
+        let mut written = Written::default();
+        for id in attachments.complete_for(ids) {
+            written.add(out, |out| {
+                let mut rows = statement.query([id])?;
+                let Some(row) = rows.next()? else {
+                    return Ok(false);
+                };
+                let begins = out.len();
                 self.selection.write(row, &attachments, &self.zone, out)?;
-            } else {
-                let mut item = String::new();
-                self.selection
-                    .write(row, &attachments, &self.zone, &mut item)?;
-                out.push_str(&self.expansion.expanded(connection, &self.zone, item)?);
-            }
-            items += 1;
+                self.expansion.expand(connection, &self.zone, out, begins)?;
+                Ok(true)
+            })?;
             if out.len() > SLICE_MAX_BYTES {
-                return Ok(Written::up_to(Some(row.get(0)?), ids, items));
+                break;
             }
         }
-        Ok(Written::up_to(None, ids, items))
+        Ok(written)
     }
 }

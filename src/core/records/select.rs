@@ -20,10 +20,7 @@ impl Selection {
 
     /// Every property that the record holds itself; made once for each resource.
     pub fn own(resource: &'static Resource) -> &'static Self {
-        resource.own.get_or_init(|| {
-            let own = |property: &&Field| property.kind != Kind::Attached;
-            Self::of(resource, resource.fields.iter().filter(own).collect())
-        })
+        resource.own.get_or_init(|| Self::seen(resource, None))
     }
 
     /// As [`Selection::own`], as far as `visible` lets a client see them.

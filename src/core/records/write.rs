@@ -174,7 +174,15 @@ fn check_forms(
     Ok(())
 }
 
-/// The error of a write that a unique code stopped. Who may read the record that has the code is told which it is.
+/// The kind of record in a resource's table: an event is a device.
+fn stored_as(resource: &Resource) -> &'static str {
+    match resource.table {
+        "delegates" => "delegate",
+        _ => "device",
+    }
+}
+
+/// The error of a write that a unique code stopped. It names the record that has the code to callers who may read it.
 fn taken(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -183,11 +191,7 @@ fn taken(
     cause: rusqlite::Error,
 ) -> Error {
     let mut error = code_taken(cause, resource.codes());
-    // An event is a device.
-    let name = match resource.table {
-        "delegates" => "delegate",
-        _ => "device",
-    };
+    let name = stored_as(resource);
     let code = resource
         .codes()
         .find(|(_, code)| error.field == [*code] && error.kind == error::Kind::CodeTaken);
@@ -320,10 +324,10 @@ pub fn delete(tx: &Tx<'_>, ctx: &Context, resource: &'static Resource, id: i64) 
 
 /// Notes that records which refer to one show something else, because that is gone or back.
 fn refresh_referring(tx: &Tx<'_>, resource: &'static Resource, id: i64) -> Result<()> {
-    // By table, because an event is a device, to which devices refer.
-    let (name, columns): (_, &[&str]) = match resource.table {
-        "delegates" => ("delegate", &["parent_id", "previous_id", "owner_id"]),
-        _ => ("device", &["parent_id"]),
+    let name = stored_as(resource);
+    let columns: &[&str] = match name {
+        "delegate" => &["parent_id", "previous_id", "owner_id"],
+        _ => &["parent_id"],
     };
     for column in columns {
         let sql = format!(
@@ -518,8 +522,8 @@ fn selected(tx: &Tx<'_>, resource: &Resource, property: &str, selector: &str) ->
     if id_type == "id" {
         return whole_number(value).map_err(|cause| Error::field(property, cause));
     }
-    let Some((column, _)) = resource.codes().find(|(_, name)| *name == id_type) else {
-        let known: Vec<_> = resource.codes().map(|(_, name)| name).collect();
+    let known: Vec<_> = resource.codes().map(|(_, name)| name).collect();
+    if !known.contains(&id_type) {
         return Err(Error::new(
             error::Kind::UnknownIdType,
             format!(
@@ -529,16 +533,8 @@ fn selected(tx: &Tx<'_>, resource: &Resource, property: &str, selector: &str) ->
             ),
         )
         .at(property));
-    };
-    let sql = format!(
-        "SELECT id FROM {} WHERE {column} = ?1 AND deleted_at IS NULL",
-        resource.table
-    );
-    let found = tx
-        .prepare_cached(&sql)?
-        .query_row([value], |row| row.get(0))
-        .optional()?;
-    found.ok_or_else(|| {
+    }
+    holder(tx, resource, id_type, value)?.ok_or_else(|| {
         Error::invalid(format!(
             "there is no {} {}",
             resource.name,

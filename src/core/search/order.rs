@@ -10,7 +10,6 @@ use crate::types::{
     text,
 };
 use rusqlite::{Connection, types::Value};
-use std::fmt::Write;
 
 /// The property that a list is sorted by.
 #[derive(Debug, Clone)]
@@ -71,29 +70,34 @@ impl Order {
         }
     }
 
-    /// The condition of what comes after or before a record, whose value and id have these parameters, and the order from
-    /// there on.
-    pub(super) fn from(&self, part: Part, key: &Value, [value, id]: [&str; 2]) -> (String, String) {
+    /// The condition of what comes after or before a record, whose value and id have these parameters.
+    pub(super) fn bound(&self, part: Part, key: &Value, value: &str, id: &str) -> String {
         let is_after = matches!(part, Part::After(_));
-        let (sign, direction) = if is_after == self.is_descending {
-            ("<", "DESC")
+        let sign = if is_after == self.is_descending {
+            "<"
         } else {
-            (">", "ASC")
+            ">"
         };
-        let mut bound = String::new();
-        if *key == Value::Null {
-            let or = if is_after { "" } else { "key IS NOT NULL OR " };
-            let _ = write!(bound, "{or}key IS NULL AND id {sign} {id}");
-        } else {
-            let or = if is_after { "key IS NULL OR " } else { "" };
-            let _ = write!(
-                bound,
-                "{or}key {sign} {value} OR (key = {value} AND id {sign} {id})"
-            );
+        match (is_after, *key == Value::Null) {
+            (true, true) => format!("key IS NULL AND id {sign} {id}"),
+            (false, true) => format!("key IS NOT NULL OR id {sign} {id}"),
+            (is_after, false) => {
+                let nulls = if is_after { "key IS NULL OR " } else { "" };
+                format!("{nulls}key {sign} {value} OR (key = {value} AND id {sign} {id})")
+            }
         }
-        let nulls = if is_after { "ASC" } else { "DESC" };
-        let order = format!("key IS NULL {nulls}, key {direction}, id {direction}");
-        (bound, order)
+    }
+
+    /// The order of the list, or the reverse where it is read before a record.
+    pub(super) fn direction(&self, part: Option<Part>) -> String {
+        let is_reverse = matches!(part, Some(Part::Before(_)));
+        let nulls = if is_reverse { "DESC" } else { "ASC" };
+        let direction = if is_reverse == self.is_descending {
+            "ASC"
+        } else {
+            "DESC"
+        };
+        format!("key IS NULL {nulls}, key {direction}, id {direction}")
     }
 }
 

@@ -107,17 +107,15 @@ impl<'a> Statement<'a> {
             Lead::Table | Lead::Stretches(_) => self.condition.clone(),
             _ => format!("id IN ({})", self.select("1", "ASC")),
         };
-        let (part, key) = from.unwrap_or((Part::After(0), &Value::Null));
-        let (Part::After(id) | Part::Before(id)) = part;
-        let own = self.parameters.len();
-        let places = [format!("?{}", own + 1), format!("?{}", own + 2)];
-        let (bound, in_order) = order.from(part, key, [&places[0], &places[1]]);
-        let bound = match from {
-            Some(_) => bound,
-            // The parameters have to be somewhere.
-            None => format!("{} IS NOT {}", places[1], places[0]),
-        };
-        self.parameters.extend([key.clone(), Value::Integer(id)]);
+        let mut bound = "TRUE".to_owned();
+        if let Some((part, key)) = from {
+            let (Part::After(id) | Part::Before(id)) = part;
+            let own = self.parameters.len();
+            let [value, id_place] = [1, 2].map(|place| format!("?{}", own + place));
+            bound = order.bound(part, key, &value, &id_place);
+            self.parameters.extend([key.clone(), Value::Integer(id)]);
+        }
+        let in_order = order.direction(from.map(|(part, _)| part));
         let (table, key) = (self.subject.table, order.key());
         let sql = format!(
             "SELECT id, key FROM (SELECT id, {key} AS key FROM {table} WHERE {matching})

@@ -109,31 +109,15 @@ impl DelegatesApi {
         &self,
         caller: Granted<ReadDelegates>,
         address: Address,
-        /// Items on a page, 1 to 50,000; 5,000 without it.
-        limit: Query<Option<i64>>,
-        /// Items passed over; 0 without it.
-        offset: Query<Option<i64>>,
-        /// The items after one, as `next` has it; not beside `offset`.
-        after: Query<Option<String>>,
-        /// The items before one, as `previous` has it; not beside `offset`.
-        before: Query<Option<String>>,
-        /// `false` leaves `totalItems` and `totalPages` out and counts nothing: much faster where many
-        /// records match.
-        total: Query<Option<bool>>,
-        /// Properties to show, separated by commas; all without it.
-        fields: Query<Option<String>>,
-        /// A search expression in JSON; all without it.
-        search: Query<Option<String>>,
-        /// The property by which the list is sorted, one that can be searched, with `-` before it for the reverse order;
-        /// by id without it. What has no value comes last.
-        sort: Query<Option<String>>,
+        query: ListQuery,
         /// Embedded records to show whole, as far as the client may see them, separated by commas; `{id, _type}`
         /// without it.
         expand: Query<Option<String>>,
     ) -> Outcome<List<Delegate>> {
-        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0)
-            .between(after.0, before.0)
-            .shown(sort.0, expand.0);
+        let query = ListQuery {
+            expand: expand.0,
+            ..query
+        };
         self.page(&caller, query, Some(&address)).await
     }
 
@@ -215,8 +199,9 @@ impl DelegatesApi {
     ///
     /// Each as by PUT: the delegate with this `id`, or else with one of these unique codes, is changed (200); where there is
     /// none, it is created (201). In the order of their keys; one that fails fails alone. Up to 10,000 records and
-    /// 32 MiB. They are answered without `children` and interactions. When the whole answers 503, resend it: what was stored is not
-    /// stored again. Needs `ROLE_OAUTH2_DELEGATE_WRITE`.
+    /// 32 MiB; once the answers have 160 MiB, the items that are left fail (413). They are answered without `children` and
+    /// interactions.
+    /// When the whole answers 503, resend it: what was stored is not stored again. Needs `ROLE_OAUTH2_DELEGATE_WRITE`.
     #[oai(
         path = "/delegate/batch",
         method = "post",
@@ -234,16 +219,8 @@ impl DelegatesApi {
         let ctx = self.app.context(&caller, request_id.as_str());
         let visible = caller.visible_properties.clone();
         let records = |input: DelegateBatchInput| input.delegates;
-        let answers = upserted(
-            &self.app,
-            ctx,
-            &RESOURCE,
-            visible,
-            idempotency_key,
-            body,
-            records,
-        )
-        .await?;
+        let key = idempotency_key;
+        let answers = upserted(&self.app, ctx, &RESOURCE, visible, key, body, records).await?;
         Ok(Answer::of(&answers))
     }
 
@@ -329,14 +306,9 @@ impl DelegatesApi {
         let ctx = self.app.context(&caller, request_id.as_str());
         let DelegateInput(input) = body.parse()?;
         check_visible(&RESOURCE, &input, caller.visible_properties.as_deref())?;
-        let code = selector.clone();
-        let find = move |tx: &Tx<'_>| Ok(find(tx, &code)?.0);
         let code = selector.named_code();
         let visible = caller.visible_properties.as_deref();
-        Ok(put(
-            &self.app, ctx, &RESOURCE, code, find, if_match, input, visible,
-        )
-        .await?)
+        Ok(put(&self.app, ctx, &RESOURCE, code, if_match, input, visible).await?)
     }
 
     /// Delete a delegate

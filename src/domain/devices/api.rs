@@ -109,31 +109,15 @@ impl DevicesApi {
         &self,
         _caller: Granted<ReadDevices>,
         address: Address,
-        /// Items on a page, 1 to 50,000; 5,000 without it.
-        limit: Query<Option<i64>>,
-        /// Items passed over; 0 without it.
-        offset: Query<Option<i64>>,
-        /// The items after one, as `next` has it; not beside `offset`.
-        after: Query<Option<String>>,
-        /// The items before one, as `previous` has it; not beside `offset`.
-        before: Query<Option<String>>,
-        /// `false` leaves `totalItems` and `totalPages` out and counts nothing: much faster where many
-        /// records match.
-        total: Query<Option<bool>>,
-        /// Properties to show, separated by commas; all without it.
-        fields: Query<Option<String>>,
-        /// A search expression in JSON; all without it.
-        search: Query<Option<String>>,
-        /// The property by which the list is sorted, one that can be searched, with `-` before it for the reverse order;
-        /// by id without it. What has no value comes last.
-        sort: Query<Option<String>>,
+        query: ListQuery,
         /// Embedded records to show whole, as far as the client may see them, separated by commas; `{id, _type}`
         /// without it.
         expand: Query<Option<String>>,
     ) -> Outcome<List<Device>> {
-        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0)
-            .between(after.0, before.0)
-            .shown(sort.0, expand.0);
+        let query = ListQuery {
+            expand: expand.0,
+            ..query
+        };
         page(&self.app, &RESOURCE, &SEARCHED, None, query, Some(&address)).await
     }
 
@@ -173,8 +157,8 @@ impl DevicesApi {
     ///
     /// Each as by PUT: the device with this `id`, or else with one of these unique codes, is changed (200); where there is
     /// none, it is created (201). In the order of their keys; one that fails fails alone. Up to 10,000 records and
-    /// 32 MiB. They are answered without `children`. When the whole answers 503, resend it: what was stored is not
-    /// stored again. Needs `ROLE_OAUTH2_DEVICE_WRITE`.
+    /// 32 MiB; once the answers have 160 MiB, the items that are left fail (413). They are answered without `children`.
+    /// When the whole answers 503, resend it: what was stored is not stored again. Needs `ROLE_OAUTH2_DEVICE_WRITE`.
     #[oai(path = "/device/batch", method = "post", operation_id = "putDevices")]
     async fn batch(
         &self,
@@ -186,18 +170,9 @@ impl DevicesApi {
         body: Body<DeviceBatchInput, BATCH_MAX_BYTES, true>,
     ) -> Outcome<Answer<DeviceBatchAnswer>> {
         let ctx = self.app.context(&caller, request_id.as_str());
-        let visible = None;
         let records = |input: DeviceBatchInput| input.devices;
-        let answers = upserted(
-            &self.app,
-            ctx,
-            &RESOURCE,
-            visible,
-            idempotency_key,
-            body,
-            records,
-        )
-        .await?;
+        let key = idempotency_key;
+        let answers = upserted(&self.app, ctx, &RESOURCE, None, key, body, records).await?;
         Ok(Answer::of(&answers))
     }
 
@@ -271,10 +246,8 @@ impl DevicesApi {
         let selector = DeviceSelector::parse(&selector.0)?;
         let ctx = self.app.context(&caller, request_id.as_str());
         let DeviceInput(input) = body.parse()?;
-        let code = selector.clone();
-        let find = move |tx: &Tx<'_>| Ok(find(tx, &code)?.0);
         let code = selector.named_code();
-        Ok(put(&self.app, ctx, &RESOURCE, code, find, if_match, input, None).await?)
+        Ok(put(&self.app, ctx, &RESOURCE, code, if_match, input, None).await?)
     }
 
     /// Delete a device

@@ -56,27 +56,8 @@ impl EventsApi {
         &self,
         _caller: Granted<ReadEvents>,
         address: Address,
-        /// Items on a page, 1 to 50,000; 5,000 without it.
-        limit: Query<Option<i64>>,
-        /// Items passed over; 0 without it.
-        offset: Query<Option<i64>>,
-        /// The items after one, as `next` has it; not beside `offset`.
-        after: Query<Option<String>>,
-        /// The items before one, as `previous` has it; not beside `offset`.
-        before: Query<Option<String>>,
-        /// `false` leaves `totalItems` and `totalPages` out and counts nothing.
-        total: Query<Option<bool>>,
-        /// Properties to show, separated by commas; all without it.
-        fields: Query<Option<String>>,
-        /// A search expression in JSON; all without it.
-        search: Query<Option<String>>,
-        /// The property by which the list is sorted, one that can be searched, with `-` before it for the reverse order;
-        /// by id without it. What has no value comes last.
-        sort: Query<Option<String>>,
+        query: ListQuery,
     ) -> Outcome<List<Event>> {
-        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0)
-            .between(after.0, before.0)
-            .shown(sort.0, None);
         page(&self.app, &RESOURCE, &SEARCHED, None, query, Some(&address)).await
     }
 

@@ -5,7 +5,7 @@ use super::{RecordType, read::kind};
 use crate::{
     core::{
         changes::What,
-        records::{Expansion, Selection, expand::references},
+        records::{Expansion, Selection},
     },
     domain::{
         delegates, devices,
@@ -23,7 +23,7 @@ use crate::{
 };
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
-use std::{fmt::Write, sync::Arc};
+use std::{collections::BTreeSet, fmt::Write, sync::Arc};
 
 /// A view of the feed: what a reader of it is shown.
 pub trait FeedView: Send + Sync {
@@ -124,7 +124,7 @@ impl View {
             delegates: Selection::seen(&delegates::RESOURCE, visible.as_deref()),
             devices: Selection::seen(&devices::LISTED, None),
             visible,
-            expansion: expansion(expand, expandable(), caller)?,
+            expansion: expansion(expand, &expandable(), caller)?,
             zone,
         })
     }
@@ -150,7 +150,7 @@ impl FeedView for View {
         record_type: RecordType,
         id: i64,
     ) -> Result<Option<String>> {
-        let found = match record_type {
+        let mut found = match record_type {
             RecordType::Delegate => self.delegates.one(connection, "id", &id, &self.zone)?,
             RecordType::Device => self.devices.one(connection, "id", &id, &self.zone)?,
             RecordType::Interaction => {
@@ -171,15 +171,19 @@ impl FeedView for View {
                 found.map(|transaction| transaction.to_string())
             }
         };
-        let expanded = |json| self.expansion.expanded(connection, &self.zone, json);
-        found.map(expanded).transpose()
+        if let Some(json) = &mut found {
+            self.expansion.expand(connection, &self.zone, json, 0)?;
+        }
+        Ok(found)
     }
 }
 
 /// The properties of records in the feed that hold another record.
-pub fn expandable() -> impl Iterator<Item = &'static str> {
-    let own = references(&delegates::RESOURCE).chain(references(&devices::LISTED));
-    PARTICIPANTS.iter().copied().chain(own)
+pub fn expandable() -> Vec<&'static str> {
+    let resources = [&delegates::RESOURCE, &devices::LISTED].into_iter();
+    let references = resources.flat_map(|resource| resource.references().map(|field| field.name));
+    let all: BTreeSet<_> = PARTICIPANTS.iter().copied().chain(references).collect();
+    all.into_iter().collect()
 }
 
 /// The beginning of a text's hash.

@@ -187,8 +187,10 @@ pub struct GateDelegate {
     pub elsewhere: Option<Vec<i64>>,
 }
 
-/// An attendee who came without a ticket, as a gate shows them, see `GateDelegate`.
+/// An attendee who came without a ticket, as a gate shows them, see `GateDelegate`; `{}` where they were registered
+/// before and are deleted since.
 #[derive(JsonSchema)]
+#[schemars(extend("required" = []))]
 pub struct GateWalkIn(#[schemars(schema_with = "GateDelegate::json_schema")] pub GateDelegate);
 
 #[derive(JsonSchema)]

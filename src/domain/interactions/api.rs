@@ -16,7 +16,7 @@ use super::{
 use crate::{
     core::{
         idempotency::{self, Key},
-        records::{Expansion, write},
+        records::write,
         search::Search,
     },
     db::Priority,
@@ -61,7 +61,7 @@ impl InteractionsApi {
         let listing = Interactions {
             fields: rows::fields(query.fields.as_deref())?,
             zone: self.app.settings().zone.clone(),
-            expansion: expanded(query.expand.as_deref(), caller)?,
+            expansion: expansion(query.expand.as_deref(), PARTICIPANTS, caller)?,
         };
         let search = Search::asked(&SEARCHED, query.search.as_deref(), &listing.zone, None)?;
         let window = window(&query, &SEARCHED, None)?;
@@ -83,31 +83,15 @@ impl InteractionsApi {
         &self,
         caller: Granted<ReadInteractions>,
         address: Address,
-        /// Items on a page, 1 to 50,000; 5,000 without it.
-        limit: Query<Option<i64>>,
-        /// Items passed over; 0 without it.
-        offset: Query<Option<i64>>,
-        /// The items after one, as `next` has it; not beside `offset`.
-        after: Query<Option<String>>,
-        /// The items before one, as `previous` has it; not beside `offset`.
-        before: Query<Option<String>>,
-        /// `false` leaves `totalItems` and `totalPages` out and counts nothing: much faster where many
-        /// records match.
-        total: Query<Option<bool>>,
-        /// Properties to show, separated by commas; all without it.
-        fields: Query<Option<String>>,
-        /// A search expression in JSON; all without it.
-        search: Query<Option<String>>,
-        /// The property by which the list is sorted, one that can be searched, with `-` before it for the reverse order;
-        /// by id without it. What has no value comes last.
-        sort: Query<Option<String>>,
+        query: ListQuery,
         /// Embedded records to show whole, as far as the client may see them, separated by commas; `{id, _type}`
         /// without it.
         expand: Query<Option<String>>,
     ) -> Outcome<List<InteractionShape>> {
-        let query = ListQuery::of(limit.0, offset.0, total.0, fields.0, search.0)
-            .between(after.0, before.0)
-            .shown(sort.0, expand.0);
+        let query = ListQuery {
+            expand: expand.0,
+            ..query
+        };
         self.page(&caller, query, Some(&address)).await
     }
 
@@ -148,14 +132,14 @@ impl InteractionsApi {
     ) -> Outcome<Answer<InteractionShape, 200, InteractionMeta>> {
         let id = interaction_id(&interaction.0)?;
         let fields = rows::fields(fields.0.as_deref())?;
-        let expansion = expanded(expand.0.as_deref(), &caller)?;
+        let expansion = expansion(expand.0.as_deref(), PARTICIPANTS, &caller)?;
         let zone = &self.app.settings().zone;
         let (json, etag) = self.app.store.look_up(|connection| {
             let found = rows::find(connection, id)?;
             let interaction = found.ok_or_else(|| remove::missing(&id))?;
             let mut json = String::new();
             interaction.write(zone, fields.as_deref(), &mut json);
-            let json = expansion.expanded(connection, zone, json)?;
+            expansion.expand(connection, zone, &mut json, 0)?;
             Ok((json, etag(&interaction)))
         })?;
         Ok(Answer::of(&json).with_etag(Some(etag)))
@@ -247,7 +231,8 @@ impl InteractionsApi {
 
     /// Record many interactions
     ///
-    /// In the order of their keys; one that fails fails alone. Up to 10,000 items and 32 MiB. When
+    /// In the order of their keys; one that fails fails alone. Up to 10,000 items and 32 MiB; once their
+    /// `data` with shared values has 128 MiB, or the answers have 160 MiB, the items that are left fail (413). When
     /// the whole answers 503, resend it with the same nonces or `Idempotency-Key`: what was stored
     /// is not stored again. Needs `ROLE_OAUTH2_INTERACTION_WRITE`, or `ROLE_OAUTH2_GATE` for the gate's own
     /// places.
@@ -342,11 +327,6 @@ impl InteractionsApi {
             .await?;
         Ok(NoContent)
     }
-}
-
-/// What `expand` shows a caller of participants.
-fn expanded(sent: Option<&str>, caller: &Principal) -> Result<Expansion, Error> {
-    expansion(sent, PARTICIPANTS.iter().copied(), caller)
 }
 
 /// Reads `41` or `id:41`.

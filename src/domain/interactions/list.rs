@@ -1,6 +1,6 @@
 //! The list of interactions, and those that a delegate carries in answers.
 
-use super::rows::{COLUMNS, Interaction, PROPERTY_NAMES};
+use super::rows::{self, COLUMNS, Interaction, PROPERTY_NAMES};
 use crate::{
     core::{
         records::{
@@ -70,13 +70,13 @@ pub struct Interactions {
 /// The properties that hold a participant.
 pub const PARTICIPANTS: &[&str] = PROPERTY_NAMES.split_at(2).1.split_at(6).0;
 
-/// What `expand` shows a caller of the records in others, of which there are these.
+/// Reads which of the records in others a caller is shown whole; `known` are the properties that hold one.
 ///
 /// # Errors
 /// As [`Expansion::parse`]; [`crate::types::error::Kind::Forbidden`] without the role that reads such records.
 pub fn expansion(
     sent: Option<&str>,
-    known: impl IntoIterator<Item = &'static str>,
+    known: &[&'static str],
     caller: &Principal,
 ) -> Result<Expansion> {
     let visible = caller.visible_properties.as_deref();
@@ -93,7 +93,7 @@ pub fn expansion(
     Ok(expansion)
 }
 
-/// What is shown of participants, of delegates as far as they are visible.
+/// The properties of participants that are shown, of delegates those that are `visible`.
 pub fn shown(visible: Option<&[String]>) -> Vec<Selection> {
     vec![
         Selection::seen(&delegates::RESOURCE, visible),
@@ -115,28 +115,22 @@ impl Listing for Interactions {
     }
 
     fn write(&self, connection: &Connection, ids: &[i64], out: &mut String) -> Result<Written> {
-        let mut statement = connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM interactions
-             WHERE id IN (SELECT value FROM json_each(?1)) ORDER BY id"
-        ))?;
-        let mut rows = statement.query([serde_json::json!(ids).to_string()])?;
-        let mut items = 0;
-        while let Some(row) = rows.next()? {
-            let mut interaction = Interaction::read(row)?;
-            interaction.complete(connection)?;
-            if items > 0 {
-                out.push(',');
-            }
-            let mut item = String::new();
-            interaction.write(&self.zone, self.fields.as_deref(), &mut item);
-            out.push_str(&self.expansion.expanded(connection, &self.zone, item)?);
-            items += 1;
+        let mut written = Written::default();
+        for id in ids {
+            written.add(out, |out| {
+                let Some(interaction) = rows::find(connection, *id)? else {
+                    return Ok(false);
+                };
+                let begins = out.len();
+                interaction.write(&self.zone, self.fields.as_deref(), out);
+                self.expansion.expand(connection, &self.zone, out, begins)?;
+                Ok(true)
+            })?;
             if out.len() > SLICE_MAX_BYTES {
-                let last = interaction.id.map(|id| id.0);
-                return Ok(Written::up_to(last, ids, items));
+                break;
             }
         }
-        Ok(Written::up_to(None, ids, items))
+        Ok(written)
     }
 }
 

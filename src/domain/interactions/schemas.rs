@@ -40,12 +40,12 @@ pub struct InteractionShape {
     pub properties: Properties,
 }
 
-/// An interaction that was recorded.
+/// An interaction that was recorded; `{}` where it was recorded before and is deleted since.
 #[derive(JsonSchema)]
-#[schemars(example = example())]
+#[schemars(extend("required" = []), example = example())]
 pub struct RecordedInteraction {
     /// `null` of a scan that waits until somebody has its code (`meta.unknown`).
-    #[schemars(required, range(min = 1), extend("nullable" = true))]
+    #[schemars(range(min = 1), extend("nullable" = true))]
     pub id: Option<i64>,
     #[serde(flatten)]
     pub properties: Properties,

@@ -17,8 +17,8 @@ use crate::{
         text::shortened,
     },
     web::{
-        Answer, Created, IdempotencyKey, Outcome, RequestId, body::Anything, envelope::envelope,
-        parameters::AnyQuery,
+        Answer, Created, IdempotencyKey, Outcome, RequestId, body::Anything,
+        envelope::stored_creation, parameters::AnyQuery,
     },
 };
 use poem_openapi::OpenApi;
@@ -219,19 +219,12 @@ impl Purchase {
     ) -> Result<Stored> {
         let answer = move |tx: &Tx<'_>| {
             let answer = || load::answer(tx, received, visible.as_deref());
+            let render = |data: String| stored_creation(&data);
             match idempotency::once(tx, self.key.as_ref(), answer, render) {
                 Err(cause) if cause.kind == Kind::KeyReused => Ok(render(answer()?)),
                 once => Ok(once?.rendered(render)),
             }
         };
         store.write(answer).await
-    }
-}
-
-fn render(data: String) -> Stored {
-    Stored {
-        status: 201,
-        body: envelope(&data, "{}"),
-        done: 1,
     }
 }

@@ -1,126 +1,43 @@
 //! `/webhook/...`: what the console does with webhooks, for programs (contract §8).
 
 use super::{
-    Health, attempts,
-    attempts::Attempt,
-    decisions,
+    attempts, decisions,
     document::{self, Entry},
+    schemas::{
+        ResendInput, RotateInput, Webhook, WebhookDeliveries, WebhookDelivery, WebhookInput,
+        WebhookTest, Webhooks,
+    },
     store, test,
+    webhook::{CHANGES, NewWebhook},
 };
 use crate::{
     core::{
         Context,
-        idempotency::{self, Key, Stored},
-        outbox::{destination, pending},
+        idempotency::{self, Key},
+        outbox::destination,
     },
     db::Tx,
-    identity::{App, Granted, roles::WriteWebhooks},
+    domain::feed::whole,
+    identity::{
+        App, Granted, Principal, Role,
+        roles::{WriteWebhooks, lacking},
+    },
     types::{
-        Zone,
-        error::{Error, Result},
+        error::{Error, Kind, Result},
         json,
         selector::whole_number,
     },
     web::{
-        Answer, Body, Created, IdempotencyKey, NoContent, Outcome, Query, RequestId,
-        envelope::envelope,
+        Answer, Body, Created, IdempotencyKey, IfMatch, NoContent, Outcome, Query, RequestId,
+        envelope::stored_creation,
     },
 };
 use poem_openapi::{OpenApi, param::Path};
 use rusqlite::Connection;
-use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
 /// Deliveries that are listed without `limit`.
-const LISTED: i64 = 50;
-
-/// A webhook; only properties that have a value appear.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase", example = example())]
-pub struct Webhook {
-    pub id: i64,
-    /// Always `webhook`.
-    #[schemars(rename = "_type")]
-    pub kind: String,
-    #[serde(flatten)]
-    pub settings: Settings,
-    /// `false`: somebody paused it.
-    pub active: bool,
-    #[schemars(extend("enum" = [
-        "no deliveries yet", "working", "partly failing", "failing", "paused", "stopped",
-    ]))]
-    pub state: String,
-    /// Deliveries that failed, or wait behind one that did.
-    pub pending: i64,
-    /// The reason why every delivery fails.
-    pub failure: Option<String>,
-    /// The secret that signs deliveries; only in the answer that creates the webhook.
-    pub secret: Option<String>,
-    #[schemars(extend("format" = "date-time"))]
-    pub last_success_at: Option<String>,
-    #[schemars(extend("format" = "date-time"))]
-    pub failing_since: Option<String>,
-    #[schemars(extend("format" = "date-time"))]
-    pub next_attempt_at: Option<String>,
-    #[schemars(extend("format" = "date-time"))]
-    pub created_at: String,
-    #[schemars(extend("format" = "date-time"))]
-    pub updated_at: String,
-}
-
-/// What a webhook sends, and where to.
-#[derive(JsonSchema)]
-pub struct Settings {
-    /// Unique.
-    pub name: String,
-    /// The address of the receiver.
-    pub url: String,
-    /// Types of interactions, or `*` for all.
-    pub interactions: Vec<String>,
-    /// Changes of records such as `delegate.updated`; `delegate.*` or `*` for all.
-    pub changes: Vec<String>,
-    /// Codes of devices that interactions must be at, or below; absent: anywhere.
-    pub devices: Option<Vec<String>>,
-    /// Embedded records that are sent whole: `firstDelegate`, `firstDevice` and other participants, `parent`, `owner`,
-    /// `previous`.
-    pub expand: Option<Vec<String>>,
-}
-
-fn example() -> Value {
-    json!({
-        "id": 2, "_type": "webhook", "name": "CRM", "url": "https://crm.example.org/gatepost",
-        "interactions": ["check-in"], "changes": ["delegate.*"], "active": true, "state": "working", "pending": 0,
-        "createdAt": "2026-11-21T08:00:00+00:00", "updatedAt": "2026-11-21T08:00:00+00:00",
-    })
-}
-
-/// Properties of a webhook; in a PATCH only those to change, `null` clears one.
-#[derive(serde::Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(example = json!({
-    "name": "CRM", "url": "https://crm.example.org/gatepost", "interactions": ["check-in"], "changes": ["delegate.*"],
-    "expand": ["firstDelegate"],
-}))]
-pub struct WebhookInput(
-    #[serde(deserialize_with = "crate::types::json::no_property_twice")]
-    #[schemars(with = "SentWebhook")]
-    pub Map<String, Value>,
-);
-
-#[derive(JsonSchema)]
-#[schemars(inline)]
-pub struct SentWebhook {
-    pub name: Option<String>,
-    pub url: Option<String>,
-    pub interactions: Option<Vec<String>>,
-    pub changes: Option<Vec<String>>,
-    pub devices: Option<Vec<String>>,
-    pub expand: Option<Vec<String>>,
-    /// `false` pauses it, `true` resumes it.
-    pub active: Option<bool>,
-    /// A secret that was agreed on with the receiver; one is made without it.
-    pub secret: Option<String>,
-}
+const LISTED: usize = 50;
 
 /// Properties that the server sets; they are ignored when sent.
 const READ_ONLY: [&str; 10] = [
@@ -136,109 +53,6 @@ const READ_ONLY: [&str; 10] = [
     "updatedAt",
 ];
 
-/// Every webhook, by name.
-#[derive(JsonSchema)]
-#[schemars(example = json!([example()]))]
-pub struct Webhooks(pub Vec<Webhook>);
-
-/// The result of a test delivery.
-#[derive(serde::Serialize, JsonSchema)]
-#[schemars(example = json!({"delivered": true, "message": "The receiver answered 204."}))]
-pub struct WebhookTest {
-    delivered: bool,
-    /// The answer of the receiver, in a sentence.
-    message: String,
-}
-
-/// The last attempts, newest first.
-#[derive(JsonSchema)]
-#[schemars(example = json!([delivery_example()]))]
-pub struct WebhookDeliveries(pub Vec<WebhookDelivery>);
-
-/// An attempt at a delivery.
-#[derive(serde::Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(example = delivery_example())]
-pub struct WebhookDelivery {
-    id: i64,
-    /// The type of the delivery, such as `delegate.updated`.
-    r#type: String,
-    #[schemars(extend("format" = "date-time"))]
-    at: String,
-    /// The time that the receiver took, in milliseconds.
-    took: i64,
-    /// `refused`: the receiver answered with another status than 2xx; `failed`: it did not answer.
-    #[schemars(extend("enum" = ["delivered", "refused", "failed"]))]
-    result: &'static str,
-    /// The status that the receiver answered with.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<u16>,
-    /// The beginning of the answer, or why there was none.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    #[schemars(with = "Option<String>")]
-    answer: String,
-}
-
-fn delivery_example() -> Value {
-    json!({
-        "id": 812, "type": "interaction.created", "at": "2026-11-21T09:02:11+00:00", "took": 48, "result": "refused",
-        "status": 503, "answer": "try again later",
-    })
-}
-
-/// The delivery to send again.
-#[derive(serde::Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(example = json!({"delivery": 812}))]
-pub struct ResendInput {
-    /// The id of one of its attempts.
-    delivery: i64,
-}
-
-impl WebhookDelivery {
-    fn new(id: i64, attempt: Attempt, zone: &Zone) -> Self {
-        Self {
-            id,
-            r#type: attempt.kind,
-            at: zone.iso(attempt.at),
-            took: attempt.took_ms,
-            result: attempt.result.name(),
-            status: attempt.status,
-            answer: attempt.answer,
-        }
-    }
-}
-
-/// A webhook as it is shown.
-fn shown(connection: &Connection, webhook: &super::Webhook, zone: &Zone) -> Result<Value> {
-    let name = store::destination(webhook.id);
-    let state = destination::get(connection, &name)?;
-    let pending = pending::count(connection, &name)?;
-    let time = |at| Value::from(zone.iso(at));
-    let mut shown = json!({"id": webhook.id, "_type": "webhook"});
-    let Value::Object(properties) = &mut shown else {
-        return Ok(shown);
-    };
-    if let Value::Object(settings) = document::with_state(webhook, &state) {
-        properties.extend(settings);
-    }
-    properties.insert("state".into(), Health::of(&state, pending).name().into());
-    properties.insert("pending".into(), pending.into());
-    for (name, value) in [
-        ("failure", state.why.map(Value::from)),
-        ("lastSuccessAt", state.last_success_at.map(time)),
-        ("failingSince", state.failing_since.map(time)),
-        ("nextAttemptAt", state.next_at.map(time)),
-        ("createdAt", Some(time(webhook.created_at))),
-        ("updatedAt", Some(time(webhook.updated_at))),
-    ] {
-        if let Some(value) = value {
-            properties.insert(name.into(), value);
-        }
-    }
-    Ok(shown)
-}
-
 /// The settings of a webhook, those that are sent over those that it has.
 fn entry(mut settings: Value, sent: Map<String, Value>) -> Result<Entry> {
     let mut sent = sent;
@@ -247,13 +61,56 @@ fn entry(mut settings: Value, sent: Map<String, Value>) -> Result<Entry> {
     json::parse(settings.to_string().as_bytes())
 }
 
-/// Creates a webhook; its JSON, with the secret.
-fn create(tx: &Tx<'_>, ctx: &Context, sent: Map<String, Value>) -> Result<String> {
+/// Creates a webhook. Returns it, and its secret.
+fn create(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    caller: &Principal,
+    sent: Map<String, Value>,
+) -> Result<(Webhook, Option<String>)> {
     let entry = entry(json!({}), sent)?;
+    check_reads(caller, &entry.webhook())?;
     let (id, secret) = document::put(tx, ctx, &entry, None)?;
-    let mut shown = shown(tx, &store::get(tx, id)?, &ctx.settings.zone)?;
-    shown["secret"] = json!(secret);
-    Ok(shown.to_string())
+    let webhook = Webhook::new(tx, &store::get(tx, id)?, &ctx.settings.zone)?;
+    Ok((webhook, secret))
+}
+
+/// Checks that a caller may read all that a webhook sends.
+fn check_reads(caller: &Principal, webhook: &NewWebhook) -> Result<()> {
+    if caller.visible_properties.is_some() {
+        return Err(Error::new(
+            Kind::Forbidden,
+            "deliveries have every property, and this client is shown some",
+        ));
+    }
+    let tells_of = |record: &str| {
+        let mut names = CHANGES.iter().map(|change| change.name);
+        names.any(|name| name.starts_with(record) && webhook.wants_change(name))
+    };
+    let shows = |end: &str| webhook.expand.iter().any(|name| name.ends_with(end));
+    let is_read = [
+        (
+            Role::DelegateRead,
+            tells_of("delegate.") || shows("Delegate"),
+        ),
+        (Role::DeviceRead, tells_of("device.") || shows("Device")),
+        (Role::EventRead, tells_of("event.")),
+        (
+            Role::InteractionRead,
+            tells_of("interaction.") || !webhook.interactions.is_empty(),
+        ),
+    ];
+    let lacks = |(role, is_read): &(Role, bool)| *is_read && !caller.has(*role);
+    match is_read.into_iter().find(lacks) {
+        Some((role, _)) => Err(lacking(&[role])),
+        None => Ok(()),
+    }
+}
+
+/// The `ETag` of a webhook.
+fn current(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<Option<String>> {
+    let webhook = Webhook::new(tx, &store::get(tx, id)?, &ctx.settings.zone)?;
+    Ok(Some(webhook.etag))
 }
 
 /// Reads `5` or `id:5`.
@@ -269,9 +126,15 @@ pub struct WebhooksApi {
 impl WebhooksApi {
     fn found(&self, id: i64) -> Result<Answer<Webhook>> {
         let zone = &self.app.settings().zone;
-        let read = |connection: &Connection| shown(connection, &store::get(connection, id)?, zone);
-        Ok(Answer::json(&self.app.store.look_up(read)?))
+        let read =
+            |connection: &Connection| Webhook::new(connection, &store::get(connection, id)?, zone);
+        Ok(shown(&self.app.store.look_up(read)?))
     }
+}
+
+/// The answer with a webhook, and its version.
+fn shown<const S: u16>(webhook: &Webhook) -> Answer<Webhook, S> {
+    Answer::json(webhook).with_etag(Some(webhook.etag.clone()))
 }
 
 #[OpenApi(tag = "crate::web::Tag::Webhooks")]
@@ -284,7 +147,7 @@ impl WebhooksApi {
         let zone = self.app.settings().zone.clone();
         let read = move |connection: &Connection| {
             let all = store::all(connection)?.into_iter();
-            all.map(|webhook| shown(connection, &webhook, &zone))
+            all.map(|webhook| Webhook::new(connection, &webhook, &zone))
                 .collect::<Result<Vec<_>>>()
         };
         Ok(Answer::json(&self.app.store.read(read).await?))
@@ -292,8 +155,9 @@ impl WebhooksApi {
 
     /// Create a webhook
     ///
-    /// It sends what happens from now on. `secret` signs its deliveries and is shown here alone. With an `Idempotency-Key`
-    /// the answer is kept for 7 days and given again. Needs `ROLE_OAUTH2_WEBHOOK_WRITE`.
+    /// Sends what happens from now on. The client needs the roles that read what it sends, and sees every property of
+    /// delegates. `secret` signs its deliveries and is shown here alone. With an `Idempotency-Key` the answer is kept for
+    /// 7 days and given again, without `secret`: send one to be sure of it. Needs `ROLE_OAUTH2_WEBHOOK_WRITE`.
     #[oai(path = "/webhook/new", method = "post", operation_id = "createWebhook")]
     async fn create(
         &self,
@@ -309,16 +173,24 @@ impl WebhooksApi {
         let key = Key::of(&ctx, idempotency_key.read()?, "POST /webhook/new", || {
             Ok(json::fingerprint(&Value::Object(sent.clone())))
         })?;
-        let render = |json: String| Stored {
-            status: 201,
-            body: envelope(&json, "{}"),
-            done: 1,
-        };
+        let principal = caller.principal();
+        let render = |webhook: &Webhook| stored_creation(&json!(webhook).to_string());
         let work = move |tx: &Tx<'_>| {
-            idempotency::once(tx, key.as_ref(), || create(tx, &ctx, sent), render)
+            // The secret is not stored beside the webhook.
+            let mut made = None;
+            let make = || {
+                let (mut webhook, secret) = create(tx, &ctx, &principal, sent)?;
+                let without_secret = render(&webhook);
+                webhook.secret = secret;
+                made = Some(webhook);
+                Ok(without_secret)
+            };
+            let once = idempotency::once(tx, key.as_ref(), make, |stored| stored)?;
+            Ok(made
+                .as_ref()
+                .map_or_else(|| once.rendered(|stored| stored), render))
         };
-        let once = self.app.store.write(work).await?;
-        Ok(Answer::whole(once.rendered(render).body))
+        Ok(Answer::whole(self.app.store.write(work).await?.body))
     }
 
     /// Get a webhook
@@ -341,7 +213,8 @@ impl WebhooksApi {
     /// Change a webhook
     ///
     /// Absent means unchanged, `null` cleared; lists are replaced as sent. `active` pauses and resumes it; a `secret`
-    /// counts at once. What waits is tried at once. Needs `ROLE_OAUTH2_WEBHOOK_WRITE`.
+    /// counts at once. What waits is tried at once. What it sends is changed with the rights that create a webhook. Needs
+    /// `ROLE_OAUTH2_WEBHOOK_WRITE`.
     #[oai(
         path = "/webhook/:webhook",
         method = "patch",
@@ -353,12 +226,17 @@ impl WebhooksApi {
         request_id: RequestId,
         /// `5` or `id:5`
         webhook: Path<String>,
+        /// The `ETag` that the webhook had: 412 when it is another since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
         body: Body<WebhookInput>,
     ) -> Outcome<Answer<Webhook>> {
         let ctx = self.app.context(&caller, request_id.as_str());
+        let principal = caller.principal();
         let (id, WebhookInput(sent)) = (id(&webhook)?, body.parse()?);
         let work = move |tx: &Tx<'_>| {
             let webhook = store::get(tx, id)?;
+            if_match.check_against(|| current(tx, &ctx, id), "webhook")?;
             let state = destination::get(tx, &store::destination(id))?;
             let mut settings = document::with_state(&webhook, &state);
             // What is not sent stays as it is, whoever paused it.
@@ -366,6 +244,9 @@ impl WebhooksApi {
                 settings["active"] = Value::Null;
             }
             let entry = entry(settings, sent)?;
+            if entry.webhook() != webhook.is {
+                check_reads(&principal, &entry.webhook())?;
+            }
             document::put(tx, &ctx, &entry, Some(id)).map(drop)
         };
         self.app.store.write(work).await?;
@@ -386,12 +267,46 @@ impl WebhooksApi {
         request_id: RequestId,
         /// `5` or `id:5`
         webhook: Path<String>,
+        /// The `ETag` that the webhook had: 412 when it is another since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
     ) -> Outcome<NoContent> {
         let ctx = self.app.context(&caller, request_id.as_str());
         let id = id(&webhook)?;
-        let work = move |tx: &Tx<'_>| store::remove(tx, &ctx, id);
+        let work = move |tx: &Tx<'_>| {
+            if_match.check_against(|| current(tx, &ctx, id), "webhook")?;
+            store::remove(tx, &ctx, id)
+        };
         self.app.store.write(work).await?;
         Ok(NoContent)
+    }
+
+    /// Replace the secret of a webhook
+    ///
+    /// The new `secret` is shown here alone, and counts at once. The previous one signs as well for a day. A program that
+    /// sends a `secret` may send the request again. Needs `ROLE_OAUTH2_WEBHOOK_WRITE`.
+    #[oai(
+        path = "/webhook/:webhook/rotate",
+        method = "post",
+        operation_id = "rotateWebhookSecret"
+    )]
+    async fn rotate(
+        &self,
+        caller: Granted<WriteWebhooks>,
+        request_id: RequestId,
+        /// `5` or `id:5`
+        webhook: Path<String>,
+        body: Body<RotateInput>,
+    ) -> Outcome<Answer<Webhook>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let (id, RotateInput { secret, at_once }) = (id(&webhook)?, body.parse()?);
+        let work = move |tx: &Tx<'_>| {
+            let secret = store::rotate(tx, &ctx, id, secret, at_once)?;
+            let mut webhook = Webhook::new(tx, &store::get(tx, id)?, &ctx.settings.zone)?;
+            webhook.secret = Some(secret);
+            Ok(webhook)
+        };
+        Ok(shown(&self.app.store.write(work).await?))
     }
 
     /// Test a webhook
@@ -432,11 +347,8 @@ impl WebhooksApi {
         /// Attempts to list, 1 to 200; 50 without it.
         limit: Query<Option<i64>>,
     ) -> Outcome<Answer<WebhookDeliveries>> {
-        let (id, limit) = (id(&webhook)?, limit.0.unwrap_or(LISTED));
-        if !(1..=attempts::KEPT).contains(&limit) {
-            let told = format!("must be 1 to {}", attempts::KEPT);
-            return Err(Error::field("limit", told).into());
-        }
+        let id = id(&webhook)?;
+        let limit = whole("limit", limit.0, 1, attempts::KEPT)?.unwrap_or(LISTED);
         let zone = self.app.settings().zone.clone();
         let read = move |connection: &Connection| {
             store::get(connection, id)?;

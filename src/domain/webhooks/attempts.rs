@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::json;
 
 /// Attempts kept of each webhook.
-pub const KEPT: i64 = 200;
+pub const KEPT: usize = 200;
 /// The part of an answer that is kept, in characters.
 pub const ANSWER_MAX_CHARS: usize = 300;
 
@@ -118,11 +118,11 @@ const COLUMNS: &str =
     "id, source, source_id, type, ordering_key, people, at, took_ms, outcome, status, answer";
 
 /// The last attempts of a webhook, newest first, each with its id.
-pub fn last(connection: &Connection, webhook: i64, limit: i64) -> Result<Vec<(i64, Attempt)>> {
+pub fn last(connection: &Connection, webhook: i64, limit: usize) -> Result<Vec<(i64, Attempt)>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM webhook_attempts WHERE webhook_id = ?1 ORDER BY id DESC LIMIT ?2"
     ))?;
-    let attempts = statement.query_map([webhook, limit], read)?;
+    let attempts = statement.query_map(params![webhook, limit], read)?;
     Ok(attempts.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -167,12 +167,14 @@ mod tests {
         };
         in_transaction(&file, Timestamp(0), |tx| {
             put(tx, 2, &attempt(0))?;
-            (0..KEPT + 3).try_for_each(|took_ms| put(tx, 1, &attempt(took_ms)))
+            (0..)
+                .take(KEPT + 3)
+                .try_for_each(|took_ms| put(tx, 1, &attempt(took_ms)))
         })
         .unwrap();
-        let kept = last(&file, 1, i64::MAX).unwrap();
+        let kept = last(&file, 1, 2 * KEPT).unwrap();
         let first = kept.last().map(|(_, attempt)| attempt.took_ms);
         assert_eq!((kept.len(), first), (200, Some(3)));
-        assert_eq!(last(&file, 2, i64::MAX).unwrap().len(), 1);
+        assert_eq!(last(&file, 2, 2 * KEPT).unwrap().len(), 1);
     }
 }

@@ -176,8 +176,10 @@ impl Teller<'_> {
         }))
     }
 
-    fn expanded(&self, json: String) -> Result<String> {
-        self.expansion.expanded(self.connection, self.zone, json)
+    fn expanded(&self, mut json: String) -> Result<String> {
+        self.expansion
+            .expand(self.connection, self.zone, &mut json, 0)?;
+        Ok(json)
     }
 
     /// The delegates within a record that are sent whole.

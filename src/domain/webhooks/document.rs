@@ -43,7 +43,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    fn webhook(&self) -> NewWebhook {
+    pub(super) fn webhook(&self) -> NewWebhook {
         NewWebhook {
             name: self.name.clone(),
             url: self.url.clone(),
@@ -130,7 +130,7 @@ pub(super) fn put(
         Some(id) => {
             store::change(tx, ctx, id, &entry.webhook())?;
             if let Some(secret) = &entry.secret {
-                store::agree(tx, ctx, id, secret)?;
+                store::rotate(tx, ctx, id, Some(secret.clone()), true)?;
             }
             (id, None)
         }

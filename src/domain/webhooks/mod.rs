@@ -13,7 +13,7 @@
 //!   they were
 //! - `delivery`: one call; `attempts`: the last ones, for people to look at
 //! - `decisions`: what people do, such as pause and resume; `health`: how it goes
-//! - `api`: all that for programs
+//! - `api`: all that for programs; `schemas`: its shapes
 
 pub mod api;
 pub mod attempts;
@@ -23,6 +23,7 @@ mod delivery;
 pub mod document;
 mod health;
 mod past;
+pub mod schemas;
 pub mod secret;
 pub mod store;
 mod subscription;

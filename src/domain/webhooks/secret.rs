@@ -13,10 +13,19 @@ const FRESH_BYTES: usize = 32;
 /// The length of a secret in bytes.
 const BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 
-pub fn fresh() -> Result<String> {
+fn fresh() -> Result<String> {
     let mut random = [0; FRESH_BYTES];
     getrandom::fill(&mut random).map_err(Error::defect)?;
     Ok(format!("{PREFIX}{}", STANDARD.encode(random)))
+}
+
+/// A secret that was agreed on, or a fresh one.
+pub fn agreed_or_fresh(agreed: Option<String>) -> Result<String> {
+    let Some(agreed) = agreed else {
+        return fresh();
+    };
+    check(&agreed)?;
+    Ok(agreed)
 }
 
 /// Validates a secret from elsewhere.

@@ -163,13 +163,7 @@ pub fn create(
         )));
     }
     check_name(tx, &new.name, None)?;
-    let secret = match agreed {
-        Some(agreed) => {
-            secret::check(&agreed)?;
-            agreed
-        }
-        None => secret::fresh()?,
-    };
+    let secret = secret::agreed_or_fresh(agreed)?;
     tx.prepare_cached(
         "INSERT INTO webhooks (uid, name, url, secret, interactions, changes, devices, created_at, updated_at, expand)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)",
@@ -202,7 +196,7 @@ pub fn change(tx: &Tx<'_>, ctx: &Context, id: i64, new: &NewWebhook) -> Result<(
     check_types(tx, ctx, new, Some(&before.is))?;
     tx.prepare_cached(
         "UPDATE webhooks SET name = ?2, url = ?3, interactions = ?4, changes = ?5, devices = ?6,
-                updated_at = ?7, expand = ?8
+                updated_at = max(?7, updated_at + 1), expand = ?8
          WHERE id = ?1",
     )?
     .execute(params![
@@ -236,40 +230,32 @@ fn check_types(
 }
 
 /// Gives a webhook a new secret, which is shown once. The previous one signs as well for a day
-/// ([`OVERLAP_MS`]), unless it ends `at_once`.
-pub fn rotate(tx: &Tx<'_>, ctx: &Context, id: i64, at_once: bool) -> Result<String> {
+/// ([`OVERLAP_MS`]), unless it ends `at_once`. `agreed` is a secret from elsewhere; the one that it has changes nothing.
+pub fn rotate(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    id: i64,
+    agreed: Option<String>,
+    at_once: bool,
+) -> Result<String> {
     let name = name_of(tx, id)?;
-    let secret = secret::fresh()?;
-    tx.prepare_cached(
-        "UPDATE webhooks SET previous_secret = iif(?3 IS NULL, NULL, secret), previous_until = ?3,
-                secret = ?2, updated_at = ?4
-         WHERE id = ?1",
-    )?
-    .execute(params![
-        id,
-        secret,
-        (!at_once).then(|| Timestamp(tx.now().0 + OVERLAP_MS)),
-        tx.now(),
-    ])?;
-    write_audit(tx, ctx, id, "rotate", json!({"name": name}))?;
-    Ok(secret)
-}
-
-/// Sets a secret from elsewhere, at once.
-pub fn agree(tx: &Tx<'_>, ctx: &Context, id: i64, secret: &str) -> Result<()> {
-    secret::check(secret)?;
+    let secret = secret::agreed_or_fresh(agreed)?;
     let changed = tx
         .prepare_cached(
-            "UPDATE webhooks SET secret = ?2, previous_secret = NULL, previous_until = NULL,
-                    updated_at = ?3
+            "UPDATE webhooks SET previous_secret = iif(?3 IS NULL, NULL, secret), previous_until = ?3,
+                    secret = ?2, updated_at = max(?4, updated_at + 1)
              WHERE id = ?1 AND secret <> ?2",
         )?
-        .execute(params![id, secret, tx.now()])?;
-    if changed == 0 {
-        return Ok(());
+        .execute(params![
+            id,
+            secret,
+            (!at_once).then(|| Timestamp(tx.now().0 + OVERLAP_MS)),
+            tx.now(),
+        ])?;
+    if changed > 0 {
+        write_audit(tx, ctx, id, "rotate", json!({"name": name}))?;
     }
-    let name = name_of(tx, id)?;
-    write_audit(tx, ctx, id, "rotate", json!({"name": name}))
+    Ok(secret)
 }
 
 /// Removes a webhook with its pending deliveries.

@@ -148,7 +148,7 @@ impl NewWebhook {
     /// The records within others that it sends whole.
     pub fn expansion(&self) -> Result<Expansion> {
         let names: Vec<&str> = self.expand.iter().map(String::as_str).collect();
-        Expansion::parse(Some(&names.join(",")), expandable(), || shown(None))
+        Expansion::parse(Some(&names.join(",")), &expandable(), || shown(None))
     }
 
     /// Returns whether it subscribes to interactions of this type, at some device.

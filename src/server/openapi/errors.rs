@@ -128,7 +128,7 @@ fn gives_codes(path: &str, method: &str) -> bool {
         "/delegate/find",
     ];
     let begins = ["/interaction", "/reader/"];
-    let ends = ["/list", "/batch", "/test", "/resend"];
+    let ends = ["/list", "/batch", "/test", "/resend", "/rotate"];
     writes
         && !others.contains(&path)
         && !begins.iter().any(|begin| path.starts_with(begin))

@@ -70,6 +70,10 @@ fn close_inputs(schemas: &mut Value) {
 /// A path as it is meant, with the errors of its operations.
 fn described((path, mut operations): (String, Value)) -> (String, Value) {
     for (method, operation) in operations.as_object_mut().into_iter().flatten() {
+        let parameters = operation.get_mut("parameters");
+        if let Some(parameters) = parameters.and_then(Value::as_array_mut) {
+            *parameters = parameters.drain(..).flat_map(each_alone).collect();
+        }
         errors::add(&path, method, operation);
         describe_parameters(&path, operation);
         add_etag(&path, method, operation);
@@ -86,7 +90,13 @@ fn described((path, mut operations): (String, Value)) -> (String, Value) {
 
 /// Answers with one record have its version.
 fn add_etag(path: &str, method: &str, operation: &mut Value) {
-    let one = ["{selector}", "{event}", "{interaction}", "/myself"];
+    let one = [
+        "{selector}",
+        "{event}",
+        "{interaction}",
+        "{webhook}",
+        "/myself",
+    ];
     let of_one = one.iter().any(|end| path.ends_with(end));
     let created = ["/delegate/new", "/device/new", "/event/new"];
     let statuses: &[&str] = match method {
@@ -97,7 +107,7 @@ fn add_etag(path: &str, method: &str, operation: &mut Value) {
     };
     for status in statuses {
         operation["responses"][status]["headers"]["ETag"] = json!({
-            "description": "The version of the record, for `If-Match`; its interactions do not change it.",
+            "description": "The version of the record, for `If-Match`; interactions of a delegate or device do not change it.",
             "schema": {"type": "string"},
         });
     }
@@ -234,6 +244,24 @@ fn delivered(name: &str) -> Value {
         _ => return json!({"type": "object", "additionalProperties": true}),
     };
     json!({"$ref": format!("#/components/schemas/{schema}")})
+}
+
+/// Several query parameters that are read together, each alone; see [`crate::web::ListQuery`].
+fn each_alone(parameter: Value) -> Vec<Value> {
+    let Some(properties) = parameter["schema"]["properties"].as_object() else {
+        return vec![parameter];
+    };
+    let alone = properties.iter().map(|(name, schema)| {
+        let (mut alone, mut schema) = (parameter.clone(), schema.clone());
+        alone["name"] = json!(name);
+        alone["description"] = schema["description"].take();
+        if let Some(schema) = schema.as_object_mut() {
+            schema.remove("description");
+        }
+        alone["schema"] = schema;
+        alone
+    });
+    alone.collect()
 }
 
 /// Describes the parameters of an operation.

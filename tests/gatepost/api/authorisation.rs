@@ -108,6 +108,7 @@ const TABLE: &[(&str, Access)] = &[
     ("getWebhook", Roles(&[WebhookWrite])),
     ("patchWebhook", Roles(&[WebhookWrite])),
     ("deleteWebhook", Roles(&[WebhookWrite])),
+    ("rotateWebhookSecret", Roles(&[WebhookWrite])),
     ("testWebhook", Roles(&[WebhookWrite])),
     ("listWebhookDeliveries", Roles(&[WebhookWrite])),
     ("resendWebhookDelivery", Roles(&[WebhookWrite])),

@@ -6,15 +6,24 @@ use super::{
 };
 use crate::{
     faults::process::until,
-    harness::{Caller, Server, keys, reply},
+    harness::{Caller, Server, keys, reply, whole},
 };
 use gatepost::identity::Role;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// A program that may do nothing else.
+/// A secret that was agreed on with a receiver.
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+/// A program that may set up webhooks, and read what they send.
 fn program(server: &Server) -> Caller {
-    server.caller(&[Role::WebhookWrite])
+    server.caller(&[
+        Role::WebhookWrite,
+        Role::DelegateRead,
+        Role::DeviceRead,
+        Role::EventRead,
+        Role::InteractionRead,
+    ])
 }
 
 #[test]
@@ -116,8 +125,178 @@ fn what_the_console_would_refuse_is_refused_by_name() {
     };
     let first = send();
     first.is(201);
-    assert_eq!(send().body, first.body);
+    let again = send();
+    again.is(201);
     assert_eq!(server.count("webhooks"), 2);
+    // All of it but the secret, which is kept nowhere else.
+    let mut without_secret = first.body.clone();
+    let data = without_secret["data"].as_object_mut().expect("an object");
+    let secret = data.remove("secret").expect("a secret");
+    assert_eq!(again.body, without_secret);
+    let secret = secret.as_str().expect("a text");
+    let kept = format!("idempotency_parts WHERE instr(body, '{secret}') > 0");
+    assert_eq!(server.count(&kept), 0);
+    assert_eq!(server.count("idempotency_parts"), 1);
+}
+
+#[test]
+fn a_webhook_sends_what_its_program_may_read() {
+    let server = Server::start();
+    let sent = |name: &str, changes: &Value| {
+        let mut sent = json!({"name": name, "url": "https://example.org/in"});
+        let own = sent.as_object_mut().expect("an object");
+        own.extend(changes.as_object().expect("an object").clone());
+        sent
+    };
+    let alone = server.caller(&[Role::WebhookWrite]);
+    let full = program(&server);
+    let check_ins = json!({"interactions": ["check-in"]});
+    let made = full.post("/webhook/new", &sent("A", &check_ins));
+    let path = format!("/webhook/{}", made.id());
+    let kinds = server.caller(&[Role::WebhookWrite, Role::InteractionRead]);
+    for (of, changes, role) in [
+        (
+            &alone,
+            json!({"interactions": ["check-in"]}),
+            "INTERACTION_READ",
+        ),
+        (
+            &kinds,
+            json!({"expand": ["firstDelegate"]}),
+            "DELEGATE_READ",
+        ),
+        (&kinds, json!({"expand": ["thirdDevice"]}), "DEVICE_READ"),
+        (&kinds, json!({"changes": ["delegate.*"]}), "DELEGATE_READ"),
+        (
+            &kinds,
+            json!({"changes": ["delegate.merged"]}),
+            "DELEGATE_READ",
+        ),
+        (
+            &kinds,
+            json!({"changes": ["device.updated"]}),
+            "DEVICE_READ",
+        ),
+        (&kinds, json!({"changes": ["event.updated"]}), "EVENT_READ"),
+        (&kinds, json!({"changes": ["*"]}), "DELEGATE_READ"),
+        (
+            &alone,
+            json!({"changes": ["interaction.deleted"]}),
+            "INTERACTION_READ",
+        ),
+    ] {
+        of.post("/webhook/new", &sent("B", &changes))
+            .refused(403, 1202, role);
+        // Nor is one that is there turned into it, or to another receiver.
+        if changes != check_ins {
+            of.patch(&path, &changes).refused(403, 1202, role);
+        }
+    }
+    alone
+        .patch(&path, &json!({"url": "https://example.com/"}))
+        .refused(403, 1202, "INTERACTION_READ");
+    alone.patch(&path, &json!({"active": false})).is(200);
+    kinds
+        .patch(&path, &json!({"url": "https://example.com/"}))
+        .is(200);
+    kinds
+        .post(
+            "/webhook/new",
+            &sent("C", &json!({"changes": ["import.undone"]})),
+        )
+        .is(201);
+}
+
+#[test]
+fn a_client_that_is_shown_some_properties_sets_up_no_webhook() {
+    let server = Server::start();
+    let narrow = server.caller_seeing(&["barcode"]);
+    let sent = json!({"name": "A", "url": "https://example.org/in", "changes": ["delegate.*"]});
+    narrow
+        .post("/webhook/new", &sent)
+        .refused(403, 1202, "every property");
+    let path = format!(
+        "/webhook/{}",
+        program(&server).post("/webhook/new", &sent).id()
+    );
+    narrow
+        .patch(&path, &json!({"url": "https://example.com/"}))
+        .refused(403, 1202, "every property");
+}
+
+#[test]
+fn a_webhook_is_changed_by_who_saw_it_last() {
+    let server = Server::start();
+    let api = program(&server);
+    let sent = json!({"name": "A", "url": "https://example.org/in", "changes": ["*"]});
+    let path = format!("/webhook/{}", api.post("/webhook/new", &sent).id());
+    let version = || {
+        let answer = whole(api.request(Method::GET, &path));
+        answer.header("ETag").to_owned()
+    };
+    let change = |method: Method, version: &str, body: Value| {
+        let request = api.request(method, &path).header("If-Match", version);
+        whole(request.json(&body))
+    };
+    for body in [
+        json!({"name": "B"}),
+        json!({"active": false}),
+        json!({"secret": SECRET}),
+    ] {
+        let before = version();
+        let changed = change(Method::PATCH, &before, body.clone());
+        changed.reply.is(200);
+        assert_eq!(changed.header("ETag"), version());
+        assert_ne!(version(), before, "{body}");
+        change(Method::PATCH, &before, json!({"name": "C"}))
+            .reply
+            .refused(412, 1111, "the webhook has changed since");
+        change(Method::DELETE, &before, json!({})).reply.refused(
+            412,
+            1111,
+            "the webhook has changed since",
+        );
+    }
+    assert_eq!(api.read(&path)["name"], "B");
+    change(Method::DELETE, &version(), json!({})).reply.is(204);
+}
+
+#[test]
+fn a_secret_is_replaced() {
+    let (server, receiver) = (server(), Receiver::start());
+    let api = program(&server);
+    let sent = json!({"name": "A", "url": receiver.url(), "changes": ["delegate.created"]});
+    let made = api.post("/webhook/new", &sent);
+    let path = format!("/webhook/{}", made.id());
+    let rotate = format!("{path}/rotate");
+    let first = made.data()["secret"].as_str().expect("a secret").to_owned();
+    let mut count = 0;
+    let mut replace = |body: Value| {
+        let rotated = api.post(&rotate, &body);
+        rotated.is(200);
+        assert_eq!(rotated.data()["name"], "A");
+        let secret = rotated.data()["secret"].as_str().expect("a secret");
+        api.post(&format!("{path}/test"), &json!({})).is(200);
+        count += 1;
+        let came = receiver.wait_for(count);
+        (secret.to_owned(), came[count - 1].clone())
+    };
+    let (fresh, delivery) = replace(json!({}));
+    assert_eq!(delivery.signed_by(&[&first, &fresh]), [true, true]);
+    // One that was agreed on, and the same again: the one before still signs.
+    for _ in 0..2 {
+        let (agreed, delivery) = replace(json!({"secret": SECRET}));
+        assert_eq!(agreed, SECRET);
+        assert_eq!(delivery.signed_by(&[&fresh, SECRET]), [true, true]);
+    }
+    let (last, delivery) = replace(json!({"atOnce": true}));
+    assert_eq!(delivery.signed_by(&[SECRET, &last]), [false, true]);
+    api.post(&rotate, &json!({"secret": "short"}))
+        .invalid("secret");
+    api.post(&rotate, &json!({"atonce": true}))
+        .invalid("atOnce");
+    api.post("/webhook/999999/rotate", &json!({}))
+        .refused(404, 1103, "no such webhook");
 }
 
 #[test]
