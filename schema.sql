@@ -892,20 +892,13 @@ CREATE TABLE webhooks (
     -- Goes into the ids of deliveries, so that those of two files or two webhooks never are the same.
     uid             TEXT NOT NULL UNIQUE,
     name            TEXT NOT NULL UNIQUE,
-    url             TEXT NOT NULL,
     secret          TEXT NOT NULL,
     previous_secret TEXT,
     previous_until  INTEGER,
-    -- Types of interactions, and changes of records such as "delegate.updated"; "*" is any.
-    interactions    TEXT NOT NULL CHECK (json_valid(interactions)),
-    changes         TEXT NOT NULL CHECK (json_valid(changes)),
-    -- Codes of devices that an interaction must be at, or below; NULL: anywhere. Codes and not ids,
-    -- so that it can be set up before the devices are imported.
-    devices         TEXT CHECK (devices IS NULL OR json_valid(devices)),
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL,
-    -- Names of properties whose records are sent whole, such as "firstDelegate".
-    expand          TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(expand))
+    -- What an administrator sets up (src/domain/webhooks/webhook.rs).
+    definition      TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(definition))
 ) STRICT;
 
 -- The last attempts of each webhook, for people who look why something did not arrive.

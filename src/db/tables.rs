@@ -273,8 +273,8 @@ pub static TABLES: &[Table] = &[
         (Plain, "id name active interaction_type device_id delegate_type channel template within_minutes since"),
     ]),
     kept("webhooks", &[
-        (Plain, "id uid name url secret previous_secret previous_until interactions changes devices created_at updated_at expand"),
-    ]).with_json("interactions changes devices expand"),
+        (Plain, "id uid name secret previous_secret previous_until created_at updated_at definition"),
+    ]).with_json("definition"),
     kept("webhook_attempts", &[
         (Attendees, "people"), (Personal, "answer"),
         (Plain, "id webhook_id source source_id type ordering_key at took_ms outcome status"),

@@ -1,6 +1,6 @@
 //! Name, time zone, address and origins; beside them the logo, the default entry rules, and facts.
 
-use super::{layout, scans, walk_ins};
+use super::{layout, scans, times, walk_ins};
 use crate::admin::prelude::*;
 use crate::{
     admin::{engine::SettingsForm, entry_types},
@@ -78,7 +78,11 @@ async fn show(request: RequestContext) -> Result<Response> {
 
 async fn save(request: RequestContext, form: usize) -> Result<Response> {
     let form = &FORMS[form];
+    let before = request.console.settings().zone.clone();
     match form.save(&request).await? {
+        None if let Some(question) = times::path(&request, &before)? => {
+            request.done("Saved. One question is left.", &question)
+        }
         None => request.done(form.saved, HERE),
         Some(again) => answer::form_again(&Page::new(&request, Some(again))?),
     }

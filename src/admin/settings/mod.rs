@@ -9,6 +9,7 @@ mod scans;
 mod schedule;
 mod sections;
 mod statements;
+mod times;
 mod walk_ins;
 
 use crate::admin::prelude::*;
@@ -19,6 +20,7 @@ pub(super) fn routes() -> Vec<Route> {
     routes
         .with(badges::routes())
         .with(printers::routes())
+        .with(times::routes())
         .with(rehearsal::routes())
         .all()
 }

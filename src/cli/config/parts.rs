@@ -21,7 +21,7 @@ use crate::{
     },
     types::error::{Error, Result},
 };
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// The schemas of sections of `data`, by kind of record and name. `null` in a schema's place takes it
@@ -202,7 +202,13 @@ pub(super) const WEBHOOKS: Part = Part {
     help: "Webhooks: [{\"name\", \"url\", \"interactions\": [\"check-in\"], \"changes\": [\"delegate.*\"], \"devices\": [codes], \"active\", \"secret\"}]; a secret is taken, never written out.",
     export: webhooks::export,
     plan: |_, said, prune| {
-        let named: Vec<webhooks::Entry> = read("webhooks", said)?;
+        let named: Vec<Map<String, Value>> = read("webhooks", said)?;
+        let entry = |(at, entry)| {
+            let entry = webhooks::Entry::read(entry);
+            entry.map_err(|cause| cause.below(format!("webhooks[{at}]")))
+        };
+        let named = named.into_iter().enumerate().map(entry);
+        let named: Vec<webhooks::Entry> = named.collect::<Result<_>>()?;
         webhooks::check(&named)?;
         planned(named.len(), move |tx, ctx| {
             webhooks::save(tx, ctx, &named, prune)

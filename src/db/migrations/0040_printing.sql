@@ -30,7 +30,8 @@ CREATE INDEX print_jobs_delegate ON print_jobs (delegate_id);
 CREATE INDEX print_jobs_open ON print_jobs (state) WHERE state IN ('queued', 'sending', 'unknown');
 
 DROP TRIGGER messages_outbox;
-CREATE TABLE outbox_new (
+ALTER TABLE outbox RENAME TO outbox_before;
+CREATE TABLE outbox (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
     destination   TEXT NOT NULL REFERENCES outbox_destinations (name),
     source        TEXT NOT NULL CHECK (source IN ('interaction', 'audit', 'message', 'print')),
@@ -43,12 +44,10 @@ CREATE TABLE outbox_new (
     why           TEXT,
     UNIQUE (source, source_id, destination)
 ) STRICT;
-INSERT INTO outbox_new SELECT id, destination, source, source_id, ordering_key, attempts, next_at, expires_at, failing_since, why
-    FROM outbox;
-UPDATE sqlite_sequence SET seq = (SELECT seq FROM sqlite_sequence WHERE name = 'outbox')
-    WHERE name = 'outbox_new' AND EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'outbox');
-DROP TABLE outbox;
-ALTER TABLE outbox_new RENAME TO outbox;
+INSERT INTO outbox SELECT id, destination, source, source_id, ordering_key, attempts, next_at, expires_at, failing_since, why
+    FROM outbox_before;
+UPDATE sqlite_sequence SET seq = (SELECT seq FROM sqlite_sequence WHERE name = 'outbox_before') WHERE name = 'outbox';
+DROP TABLE outbox_before;
 CREATE INDEX outbox_due ON outbox (destination, next_at);
 CREATE INDEX outbox_expires ON outbox (expires_at) WHERE expires_at IS NOT NULL;
 CREATE TRIGGER messages_outbox AFTER DELETE ON messages BEGIN

@@ -12,6 +12,7 @@ pub(crate) mod record;
 pub mod rule_texts;
 pub(crate) mod tree;
 pub mod upcoming;
+pub mod wall_clock;
 
 pub use fields::{FIELDS, MANAGER};
 pub use names::{

@@ -58,7 +58,10 @@ fn entry(mut settings: Value, sent: Map<String, Value>) -> Result<Entry> {
     let mut sent = sent;
     sent.retain(|name, _| !READ_ONLY.contains(&&**name));
     json::merge_patch(&mut settings, Value::Object(sent));
-    json::parse(settings.to_string().as_bytes())
+    match settings {
+        Value::Object(settings) => Entry::read(settings),
+        _ => Err(Error::invalid("must be an object")),
+    }
 }
 
 /// Creates a webhook. Returns it, and its secret.
@@ -69,7 +72,7 @@ fn create(
     sent: Map<String, Value>,
 ) -> Result<(Webhook, Option<String>)> {
     let entry = entry(json!({}), sent)?;
-    check_reads(caller, &entry.webhook())?;
+    check_reads(caller, &entry.webhook)?;
     let (id, secret) = document::put(tx, ctx, &entry, None)?;
     let webhook = Webhook::new(tx, &store::get(tx, id)?, &ctx.settings.zone)?;
     Ok((webhook, secret))
@@ -244,8 +247,8 @@ impl WebhooksApi {
                 settings["active"] = Value::Null;
             }
             let entry = entry(settings, sent)?;
-            if entry.webhook() != webhook.is {
-                check_reads(&principal, &entry.webhook())?;
+            if entry.webhook != webhook.is {
+                check_reads(&principal, &entry.webhook)?;
             }
             document::put(tx, &ctx, &entry, Some(id)).map(drop)
         };

@@ -14,44 +14,47 @@ use crate::{
         settings,
     },
     db::Tx,
-    types::error::{Error, Result},
+    types::{
+        error::{Error, Result},
+        json,
+    },
 };
 use rusqlite::Connection;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// A webhook in the document.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Entry {
-    name: String,
-    url: String,
-    #[serde(default)]
-    interactions: BTreeSet<String>,
-    #[serde(default)]
-    changes: BTreeSet<String>,
-    #[serde(default)]
-    devices: Option<BTreeSet<String>>,
-    #[serde(default)]
-    expand: BTreeSet<String>,
+    pub webhook: NewWebhook,
     /// `false`: paused by a person. Absent: unchanged.
-    #[serde(default)]
     active: Option<bool>,
-    #[serde(default)]
+    secret: Option<String>,
+}
+
+/// What an entry has beside the settings.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Beside {
+    active: Option<bool>,
     secret: Option<String>,
 }
 
 impl Entry {
-    pub(super) fn webhook(&self) -> NewWebhook {
-        NewWebhook {
-            name: self.name.clone(),
-            url: self.url.clone(),
-            interactions: self.interactions.clone(),
-            changes: self.changes.clone(),
-            devices: self.devices.clone(),
-            expand: self.expand.clone(),
-        }
+    /// Reads an entry.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`], naming the property.
+    pub fn read(mut entry: Map<String, Value>) -> Result<Self> {
+        let beside = ["active", "secret"].map(|name| Some((name.to_owned(), entry.remove(name)?)));
+        let beside: Map<String, Value> = beside.into_iter().flatten().collect();
+        let text = |part: Map<String, Value>| Value::Object(part).to_string().into_bytes();
+        let Beside { active, secret } = json::parse(&text(beside))?;
+        Ok(Self {
+            webhook: json::parse(&text(entry))?,
+            active,
+            secret,
+        })
     }
 }
 
@@ -68,7 +71,7 @@ pub fn export(connection: &Connection) -> Result<Value> {
 
 /// A webhook in the document, and whether a person paused it.
 pub(super) fn with_state(webhook: &Webhook, state: &State) -> Value {
-    let mut document = store::document(&webhook.is);
+    let mut document = serde_json::json!(webhook.is);
     let is_paused = state.paused.is_some_and(|(_, why)| why == Pause::Asked);
     document["active"] = (!is_paused).into();
     document
@@ -78,11 +81,11 @@ pub(super) fn with_state(webhook: &Webhook, state: &State) -> Value {
 pub fn check(entries: &[Entry]) -> Result<()> {
     let mut names = BTreeSet::new();
     for entry in entries {
-        if !names.insert(entry.name.as_str()) {
+        if !names.insert(entry.webhook.name.as_str()) {
             return Err(of(entry, Error::field("name", "stands twice")));
         }
         let checked = entry
-            .webhook()
+            .webhook
             .check(Reach::Local)
             .and_then(|()| entry.secret.as_deref().map_or(Ok(()), secret::check));
         checked.map_err(|cause| of(entry, cause))?;
@@ -91,7 +94,7 @@ pub fn check(entries: &[Entry]) -> Result<()> {
 }
 
 fn of(entry: &Entry, cause: Error) -> Error {
-    cause.at(format!("webhooks: {}", entry.name))
+    cause.at(format!("webhooks: {}", entry.webhook.name))
 }
 
 /// Stores validated entries, each over the webhook with its name; with `prune` the
@@ -103,13 +106,15 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, entries: &[Entry], prune: bool) -> Resul
     };
     let there = store::all(tx)?;
     if prune {
-        let named = |name: &str| entries.iter().any(|entry| entry.name == name);
+        let named = |name: &str| entries.iter().any(|entry| entry.webhook.name == name);
         for webhook in there.iter().filter(|webhook| !named(&webhook.is.name)) {
             store::remove(tx, ctx, webhook.id)?;
         }
     }
     for entry in entries {
-        let known = there.iter().find(|webhook| webhook.is.name == entry.name);
+        let known = there
+            .iter()
+            .find(|webhook| webhook.is.name == entry.webhook.name);
         put(tx, ctx, entry, known.map(|webhook| webhook.id)).map_err(|cause| of(entry, cause))?;
     }
     Ok(())
@@ -124,11 +129,11 @@ pub(super) fn put(
 ) -> Result<(i64, Option<String>)> {
     let (id, secret) = match known {
         None => {
-            let made = store::create(tx, ctx, &entry.webhook(), entry.secret.clone())?;
+            let made = store::create(tx, ctx, &entry.webhook, entry.secret.clone())?;
             (made.0, Some(made.1))
         }
         Some(id) => {
-            store::change(tx, ctx, id, &entry.webhook())?;
+            store::change(tx, ctx, id, &entry.webhook)?;
             if let Some(secret) = &entry.secret {
                 store::rotate(tx, ctx, id, Some(secret.clone()), true)?;
             }

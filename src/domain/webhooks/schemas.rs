@@ -1,12 +1,12 @@
 //! Webhooks as the API answers and takes them.
 
-use super::{Health, attempts::Attempt, document, store};
+use super::{Health, NewWebhook, attempts::Attempt, document, store};
 use crate::{
     core::outbox::{destination, pending},
     types::{Zone, error::Result},
 };
 use rusqlite::Connection;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -81,21 +81,11 @@ impl Webhook {
 
 /// The settings of a webhook.
 #[derive(JsonSchema)]
+#[schemars(transform = always_there)]
 #[expect(dead_code, reason = "a shape, of what `document::with_state` gives")]
 struct Settings {
-    /// Unique.
-    name: String,
-    /// The address of the receiver.
-    url: String,
-    /// Types of interactions, or `*` for all.
-    interactions: Vec<String>,
-    /// Changes of records such as `delegate.updated`; `delegate.*` or `*` for all.
-    changes: Vec<String>,
-    /// Codes of devices that interactions must be at, or below; absent: anywhere.
-    devices: Option<Vec<String>>,
-    /// Embedded records that are sent whole: `firstDelegate`, `firstDevice` and other participants, `parent`, `owner`,
-    /// `previous`.
-    expand: Option<Vec<String>>,
+    #[serde(flatten)]
+    webhook: NewWebhook,
     /// `false`: somebody paused it.
     active: bool,
 }
@@ -122,18 +112,31 @@ pub struct WebhookInput(
 );
 
 #[derive(JsonSchema)]
-#[schemars(inline)]
+#[schemars(inline, transform = changes)]
 pub struct SentWebhook {
-    pub name: Option<String>,
-    pub url: Option<String>,
-    pub interactions: Option<Vec<String>>,
-    pub changes: Option<Vec<String>>,
-    pub devices: Option<Vec<String>>,
-    pub expand: Option<Vec<String>>,
+    #[serde(flatten)]
+    pub webhook: NewWebhook,
     /// `false` pauses it, `true` resumes it.
     pub active: Option<bool>,
     /// A secret that was agreed on with the receiver; one is made without it.
     pub secret: Option<String>,
+}
+
+/// What an answer shows has its lists, also empty ones.
+fn always_there(schema: &mut Schema) {
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.extend(["interactions", "changes"].map(Value::from));
+    }
+}
+
+/// What is sent need not be whole, and `null` clears a property.
+fn changes(schema: &mut Schema) {
+    schema.remove("required");
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for property in properties.values_mut() {
+            property["nullable"] = true.into();
+        }
+    }
 }
 
 /// How to replace a secret.

@@ -14,9 +14,11 @@ use crate::{
         error::{Error, Kind, Result},
     },
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{
+    Connection, OptionalExtension, Row, params,
+    types::{FromSql, FromSqlError, FromSqlResult, ValueRef},
+};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 
 /// The time for which the previous secret signs as well, in milliseconds: a day.
 pub const OVERLAP_MS: i64 = 24 * 60 * 60 * 1000;
@@ -33,28 +35,23 @@ pub fn id_of(destination: &str) -> Option<i64> {
     destination.strip_prefix("webhook:")?.parse().ok()
 }
 
-const COLUMNS: &str = "id, uid, name, url, interactions, changes, devices, previous_until, \
-    created_at, updated_at, expand";
+const COLUMNS: &str = "id, uid, definition, previous_until, created_at, updated_at";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Webhook> {
-    let list =
-        |text: String| -> BTreeSet<String> { serde_json::from_str(&text).unwrap_or_default() };
-    let devices: Option<String> = row.get(6)?;
     Ok(Webhook {
         id: row.get(0)?,
         uid: row.get(1)?,
-        is: NewWebhook {
-            name: row.get(2)?,
-            url: row.get(3)?,
-            interactions: list(row.get(4)?),
-            changes: list(row.get(5)?),
-            devices: devices.map(list),
-            expand: list(row.get(10)?),
-        },
-        previous_until: row.get(7)?,
-        created_at: row.get(8)?,
-        updated_at: row.get(9)?,
+        is: row.get(2)?,
+        previous_until: row.get(3)?,
+        created_at: row.get(4)?,
+        updated_at: row.get(5)?,
     })
+}
+
+impl FromSql for NewWebhook {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        serde_json::from_str(value.as_str()?).map_err(FromSqlError::other)
+    }
 }
 
 pub fn all(connection: &Connection) -> Result<Vec<Webhook>> {
@@ -95,7 +92,7 @@ pub struct Endpoint {
 pub fn endpoint(connection: &Connection, id: i64, now: Timestamp) -> Result<Option<Endpoint>> {
     Ok(connection
         .prepare_cached(
-            "SELECT uid, url, secret, iif(previous_until > ?2, previous_secret, NULL)
+            "SELECT uid, definition ->> 'url', secret, iif(previous_until > ?2, previous_secret, NULL)
              FROM webhooks WHERE id = ?1",
         )?
         .query_row(params![id, now], |row| {
@@ -111,27 +108,9 @@ pub fn endpoint(connection: &Connection, id: i64, now: Timestamp) -> Result<Opti
         .optional()?)
 }
 
-/// A webhook in the configuration document.
-#[must_use]
-pub fn document(new: &NewWebhook) -> Value {
-    let mut document = json!({
-        "name": new.name,
-        "url": new.url,
-        "interactions": new.interactions,
-        "changes": new.changes,
-    });
-    if let Some(devices) = &new.devices {
-        document["devices"] = json!(devices);
-    }
-    if !new.expand.is_empty() {
-        document["expand"] = json!(new.expand);
-    }
-    document
-}
-
 /// A webhook in the audit, whose readers may not see a key in the address.
 fn audited(new: &NewWebhook) -> Value {
-    let mut document = document(new);
+    let mut document = json!(new);
     let digest = crate::types::secret::digest(new.url.as_bytes());
     let mark = crate::types::secret::hex(&digest[..3]);
     document["url"] = json!(format!("{}/… ({mark})", origin(&new.url)));
@@ -165,19 +144,14 @@ pub fn create(
     check_name(tx, &new.name, None)?;
     let secret = secret::agreed_or_fresh(agreed)?;
     tx.prepare_cached(
-        "INSERT INTO webhooks (uid, name, url, secret, interactions, changes, devices, created_at, updated_at, expand)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)",
+        "INSERT INTO webhooks (uid, name, definition, secret, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
     )?
     .execute(params![
         uuid::Uuid::new_v4().to_string(),
         new.name,
-        new.url,
+        json!(new).to_string(),
         secret,
-        json!(new.interactions).to_string(),
-        json!(new.changes).to_string(),
-        new.devices.as_ref().map(|codes| json!(codes).to_string()),
         tx.now(),
-        json!(new.expand).to_string(),
     ])?;
     let id = tx.last_insert_rowid();
     destinations::begin(tx, &destination(id), changes::newest(tx)?)?;
@@ -195,20 +169,9 @@ pub fn change(tx: &Tx<'_>, ctx: &Context, id: i64, new: &NewWebhook) -> Result<(
     check_name(tx, &new.name, Some(id))?;
     check_types(tx, ctx, new, Some(&before.is))?;
     tx.prepare_cached(
-        "UPDATE webhooks SET name = ?2, url = ?3, interactions = ?4, changes = ?5, devices = ?6,
-                updated_at = max(?7, updated_at + 1), expand = ?8
-         WHERE id = ?1",
+        "UPDATE webhooks SET name = ?2, definition = ?3, updated_at = max(?4, updated_at + 1) WHERE id = ?1",
     )?
-    .execute(params![
-        id,
-        new.name,
-        new.url,
-        json!(new.interactions).to_string(),
-        json!(new.changes).to_string(),
-        new.devices.as_ref().map(|codes| json!(codes).to_string()),
-        tx.now(),
-        json!(new.expand).to_string(),
-    ])?;
+    .execute(params![id, new.name, json!(new).to_string(), tx.now()])?;
     destinations::retry(tx, &destination(id))?;
     changed(tx, ctx, id, Some(&before.is), Some(new))
 }

@@ -12,6 +12,8 @@ use crate::{
         text::{check_code, check_text, shortened},
     },
 };
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// The longest name, in characters.
@@ -52,20 +54,31 @@ pub const CHANGES: &[Change] = &[
     Change { name: "rehearsal.returned", about: "the rehearsal ended; everything is as it was before it" },
 ];
 
-/// The settings of a webhook.
-#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
+/// The settings of a webhook, as the file, the configuration document and the API have them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct NewWebhook {
     /// Unique.
     pub name: String,
     /// The address of the receiver.
     pub url: String,
-    /// Types of interactions, or `*`.
+    /// Types of interactions, or `*` for all.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     pub interactions: BTreeSet<String>,
-    /// Names of [`CHANGES`], `delegate.*` for all of a type, or `*`.
+    /// Changes of records such as `delegate.updated`; `delegate.*` or `*` for all.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     pub changes: BTreeSet<String>,
-    /// Codes of devices that an interaction must be at, or below; `None`: anywhere.
+    /// Codes of devices that interactions must be at, or below; absent: anywhere. Codes and not ids, so that it can be set
+    /// up before the devices are imported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<String>>")]
     pub devices: Option<BTreeSet<String>>,
-    /// Properties whose records are sent whole.
+    /// Embedded records that are sent whole: `firstDelegate`, `firstDevice` and other participants, `parent`, `owner`,
+    /// `previous`.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
     pub expand: BTreeSet<String>,
 }
 

@@ -99,6 +99,68 @@ fn the_part_of_a_scan_that_is_the_code_is_tried_before_it_is_saved() {
 }
 
 #[test]
+fn another_time_zone_asks_whether_times_stay_as_on_the_clock() {
+    let server = Server::start();
+    let (crew, all) = (administrator(&server), server.caller_with_all());
+    let form = "/console/settings";
+    let zone = |name: &str| {
+        let version = hidden(&crew.get(form).html, form, "version");
+        let fields = [
+            ("version", &*version),
+            ("timeZone", name),
+            ("dayStartsAt", "04:00"),
+        ];
+        let saved = crew.post(form, &fields);
+        assert_eq!(saved.status, 303, "{}", saved.html);
+        saved.location
+    };
+    // Nothing has a time yet.
+    assert_eq!(zone("Europe/Vienna"), form);
+    zone("UTC");
+    let body = json!({"name": "Opening", "code": "opening", "startAt": "2026-11-21 09:00:00", "endAt": "2026-11-21 10:30:00"});
+    let opening = all.device(&body);
+    let times = || {
+        let device = all.read(&format!("/device/id:{opening}"));
+        ["startAt", "endAt"].map(|name| device[name].as_str().expect("a time").to_owned())
+    };
+    let question = zone("Europe/Berlin");
+    assert_eq!(question, "/console/settings/times?from=UTC");
+    crew.sees(
+        &question,
+        ["2026-11-21 09:00", "2026-11-21 10:00", "Europe/Berlin"],
+    );
+    assert_eq!(
+        times(),
+        ["2026-11-21T10:00:00+01:00", "2026-11-21T11:30:00+01:00"]
+    );
+    let path = "/console/settings/times";
+    let version = hidden(&crew.get(&question).html, path, "version");
+    let fields = [("version", &*version), ("from", "UTC"), ("kept", "clock")];
+    let on_the_clock = ["2026-11-21T09:00:00+01:00", "2026-11-21T10:30:00+01:00"];
+    // Sent twice it moves nothing further.
+    for told in [
+        "The times of 1 place are as on the clock",
+        "Nothing was changed",
+    ] {
+        assert_eq!(crew.post(path, &fields).status, 303);
+        crew.sees(form, [told]);
+        assert_eq!(times(), on_the_clock);
+    }
+    let question = zone("America/New_York");
+    let version = hidden(&crew.get(&question).html, path, "version");
+    let fields = [
+        ("version", &*version),
+        ("from", "Europe/Berlin"),
+        ("kept", "moment"),
+    ];
+    assert_eq!(crew.post(path, &fields).status, 303);
+    assert_eq!(
+        times(),
+        ["2026-11-21T03:00:00-05:00", "2026-11-21T04:30:00-05:00"]
+    );
+}
+
+#[test]
 fn settings_are_for_administrators_alone() {
     let routes = admin::routes();
     let ours: Vec<_> = routes
