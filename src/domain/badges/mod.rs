@@ -1,8 +1,12 @@
 //! Badges: layouts by type of attendee, drawn by the crate `badges` with what a record says.
 
 pub mod api;
+pub mod fonts;
+mod letters;
 
-pub use badges::{Badge, Fields, Layout, Page, Sheet, presets, zpl};
+pub use letters::Letters;
+
+pub use badges::{Badge, Fields, Fold, Layout, Page, Sheet, presets, zpl};
 
 use crate::{
     core::{
@@ -21,7 +25,7 @@ use crate::{
 use badges::{Fonts, Images, Pdf};
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
-use std::sync::LazyLock;
+use std::sync::Arc;
 
 /// The most layouts.
 const LAYOUTS_MAX: usize = 50;
@@ -30,7 +34,15 @@ pub const PDF_MAX: usize = 10_000;
 /// The picture of a layout that is the logo of the instance.
 const LOGO: &str = "logo";
 
-static FONTS: LazyLock<Fonts> = LazyLock::new(Fonts::default);
+/// The records that layouts are tried with, by name: of invented people with a usual and a long name, and those in the
+/// list with the longest name, the longest company, and the letter that fewest have.
+pub const SAMPLES: [&str; 5] = [
+    "Ada Lovelace",
+    "A name of 60 letters",
+    "The longest name",
+    "The longest company",
+    "The rarest letter",
+];
 
 /// Every layout, by name.
 pub fn all(connection: &Connection) -> Result<Vec<Layout>> {
@@ -77,6 +89,7 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, layouts: &[Layout], prune: bool) -> Resu
 pub struct Press {
     layouts: Vec<Layout>,
     images: Images,
+    fonts: Arc<Fonts>,
     event: String,
 }
 
@@ -94,6 +107,7 @@ impl Press {
         Ok(Self {
             layouts,
             images,
+            fonts: fonts::current(connection)?,
             event: settings.name.clone().unwrap_or_default(),
         })
     }
@@ -124,7 +138,7 @@ impl Press {
     pub fn draw_by(&self, layout: &Layout, record: &Value) -> Badge {
         let kind = kind_of(record);
         layout.draw(
-            &FONTS,
+            &self.fonts,
             &self.images,
             &fields(record, &self.event),
             &|types| is_of(kind, types),
@@ -198,40 +212,47 @@ impl<'a> Records<'a> {
         ids.into_iter().map(|id| self.get(id)).collect()
     }
 
-    /// Those to try a layout with, each with what to call it: of invented people with a usual and a long name, and those
-    /// in the list with the longest name and the longest company.
-    pub fn samples(&self) -> Result<Vec<(&'static str, Value)>> {
-        let mut samples = vec![invented()];
-        let long = (
-            "Bartholomew Maximilian",
-            "von und zu Hohenlohe-Schillingsfürst",
-        );
-        samples.push(("A name of 60 letters", person(long, "Institute")));
-        for (told, column) in [
-            (
-                "The longest name",
-                "coalesce(first_name, '') || coalesce(last_name, '')",
-            ),
-            ("The longest company", "coalesce(company, '')"),
-        ] {
-            let sql = format!(
-                "SELECT id FROM delegates WHERE deleted_at IS NULL ORDER BY length({column}) DESC, id LIMIT 1"
-            );
-            let id = self
-                .connection
-                .query_row(&sql, [], |row| row.get(0).map(DelegateId));
-            if let Some(id) = id.optional()? {
-                samples.push((told, self.get(id)?));
+    /// One of [`SAMPLES`], unless the list has nobody like that.
+    pub fn sample(&self, name: &str) -> Result<Option<Value>> {
+        let id = match name {
+            "Ada Lovelace" => return Ok(Some(invented().1)),
+            "A name of 60 letters" => {
+                let long = (
+                    "Bartholomew Maximilian",
+                    "von und zu Hohenlohe-Schillingsfürst",
+                );
+                return Ok(Some(person(long, "Institute")));
             }
-        }
-        Ok(samples)
+            "The longest name" => {
+                self.longest("coalesce(first_name, '') || coalesce(last_name, '')")?
+            }
+            "The longest company" => self.longest("coalesce(company, '')")?,
+            "The rarest letter" => Letters::survey(self.connection)?.rarest(),
+            _ => None,
+        };
+        id.map(|id| self.get(id)).transpose()
+    }
+
+    /// All of [`SAMPLES`] that there are, each with its name.
+    pub fn samples(&self) -> Result<Vec<(&'static str, Value)>> {
+        let named = |name| Ok(self.sample(name)?.map(|record| (name, record)));
+        let samples = SAMPLES.into_iter().map(named);
+        samples.filter_map(Result::transpose).collect()
+    }
+
+    fn longest(&self, text: &str) -> Result<Option<DelegateId>> {
+        let sql = format!(
+            "SELECT id FROM delegates WHERE deleted_at IS NULL ORDER BY length({text}) DESC, id LIMIT 1"
+        );
+        let id = self.connection.query_row(&sql, [], |row| row.get(0));
+        Ok(id.optional()?.map(DelegateId))
     }
 }
 
 /// Somebody with a usual name who is in no list, with what to call the record.
 pub fn invented() -> (&'static str, Value) {
     let ada = person(("Ada", "Lovelace"), "Analytical Engines");
-    ("Ada Lovelace", ada)
+    (SAMPLES[0], ada)
 }
 
 fn person((first, last): (&str, &str), company: &str) -> Value {
