@@ -221,7 +221,7 @@ const nudge = (/** @type {KeyboardEvent} */ event) => {
 const listed = (/** @type {EventTarget | null} */ target) => buttons("[data-list] button").findIndex((button) => button === target);
 const focusListed = (/** @type {number} */ at) => buttons("[data-list] button")[at]?.focus();
 
-/** What a key does that is pressed where nothing is typed; on an element it need not have a modifier. */
+/** The work of a key that is pressed where nothing is typed; on an element it need not have a modifier. */
 const workOf = (/** @type {KeyboardEvent} */ event, /** @type {boolean} */ isOnElement) => {
   const key = event.key.toLowerCase();
   if (event.ctrlKey || event.metaKey) {

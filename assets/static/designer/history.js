@@ -8,7 +8,7 @@ export class History {
   #past = [];
   /** @type {State[]} */
   #future = [];
-  /** What was changed last: more of the same is one step. */
+  /** The name of the last change: more of the same is one step. */
   #what = "";
 
   /** @param {State} state */

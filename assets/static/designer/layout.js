@@ -14,7 +14,7 @@
 const LONGEST_MM = 420;
 const SHORTEST_MM = 0.5;
 
-/** What elements there are: their names, and what a new one is. */
+/** The kinds of elements: their names, and the properties of a new one. */
 export const KINDS = /** @type {Record<string, { label: string, made: Omit<BadgeElement, "kind" | "x" | "y"> }>} */ ({
   text: { label: "Text", made: { text: "{name}", size: 18, align: "centre", position: "middle", colour: "#000000", width: 50, height: 10 } },
   qr: { label: "QR code", made: { text: "{ticket}", width: 25, height: 25 } },
@@ -62,7 +62,7 @@ export const make = (kind, layout) => {
 };
 
 /**
- * Its name in lists and for those who do not see it.
+ * The name of an element, in lists and for screen readers.
  * @param {BadgeElement} element
  */
 export const nameOf = (element) => {
@@ -71,7 +71,7 @@ export const nameOf = (element) => {
   return text ? `${label} ${text}` : label;
 };
 
-/** Its place in words. */
+/** The place of a frame in words. */
 export const placeOf = (/** @type {Frame} */ { x, y, width, height }) => `${width} by ${height} mm, ${x} from the left, ${y} from the top`;
 
 /**

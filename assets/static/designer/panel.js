@@ -54,7 +54,7 @@ const OF_BADGE = [
   { name: "fold", label: "Back", type: "choice", choices: FOLDS, isWide: true },
 ];
 
-/** What a property has where a layout does not say it. */
+/** The values of properties that a layout does not name. */
 const USUAL = /** @type {Record<string, unknown>} */ ({ colour: "#000000", align: "centre", position: "middle", fold: "none", thickness: 0.3, radius: 0 });
 
 /**

@@ -6,7 +6,7 @@ const PAUSE_MS = 120;
 const UNREACHED = "The server does not answer. The picture is that of before.";
 
 /**
- * Returns what asks for a picture, each time in place of the last.
+ * Returns a function that asks for a picture, each time in place of the last.
  * @param {string} address
  * @param {() => Record<string, string>} fields
  * @param {(drawn: Drawn) => void} show

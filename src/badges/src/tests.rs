@@ -141,7 +141,7 @@ fn fields_fill_texts_and_types_decide_on_elements() {
 fn a_back_is_a_page_of_its_own_or_folds() {
     let mut layout = presets::all().pop().unwrap();
     let size = |layout: &Layout| {
-        let badge = draw(&layout, &person());
+        let badge = draw(layout, &person());
         badge.pages.iter().map(|page| page.size).collect::<Vec<_>>()
     };
     assert_eq!(size(&layout), [(105.0, 296.0)]);

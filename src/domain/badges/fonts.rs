@@ -19,11 +19,11 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 pub const MAX_BYTES: usize = 20 * 1024 * 1024;
 /// The bytes of a piece: a few milliseconds of the writer.
 const PIECE_BYTES: usize = 256 * 1024;
-/// What stands between a name and a number; no name has it.
+/// The separator of a name and a number; no name has it.
 const NUMBER: char = '\u{1f}';
 /// The most fonts: they are held in memory.
 const FONTS_MAX: usize = 10;
-/// Their type in the audit.
+/// The type of changes of fonts in the audit.
 const NOUN: &str = "badgeFonts";
 
 /// The embedded fonts alone.
@@ -92,7 +92,7 @@ pub fn current(connection: &Connection) -> Result<Arc<Fonts>> {
     let mut pieces =
         connection.prepare_cached("SELECT name, content FROM badge_fonts ORDER BY name")?;
     let pieces = pieces.query_map([], |row| Ok((row.get(0)?, row.get::<_, Vec<u8>>(1)?)))?;
-    let contents = joined(pieces, |whole, piece| whole.extend(piece))?.into_iter();
+    let contents = joined(pieces, Extend::extend)?.into_iter();
     let fonts = Fonts::with(contents.map(|(_, content)| content));
     Ok(Arc::clone(&loaded.insert((version, Arc::new(fonts))).1))
 }
@@ -109,7 +109,7 @@ impl CheckedFont {
     /// Checks a file.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] for what is no font, or one of no use.
+    /// [`crate::types::error::Kind::Invalid`] for what is no font, or one of no use.
     pub fn new(content: Vec<u8>) -> Result<Self> {
         if content.is_empty() {
             return Err(Error::invalid("choose a font first"));
@@ -129,7 +129,7 @@ impl CheckedFont {
     /// Stores a piece; with the first, which comes last, the font is there.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] where there are too many fonts, or other pieces are gone.
+    /// [`crate::types::error::Kind::Invalid`] where there are too many fonts, or other pieces are gone.
     pub fn store(&self, tx: &Tx<'_>, ctx: &Context, piece: usize) -> Result<()> {
         let before = told(tx)?;
         let from = piece * PIECE_BYTES;

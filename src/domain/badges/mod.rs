@@ -57,7 +57,7 @@ pub fn all(connection: &Connection) -> Result<Vec<Layout>> {
 /// Checks a layout.
 ///
 /// # Errors
-/// [`Kind::Invalid`], naming the part that is wrong.
+/// [`crate::types::error::Kind::Invalid`], naming the part that is wrong.
 pub fn check(layout: &Layout) -> Result<()> {
     let checked = layout.check();
     checked.map_err(|fault| Error::field(fault.field, fault.message))
@@ -116,7 +116,7 @@ impl Press {
     /// the first that names none.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] where no layout is for its type.
+    /// [`crate::types::error::Kind::Invalid`] where no layout is for its type.
     pub fn draw(&self, record: &Value) -> Result<Badge> {
         let kind = kind_of(record);
         let names = |layout: &&Layout| is_of(kind, &layout.types);
@@ -181,7 +181,7 @@ impl<'a> Records<'a> {
     /// The record of an attendee.
     ///
     /// # Errors
-    /// [`Kind::DelegateNotFound`].
+    /// [`crate::types::error::Kind::DelegateNotFound`].
     pub fn get(&self, id: DelegateId) -> Result<Value> {
         let json = self
             .selection
@@ -193,7 +193,7 @@ impl<'a> Records<'a> {
     /// Those of all attendees, or those of a type, by last name: as many as one PDF takes.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] where there are more, or none.
+    /// [`crate::types::error::Kind::Invalid`] where there are more, or none.
     pub fn all(&self, kind: Option<&str>) -> Result<Vec<Value>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT id FROM delegates WHERE deleted_at IS NULL AND (?1 IS NULL OR delegate_type = ?1)
@@ -299,7 +299,7 @@ pub fn fields(record: &Value, event: &str) -> Fields {
 /// Makes a PDF of badges as they are drawn, each on a page of its own, or several on each sheet.
 ///
 /// # Errors
-/// [`Kind::Invalid`] for badges that are larger than the sheet.
+/// [`crate::types::error::Kind::Invalid`] for badges that are larger than the sheet.
 pub fn pdf(
     badges: impl IntoIterator<Item = Result<Badge>>,
     sheet: Option<Sheet>,

@@ -113,7 +113,7 @@ fn badges_of_one_and_of_all_are_printed() {
 
 const FONTS: &str = "/console/settings/badges/fonts";
 
-/// What the designer gets for a layout: the status and the answer.
+/// The status and the answer that the designer gets for a layout.
 fn preview(crew: &Crew, layout: &str, with: (&str, &str)) -> (u16, Value) {
     let page = crew.post(
         "/console/settings/badges/preview",
@@ -218,6 +218,7 @@ fn the_designer_is_told_in_words_what_cannot_be_drawn() {
 #[test]
 fn a_font_is_added_for_letters_that_the_embedded_ones_lack() {
     let (server, crew, api) = start();
+    assert_eq!(post(&crew, "Small", "", SMALL, "").status, 303);
     let page = || crew.page("/console/settings/badges");
     assert!(!page().contains("names and companies"));
     let id = api.delegate(&json!({"firstName": "李"}));

@@ -57,11 +57,11 @@ impl Draft {
 
 pub(super) struct Badges;
 
-/// The designer, which fills in the JSON, and what that may hold.
+/// The designer, which fills in the JSON.
 #[derive(Template)]
 #[template(path = "settings/badge.html")]
 struct Designer {
-    /// What the script offers, as JSON.
+    /// Fields, types and presets for the script, as JSON.
     offered: String,
     samples: [&'static str; 5],
     script: String,

@@ -38,7 +38,7 @@ pub(super) fn routes() -> Routes {
 /// A badge as a picture of each page.
 #[derive(Serialize)]
 struct Picture {
-    /// Whose it is.
+    /// The name of the person, or of the sample.
     name: String,
     /// `data:image/svg+xml;base64,…`, a page each.
     pages: Vec<String>,
