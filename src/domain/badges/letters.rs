@@ -59,11 +59,12 @@ impl Letters {
         missing
     }
 
-    /// Somebody with the rarest letter, those that the embedded fonts lack before all others.
+    /// Somebody with the rarest letter: those that the embedded fonts lack come before all others, signs behind them.
     pub fn rarest(&self) -> Option<DelegateId> {
+        let rank =
+            |letter: char, people: usize| (EMBEDDED.draws(letter), !letter.is_alphabetic(), people);
         let letters = self.seen.iter();
-        let rarest =
-            letters.min_by_key(|(letter, (people, _))| (EMBEDDED.draws(**letter), *people));
+        let rarest = letters.min_by_key(|(letter, (people, _))| rank(**letter, *people));
         rarest.map(|(_, (_, example))| *example)
     }
 }
