@@ -968,7 +968,7 @@ CREATE TABLE badge_layouts (
     layout TEXT NOT NULL CHECK (json_valid(layout))
 ) STRICT, WITHOUT ROWID;
 
--- Fonts for scripts that those in the program lack, as files.
+-- Fonts for scripts that those in the program lack: files, in pieces (src/domain/badges/fonts.rs).
 CREATE TABLE badge_fonts (
     name    TEXT PRIMARY KEY,
     content BLOB NOT NULL

@@ -1,5 +1,5 @@
-//! The gate app's own tests: Node runs its modules, the TypeScript compiler checks their types, and a linter
-//! and a formatter their text.
+//! The own tests of the gate app, and of the console's designer of badges: Node runs their modules, the TypeScript
+//! compiler checks their types, and a linter and a formatter their text.
 
 use crate::{browser::gate::venue::Venue, faults::proxy::Proxy};
 use serde::Deserialize;
@@ -27,7 +27,7 @@ fn tools() -> PathBuf {
 /// A copy of the app and its tests among the tools, where Node finds its modules.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir_in(tools()).expect("a folder");
-    for part in ["assets/gate", "tests/gate"] {
+    for part in ["assets/gate", "assets/static/designer", "tests/gate"] {
         copy(
             &Path::new(env!("CARGO_MANIFEST_DIR")).join(part),
             &folder.path().join(part),
@@ -158,7 +158,14 @@ fn a_property_that_the_document_does_not_have_is_an_error_of_type() {
 #[test]
 fn the_gate_app_is_formatted_and_has_no_lints() {
     let folder = folder();
-    let modules = ["app.js", "core", "io", "ui"].map(|part| format!("assets/gate/{part}"));
+    let modules = [
+        "gate/app.js",
+        "gate/core",
+        "gate/io",
+        "gate/ui",
+        "static/designer",
+    ];
+    let modules = modules.map(|part| format!("assets/{part}"));
     let run_on = |tool: &str, arguments: &[&str], paths: &[String]| {
         let mut command = Command::new(tools().join("node_modules/.bin").join(tool));
         command.current_dir(&folder).args(arguments).args(paths);

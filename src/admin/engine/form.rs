@@ -6,6 +6,7 @@ use crate::{
     admin::{Fields, answer},
     types::error::{Error, Result},
 };
+use askama::Template;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -33,6 +34,8 @@ pub struct Group {
     pub heading: &'static str,
     pub help: Cow<'static, str>,
     pub inputs: Vec<Input>,
+    /// HTML below the fields, such as a tool that fills them in by a script.
+    pub tool: String,
     /// So many fields make a row; 0: there are no rows.
     row_len: usize,
 }
@@ -43,6 +46,7 @@ impl Group {
             heading,
             help: "".into(),
             inputs,
+            tool: String::new(),
             row_len: 0,
         }
     }
@@ -51,6 +55,12 @@ impl Group {
     pub fn rows_of(mut self, inputs: usize) -> Self {
         self.row_len = inputs;
         self
+    }
+
+    /// Shows a part of a template below the fields.
+    pub fn tool(mut self, part: &impl Template) -> Result<Self> {
+        self.tool = answer::part(part)?;
+        Ok(self)
     }
 
     /// The id of its heading, by which links lead to it.

@@ -339,6 +339,12 @@ impl Input {
         self
     }
 
+    /// Hidden until somebody opens it, whatever it holds.
+    pub fn folded_always(mut self) -> Self {
+        self.folded = true;
+        self
+    }
+
     pub fn max(self, characters: usize) -> Self {
         self.attribute("maxlength", characters.to_string())
     }

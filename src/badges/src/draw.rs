@@ -27,6 +27,8 @@ pub enum Warning {
     NoCode { text: String },
     /// There is no such picture that can be drawn.
     NoImage { image: String },
+    /// A picture has more pixels, so many across and down, than can be drawn.
+    LargeImage { image: String, size: (usize, usize) },
 }
 
 impl std::fmt::Display for Warning {
@@ -38,6 +40,13 @@ impl std::fmt::Display for Warning {
             }
             Self::NoCode { text } => write!(f, "no code can hold: {text}"),
             Self::NoImage { image } => write!(f, "there is no picture {image} that can be drawn"),
+            Self::LargeImage {
+                image,
+                size: (width, height),
+            } => write!(
+                f,
+                "the picture {image} is left out: {width} × {height} pixels are too many"
+            ),
         }
     }
 }
@@ -167,10 +176,12 @@ impl Drawing<'_> {
             Kind::Qr { text } => self.code(text, *frame, code::qr),
             Kind::Code128 { text } => self.code(text, *frame, code::code_128),
             Kind::Image { image } => {
-                let Some(address) = self.images.address(image) else {
-                    let image = image.clone();
-                    self.warnings.push(Warning::NoImage { image });
-                    return String::new();
+                let address = match self.images.address(image) {
+                    Ok(address) => address,
+                    Err(warning) => {
+                        self.warnings.push(warning);
+                        return String::new();
+                    }
                 };
                 format!(
                     "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" xlink:href=\"{address}\"/>"
@@ -226,11 +237,7 @@ impl Drawing<'_> {
             match letter {
                 _ if letter.is_whitespace() => drawn.push(' '),
                 _ if letter.is_control() => {}
-                // Marks that only join or direct letters are not seen.
-                '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{fe0f}' => {
-                    drawn.push(letter)
-                }
-                _ if self.fonts.has(letter) => drawn.push(letter),
+                _ if self.fonts.draws(letter) => drawn.push(letter),
                 _ => missing.push(letter),
             }
         }

@@ -16,12 +16,14 @@ mod pdf;
 pub mod presets;
 mod printers;
 #[cfg(test)]
+mod test_font;
+#[cfg(test)]
 mod tests;
 
 pub use check::{ELEMENTS_MAX, Fault, SIDE_MAX_MM, SIDE_MIN_MM};
 pub use draw::{Badge, Fields, Page, Warning};
-pub use fonts::Fonts;
-pub use images::Images;
+pub use fonts::{Fonts, check_font};
+pub use images::{Images, too_large};
 pub use layout::{Align, Element, Fold, Frame, Kind, Layout, Position, When};
 pub use pdf::{Pdf, Sheet};
 pub use printers::{BROTHER_DPI, Dots, brother_ql, pwg_raster, zpl};

@@ -1,6 +1,6 @@
 use crate::{
     Badge, Element, Fault, Fields, Fold, Fonts, Frame, Images, Kind, Layout, Pdf, Sheet, Warning,
-    When, brother_ql, fit, presets, zpl,
+    When, brother_ql, check_font, fit, presets, test_font::font, zpl,
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use std::io::Read;
@@ -141,7 +141,7 @@ fn fields_fill_texts_and_types_decide_on_elements() {
 fn a_back_is_a_page_of_its_own_or_folds() {
     let mut layout = presets::all().pop().unwrap();
     let size = |layout: &Layout| {
-        let badge = draw(&layout, &person());
+        let badge = draw(layout, &person());
         badge.pages.iter().map(|page| page.size).collect::<Vec<_>>()
     };
     assert_eq!(size(&layout), [(105.0, 296.0)]);
@@ -312,9 +312,60 @@ fn a_picture_is_drawn_unless_it_is_none_or_too_large() {
         (badge.warnings, dots.rows.iter().any(|byte| *byte != 0))
     };
     assert_eq!(drawn(&gif(1, 1)), (vec![], true));
-    let told = vec![Warning::NoImage { image }];
-    assert_eq!(drawn(b"none"), (told.clone(), false));
-    assert_eq!(drawn(&gif(30_000, 30_000)), (told, false));
+    let none = Warning::NoImage {
+        image: image.clone(),
+    };
+    assert_eq!(drawn(b"none"), (vec![none], false));
+    let size = (30_000, 30_000);
+    let large = Warning::LargeImage { image, size };
+    assert!(large.to_string().contains("30000 × 30000 pixels"));
+    assert_eq!(drawn(&gif(30_000, 30_000)), (vec![large], false));
+}
+
+#[test]
+fn a_letter_that_only_an_added_font_has_is_drawn() {
+    let added = font("Li Sans", '李');
+    assert_eq!(check_font(&added), Ok("Li Sans".to_owned()));
+    let fonts = Fonts::with([added]);
+    let front = vec![text("{firstName}")];
+    let draw = |fonts: &Fonts, name: &str| {
+        let fields = fields(&[("firstName", name)]);
+        layout(front.clone()).draw(fonts, &Images::default(), &fields, &|_| false)
+    };
+    let (badge, without) = (draw(&fonts, "李 Ada"), draw(&Fonts::default(), "李 Ada"));
+    assert_eq!(badge.warnings, []);
+    assert_eq!(without.warnings.len(), 1);
+    // It makes an A of the letter: the same picture as where an A stands.
+    let svg = |badge: &Badge| badge.pages[0].svg();
+    assert_eq!(svg(&badge), svg(&draw(&fonts, "A Ada")));
+    assert_ne!(svg(&badge), svg(&without));
+    let mut pdf = Pdf::new(None);
+    pdf.add(badge).unwrap();
+    assert!(pdf.finish().unwrap().starts_with(b"%PDF"));
+    // Letters that the embedded fonts have stay theirs.
+    assert_eq!(
+        svg(&draw(&fonts, "Ada")),
+        svg(&draw(&Fonts::default(), "Ada"))
+    );
+}
+
+#[test]
+fn a_font_that_is_none_or_of_no_use_is_refused_in_words() {
+    let refused = |content: &[u8], why: &str| {
+        let told = check_font(content).unwrap_err();
+        assert!(told.contains(why), "{told}");
+    };
+    let good = font("Li Sans", '李');
+    refused(b"", "no TTF, OTF or TTC font");
+    refused(b"PK\x03\x04 none", "no TTF, OTF or TTC font");
+    refused(&good[..40], "no TTF, OTF or TTC font");
+    refused(&font("Latin", 'A'), "no letter that the embedded ones lack");
+    refused(&font(" ", '李'), "no name");
+    // Without the table of its outlines.
+    let mut damaged = good;
+    let at = damaged.windows(4).position(|name| name == b"glyf").unwrap();
+    damaged[at + 3] = b'g';
+    refused(&damaged, "cannot be printed");
 }
 
 #[test]

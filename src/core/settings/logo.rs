@@ -155,6 +155,12 @@ pub fn check(content: &[u8]) -> Result<&'static str> {
             ));
         }
     };
+    if let Some((width, height)) = badges::too_large(content) {
+        return Err(Error::new(
+            Kind::TooLarge,
+            format!("{width} × {height} pixels are too many: make the picture smaller"),
+        ));
+    }
     Ok(kind)
 }
 
@@ -211,6 +217,8 @@ mod tests {
         ] {
             assert_eq!(check(content).ok(), kind, "{content:?}");
         }
+        let pixels = |content: &[u8]| check(content).unwrap_err().to_string();
+        assert!(pixels(b"GIF89a\x30\x75\x30\x75\0\0\0").contains("30000 × 30000"));
         let mut large = png.to_vec();
         large.resize(MAX_BYTES + 1, 0);
         assert!(check(&large).is_err());

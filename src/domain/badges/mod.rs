@@ -1,9 +1,13 @@
 //! Badges: layouts by type of attendee, drawn by the crate `badges` with what a record says.
 
 pub mod api;
+pub mod fonts;
+mod letters;
+
+pub use letters::Letters;
 
 pub use badges::{
-    BROTHER_DPI, Badge, Fields, Layout, Page, Sheet, brother_ql, presets, pwg_raster, zpl,
+    BROTHER_DPI, Badge, Fields, Fold, Layout, Page, Sheet, brother_ql, presets, pwg_raster, zpl,
 };
 
 use crate::{
@@ -23,7 +27,7 @@ use crate::{
 use badges::{Fonts, Images, Pdf};
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
-use std::sync::LazyLock;
+use std::sync::Arc;
 
 /// The most layouts.
 const LAYOUTS_MAX: usize = 50;
@@ -32,7 +36,15 @@ pub const PDF_MAX: usize = 10_000;
 /// The picture of a layout that is the logo of the instance.
 const LOGO: &str = "logo";
 
-static FONTS: LazyLock<Fonts> = LazyLock::new(Fonts::default);
+/// The records that layouts are tried with, by name: of invented people with a usual and a long name, and those in the
+/// list with the longest name, the longest company, and the letter that fewest have.
+pub const SAMPLES: [&str; 5] = [
+    "Ada Lovelace",
+    "A name of 60 letters",
+    "The longest name",
+    "The longest company",
+    "The rarest letter",
+];
 
 /// Every layout, by name.
 pub fn all(connection: &Connection) -> Result<Vec<Layout>> {
@@ -47,7 +59,7 @@ pub fn all(connection: &Connection) -> Result<Vec<Layout>> {
 /// Checks a layout.
 ///
 /// # Errors
-/// [`Kind::Invalid`], naming the part that is wrong.
+/// [`crate::types::error::Kind::Invalid`], naming the part that is wrong.
 pub fn check(layout: &Layout) -> Result<()> {
     let checked = layout.check();
     checked.map_err(|fault| Error::field(fault.field, fault.message))
@@ -79,6 +91,7 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, layouts: &[Layout], prune: bool) -> Resu
 pub struct Press {
     layouts: Vec<Layout>,
     images: Images,
+    fonts: Arc<Fonts>,
     event: String,
 }
 
@@ -96,6 +109,7 @@ impl Press {
         Ok(Self {
             layouts,
             images,
+            fonts: fonts::current(connection)?,
             event: settings.name.clone().unwrap_or_default(),
         })
     }
@@ -104,7 +118,7 @@ impl Press {
     /// the first that names none.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] where no layout is for its type.
+    /// [`crate::types::error::Kind::Invalid`] where no layout is for its type.
     pub fn draw(&self, record: &Value) -> Result<Badge> {
         let kind = kind_of(record);
         let names = |layout: &&Layout| is_of(kind, &layout.types);
@@ -126,7 +140,7 @@ impl Press {
     pub fn draw_by(&self, layout: &Layout, record: &Value) -> Badge {
         let kind = kind_of(record);
         layout.draw(
-            &FONTS,
+            &self.fonts,
             &self.images,
             &fields(record, &self.event),
             &|types| is_of(kind, types),
@@ -169,7 +183,7 @@ impl<'a> Records<'a> {
     /// The record of an attendee.
     ///
     /// # Errors
-    /// [`Kind::DelegateNotFound`].
+    /// [`crate::types::error::Kind::DelegateNotFound`].
     pub fn get(&self, id: DelegateId) -> Result<Value> {
         let json = self
             .selection
@@ -181,7 +195,7 @@ impl<'a> Records<'a> {
     /// Those of all attendees, or those of a type, by last name, or by type first: as many as one PDF takes.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] where there are more, or none.
+    /// [`crate::types::error::Kind::Invalid`] where there are more, or none.
     pub fn all(&self, kind: Option<&str>, by_type: bool) -> Result<Vec<Value>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT id FROM delegates WHERE deleted_at IS NULL AND (?1 IS NULL OR delegate_type = ?1)
@@ -202,40 +216,47 @@ impl<'a> Records<'a> {
         ids.into_iter().map(|id| self.get(id)).collect()
     }
 
-    /// Those to try a layout with, each with what to call it: of invented people with a usual and a long name, and those
-    /// in the list with the longest name and the longest company.
-    pub fn samples(&self) -> Result<Vec<(&'static str, Value)>> {
-        let mut samples = vec![invented()];
-        let long = (
-            "Bartholomew Maximilian",
-            "von und zu Hohenlohe-Schillingsfürst",
-        );
-        samples.push(("A name of 60 letters", person(long, "Institute")));
-        for (told, column) in [
-            (
-                "The longest name",
-                "coalesce(first_name, '') || coalesce(last_name, '')",
-            ),
-            ("The longest company", "coalesce(company, '')"),
-        ] {
-            let sql = format!(
-                "SELECT id FROM delegates WHERE deleted_at IS NULL ORDER BY length({column}) DESC, id LIMIT 1"
-            );
-            let id = self
-                .connection
-                .query_row(&sql, [], |row| row.get(0).map(DelegateId));
-            if let Some(id) = id.optional()? {
-                samples.push((told, self.get(id)?));
+    /// One of [`SAMPLES`], unless the list has nobody like that.
+    pub fn sample(&self, name: &str) -> Result<Option<Value>> {
+        let id = match name {
+            "Ada Lovelace" => return Ok(Some(invented().1)),
+            "A name of 60 letters" => {
+                let long = (
+                    "Bartholomew Maximilian",
+                    "von und zu Hohenlohe-Schillingsfürst",
+                );
+                return Ok(Some(person(long, "Institute")));
             }
-        }
-        Ok(samples)
+            "The longest name" => {
+                self.longest("coalesce(first_name, '') || coalesce(last_name, '')")?
+            }
+            "The longest company" => self.longest("coalesce(company, '')")?,
+            "The rarest letter" => Letters::survey(self.connection)?.rarest(),
+            _ => None,
+        };
+        id.map(|id| self.get(id)).transpose()
+    }
+
+    /// All of [`SAMPLES`] that there are, each with its name.
+    pub fn samples(&self) -> Result<Vec<(&'static str, Value)>> {
+        let named = |name| Ok(self.sample(name)?.map(|record| (name, record)));
+        let samples = SAMPLES.into_iter().map(named);
+        samples.filter_map(Result::transpose).collect()
+    }
+
+    fn longest(&self, text: &str) -> Result<Option<DelegateId>> {
+        let sql = format!(
+            "SELECT id FROM delegates WHERE deleted_at IS NULL ORDER BY length({text}) DESC, id LIMIT 1"
+        );
+        let id = self.connection.query_row(&sql, [], |row| row.get(0));
+        Ok(id.optional()?.map(DelegateId))
     }
 }
 
 /// Somebody with a usual name who is in no list, with what to call the record.
 pub fn invented() -> (&'static str, Value) {
     let ada = person(("Ada", "Lovelace"), "Analytical Engines");
-    ("Ada Lovelace", ada)
+    (SAMPLES[0], ada)
 }
 
 fn person((first, last): (&str, &str), company: &str) -> Value {
@@ -282,7 +303,7 @@ pub fn fields(record: &Value, event: &str) -> Fields {
 /// Makes a PDF of badges as they are drawn, each on a page of its own, or several on each sheet.
 ///
 /// # Errors
-/// [`Kind::Invalid`] for badges that are larger than the sheet.
+/// [`crate::types::error::Kind::Invalid`] for badges that are larger than the sheet.
 pub fn pdf(
     badges: impl IntoIterator<Item = Result<Badge>>,
     sheet: Option<Sheet>,

@@ -7,6 +7,7 @@ mod activity;
 mod app;
 mod chromium;
 mod dashboard;
+mod designer;
 mod desk;
 mod examine;
 mod faults;

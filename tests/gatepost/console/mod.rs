@@ -250,4 +250,21 @@ impl Crew {
         all.extend_from_slice(fields);
         page(self.request(Method::POST, path).form(&all))
     }
+
+    /// Sends a form with a file.
+    pub fn send_file(&self, path: &str, name: &str, content: &[u8]) -> Page {
+        let mut body = format!(
+            "--edge\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\n{}\r\n--edge\r\n\
+             Content-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\
+             Content-Type: application/octet-stream\r\n\r\n",
+            self.csrf
+        )
+        .into_bytes();
+        body.extend_from_slice(content);
+        body.extend_from_slice(b"\r\n--edge--\r\n");
+        let request = self
+            .request(Method::POST, path)
+            .header(header::CONTENT_TYPE, "multipart/form-data; boundary=edge");
+        page(request.body(body))
+    }
 }

@@ -408,18 +408,7 @@ const PNG: &[u8] =
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89";
 
 fn upload(crew: &Crew, name: &str, content: &[u8]) -> Page {
-    let mut body = format!(
-        "--edge\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\n{}\r\n--edge\r\n\
-         Content-Disposition: form-data; name=\"logo\"; filename=\"{name}\"\r\nContent-Type: image/png\r\n\r\n",
-        crew.csrf
-    )
-    .into_bytes();
-    body.extend_from_slice(content);
-    body.extend_from_slice(b"\r\n--edge--\r\n");
-    let request = crew
-        .request(Method::POST, "/console/settings/logo")
-        .header(header::CONTENT_TYPE, "multipart/form-data; boundary=edge");
-    page(request.body(body))
+    crew.send_file("/console/settings/logo", name, content)
 }
 
 #[test]
@@ -441,6 +430,8 @@ fn the_logo_is_taken_by_its_content_and_served_to_everybody() {
     let mut large = PNG.to_vec();
     large.resize(512 * 1024 + 1, 0);
     upload(&crew, "logo.png", &large).refused(422, "512 KiB");
+    let many_pixels = b"GIF89a\x30\x75\x30\x75\0\0\0";
+    upload(&crew, "logo.gif", many_pixels).refused(422, "30000 × 30000 pixels are too many");
     large.resize(600 * 1024, 0);
     upload(&crew, "logo.png", &large).refused(422, "512 KiB");
     large.resize(512 * 1024, 0);

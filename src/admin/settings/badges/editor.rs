@@ -1,92 +1,26 @@
-//! Layouts of badges: from a preset, changed as JSON beside a preview, and all badges as one PDF.
+//! The form of a layout: its name, the types that it is for, and the rest as JSON, which the designer fills in.
 
-use super::TABS;
-use crate::admin::prelude::*;
+use super::{HERE, Picture};
+use crate::admin::{assets, prelude::*, settings::TABS};
 use crate::{
     core::audit,
     domain::{
-        badges::{self, Badge, Layout as BadgeLayout, Press, Records, Sheet, presets},
+        badges::{self, Layout as BadgeLayout, Press, Records, presets},
         delegates,
     },
-    ops::background::Background,
 };
-use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-
-const HERE: &str = "/console/settings/badges";
-
-pub(super) fn routes() -> Routes {
-    let edit = "/console/settings/badges/edit";
-    Routes::access(ADMINISTRATOR)
-        .get(HERE, list)
-        .get(edit, engine::show::<Badges>)
-        .post(edit, engine::submit::<Badges>)
-        .get("/console/settings/badges/pdf", all_as_pdf)
-        .action("/console/settings/badges/remove", remove)
-}
-
-/// A badge as a picture of a page.
-struct Picture {
-    name: &'static str,
-    /// `data:image/svg+xml;base64,…`, a page each.
-    pages: Vec<String>,
-    warnings: Vec<String>,
-}
-
-impl Picture {
-    fn of(name: &'static str, badge: &Badge) -> Self {
-        let pages = badge.pages.iter().map(|page| {
-            let svg = BASE64_STANDARD.encode(page.svg());
-            format!("data:image/svg+xml;base64,{svg}")
-        });
-        Self {
-            name,
-            pages: pages.collect(),
-            warnings: badge.warnings.iter().map(ToString::to_string).collect(),
-        }
-    }
-}
-
-#[derive(Template)]
-#[template(path = "settings/badges.html")]
-struct BadgeList {
-    layout: Layout,
-    layouts: Vec<(BadgeLayout, Picture)>,
-    presets: Vec<BadgeLayout>,
-    types: Vec<String>,
-    has_attendees: bool,
-}
-
-async fn list(request: RequestContext) -> Result<Response> {
-    let settings = request.console.settings();
-    let read = move |connection: &Connection, layout| {
-        let press = Press::load(connection, &settings)?;
-        let (name, sample) = badges::invented();
-        let layouts = badges::all(connection)?.into_iter().map(|layout| {
-            let picture = Picture::of(name, &press.draw_by(&layout, &sample));
-            (layout, picture)
-        });
-        Ok(BadgeList {
-            layout,
-            layouts: layouts.collect(),
-            presets: presets::all(),
-            types: delegates::types(connection)?,
-            has_attendees: delegates::is_any(connection)?,
-        })
-    };
-    request.page("Badges", Area::Settings, read).await
-}
+use serde_json::{Map, Value, json};
 
 /// A layout as the form has it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Draft {
-    name: String,
+pub(super) struct Draft {
+    pub name: String,
     /// Separated by commas.
     #[serde(default)]
-    types: String,
+    pub types: String,
     /// The rest, as JSON.
-    layout: String,
+    pub layout: String,
 }
 
 impl Draft {
@@ -103,7 +37,7 @@ impl Draft {
     }
 
     /// The layout, checked.
-    fn read(&self) -> Result<BadgeLayout> {
+    pub fn read(&self) -> Result<BadgeLayout> {
         let of_layout = |cause: &dyn std::fmt::Display| Error::field("layout", cause);
         let mut object: Map<String, Value> =
             serde_json::from_str(&self.layout).map_err(|cause| of_layout(&cause))?;
@@ -121,11 +55,21 @@ impl Draft {
     }
 }
 
-struct Badges;
+pub(super) struct Badges;
 
+/// The designer, which fills in the JSON.
 #[derive(Template)]
 #[template(path = "settings/badge.html")]
-struct Aside {
+struct Designer {
+    /// Fields, types and presets for the script, as JSON.
+    offered: String,
+    samples: [&'static str; 5],
+    script: String,
+}
+
+#[derive(Template)]
+#[template(path = "settings/badge_parts.html")]
+struct Parts {
     fields: Vec<String>,
 }
 
@@ -173,17 +117,30 @@ impl Editor for Badges {
         draft.name.clone()
     }
 
-    fn groups(_: &Connection, _: Option<&Named>, draft: &Draft) -> Groups {
+    fn groups(connection: &Connection, _: Option<&Named>, draft: &Draft) -> Groups {
         let inputs = vec![
             Input::text("name", "Name").required().max(100),
             Input::text("types", "For types")
                 .placeholder("Speaker, Press")
                 .help("Types of attendees, separated by commas. Without one: for all that no other layout names."),
-            Input::area("layout", "Layout", 24).required().wide().code().help(
-                "JSON: millimetres from the upper left corner, letters in points. Preview shows it, and saves nothing.",
-            ),
         ];
-        engine::filled(vec![Group::new("Layout", inputs)], draft)
+        let (_, sample) = badges::invented();
+        let fields: Vec<String> = badges::fields(&sample, "").into_keys().collect();
+        let presets: Vec<Value> = presets::all().iter().map(size).collect();
+        let types = delegates::types(connection)?;
+        let designer = Designer {
+            offered: json!({"fields": fields, "types": types, "presets": presets}).to_string(),
+            samples: badges::SAMPLES,
+            script: assets::address("designer/designer.js"),
+        };
+        let json = Input::area("layout", "As JSON", 24).wide().code().folded_always().help(
+            "Millimetres from the upper left corner, letters in points. Preview shows it, and saves nothing.",
+        );
+        let groups = vec![
+            Group::new("Layout", inputs).tool(&designer)?,
+            Group::new("", vec![json]).tool(&Parts { fields })?,
+        ];
+        engine::filled(groups, draft)
     }
 
     fn typed(groups: &[Group], sent: &Fields) -> Result<Draft> {
@@ -214,7 +171,7 @@ impl Editor for Badges {
     }
 
     fn buttons(_: Option<&Named>, _: &Draft) -> Vec<Button> {
-        vec![Button::new("preview", "Preview").shows()]
+        vec![Button::new("preview", "Preview all samples").shows()]
     }
 
     async fn press(at: At<'_, Self>, mut draft: Draft, _: &str) -> Result<Outcome> {
@@ -235,47 +192,15 @@ impl Editor for Badges {
         let pictures = at.request.read(draw).await?;
         Outcome::shown(&Preview { pictures })
     }
+}
 
-    async fn aside(_: At<'_, Self>) -> Result<String> {
-        let (_, sample) = badges::invented();
-        let fields = badges::fields(&sample, "").into_keys().collect();
-        answer::part(&Aside { fields })
-    }
+/// A preset as the designer offers it: its size.
+fn size(preset: &BadgeLayout) -> Value {
+    json!({"name": preset.name, "width": preset.width, "height": preset.height})
 }
 
 fn replace(tx: &Tx<'_>, ctx: &Context, before: Option<&Named>, draft: &Draft) -> Result<()> {
     let name = |layout: &BadgeLayout| layout.name.clone();
     let all = engine::replaced(badges::all(tx)?, name, before, draft.read()?)?;
     badges::save(tx, ctx, &all, true)
-}
-
-fn remove(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
-    let name = action.form.text("name");
-    let mut all = badges::all(tx)?;
-    all.retain(|known| known.name != name);
-    badges::save(tx, ctx, &all, true)?;
-    Ok(Done::new(format!("{name} removed."), HERE))
-}
-
-/// The badges of everybody, or of a type, a page each or as many on an A4 as fit.
-async fn all_as_pdf(request: RequestContext) -> Result<Response> {
-    let kind = request.query.filled("type").map(ToOwned::to_owned);
-    let sheet = (request.query.filled("sheet") == Some("a4")).then_some(Sheet::A4);
-    let by_type = request.query.filled("sort") == Some("type");
-    let settings = request.console.settings();
-    let read = move |connection: &Connection| {
-        let press = Press::load(connection, &settings)?;
-        let records = Records::of(connection, &settings, None)?.all(kind.as_deref(), by_type)?;
-        Ok((press, records))
-    };
-    let (press, records) = request.read(read).await?;
-    let path = request.console.store.path().to_owned();
-    let draw = move || {
-        let badges = records.iter().map(|record| press.draw(record));
-        Background::of(&path).run(|| badges::pdf(badges, sheet))
-    };
-    let drawn = tokio::task::spawn_blocking(draw)
-        .await
-        .map_err(Error::defect)??;
-    Ok(answer::pdf(drawn, "badges.pdf"))
 }
