@@ -12,6 +12,7 @@ use crate::{
     },
     faults::proxy::Network,
 };
+use gatepost::domain::printing::{NewPrinter, printers};
 use serde_json::{Value, json};
 
 /// A phone held upright.
@@ -171,6 +172,14 @@ fn bookings_are_checked_in_together_and_lost_badges_are_replaced() {
         add(&format!("{booking}-3"), "Eve", last, Some(parent));
     }
     add("L-1", "Ada", "Lovelace", None);
+    venue.server.write(|tx, ctx| {
+        let printer = NewPrinter {
+            name: "Entrance".into(),
+            address: "192.0.2.9".into(),
+            ..NewPrinter::default()
+        };
+        printers::put(tx, ctx, None, &printer)
+    });
     let network = venue.network();
     let gate = venue.gate(&network);
     let pictures = Pictures::wanted();
@@ -216,6 +225,9 @@ fn bookings_are_checked_in_together_and_lost_badges_are_replaced() {
     scan(&gate, "L-1");
     shows(&gate, &["Welcome", "Ada Lovelace"]);
     pictures.take_as(&gate, "verdict", PHONE);
+    gate.click("#verdict-print");
+    gate.tells("The badge goes to Entrance.");
+    assert_eq!(venue.server.count("print_jobs"), 1);
     gate.click("#verdict-badge");
     // The old ticket is still in view; then the new badge is scanned.
     gate.run("document.activeElement.blur()", &[]);
