@@ -230,6 +230,7 @@ pub fn table(console: &Console) -> Table {
         "/metrics",
         "/logo",
         "/o/:name",
+        "/t/:name",
         "/otp/style.css",
         "/otp/icon.svg",
         "/handbook",
