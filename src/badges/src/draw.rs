@@ -228,7 +228,7 @@ impl Drawing<'_> {
                 _ if letter.is_control() => {}
                 // Marks that only join or direct letters are not seen.
                 '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{fe0f}' => {
-                    drawn.push(letter)
+                    drawn.push(letter);
                 }
                 _ if self.fonts.has(letter) => drawn.push(letter),
                 _ => missing.push(letter),

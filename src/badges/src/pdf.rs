@@ -75,7 +75,7 @@ impl Pdf {
         for page in badge.pages {
             let Some(sheet) = self.sheet else {
                 on_page(&mut self.document, page.size, |surface| {
-                    draw(surface, &page)
+                    draw(surface, &page);
                 });
                 continue;
             };
