@@ -147,7 +147,7 @@ fn a_back_is_a_page_of_its_own_or_folds() {
     let mut presets = presets::all().into_iter();
     let mut layout = presets.find(|preset| preset.name == "Folded A6").unwrap();
     let size = |layout: &Layout| {
-        let badge = draw(&layout, &person());
+        let badge = draw(layout, &person());
         badge.pages.iter().map(|page| page.size).collect::<Vec<_>>()
     };
     assert_eq!(size(&layout), [(105.0, 296.0)]);
@@ -282,13 +282,13 @@ fn scanned(badge: &Badge) -> Option<String> {
 
 #[test]
 fn the_code_of_a_certificate_is_its_address_where_it_has_one() {
+    const URL: &str = "https://gate.example.org/t/c7-12-330-91-0123456789abcdef0123456789abcdef";
     let mut certificates = presets::all().into_iter();
     let layout = certificates.find(|preset| preset.purpose == Purpose::Certificate);
     let layout = layout.unwrap();
     let json = serde_json::to_value(&layout).unwrap();
     assert_eq!(json["for"], "certificate");
     assert_eq!(scanned(&draw(&layout, &person())), None);
-    const URL: &str = "https://gate.example.org/t/c7-12-330-91-0123456789abcdef0123456789abcdef";
     let mut fields = person();
     fields.insert("certificateUrl".to_owned(), URL.to_owned());
     let drawn = draw(&layout, &fields);
