@@ -27,7 +27,7 @@ CREATE TABLE counters (
 ) STRICT, WITHOUT ROWID;
 
 -- Secret keys of this file: 'hashes' is for what must not be kept but recognised, 'messages' signs the addresses of pictures in
--- e-mails (whoever opens one has opened the e-mail).
+-- e-mails (whoever opens one has opened the e-mail), 'tickets' the addresses of tickets and certificates.
 CREATE TABLE keys (
     name TEXT PRIMARY KEY,
     key  BLOB NOT NULL

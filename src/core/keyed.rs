@@ -5,7 +5,7 @@ use crate::{
     db::Tx,
     types::{
         error::{Error, Result},
-        secret::Digest,
+        secret::{self, Digest},
     },
 };
 use hmac::{Hmac, KeyInit, Mac};
@@ -14,8 +14,12 @@ use sha2::Sha256;
 
 /// The name of the key that hashes what must not be kept, such as the codes of erased people.
 const HASHES: &str = "hashes";
+/// The name of the key that tickets and certificates are signed by.
+pub const TICKETS: &str = "tickets";
 /// The length of a key.
 const KEY_BYTES: usize = 32;
+/// Bytes of a signature: 128 bits.
+const SIGNATURE_BYTES: usize = 16;
 
 /// A secret key of the file.
 #[derive(Clone, PartialEq, Eq)]
@@ -62,4 +66,17 @@ impl Key {
         mac.update(text);
         Ok(mac.finalize().into_bytes().into())
     }
+
+    /// Returns a token: what it says, a dash, and a signature of `signed`, which nobody else can make.
+    pub fn token(&self, says: &str, signed: &[u8]) -> Result<String> {
+        let signature = self.hash(signed)?;
+        let signature = secret::hex(&signature[..SIGNATURE_BYTES]);
+        Ok(format!("{says}-{signature}"))
+    }
+}
+
+/// Compares a token with what somebody sent, in a time that does not tell where they differ.
+pub fn is_token(right: &str, sent: &str) -> bool {
+    let [right, sent] = [right, sent].map(|token| secret::digest(token.as_bytes()));
+    secret::same(&right, &sent)
 }

@@ -34,7 +34,10 @@ pub struct Inner {
 impl Services {
     /// The services of an open store; `public_url` is that of `--public-url`, without a trailing slash.
     pub fn new(store: Store, public_url: Option<String>) -> Self {
-        let (store, settings) = (Arc::new(store), Arc::new(settings::Cache::default()));
+        let (store, settings) = (
+            Arc::new(store),
+            Arc::new(settings::Cache::new(public_url.clone())),
+        );
         let (of_store, of_settings) = (Arc::clone(&store), Arc::clone(&settings));
         let outgoing = outgoing::Client::new(move || of_settings.get(&of_store).reach);
         Self(Arc::new(Inner {
@@ -55,8 +58,7 @@ impl Services {
     /// The address that clients reach the server by, without a trailing slash: `--public-url`, or
     /// the setting where there is no flag. `None`: whatever a request's `Host` says.
     pub fn public_url(&self) -> Option<String> {
-        let flag = self.public_url.clone();
-        flag.or_else(|| self.settings().public_url.clone())
+        self.settings().public_url.clone()
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod apps;
 pub mod badges;
+pub mod certificates;
 pub mod content;
 pub mod delegates;
 pub mod devices;
@@ -19,4 +20,5 @@ pub mod printing;
 pub mod readers;
 pub mod reports;
 pub mod sales;
+pub mod tickets;
 pub mod webhooks;

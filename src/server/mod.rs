@@ -21,6 +21,7 @@ mod public;
 pub mod routes;
 mod schedule;
 mod service;
+mod tickets;
 pub mod tls;
 mod trust;
 
@@ -233,6 +234,7 @@ fn endpoint(
                 async move { public::opened(&app, &request).await }
             })),
         )
+        .at("/t/:name", get(with(app, tickets::show)))
         .at("/", make_sync(|_| Redirect::see_other("/console")))
         .at("/console/", make_sync(|_| Redirect::see_other("/console")));
     let route = trust::PATHS.into_iter().fold(route, |route, path| {

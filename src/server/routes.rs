@@ -229,6 +229,7 @@ pub fn table(console: &Console) -> Table {
         "/metrics",
         "/logo",
         "/o/:name",
+        "/t/:name",
         "/otp/style.css",
         "/otp/icon.svg",
         "/handbook",

@@ -308,6 +308,18 @@ impl Zone {
         }
     }
 
+    /// `09:02`.
+    pub fn clock(&self, at: Timestamp) -> String {
+        self.local(at)
+            .map_or_else(String::new, |at| at.strftime("%H:%M").to_string())
+    }
+
+    /// `24 September 2026`.
+    pub fn date_in_words(&self, at: Timestamp) -> String {
+        self.local(at)
+            .map_or_else(String::new, |at| at.strftime("%-d %B %Y").to_string())
+    }
+
     /// `Thursday, 24 September`.
     pub fn day_in_words(&self, at: Timestamp) -> String {
         self.local(at)

@@ -15,8 +15,9 @@ const ROOMS: [&str; 10] = [
 
 /// The features of `domain`, from the bottom up: those of one floor do not need each other, but for the first, where
 /// attendees, places, apps and what happens between them do.
-const FEATURES: [&[&str]; 4] = [
+const FEATURES: [&[&str]; 5] = [
     &["devices", "apps", "delegates", "interactions"],
+    &["tickets"],
     &[
         "badges",
         "content",
@@ -27,7 +28,7 @@ const FEATURES: [&[&str]; 4] = [
         "reports",
         "sales",
     ],
-    &["erasure", "feed", "otp", "printing"],
+    &["certificates", "erasure", "feed", "otp", "printing"],
     &["gate", "myself", "webhooks"],
 ];
 

@@ -21,7 +21,7 @@ use crate::{
         history::{Change, changes},
         interactions::{history, undo::Caller},
         printing::printers,
-        sales,
+        sales, tickets,
     },
     types::{
         DelegateId,
@@ -45,6 +45,8 @@ struct Page {
     note: [Input; 2],
     /// There is a printer.
     prints: bool,
+    /// The address of the ticket, where it has one.
+    ticket: Option<String>,
 }
 
 /// A check-in or check-out by hand that the rules refused.
@@ -116,7 +118,8 @@ pub(super) async fn without_place(request: &RequestContext, why: &str) -> Result
 
 async fn page(request: &RequestContext, refused: Option<JustRefused>) -> Result<Page> {
     let id = request.id("id")?;
-    let zone = request.console.settings().zone.clone();
+    let settings = request.console.settings();
+    let zone = settings.zone.clone();
     let [before, changes, undone] =
         ["before", "changes", "undone"].map(|name| request.query.number(name));
     let (asked_for, caller) = ([before?, changes?, undone?], request.caller()?);
@@ -145,6 +148,8 @@ async fn page(request: &RequestContext, refused: Option<JustRefused>) -> Result<
             Input::radios("level", "How", levels),
         ],
         layout: request.layout(&person.name, Some(Area::Delegates)),
+        ticket: request
+            .look_up(|connection| tickets::url(connection, &settings, DelegateId(id)))?,
         person,
         refused,
         prints: !request.look_up(printers::all)?.is_empty(),

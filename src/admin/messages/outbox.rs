@@ -13,7 +13,7 @@ use crate::{
     domain::messages::{
         Channel, State,
         list::{self, Filter, Line, Whole},
-        stored,
+        pictures, stored,
     },
     types::error::{Error, Kind, Result},
 };
@@ -231,7 +231,7 @@ async fn whole_page(request: RequestContext) -> Result<Response> {
             "this message has no page that can be shown",
         )
     })?;
-    Ok(answer::foreign(html))
+    Ok(answer::foreign(pictures::shown(&html)?))
 }
 
 async fn resend(request: RequestContext) -> Result<Response> {

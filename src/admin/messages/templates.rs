@@ -118,6 +118,9 @@ impl Editor for Templates {
     }
 
     fn blank(request: &RequestContext) -> Entry {
+        if request.query.text("sample") == "ticket" {
+            return Entry::your_ticket();
+        }
         let channel = Channel::named(request.query.text("type")).unwrap_or(Channel::Email);
         Entry {
             slug: String::new(),
@@ -246,7 +249,7 @@ impl Editor for Templates {
                 Ok(Outcome::Done(answer::go(&super::page(put.await?))))
             }
             "page" => {
-                let html = preview.composed.html;
+                let html = preview.page;
                 let html = html.ok_or_else(|| Error::field("html", "this template has none"))?;
                 Ok(Outcome::Done(answer::foreign(html)))
             }

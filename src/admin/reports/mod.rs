@@ -1,6 +1,7 @@
 //! Reports: the lists that there are, one of them run and drawn, and for administrators the SQL
-//! behind it.
+//! behind it; certificates of attendance.
 
+mod certificates;
 mod edit;
 mod show;
 
@@ -20,6 +21,9 @@ pub(super) fn routes() -> Vec<Route> {
             edit,
             ADMINISTRATOR,
         ))
+        .then(OPERATOR)
+        .get(certificates::PAGE, certificates::show)
+        .get("/console/reports/certificates/pdf", certificates::file)
         .then(ADMINISTRATOR)
         .action("/console/reports/shipped", put_back)
         .action("/console/reports/:dashboard/:id/remove", edit::remove)

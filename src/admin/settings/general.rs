@@ -6,7 +6,7 @@ use crate::{
     admin::{engine::SettingsForm, entry_types},
     core::settings::{self, logo},
     db::Durability,
-    domain::devices::rule_texts,
+    domain::{devices::rule_texts, tickets},
 };
 use serde_json::{Value, json};
 
@@ -40,6 +40,8 @@ struct Page {
     trial: scans::Trial,
     /// The address that the command line gave.
     flag: Option<String>,
+    /// The address to try from outside, and its QR code.
+    outside: Option<(String, String)>,
     logo: Option<Timestamp>,
     file: String,
     version: &'static str,
@@ -59,7 +61,12 @@ impl Page {
         {
             *form = again;
         }
+        let outside = console.public_url().map(|url| {
+            let address = format!("{url}{}{}", tickets::PATH, tickets::TRIAL);
+            tickets::data_url(&address).map(|picture| (address, picture))
+        });
         Ok(Self {
+            outside: outside.transpose()?,
             layout: layout(request, "Settings"),
             forms,
             trial: request.look_up(|connection| scans::Trial::new(connection, &request.query))?,
@@ -135,7 +142,7 @@ static FORMS: [SettingsForm; 8] = [
     SettingsForm {
         heading: "The instance",
         path: HERE,
-        defaults: || json!({"timeZone": "UTC", "dayStartsAt": settings::DAY_STARTS_AT.to_string()}),
+        defaults: || json!({"timeZone": "UTC", "dayStartsAt": settings::DAY_STARTS_AT.to_string(), "publicUrlReachable": false}),
         inputs: general_inputs,
         ..SettingsForm::EMPTY
     },
@@ -240,6 +247,11 @@ fn general_inputs() -> Vec<Input> {
             .help(
                 "Leave it empty unless a proxy or a name stands before this machine: then the address \
                  that was called is used. The option --public-url takes precedence.",
+            ),
+        Input::flag("publicUrlReachable", "This address is reachable from outside")
+            .wide()
+            .help(
+                "Attendees get pages for their tickets and certificates there, without signing in. Try it first, below.",
             ),
         Input::lines("corsOrigins", "Web apps that may call the API", 3)
             .wide()

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct Layout {
     /// Unique among the layouts of a file.
     pub name: String,
+    /// What it is drawn for.
+    #[serde(rename = "for", default, skip_serializing_if = "Purpose::is_badge")]
+    pub purpose: Purpose,
     /// Width of one side.
     pub width: f64,
     /// Height of one side.
@@ -22,6 +25,23 @@ pub struct Layout {
     /// Types of attendees who get this layout; empty: all that no other layout names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<String>,
+}
+
+/// What a layout is drawn for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Purpose {
+    #[default]
+    Badge,
+    /// A certificate of attendance.
+    Certificate,
+}
+
+impl Purpose {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    fn is_badge(&self) -> bool {
+        *self == Self::Badge
+    }
 }
 
 /// The place of the back.

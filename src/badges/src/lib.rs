@@ -24,6 +24,6 @@ pub use check::{ELEMENTS_MAX, Fault, SIDE_MAX_MM, SIDE_MIN_MM};
 pub use draw::{Badge, Fields, Page, Warning};
 pub use fonts::{Fonts, check_font};
 pub use images::{Images, too_large};
-pub use layout::{Align, Element, Fold, Frame, Kind, Layout, Position, When};
+pub use layout::{Align, Element, Fold, Frame, Kind, Layout, Position, Purpose, When};
 pub use pdf::{Pdf, Sheet};
 pub use printers::{BROTHER_DPI, Dots, brother_ql, pwg_raster, zpl};

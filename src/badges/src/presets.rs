@@ -1,6 +1,6 @@
 //! Layouts to begin with.
 
-use crate::layout::{Align, Element, Fold, Frame, Kind, Layout, Position};
+use crate::layout::{Align, Element, Fold, Frame, Kind, Layout, Position, Purpose};
 
 /// Every preset, in the order in which they are offered.
 pub fn all() -> Vec<Layout> {
@@ -11,6 +11,7 @@ pub fn all() -> Vec<Layout> {
         card("Brother 62", 62.0, 100.0),
         card("DYMO 54 × 101", 101.0, 54.0),
         folded(),
+        certificate(),
     ]
 }
 
@@ -128,6 +129,7 @@ fn card(name: &str, width: f64, height: f64) -> Layout {
     };
     Layout {
         name: name.to_owned(),
+        purpose: Purpose::Badge,
         width,
         height,
         front,
@@ -146,4 +148,73 @@ fn folded() -> Layout {
     ];
     folded.fold = Fold::Below;
     folded
+}
+
+/// A certificate of attendance, to be framed. The code at its foot is there only where it has an address.
+pub fn certificate() -> Layout {
+    const CODE: &str = "{certificateUrl}";
+    let frame = Element {
+        frame: at(12.0, 12.0, 186.0, 273.0),
+        kind: Kind::Box {
+            fill: None,
+            line: Some("#0b5c52".to_owned()),
+            thickness: 0.8,
+            radius: 3.0,
+        },
+        when: None,
+    };
+    let rule = Element {
+        frame: at(65.0, 139.0, 80.0, 0.0),
+        kind: Kind::Line {
+            colour: "#0b5c52".to_owned(),
+            thickness: 0.5,
+        },
+        when: None,
+    };
+    let mut qr = qr(at(22.0, 247.0, 30.0, 30.0));
+    qr.kind = Kind::Qr {
+        text: CODE.to_owned(),
+    };
+    let mut code = text(CODE, 9.0, false, at(56.0, 252.0, 130.0, 20.0));
+    if let Kind::Text { align, .. } = &mut code.kind {
+        *align = Align::Left;
+    }
+    Layout {
+        name: "Certificate (A4)".to_owned(),
+        purpose: Purpose::Certificate,
+        width: 210.0,
+        height: 297.0,
+        front: vec![
+            frame,
+            text("{eventName}", 16.0, false, at(25.0, 30.0, 160.0, 10.0)),
+            text(
+                "Certificate of attendance",
+                32.0,
+                true,
+                at(25.0, 58.0, 160.0, 18.0),
+            ),
+            text(
+                "This certifies that",
+                14.0,
+                false,
+                at(25.0, 96.0, 160.0, 8.0),
+            ),
+            text("{name}", 36.0, true, at(25.0, 112.0, 160.0, 22.0)),
+            rule,
+            text("attended", 14.0, false, at(25.0, 146.0, 160.0, 8.0)),
+            text("{event}", 24.0, true, at(25.0, 160.0, 160.0, 20.0)),
+            text("{dates}", 14.0, false, at(25.0, 184.0, 160.0, 8.0)),
+            text(
+                "{attended} ({percent})",
+                14.0,
+                false,
+                at(25.0, 196.0, 160.0, 8.0),
+            ),
+            qr,
+            code,
+        ],
+        back: Vec::new(),
+        fold: Fold::None,
+        types: Vec::new(),
+    }
 }

@@ -1,6 +1,6 @@
 use crate::{
-    Badge, Element, Fault, Fields, Fold, Fonts, Frame, Images, Kind, Layout, Pdf, Sheet, Warning,
-    When, brother_ql, check_font, fit, presets, test_font::font, zpl,
+    Badge, Element, Fault, Fields, Fold, Fonts, Frame, Images, Kind, Layout, Pdf, Purpose, Sheet,
+    Warning, When, brother_ql, check_font, fit, presets, test_font::font, zpl,
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use std::io::Read;
@@ -18,6 +18,11 @@ fn person() -> Fields {
         ("ticket", "TLH26-FJ7ADVN4"),
         ("type", "Speaker"),
         ("eventName", "Summit"),
+        ("name", "Zoë Müller-Łódzka"),
+        ("event", "Keynote: Αθήνα"),
+        ("dates", "21 November 2026 to 22 November 2026"),
+        ("attended", "5.5 hours"),
+        ("percent", "91 %"),
     ])
 }
 
@@ -139,7 +144,8 @@ fn fields_fill_texts_and_types_decide_on_elements() {
 
 #[test]
 fn a_back_is_a_page_of_its_own_or_folds() {
-    let mut layout = presets::all().pop().unwrap();
+    let mut presets = presets::all().into_iter();
+    let mut layout = presets.find(|preset| preset.name == "Folded A6").unwrap();
     let size = |layout: &Layout| {
         let badge = draw(layout, &person());
         badge.pages.iter().map(|page| page.size).collect::<Vec<_>>()
@@ -256,22 +262,38 @@ fn labels_hold_the_dots_that_were_drawn() {
 /// A reader finds in the dots what the layout put there.
 #[test]
 fn a_code_is_read_from_the_dots_of_every_preset() {
-    for preset in presets::all() {
-        let dots = draw(&preset, &person()).pages[0].dots(203).unwrap();
-        let row_bytes = dots.row_bytes();
-        let is_black =
-            |x: usize, y: usize| dots.rows[y * row_bytes + x / 8] & (0x80 >> (x % 8)) != 0;
-        let (width, height) = (dots.width as usize, dots.height as usize);
-        let mut picture = rqrr::PreparedImage::prepare_from_bitmap(width, height, is_black);
-        let codes = picture.detect_grids();
-        assert!(!codes.is_empty(), "{}", preset.name);
-        assert_eq!(
-            codes[0].decode().unwrap().1,
-            "TLH26-FJ7ADVN4",
-            "{}",
-            preset.name
-        );
+    let presets = presets::all().into_iter();
+    for preset in presets.filter(|preset| preset.purpose == Purpose::Badge) {
+        let code = scanned(&draw(&preset, &person()));
+        assert_eq!(code.as_deref(), Some("TLH26-FJ7ADVN4"), "{}", preset.name);
     }
+}
+
+/// The text of the first QR code of the front.
+fn scanned(badge: &Badge) -> Option<String> {
+    let dots = badge.pages[0].dots(203).unwrap();
+    let row_bytes = dots.row_bytes();
+    let is_black = |x: usize, y: usize| dots.rows[y * row_bytes + x / 8] & (0x80 >> (x % 8)) != 0;
+    let (width, height) = (dots.width as usize, dots.height as usize);
+    let mut picture = rqrr::PreparedImage::prepare_from_bitmap(width, height, is_black);
+    let codes = picture.detect_grids();
+    codes.first().map(|code| code.decode().unwrap().1)
+}
+
+#[test]
+fn the_code_of_a_certificate_is_its_address_where_it_has_one() {
+    const URL: &str = "https://gate.example.org/t/c7-12-330-91-0123456789abcdef0123456789abcdef";
+    let mut certificates = presets::all().into_iter();
+    let layout = certificates.find(|preset| preset.purpose == Purpose::Certificate);
+    let layout = layout.unwrap();
+    let json = serde_json::to_value(&layout).unwrap();
+    assert_eq!(json["for"], "certificate");
+    assert_eq!(scanned(&draw(&layout, &person())), None);
+    let mut fields = person();
+    fields.insert("certificateUrl".to_owned(), URL.to_owned());
+    let drawn = draw(&layout, &fields);
+    assert_eq!(drawn.warnings, []);
+    assert_eq!(scanned(&drawn).as_deref(), Some(URL));
 }
 
 /// A picture of one black pixel, or its beginning with another size.

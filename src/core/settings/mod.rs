@@ -13,7 +13,13 @@ pub use values::{Communications, OneTimePasswords};
 pub use walk_in::{WalkInPrice, WalkInPrices};
 
 use crate::{
-    core::{Context, outgoing::Reach, presence::PresenceSettings, rules::AccessRules},
+    core::{
+        Context,
+        keyed::{self, Key},
+        outgoing::Reach,
+        presence::PresenceSettings,
+        rules::AccessRules,
+    },
     db::{Store, Tx, counters},
     types::{
         Day, TimeOfDay, Timestamp, Zone,
@@ -49,6 +55,8 @@ pub const DAY_STARTS_AT: TimeOfDay = match TimeOfDay::new(4, 0) {
 /// The moment at which the doors were opened, in milliseconds. It says how far the event has come,
 /// not how it is set up, and so is no part of a configuration.
 const DOORS: &str = "doorsOpenedAt";
+/// The setting of whether the public address is reachable from outside.
+const REACHABLE: &str = "publicUrlReachable";
 /// The setting of scanned texts.
 const SCANS: &str = "scans";
 /// Readers of an earlier version, which the migration noted.
@@ -69,9 +77,11 @@ pub struct Settings {
     pub access: AccessRules,
     /// `corsOrigins`: the origins that browsers may call the API from; any unless set.
     pub cors_origins: Option<Vec<String>>,
-    /// `publicUrl`: the address that clients reach the server by, without a trailing slash; see
-    /// [`crate::core::Services::public_url`].
+    /// `publicUrl`: the address that clients reach the server by, without a trailing slash; that of `--public-url` where
+    /// a server runs with it.
     pub public_url: Option<String>,
+    /// `publicUrlReachable`: set where that address is reachable from outside; not unless set.
+    pub public_url_reachable: bool,
     /// `backups`: when backups are made by themselves; never unless set.
     pub backups: Option<BackupPlan>,
     /// `outgoing`: how far calls to others may go; not to this machine unless set.
@@ -145,6 +155,7 @@ impl Settings {
         "timeZone",
         "dayStartsAt",
         "publicUrl",
+        REACHABLE,
         "access",
         "corsOrigins",
         "backups",
@@ -161,6 +172,12 @@ impl Settings {
     /// The instance's name.
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or("Gatepost")
+    }
+
+    /// The public address, where it is reachable from outside: pages for attendees stand below it.
+    pub fn outside_url(&self) -> Option<&str> {
+        let url = self.public_url.as_deref();
+        url.filter(|_| self.public_url_reachable)
     }
 
     /// The day of the event that an instant belongs to.
@@ -200,6 +217,11 @@ impl Settings {
                 self.cors_origins = Some(origins);
             }
             "publicUrl" => self.public_url = Some(values::public_url(&text()?)?),
+            REACHABLE => {
+                let flag = value.as_bool();
+                self.public_url_reachable =
+                    flag.ok_or_else(|| Error::field(name, "must be true or false"))?;
+            }
             "backups" => self.backups = Some(BackupPlan::parse(value)?),
             "outgoing" => self.reach = reach(value)?,
             "communications" => self.communications = Communications::parse(value)?,
@@ -379,6 +401,9 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, changes: &Map<String, Value>) -> Result<
     if before != after {
         tx.outdate_caches();
     }
+    if after.get(REACHABLE) == Some(&Value::Bool(true)) {
+        Key::named_or_make(tx, keyed::TICKETS)?;
+    }
     let entry = |settings: &Map<String, Value>| settings.get("access")?.get("entry").cloned();
     if entry(&before) != entry(&after) {
         counters::have_people_counted(tx)?;
@@ -406,19 +431,22 @@ pub fn open_doors(tx: &Tx<'_>, ctx: &Context, open: bool) -> Result<()> {
 }
 
 /// The settings in memory, read anew when they may have changed.
+#[derive(Default)]
 pub struct Cache {
     cached: RwLock<(u64, Arc<Settings>)>,
-}
-
-impl Default for Cache {
-    fn default() -> Self {
-        Self {
-            cached: RwLock::new((0, Arc::default())),
-        }
-    }
+    /// `--public-url`, which counts before the setting.
+    public_url: Option<String>,
 }
 
 impl Cache {
+    /// Settings of a server that runs with this `--public-url`.
+    pub fn new(public_url: Option<String>) -> Self {
+        Self {
+            public_url,
+            ..Self::default()
+        }
+    }
+
     /// The settings in force now; the last known ones should they be unreadable.
     pub fn get(&self, store: &Store) -> Arc<Settings> {
         let epoch = store.epoch();
@@ -428,7 +456,10 @@ impl Cache {
             return Arc::clone(&cached.1);
         }
         match store.look_up(load) {
-            Ok(settings) => {
+            Ok(mut settings) => {
+                if self.public_url.is_some() {
+                    settings.public_url.clone_from(&self.public_url);
+                }
                 let settings = Arc::new(settings);
                 if let Ok(mut cached) = self.cached.write() {
                     *cached = (epoch, Arc::clone(&settings));

@@ -1,4 +1,4 @@
-//! Badges: layouts by type of attendee, drawn by the crate `badges` with what a record says.
+//! Badges and certificates: layouts by type of attendee, drawn by the crate `badges` with what a record says.
 
 pub mod api;
 pub mod fonts;
@@ -7,7 +7,8 @@ mod letters;
 pub use letters::Letters;
 
 pub use badges::{
-    BROTHER_DPI, Badge, Fields, Fold, Layout, Page, Sheet, brother_ql, presets, pwg_raster, zpl,
+    BROTHER_DPI, Badge, Fields, Fold, Layout, Page, Purpose, Sheet, brother_ql, presets, pwg_raster,
+    zpl,
 };
 
 use crate::{
@@ -44,6 +45,18 @@ pub const SAMPLES: [&str; 5] = [
     "The longest name",
     "The longest company",
     "The rarest letter",
+];
+
+/// The fields of a certificate, as previews show them.
+const CERTIFICATE_SAMPLE: [(&str, &str); 5] = [
+    ("event", "First aid at the analytical engine"),
+    ("dates", "24 September 2026"),
+    ("attended", "5.5 hours"),
+    ("percent", "91 %"),
+    (
+        "certificateUrl",
+        "https://gate.example.org/t/c7-12-330-91-0123456789abcdef0123456789abcdef",
+    ),
 ];
 
 /// Every layout, by name.
@@ -98,9 +111,20 @@ pub struct Press {
 impl Press {
     /// Without a layout of its own the instance has the first preset.
     pub fn load(connection: &Connection, settings: &Settings) -> Result<Self> {
+        Self::of(Purpose::Badge, connection, settings)
+    }
+
+    /// As [`Press::load`], for certificates.
+    pub fn of_certificates(connection: &Connection, settings: &Settings) -> Result<Self> {
+        Self::of(Purpose::Certificate, connection, settings)
+    }
+
+    fn of(purpose: Purpose, connection: &Connection, settings: &Settings) -> Result<Self> {
+        let is_of = |layout: &Layout| layout.purpose == purpose;
         let mut layouts = all(connection)?;
+        layouts.retain(is_of);
         if layouts.is_empty() {
-            layouts.extend(presets::all().into_iter().next());
+            layouts.extend(presets::all().into_iter().find(is_of));
         }
         let mut images = Images::default();
         if let Some(logo) = logo::find(connection)? {
@@ -120,31 +144,56 @@ impl Press {
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`] where no layout is for its type.
     pub fn draw(&self, record: &Value) -> Result<Badge> {
+        self.draw_with(record, Fields::new())
+    }
+
+    /// As [`Press::draw`], with further fields.
+    ///
+    /// # Errors
+    /// As [`Press::draw`].
+    pub fn draw_with(&self, record: &Value, more: Fields) -> Result<Badge> {
         let kind = kind_of(record);
         let names = |layout: &&Layout| is_of(kind, &layout.types);
         let general = || self.layouts.iter().find(|layout| layout.types.is_empty());
         let layout = self.layouts.iter().find(names).or_else(general);
         layout
-            .map(|layout| self.draw_by(layout, record))
+            .map(|layout| self.draw_fields(layout, record, more))
             .ok_or_else(|| {
                 let whom = if kind.is_empty() {
                     "attendees without a type"
                 } else {
                     kind
                 };
-                Error::invalid(format!("no layout of badges is for {whom}"))
+                let certificates = self
+                    .layouts
+                    .iter()
+                    .all(|layout| layout.purpose == Purpose::Certificate);
+                let what = if certificates {
+                    "certificates"
+                } else {
+                    "badges"
+                };
+                Error::invalid(format!("no layout of {what} is for {whom}"))
             })
     }
 
-    /// Draws the badge of a record by a layout that need not be stored.
+    /// Draws the badge of a record by a layout that need not be stored; a certificate as if for a session.
     pub fn draw_by(&self, layout: &Layout, record: &Value) -> Badge {
+        let more = match layout.purpose {
+            Purpose::Badge => &[][..],
+            Purpose::Certificate => &CERTIFICATE_SAMPLE,
+        };
+        let more = more
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        self.draw_fields(layout, record, more.collect())
+    }
+
+    fn draw_fields(&self, layout: &Layout, record: &Value, more: Fields) -> Badge {
         let kind = kind_of(record);
-        layout.draw(
-            &self.fonts,
-            &self.images,
-            &fields(record, &self.event),
-            &|types| is_of(kind, types),
-        )
+        let mut fields = fields(record, &self.event);
+        fields.extend(more);
+        layout.draw(&self.fonts, &self.images, &fields, &|types| is_of(kind, types))
     }
 }
 

@@ -1,9 +1,16 @@
 //! The text of a message to a delegate: its template, over the record as it is now.
 
-use super::{Channel, address, templates::Entry};
+use super::{
+    Channel, address, pictures,
+    templates::{Entry, TICKET_QR, TICKET_URL},
+};
 use crate::{
-    core::{records::Selection, settings::Settings, template},
-    domain::delegates::RESOURCE,
+    core::{
+        records::Selection,
+        settings::Settings,
+        template::{self, Format},
+    },
+    domain::{delegates::RESOURCE, tickets},
     types::{
         DelegateId, Timestamp,
         error::{Error, Result},
@@ -79,10 +86,27 @@ impl Recipient {
     }
 }
 
+/// The ticket of a recipient, as templates see it.
+#[derive(Debug, Clone, Default)]
+pub struct Ticket {
+    pub url: Option<String>,
+    /// `None` if it was blocked.
+    pub code: Option<String>,
+}
+
+impl Ticket {
+    pub fn of(connection: &Connection, settings: &Settings, id: DelegateId) -> Result<Self> {
+        Ok(Self {
+            url: tickets::url(connection, settings, id)?,
+            code: tickets::find(connection, id)?.and_then(|ticket| ticket.code),
+        })
+    }
+}
+
 /// Renders a template for a recipient; `interaction` is what it is about, where there is one.
 pub fn compose(
     entry: &Entry,
-    recipient: &Value,
+    (recipient, ticket): (&Value, &Ticket),
     interaction: Option<&Value>,
     settings: &Settings,
     now: Timestamp,
@@ -104,6 +128,12 @@ pub fn compose(
         ];
         if let Some(interaction) = interaction {
             values.push(("interaction", template::value(interaction)));
+        }
+        if let Some(url) = &ticket.url {
+            values.push((TICKET_URL, url.as_str().into()));
+        }
+        if let Some(code) = ticket.code.as_ref().filter(|_| format == Format::Html) {
+            values.push((TICKET_QR, pictures::address(code).into()));
         }
         let text = template::render(source, format, values).map_err(fault)?;
         match name {

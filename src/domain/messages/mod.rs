@@ -6,7 +6,7 @@
 //!
 //! - `types`: channels and states; `address`: who can be reached, and under what
 //! - `stored`: messages in the file; `list`: as the console shows them
-//! - `templates`, `compose`: what messages say; `automations`, `automation_reader`: which are sent by themselves
+//! - `templates`, `compose`: what messages say, `pictures`: QR codes in e-mails; `automations`, `automation_reader`: which are sent by themselves
 //! - `gateways`: how messages leave; `deliver`: attempts; `upkeep`: what runs beside them
 //! - `send`: `send-comm`; `opened`: who has opened an e-mail
 //!
@@ -23,6 +23,7 @@ mod deliver;
 pub mod gateways;
 pub mod list;
 pub mod opened;
+pub mod pictures;
 pub mod preview;
 pub mod send;
 pub mod stored;

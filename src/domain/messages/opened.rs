@@ -2,17 +2,18 @@
 //! address that is signed, and whoever fetches it has opened the mail.
 
 use crate::{
-    core::{Context, keyed::Key},
+    core::{
+        Context,
+        keyed::{self, Key},
+    },
     db::Tx,
     domain::delegates::flags,
-    types::{DelegateId, error::Result, secret},
+    types::{DelegateId, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension};
 
 /// The name of the key that addresses are signed by.
 const KEY: &str = "messages";
-/// Bytes of the signature that an address carries: 128 bits.
-const SIGNATURE_BYTES: usize = 16;
 
 /// A GIF of one transparent dot.
 pub const PICTURE: &[u8] = &[
@@ -51,11 +52,8 @@ fn token(connection: &Connection, message: i64) -> Result<Option<String>> {
     let Some(key) = Key::named(connection, KEY)? else {
         return Ok(None);
     };
-    let signature = key.hash(&[b"opened:", &message.to_be_bytes()[..]].concat())?;
-    Ok(Some(format!(
-        "{message}-{}",
-        secret::hex(&signature[..SIGNATURE_BYTES])
-    )))
+    let signed = [b"opened:", &message.to_be_bytes()[..]].concat();
+    key.token(&message.to_string(), &signed).map(Some)
 }
 
 /// The message that an address is of, if nobody made it up and it was not opened before.
@@ -69,11 +67,7 @@ pub fn unopened(connection: &Connection, said: &str) -> Result<Option<i64>> {
     let Some(right) = token(connection, message)? else {
         return Ok(None);
     };
-    let same = secret::same(
-        &secret::digest(right.as_bytes()),
-        &secret::digest(said.as_bytes()),
-    );
-    if !same {
+    if !keyed::is_token(&right, said) {
         return Ok(None);
     }
     Ok(connection

@@ -2,7 +2,8 @@
 
 use super::{
     Channel, address,
-    compose::{self, Composed, Recipient},
+    compose::{self, Composed, Recipient, Ticket},
+    pictures,
     send::{self, How, Message},
     stored::{self, Begin, NewMessage},
     templates::{self, Entry},
@@ -10,7 +11,7 @@ use super::{
 use crate::{
     core::settings::Settings,
     db::{Store, Tx},
-    domain::delegates,
+    domain::{delegates, tickets},
     types::{
         DelegateSelector, Timestamp,
         error::{Error, Result},
@@ -25,6 +26,10 @@ pub struct Preview {
     /// The attendee's name.
     pub who: String,
     pub composed: Composed,
+    /// The HTML as a browser shows it by itself.
+    pub page: Option<String>,
+    /// Addresses of its pictures, which hold them.
+    pub pictures: Vec<String>,
     /// The reason why the message could not reach the attendee.
     pub hindrance: Option<String>,
     /// Letters of a text, and the parts that it is sent in.
@@ -59,6 +64,16 @@ fn somebody() -> Value {
     })
 }
 
+/// The ticket of somebody invented: its page is no attendee's.
+fn ticket_of_somebody(connection: &Connection, settings: &Settings) -> Result<Ticket> {
+    let pages = tickets::Pages::find(connection, settings)?;
+    let code = somebody()["barcode"].as_str().map(ToOwned::to_owned);
+    Ok(Ticket {
+        url: pages.map(|pages| pages.url(tickets::TRIAL)),
+        code,
+    })
+}
+
 /// The values that an automation's template sees beside the delegate.
 fn happening(settings: &Settings) -> Value {
     json!({
@@ -85,19 +100,25 @@ pub fn preview(
     }
     entry.check()?;
     let channel = entry.channel()?;
-    let (record, hindrance) = if attendee.is_empty() {
-        (somebody(), None)
+    let (record, ticket, hindrance) = if attendee.is_empty() {
+        (somebody(), ticket_of_somebody(connection, settings)?, None)
     } else {
         let recipient = recipient(connection, settings, attendee)?;
         let reached = recipient.addresses(channel, settings);
         (
             recipient.record,
+            Ticket::of(connection, settings, recipient.id)?,
             reached.err().map(|cause| cause.to_string()),
         )
     };
     let about = happening(settings);
-    let composed = compose::compose(&entry, &record, Some(&about), settings, Timestamp::now())?;
+    let now = Timestamp::now();
+    let composed = compose::compose(&entry, (&record, &ticket), Some(&about), settings, now)?;
+    let html = composed.html.as_deref();
+    let pictures = pictures::of(html.unwrap_or_default()).into_iter();
     Ok(Preview {
+        page: html.map(pictures::shown).transpose()?,
+        pictures: pictures.map(|it| it.data_url()).collect::<Result<_>>()?,
         who: name(&record),
         hindrance,
         parts: (channel == Channel::Sms).then(|| parts(&composed.body)),

@@ -3,7 +3,7 @@
 
 use super::{
     Channel,
-    compose::{self, Recipient},
+    compose::{self, Recipient, Ticket},
     deliver::Messages,
     gateways,
     stored::{self, Begin, NewMessage, SendOutcome},
@@ -95,7 +95,9 @@ fn fill(
     let channel = new.channel;
     let record = &message.recipient.record;
     let entry = &message.template.entry;
-    let composed = compose::compose(entry, record, message.interaction, settings, now)?;
+    let ticket = Ticket::of(connection, settings, message.recipient.id)?;
+    let (to, about) = ((record, &ticket), message.interaction);
+    let composed = compose::compose(entry, to, about, settings, now)?;
     new.subject = composed.subject;
     new.body = composed.body;
     new.html = composed.html;

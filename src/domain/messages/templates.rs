@@ -24,7 +24,18 @@ const SLUG_MAX_CHARS: usize = 64;
 const TEMPLATES_MAX: i64 = 1_000;
 
 /// The names that a template may use.
-pub const NAMES: &[&str] = &["delegate", "interaction", "settings", "now"];
+pub const NAMES: &[&str] = &[
+    "delegate",
+    "interaction",
+    "settings",
+    "now",
+    TICKET_URL,
+    TICKET_QR,
+];
+/// The address of the attendee's ticket, where there are pages for attendees.
+pub(super) const TICKET_URL: &str = "ticketUrl";
+/// In the HTML of an e-mail: the address of the ticket's QR code, a picture in the mail.
+pub(super) const TICKET_QR: &str = "ticketQr";
 /// The names under which it sees other records.
 const REFERENCES: [&str; 9] = [
     "delegate.parent",
@@ -66,6 +77,18 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// An e-mail with a ticket, to begin with.
+    pub fn your_ticket() -> Self {
+        Self {
+            slug: "your-ticket".to_owned(),
+            id: None,
+            channel: Channel::Email.name().to_owned(),
+            subject: Some("Your ticket for {{ settings.name }}".to_owned()),
+            content: include_str!("your_ticket.txt").trim().to_owned(),
+            html: Some(include_str!("your_ticket.html").trim().to_owned()),
+        }
+    }
+
     /// The channel of its messages.
     pub fn channel(&self) -> Result<Channel> {
         Channel::named(&self.channel)
@@ -131,6 +154,8 @@ fn check_source(source: &str) -> Result<(), template::Fault> {
         ("interaction", rows::PROPERTY_NAMES),
         ("settings", &["name"]),
         ("now", &[]),
+        (TICKET_URL, &[]),
+        (TICKET_QR, &[]),
     ];
     for path in REFERENCES {
         known.push((path, records::REFERENCE));

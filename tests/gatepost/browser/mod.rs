@@ -4,7 +4,7 @@
 //! `GATEPOST_PICTURES=FOLDER` keeps the pictures of the handbook.
 
 mod activity;
-mod app;
+pub mod app;
 mod chromium;
 mod dashboard;
 mod designer;

@@ -69,6 +69,7 @@ impl Inspector {
         self.faults.extend(found.dead);
         // It stands outside of the console, for people who have no sign-in there.
         self.look_at("/otp");
+        self.look_at("/t/try");
     }
 
     /// Looks at what stands for a moment only: secrets that are shown once.

@@ -62,12 +62,14 @@ impl Pixels {
         let mut bytes = vec![0; reader.output_buffer_size().expect("a small picture")];
         let frame = reader.next_frame(&mut bytes).expect("a picture");
         let samples = frame.color_type.samples();
-        assert!(samples >= 3, "the browser takes pictures in colour");
-        let pixels = bytes.chunks_exact(samples);
+        let colour = |pixel: &[u8]| match pixel {
+            [red, green, blue, ..] => [*red, *green, *blue],
+            grey => [grey[0]; 3],
+        };
         Self {
             width: frame.width as usize,
             height: frame.height as usize,
-            colours: pixels.map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect(),
+            colours: bytes.chunks_exact(samples).map(colour).collect(),
         }
     }
 

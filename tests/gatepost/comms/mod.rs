@@ -12,6 +12,7 @@ mod push;
 pub mod session;
 pub mod smtp;
 mod texts;
+mod ticket_mail;
 mod tls;
 mod upgrade;
 

@@ -23,7 +23,7 @@ enum Kind {
 use Kind::{Api, Download, File, Page, Redirect};
 
 /// Addresses of each part of the server, in states of their own: `status path`.
-const ADDRESSES: [(Kind, u16, &str); 37] = [
+const ADDRESSES: [(Kind, u16, &str); 42] = [
     (Redirect, 303, "/"),
     (Redirect, 303, "/console"),
     (Page, 200, "/console/sign-in"),
@@ -41,6 +41,11 @@ const ADDRESSES: [(Kind, u16, &str); 37] = [
     (Page, 200, "/otp"),
     (File, 200, "/otp/style.css"),
     (File, 200, "/otp/icon.svg"),
+    (Page, 404, "/t/7-0123"),
+    (Page, 404, "/t/7-0123.ics"),
+    (Page, 404, "/t/c7-0123"),
+    (Page, 200, "/t/try"),
+    (File, 200, "/t/style.css"),
     (Page, 200, "/gate"),
     (File, 200, "/gate/app.js"),
     (File, 200, "/gate/version.json"),

@@ -8,6 +8,7 @@ mod health;
 mod hostile;
 mod log;
 mod stop;
+mod tickets;
 mod tls;
 mod upload;
 

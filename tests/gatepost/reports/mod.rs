@@ -2,6 +2,7 @@
 
 mod api;
 mod built_in;
+mod certificates;
 mod configuration;
 mod hostile;
 mod large;

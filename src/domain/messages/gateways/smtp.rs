@@ -6,7 +6,7 @@ use super::Attempt;
 use crate::{
     core::outgoing::{Reach, WHOLE_MAX, judge},
     domain::messages::{
-        address,
+        address, pictures,
         stored::{Due, SendOutcome},
     },
     types::{
@@ -16,7 +16,7 @@ use crate::{
 };
 use lettre::{
     Message,
-    message::{Mailbox, MultiPart, SinglePart, header},
+    message::{Attachment, Mailbox, MultiPart, SinglePart, header},
     transport::smtp::{
         Error as SmtpError,
         authentication::{Credentials, Mechanism},
@@ -163,11 +163,27 @@ fn compose(
         builder = builder.reply_to(mailbox("replyTo", reply_to)?);
     }
     let message = match html {
-        Some(html) => builder.multipart(MultiPart::alternative_plain_html(due.body.clone(), html)),
+        Some(html) => builder.multipart(alternatives(due.body.clone(), html)?),
         None => builder.singlepart(SinglePart::plain(due.body.clone())),
     };
     let message = message.map_err(|cause| Error::invalid(format!("the e-mail: {cause}")))?;
     Ok((from, to, message.formatted()))
+}
+
+/// The text and the HTML, with the pictures that it shows.
+fn alternatives(text: String, html: String) -> Result<MultiPart> {
+    let pictures = pictures::of(&html);
+    if pictures.is_empty() {
+        return Ok(MultiPart::alternative_plain_html(text, html));
+    }
+    let mut related = MultiPart::related().singlepart(SinglePart::html(html));
+    for picture in pictures {
+        let kind = header::ContentType::parse("image/png").map_err(Error::defect)?;
+        let part = Attachment::new_inline(picture.content_id().to_owned());
+        related = related.singlepart(part.body(picture.png()?, kind));
+    }
+    let alternatives = MultiPart::alternative().singlepart(SinglePart::plain(text));
+    Ok(alternatives.multipart(related))
 }
 
 /// Suppresses holiday notices and the like (RFC 3834).

@@ -1,0 +1,163 @@
+//! Tickets online (contract §15): a page for each attendee, at an address that nobody can guess. It is made of the
+//! attendee's id and a signature by a key of the file, so that nothing is stored; the key is made when an administrator
+//! says that the public address is reachable from outside, and without that there are no pages.
+
+mod calendar;
+mod picture;
+
+pub use calendar::calendar;
+pub use picture::{data_url, png};
+
+use crate::{
+    core::{
+        keyed::{self, Key},
+        settings::Settings,
+    },
+    domain::{
+        delegates::blocked::MERGED,
+        interactions::judge::{DeviceCache, is_joined_itself},
+    },
+    types::{DelegateId, DeviceId, Timestamp, error::Result},
+};
+use rusqlite::{Connection, OptionalExtension};
+
+/// The path below which pages for attendees stand.
+pub const PATH: &str = "/t/";
+/// The page that tells whoever opens it that the public address was reached.
+pub const TRIAL: &str = "try";
+/// The longest token that is looked at.
+const TOKEN_MAX_BYTES: usize = 128;
+/// Events that are looked at for a ticket.
+const EVENTS_MAX: i64 = 50;
+
+/// The ticket of an attendee.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ticket {
+    /// First and last name; empty where there is none.
+    pub name: String,
+    /// The code that gates scan; `None` if it was blocked and there is no other yet.
+    pub code: Option<String>,
+}
+
+/// An event that a ticket is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    pub id: DeviceId,
+    pub name: String,
+    pub starts_at: Option<Timestamp>,
+    pub ends_at: Option<Timestamp>,
+    /// The name of the place above it.
+    pub place: Option<String>,
+}
+
+/// What signs the pages of attendees, and where they stand.
+pub struct Pages<'a> {
+    base: &'a str,
+    key: Key,
+}
+
+impl<'a> Pages<'a> {
+    /// Returns `None` where there are no pages for attendees.
+    pub fn find(connection: &Connection, settings: &'a Settings) -> Result<Option<Self>> {
+        let Some(base) = settings.outside_url() else {
+            return Ok(None);
+        };
+        let key = Key::named(connection, keyed::TICKETS)?;
+        Ok(key.map(|key| Self { base, key }))
+    }
+
+    /// Returns the address of the page of a token.
+    pub fn url(&self, token: &str) -> String {
+        format!("{}{PATH}{token}", self.base)
+    }
+
+    /// Returns a token that says something, for a purpose.
+    pub fn token(&self, purpose: &str, says: &str) -> Result<String> {
+        self.key.token(says, format!("{purpose}:{says}").as_bytes())
+    }
+
+    /// Returns what a token says, if it was made here for this purpose.
+    pub fn said<'t>(&self, purpose: &str, token: &'t str) -> Result<Option<&'t str>> {
+        let short = Some(token).filter(|token| token.len() <= TOKEN_MAX_BYTES);
+        let Some((says, _)) = short.and_then(|token| token.rsplit_once('-')) else {
+            return Ok(None);
+        };
+        let right = self.token(purpose, says)?;
+        Ok(keyed::is_token(&right, token).then_some(says))
+    }
+
+    /// Returns the attendee whose ticket a token is, deleted or not.
+    pub fn attendee(&self, token: &str) -> Result<Option<DelegateId>> {
+        let says = self.said(TICKET, token)?;
+        Ok(says.and_then(|id| id.parse().ok()).map(DelegateId))
+    }
+}
+
+/// The purpose of tokens of tickets.
+const TICKET: &str = "ticket";
+
+/// Returns the address of an attendee's ticket; `None` where there are no pages for attendees.
+pub fn url(
+    connection: &Connection,
+    settings: &Settings,
+    attendee: DelegateId,
+) -> Result<Option<String>> {
+    let Some(pages) = Pages::find(connection, settings)? else {
+        return Ok(None);
+    };
+    let token = pages.token(TICKET, &attendee.to_string())?;
+    Ok(Some(pages.url(&token)))
+}
+
+/// Returns the ticket of an attendee; `None` if the record was deleted.
+pub fn find(connection: &Connection, attendee: DelegateId) -> Result<Option<Ticket>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT trim(coalesce(first_name, '') || ' ' || coalesce(last_name, '')), barcode, public_id,
+             EXISTS (SELECT 1 FROM blocked_codes WHERE delegate_id = ?1 AND kind = 'barcode' AND reason <> ?2)
+         FROM delegates WHERE id = ?1 AND deleted_at IS NULL",
+    )?;
+    let ticket = statement.query_row((attendee, MERGED), |row| {
+        let (barcode, is_blocked): (Option<String>, bool) = (row.get(1)?, row.get(3)?);
+        // Whoever found a lost badge may have the link, too: the public ID does not stand in for a blocked barcode.
+        let code = match barcode {
+            None if is_blocked => None,
+            None => row.get(2)?,
+            barcode => barcode,
+        };
+        Ok(Ticket {
+            name: row.get(0)?,
+            code,
+        })
+    });
+    Ok(ticket.optional()?)
+}
+
+/// Returns the events that an attendee has registered for; where there is only one, everybody comes to it.
+pub fn events(connection: &Connection, attendee: DelegateId) -> Result<Vec<Event>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT e.id, coalesce(e.name, ''), e.start_at, e.end_at, p.name
+         FROM devices AS e LEFT JOIN devices AS p ON p.id = e.parent_id AND p.deleted_at IS NULL
+         WHERE e.device_type = 'event' AND e.deleted_at IS NULL ORDER BY e.start_at, e.id LIMIT ?1",
+    )?;
+    let events = statement.query_map([EVENTS_MAX], |row| {
+        Ok(Event {
+            id: row.get(0)?,
+            name: row.get(1)?,
+            starts_at: row.get(2)?,
+            ends_at: row.get(3)?,
+            place: row.get(4)?,
+        })
+    })?;
+    let events = events.collect::<rusqlite::Result<Vec<_>>>()?;
+    if events.len() <= 1 {
+        return Ok(events);
+    }
+    let cache = DeviceCache::default();
+    let mut joined = Vec::new();
+    for event in events {
+        if is_joined_itself(connection, &cache, attendee, event.id)? {
+            joined.push(event);
+        }
+    }
+    Ok(joined)
+}
