@@ -187,7 +187,9 @@ impl<'a> Records<'a> {
             "SELECT id FROM delegates WHERE deleted_at IS NULL AND (?1 IS NULL OR delegate_type = ?1)
              ORDER BY iif(?3, delegate_type, NULL), last_name, first_name, id LIMIT ?2",
         )?;
-        let ids = statement.query_map((kind, PDF_MAX + 1, by_type), |row| row.get(0).map(DelegateId))?;
+        let ids = statement.query_map((kind, PDF_MAX + 1, by_type), |row| {
+            row.get(0).map(DelegateId)
+        })?;
         let ids = ids.collect::<rusqlite::Result<Vec<_>>>()?;
         if ids.len() > PDF_MAX {
             return Err(Error::invalid(format!(
