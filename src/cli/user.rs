@@ -271,7 +271,21 @@ pub(super) fn role(text: &str) -> Result<Role> {
         "ROLE_OAUTH2_{}",
         text.to_ascii_uppercase().replace('-', "_")
     );
-    Role::parse(&in_full).or_else(|_| Role::parse(text))
+    Role::parse(&in_full)
+        .or_else(|_| Role::parse(text))
+        .map_err(|_| {
+            let known: Vec<_> = Role::ALL.iter().map(|role| in_short(*role)).collect();
+            Error::invalid(format!(
+                "\"{text}\" is not one of {}; nor is it one in full, such as {}",
+                known.join(", "),
+                Role::DelegateRead.name()
+            ))
+        })
+}
+
+fn in_short(role: Role) -> String {
+    let short = role.name().trim_start_matches("ROLE_OAUTH2_");
+    short.to_ascii_lowercase().replace('_', "-")
 }
 
 /// Every role in short, for the help of commands that give some.
@@ -279,10 +293,7 @@ pub(super) fn roles_help() -> String {
     let mut help =
         "Roles, in short or in full (delegate-read, ROLE_OAUTH2_DELEGATE_READ):\n".to_owned();
     for line in Role::ALL.chunks(4) {
-        let names = line.iter().map(|role| {
-            let short = role.name().trim_start_matches("ROLE_OAUTH2_");
-            format!("  {:<17}", short.to_ascii_lowercase().replace('_', "-"))
-        });
+        let names = line.iter().map(|role| format!("  {:<17}", in_short(*role)));
         help += names.collect::<String>().trim_end();
         help.push('\n');
     }
@@ -346,7 +357,7 @@ mod tests {
         }
         let refused = role("delegate").unwrap_err().to_string();
         assert!(
-            refused.starts_with("\"delegate\" is not one of"),
+            refused.starts_with("\"delegate\" is not one of delegate-read, "),
             "{refused}"
         );
     }

@@ -192,7 +192,7 @@ pub static TABLES: &[Table] = &[
         (Plain, "id interaction_type first_device_id second_device_id third_device_id shared recorded_at created_at client_id user_id"),
         (Plain, "admitted moment order_at effect"),
     ]).with_json("data shared").seen(&["interactions", "presence", "stays"]),
-    // An app that sends a scan of the rehearsal once more learns that it is known: nonces and answers stay.
+    // An app that sends a scan of the rehearsal once more learns that it is known: nonces stay, and answers without content.
     kept("nonces", &[(ByFeature, "nonce"), (Plain, "client_id fingerprint interaction_id")]),
     // What is missing here was of somebody who is gone, if only by a code that was theirs. A scan that waited for its
     // code may also have been recorded since: then its nonce is still there.
@@ -234,6 +234,7 @@ pub static TABLES: &[Table] = &[
     kept("console_views", &[(User, "user_id"), (Personal, "name query"), (Plain, "id")]),
     kept("wall_link", &[(Plain, "id hash made_at actor")]),
 
+    // Less those of what the rehearsal made: `idempotency::forget_rehearsed`.
     kept("idempotency_keys", &[(ByFeature, "key"), (Plain, "id client_id operation fingerprint created_at")]),
     kept("idempotency_parts", &[(Quotes(Answers), "body"), (Plain, "key_id part done status")]).by("key_id", "part"),
     kept("tls_certificate", &[

@@ -17,6 +17,8 @@ pub struct Error {
     pub field: Vec<String>,
     /// The sentence for the caller, with what would be right. Of a [`Kind::Defect`] it goes to the log only.
     pub message: String,
+    /// The cause in a word, where there is a nearer one than the kind has ([`Kind::reason`]).
+    pub reason: Option<&'static str>,
 }
 
 /// The kinds of failure, named for what happened (contract §3).
@@ -160,9 +162,30 @@ impl Kind {
             Self::Refused(refusal) => refusal.code(),
         }
     }
+
+    /// The reason for which somebody is refused, in a word. Some refusals have a nearer one ([`Error::reason`]).
+    pub fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::DelegateNotFound => Some("unknown"),
+            Self::Refused(refusal) => Some(refusal.reason()),
+            _ => None,
+        }
+    }
 }
 
 impl Refusal {
+    fn reason(self) -> &'static str {
+        match self {
+            Self::TooMany => "used",
+            Self::NotJoined => "not-joined",
+            Self::OutsideWindow => "not-now",
+            Self::NotAvailable => "not-available",
+            Self::Full => "full",
+            Self::NotCheckedIn => "not-inside",
+            Self::WrongType => "wrong-type",
+        }
+    }
+
     fn code(self) -> i64 {
         match self {
             Self::TooMany => 740,
@@ -183,7 +206,15 @@ impl Error {
             kind,
             field: Vec::new(),
             message: message.into(),
+            reason: None,
         }
+    }
+
+    /// Gives the cause in a word, which programs tell apart.
+    #[must_use]
+    pub fn because(mut self, reason: &'static str) -> Self {
+        self.reason = Some(reason);
+        self
     }
 
     /// [`Kind::Invalid`]: the value of a field is not as it must be.

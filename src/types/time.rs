@@ -344,6 +344,9 @@ impl Zone {
                 let told = format!("must be Unix seconds, and this looks like milliseconds: {seconds}");
                 return Error::field(name, told);
             }
+            if value.is_f64() {
+                return Error::field(name, "must be whole Unix seconds, without a fraction");
+            }
             Error::field(
                 name,
                 "must be Unix seconds, ISO 8601 or yyyy-mm-dd hh:mm:ss, from the year 1 to the 30th of December 9999",

@@ -230,10 +230,17 @@ impl<T: Send, const CREATES: bool, M: Send> IntoResponse for StoredAnswer<T, CRE
 impl<T: Described, const CREATES: bool, M: Described> ApiResponse for StoredAnswer<T, CREATES, M> {
     fn meta() -> MetaResponses {
         let responses = if CREATES {
-            let replay = MetaResponse {
+            let mut replay = MetaResponse {
                 description: "Done before: what the same nonce created, with `meta.replayed`; `{}` once it is deleted",
                 ..response::<T, M>(200)
             };
+            for content in &mut replay.content {
+                if let MetaSchemaRef::Inline(schema) = &mut content.schema
+                    && let Some(example) = &mut schema.example
+                {
+                    example["meta"] = json!({"replayed": true});
+                }
+            }
             vec![response::<T, M>(201), replay]
         } else {
             vec![response::<T, M>(200)]

@@ -30,6 +30,10 @@ pub struct ErrorDetail {
     /// The kind of failure, see the operation's responses.
     #[schemars(rename = "internalCode")]
     pub internal_code: i64,
+    /// The cause in a word, of a check-in or check-out that was refused, and of an attendee who is not there: `unknown`,
+    /// `blocked`, `ambiguous`, `used`, `max`, `too-early`, `too-late`, `wrong-type`, `not-joined`, `full`, `not-available`,
+    /// `not-inside`; of a device request `spent-code`. There may be more some day.
+    pub reason: Option<String>,
 }
 
 /// The result of a handler.
@@ -161,11 +165,15 @@ pub fn meta(error: &Error, request_id: &str) -> serde_json::Value {
         }
         _ => error.to_string(),
     };
-    json!({"error": {
+    let mut told = json!({"error": {
         "code": status_code(error.kind),
         "message": message,
         "internalCode": error.kind.code(),
-    }})
+    }});
+    if let Some(reason) = error.reason.or(error.kind.reason()) {
+        told["error"]["reason"] = reason.into();
+    }
+    told
 }
 
 /// The response of a domain error.

@@ -118,6 +118,21 @@ impl Reply {
         &self.body["data"]
     }
 
+    /// Checks that this gives an earlier answer again and says so, in a batch with each of its answers.
+    #[track_caller]
+    pub fn repeats(&self, first: &Self) {
+        let mut expected = first.clone();
+        match &mut expected.body["data"] {
+            Value::Array(items) => {
+                for item in items {
+                    item["meta"]["replayed"] = true.into();
+                }
+            }
+            _ => expected.body["meta"]["replayed"] = true.into(),
+        }
+        assert_eq!(*self, expected);
+    }
+
     /// `data` of a list.
     pub fn list(&self) -> &Vec<Value> {
         self.data().as_array().expect("a list")

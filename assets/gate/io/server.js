@@ -13,7 +13,7 @@ const TIMEOUT_MS = 8000;
  *
  * @typedef {object} Status
  * @property {number} status
- * @property {{code: number, message: string, internalCode: number}} [error]
+ * @property {{code: number, message: string, internalCode: number, reason?: string}} [error]
  * @property {number} [sentAt] Unix ms by this device's clock, of the request that was answered
  * @property {number} [answeredAt]
  *

@@ -89,7 +89,8 @@ async function waitForAdministrator(server, { code, secret }) {
       const answer = await server.request("POST", "/device-request/new", { body, anonymous: true, timeoutMs: 5000 });
       const { clientId, clientSecret, clearedStatus } = answer.data ?? {};
       if (clientId && clientSecret) return { clientId, clientSecret, name: code };
-      if (answer.error?.internalCode === CODES.discoveryClosed) note(t("setup.closed", { code }));
+      if (answer.error?.reason === "spent-code") return again(t("setup.refused", { message: answerOf(answer.error) }));
+      else if (answer.error?.internalCode === CODES.discoveryClosed) note(t("setup.closed", { code }));
       else if (answer.error?.internalCode === CODES.requestCodeTaken) return again(t("setup.taken", { code }));
       else if (answer.error) return again(t("setup.refused", { message: answerOf(answer.error) }));
       else if (clearedStatus === "dismissed") return again(t("setup.dismissed"));

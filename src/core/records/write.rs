@@ -70,7 +70,7 @@ pub fn insert(
     Ok(tx.last_insert_rowid())
 }
 
-/// Changes a record by the properties of a body.
+/// Changes a record by the properties of a body. What it has already changes nothing, its version included.
 pub fn patch(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -81,7 +81,7 @@ pub fn patch(
     let before = snapshot(tx, ctx, resource, id)?.ok_or_else(|| resource.missing(&id))?;
     let mut changes = checked(tx, ctx, resource, Some(id), body)?;
     check_parent(tx, resource, Some(id), &changes)?;
-    if changes.columns().is_empty() {
+    if has_all(tx, resource, id, &changes)? {
         return Ok(());
     }
     changes.set("sources", with_source(tx, resource, ctx, id)?);
@@ -100,6 +100,37 @@ pub fn patch(
         .map_err(|cause| taken(tx, ctx, resource, columns, cause))?;
     audit_change(tx, ctx, resource, "update", id, Some(before))?;
     (resource.after_write)(tx, ctx, id)
+}
+
+/// Returns whether a record has every value of changes already.
+fn has_all(tx: &Tx<'_>, resource: &Resource, id: i64, changes: &Changes) -> Result<bool> {
+    let columns = changes.columns();
+    if columns.is_empty() {
+        return Ok(true);
+    }
+    let names: Vec<_> = columns.iter().map(|(column, _)| *column).collect();
+    let sql = format!(
+        "SELECT {} FROM {} WHERE id = ?1",
+        names.join(", "),
+        resource.table
+    );
+    let is_same = |(column, new): &(&'static str, Sql), stored: &Sql| match (new, stored) {
+        // Whatever the order of its keys.
+        (Sql::Text(new), Sql::Text(stored)) if *column == "data" && new != stored => {
+            let parsed = |text: &str| serde_json::from_str::<Value>(text).ok();
+            parsed(new).is_some_and(|new| parsed(stored) == Some(new))
+        }
+        _ => new == stored,
+    };
+    let same = tx.prepare_cached(&sql)?.query_row([id], |row| {
+        for (at, change) in columns.iter().enumerate() {
+            if !is_same(change, &row.get::<_, Sql>(at)?) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    })?;
+    Ok(same)
 }
 
 /// Checks a body as [`create`] would, or for the record of an id as [`patch`] would. Unique codes of
@@ -190,19 +221,32 @@ fn taken(
     columns: &[(&'static str, Sql)],
     cause: rusqlite::Error,
 ) -> Error {
-    let mut error = code_taken(cause, resource.codes());
-    let name = stored_as(resource);
+    let error = code_taken(cause, resource.codes());
     let code = resource
         .codes()
         .find(|(_, code)| error.field == [*code] && error.kind == error::Kind::CodeTaken);
     let value = code.and_then(|(column, _)| columns.iter().find(|(known, _)| *known == column));
     if let (Some((_, code)), Some((_, Sql::Text(value)))) = (code, value)
-        && !ctx.hidden.contains(&name)
         && let Ok(Some(id)) = holder(tx, resource, code, value)
     {
-        error.message = format!("this code is already used by {name} {id}");
+        return used(ctx, resource, code, id, "");
     }
     error
+}
+
+/// The error for a unique code that a record has, with more about that. It names the record to callers who may read it.
+pub fn used(ctx: &Context, resource: &Resource, code: &str, id: i64, more: &str) -> Error {
+    let name = stored_as(resource);
+    let mut message = "this code is already used".to_owned();
+    if ctx.hidden.contains(&name) {
+        message.push_str(" by another record");
+    } else {
+        let _ = write!(message, " by {name} {id}");
+    }
+    if !more.is_empty() {
+        let _ = write!(message, ", {more}");
+    }
+    Error::new(error::Kind::CodeTaken, message).at(code)
 }
 
 /// The `data` that results from a merge patch: what it touches fits the schemas of its sections.

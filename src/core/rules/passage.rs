@@ -162,6 +162,15 @@ pub(super) fn refuse(refusal: Refusal, message: String) -> Result<()> {
     Err(Error::new(Kind::Refused(refusal), message))
 }
 
+/// As [`refuse`], for a nearer reason than that of the kind.
+pub(super) fn refuse_because(
+    refusal: Refusal,
+    reason: &'static str,
+    message: String,
+) -> Result<()> {
+    Err(Error::new(Kind::Refused(refusal), message).because(reason))
+}
+
 /// Judges by what a door sets itself, which must pass, too; nobody is counted at it.
 fn judge_door(facts: &CheckInFacts<'_>, door: &Door) -> Result<()> {
     judge_check_in(&CheckInFacts {
@@ -233,7 +242,8 @@ fn judge_entry(facts: &CheckInFacts<'_>, rules: &AccessRules) -> Result<()> {
         return Ok(());
     };
     if most == 0 {
-        return refuse(Refusal::TooMany, format!("{name} lets nobody check in"));
+        let told = format!("{name} lets nobody check in");
+        return refuse_because(Refusal::TooMany, "max", told);
     }
     let often = if most == 1 {
         "once".to_owned()
@@ -246,8 +256,9 @@ fn judge_entry(facts: &CheckInFacts<'_>, rules: &AccessRules) -> Result<()> {
     };
     let (at, door) = spoken(last)?;
     let last = door.map_or_else(|| at.clone(), |door| format!("{door} at {at}"));
-    refuse(
+    refuse_because(
         Refusal::TooMany,
+        "max",
         format!("already checked in {often} at {name}, {allowed}; last at {last}"),
     )
 }
@@ -259,17 +270,16 @@ fn judge_time(facts: &CheckInFacts<'_>, rules: &AccessRules) -> Result<()> {
         let opens = Timestamp(start.0.saturating_sub(minutes(before)));
         if facts.at < opens {
             let opens = facts.zone.spoken(opens, facts.now);
-            return refuse(Refusal::OutsideWindow, format!("{name} opens at {opens}"));
+            let told = format!("{name} opens at {opens}");
+            return refuse_because(Refusal::OutsideWindow, "too-early", told);
         }
     }
     if let (Some(after), Some(end)) = (rules.closes_after, facts.place.end_at) {
         let closes = Timestamp(end.0.saturating_add(minutes(after)));
         if facts.at > closes {
             let since = facts.zone.spoken(closes, facts.now);
-            return refuse(
-                Refusal::OutsideWindow,
-                format!("{name} has been closed since {since}"),
-            );
+            let told = format!("{name} has been closed since {since}");
+            return refuse_because(Refusal::OutsideWindow, "too-late", told);
         }
     }
     Ok(())

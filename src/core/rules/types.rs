@@ -1,6 +1,9 @@
 //! The types of attendees that a place is for, and when each may enter.
 
-use super::{AccessRules, CheckInFacts, passage::refuse};
+use super::{
+    AccessRules, CheckInFacts,
+    passage::{refuse, refuse_because},
+};
 use crate::types::{
     LocalMinute, TimeOfDay, Timestamp, Zone, error, error::Refusal, fold::is_mark, text,
 };
@@ -74,8 +77,8 @@ pub(super) fn judge(
     {
         return Ok(());
     }
-    let told = if let Some(opens) = next_opening(&hours, facts) {
-        format!("{place} opens for {own} at {opens}")
+    let (reason, told) = if let Some(opens) = next_opening(&hours, facts) {
+        ("too-early", format!("{place} opens for {own} at {opens}"))
     } else {
         let ends = hours.iter().filter_map(|hours| match hours {
             Hours::Daily(..) => None,
@@ -83,9 +86,12 @@ pub(super) fn judge(
         });
         let last = ends.max().unwrap_or(facts.at);
         let since = facts.zone.spoken(last, facts.now);
-        format!("{place} has been closed for {own} since {since}")
+        (
+            "too-late",
+            format!("{place} has been closed for {own} since {since}"),
+        )
     };
-    refuse(Refusal::OutsideWindow, told)
+    refuse_because(Refusal::OutsideWindow, reason, told)
 }
 
 /// The next beginning of one of several hours: at a time of every day, if there is one, and otherwise the

@@ -18,7 +18,7 @@ use crate::{
         Outcome, Put, Query, RequestId,
         batch::{BATCH_MAX_BYTES, ItemAnswer, ItemMeta},
         record::{Embedded, answered, created, expansion, found, page, patched, put, sent},
-        upsert::upserted,
+        upsert::{Upserts, upserted},
     },
 };
 use poem_openapi::{OpenApi, param::Path};
@@ -197,8 +197,9 @@ impl DelegatesApi {
 
     /// Create or change many delegates
     ///
-    /// Each as by PUT: the delegate with this `id`, or else with one of these unique codes, is changed (200); where there is
-    /// none, it is created (201). In the order of their keys; one that fails fails alone. Up to 10,000 records and
+    /// Each as by PUT: the delegate with this `id`, or else the one with any of these unique codes, is changed (200); where there is
+    /// none, it is created (201). Codes of two delegates are refused (409), as is a code of one that has another
+    /// `externalId`; `by` names the one code that finds. In the order of their keys; one that fails fails alone. Up to 10,000 records and
     /// 32 MiB; once the answers have 160 MiB, the items that are left fail (413). They are answered without `children` and
     /// interactions.
     /// When the whole answers 503, resend it: what was stored is not stored again. Needs `ROLE_OAUTH2_DELEGATE_WRITE`.
@@ -211,16 +212,22 @@ impl DelegatesApi {
         &self,
         caller: Granted<WriteDelegates>,
         request_id: RequestId,
+        /// The unique code by which alone records are found, such as `externalId`; each has to have it, and an `id` is
+        /// ignored.
+        by: Query<Option<String>>,
         /// Makes a resend of the same request safe.
         #[oai(name = "Idempotency-Key")]
         idempotency_key: IdempotencyKey,
         body: Body<DelegateBatchInput, BATCH_MAX_BYTES, true>,
     ) -> Outcome<Answer<DelegateBatchAnswer>> {
         let ctx = self.app.context(&caller, request_id.as_str());
-        let visible = caller.visible_properties.clone();
         let records = |input: DelegateBatchInput| input.delegates;
-        let key = idempotency_key;
-        let answers = upserted(&self.app, ctx, &RESOURCE, visible, key, body, records).await?;
+        let upserts = Upserts {
+            by: by.0,
+            visible: caller.visible_properties.clone(),
+            key: idempotency_key,
+        };
+        let answers = upserted(&self.app, ctx, &RESOURCE, upserts, body, records).await?;
         Ok(Answer::of(&answers))
     }
 

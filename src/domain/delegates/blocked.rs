@@ -143,10 +143,8 @@ pub fn missing(connection: &Connection, selector: &DelegateSelector) -> Result<E
     let Some(blocked) = meant(connection, selector)? else {
         return Ok(RESOURCE.missing(selector));
     };
-    Ok(Error::new(
-        Kind::DelegateNotFound,
-        told(connection, &blocked)?,
-    ))
+    let told = told(connection, &blocked)?;
+    Ok(Error::new(Kind::DelegateNotFound, told).because("blocked"))
 }
 
 /// Returns the sentence for a steward to whom somebody brings a blocked code.

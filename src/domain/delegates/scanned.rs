@@ -42,14 +42,15 @@ pub fn missing(connection: &Connection, scanned: &str, meaning: &Meaning) -> Res
         Meaning::Match(found) => blocked::with_id(connection, found.id)?,
         Meaning::Several | Meaning::Unknown => None,
     };
-    let told = match (blocked, meaning) {
-        (Some(blocked), _) => blocked::told(connection, &blocked)?,
-        (None, Meaning::Several) => {
-            format!("unknown code {code}: more than one person has one like it; find them by name")
-        }
-        (None, _) => format!("unknown code {code}"),
+    let (reason, told) = match (blocked, meaning) {
+        (Some(blocked), _) => ("blocked", blocked::told(connection, &blocked)?),
+        (None, Meaning::Several) => (
+            "ambiguous",
+            format!("unknown code {code}: more than one person has one like it; find them by name"),
+        ),
+        (None, _) => ("unknown", format!("unknown code {code}")),
     };
-    Ok(Error::new(Kind::DelegateNotFound, told))
+    Ok(Error::new(Kind::DelegateNotFound, told).because(reason))
 }
 
 #[cfg(test)]

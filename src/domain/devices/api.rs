@@ -14,7 +14,7 @@ use crate::{
         Outcome, Put, Query, RequestId,
         batch::{BATCH_MAX_BYTES, ItemAnswer, ItemMeta},
         record::{Embedded, answered, created, expansion, found, page, patched, put, sent},
-        upsert::upserted,
+        upsert::{Upserts, upserted},
     },
 };
 use poem_openapi::{OpenApi, param::Path};
@@ -155,8 +155,9 @@ impl DevicesApi {
 
     /// Create or change many devices
     ///
-    /// Each as by PUT: the device with this `id`, or else with one of these unique codes, is changed (200); where there is
-    /// none, it is created (201). In the order of their keys; one that fails fails alone. Up to 10,000 records and
+    /// Each as by PUT: the device with this `id`, or else the one with any of these unique codes, is changed (200); where there is
+    /// none, it is created (201). Codes of two devices are refused (409), as is a code of one that has another
+    /// `externalId`; `by` names the one code that finds. In the order of their keys; one that fails fails alone. Up to 10,000 records and
     /// 32 MiB; once the answers have 160 MiB, the items that are left fail (413). They are answered without `children`.
     /// When the whole answers 503, resend it: what was stored is not stored again. Needs `ROLE_OAUTH2_DEVICE_WRITE`.
     #[oai(path = "/device/batch", method = "post", operation_id = "putDevices")]
@@ -164,6 +165,9 @@ impl DevicesApi {
         &self,
         caller: Granted<WriteDevices>,
         request_id: RequestId,
+        /// The unique code by which alone records are found, such as `externalId`; each has to have it, and an `id` is
+        /// ignored.
+        by: Query<Option<String>>,
         /// Makes a resend of the same request safe.
         #[oai(name = "Idempotency-Key")]
         idempotency_key: IdempotencyKey,
@@ -171,8 +175,12 @@ impl DevicesApi {
     ) -> Outcome<Answer<DeviceBatchAnswer>> {
         let ctx = self.app.context(&caller, request_id.as_str());
         let records = |input: DeviceBatchInput| input.devices;
-        let key = idempotency_key;
-        let answers = upserted(&self.app, ctx, &RESOURCE, None, key, body, records).await?;
+        let upserts = Upserts {
+            by: by.0,
+            visible: None,
+            key: idempotency_key,
+        };
+        let answers = upserted(&self.app, ctx, &RESOURCE, upserts, body, records).await?;
         Ok(Answer::of(&answers))
     }
 

@@ -95,8 +95,13 @@ impl Discovery {
     /// [`Kind::DiscoveryClosed`] for a new one without a pairing code while the window is closed, [`Kind::RequestCodeTaken`]
     /// for the code of another one, [`Kind::TooManyAttempts`] for one too many that waits or for
     /// guesses at secrets, [`Kind::Invalid`].
-    pub async fn ask(&self, ask: Ask) -> Result<(bool, Record)> {
+    pub async fn ask(&self, mut ask: Ask) -> Result<(bool, Record)> {
         ask.check()?;
+        // However its user typed it, the app is known by the code as it was made.
+        let made = self.pairings.made(&ask.code).filter(|_| ask.is_gate());
+        if let Some(made) = &made {
+            ask.code.clone_from(&made.code);
+        }
         let now = Instant::now();
         let (code, address) = (ask.code.clone(), ask.address);
         // These secrets are the app's own and may be short: guesses at one code are counted first.
@@ -112,9 +117,9 @@ impl Discovery {
             Known::Same(row) if !row.awaits_secret => Ok((false, row.record)),
             Known::Other if !open => {
                 throttle.failed(account, address, now)?;
-                Err(closed())
+                Err(closed(made.is_some()))
             }
-            Known::Free if !open => Err(closed()),
+            Known::Free if !open => Err(closed(made.is_some())),
             _ => {
                 let paired = pairing.clone();
                 store
@@ -138,7 +143,13 @@ impl Discovery {
     }
 }
 
-fn closed() -> Error {
+/// The error for an app that may not ask; `has_spent_code` is set where it brings a pairing code.
+fn closed(has_spent_code: bool) -> Error {
+    if has_spent_code {
+        let told =
+            "this pairing code was used or is over; make another at the place, in the console";
+        return Error::new(Kind::DiscoveryClosed, told).because("spent-code");
+    }
     Error::new(
         Kind::DiscoveryClosed,
         "discovery is closed; open the Discovery page of the console and try again",
@@ -286,7 +297,7 @@ fn settle(tx: &Tx<'_>, ask: &Ask, open: bool, pairing: Option<&Pairing>) -> Resu
             }
             Ok((false, row.record))
         }
-        _ if !open => Err(closed()),
+        _ if !open => Err(closed(false)),
         Known::Other => Err(Error::new(
             Kind::RequestCodeTaken,
             format!(

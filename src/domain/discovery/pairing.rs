@@ -29,7 +29,13 @@ pub struct Pairing {
     pub gate: Option<DeviceId>,
 }
 
-/// The codes that were made.
+impl Pairing {
+    fn is_good(&self, now: Instant) -> bool {
+        self.until > now
+    }
+}
+
+/// The last codes that were made.
 #[derive(Default)]
 pub struct Pairings(Mutex<Vec<Pairing>>);
 
@@ -42,9 +48,12 @@ impl Pairings {
         ctx: Context,
         now: Instant,
     ) -> Result<Pairing> {
-        let mut all = self.good(now);
+        let mut all = self.all();
         let is_own = |one: &&mut Pairing| {
-            one.place == place && one.gate.is_none() && one.ctx.actor == ctx.actor
+            one.is_good(now)
+                && one.place == place
+                && one.gate.is_none()
+                && one.ctx.actor == ctx.actor
         };
         if let Some(own) = all.iter_mut().find(is_own) {
             own.until = now + OPEN;
@@ -58,6 +67,9 @@ impl Pairings {
             gate: None,
         };
         all.push(pairing.clone());
+        if all.len() > MOST {
+            all.retain(|one| one.is_good(now));
+        }
         let surplus = all.len().saturating_sub(MOST);
         all.drain(..surplus);
         Ok(pairing)
@@ -65,20 +77,24 @@ impl Pairings {
 
     /// The newest code that somebody made for a place, used or not, while it is good.
     pub fn of(&self, place: DeviceId, actor: &str, now: Instant) -> Option<Pairing> {
-        let all = self.good(now);
+        let all = self.all();
         let own = all
             .iter()
-            .rfind(|one| one.place == place && one.ctx.actor == actor);
+            .rfind(|one| one.is_good(now) && one.place == place && one.ctx.actor == actor);
         own.cloned()
     }
 
     /// Finds what a code pairs, unless it was used.
     pub fn find(&self, code: &str, now: Instant) -> Option<Pairing> {
-        let all = self.good(now);
-        let own = all
-            .iter()
-            .find(|one| one.gate.is_none() && one.code.eq_ignore_ascii_case(code));
-        own.cloned()
+        let made = self.made(code)?;
+        (made.gate.is_none() && made.is_good(now)).then_some(made)
+    }
+
+    /// Finds a code that was made, in whatever case it is written, used or over though it be.
+    pub(super) fn made(&self, code: &str) -> Option<Pairing> {
+        let all = self.all();
+        let made = all.iter().find(|one| one.code.eq_ignore_ascii_case(code));
+        made.cloned()
     }
 
     /// Notes the gate that came with a code, which is good for no other from then on.
@@ -87,12 +103,6 @@ impl Pairings {
         if let Some(own) = all.iter_mut().find(|one| one.code == code) {
             own.gate = Some(gate);
         }
-    }
-
-    fn good(&self, now: Instant) -> MutexGuard<'_, Vec<Pairing>> {
-        let mut all = self.all();
-        all.retain(|one| one.until > now);
-        all
     }
 
     fn all(&self) -> MutexGuard<'_, Vec<Pairing>> {
@@ -164,5 +174,8 @@ mod tests {
         let next = offer("user:1", 400);
         assert_ne!(next, code);
         assert!(pairings.find(&next, after(1000)).is_none());
+        for spent in [&code, &next] {
+            assert_eq!(pairings.made(&spent.to_lowercase()).unwrap().code, *spent);
+        }
     }
 }

@@ -246,13 +246,11 @@ pub struct Change {
 }
 
 #[derive(serde::Serialize, JsonSchema)]
-#[schemars(inline)]
+#[schemars(inline, example = json!({"cursor": "AAED", "more": false}))]
 pub struct ChangesMeta {
     /// To go on from.
-    #[schemars(with = "Option<String>")]
     cursor: String,
-    /// There is more already: ask again at once.
-    #[schemars(with = "Option<bool>")]
+    /// `true`: there is more already, ask again at once; `false`: this is all for now.
     more: bool,
 }
 

@@ -9,7 +9,7 @@ use crate::{
         settings::Settings,
     },
     domain::{
-        delegates::{NAME, RESOURCE, blocked},
+        delegates::{RESOURCE, blocked},
         feed::{ChangeEffect, FeedView, RecordType, fingerprint_of, kind},
         interactions::{judge::DeviceCache, presence::History},
     },
@@ -24,6 +24,12 @@ use std::{
 };
 
 const TYPES: [RecordType; 2] = [RecordType::Delegate, RecordType::BlockedCode];
+
+/// The name by which a steward calls a delegate `p`: without a first or last name what the ticket shows, never an e-mail
+/// address or a number of another system.
+const NAME: &str =
+    "coalesce(nullif(trim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')), ''),
+    p.barcode, nullif(p.company, ''), 'No. ' || p.id)";
 
 /// The columns of a delegate that do not depend on the place.
 static PERSON: LazyLock<String> = LazyLock::new(|| {

@@ -148,6 +148,7 @@ pub struct RunningEvacuation {
 pub struct GateDelegate {
     #[schemars(range(min = 1))]
     pub id: i64,
+    /// First and last name; of somebody without one the barcode, the company, or `No. 17`.
     pub name: Option<String>,
     /// The type of attendee.
     pub category: Option<String>,

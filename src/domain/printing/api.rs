@@ -153,6 +153,7 @@ impl PrintingApi {
         &self,
         caller: Granted<WriteInteractions>,
         request_id: RequestId,
+        /// The job's id.
         id: Path<i64>,
     ) -> Outcome<Answer<PrintJob>> {
         let sees_all = caller.principal().has(Role::InteractionWrite);

@@ -160,7 +160,7 @@ impl ReportsApi {
     /// where the connection ends before the answer does, it is not whole. Needs the scope `REPORT_READ`
     /// or, in a client's own token, `TRUSTED`, and to be named in the report's `api_clients`.
     #[oai(
-        path = "/report/:dashboard/export/:export/data.json",
+        path = "/report/:dashboard/export/:name/data.json",
         method = "get",
         operation_id = "readReportJson"
     )]
@@ -170,13 +170,13 @@ impl ReportsApi {
         /// The dashboard.
         dashboard: Path<String>,
         /// The report's id.
-        export: Path<String>,
+        name: Path<String>,
         /// The report's parameters, each under its own name.
         parameters: AnyQuery,
     ) -> Outcome<Exported<false>> {
-        let asked = (&*dashboard.0, &*export.0, &*caller.client_name);
+        let asked = (&*dashboard.0, &*name.0, &*caller.client_name);
         let body = self.body(asked, &parameters, Format::Json).await?;
-        Ok(Exported { id: export.0, body })
+        Ok(Exported { id: name.0, body })
     }
 
     /// Fetch a report as CSV
@@ -185,7 +185,7 @@ impl ReportsApi {
     /// Parameters, limits and needs are those of the JSON: the scope `REPORT_READ` or, in a client's own
     /// token, `TRUSTED`, and to be named in the report's `api_clients`.
     #[oai(
-        path = "/report/:dashboard/export/:export/data.csv",
+        path = "/report/:dashboard/export/:name/data.csv",
         method = "get",
         operation_id = "readReportCsv"
     )]
@@ -195,13 +195,13 @@ impl ReportsApi {
         /// The dashboard.
         dashboard: Path<String>,
         /// The report's id.
-        export: Path<String>,
+        name: Path<String>,
         /// The report's parameters, each under its own name.
         parameters: AnyQuery,
     ) -> Outcome<Exported<true>> {
-        let asked = (&*dashboard.0, &*export.0, &*caller.client_name);
+        let asked = (&*dashboard.0, &*name.0, &*caller.client_name);
         let body = self.body(asked, &parameters, Format::Csv).await?;
-        Ok(Exported { id: export.0, body })
+        Ok(Exported { id: name.0, body })
     }
 }
 

@@ -189,7 +189,7 @@ pub(super) fn add(path: &str, method: &str, operation: &mut Value) {
         });
         if [429, 503].contains(&status) {
             response["headers"]["Retry-After"] = json!({
-                "description": "Seconds after which to try again; absent where that would not help.",
+                "description": "Seconds after which to try again; absent where something has to be set up or opened first.",
                 "schema": {"type": "integer", "minimum": 1},
             });
         }

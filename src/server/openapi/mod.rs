@@ -116,12 +116,19 @@ fn add_etag(path: &str, method: &str, operation: &mut Value) {
 /// The type of the delivery that tells of a new interaction.
 const RECORDED: (&str, &str) = ("interaction.created", "an interaction was recorded");
 
+/// The type of the delivery that a program or a person asks for to try a webhook.
+const TEST: (&str, &str) = ("webhook.test", "somebody tries the webhook");
+
 /// Adds every delivery by its type, each with a shape of its own, and `Delivery`, which is any of them.
 fn add_webhooks(document: &mut Value) {
     let changes = CHANGES.iter().map(|change| (change.name, change.about));
     let (mut webhooks, mut mapping) = (Map::new(), Map::new());
-    for (name, about) in std::iter::once(RECORDED).chain(changes) {
-        let shape: String = name.split('.').map(capital).collect();
+    for (name, about) in [RECORDED, TEST].into_iter().chain(changes) {
+        let mut shape: String = name.split('.').map(capital).collect();
+        if name == TEST.0 {
+            // The result of a test is called as the delivery would be.
+            shape.push_str("Delivery");
+        }
         let reference = format!("#/components/schemas/{shape}");
         let post = delivery(name, about, &reference);
         webhooks.insert(name.to_owned(), json!({"post": post}));
@@ -241,6 +248,13 @@ fn delivered(name: &str) -> Value {
         _ if name.starts_with("device.") => "Device",
         _ if name.starts_with("event.") => "Event",
         _ if name.starts_with("interaction.") => "Interaction",
+        "webhook.test" => {
+            return json!({
+                "type": "object",
+                "required": ["message"],
+                "properties": {"message": {"type": "string"}},
+            });
+        }
         _ => return json!({"type": "object", "additionalProperties": true}),
     };
     json!({"$ref": format!("#/components/schemas/{schema}")})
@@ -381,7 +395,8 @@ fn parameter_example(path: &str, parameter: &str) -> Value {
         ("event", _) => json!("externalId:SUMMIT-26"),
         ("dashboard", _) => json!("event"),
         // Of a report that is there from the start.
-        ("export", _) => json!("leads"),
+        ("name", "report") => json!("leads"),
+        ("by", _) => json!("externalId"),
         ("parameters", _) => json!({"sponsor": "12"}),
         ("query", _) => json!({"till": "3"}),
         _ => Value::Null,

@@ -169,7 +169,7 @@ impl Operation {
             .replace("{id}", "999999")
             .replace("{event}", "999999")
             .replace("{dashboard}", "999999")
-            .replace("{export}", "999999")
+            .replace("{name}", "999999")
             .replace("{webhook}", "999999")
             .replace("{interactionType}", "lead")
             .replace("/gate/snapshot", "/gate/snapshot?place=1")

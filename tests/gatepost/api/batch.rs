@@ -49,7 +49,7 @@ fn an_item_that_no_body_may_hold_fails_alone() {
         .each_ref()
         .map(|(_, status, code)| (Some(*status), *code));
     assert_eq!(told, expected);
-    assert_eq!(send("1").body, sent.body, "sent again");
+    send("1").repeats(&sent);
     assert_eq!(server.count("interactions"), 3);
 
     // What they share belongs to the whole.

@@ -251,6 +251,7 @@ fn everything_is_described_and_used() {
         has(about, &format!("`{operator}`"));
     }
     let webhooks = document["x-webhooks"].as_object().expect("webhooks");
+    assert!(webhooks.contains_key("webhook.test"));
     for change in gatepost::domain::webhooks::CHANGES {
         assert!(webhooks.contains_key(change.name), "{}", change.name);
     }

@@ -831,3 +831,33 @@ fn a_gate_that_sees_some_properties_is_shown_those_alone() {
         [last, rfid, photo, category],
     );
 }
+
+#[test]
+fn who_has_no_name_is_called_by_what_the_ticket_shows() {
+    let venue = Venue::new();
+    for (body, name) in [
+        (
+            json!({"externalId": "crm-1", "email": "a@example.org", "barcode": "T-77"}),
+            "T-77",
+        ),
+        (
+            json!({"externalId": "crm-2", "email": "b@example.org", "company": "Engines"}),
+            "Engines",
+        ),
+        (
+            json!({"externalId": "crm-3", "lastName": "Hopper"}),
+            "Hopper",
+        ),
+        (
+            json!({"externalId": "crm-4", "email": "d@example.org"}),
+            "No. ",
+        ),
+    ] {
+        let id = venue.all.delegate(&body);
+        let mut list = BTreeMap::new();
+        venue.follow(&mut list, None);
+        let shown = list[&format!("\"delegate\" {id}")]["name"].as_str();
+        let shown = shown.expect("a name").to_owned();
+        assert!(shown.starts_with(name), "{shown}");
+    }
+}

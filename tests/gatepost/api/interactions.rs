@@ -171,6 +171,11 @@ fn recorded_at_is_kept_as_sent_whenever_it_is() {
         api.interact("lead", &json!({"delegate": a, "recordedAt": bad}))
             .refused(400, 1503, "recordedAt");
     }
+    api.interact(
+        "lead",
+        &json!({"delegate": a, "recordedAt": 1_795_251_720.5}),
+    )
+    .refused(400, 1503, "without a fraction");
     for bad in [json!([]), json!("x"), json!(1), json!(true)] {
         api.interact("lead", &json!({"delegate": a, "data": bad}))
             .refused(400, 1503, "data");

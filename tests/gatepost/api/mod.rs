@@ -69,7 +69,7 @@ fn document_paths(server: &Server) -> Vec<(String, Vec<String>)> {
             .replace("{id}", "1")
             .replace("{event}", "1")
             .replace("{dashboard}", "event")
-            .replace("{export}", "attendance")
+            .replace("{name}", "attendance")
             .replace("{webhook}", "1")
             .replace("{interactionType}", "lead");
         let methods = methods.as_object().expect("methods").keys();

@@ -168,11 +168,8 @@ fn an_idempotency_key_records_an_interaction_once() {
     let body = json!({"delegate": a, "device": gate});
     let made = keyed(&api, "/interaction/new/check-in", "k", &body);
     assert_eq!(made.status, 201);
-    assert_eq!(keyed(&api, "/interaction/new/check-in", "k", &body), made);
-    assert_eq!(
-        keyed(&api, "/interaction/new/check-in.json", "k", &body),
-        made
-    );
+    keyed(&api, "/interaction/new/check-in", "k", &body).repeats(&made);
+    keyed(&api, "/interaction/new/check-in.json", "k", &body).repeats(&made);
     for (path, changed) in [
         (
             "/interaction/new/check-in",
@@ -214,7 +211,7 @@ fn an_idempotency_key_records_a_batch_once() {
     let body = json!({"interactions": items});
     let made = keyed(&api, "/interaction/batch", "k", &body);
     assert_eq!((made.status, &made.data()[7]["status"]), (200, &json!(404)));
-    assert_eq!(keyed(&api, "/interaction/batch", "k", &body), made);
+    keyed(&api, "/interaction/batch", "k", &body).repeats(&made);
     assert_eq!(interactions(&server), 299);
     keyed(
         &api,

@@ -92,3 +92,36 @@ fn many_at_once_make_one_record() {
         Some(1)
     );
 }
+
+#[test]
+fn what_changes_nothing_is_no_change() {
+    let (server, api) = Server::with_api();
+    for (kind, code, property) in KINDS {
+        let path = format!("/{kind}/{code}:same");
+        let body = json!({property: "one", "data": {"Data": {"a": 1, "b": [2.5, "x"]}}});
+        put(&api, &path, &body);
+        let before = whole(api.request(Method::GET, &path));
+        let told = || server.count("audit") + server.count("changes");
+        let changes = told();
+        let turned = json!({"data": {"Data": {"b": [2.5, "x"], "a": 1}}, property: "one"});
+        for body in [&body, &turned, &json!({}), &json!({"slug": null})] {
+            put(&api, &path, body).reply.is(200);
+            api.patch(&path, body).is(200);
+            let mut item = body.clone();
+            item[code] = "same".into();
+            let batch = json!({format!("{kind}s"): {"a": item}});
+            assert_eq!(
+                api.post(&format!("/{kind}/batch"), &batch).list()[0]["status"],
+                200
+            );
+        }
+        assert_eq!(told(), changes, "{kind}");
+        let after = whole(api.request(Method::GET, &path));
+        assert_eq!(after.reply, before.reply);
+        assert_eq!(after.header("etag"), before.header("etag"));
+        // One value that differs is a change.
+        api.patch(&path, &json!({"data": {"Data": {"a": 2}}}))
+            .is(200);
+        assert_eq!(told(), changes + 1);
+    }
+}

@@ -121,7 +121,7 @@ fn a_batch_sent_again_under_its_key_does_nothing_twice() {
     };
     let first = send("x");
     assert_eq!(told(&first), [(201, 0), (400, 1100)]);
-    assert_eq!(send("x").body, first.body);
+    send("x").repeats(&first);
     send("y").refused(409, 1109, "Idempotency-Key");
     assert_eq!(server.count("delegates"), 1);
     assert_eq!(server.count("audit WHERE record_type = 'delegate'"), 1);
@@ -204,4 +204,101 @@ fn limits_and_rights_are_those_of_single_calls() {
     );
     assert_eq!(told(&answers), [(200, 0), (403, 1202)]);
     assert_eq!(keys(&answers.list()[0]["data"]), "id _type barcode company");
+}
+
+/// The records that a message names by their ids: `delegate 7`.
+fn names(answer: &Value, kind: &str, id: &Value) -> bool {
+    let message = answer["meta"]["error"]["message"].as_str();
+    let message = message.unwrap_or_default();
+    message.contains(&format!("{kind} {id}"))
+}
+
+#[test]
+fn nobody_turns_into_somebody_else() {
+    let (server, api) = Server::with_api();
+    for (kind, code, identity, property) in KINDS {
+        // Two people with one badge: by the badge the second would become the first.
+        let answers = send(
+            &api,
+            kind,
+            json!({
+                "1": {identity: "crm-A", property: "Ann", code: "SH"},
+                "2": {identity: "crm-B", property: "Bob", code: "SH"},
+            }),
+        );
+        assert_eq!(told(&answers), [(201, 0), (409, 1105)], "{answers:?}");
+        let ann = &answers.list()[0]["data"]["id"];
+        assert!(names(&answers.list()[1], kind, ann), "{answers:?}");
+        let second = send(&api, kind, json!({"2": {identity: "crm-B", code: "OT"}}));
+        let bob = &second.list()[0]["data"]["id"];
+        let clash = send(&api, kind, json!({"a": {identity: "crm-A", code: "OT"}}));
+        assert_eq!(told(&clash), [(409, 1105)]);
+        let message = &clash.list()[0]["meta"]["error"]["message"];
+        let message = message.as_str().expect("a message");
+        assert!(message.starts_with(&format!("{code}: ")), "{message}");
+        assert!(names(&clash.list()[0], kind, bob), "{message}");
+        // Who has no identity yet is given one, and may be given another on purpose.
+        let given = send(
+            &api,
+            kind,
+            json!({
+                "new": {code: "BARE"},
+                "first": {code: "BARE", identity: "crm-C"},
+                "by id": {"id": ann, identity: "crm-A2"},
+            }),
+        );
+        assert_eq!(told(&given), [(201, 0), (200, 0), (200, 0)]);
+        let by = |by: &str, records: Value| {
+            let body = json!({format!("{kind}s"): records});
+            api.post(&format!("/{kind}/batch?by={by}"), &body)
+        };
+        let moved = by(code, json!({"a": {code: "SH", identity: "crm-A"}}));
+        assert_eq!(told(&moved), [(200, 0)]);
+        // By one code alone: an id is that of another server.
+        let alone = by(
+            identity,
+            json!({
+                "a": {identity: "crm-A", "id": bob, property: "Ann A."},
+                "no code": {code: "SH"},
+                "taken": {identity: "crm-A", code: "OT"},
+                "new": {identity: "crm-D"},
+            }),
+        );
+        assert_eq!(
+            told(&alone),
+            [(200, 0), (400, 1100), (409, 1105), (201, 0)],
+            "{alone:?}"
+        );
+        assert_eq!(alone.list()[0]["data"]["id"], *ann);
+        assert!(names(&alone.list()[2], kind, bob), "{alone:?}");
+        by("nothing", json!({})).invalid("by");
+        by("id", json!({})).invalid("by");
+        // Two swap badges in three steps.
+        let swapped = send(
+            &api,
+            kind,
+            json!({
+                "free": {identity: "crm-A", code: null},
+                "b": {identity: "crm-B", code: "SH"},
+                "a": {identity: "crm-A", code: "OT"},
+            }),
+        );
+        assert_eq!(told(&swapped), [(200, 0); 3], "{swapped:?}");
+        assert_eq!(api.get(&format!("/{kind}/{code}:OT")).id(), *ann);
+        let number = send(&api, kind, json!({"n": {identity: 42}}));
+        assert_eq!(told(&number), [(400, 1100)]);
+        let message = &number.list()[0]["meta"]["error"]["message"];
+        let message = message.as_str().expect("a message");
+        assert!(message.contains("externalId: must be a text"), "{message}");
+    }
+    // Who may not read delegates is not told which.
+    let blind = server.caller(&[Role::DelegateWrite]);
+    let answers = send(
+        &blind,
+        "delegate",
+        json!({"a": {"externalId": "crm-Z", "barcode": "OT"}}),
+    );
+    assert_eq!(told(&answers), [(409, 1105)]);
+    let message = answers.list()[0]["meta"]["error"]["message"].as_str();
+    assert!(message.is_some_and(|message| message.contains("another record")));
 }

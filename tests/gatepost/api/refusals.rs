@@ -129,3 +129,100 @@ fn what_a_gate_admitted_is_stored_and_makes_a_conflict_where_rules_say_no() {
     api.delete(&format!("/interaction/id:{}", second.id()));
     assert_eq!(conflicts(), 5);
 }
+
+#[test]
+fn a_refusal_has_a_reason_that_programs_tell_apart() {
+    let (_server, api) = Server::with_api();
+    let a = api.delegate(&json!({"barcode": "A", "delegateType": "Visitor"}));
+    api.delegate(&json!({"barcode": "aB1"}));
+    api.delegate(&json!({"barcode": "Ab1"}));
+    let now = jiff::Timestamp::now().as_second();
+    let place = |access: Value, more: Value| {
+        let mut body = json!({"name": "Hall", "data": {"Access": access}});
+        for (name, value) in more.as_object().expect("an object") {
+            body[name] = value.clone();
+        }
+        api.device(&body)
+    };
+    let window = |start: i64, end: i64| json!({"startAt": now + start, "endAt": now + end});
+    let none = json!({});
+    let passed = place(json!({"maxCheckIns": 1}), none.clone());
+    api.scan("check-in", "barcode:A", passed).is(201);
+    let used = place(json!({"entry": "single"}), none.clone());
+    api.scan("check-in", "barcode:A", used).is(201);
+    let times = json!({"opensBefore": 0, "closesAfter": 0});
+    let open = place(json!({}), none.clone());
+    for (kind, who, at, code, reason) in [
+        ("check-in", "scan:A", used, 740, "used"),
+        ("check-in", "scan:A", passed, 740, "max"),
+        (
+            "check-in",
+            "scan:A",
+            place(json!({"ruleSet": "simple"}), none.clone()),
+            741,
+            "not-joined",
+        ),
+        (
+            "check-in",
+            "scan:A",
+            place(times.clone(), window(7_200, 9_000)),
+            742,
+            "too-early",
+        ),
+        (
+            "check-in",
+            "scan:A",
+            place(times, window(-9_000, -7_200)),
+            742,
+            "too-late",
+        ),
+        (
+            "check-in",
+            "scan:A",
+            place(json!({}), json!({"available": false})),
+            743,
+            "not-available",
+        ),
+        (
+            "check-in",
+            "scan:A",
+            place(json!({"capacity": 0}), none.clone()),
+            744,
+            "full",
+        ),
+        (
+            "check-out",
+            "scan:A",
+            place(json!({"entry": "single"}), none.clone()),
+            745,
+            "not-inside",
+        ),
+        (
+            "check-in",
+            "scan:A",
+            place(json!({"types": ["Crew"]}), none),
+            746,
+            "wrong-type",
+        ),
+        ("check-in", "scan:nobody", open, 1301, "unknown"),
+        ("check-in", "scan:AB1", open, 1301, "ambiguous"),
+    ] {
+        let refused = api.scan(kind, who, at);
+        let error = &refused.body["meta"]["error"];
+        assert_eq!(
+            (refused.code(), &error["reason"]),
+            (code, &json!(reason)),
+            "{refused:?}"
+        );
+        let batch = json!({"interactions": {"a": {"interactionType": kind, "delegate": who, "device": at}}});
+        let batch = api.post("/interaction/batch", &batch);
+        assert_eq!(
+            batch.list()[0]["meta"]["error"]["reason"],
+            reason,
+            "{batch:?}"
+        );
+    }
+    // Only refusals and unknown attendees have one.
+    let malformed = api.interact("check-in", &json!({"delegate": a, "typo": 1}));
+    assert_eq!(malformed.body["meta"]["error"].get("reason"), None);
+}

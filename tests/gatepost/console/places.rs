@@ -185,6 +185,9 @@ fn a_door_comes_with_a_code_that_pairs_its_gate() {
     let gate = app.get("/gate").data().clone();
     assert_eq!(gate["place"]["id"], door);
     let device = given["deviceId"].as_i64().expect("an id");
+    // In whatever case it asks again, it is the same app.
+    let again = ask(&server, &code, secret, "gate");
+    assert_eq!(again.data()["clientId"], given["clientId"], "{again:?}");
     assert_eq!(
         api.get(&format!("/device/id:{device}")).data()["name"],
         "North door"
@@ -201,7 +204,9 @@ fn a_door_comes_with_a_code_that_pairs_its_gate() {
         .shown()
     };
     has(poll(), ["North door is paired.", "Pair another gate"]);
-    ask(&server, &code, "another secret", "gate").refused(503, 1001, "");
+    let spent = ask(&server, &code, "another secret", "gate");
+    spent.refused(503, 1001, "make another at the place");
+    assert_eq!(spent.body["meta"]["error"]["reason"], "spent-code");
     let next = pairing_code(&crew, door);
     assert_ne!(next, code);
     ask(&server, &next, secret, "gate").is(201);

@@ -497,3 +497,53 @@ fn no_acknowledged_scan_is_lost_while_gates_go_on() {
     let inside: i64 = server.value("SELECT inside FROM occupancy");
     assert_eq!(usize::try_from(inside).expect("a count"), GATES);
 }
+
+#[test]
+fn keys_of_a_rehearsal_make_records_anew_and_scans_never_again() {
+    let server = Server::start();
+    let api = server.caller_with_all();
+    let crew = server.crew(gatepost::identity::ConsoleRole::Administrator);
+    let send = |path: &str, key: &str, body: &Value| {
+        let request = api.request(reqwest::Method::POST, path);
+        crate::harness::reply(request.header("Idempotency-Key", key).json(body))
+    };
+    let old = json!({"firstName": "Before", "barcode": "B"});
+    let before = send("/delegate/new", "before", &old);
+    take_snapshot(&crew);
+    let person = json!({"firstName": "During", "barcode": "D"});
+    let many = json!({"delegates": {"a": {"barcode": "M"}}});
+    let scan = json!({"delegate": before.id()});
+    let scans = json!({"interactions": {
+        "a": {"interactionType": "lead", "delegate": before.id()},
+        "b": {"interactionType": "lead", "delegate": 999},
+    }});
+    let made = send("/delegate/new", "during", &person);
+    send("/delegate/batch", "many", &many).is(200);
+    send("/interaction/new/lead", "scan", &scan).is(201);
+    send("/interaction/batch", "scans", &scans).is(200);
+    assert_eq!(send("/delegate/new", "during", &person).id(), made.id());
+    go_back(&crew);
+    send("/delegate/new", "before", &old).repeats(&before);
+    let anew = send("/delegate/new", "during", &person);
+    assert_eq!(anew.status, 201);
+    assert_eq!(api.get("/delegate/barcode:D").id(), anew.id());
+    assert_ne!(anew.id(), made.id());
+    let many = send("/delegate/batch", "many", &many);
+    assert_eq!(many.list()[0]["status"], 201);
+    let id = &many.list()[0]["data"]["id"];
+    assert_eq!(api.get("/delegate/barcode:M").id(), *id);
+    let again = send("/interaction/new/lead", "scan", &scan);
+    let gone = json!({"data": {}, "meta": {"replayed": true}});
+    assert_eq!((again.status, again.body), (200, gone));
+    let again = send("/interaction/batch", "scans", &scans);
+    let list = again.list();
+    assert_eq!(
+        (&list[0]["status"], &list[0]["data"]),
+        (&json!(200), &json!({}))
+    );
+    assert_eq!(
+        (&list[1]["status"], &list[1]["key"]),
+        (&json!(404), &json!("b"))
+    );
+    assert_eq!(server.count("interactions"), 0);
+}

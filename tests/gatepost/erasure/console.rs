@@ -156,7 +156,11 @@ fn who_is_deleted_for_good_is_gone_from_everything() {
     let second = send_batch();
     assert_eq!(second.data()[0]["data"], json!({}));
     assert_eq!(second.data()[1]["data"], json!({}));
-    assert_eq!(second.data()[2], first.data()[2], "others' answers stay");
+    assert_eq!(
+        second.data()[2]["data"],
+        first.data()[2]["data"],
+        "others' answers stay"
+    );
     assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 1);
     // A nonce that is new goes on as ever.
     let fresh = json!({"delegate": other, "device": hall, "nonce": "another"});

@@ -6,7 +6,7 @@
 
 use super::Going;
 use crate::{
-    core::Context,
+    core::{Context, idempotency},
     db::{
         ATTACHED, Tx, counters,
         tables::{self, Content, Rehearsal, Table},
@@ -364,6 +364,7 @@ pub(super) fn put_back(tx: &Tx<'_>, ctx: &Context, watched: i64) -> Result<Going
          WHERE r.admitted = 1 AND nonces.client_id = r.client_id AND nonces.nonce = r.nonce",
         [],
     )?;
+    idempotency::forget_rehearsed(tx)?;
     counters::have_people_counted(tx)?;
     publish_again(tx, ctx)?;
     forget(tx)?;
