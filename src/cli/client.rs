@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn an_unknown_role_or_scope_is_refused_with_those_that_exist() {
         let refused = |arguments| added(arguments).unwrap_err().to_string();
-        assert!(refused("client add A --role admin").contains("ROLE_OAUTH2_OWN_READ"));
+        assert!(refused("client add A --role admin").contains("own-read"));
         assert!(refused("client add A --scope report_read").contains("TRUSTED"));
     }
 }

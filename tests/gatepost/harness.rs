@@ -118,19 +118,10 @@ impl Reply {
         &self.body["data"]
     }
 
-    /// Checks that this gives an earlier answer again and says so, in a batch with each of its answers.
+    /// Checks that this gives an earlier answer again.
     #[track_caller]
     pub fn repeats(&self, first: &Self) {
-        let mut expected = first.clone();
-        match &mut expected.body["data"] {
-            Value::Array(items) => {
-                for item in items {
-                    item["meta"]["replayed"] = true.into();
-                }
-            }
-            _ => expected.body["meta"]["replayed"] = true.into(),
-        }
-        assert_eq!(*self, expected);
+        assert_eq!(self, first);
     }
 
     /// `data` of a list.

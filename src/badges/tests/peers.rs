@@ -1,6 +1,10 @@
 //! What others make of our badges: a drawer of ZPL, an analyser of Brother's raster, and poppler (`tests/run` installs them).
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that panics has failed"
+)]
 
 use badges::{BROTHER_DPI, Badge, Fields, Fonts, Images, Pdf, Sheet, brother_ql, presets, zpl};
 use resvg::tiny_skia::Pixmap;

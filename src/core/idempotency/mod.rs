@@ -2,7 +2,7 @@
 //! written in the transaction of its effect (contract §6).
 //!
 //! A batch is written in slices; each slice leaves its part of the answer, so that a batch that
-//! was interrupted goes on where it stopped when it is sent again. What is given again says so: `meta.replayed`.
+//! was interrupted goes on where it stopped when it is sent again.
 
 use crate::{
     core::{Context, keyed},
@@ -14,7 +14,6 @@ use crate::{
     },
 };
 use rusqlite::{Connection, OptionalExtension};
-use serde_json::Value;
 
 /// The time for which an answer is kept.
 const KEPT_MS: i64 = 7 * 24 * 3600 * 1000;
@@ -250,23 +249,11 @@ fn find_part(tx: &Tx<'_>, row: i64, part: usize) -> Result<Option<Stored>> {
         .query_row(rusqlite::params![row, part], |row| {
             Ok(Stored {
                 status: row.get(0)?,
-                body: replayed(row.get(1)?),
+                body: row.get(1)?,
                 done: row.get(2)?,
             })
         })
         .optional()?)
-}
-
-/// The answer, or the answers of a batch, with `meta.replayed`.
-fn replayed(body: String) -> String {
-    let Ok(mut answers) = serde_json::from_str::<Vec<Value>>(&format!("[{body}]")) else {
-        return body;
-    };
-    for answer in &mut answers {
-        answer["meta"]["replayed"] = true.into();
-    }
-    let answers: Vec<_> = answers.iter().map(Value::to_string).collect();
-    answers.join(",")
 }
 
 /// Forgets the answers that are not in the file beside ours, because the records that they tell of go with a rehearsal:
@@ -279,7 +266,7 @@ pub fn forget_rehearsed(tx: &Tx<'_>) -> Result<()> {
                  WHERE s.id = d.id AND s.created_at = d.created_at);
          UPDATE main.idempotency_parts SET status = 200, body = coalesce((
              SELECT group_concat(CASE WHEN value ->> '$.status' >= 400 THEN value
-                 ELSE json_replace(value, '$.status', 200, '$.data', json('{{}}'), '$.meta', json('{{}}')) END)
+                 ELSE json_replace(value, '$.status', 200, '$.data', json('{{}}'), '$.meta', json_object('replayed', json('true'))) END)
              FROM json_each('[' || body || ']')), '')
          WHERE key_id IN (SELECT id FROM temp.rehearsed_keys WHERE operation LIKE 'POST /interaction/%');
          DELETE FROM main.idempotency_keys

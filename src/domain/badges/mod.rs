@@ -7,8 +7,8 @@ mod letters;
 pub use letters::Letters;
 
 pub use badges::{
-    BROTHER_DPI, Badge, Fields, Fold, Layout, Page, Purpose, Sheet, brother_ql, presets, pwg_raster,
-    zpl,
+    BROTHER_DPI, Badge, Fields, Fold, Layout, Page, Purpose, Sheet, brother_ql, presets,
+    pwg_raster, zpl,
 };
 
 use crate::{
@@ -193,7 +193,9 @@ impl Press {
         let kind = kind_of(record);
         let mut fields = fields(record, &self.event);
         fields.extend(more);
-        layout.draw(&self.fonts, &self.images, &fields, &|types| is_of(kind, types))
+        layout.draw(&self.fonts, &self.images, &fields, &|types| {
+            is_of(kind, types)
+        })
     }
 }
 

@@ -81,6 +81,8 @@ pub fn merge(
     changes::note_all(tx, action::REFRESH, blocked::CODE, ids, other.0)?;
     tx.prepare_cached("UPDATE blocked_codes SET delegate_id = ?2 WHERE delegate_id = ?1")?
         .execute([other, kept])?;
+    tx.prepare_cached("UPDATE print_jobs SET delegate_id = ?2 WHERE delegate_id = ?1")?
+        .execute([other, kept])?;
     tx.prepare_cached("UPDATE messages SET delegate_id = ?2 WHERE delegate_id = ?1")?
         .execute([other, kept])?;
     move_note(tx, ctx, kept, other)?;

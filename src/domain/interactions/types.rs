@@ -384,6 +384,7 @@ mod tests {
         booking: Some(Join) Some(Join) None None None true false
         cancel-booking: Some(Leave) Some(Leave) None None None true false
         uninvite: Some(Leave) Some(LeaveSecond) None None None true false
+        print: None None None None None true false
         own: None None None None None true false
         lead: None None None None None true false
         feedback: None None None None Some(FlagFeedback) true false

@@ -3,7 +3,7 @@
 
 use super::{
     confine, everybody_out,
-    types::{CHECK_IN, JOIN},
+    types::{CHECK_IN, JOIN, PRINT},
     undo,
 };
 use crate::{
@@ -27,7 +27,7 @@ pub fn registered_with(tx: &Tx<'_>, check_in: i64) -> Result<Option<(i64, Regist
     let found = tx
         .prepare_cached(
             "SELECT j.id, EXISTS (SELECT 1 FROM interactions o WHERE o.first_delegate_id = i.first_delegate_id
-                 AND o.id > i.id AND o.data IS NOT ?4)
+                 AND o.id > i.id AND o.data IS NOT ?4 AND o.interaction_type <> ?5)
              FROM interactions i
              JOIN delegates p ON p.id = i.first_delegate_id
              JOIN interactions j ON j.first_delegate_id = i.first_delegate_id
@@ -36,7 +36,7 @@ pub fn registered_with(tx: &Tx<'_>, check_in: i64) -> Result<Option<(i64, Regist
                  AND j.interaction_type = ?3 AND j.user_id = i.user_id AND j.client_id IS NULL
                  AND j.created_at = i.created_at AND j.first_device_id = i.first_device_id AND j.id < i.id",
         )?
-        .query_row((check_in, CHECK_IN.name, JOIN.name, everybody_out::DATA), |row| {
+        .query_row((check_in, CHECK_IN.name, JOIN.name, everybody_out::DATA, PRINT.name), |row| {
             let stays: bool = row.get(1)?;
             let becomes = if stays {
                 Registration::Stays
@@ -64,6 +64,7 @@ pub fn made_with(tx: &Tx<'_>, ctx: &Context, check_in: i64) -> Result<Option<Del
                      WHERE record_type = 'delegate' AND record_id = p.id AND (actor <> ?5 OR at > i.created_at))
                  AND NOT EXISTS (
                      SELECT 1 FROM interactions o WHERE o.first_delegate_id = p.id AND o.id <> i.id
+                         AND o.interaction_type <> ?9
                          AND NOT (o.created_at = i.created_at AND (o.interaction_type = ?6 OR o.data IS ?7)))
                  AND NOT EXISTS (
                      SELECT 1 FROM interactions WHERE second_delegate_id = p.id
@@ -85,7 +86,8 @@ pub fn made_with(tx: &Tx<'_>, ctx: &Context, check_in: i64) -> Result<Option<Del
                 ctx.actor,
                 JOIN.name,
                 everybody_out::DATA,
-                ctx.user
+                ctx.user,
+                PRINT.name
             ],
             |row| row.get(0),
         )

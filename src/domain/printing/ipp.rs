@@ -1,4 +1,4 @@
-//! Printers that speak IPP (RFC 8011): IPP Everywhere, AirPrint, and queues of CUPS.
+//! Printers that speak IPP (RFC 8011): IPP Everywhere, `AirPrint`, and queues of CUPS.
 
 use super::deliver::Sent;
 use crate::core::outgoing::{Client, Failure, Request};

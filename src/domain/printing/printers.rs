@@ -34,7 +34,7 @@ pub enum Language {
     Zpl,
     /// The raster of a Brother QL, by TCP.
     Brother,
-    /// IPP Everywhere, AirPrint, CUPS.
+    /// IPP Everywhere, `AirPrint`, CUPS.
     Ipp,
 }
 

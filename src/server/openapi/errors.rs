@@ -46,7 +46,7 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             errors.push(missing);
         }
     }
-    if path.contains("{webhook}") {
+    if path.contains("{webhook}") || path == "/badge/job/{id}" {
         errors.push(Kind::NoSuchPath);
     }
     if path.ends_with("/myself") {
@@ -64,6 +64,11 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             ]);
             errors.extend(refused.map(Kind::Refused));
         }
+        ("/badge/print", _) => errors.extend([
+            Kind::UnknownIdType,
+            Kind::DelegateNotFound,
+            Kind::DeviceNotFound,
+        ]),
         ("/device-request/new", _) => errors.extend([
             Kind::DiscoveryClosed,
             Kind::RequestCodeTaken,

@@ -108,7 +108,7 @@ fn the_sample_is_tried_with_its_picture() {
     post.server.settings(&json!({"publicUrlReachable": true}));
     let crew = post.server.crew(ConsoleRole::Operator);
     has(
-        &crew.get("/console/messages/templates").shown(),
+        crew.get("/console/messages/templates").shown(),
         "sample=ticket",
     );
     let form = crew.get(NEW).shown();
@@ -138,7 +138,7 @@ fn the_sample_is_tried_with_its_picture() {
         .decode(picture.expect("a picture"))
         .expect("base 64");
     assert_eq!(scan(&png).as_deref(), Some("ADA-1"));
-    has(&press("page", ""), "src=\"data:image/png;base64,");
+    has(press("page", ""), "src=\"data:image/png;base64,");
     // Nobody gets the ticket of somebody else by looking.
-    has(&press("preview", ""), "https://gate.example.org/t/try");
+    has(press("preview", ""), "https://gate.example.org/t/try");
 }

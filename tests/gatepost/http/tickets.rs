@@ -161,7 +161,7 @@ fn tokens_of_others_and_guesses_lead_nowhere() {
         format!("/t/0{ada}-{signature}"),
         format!("/t/{ada}"),
         format!("/t/{ada}-"),
-        format!("/t/{signature}"),
+        format!("/t/0{rest}"),
         format!("/t/-{ada}-{signature}"),
         format!("/t/{ada}-{}", signature.to_uppercase()),
         format!("/t/{}", "9".repeat(5_000)),

@@ -9,14 +9,19 @@ use crate::{
     harness::{Caller, Server},
 };
 use gatepost::{
-    domain::printing::{
-        ByItself, NewPrinter,
-        jobs::{self, Decision},
-        printers,
+    domain::{
+        delegates::merge::merge,
+        printing::{
+            ByItself, NewPrinter,
+            jobs::{self, Decision},
+            printers,
+        },
     },
     identity::{ConsoleRole, Role},
+    types::DelegateId,
 };
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use zebra::{Mood, Zebra};
 
 /// A server that may call loopback, with a place, and somebody who comes.
@@ -148,7 +153,7 @@ fn a_badge_waits_for_labels_and_goes_elsewhere_where_it_can() {
     // With one to fall back on it need not wait.
     let other = Zebra::start(Mood::Silent);
     venue.printer("Right", &other, |printer| {
-        printer.places = ["elsewhere".to_owned()].into()
+        printer.places = ["elsewhere".to_owned()].into();
     });
     let left = NewPrinter {
         name: "Left".into(),
@@ -301,6 +306,45 @@ fn a_deleted_person_gets_no_badge_and_holds_up_no_other() {
     venue.is(kept, "sent");
     venue.is(gone, "failed");
     assert_eq!(zebra.labels().len(), 1);
+}
+
+#[test]
+fn a_badge_does_not_keep_a_walk_in_from_being_undone_and_moves_with_a_merge() {
+    let (venue, zebra) = (Venue::start(), Zebra::start(Mood::Ready));
+    venue.printer("Entrance", &zebra, by_itself(ByItself::First));
+    let crew = venue.server.crew(ConsoleRole::Operator);
+    let (desk, place) = ("/console/desk", venue.gate.to_string());
+    let panel = crew.get(&format!("{desk}?place={place}&walkin=1")).shown();
+    let once = hidden(&panel, "/console/desk/walk-in", "once");
+    let fields = [
+        ("place", &*place),
+        ("lastName", "Kessler"),
+        ("once", &*once),
+    ];
+    assert_eq!(crew.post("/console/desk/walk-in", &fields).status, 303);
+    zebra.wait_for(1);
+    until("it is recorded", || venue.printed() == 1);
+    let check_in = "SELECT max(id) FROM interactions WHERE interaction_type = 'check-in'";
+    let check_in = venue.server.value::<i64>(check_in).to_string();
+    let undo = [("place", &*place), ("interaction", &*check_in)];
+    let told = crew.post("/console/desk/undo", &undo).shown();
+    assert!(told.contains("Walk-in undone"), "{told}");
+
+    let (ada, again) = (venue.person("Ada", ""), venue.person("Ada", ""));
+    let job = venue.print(again);
+    venue.is(job, "sent");
+    venue.server.write(move |tx, ctx| {
+        merge(
+            tx,
+            ctx,
+            DelegateId(ada),
+            DelegateId(again),
+            &BTreeSet::new(),
+        )
+        .map(drop)
+    });
+    let of = format!("SELECT delegate_id FROM print_jobs WHERE id = {job}");
+    assert_eq!(venue.server.value::<i64>(&of), ada);
 }
 
 #[test]

@@ -82,12 +82,15 @@ impl Venue {
     }
 }
 
+/// What somebody did, when in minutes, and where.
+type Stay = (&'static str, i64, &'static str);
+
 #[test]
 fn whoever_stayed_for_so_many_percent_gets_a_certificate() {
     let venue = start();
     let hall = venue.place("Hall", "room", None, None);
     let talk = venue.place("Talk", "session", Some(hall), Some(("10:00", "12:00")));
-    let cases: [(&str, i64, &[(&str, i64, &str)]); 9] = [
+    let cases: [(&str, i64, &[Stay]); 9] = [
         (
             "Ada",
             100,
@@ -145,7 +148,7 @@ fn whoever_stayed_for_so_many_percent_gets_a_certificate() {
         assert_eq!(venue.certified(talk, percent), expected, "{percent} %");
     }
     has(
-        &venue.shown(talk, 80),
+        venue.shown(talk, 80),
         "3 of 6 who were there, for 80 % of 2 hours",
     );
     // At the hall, whoever a gate let in counts, too.
@@ -180,7 +183,7 @@ fn sessions_at_the_same_time_count_once_and_a_place_without_any_counts_itself() 
         ],
     );
     // Three hours from 10 to 13, of which Bea has two.
-    has(&venue.shown(event, 66), "for 66 % of 3 hours");
+    has(venue.shown(event, 66), "for 66 % of 3 hours");
     assert_eq!(venue.certified(event, 66), ["Ada", "Bea"]);
     assert_eq!(venue.certified(event, 67), ["Ada"]);
     assert_eq!(venue.certified(0, 67), ["Ada"], "all of it is the same");
@@ -241,7 +244,7 @@ fn the_code_of_a_certificate_is_confirmed_and_no_other() {
     );
     lacks(venue.shown(talk, 80), ["Each has a code"]);
     venue.server.settings(&json!({"publicUrlReachable": true}));
-    has(&venue.shown(talk, 80), "Each has a code");
+    has(venue.shown(talk, 80), "Each has a code");
 
     let url = address(&venue, ada, talk);
     let path = url.strip_prefix(OUTSIDE).expect("an address");
@@ -314,7 +317,7 @@ fn a_layout_for_certificates_draws_no_badges() {
     });
     assert_eq!(badge(), before, "badges are an A6 still");
     has(
-        &venue.crew.get("/console/settings/badges").shown(),
+        venue.crew.get("/console/settings/badges").shown(),
         "Certificate, 210 × 297 mm",
     );
 }
