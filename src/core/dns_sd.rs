@@ -26,7 +26,7 @@ pub struct Found {
 /// Asks the LAN for machines that offer one of these services, such as `_llrp._tcp`; takes three seconds.
 ///
 /// # Errors
-/// [`Kind::Unavailable`] where multicast DNS does not work here.
+/// [`crate::types::error::Kind::Unavailable`] where multicast DNS does not work here.
 pub fn find(services: &[&'static str]) -> Result<Vec<Found>> {
     let daemon = ServiceDaemon::new().map_err(Error::unavailable)?;
     let deadline = Instant::now() + ANSWERS;

@@ -41,7 +41,7 @@ pub fn timed(connection: &Connection) -> Result<(Vec<Timed>, i64)> {
 /// Has the times of places be in one zone what they are on the clock of another; the number of places.
 ///
 /// # Errors
-/// [`Kind::Invalid`] where places were changed since this version.
+/// [`crate::types::error::Kind::Invalid`] where places were changed since this version.
 pub async fn keep(
     store: &Store,
     ctx: Arc<Context>,

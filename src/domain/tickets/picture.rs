@@ -45,7 +45,7 @@ pub fn png(text: &str) -> Result<Vec<u8>> {
 /// Returns that picture as an address that holds it.
 ///
 /// # Errors
-/// As [`png`].
+/// As [`png()`].
 pub fn data_url(text: &str) -> Result<String> {
     let png = BASE64_STANDARD.encode(png(text)?);
     Ok(format!("data:image/png;base64,{png}"))

@@ -44,7 +44,7 @@ impl Entry {
     /// Reads an entry.
     ///
     /// # Errors
-    /// [`Kind::Invalid`], naming the property.
+    /// [`crate::types::error::Kind::Invalid`], naming the property.
     pub fn read(mut entry: Map<String, Value>) -> Result<Self> {
         let beside = ["active", "secret"].map(|name| Some((name.to_owned(), entry.remove(name)?)));
         let beside: Map<String, Value> = beside.into_iter().flatten().collect();

@@ -324,6 +324,11 @@ fn fill(db: &Path) {
          WHERE device_type = 'room'",
     )
     .expect("places");
+    file.execute_batch(
+        r#"INSERT INTO printers (name, definition)
+         VALUES ('Entrance', '{"name": "Entrance", "address": "127.0.0.1:9"}')"#,
+    )
+    .expect("a printer");
     // Names that are one long word.
     file.execute_batch(
         "UPDATE delegates SET last_name = replace(hex(zeroblob(75)), '0', 'w') WHERE id % 3 = 0;

@@ -5,13 +5,14 @@ use crate::faults::process::Served;
 use std::path::Path;
 
 /// Parts of pages that are asked for while work goes on, which may be over at once, and what a secret opens.
-pub const PASSING: [&str; 7] = [
+pub const PASSING: [&str; 8] = [
     "/console/wall/enter",
     "/console/desk/find",
     "/console/desk/duplicates",
     "/console/import/:id/progress",
     "/console/import/batches/:id/progress",
     "/console/settings/backups/list",
+    "/console/settings/times",
     "/console/reports/certificates/pdf",
 ];
 

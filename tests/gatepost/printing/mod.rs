@@ -311,7 +311,9 @@ fn a_deleted_person_gets_no_badge_and_holds_up_no_other() {
 #[test]
 fn a_badge_does_not_keep_a_walk_in_from_being_undone_and_moves_with_a_merge() {
     let (venue, zebra) = (Venue::start(), Zebra::start(Mood::Ready));
-    venue.printer("Entrance", &zebra, by_itself(ByItself::First));
+    venue.printer("Entrance", &zebra, |printer| {
+        printer.by_itself = ByItself::First
+    });
     let crew = venue.server.crew(ConsoleRole::Operator);
     let (desk, place) = ("/console/desk", venue.gate.to_string());
     let panel = crew.get(&format!("{desk}?place={place}&walkin=1")).shown();
