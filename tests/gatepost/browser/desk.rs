@@ -119,7 +119,9 @@ fn a_tick_of_an_evacuation_keeps_the_focus() {
     for pressed in ["true", "false"] {
         browser.run("document.querySelector('.evacuation button').focus()", &[]);
         browser.key("Enter", 0);
-        let state = "return document.activeElement.matches('[id^=safe-]')
+        // Until it has settled, a new list takes no key.
+        let state = "return !document.querySelector('.htmx-added, .htmx-settling')
+            && document.activeElement.matches('[id^=safe-]')
             && document.activeElement.getAttribute('aria-pressed')";
         browser.until("the tick has the focus", || {
             browser.run(state, &[]) == json!(pressed)
