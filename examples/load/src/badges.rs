@@ -10,7 +10,7 @@ use crate::{
     prepare,
     report::ms,
     run::Plan,
-    server::{self, Server},
+    server::Server,
     setup::{Access, DEVICE_CODE, Venue, get},
 };
 use serde_json::json;
@@ -63,17 +63,9 @@ pub async fn figures(options: &Options) -> Result<()> {
         "file: {} delegates, {} sessions; {} check-ins/s at {} gates; {PRINTERS} printers, {} badges a minute each\n",
         options.delegates, options.sessions, options.rate, options.gates, options.badges
     ))?;
-    std::fs::create_dir_all(&options.own.dir)?;
-    let db = options.own.dir.join("badges.db");
-    prepare::remove(&db)?;
-    prepare::prepare(&prepare::Options {
-        db: db.clone(),
-        delegates: options.delegates,
-        sessions: options.sessions,
-        interactions: 0,
-    })?;
-    let binary = options.own.server.clone();
-    let binary = binary.unwrap_or_else(server::binary_beside);
+    let counts = (options.delegates, options.sessions, 0);
+    let db = options.own.fresh("badges.db", counts)?;
+    let binary = options.own.binary();
     let mut printers = Vec::new();
     for _ in 0..PRINTERS {
         printers.push(TcpListener::bind("127.0.0.1:0").await?);

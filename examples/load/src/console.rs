@@ -8,7 +8,7 @@ use crate::{
     prepare,
     report::{Report, grouped, median, ms},
     run::Plan,
-    server::{self, Server},
+    server::Server,
     setup::{Access, Venue},
 };
 use std::time::{Duration, Instant};
@@ -58,20 +58,9 @@ pub async fn figures(options: &Options) -> Result<()> {
         "file: {} delegates, {} sessions, {} interactions and a join each; --durability full\n",
         options.delegates, options.sessions, options.interactions
     ))?;
-    std::fs::create_dir_all(&options.own.dir)?;
-    let db = options.own.dir.join("console.db");
-    prepare::remove(&db)?;
-    prepare::prepare(&prepare::Options {
-        db: db.clone(),
-        delegates: options.delegates,
-        sessions: options.sessions,
-        interactions: options.interactions,
-    })?;
-    let binary = options
-        .own
-        .server
-        .clone()
-        .unwrap_or_else(server::binary_beside);
+    let counts = (options.delegates, options.sessions, options.interactions);
+    let db = options.own.fresh("console.db", counts)?;
+    let binary = options.own.binary();
     pages::make_administrator(&binary, &db)?;
     let server = Server::start(&binary, &db).await?;
     let mut rows = beside(options, &server, &mut output).await?;

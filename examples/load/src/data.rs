@@ -10,7 +10,7 @@ use crate::{
     report::{grouped, ms},
     run::Plan,
     searches,
-    server::{self, Server},
+    server::Server,
     setup::{Access, Venue},
 };
 use std::{
@@ -51,20 +51,9 @@ pub async fn figures(options: &Options) -> Result<()> {
         "file: {} delegates, {} sessions, {} interactions and a join each; --durability full\n",
         options.delegates, options.sessions, options.interactions
     ))?;
-    let db = options.own.dir.join("data.db");
-    std::fs::create_dir_all(&options.own.dir)?;
-    prepare::remove(&db)?;
-    prepare::prepare(&prepare::Options {
-        db: db.clone(),
-        delegates: options.delegates,
-        sessions: options.sessions,
-        interactions: options.interactions,
-    })?;
-    let binary = options
-        .own
-        .server
-        .clone()
-        .unwrap_or_else(server::binary_beside);
+    let counts = (options.delegates, options.sessions, options.interactions);
+    let db = options.own.fresh("data.db", counts)?;
+    let binary = options.own.binary();
     let begun = Instant::now();
     let server = Server::start(&binary, &db).await?;
     let started = begun.elapsed();

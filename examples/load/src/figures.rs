@@ -8,7 +8,7 @@ use crate::{
     prepare,
     report::{Report, grouped, ms},
     run::Plan,
-    server::{self, Server},
+    server::Server,
     setup::{Access, Venue},
 };
 use std::time::Duration;
@@ -68,11 +68,7 @@ pub async fn figures(options: &Options) -> Result<()> {
         sessions: options.sessions,
         interactions: options.interactions,
     })?;
-    let binary = options
-        .own
-        .server
-        .clone()
-        .unwrap_or_else(server::binary_beside);
+    let binary = options.own.binary();
     let server = Server::start(&binary, &db).await?;
     let venue = Venue::enter(&Access::at(server.url())).await?;
     let measured = measure_all(options, &venue, limits, &mut output).await?;

@@ -6,7 +6,7 @@ use crate::{
     prepare,
     report::{grouped, median},
     run::Plan,
-    server::{self, Server},
+    server::Server,
     setup::{Access, Venue},
 };
 use std::path::PathBuf;
@@ -53,11 +53,7 @@ impl Sized {
 /// Measures every file in interleaved rounds, prints the medians and how far they are apart.
 pub async fn growth(options: &Options) -> Result<()> {
     let mut output = Output::to(options.own.output.as_deref())?;
-    let binary = options
-        .own
-        .server
-        .clone()
-        .unwrap_or_else(server::binary_beside);
+    let binary = options.own.binary();
     output.line(machine())?;
     let mut files = prepare_files(options, &mut output)?;
     for round in 1..=options.rounds {

@@ -1,6 +1,6 @@
 //! What a long run tells: on the terminal as it goes, and in a file to keep.
 
-use crate::Result;
+use crate::{Result, prepare, server};
 use std::{
     fmt::Display,
     fs::File,
@@ -45,6 +45,31 @@ pub struct OwnServer {
     /// Keep everything printed in this file too
     #[arg(long)]
     pub output: Option<PathBuf>,
+}
+
+impl OwnServer {
+    /// The server to measure.
+    pub fn binary(&self) -> PathBuf {
+        self.server.clone().unwrap_or_else(server::binary_beside)
+    }
+
+    /// Makes a file anew, with so many delegates, sessions and interactions.
+    pub fn fresh(
+        &self,
+        name: &str,
+        (delegates, sessions, interactions): (i64, i64, i64),
+    ) -> Result<PathBuf> {
+        std::fs::create_dir_all(&self.dir)?;
+        let db = self.dir.join(name);
+        prepare::remove(&db)?;
+        prepare::prepare(&prepare::Options {
+            db: db.clone(),
+            delegates,
+            sessions,
+            interactions,
+        })?;
+        Ok(db)
+    }
 }
 
 /// One line on the machine, where it says; takes a second to see what else it does.

@@ -11,7 +11,7 @@ use crate::{
     prepare,
     report::ms,
     run::Plan,
-    server::{self, Server},
+    server::Server,
     setup::{Access, Venue},
 };
 use std::time::{Duration, Instant};
@@ -86,20 +86,9 @@ pub async fn figures(options: &Options) -> Result<()> {
         "{} gates, {} check-ins/s, {} s each; latencies count from the time at which a check-in was due\n",
         options.gates, options.rate, options.seconds
     ))?;
-    let db = options.own.dir.join("paced.db");
-    std::fs::create_dir_all(&options.own.dir)?;
-    prepare::remove(&db)?;
-    prepare::prepare(&prepare::Options {
-        db: db.clone(),
-        delegates: options.delegates,
-        sessions: options.sessions,
-        interactions: options.interactions,
-    })?;
-    let binary = options
-        .own
-        .server
-        .clone()
-        .unwrap_or_else(server::binary_beside);
+    let counts = (options.delegates, options.sessions, options.interactions);
+    let db = options.own.fresh("paced.db", counts)?;
+    let binary = options.own.binary();
     let server = Server::start(&binary, &db).await?;
     let venue = Venue::enter(&Access::at(server.url())).await?;
     let chores = Chores {

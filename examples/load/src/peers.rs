@@ -11,7 +11,7 @@ use crate::{
     prepare,
     report::{Report, grouped, median},
     run::{Plan, Workload, run},
-    server::{self, Server, free_address},
+    server::{Server, free_address},
     setup::{Access, Venue, ask},
 };
 use serde_json::{Value, json};
@@ -97,18 +97,10 @@ pub async fn start_ours(
     name: &str,
     change: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<(Server, Venue)> {
-    std::fs::create_dir_all(&options.own.dir)?;
-    let db = options.own.dir.join(name);
-    prepare::remove(&db)?;
-    prepare::prepare(&prepare::Options {
-        db: db.clone(),
-        delegates: options.delegates,
-        sessions: options.sessions,
-        interactions: 0,
-    })?;
+    let counts = (options.delegates, options.sessions, 0);
+    let db = options.own.fresh(name, counts)?;
     change(&db)?;
-    let binary = options.own.server.clone();
-    let server = Server::start(&binary.unwrap_or_else(server::binary_beside), &db).await?;
+    let server = Server::start(&options.own.binary(), &db).await?;
     let venue = Venue::enter(&Access::at(server.url())).await?;
     Ok((server, venue))
 }

@@ -10,7 +10,7 @@ use crate::{
     prepare,
     report::{Report, grouped, ms},
     run::{Plan, Workload, run},
-    server::{self, Server},
+    server::Server,
     setup::{Access, CLIENT_SECRET, Venue},
 };
 use std::{fmt::Write, time::Duration};
@@ -82,21 +82,10 @@ pub async fn figures(options: &Options) -> Result<()> {
         "file: {} delegates, {} sessions; {} devices that ping every {} s; --durability full\n",
         options.delegates, options.sessions, options.devices, options.every
     ))?;
-    std::fs::create_dir_all(&options.own.dir)?;
-    let db = options.own.dir.join("pings.db");
-    prepare::remove(&db)?;
-    prepare::prepare(&prepare::Options {
-        db: db.clone(),
-        delegates: options.delegates,
-        sessions: options.sessions,
-        interactions: 0,
-    })?;
+    let counts = (options.delegates, options.sessions, 0);
+    let db = options.own.fresh("pings.db", counts)?;
     prepare::add_apps(&db, options.devices)?;
-    let binary = options
-        .own
-        .server
-        .clone()
-        .unwrap_or_else(server::binary_beside);
+    let binary = options.own.binary();
     let server = Server::start(&binary, &db).await?;
     let rows = measured(options, &server, &mut output).await?;
     drop(server);

@@ -9,7 +9,7 @@ use crate::{
     prepare::{self, EVENT},
     report::{Report, grouped, ms, per_second},
     run::Plan,
-    server::{self, Server},
+    server::Server,
     setup::{Access, Venue},
 };
 use gatepost::{
@@ -117,22 +117,11 @@ pub async fn figures(options: &Options) -> Result<bool> {
         "file: {DELEGATES} delegates, {SESSIONS} sessions; --durability full; {READERS} readers, {READS} reads/s each, {} tags, stays of {STAY_S:?} s; {} gates\n",
         options.people, options.gates
     ))?;
-    let db = options.own.dir.join("readers.db");
-    std::fs::create_dir_all(&options.own.dir)?;
-    prepare::remove(&db)?;
-    prepare::prepare(&prepare::Options {
-        db: db.clone(),
-        delegates: DELEGATES,
-        sessions: SESSIONS,
-        interactions: 0,
-    })?;
+    let counts = (DELEGATES, SESSIONS, 0);
+    let db = options.own.fresh("readers.db", counts)?;
     let source = Source::start(options.people)?;
     add_readers(&db, options.people, &source.addresses)?;
-    let binary = options
-        .own
-        .server
-        .clone()
-        .unwrap_or_else(server::binary_beside);
+    let binary = options.own.binary();
     let server = Server::start(&binary, &db).await?;
     let venue = Venue::enter(&Access::at(server.url())).await?;
     let run = Run {

@@ -7,7 +7,7 @@ use crate::{
     output::{Output, OwnServer, machine},
     prepare,
     run::{Plan, Workload, run},
-    server::{self, Server},
+    server::Server,
     setup::{Access, Venue, get},
 };
 use std::collections::HashMap;
@@ -45,18 +45,10 @@ pub async fn figures(options: &Options) -> Result<()> {
         "file: {} delegates, {} sessions; {} gates that wait; {} check-ins/s by others\n",
         options.delegates, options.sessions, options.waiting, options.rate
     ))?;
-    std::fs::create_dir_all(&options.own.dir)?;
-    let db = options.own.dir.join("waiting.db");
-    prepare::remove(&db)?;
-    prepare::prepare(&prepare::Options {
-        db: db.clone(),
-        delegates: options.delegates,
-        sessions: options.sessions,
-        interactions: 0,
-    })?;
+    let counts = (options.delegates, options.sessions, 0);
+    let db = options.own.fresh("waiting.db", counts)?;
     prepare::set_gates(&db, options.waiting, options.sessions)?;
-    let binary = options.own.server.clone();
-    let server = Server::start(&binary.unwrap_or_else(server::binary_beside), &db).await?;
+    let server = Server::start(&options.own.binary(), &db).await?;
     let venue = Venue::enter(&Access::at(server.url())).await?;
     let plan = Plan::seconds(options.seconds, 2);
     let paced = plan.at_rate(options.rate);

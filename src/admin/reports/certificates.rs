@@ -25,7 +25,7 @@ struct Page {
     wanted: Wanted,
     failure: Option<String>,
     attendance: Option<Attendance>,
-    /// How many get a certificate, of how many who were there at all.
+    /// The number who get a certificate, of the number who were there at all.
     enough: i64,
     there: i64,
     /// Certificates have codes that a page confirms.
@@ -37,7 +37,7 @@ impl Page {
         self.wanted.place.map_or(0, |place| place.0)
     }
 
-    /// Those who get a certificate, as far as they are shown.
+    /// People who get a certificate, as far as they are shown.
     fn shown(&self) -> Vec<&Attended> {
         let people = self.attendance.iter();
         let people = people.flat_map(|attendance| attendance.enough(self.wanted.percent));
@@ -54,7 +54,7 @@ impl Page {
     }
 }
 
-/// What the query asks for.
+/// The parameters of the query.
 fn wanted(request: &RequestContext) -> Result<Wanted> {
     let place = request.query.number("place")?.filter(|place| *place != 0);
     let percent = request.query.number("percent")?.unwrap_or(PERCENT);

@@ -242,7 +242,7 @@ impl Editor for Printers {
     async fn press(at: At<'_, Self>, draft: NewPrinter, _: &str) -> Result<Outcome> {
         draft.check(at.request.console.settings().reach)?;
         // It need not be stored yet.
-        let printer = Printer { id: 0, is: draft };
+        let printer = Printer::new(&draft);
         let (tone, told) = match printing::test(at.request.console.app(), &printer).await {
             Ok(()) => (
                 "good",

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Layout {
     /// Unique among the layouts of a file.
     pub name: String,
-    /// What it is drawn for.
+    /// The use that it is drawn for.
     #[serde(rename = "for", default, skip_serializing_if = "Purpose::is_badge")]
     pub purpose: Purpose,
     /// Width of one side.
@@ -27,7 +27,7 @@ pub struct Layout {
     pub types: Vec<String>,
 }
 
-/// What a layout is drawn for.
+/// The use of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Purpose {

@@ -223,7 +223,7 @@ fn what_cannot_be_printed_is_refused_by_name() {
     );
 }
 
-/// What the printer unpacks is what was drawn.
+/// A printer unpacks the dots that were drawn.
 #[test]
 fn labels_hold_the_dots_that_were_drawn() {
     let label = &presets::all()[3];
@@ -429,4 +429,40 @@ fn sheets_take_as_many_badges_of_a_size_as_fit() {
         height: 50.0,
     };
     assert_eq!(pages(&[0], Some(small)), None);
+}
+
+/// Unpacks PWG raster as PWG 5102.4 says, and compares it with the dots.
+#[test]
+fn a_printer_of_ipp_unpacks_the_dots_that_were_drawn() {
+    let badge = draw_with(&presets::all()[1], &Images::default(), &person());
+    let dots = badge.pages[0].dots(152).unwrap();
+    let job = crate::pwg_raster(&dots, 152);
+    let (sync, rest) = job.split_at(4);
+    let (header, mut rest) = rest.split_at(1796);
+    assert_eq!((sync, &header[..10]), (&b"RaS2"[..], &b"PwgRaster\0"[..]));
+    let number = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().unwrap());
+    assert_eq!((number(276), number(280)), (152, 152), "the resolution");
+    assert_eq!((number(372), number(376)), (dots.width, dots.height));
+    assert_eq!(
+        (number(384), number(388), number(392)),
+        (8, 8, dots.width),
+        "bits, bytes a row"
+    );
+    assert_eq!((number(400), number(420)), (18, 1), "grey");
+    // 86 by 54 mm, in points.
+    assert_eq!((number(352), number(356)), (243, 153));
+    for row in dots.rows.chunks(dots.row_bytes()) {
+        assert_eq!(rest[0], 0, "a row stands once");
+        rest = &rest[1..];
+        let mut grey = Vec::new();
+        while grey.len() < dots.width as usize {
+            let (count, colour) = (usize::from(rest[0]) + 1, rest[1]);
+            assert!(count <= 128, "more is another code");
+            grey.extend(vec![colour; count]);
+            rest = &rest[2..];
+        }
+        let drawn = (0..dots.width as usize).map(|at| row[at / 8] & 0x80 >> (at % 8) != 0);
+        assert!(drawn.eq(grey.iter().map(|grey| *grey == 0)));
+    }
+    assert_eq!(rest, b"");
 }

@@ -1,4 +1,4 @@
-//! What others make of our badges: a drawer of ZPL, an analyser of Brother's raster, and poppler (`tests/run` installs them).
+//! Our badges as others read them: a drawer of ZPL, an analyser of Brother's raster, and poppler (`tests/run` installs them).
 
 #![expect(
     clippy::panic,

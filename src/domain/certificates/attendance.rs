@@ -1,4 +1,4 @@
-//! How long attendees were there, of the time that counts: the sessions at a place and below it, or, without any, the
+//! The time for which attendees were there, of that which counts: the sessions at a place and below it, or, without any, the
 //! place's own times. Sessions at the same time count once. Who was there when, the view `stays` of reports tells: by
 //! check-ins and check-outs, and by readers.
 
@@ -23,7 +23,7 @@ use std::{
 /// The longest time of reading who was where.
 const READING_MAX: Duration = Duration::from_secs(30);
 
-/// Whom certificates are for.
+/// The place and part of its time that certificates are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
     /// `None`: everything.
@@ -35,7 +35,7 @@ pub struct Wanted {
 /// From one moment to another, in Unix seconds.
 type Span = (i64, i64);
 
-/// Who was there for how long.
+/// Attendees with the time for which they were there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attendance {
     /// The first and the last moment that counts.
@@ -46,7 +46,7 @@ pub struct Attendance {
     pub people: Vec<Attended>,
 }
 
-/// How long an attendee was there.
+/// The time for which an attendee was there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attended {
     pub attendee: DelegateId,
@@ -62,14 +62,14 @@ impl Attended {
 }
 
 impl Attendance {
-    /// Those who were there for this part of what counts, or more.
+    /// Attendees who were there for this part of what counts, or more.
     pub fn enough(&self, percent: i64) -> impl Iterator<Item = &Attended> {
         let people = self.people.iter();
         people.filter(move |attended| attended.percent_of(self.counted_s) >= percent)
     }
 }
 
-/// What counts.
+/// The time that counts.
 struct Counted {
     /// Apart from each other, the earliest first.
     spans: Vec<Span>,

@@ -22,7 +22,7 @@ use serde_json::Value;
 /// The purpose of codes of certificates.
 const PURPOSE: &str = "certificate";
 
-/// What a certificate says of an attendee, as its code has it: `c7-12-330-91`, of attendee 7 at place 12, for 330
+/// The content of an attendee's certificate, as its code has it: `c7-12-330-91`, of attendee 7 at place 12, for 330
 /// minutes, which are 91 % of what counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Code {

@@ -180,3 +180,45 @@ async fn call(
         )))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_ipp_is_one_of_http() {
+        for (address, reached) in [
+            (
+                "ipp://192.0.2.9/ipp/print",
+                Some("http://192.0.2.9:631/ipp/print"),
+            ),
+            (
+                "ipp://localhost:8631/printers/a",
+                Some("http://localhost:8631/printers/a"),
+            ),
+            ("ipp://[fe80::1]/ipp", Some("http://[fe80::1]:631/ipp")),
+            (
+                "ipp://[fe80::1]:8631/ipp",
+                Some("http://[fe80::1]:8631/ipp"),
+            ),
+            ("http://192.0.2.9:631/ipp", Some("http://192.0.2.9:631/ipp")),
+            ("ipp:///ipp", None),
+            ("192.0.2.9", None),
+        ] {
+            assert_eq!(url(address).as_deref(), reached, "{address}");
+        }
+    }
+
+    #[test]
+    fn a_reason_is_told_in_words_where_it_keeps_from_printing() {
+        for (reason, told) in [
+            ("none", None),
+            ("media-low", None),
+            ("media-empty-error", Some("it is out of paper")),
+            ("cover-open", Some("it is open")),
+            ("developer-empty", Some("it says developer-empty")),
+        ] {
+            assert_eq!(in_words(reason).as_deref(), told, "{reason}");
+        }
+    }
+}

@@ -321,11 +321,11 @@ fn hand_over(tx: &Tx<'_>, job: &Job, printer: i64) -> Result<()> {
 /// A decision of a person about a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// It is printed by this printer, once more where it was before.
+    /// Prints it at this printer, once more where it was before.
     Print(i64),
-    /// It is not to be printed any more.
+    /// Takes it out of the queue.
     Cancel,
-    /// It was printed: somebody has seen it.
+    /// Records that it was printed: somebody has seen it.
     Printed,
 }
 

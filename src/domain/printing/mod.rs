@@ -49,3 +49,36 @@ pub fn of_found(found: &Found) -> NewPrinter {
         ..NewPrinter::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_printer_that_was_found_begins_its_form() {
+        let found = |name: &str, service: &'static str, path: Option<&str>| {
+            let printer = of_found(&Found {
+                name: name.to_owned(),
+                address: "192.0.2.9:631".to_owned(),
+                service,
+                path: path.map(ToOwned::to_owned),
+            });
+            (printer.language, printer.address)
+        };
+        let ipp = |address: &str| (Language::Ipp, address.to_owned());
+        let plain = "192.0.2.9:631".to_owned();
+        assert_eq!(
+            found("Office", SERVICES[1], Some("ipp/a4")),
+            ipp("ipp://192.0.2.9:631/ipp/a4")
+        );
+        assert_eq!(
+            found("Office", SERVICES[1], None),
+            ipp("ipp://192.0.2.9:631/ipp/print")
+        );
+        assert_eq!(
+            found("Brother QL-820NWB", SERVICES[0], None),
+            (Language::Brother, plain.clone())
+        );
+        assert_eq!(found("ZD421", SERVICES[0], None), (Language::Zpl, plain));
+    }
+}

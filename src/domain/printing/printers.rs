@@ -1,4 +1,4 @@
-//! How printers are set up: where they are, what they speak, for whom they print, and when by themselves.
+//! Printers as they are set up: where they are, what they speak, for whom they print, and when by themselves.
 
 use super::{check_ins, tcp};
 use crate::{
@@ -143,6 +143,17 @@ pub struct Printer {
 }
 
 impl Printer {
+    /// The id of one that is not stored.
+    pub const NEW: i64 = 0;
+
+    /// One that is not stored yet.
+    pub fn new(is: &NewPrinter) -> Self {
+        Self {
+            id: Self::NEW,
+            is: is.clone(),
+        }
+    }
+
     /// Its destination in the outbox.
     pub fn destination(&self) -> String {
         destination(self.id)
@@ -192,47 +203,49 @@ pub fn named(connection: &Connection, name: &str) -> Result<Printer> {
 
 /// Stores checked printers, each in the place of the one with its name; with `prune` the others go.
 pub fn save(tx: &Tx<'_>, ctx: &Context, printers: &[NewPrinter], prune: bool) -> Result<()> {
-    let mut all: Vec<(String, NewPrinter)> = Vec::new();
-    if !prune {
-        let known = self::all(tx)?.into_iter();
-        let others = known.filter(|known| printers.iter().all(|new| new.name != known.is.name));
-        all.extend(others.map(|printer| (printer.is.name.clone(), printer.is)));
+    let mut all = all(tx)?;
+    if prune {
+        all.retain(|known| printers.iter().any(|new| new.name == known.is.name));
     }
-    all.extend(printers.iter().map(|new| (new.name.clone(), new.clone())));
-    replace(tx, ctx, all)
+    for new in printers {
+        match all.iter_mut().find(|known| known.is.name == new.name) {
+            Some(known) => known.is.clone_from(new),
+            None => all.push(Printer::new(new)),
+        }
+    }
+    replace(tx, ctx, &all)
 }
 
 /// Creates a printer, or changes the one that has the name `before`.
 pub fn put(tx: &Tx<'_>, ctx: &Context, before: Option<&str>, new: &NewPrinter) -> Result<()> {
-    let mut all = named_now(tx)?;
-    let taken = |(known, _): &(String, NewPrinter)| *known == new.name && before != Some(known);
-    if all.iter().any(taken) {
+    let mut all = all(tx)?;
+    let named = |all: &[Printer], name: &str| all.iter().position(|known| known.is.name == name);
+    if before != Some(&*new.name) && named(&all, &new.name).is_some() {
         return Err(Error::field("name", "there is one of this name already"));
     }
     match before {
-        None => all.push((new.name.clone(), new.clone())),
+        None => all.push(Printer::new(new)),
         Some(before) => {
-            let mut found = all.iter_mut().filter(|(known, _)| known == before);
-            let (_, stored) = found.next().ok_or_else(missing)?;
-            stored.clone_from(new);
-            for (_, other) in &mut all {
-                if other.fallback.as_deref() == Some(before) {
-                    other.fallback = Some(new.name.clone());
+            let at = named(&all, before).ok_or_else(missing)?;
+            all[at].is.clone_from(new);
+            for other in &mut all {
+                if other.is.fallback.as_deref() == Some(before) {
+                    other.is.fallback = Some(new.name.clone());
                 }
             }
         }
     }
-    replace(tx, ctx, all)
+    replace(tx, ctx, &all)
 }
 
 /// Removes a printer with its jobs.
 pub fn remove(tx: &Tx<'_>, ctx: &Context, name: &str) -> Result<()> {
-    let mut all = named_now(tx)?;
-    all.retain(|(known, _)| known != name);
-    for (_, other) in &mut all {
-        other.fallback.take_if(|fallback| fallback == name);
+    let mut all = all(tx)?;
+    all.retain(|known| known.is.name != name);
+    for other in &mut all {
+        other.is.fallback.take_if(|fallback| fallback == name);
     }
-    replace(tx, ctx, all)
+    replace(tx, ctx, &all)
 }
 
 /// The error where no printer is for somebody.
@@ -246,58 +259,39 @@ fn missing() -> Error {
     Error::new(Kind::NoSuchPath, "there is no such printer any more")
 }
 
-fn named_now(tx: &Tx<'_>) -> Result<Vec<(String, NewPrinter)>> {
-    let all = all(tx)?.into_iter();
-    Ok(all
-        .map(|printer| (printer.is.name.clone(), printer.is))
-        .collect())
-}
-
-/// Makes these all printers there are, by the names that they had before; those that stay keep their ids.
-fn replace(tx: &Tx<'_>, ctx: &Context, printers: Vec<(String, NewPrinter)>) -> Result<()> {
+/// Makes these all printers that there are.
+fn replace(tx: &Tx<'_>, ctx: &Context, printers: &[Printer]) -> Result<()> {
     let before = all(tx)?;
     if printers.len() > PRINTERS_MAX {
         return Err(Error::invalid(format!(
             "there can be {PRINTERS_MAX} printers; remove one that nobody needs"
         )));
     }
-    for (_, printer) in &printers {
-        if let Some(fallback) = &printer.fallback
-            && printers.iter().all(|(_, other)| other.name != *fallback)
-        {
-            let message = format!("there is no printer {fallback}");
-            return Err(Error::field("fallback", message));
-        }
+    let is_there = |name: &String| printers.iter().any(|other| other.is.name == *name);
+    let mut fallbacks = printers.iter().filter_map(|one| one.is.fallback.as_ref());
+    if let Some(gone) = fallbacks.find(|name| !is_there(name)) {
+        let message = format!("there is no printer {gone}");
+        return Err(Error::field("fallback", message));
     }
-    let known = |name: &str| before.iter().find(|known| known.is.name == name);
     for gone in &before {
-        if printers.iter().all(|(name, _)| *name != gone.is.name) {
+        if printers.iter().all(|printer| printer.id != gone.id) {
             tx.execute("DELETE FROM printers WHERE id = ?1", [gone.id])?;
             destinations::remove(tx, &gone.destination())?;
         }
     }
-    // A name may be another's in the same step.
-    for (name, _) in &printers {
-        if let Some(known) = known(name) {
-            let aside = format!("\n{}", known.id);
+    for printer in printers {
+        let (name, definition) = (&printer.is.name, json!(printer.is).to_string());
+        if printer.id == Printer::NEW {
             tx.execute(
-                "UPDATE printers SET name = ?2 WHERE id = ?1",
-                (known.id, aside),
+                "INSERT INTO printers (name, definition) VALUES (?1, ?2)",
+                (name, definition),
+            )?;
+        } else {
+            tx.execute(
+                "UPDATE printers SET name = ?2, definition = ?3 WHERE id = ?1",
+                (printer.id, name, definition),
             )?;
         }
-    }
-    for (name, printer) in &printers {
-        let definition = json!(printer).to_string();
-        match known(name) {
-            None => tx.execute(
-                "INSERT INTO printers (name, definition) VALUES (?1, ?2)",
-                (&printer.name, definition),
-            )?,
-            Some(known) => tx.execute(
-                "UPDATE printers SET name = ?2, definition = ?3 WHERE id = ?1",
-                (known.id, &printer.name, definition),
-            )?,
-        };
     }
     let after = all(tx)?;
     for printer in &after {
@@ -305,10 +299,8 @@ fn replace(tx: &Tx<'_>, ctx: &Context, printers: Vec<(String, NewPrinter)>) -> R
         // Its address may have been wrong.
         destinations::retry(tx, &printer.destination())?;
     }
-    check_ins::follow(
-        tx,
-        after.iter().any(|one| one.is.by_itself != ByItself::Never),
-    )?;
+    let prints = |one: &Printer| one.is.by_itself != ByItself::Never;
+    check_ins::follow(tx, after.iter().any(prints))?;
     tx.outdate_caches();
     let told = |all: &[Printer]| json!(all.iter().map(|printer| &printer.is).collect::<Vec<_>>());
     ctx.audit_update(tx, "printers", told(&before), told(&after))

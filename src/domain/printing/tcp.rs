@@ -23,7 +23,7 @@ const STATE_MAX: Duration = Duration::from_millis(700);
 const TAKEN_MAX: Duration = Duration::from_millis(1500);
 /// Longer answers are none.
 const ANSWER_MAX_BYTES: usize = 4096;
-/// How much wider than its paper a badge may be, in millimetres: what is cut off is its margin.
+/// The width, in millimetres, by which a badge may exceed its paper: what is cut off is its margin.
 pub(super) const SPARE_MM: f64 = 4.0;
 
 /// Connects to a printer.

@@ -50,7 +50,7 @@ pub struct Event {
     pub place: Option<String>,
 }
 
-/// What signs the pages of attendees, and where they stand.
+/// The key that signs the pages of attendees, and their address.
 pub struct Pages<'a> {
     base: &'a str,
     key: Key,

@@ -32,7 +32,7 @@ pub struct Entry {
     secret: Option<String>,
 }
 
-/// What an entry has beside the settings.
+/// The properties of an entry beside the settings.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Beside {

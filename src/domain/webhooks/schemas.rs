@@ -122,14 +122,14 @@ pub struct SentWebhook {
     pub secret: Option<String>,
 }
 
-/// What an answer shows has its lists, also empty ones.
+/// Requires the lists, which answers show also where they are empty.
 fn always_there(schema: &mut Schema) {
     if let Some(Value::Array(required)) = schema.get_mut("required") {
         required.extend(["interactions", "changes"].map(Value::from));
     }
 }
 
-/// What is sent need not be whole, and `null` clears a property.
+/// Requires nothing of what is sent, where `null` clears a property.
 fn changes(schema: &mut Schema) {
     schema.remove("required");
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
@@ -139,7 +139,7 @@ fn changes(schema: &mut Schema) {
     }
 }
 
-/// How to replace a secret.
+/// The way to replace a secret.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 #[schemars(example = json!({"atOnce": false}))]

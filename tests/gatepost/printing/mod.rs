@@ -312,7 +312,7 @@ fn a_deleted_person_gets_no_badge_and_holds_up_no_other() {
 fn a_badge_does_not_keep_a_walk_in_from_being_undone_and_moves_with_a_merge() {
     let (venue, zebra) = (Venue::start(), Zebra::start(Mood::Ready));
     venue.printer("Entrance", &zebra, |printer| {
-        printer.by_itself = ByItself::First
+        printer.by_itself = ByItself::First;
     });
     let crew = venue.server.crew(ConsoleRole::Operator);
     let (desk, place) = ("/console/desk", venue.gate.to_string());
@@ -347,6 +347,54 @@ fn a_badge_does_not_keep_a_walk_in_from_being_undone_and_moves_with_a_merge() {
     });
     let of = format!("SELECT delegate_id FROM print_jobs WHERE id = {job}");
     assert_eq!(venue.server.value::<i64>(&of), ada);
+}
+
+#[test]
+fn printers_and_reasons_have_their_limits() {
+    let venue = Venue::start();
+    let printer = |name: &str| NewPrinter {
+        name: name.into(),
+        address: "192.0.2.9".into(),
+        ..NewPrinter::default()
+    };
+    let refused = |all: Vec<NewPrinter>| {
+        venue.server.write(move |tx, ctx| {
+            let saved = printers::save(tx, ctx, &all, true);
+            Ok(saved.err().map(|cause| cause.to_string()))
+        })
+    };
+    let many: Vec<_> = (0..50).map(|at| printer(&format!("P{at}"))).collect();
+    let more = [many.clone(), vec![printer("One more")]].concat();
+    assert_eq!(refused(many), None);
+    assert!(
+        refused(more)
+            .expect("a reason")
+            .contains("there can be 50 printers")
+    );
+    let lonely = NewPrinter {
+        fallback: Some("Nobody".into()),
+        ..printer("P0")
+    };
+    assert!(
+        refused(vec![lonely])
+            .expect("a reason")
+            .contains("there is no printer Nobody")
+    );
+    let print = |letters: usize| {
+        let reason = "x".repeat(letters);
+        let body = json!({"delegate": venue.person("Ada", ""), "reason": reason});
+        venue.api.post("/badge/print", &body)
+    };
+    print(200).is(200);
+    print(201).invalid("reason");
+    // With the others their destinations go.
+    assert_eq!(refused(vec![printer("P0")]), None);
+    assert_eq!(
+        venue
+            .server
+            .count("outbox_destinations WHERE name LIKE 'printer:%'"),
+        1
+    );
 }
 
 #[test]
