@@ -58,6 +58,21 @@ pub enum Rehearsal {
     Kept,
 }
 
+/// What becomes of a table's rows when attendees are made anonymous; rows of a condition, `:until` being the moment up to
+/// which they are: of what came later nothing goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anonymous {
+    /// It says nothing of attendees but who they are by id, or `domain::erasure::anonymous` does it by hand.
+    Kept,
+    /// The rows go.
+    Gone(&'static str),
+    /// Columns are set.
+    Blank {
+        set: &'static str,
+        rows: &'static str,
+    },
+}
+
 /// A table of the file.
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
@@ -75,6 +90,7 @@ pub struct Table {
     json: &'static str,
     /// The columns that documents of others are read by; one of them twice where it is enough.
     pub key: [&'static str; 2],
+    pub anonymous: Anonymous,
 }
 
 impl Table {
@@ -112,6 +128,16 @@ impl Table {
         self.key = [first, second];
         self
     }
+
+    const fn goes(mut self, rows: &'static str) -> Self {
+        self.anonymous = Anonymous::Gone(rows);
+        self
+    }
+
+    const fn blank(mut self, set: &'static str, rows: &'static str) -> Self {
+        self.anonymous = Anonymous::Blank { set, rows };
+        self
+    }
 }
 
 type Columns = &'static [(Content, &'static str)];
@@ -126,6 +152,7 @@ const fn table(name: &'static str, rehearsal: Rehearsal, columns: Columns) -> Ta
         views: &[],
         json: "",
         key: ["id", "id"],
+        anonymous: Anonymous::Kept,
     }
 }
 
@@ -165,14 +192,22 @@ pub static TABLES: &[Table] = &[
         (Record, "id"), (Reference, "parent_id previous_id owner_id"), (Quotes(Whole), "data"),
         (Personal, "barcode rfid external_id public_id code uhf_id slug first_name last_name email phone job_title company delegate_type raw_flags"),
         (Plain, "sources created_at updated_at deleted_at"),
-    ]).with_json("sources data").seen(&["delegates"]),
+    ]).with_json("sources data").seen(&["delegates"]).blank(
+        "barcode = NULL, rfid = NULL, external_id = NULL, code = NULL, uhf_id = NULL, slug = NULL, first_name = NULL,
+         last_name = NULL, email = NULL, phone = NULL, job_title = NULL, company = NULL, raw_flags = NULL, data = NULL,
+         public_id = 'anonymous-' || id",
+        "created_at < :until AND (public_id <> 'anonymous-' || id OR coalesce(barcode, rfid, external_id, code, uhf_id, slug,
+         first_name, last_name, email, phone, job_title, company, raw_flags, data) IS NOT NULL)",
+    ),
     // Both follow from the record: `search_index::settle`.
     kept("delegates_search", &[(ByFeature, "first_name last_name email phone job_title company barcode external_id")]),
     kept("delegates_search_pending", &[
         (ByFeature, "first_name last_name email phone job_title company barcode external_id"), (Plain, "id is_indexed"),
     ]),
-    set_back("blocked_codes", &[(Attendee, "delegate_id"), (Personal, "value reason"), (Plain, "id kind actor at")]),
-    set_back("gate_notes", &[(Attendee, "delegate_id"), (Personal, "note"), (Plain, "level actor updated_at")]),
+    set_back("blocked_codes", &[(Attendee, "delegate_id"), (Personal, "value reason"), (Plain, "id kind actor at")])
+        .goes("at < :until"),
+    set_back("gate_notes", &[(Attendee, "delegate_id"), (Personal, "note"), (Plain, "level actor updated_at")])
+        .goes("updated_at < :until"),
     set_back("statements", &[(Plain, "name record_type label sql")]),
 
     // Devices of apps that were connected in the rehearsal stay, so that no phone has to connect again. `check` reads
@@ -191,7 +226,10 @@ pub static TABLES: &[Table] = &[
         (Attendee, "first_delegate_id second_delegate_id third_delegate_id"), (Quotes(Whole), "data"),
         (Plain, "id interaction_type first_device_id second_device_id third_device_id shared recorded_at created_at client_id user_id"),
         (Plain, "admitted moment order_at effect"),
-    ]).with_json("data shared").seen(&["interactions", "presence", "stays"]),
+    ]).with_json("data shared").seen(&["interactions", "presence", "stays"])
+        // Those of everybody at once say so, and stays go by it.
+        .blank("data = NULL, shared = NULL", "created_at < :until AND coalesce(data, shared) IS NOT NULL
+            AND data IS NOT '{\"reason\":\"everybodyOutAt\"}'"),
     // An app that sends a scan of the rehearsal once more learns that it is known: nonces stay, and answers without content.
     kept("nonces", &[(ByFeature, "nonce"), (Plain, "client_id fingerprint interaction_id")]),
     // What is missing here was of somebody who is gone, if only by a code that was theirs. A scan that waited for its
@@ -200,12 +238,17 @@ pub static TABLES: &[Table] = &[
         (Attendee, "delegate_id"), (ByFeature, "delegate message nonce data"),
         (Plain, "id at interaction_type device device_id recorded_at client_id user_id code admitted"),
     ]).with_json("data").seen(&["refusals"]).without("NOT (s.admitted AND EXISTS (
-        SELECT 1 FROM main.nonces AS n WHERE n.client_id = s.client_id AND n.nonce = s.nonce))"),
+        SELECT 1 FROM main.nonces AS n WHERE n.client_id = s.client_id AND n.nonce = s.nonce))")
+        .blank("delegate = NULL, message = '', nonce = NULL, data = NULL",
+            "at < :until AND (message <> '' OR coalesce(delegate, nonce, data) IS NOT NULL)"),
     // They go with their interaction.
     set_back_whole("conflicts", &[(ByFeature, "message"), (Plain, "id at interaction_id code")])
-        .seen(&["conflicts"]).without("s.interaction_id NOT IN (SELECT id FROM main.interactions)"),
-    set_back("unknown_tags", &[(ByFeature, "epc"), (Plain, "first_at last_at reads reader_id antenna place_id rssi")]),
-    set_back_whole("shared_values", &[(Quotes(Whole), "value"), (Plain, "id digest")]).with_json("value"),
+        .seen(&["conflicts"]).without("s.interaction_id NOT IN (SELECT id FROM main.interactions)")
+        .blank("message = ''", "at < :until AND message <> ''"),
+    set_back("unknown_tags", &[(ByFeature, "epc"), (Plain, "first_at last_at reads reader_id antenna place_id rssi")])
+        .goes("last_at < :until"),
+    set_back_whole("shared_values", &[(Quotes(Whole), "value"), (Plain, "id digest")]).with_json("value")
+        .goes("id NOT IN (SELECT s.value ->> 1 FROM interactions AS i, json_each(i.shared) AS s WHERE i.shared IS NOT NULL)"),
     set_back("evacuations", &[(Plain, "id device_id started_at actor ended_at")]),
     set_back("evacuation_safe", &[(Attendee, "delegate_id"), (Plain, "evacuation_id at actor")]),
     set_back("evacuation_inside", &[(Attendee, "delegate_id"), (Plain, "evacuation_id device_id since")]),
@@ -213,7 +256,8 @@ pub static TABLES: &[Table] = &[
     // Entries about the person go, too: `changes::empty`.
     kept("audit", &[
         (Quotes(Data), "before after"), (Plain, "id at actor request_id action record_type record_id interaction_id"),
-    ]).with_json("before after"),
+    ]).with_json("before after").blank("before = NULL, after = NULL", "at < :until AND coalesce(before, after) IS NOT NULL
+        AND record_type IN ('delegate', 'interaction', 'transaction', 'message', 'evacuation')"),
     kept("changes", &[(Plain, "id at interaction_id action record_type record_id")]),
     kept("erasures", &[(Plain, "record_type record_id salt hash at wiped_at")]),
     kept("erased_nonces", &[(Plain, "client_id hash fingerprint")]),
@@ -235,7 +279,8 @@ pub static TABLES: &[Table] = &[
     kept("wall_link", &[(Plain, "id hash made_at actor")]),
 
     // Less those of what the rehearsal made: `idempotency::forget_rehearsed`.
-    kept("idempotency_keys", &[(ByFeature, "key"), (Plain, "id client_id operation fingerprint created_at")]),
+    kept("idempotency_keys", &[(ByFeature, "key"), (Plain, "id client_id operation fingerprint created_at")])
+        .goes("created_at < :until"),
     kept("idempotency_parts", &[(Quotes(Answers), "body"), (Plain, "key_id part done status")]).by("key_id", "part"),
     kept("tls_certificate", &[
         (Plain, "id certificate private_key names created_at expires_at ca ca_key ca_names ca_expires_at"),
@@ -259,14 +304,15 @@ pub static TABLES: &[Table] = &[
     set_back("batch_rows", &[
         (AttendeeWhere("batch_id IN (SELECT id FROM batches WHERE kind = 'delegates')"), "record_id"), (Quotes(RowData), "before"),
         (Plain, "batch_id line audit_id interaction_id unlinked change_id"),
-    ]).with_json("before").by("batch_id", "line"),
+    ]).with_json("before").by("batch_id", "line").blank("before = NULL", "before IS NOT NULL
+        AND batch_id IN (SELECT id FROM batches WHERE kind <> 'devices' AND created_at < :until)"),
     kept("backups", &[(Plain, "id kind path started_at finished_at bytes failure checked_at check_failure")]),
 
     // A message that was sent since must not wait again, and one that waited then was decided about since.
     set_back_whole("messages", &[
         (Attendee, "delegate_id"), (Address, "address"), (Personal, "subject body html failure"),
         (Plain, "id channel template state created_at sent_at secret origin attempts tried_at opened_at"),
-    ]).without("s.state IN ('waiting', 'sending')"),
+    ]).without("s.state IN ('waiting', 'sending')").goes("created_at < :until"),
     set_back("message_templates", &[(Plain, "id channel slug subject content html created_at updated_at")]),
     // How messages leave is of the place, not of what was tried.
     kept("gateways", &[(Plain, "channel definition secret updated_at")]).with_json("definition"),
@@ -279,7 +325,7 @@ pub static TABLES: &[Table] = &[
     kept("webhook_attempts", &[
         (Attendees, "people"), (Personal, "answer"),
         (Plain, "id webhook_id source source_id type ordering_key at took_ms outcome status"),
-    ]).with_json("people"),
+    ]).with_json("people").goes("at < :until AND people <> '[]'"),
     kept("outbox_destinations", &[
         (Plain, "name interaction_id audit_id failures failing_since why next_at last_success_at paused_at paused_why revision"),
     ]),
@@ -292,7 +338,7 @@ pub static TABLES: &[Table] = &[
     kept("print_jobs", &[
         (Attendee, "delegate_id"), (Personal, "reason"),
         (Plain, "id printer_id device_id trigger_id actor state why interaction_id created_at ended_at"),
-    ]),
+    ]).blank("reason = NULL", "created_at < :until AND reason IS NOT NULL"),
 
     // What a purchase said of somebody who was erased is blanked here, and stands in the snapshot as it was.
     set_back("transactions", &[
@@ -308,9 +354,12 @@ pub static TABLES: &[Table] = &[
         (ByFeature, "description"), (Plain, "transaction_id line code product_id quantity unit_amount total_amount discount_amount"),
     ]).seen(&["transaction_items"]).without(BLANKED_PURCHASES),
     set_back("transaction_delegates", &[(Attendee, "delegate_id"), (Personal, "barcode"), (Plain, "transaction_id product_id")])
-        .seen(&["transaction_delegates"]),
+        .seen(&["transaction_delegates"]).blank("barcode = 'anonymous-' || lower(hex(randomblob(8)))",
+            "barcode NOT GLOB 'anonymous-*' AND transaction_id IN (SELECT id FROM transactions WHERE created_at < :until)"),
     kept("erased_tickets", &[(Plain, "transaction_id hash")]),
     set_back("inconsistencies", &[(ByFeature, "message note"), (Plain, "id body_id path settled_at settled_by")])
+        .blank("message = '', note = NULL", "(message <> '' OR note IS NOT NULL) AND body_id IN (
+            SELECT id FROM transaction_bodies WHERE received_at < :until)")
         .without("s.body_id IN (SELECT b.id FROM main.transaction_bodies AS b
             JOIN main.transactions AS t ON t.id = b.transaction_id WHERE t.erased_at IS NOT NULL)"),
 
@@ -379,6 +428,51 @@ mod tests {
             for column in table.json() {
                 let known = table.columns().any(|(_, name)| name == column);
                 assert!(known, "{}: {column}", table.name);
+            }
+        }
+    }
+
+    /// Tables that say something of attendees, and to which `domain::erasure::anonymous` does something of its own, or which
+    /// end by themselves.
+    const BY_HAND: [&str; 14] = [
+        "delegates_search",
+        "delegates_search_pending",
+        "nonces",
+        "users",
+        "second_factors",
+        "one_time_passwords",
+        "console_sessions",
+        "console_views",
+        "idempotency_parts",
+        "transactions",
+        "transaction_bodies",
+        "transaction_payments",
+        "transaction_items",
+        // Texts of the crew about places.
+        "devices",
+    ];
+
+    #[test]
+    fn what_is_personal_becomes_anonymous() {
+        for table in TABLES {
+            let says = |content| {
+                matches!(
+                    content,
+                    Content::Personal | Content::Quotes(_) | Content::ByFeature
+                )
+            };
+            let is_personal = table.columns().any(|(content, _)| says(content));
+            let is_told = table.anonymous != Anonymous::Kept || BY_HAND.contains(&table.name);
+            assert!(is_told || !is_personal, "{}", table.name);
+            if let Anonymous::Blank { set, .. } = table.anonymous {
+                let kept = ["id", "delegate_type", "key", "method"];
+                let mut columns = table.columns().filter(|(content, _)| says(*content));
+                assert!(
+                    columns.all(|(_, column)| kept.contains(&column)
+                        || set.contains(&format!("{column} ="))),
+                    "{}",
+                    table.name
+                );
             }
         }
     }

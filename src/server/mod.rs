@@ -37,6 +37,7 @@ use crate::{
     domain::{
         apps,
         discovery::Listening,
+        erasure::anonymous,
         feed,
         interactions::{everybody_out, recount},
         messages::{self, Messages},
@@ -105,6 +106,7 @@ pub async fn run(
         () = announce::announce(&app, announced) => {}
         () = apps::upkeep(&app) => {}
         () = feed::upkeep(&app) => {}
+        () = anonymous::follow(&app) => {}
         () = console.discovery.upkeep() => {}
         () = console.readers.run() => {}
         () = schedule::follow(&app) => {}

@@ -15,11 +15,12 @@ const ROOMS: [&str; 10] = [
 
 /// The features of `domain`, from the bottom up: those of one floor do not need each other, but for the first, where
 /// attendees, places, apps and what happens between them do.
-const FEATURES: [&[&str]; 5] = [
+const FEATURES: [&[&str]; 7] = [
     &["devices", "apps", "delegates", "interactions"],
     &["tickets"],
+    &["badges"],
+    &["certificates"],
     &[
-        "badges",
         "content",
         "discovery",
         "events",
@@ -28,7 +29,7 @@ const FEATURES: [&[&str]; 5] = [
         "reports",
         "sales",
     ],
-    &["certificates", "erasure", "feed", "otp", "printing"],
+    &["erasure", "feed", "otp", "printing"],
     &["gate", "myself", "webhooks"],
 ];
 

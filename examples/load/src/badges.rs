@@ -1,5 +1,6 @@
 //! Badges that four printers print by themselves, beside check-ins at other gates: the time from a check-in until its
-//! printer gets the first byte of the badge, and what printing costs the gates. The printers are played here.
+//! printer gets the first byte of the badge, and what printing costs the gates. The printers are played here. And the PDF
+//! of very many badges: its time and memory.
 
 use crate::{
     Result,
@@ -7,7 +8,7 @@ use crate::{
     histogram::Histogram,
     measure,
     output::{Output, OwnServer, machine},
-    prepare,
+    pages, prepare,
     report::ms,
     run::Plan,
     server::Server,
@@ -27,6 +28,8 @@ use tokio::{
 };
 
 const PRINTERS: usize = 4;
+/// Badges of one PDF.
+const PDF: i64 = 10_000;
 /// The answer to `~HS` of a printer that is ready.
 const READY: &[u8] = b"\x02030,0,0,1183,000,0,0,0,000,0,0,0\x03\r\n\x02000,0,0,0,0,2,4,0,00000000,1,000\x03\r\n\x021234,0\x03\r\n";
 /// A badge that takes longer counts as lost.
@@ -109,7 +112,40 @@ pub async fn figures(options: &Options) -> Result<()> {
         after.as_secs_f64() / before.as_secs_f64()
     ))?;
     drop(server);
-    prepare::remove(&db)
+    prepare::remove(&db)?;
+    let told = pdf(options).await?;
+    output.line(told)
+}
+
+/// Draws the PDF of all attendees, several on an A4.
+async fn pdf(options: &Options) -> Result<String> {
+    let db = options.own.fresh("pdf.db", (PDF, 1, 0))?;
+    let binary = options.own.binary();
+    pages::make_administrator(&binary, &db)?;
+    let server = Server::start(&binary, &db).await?;
+    let console = pages::sign_in(&server.url()).await?;
+    let before = server.memory_kib("VmHWM")? / 1024;
+    let mut request = Vec::new();
+    console.get(
+        &mut request,
+        format_args!("/console/settings/badges/pdf?sheet=a4"),
+    );
+    let mut connection = console.connect().await?;
+    let begun = Instant::now();
+    let answer = connection.exchange(&request).await?;
+    let took = begun.elapsed();
+    if answer.status != 200 {
+        return Err(format!("the PDF: status {}", answer.status).into());
+    }
+    let bytes = answer.body.len();
+    let most = server.memory_kib("VmHWM")? / 1024;
+    drop(server);
+    prepare::remove(&db)?;
+    Ok(format!(
+        "PDF of {PDF} badges: {:.1} s, {} kB; the server had {before} MiB at most before, {most} MiB after",
+        took.as_secs_f64(),
+        bytes / 1_000
+    ))
 }
 
 /// A place whose printer prints at each check-in.

@@ -108,6 +108,6 @@ pub fn binary_beside() -> PathBuf {
     let name = format!("gatepost{}", std::env::consts::EXE_SUFFIX);
     std::env::current_exe()
         .ok()
-        .and_then(|example| Some(example.parent()?.parent()?.join(&name)))
+        .map(|example| example.with_file_name(&name))
         .unwrap_or_else(|| PathBuf::from(name))
 }

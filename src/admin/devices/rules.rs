@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 /// The heading of the rules of entry.
 const RULES: &str = "Entry rules";
 /// The rules of entry that have a field.
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 13] = [
     "ruleSet",
     "entry",
     "maxCheckIns",
@@ -31,6 +31,7 @@ const FIELDS: [&str; 12] = [
     "everybodyOutAt",
     EXCEPT,
     ONE_AT_A_TIME,
+    "zone",
 ];
 /// Rules that a door may set.
 const OF_DOORS: [&str; 6] = [
@@ -70,6 +71,10 @@ pub(super) fn group(connection: &Connection, of: &Of<'_>) -> Result<Group> {
     if has_rooms || of.set.contains_key(ONE_AT_A_TIME) {
         group.inputs.push(one_at_a_time_input());
     }
+    group.inputs.push(
+        Input::line("text", "zone", "Zone on badges")
+            .help("Up to 3 letters, such as B. A badge with {zones} prints those of all places that its holder may enter."),
+    );
     if of.is_door && of.unreadable.is_none() {
         // One that is set has to be emptied.
         let is_set = |input: &Input| of.set.contains_key(&*input.name);

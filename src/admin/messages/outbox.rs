@@ -183,6 +183,7 @@ impl Page {
     fn origin(&self) -> String {
         match self.message.origin.split_once(':') {
             Some(("automation", name)) => format!("the automation “{name}”"),
+            Some(("certificate", _)) => "Reports, Certificates".to_owned(),
             _ => match self.message.origin.as_str() {
                 "api" => "the API (send-comm)".to_owned(),
                 "console" => "somebody of the crew".to_owned(),

@@ -118,8 +118,10 @@ impl Editor for Templates {
     }
 
     fn blank(request: &RequestContext) -> Entry {
-        if request.query.text("sample") == "ticket" {
-            return Entry::your_ticket();
+        match request.query.text("sample") {
+            "ticket" => return Entry::your_ticket(),
+            "certificate" => return Entry::your_certificate(),
+            _ => {}
         }
         let channel = Channel::named(request.query.text("type")).unwrap_or(Channel::Email);
         Entry {

@@ -6,6 +6,10 @@ use crate::{
     domain::{
         certificates::{self, Attendance, Attended, Wanted, attendance},
         devices,
+        messages::{
+            self, Channel,
+            templates::{self, Entry, Template},
+        },
     },
     ops::background::Background,
     types::DeviceId,
@@ -17,7 +21,7 @@ const PERCENT: i64 = 80;
 /// People that the page shows; the PDF has all of them.
 const ROWS_MAX: usize = 500;
 
-#[derive(Template)]
+#[derive(askama::Template)]
 #[template(path = "reports/certificates.html")]
 struct Page {
     layout: Layout,
@@ -30,6 +34,8 @@ struct Page {
     there: i64,
     /// Certificates have codes that a page confirms.
     is_online: bool,
+    /// E-mails that bring a certificate.
+    templates: Vec<Template>,
 }
 
 impl Page {
@@ -54,10 +60,10 @@ impl Page {
     }
 }
 
-/// The parameters of the query.
-fn wanted(request: &RequestContext) -> Result<Wanted> {
-    let place = request.query.number("place")?.filter(|place| *place != 0);
-    let percent = request.query.number("percent")?.unwrap_or(PERCENT);
+/// The parameters of a query, or of a form.
+fn wanted(fields: &Fields) -> Result<Wanted> {
+    let place = fields.number("place")?.filter(|place| *place != 0);
+    let percent = fields.number("percent")?.unwrap_or(PERCENT);
     if !(1..=100).contains(&percent) {
         return Err(Error::field("percent", "must be from 1 to 100"));
     }
@@ -68,7 +74,7 @@ fn wanted(request: &RequestContext) -> Result<Wanted> {
 }
 
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
-    let asked = wanted(&request);
+    let asked = wanted(&request.query);
     let (wanted, made) = match asked {
         Ok(wanted) => (wanted, attendance(request.console.app(), wanted).await),
         Err(cause) => (
@@ -84,6 +90,8 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         Err(cause) if cause.kind == Kind::Defect => return Err(cause),
         Err(cause) => (None, Some(answer::sentence(&cause))),
     };
+    let mut templates = request.look_up(templates::all)?;
+    templates.retain(|template| is_sendable(&template.entry));
     let places = request.look_up(devices::places)?.into_iter();
     let places = places.map(|place| {
         let is_chosen = wanted.place == Some(DeviceId(place.id));
@@ -112,6 +120,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         attendance,
         failure,
         is_online: request.console.settings().outside_url().is_some(),
+        templates,
     };
     answer::form_page(
         page.failure.is_some() && !request.query.text("percent").is_empty(),
@@ -120,7 +129,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
 }
 
 pub(super) async fn file(request: RequestContext) -> Result<Response> {
-    let wanted = wanted(&request)?;
+    let wanted = wanted(&request.query)?;
     let attendance = attendance(request.console.app(), wanted).await?;
     let settings = request.console.settings();
     let path = request.console.store.path().to_owned();
@@ -133,4 +142,37 @@ pub(super) async fn file(request: RequestContext) -> Result<Response> {
         .await
         .map_err(Error::defect)??;
     Ok(answer::pdf(drawn, "certificates.pdf"))
+}
+
+/// Tells whether a template is an e-mail that speaks of a certificate.
+fn is_sendable(entry: &Entry) -> bool {
+    entry.channel == Channel::Email.name() && entry.is_of_certificates()
+}
+
+/// Sends each attendee's certificate by e-mail.
+pub(super) async fn mail(request: RequestContext) -> Result<Response> {
+    let wanted = wanted(&request.form)?;
+    let id = request.form.number("template")?.unwrap_or_default();
+    let template = request.look_up(|connection| templates::of_id(connection, id))?;
+    let template = template
+        .filter(|template| is_sendable(&template.entry))
+        .ok_or_else(|| Error::field("template", "choose one that speaks of a certificate"))?;
+    let app = request.console.app();
+    let attendance = attendance(app, wanted).await?;
+    let mailed = messages::certificates::send(app, wanted, template, attendance).await?;
+    let told = [
+        ("E-mails on their way, see Messages, Outbox:", mailed.sent),
+        ("Attendees who got one before:", mailed.before),
+        ("Without an e-mail address:", mailed.unreachable),
+    ];
+    let told = told
+        .iter()
+        .filter(|(words, count)| *count > 0 || words.starts_with('E'));
+    let told: Vec<_> = told
+        .map(|(words, count)| format!("{words} {count}."))
+        .collect();
+    let told = told.join(" ");
+    let place = wanted.place.map_or(0, |place| place.0);
+    let page = format!("{PAGE}?place={place}&percent={}", wanted.percent);
+    request.done(told, &page)
 }

@@ -24,6 +24,7 @@ pub(super) fn routes() -> Vec<Route> {
         .then(OPERATOR)
         .get(certificates::PAGE, certificates::show)
         .get("/console/reports/certificates/pdf", certificates::file)
+        .post("/console/reports/certificates/mail", certificates::mail)
         .then(ADMINISTRATOR)
         .action("/console/reports/shipped", put_back)
         .action("/console/reports/:dashboard/:id/remove", edit::remove)

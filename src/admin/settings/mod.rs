@@ -5,6 +5,7 @@ mod badges;
 mod general;
 mod printers;
 mod rehearsal;
+mod retention;
 mod scans;
 mod schedule;
 mod sections;
@@ -22,6 +23,7 @@ pub(super) fn routes() -> Vec<Route> {
         .with(printers::routes())
         .with(times::routes())
         .with(rehearsal::routes())
+        .with(retention::routes())
         .all()
 }
 
@@ -33,6 +35,7 @@ const TABS: &[(&str, &str)] = &[
     ("Printers", "/console/settings/printers"),
     ("Backups", "/console/settings/backups"),
     ("Rehearsal", "/console/settings/rehearsal"),
+    ("Retention", "/console/settings/retention"),
 ];
 
 fn layout(request: &RequestContext, title: &str) -> Layout {

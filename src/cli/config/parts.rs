@@ -4,6 +4,7 @@
 use super::{Part, planned, read};
 use crate::{
     core::{
+        outgoing::Reach,
         search::statements::{self, Statement},
         sections::{self, Named},
         settings,
@@ -109,17 +110,21 @@ pub(super) const PRINTERS: Part = Part {
         let printers: Vec<NewPrinter> = all.map(|printer| printer.is).collect();
         serde_json::to_value(printers).map_err(Error::defect)
     },
-    plan: |store, said, prune| {
+    plan: |_, said, prune| {
         let named: Vec<NewPrinter> = read("printers", said)?;
-        let reach = store.look_up(settings::load)?.reach;
-        check_each(
-            "printers",
-            &named,
-            |printer| printer.check(reach),
-            |one, other| one.name == other.name,
-            |printer| ("name", &printer.name),
-        )?;
+        let check = |printers: &[NewPrinter], reach| {
+            check_each(
+                "printers",
+                printers,
+                |printer| printer.check(reach),
+                |one, other| one.name == other.name,
+                |printer| ("name", &printer.name),
+            )
+        };
+        check(&named, Reach::Local)?;
         planned(named.len(), move |tx, ctx| {
+            // The same document may allow what it needs.
+            check(&named, settings::load(tx)?.reach)?;
             printers::save(tx, ctx, &named, prune)
         })
     },

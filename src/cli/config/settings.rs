@@ -17,7 +17,7 @@ const LOGO: &str = "logo";
 
 pub(super) const PART: Part = Part {
     key: "settings",
-    help: "Settings: name, timeZone (IANA), dayStartsAt (hh:mm), publicUrl, publicUrlReachable (from outside: true or\nfalse), access (default rules of entry), corsOrigins (list),\nbackups ({\"everyMinutes\", \"keep\", \"folder\"}), outgoing ({\"allowLocal\"}: calls to this machine, too),\ncommunications ({\"enabled\", \"email\", \"sms\", \"push\", \"countryCode\"}),\ninteractionTypes ({\"knownOnly\"}: types that mean nothing to the server are refused),\noneTimePasswords (off, users, delegates or anyone: who may have one),\nwalkIn ({\"currency\", \"types\": [{\"type\", \"product\", \"cents\"}]}: what walk-ins pay at the desk),\nscans ({\"code\": \"https://tickets.example/c/(*)\"}: the part of a scanned text that is the code),\nlogo (data:image/png;base64,…).",
+    help: "Settings: name, timeZone (IANA), dayStartsAt (hh:mm), publicUrl, publicUrlReachable (from outside: true or\nfalse), access (default rules of entry), corsOrigins (list),\nbackups ({\"everyMinutes\", \"keep\", \"folder\"}), outgoing ({\"allowLocal\"}: calls to this machine, too),\ncommunications ({\"enabled\", \"email\", \"sms\", \"push\", \"countryCode\"}),\nretention ({\"anonymiseAfterDays\"}: attendees become anonymous so many days after the event),\ninteractionTypes ({\"knownOnly\"}: types that mean nothing to the server are refused),\noneTimePasswords (off, users, delegates or anyone: who may have one),\nwalkIn ({\"currency\", \"types\": [{\"type\", \"product\", \"cents\"}]}: what walk-ins pay at the desk),\nscans ({\"code\": \"https://tickets.example/c/(*)\"}: the part of a scanned text that is the code),\nlogo (data:image/png;base64,…).",
     export,
     plan,
 };

@@ -98,7 +98,15 @@ pub struct AccessRules {
     /// An entry at one place below ends the stay in the others. Not inherited.
     #[serde(default, deserialize_with = "present")]
     pub one_at_a_time: Option<bool>,
+    /// The letters of the place on badges, as `{zones}` prints them of all places that its holder may enter: 1 to 3
+    /// characters. Not inherited.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(length(min = 1, max = ZONE_MAX_CHARS))]
+    pub zone: Option<String>,
 }
+
+/// The longest name of a zone: several stand on a badge.
+const ZONE_MAX_CHARS: usize = 3;
 
 /// A rule that is written has a value: `null` would be a rule that nobody can read.
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
@@ -157,6 +165,15 @@ impl AccessRules {
                 "needs maxCheckIns beside it",
             ));
         }
+        if let Some(zone) = &rules.zone
+            && (!(1..=ZONE_MAX_CHARS).contains(&zone.chars().count())
+                || zone.contains(|letter: char| letter.is_whitespace() || letter.is_control()))
+        {
+            return Err(Error::field(
+                format!("{name}.zone"),
+                format!("must be 1 to {ZONE_MAX_CHARS} letters or digits"),
+            ));
+        }
         Ok(rules)
     }
 
@@ -170,6 +187,7 @@ impl AccessRules {
             ("everybodyOutAt", rules.everybody_out_at.is_some()),
             ("everybodyOutExcept", rules.everybody_out_except.is_some()),
             ("oneAtATime", rules.one_at_a_time.is_some()),
+            ("zone", rules.zone.is_some()),
         ];
         match of_a_place.iter().find(|(_, is_set)| *is_set) {
             Some((rule, _)) => Err(Error::field(
@@ -216,6 +234,7 @@ impl AccessRules {
         let except = self.everybody_out_except.as_ref();
         put("everybodyOutExcept", except.map(|types| json!(types)));
         put("oneAtATime", self.one_at_a_time.map(Value::from));
+        put("zone", self.zone.as_ref().map(|zone| json!(zone)));
         json
     }
 
@@ -271,6 +290,7 @@ impl AccessRules {
             ("everybodyOutAt", self.everybody_out_at.is_some()),
             ("everybodyOutExcept", self.everybody_out_except.is_some()),
             ("oneAtATime", self.one_at_a_time.is_some()),
+            ("zone", self.zone.is_some()),
         ];
         let set = set.into_iter().filter(|(_, is_set)| *is_set);
         set.map(|(name, _)| name).collect()

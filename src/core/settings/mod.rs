@@ -47,6 +47,10 @@ const BACKUP_KEEP_MAX: u32 = 1_000;
 pub const FEED_KEPT_DAYS: i64 = 30;
 /// The longest time that the change feed keeps deletions, in days.
 const FEED_KEPT_MAX_DAYS: i64 = 3_650;
+/// The longest time after the event at which attendees are made anonymous, in days.
+pub const ANONYMOUS_AFTER_MAX_DAYS: i64 = 3_650;
+/// The setting of that time.
+const RETENTION: &str = "retention";
 /// The time at which a day of the event begins, unless set.
 pub const DAY_STARTS_AT: TimeOfDay = match TimeOfDay::new(4, 0) {
     Some(time) => time,
@@ -92,6 +96,8 @@ pub struct Settings {
     pub one_time_passwords: OneTimePasswords,
     /// `changeFeed`: for how many days deletions stay known to whoever keeps a copy; 30 unless set.
     pub feed_kept_days: Option<i64>,
+    /// `retention`: how many days after the event attendees are made anonymous; never unless set.
+    pub anonymous_after_days: Option<i64>,
     /// `interactionTypes`: whether types that mean nothing to the server are refused; they are stored unless set.
     pub known_types_only: bool,
     /// `presence`: how tag reads become sightings, entries and exits.
@@ -163,6 +169,7 @@ impl Settings {
         "communications",
         "oneTimePasswords",
         "changeFeed",
+        RETENTION,
         "interactionTypes",
         "presence",
         "walkIn",
@@ -226,7 +233,14 @@ impl Settings {
             "outgoing" => self.reach = reach(value)?,
             "communications" => self.communications = Communications::parse(value)?,
             "oneTimePasswords" => self.one_time_passwords = OneTimePasswords::parse(value)?,
-            "changeFeed" => self.feed_kept_days = Some(feed_kept_days(value)?),
+            "changeFeed" => {
+                self.feed_kept_days = Some(days(name, "keepDays", FEED_KEPT_MAX_DAYS, value)?);
+            }
+            RETENTION => {
+                const DAYS: &str = "anonymiseAfterDays";
+                self.anonymous_after_days =
+                    Some(days(name, DAYS, ANONYMOUS_AFTER_MAX_DAYS, value)?);
+            }
             "interactionTypes" => {
                 self.known_types_only = flag(name, "knownOnly", value)?;
             }
@@ -253,22 +267,12 @@ fn checked_name(name: String) -> Result<String> {
     Ok(name)
 }
 
-/// For how many days deletions stay known: `{"keepDays": 30}`.
-fn feed_kept_days(value: &Value) -> Result<i64> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase", deny_unknown_fields)]
-    struct ChangeFeed {
-        keep_days: i64,
-    }
-    let ChangeFeed { keep_days } =
-        ChangeFeed::deserialize(value).map_err(|cause| Error::field("changeFeed", cause))?;
-    if !(1..=FEED_KEPT_MAX_DAYS).contains(&keep_days) {
-        return Err(Error::field(
-            "changeFeed.keepDays",
-            format!("must be from 1 to {FEED_KEPT_MAX_DAYS}"),
-        ));
-    }
-    Ok(keep_days)
+/// Reads a number of days: `{"keepDays": 30}`.
+fn days(name: &str, key: &str, most: i64, value: &Value) -> Result<i64> {
+    let only = value.as_object().filter(|object| object.len() == 1);
+    let days = only.and_then(|object| object.get(key)?.as_i64());
+    days.filter(|days| (1..=most).contains(days))
+        .ok_or_else(|| Error::field(format!("{name}.{key}"), format!("must be from 1 to {most}")))
 }
 
 /// Reads which part of a scanned text is the code: `{"code": "https://tickets.example/c/(*)"}`.

@@ -3,6 +3,7 @@
 pub mod api;
 pub mod fonts;
 mod letters;
+mod zones;
 
 pub use letters::Letters;
 
@@ -29,6 +30,7 @@ use badges::{Fonts, Images, Pdf};
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use zones::Zones;
 
 /// The most layouts.
 const LAYOUTS_MAX: usize = 50;
@@ -48,7 +50,7 @@ pub const SAMPLES: [&str; 5] = [
 ];
 
 /// The fields of a certificate, as previews show them.
-const CERTIFICATE_SAMPLE: [(&str, &str); 5] = [
+pub const CERTIFICATE_SAMPLE: [(&str, &str); 5] = [
     ("event", "First aid at the analytical engine"),
     ("dates", "24 September 2026"),
     ("attended", "5.5 hours"),
@@ -214,6 +216,8 @@ pub struct Records<'a> {
     connection: &'a Connection,
     settings: &'a Settings,
     selection: Selection,
+    /// Letters of places; not for a client who sees a part of the record.
+    zones: Option<Zones>,
 }
 
 impl<'a> Records<'a> {
@@ -228,6 +232,10 @@ impl<'a> Records<'a> {
             connection,
             settings,
             selection,
+            zones: match visible {
+                None => Zones::find(connection, settings)?,
+                Some(_) => None,
+            },
         })
     }
 
@@ -240,7 +248,12 @@ impl<'a> Records<'a> {
             .selection
             .one(self.connection, "id", &id, &self.settings.zone)?;
         let json = json.ok_or_else(|| RESOURCE.missing(&id))?;
-        serde_json::from_str(&json).map_err(Error::defect)
+        let mut record: Value = serde_json::from_str(&json).map_err(Error::defect)?;
+        if let Some(zones) = &self.zones {
+            let letters = zones.of(self.connection, id, kind_of(&record))?;
+            record[zones::FIELD] = letters.into();
+        }
+        Ok(record)
     }
 
     /// Those of all attendees, or those of a type, by last name, or by type first: as many as one PDF takes.
@@ -312,7 +325,8 @@ pub fn invented() -> (&'static str, Value) {
 
 fn person((first, last): (&str, &str), company: &str) -> Value {
     json!({"firstName": first, "lastName": last, "company": company, "jobTitle": "Chair", "delegateType": "Speaker",
-        "email": "ada@example.org", "phone": "+44 20 7946 0000", "barcode": "TLH26-FJ7ADVN4"})
+        "email": "ada@example.org", "phone": "+44 20 7946 0000", "barcode": "TLH26-FJ7ADVN4",
+        zones::FIELD: "A C"})
 }
 
 /// The fields of a badge: the properties of a record that are texts or numbers, those of its sections as

@@ -79,6 +79,26 @@ struct Counted {
     rooms: HashSet<i64>,
 }
 
+impl Counted {
+    /// The first and the last moment.
+    fn span(&self) -> (Timestamp, Timestamp) {
+        let moment = |at: Option<i64>| Timestamp(at.unwrap_or_default() * 1_000);
+        let (from, to) = (self.spans.first(), self.spans.last());
+        (
+            moment(from.map(|span| span.0)),
+            moment(to.map(|span| span.1)),
+        )
+    }
+}
+
+/// The first and the last moment that counts at a place.
+pub(super) fn span(
+    connection: &Connection,
+    place: Option<DeviceId>,
+) -> Result<(Timestamp, Timestamp)> {
+    Ok(counted(connection, place)?.span())
+}
+
 /// Works out who was there for how long.
 ///
 /// # Errors
@@ -110,13 +130,8 @@ pub async fn attendance(app: &App, wanted: Wanted) -> Result<Attendance> {
         .store
         .read(move |connection| named(connection, &seconds))
         .await?;
-    let moment = |at: Option<i64>| Timestamp(at.unwrap_or_default() * 1_000);
-    let (from, to) = (counted.spans.first(), counted.spans.last());
     Ok(Attendance {
-        span: (
-            moment(from.map(|span| span.0)),
-            moment(to.map(|span| span.1)),
-        ),
+        span: counted.span(),
         counted_s: counted.spans.iter().map(|(from, to)| to - from).sum(),
         people,
     })

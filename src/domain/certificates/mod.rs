@@ -8,11 +8,11 @@ pub use attendance::{Attendance, Attended, Wanted, attendance};
 use crate::{
     core::settings::Settings,
     domain::{
-        badges::{Fields, PDF_MAX, Press, Records, pdf},
+        badges::{CERTIFICATE_SAMPLE, Fields, PDF_MAX, Press, Records, pdf},
         tickets::{self, Pages},
     },
     types::{
-        DelegateId, DeviceId, Zone,
+        DelegateId, DeviceId, Timestamp, Zone,
         error::{Error, Result},
     },
 };
@@ -25,7 +25,7 @@ const PURPOSE: &str = "certificate";
 /// The content of an attendee's certificate, as its code has it: `c7-12-330-91`, of attendee 7 at place 12, for 330
 /// minutes, which are 91 % of what counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Code {
+pub struct Code {
     attendee: DelegateId,
     /// `None`: the whole instance.
     place: Option<DeviceId>,
@@ -34,16 +34,8 @@ struct Code {
 }
 
 impl Code {
-    fn new(wanted: Wanted, attended: &Attended, counted_s: i64) -> Self {
-        Self {
-            attendee: attended.attendee,
-            place: wanted.place,
-            minutes: attended.seconds / 60,
-            percent: attended.percent_of(counted_s),
-        }
-    }
-
-    fn says(self) -> String {
+    /// The code as text.
+    pub fn says(self) -> String {
         let place = self.place.map_or(0, |place| place.0);
         format!(
             "c{}-{place}-{}-{}",
@@ -114,6 +106,89 @@ pub struct Prepared {
     pub certificates: Vec<(Value, Fields)>,
 }
 
+/// What the certificates of one place have in common.
+pub struct Issue<'a> {
+    place: Option<DeviceId>,
+    event: String,
+    dates: String,
+    pages: Option<Pages<'a>>,
+}
+
+/// The fields of a certificate, as e-mails see them.
+pub const FIELDS: [&str; 5] = ["event", "dates", "attended", "percent", "url"];
+
+/// Returns a certificate as e-mails see it, for whoever tries a template.
+pub fn sample() -> Value {
+    let mut sample = CERTIFICATE_SAMPLE.map(|(_, value)| value).into_iter();
+    let fields = FIELDS.map(|name| (name.to_owned(), sample.next().unwrap_or_default().into()));
+    Value::Object(fields.into_iter().collect())
+}
+
+impl<'a> Issue<'a> {
+    /// Reads what there is to say of a place, whose time that counts is `span`.
+    pub fn new(
+        connection: &Connection,
+        settings: &'a Settings,
+        place: Option<DeviceId>,
+        span: (Timestamp, Timestamp),
+    ) -> Result<Self> {
+        Ok(Self {
+            place,
+            event: title(connection, settings, place)?,
+            dates: dates(span, &settings.zone),
+            pages: Pages::find(connection, settings)?,
+        })
+    }
+
+    /// The number of the place in codes.
+    pub fn place(&self) -> i64 {
+        self.place.map_or(0, |place| place.0)
+    }
+
+    /// The code of an attendee's certificate.
+    pub fn code(&self, attended: &Attended, counted_s: i64) -> Code {
+        Code {
+            attendee: attended.attendee,
+            place: self.place,
+            minutes: attended.seconds / 60,
+            percent: attended.percent_of(counted_s),
+        }
+    }
+
+    /// The values of [`FIELDS`].
+    fn values(&self, code: Code) -> Result<[String; 5]> {
+        let url = match &self.pages {
+            Some(pages) => pages.url(&pages.token(PURPOSE, &code.says())?),
+            None => String::new(),
+        };
+        Ok([
+            self.event.clone(),
+            self.dates.clone(),
+            in_words(code.minutes),
+            format!("{} %", code.percent),
+            url,
+        ])
+    }
+
+    /// The certificate of a code, as e-mails see it.
+    pub fn as_template(&self, code: Code) -> Result<Value> {
+        let fields = FIELDS.into_iter().zip(self.values(code)?);
+        Ok(Value::Object(
+            fields
+                .map(|(name, value)| (name.to_owned(), value.into()))
+                .collect(),
+        ))
+    }
+
+    /// The certificate of a code, as layouts see it.
+    fn as_layout(&self, code: Code) -> Result<Fields> {
+        let fields = CERTIFICATE_SAMPLE.into_iter().zip(self.values(code)?);
+        Ok(fields
+            .map(|((name, _), value)| (name.to_owned(), value))
+            .collect())
+    }
+}
+
 /// Reads the certificates of all who were there for long enough.
 ///
 /// # Errors
@@ -133,26 +208,35 @@ pub fn prepare(
             "one PDF has at most {PDF_MAX} certificates: choose a place"
         )));
     }
+    let issue = Issue::new(connection, settings, wanted.place, attendance.span)?;
+    let codes = people
+        .into_iter()
+        .map(|attended| issue.code(attended, attendance.counted_s));
+    read(connection, settings, &issue, codes)
+}
+
+/// Reads the certificate of a code, as [`Code::says`] has it.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] for another text; [`crate::types::error::Kind::DelegateNotFound`].
+pub fn prepare_one(connection: &Connection, settings: &Settings, says: &str) -> Result<Prepared> {
+    let code =
+        Code::read(says).ok_or_else(|| Error::invalid("this is no code of a certificate"))?;
+    let span = attendance::span(connection, code.place)?;
+    let issue = Issue::new(connection, settings, code.place, span)?;
+    read(connection, settings, &issue, [code])
+}
+
+fn read(
+    connection: &Connection,
+    settings: &Settings,
+    issue: &Issue<'_>,
+    codes: impl IntoIterator<Item = Code>,
+) -> Result<Prepared> {
     let records = Records::of(connection, settings, None)?;
-    let pages = Pages::find(connection, settings)?;
-    let event = title(connection, settings, wanted.place)?;
-    let dates = dates(attendance, &settings.zone);
-    let certificates = people.into_iter().map(|attended| {
-        let code = Code::new(wanted, attended, attendance.counted_s);
-        let url = match &pages {
-            Some(pages) => pages.url(&pages.token(PURPOSE, &code.says())?),
-            None => String::new(),
-        };
-        let fields = [
-            ("event", event.clone()),
-            ("dates", dates.clone()),
-            ("attended", in_words(code.minutes)),
-            ("percent", format!("{} %", code.percent)),
-            ("certificateUrl", url),
-        ];
-        let fields: Fields = fields.map(|(name, value)| (name.to_owned(), value)).into();
-        Ok((records.get(attended.attendee)?, fields))
-    });
+    let certificates = codes
+        .into_iter()
+        .map(|code| Ok((records.get(code.attendee)?, issue.as_layout(code)?)));
     Ok(Prepared {
         certificates: certificates.collect::<Result<_>>()?,
         press: Press::of_certificates(connection, settings)?,
@@ -176,8 +260,7 @@ impl Prepared {
 }
 
 /// Returns the days of what counts: `24 September 2026`, or the first and the last.
-fn dates(attendance: &Attendance, zone: &Zone) -> String {
-    let (from, to) = attendance.span;
+fn dates((from, to): (Timestamp, Timestamp), zone: &Zone) -> String {
     let (first, last) = (zone.date_in_words(from), zone.date_in_words(to));
     if first == last {
         first

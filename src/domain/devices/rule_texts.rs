@@ -57,6 +57,9 @@ pub fn in_words(
         let text = "One room at a time: a check-in at one place below ends the stay in the others.";
         say(text.to_owned(), true);
     }
+    if let Some(zone) = &rules.zone {
+        say(format!("Zone {zone} on badges."), true);
+    }
     said
 }
 
@@ -108,6 +111,9 @@ pub fn tags(own: &AccessRules) -> Vec<String> {
     }
     if own.one_at_a_time == Some(true) {
         tags.push("One room at a time".to_owned());
+    }
+    if let Some(zone) = &own.zone {
+        tags.push(format!("Zone {zone}"));
     }
     tags
 }
@@ -317,9 +323,10 @@ mod tests {
         );
         assert_eq!(
             told(
-                json!({"ruleSet": "open", "types": [], "opensBefore": 30, "everybodyOutAt": "23:00"})
+                json!({"ruleSet": "open", "types": [], "opensBefore": 30, "everybodyOutAt": "23:00",
+                "zone": "B"})
             ),
-            "Open to all; Nobody; Open 30 min before; Out at 23:00"
+            "Open to all; Nobody; Open 30 min before; Out at 23:00; Zone B"
         );
     }
 

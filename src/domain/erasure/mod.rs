@@ -7,11 +7,13 @@
 //! record, which can be erased again. Last the write-ahead log is emptied. What pages of the file keep
 //! of rows that moved, and the search index of older words, goes with `gatepost compact`.
 //!
+//! - `anonymous`: everybody's names and texts, so many days after the event
 //! - `traces`: what a person left, and how it is removed; `quotes`: texts of others that quote them;
 //!   `purchases`: what tills wrote of them
 //! - `person`, `contacts`: know a person in a text
 //! - `noted`: who was erased, for older states of the file, and which copies may still have them
 
+pub mod anonymous;
 mod contacts;
 pub mod noted;
 mod person;
@@ -19,7 +21,7 @@ mod purchases;
 mod quotes;
 mod traces;
 
-pub use noted::copies_with;
+pub use noted::{copies, copies_with};
 
 use crate::{
     core::{Context, records::write},

@@ -214,9 +214,11 @@ pub fn copies_with(connection: &Connection, database: &Path, delegate: i64) -> R
     let since: Option<Timestamp> = connection
         .prepare_cached("SELECT min(created_at) FROM delegates WHERE id = ?1")?
         .query_row([delegate], |row| row.get(0))?;
-    let Some(since) = since else {
-        return Ok(Vec::new());
-    };
+    since.map_or(Ok(Vec::new()), |since| copies(connection, database, since))
+}
+
+/// The copies of the file at `database` that were written since a moment.
+pub fn copies(connection: &Connection, database: &Path, since: Timestamp) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT path FROM backups WHERE failure IS NULL AND finished_at >= ?1 ORDER BY id DESC",
     )?;

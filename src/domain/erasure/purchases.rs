@@ -29,6 +29,8 @@ pub struct Traces {
     /// Purchases with a telephone number like the person's.
     alike: BTreeSet<i64>,
     newest: i64,
+    /// Everybody's, not only those of `people`.
+    everybody: bool,
 }
 
 /// Finds the purchases that mention a person, who may have several records.
@@ -129,6 +131,22 @@ fn is_alike(tx: &Tx<'_>, purchase: i64, person: &Person) -> Result<bool> {
         || notes.iter().any(|note| person.contacts.are_like(note)))
 }
 
+/// Takes everybody out of a purchase.
+pub fn forget_everybody(tx: &Tx<'_>, purchase: i64) -> Result<()> {
+    let mut statement = tx.prepare_cached(
+        "SELECT DISTINCT delegate_id FROM transaction_delegates WHERE transaction_id = ?1",
+    )?;
+    let people = statement.query_map([purchase], |row| row.get(0))?;
+    let people: Vec<DelegateId> = people.collect::<rusqlite::Result<_>>()?;
+    let traces = Traces {
+        person: Person::of(tx, &people)?,
+        people,
+        everybody: true,
+        ..Traces::default()
+    };
+    forget_purchase(tx, purchase, &traces)
+}
+
 fn forget_purchase(tx: &Tx<'_>, purchase: i64, traces: &Traces) -> Result<()> {
     let mut tickets: BTreeMap<String, DelegateId> = BTreeMap::new();
     let mut statement = tx.prepare_cached(
@@ -156,10 +174,11 @@ fn forget_purchase(tx: &Tx<'_>, purchase: i64, traces: &Traces) -> Result<()> {
     let whose = Whose {
         person: &traces.person,
         near: !tickets.is_empty() || own > 0,
-        alone: match all {
-            0 => own > 0 && own == sold.len(),
-            all => tickets.len() == all,
-        },
+        alone: traces.everybody
+            || match all {
+                0 => own > 0 && own == sold.len(),
+                all => tickets.len() == all,
+            },
         tickets: &tickets,
     };
     for (at, (id, body)) in bodies.iter().enumerate() {

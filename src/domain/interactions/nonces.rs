@@ -8,7 +8,7 @@ use crate::{
     core::keyed::Key,
     db::Tx,
     types::{
-        ClientId, DelegateId,
+        ClientId, DelegateId, Timestamp,
         error::{Error, Kind, Result},
     },
 };
@@ -111,6 +111,33 @@ fn is_erased(
         }
     }
     Err(reused())
+}
+
+/// A nonce, by which reading goes on.
+pub type Nonce = (ClientId, String);
+
+/// Leaves keyed hashes of so many nonces behind one, in the order of clients and nonces, whose interactions or refusals
+/// are from before a moment, or gone; returns the last that was looked at.
+pub fn forget_before(
+    tx: &Tx<'_>,
+    (client, nonce): &Nonce,
+    until: Timestamp,
+    most: i64,
+) -> Result<Option<Nonce>> {
+    let mut statement = tx.prepare_cached(
+        "SELECT client_id, nonce, coalesce(
+             (SELECT created_at FROM interactions WHERE id = interaction_id),
+             (SELECT at FROM refusals WHERE id = -interaction_id), 0) < ?3
+         FROM nonces WHERE (client_id, nonce) > (?1, ?2) ORDER BY client_id, nonce LIMIT ?4",
+    )?;
+    let rows = statement.query_map(rusqlite::params![client, nonce, until, most], |row| {
+        Ok(((row.get(0)?, row.get(1)?), row.get(2)?))
+    })?;
+    let rows: Vec<(Nonce, bool)> = rows.collect::<rusqlite::Result<_>>()?;
+    let last = rows.last().map(|(nonce, _)| nonce.clone());
+    let old = rows.into_iter().filter(|(_, is_old)| *is_old);
+    forget(tx, &old.map(|(nonce, _)| nonce).collect::<Vec<_>>())?;
+    Ok(last)
 }
 
 /// Nonces of interactions. There is no index of these: it takes a while, so it is not for the

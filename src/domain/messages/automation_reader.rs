@@ -266,7 +266,7 @@ fn take_up(
         let message = Message {
             template: &template,
             recipient: &recipient,
-            interaction: Some(&interaction),
+            about: Some(("interaction", &interaction)),
             origin: &format!("automation:{}", automation.entry.name),
         };
         due.push(send::prepare(connection, settings, &message, now)?);

@@ -103,11 +103,11 @@ impl Ticket {
     }
 }
 
-/// Renders a template for a recipient; `interaction` is what it is about, where there is one.
+/// Renders a template for a recipient; `about` is what it is about, by the name that templates know it by.
 pub fn compose(
     entry: &Entry,
     (recipient, ticket): (&Value, &Ticket),
-    interaction: Option<&Value>,
+    about: Option<(&'static str, &Value)>,
     settings: &Settings,
     now: Timestamp,
 ) -> Result<Composed> {
@@ -126,9 +126,7 @@ pub fn compose(
             ("settings", template::value(&of_settings)),
             ("now", template::value(&now)),
         ];
-        if let Some(interaction) = interaction {
-            values.push(("interaction", template::value(interaction)));
-        }
+        values.extend(about.map(|(name, about)| (name, template::value(about))));
         if let Some(url) = &ticket.url {
             values.push((TICKET_URL, url.as_str().into()));
         }

@@ -1,14 +1,16 @@
 //! Attempts at messages: by the gateway of their channel, as it is set up now.
 
 use super::{
+    certificates,
     gateways::{self, Attempt, fcm::Tokens},
     opened,
     stored::{self, ATTEMPTS_MAX, Due, SendOutcome},
 };
 use crate::{
     core::outbox::{self as deliveries, FinishedAttempt, Kind},
+    domain::certificates as issued,
     identity::App,
-    types::error::Result,
+    types::error::{Error, Result},
 };
 use futures_util::future::BoxFuture;
 use rusqlite::Connection;
@@ -163,8 +165,16 @@ impl Messages {
             };
             filled.body = text;
         }
+        let pdf = match certificates::code_of(&due.origin) {
+            Some(code) => match self.certificate(code.to_owned()).await {
+                Ok(pdf) => Some(pdf),
+                Err(cause) => return SendOutcome::Never(cause.to_string()),
+            },
+            None => None,
+        };
         let attempt = Attempt {
             due: &filled,
+            pdf: pdf.as_deref(),
             secret: armed.secret.as_deref(),
             reach: self.app().outgoing.reach(),
             client: &self.app().outgoing,
@@ -181,6 +191,17 @@ impl Messages {
             .fold(outcome, |outcome, word| {
                 gateways::without_secret(outcome, Some(word))
             })
+    }
+
+    /// The certificate of a code, drawn.
+    async fn certificate(&self, code: String) -> Result<Vec<u8>> {
+        let settings = self.app().settings();
+        let store = &self.app().store;
+        let prepared = store
+            .read(move |connection| issued::prepare_one(connection, &settings, &code))
+            .await?;
+        let draw = tokio::task::spawn_blocking(move || prepared.pdf());
+        draw.await.map_err(Error::defect)?
     }
 
     /// The HTML, with the picture that tells when it is opened: of a mail to a delegate, where there is

@@ -6,7 +6,8 @@
 //!
 //! - `types`: channels and states; `address`: who can be reached, and under what
 //! - `stored`: messages in the file; `list`: as the console shows them
-//! - `templates`, `compose`: what messages say, `pictures`: QR codes in e-mails; `automations`, `automation_reader`: which are sent by themselves
+//! - `templates`, `compose`: what messages say, `pictures`: QR codes in e-mails; `automations`, `automation_reader`: which are sent by themselves;
+//!   `certificates`: those that bring one
 //! - `gateways`: how messages leave; `deliver`: attempts; `upkeep`: what runs beside them
 //! - `send`: `send-comm`; `opened`: who has opened an e-mail
 //!
@@ -18,6 +19,7 @@ pub mod address;
 pub mod api;
 mod automation_reader;
 pub mod automations;
+pub mod certificates;
 pub mod compose;
 mod deliver;
 pub mod gateways;

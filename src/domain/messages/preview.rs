@@ -6,12 +6,12 @@ use super::{
     pictures,
     send::{self, How, Message},
     stored::{self, Begin, NewMessage},
-    templates::{self, Entry},
+    templates::{self, CERTIFICATE, Entry},
 };
 use crate::{
     core::settings::Settings,
     db::{Store, Tx},
-    domain::{delegates, tickets},
+    domain::{certificates, delegates, tickets},
     types::{
         DelegateSelector, Timestamp,
         error::{Error, Result},
@@ -47,7 +47,7 @@ fn recipient(connection: &Connection, settings: &Settings, said: &str) -> Result
     Recipient::find(connection, settings, id)
 }
 
-fn name(record: &Value) -> String {
+fn called(record: &Value) -> String {
     let text = |name: &str| record[name].as_str().unwrap_or_default();
     let full = format!("{} {}", text("firstName"), text("lastName"));
     match full.trim() {
@@ -74,12 +74,16 @@ fn ticket_of_somebody(connection: &Connection, settings: &Settings) -> Result<Ti
     })
 }
 
-/// The values that an automation's template sees beside the delegate.
-fn happening(settings: &Settings) -> Value {
-    json!({
+/// The values that a template of an automation sees beside the delegate, or that of a certificate.
+fn happening(settings: &Settings, entry: &Entry) -> (&'static str, Value) {
+    if entry.is_of_certificates() {
+        return (CERTIFICATE, certificates::sample());
+    }
+    let interaction = json!({
         "id": 1, "interactionType": "check-in", "firstDevice": 1,
         "recordedAt": settings.zone.iso(Timestamp::now()), "data": {},
-    })
+    });
+    ("interaction", interaction)
 }
 
 /// Renders a template for an attendee, named by id or by a code such as `barcode:…`; without one, for an invented
@@ -111,15 +115,15 @@ pub fn preview(
             reached.err().map(|cause| cause.to_string()),
         )
     };
-    let about = happening(settings);
-    let now = Timestamp::now();
-    let composed = compose::compose(&entry, (&record, &ticket), Some(&about), settings, now)?;
+    let (name, about) = happening(settings, &entry);
+    let (to, about) = ((&record, &ticket), Some((name, &about)));
+    let composed = compose::compose(&entry, to, about, settings, Timestamp::now())?;
     let html = composed.html.as_deref();
     let pictures = pictures::of(html.unwrap_or_default()).into_iter();
     Ok(Preview {
         page: html.map(pictures::shown).transpose()?,
         pictures: pictures.map(|it| it.data_url()).collect::<Result<_>>()?,
-        who: name(&record),
+        who: called(&record),
         hindrance,
         parts: (channel == Channel::Sms).then(|| parts(&composed.body)),
         composed,
@@ -195,7 +199,7 @@ pub async fn send_to(store: &Store, settings: &Settings, id: i64, attendee: &str
         let message = Message {
             template: &template,
             recipient: &recipient,
-            interaction: None,
+            about: None,
             origin: "console",
         };
         send::prepare(connection, settings, &message, Timestamp::now())

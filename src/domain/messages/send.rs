@@ -27,7 +27,8 @@ use serde_json::{Value, json};
 pub struct Message<'a> {
     pub template: &'a Template,
     pub recipient: &'a Recipient,
-    pub interaction: Option<&'a Value>,
+    /// What it is about: its name in templates, and what these see of it.
+    pub about: Option<(&'static str, &'a Value)>,
     pub origin: &'a str,
 }
 
@@ -96,8 +97,7 @@ fn fill(
     let record = &message.recipient.record;
     let entry = &message.template.entry;
     let ticket = Ticket::of(connection, settings, message.recipient.id)?;
-    let (to, about) = ((record, &ticket), message.interaction);
-    let composed = compose::compose(entry, to, about, settings, now)?;
+    let composed = compose::compose(entry, (record, &ticket), message.about, settings, now)?;
     new.subject = composed.subject;
     new.body = composed.body;
     new.html = composed.html;
@@ -255,7 +255,7 @@ fn work_out(
             let message = Message {
                 template,
                 recipient: &recipient,
-                interaction: None,
+                about: None,
                 origin: "api",
             };
             let prepared = prepare(connection, settings, &message, now)?;

@@ -8,7 +8,7 @@ use crate::{
         template::{self, Format},
     },
     db::Tx,
-    domain::{delegates, interactions::rows},
+    domain::{certificates, delegates, interactions::rows},
     types::{
         Timestamp,
         error::{Error, Kind, Result},
@@ -31,11 +31,14 @@ pub const NAMES: &[&str] = &[
     "now",
     TICKET_URL,
     TICKET_QR,
+    CERTIFICATE,
 ];
 /// The address of the attendee's ticket, where there are pages for attendees.
 pub(super) const TICKET_URL: &str = "ticketUrl";
 /// In the HTML of an e-mail: the address of the ticket's QR code, a picture in the mail.
 pub(super) const TICKET_QR: &str = "ticketQr";
+/// The attendee's certificate, in an e-mail that brings it.
+pub(super) const CERTIFICATE: &str = "certificate";
 /// The names under which it sees other records.
 const REFERENCES: [&str; 9] = [
     "delegate.parent",
@@ -87,6 +90,24 @@ impl Entry {
             content: include_str!("your_ticket.txt").trim().to_owned(),
             html: Some(include_str!("your_ticket.html").trim().to_owned()),
         }
+    }
+
+    /// An e-mail that brings a certificate, to begin with.
+    pub fn your_certificate() -> Self {
+        Self {
+            slug: "your-certificate".to_owned(),
+            id: None,
+            channel: Channel::Email.name().to_owned(),
+            subject: Some("Your certificate for {{ certificate.event }}".to_owned()),
+            content: include_str!("your_certificate.txt").trim().to_owned(),
+            html: None,
+        }
+    }
+
+    /// Tells whether it speaks of a certificate.
+    pub fn is_of_certificates(&self) -> bool {
+        self.parts()
+            .any(|(_, source, _)| source.contains(CERTIFICATE))
     }
 
     /// The channel of its messages.
@@ -156,6 +177,7 @@ fn check_source(source: &str) -> Result<(), template::Fault> {
         ("now", &[]),
         (TICKET_URL, &[]),
         (TICKET_QR, &[]),
+        (CERTIFICATE, &certificates::FIELDS),
     ];
     for path in REFERENCES {
         known.push((path, records::REFERENCE));

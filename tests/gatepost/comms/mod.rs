@@ -2,6 +2,7 @@
 //! every stage.
 
 mod automations;
+mod certificates;
 mod console;
 mod crash;
 mod mail;

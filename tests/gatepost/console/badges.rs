@@ -2,7 +2,7 @@
 
 use super::{Crew, settings::hidden};
 use crate::harness::{Caller, Server, whole};
-use gatepost::identity::ConsoleRole;
+use gatepost::{domain::badges, identity::ConsoleRole, types::DelegateId};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -272,4 +272,33 @@ fn a_font_is_added_for_letters_that_the_embedded_ones_lack() {
         server.count("audit WHERE record_type = 'badgeFonts' AND actor LIKE 'user:%'"),
         4
     );
+}
+
+#[test]
+fn a_badge_has_the_zones_that_its_holder_may_enter() {
+    let (server, _, api) = start();
+    let place = |name: &str, zone: &str, access: serde_json::Value| {
+        let mut access = access;
+        access["zone"] = zone.into();
+        api.device(&json!({"name": name, "deviceType": "room", "data": {"Access": access}}))
+    };
+    place("Hall", "A", json!({}));
+    let lounge = place("Lounge", "C", json!({"ruleSet": "simple"}));
+    place("Backstage", "B", json!({"types": ["crew"]}));
+    place("Stage", "B", json!({"types": ["Crew", "Speaker"]}));
+    let ada = api.delegate(&json!({"firstName": "Ada", "delegateType": "CREW"}));
+    let bea = api.delegate(&json!({"firstName": "Bea", "delegateType": "Visitor"}));
+    api.scan("join", bea, lounge).is(201);
+    let cem = api.delegate(&json!({"firstName": "Cem"}));
+    let zones = |who: i64| {
+        server.write(move |tx, ctx| {
+            let record = badges::Records::of(tx, &ctx.settings, None)?.get(DelegateId(who))?;
+            Ok(badges::fields(&record, "")["zones"].clone())
+        })
+    };
+    assert_eq!([ada, bea, cem].map(zones), ["A B", "A C", "A"]);
+    for wrong in ["", "ABCD", "A B"] {
+        let body = json!({"name": "Cellar", "data": {"Access": {"zone": wrong}}});
+        api.post("/device/new", &body).invalid("zone");
+    }
 }

@@ -1,6 +1,7 @@
 //! People who want to be gone: out of everything that the file has, also after a backup took its
 //! place.
 
+mod anonymous;
 mod backups;
 mod console;
 mod requests;

@@ -163,6 +163,7 @@ fn one_wrong_webhook_changes_nothing() {
     let local = json!({
         "settings": {"outgoing": {"allowLocal": true}},
         "webhooks": [{"name": "B", "url": "http://127.0.0.1/", "interactions": ["*"]}],
+        "printers": [{"name": "B", "address": "127.0.0.1"}],
     });
     applied(folder, &local, &[]);
 }

@@ -14,6 +14,7 @@ use crate::{
     db::integrity::Condition,
     domain::{
         devices,
+        erasure::anonymous,
         gate::fleet,
         interactions::{
             inside::Occupied,
@@ -169,12 +170,34 @@ pub fn list(
         ));
     }
     items.extend(backups(app, layout, connection, now)?);
+    items.extend(retention(app, layout, connection, now)?);
     items.extend(records(connection)?);
     items.sort_by_key(|item| item.urgency);
     for item in &mut items {
         item.action = item.action.take().filter(|press| layout.has(press.role));
     }
     Ok(items)
+}
+
+/// Attendees who become anonymous within a week.
+fn retention(
+    app: &App,
+    layout: &Layout,
+    connection: &Connection,
+    now: Timestamp,
+) -> Result<Option<Item>> {
+    let due = anonymous::due(connection, &app.settings(), now)?;
+    let Some(due) = due.filter(|due| due.is_near(now)) else {
+        return Ok(None);
+    };
+    let people = anonymous::count(connection, due.until)?;
+    Ok((people > 0).then(|| {
+        let at = layout.time(&due.at);
+        Item::new("anonymous", Urgency::Later, "delegates", format!("{} attendees", number(people)))
+            .text(format!("become anonymous on {at}"))
+            .help("Their names, codes, messages and free texts go, as the setting says; counts and reports stay.")
+            .go(ConsoleRole::Administrator, "Show retention", "/console/settings/retention")
+    }))
 }
 
 /// Faults of the file.

@@ -44,6 +44,9 @@ const QUIT_MAX: Duration = Duration::from_secs(1);
 /// The largest certificate that can be set, in bytes: some ten of them.
 const CERTIFICATE_MAX_BYTES: usize = 32 << 10;
 
+/// The name of what comes with an e-mail.
+const PDF_NAME: &str = "certificate.pdf";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Security {
@@ -143,6 +146,7 @@ fn compose(
     smtp: &Smtp,
     due: &Due,
     html: Option<String>,
+    pdf: Option<&[u8]>,
 ) -> Result<(Mailbox, lettre::Address, Vec<u8>)> {
     let from = mailbox("from", &smtp.from)?;
     let to = address::email(&due.address)?;
@@ -162,9 +166,19 @@ fn compose(
     if let Some(reply_to) = &smtp.reply_to {
         builder = builder.reply_to(mailbox("replyTo", reply_to)?);
     }
-    let message = match html {
-        Some(html) => builder.multipart(alternatives(due.body.clone(), html)?),
-        None => builder.singlepart(SinglePart::plain(due.body.clone())),
+    let text = due.body.clone();
+    let message = match (html, pdf) {
+        (Some(html), None) => builder.multipart(alternatives(text, html)?),
+        (None, None) => builder.singlepart(SinglePart::plain(text)),
+        (html, Some(pdf)) => {
+            let mixed = match html {
+                Some(html) => MultiPart::mixed().multipart(alternatives(text, html)?),
+                None => MultiPart::mixed().singlepart(SinglePart::plain(text)),
+            };
+            let kind = header::ContentType::parse("application/pdf").map_err(Error::defect)?;
+            let part = Attachment::new(PDF_NAME.to_owned()).body(pdf.to_vec(), kind);
+            builder.multipart(mixed.singlepart(part))
+        }
     };
     let message = message.map_err(|cause| Error::invalid(format!("the e-mail: {cause}")))?;
     Ok((from, to, message.formatted()))
@@ -206,7 +220,7 @@ impl header::Header for AutoSubmitted {
 
 /// Gives a message to the server; ends within [`WHOLE_MAX`].
 pub(super) async fn send(smtp: &Smtp, attempt: &Attempt<'_>, html: Option<String>) -> SendOutcome {
-    let (from, to, text) = match compose(smtp, attempt.due, html) {
+    let (from, to, text) = match compose(smtp, attempt.due, html, attempt.pdf) {
         Ok(composed) => composed,
         Err(cause) => return SendOutcome::Never(cause.to_string()),
     };

@@ -106,10 +106,11 @@ pub struct Due {
     pub secret: bool,
     /// The time at which it was put into the outbox.
     pub created_at: Timestamp,
+    /// The cause of the message.
+    pub origin: String,
 }
 
-const DUE: &str =
-    "id, delegate_id, channel, address, subject, coalesce(body, ''), html, secret, created_at";
+const DUE: &str = "id, delegate_id, channel, address, subject, coalesce(body, ''), html, secret, created_at, origin";
 
 impl Due {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -123,6 +124,7 @@ impl Due {
             html: row.get(6)?,
             secret: row.get(7)?,
             created_at: row.get(8)?,
+            origin: row.get(9)?,
         })
     }
 }
