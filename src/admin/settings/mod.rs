@@ -1,4 +1,4 @@
-//! The instance, for administrators: name and address, data sections, statements, badges, backups, rehearsal.
+//! The instance, for administrators: name and address, data sections, statements, badges, signed tickets, backups, rehearsal.
 
 mod backups;
 mod badges;
@@ -9,6 +9,7 @@ mod scans;
 mod schedule;
 mod sections;
 mod statements;
+mod tickets;
 mod times;
 mod walk_ins;
 
@@ -20,6 +21,7 @@ pub(super) fn routes() -> Vec<Route> {
     routes
         .with(badges::routes())
         .with(printers::routes())
+        .with(tickets::routes())
         .with(times::routes())
         .with(rehearsal::routes())
         .all()
@@ -31,6 +33,7 @@ const TABS: &[(&str, &str)] = &[
     ("Statements", "/console/settings/statements"),
     ("Badges", "/console/settings/badges"),
     ("Printers", "/console/settings/printers"),
+    ("Tickets", "/console/settings/tickets"),
     ("Backups", "/console/settings/backups"),
     ("Rehearsal", "/console/settings/rehearsal"),
 ];

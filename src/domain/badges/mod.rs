@@ -7,8 +7,8 @@ mod letters;
 pub use letters::Letters;
 
 pub use badges::{
-    BROTHER_DPI, Badge, Fields, Fold, Layout, Page, Purpose, Sheet, brother_ql, presets,
-    pwg_raster, zpl,
+    BROTHER_DPI, Badge, Fields, Fold, Layout, Page, Purpose, SIGNED_TICKET, Sheet, brother_ql,
+    presets, pwg_raster, zpl,
 };
 
 use crate::{
@@ -17,9 +17,10 @@ use crate::{
         records::Selection,
         rules::folded,
         settings::{Settings, logo},
+        ticket_keys::Signer,
     },
     db::Tx,
-    domain::delegates::RESOURCE,
+    domain::{delegates::RESOURCE, tickets},
     types::{
         DelegateId,
         error::{Error, Result},
@@ -214,6 +215,8 @@ pub struct Records<'a> {
     connection: &'a Connection,
     settings: &'a Settings,
     selection: Selection,
+    /// Signs the tickets in QR codes; not for a client who sees no barcodes.
+    signer: Option<Signer>,
 }
 
 impl<'a> Records<'a> {
@@ -224,10 +227,15 @@ impl<'a> Records<'a> {
         visible: Option<&[String]>,
     ) -> Result<Self> {
         let selection = Selection::parse(&RESOURCE, None, visible)?;
+        let mut signer = Signer::find(connection, settings)?;
+        if !selection.shows("barcode") {
+            signer = None;
+        }
         Ok(Self {
             connection,
             settings,
             selection,
+            signer,
         })
     }
 
@@ -240,7 +248,13 @@ impl<'a> Records<'a> {
             .selection
             .one(self.connection, "id", &id, &self.settings.zone)?;
         let json = json.ok_or_else(|| RESOURCE.missing(&id))?;
-        serde_json::from_str(&json).map_err(Error::defect)
+        let mut record: Value = serde_json::from_str(&json).map_err(Error::defect)?;
+        if let Some(signer) = &self.signer
+            && let Some(signed) = tickets::sign(self.connection, self.settings, signer, id)?
+        {
+            record[SIGNED_TICKET] = signed.into();
+        }
+        Ok(record)
     }
 
     /// Those of all attendees, or those of a type, by last name, or by type first: as many as one PDF takes.
