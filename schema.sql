@@ -1008,6 +1008,28 @@ CREATE TRIGGER print_jobs_outbox AFTER DELETE ON print_jobs BEGIN
     DELETE FROM outbox WHERE source = 'print' AND source_id = old.id;
 END;
 
+-- # Signed tickets
+
+-- The keys that tickets are signed by (Ed25519), by the number that tickets name.
+CREATE TABLE ticket_keys (
+    kid        INTEGER PRIMARY KEY CHECK (kid BETWEEN 1 AND 255),
+    -- The private key; gone once the key is retired.
+    seed       BLOB,
+    public_key BLOB NOT NULL,
+    -- The first of the 16 days that a ticket can name, such as 2026-11-27.
+    first_day  TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    -- From then on nothing that it signed is valid.
+    retired_at INTEGER
+) STRICT;
+
+-- The attendee who has, or had, the barcode of a serial, since there are keys. Of one that nobody has any more a signed
+-- ticket is cancelled: so rows stay when an attendee goes, and name nobody then.
+CREATE TABLE ticket_serials (
+    serial      INTEGER PRIMARY KEY,
+    delegate_id INTEGER NOT NULL
+) STRICT;
+
 -- # Sales
 
 -- Purchases at a till, by purchase code, as far as they could be loaded. Amounts are in cents.

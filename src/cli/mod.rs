@@ -17,6 +17,7 @@ mod progress;
 mod readers;
 mod restore;
 mod serve;
+mod ticket;
 mod user;
 
 use crate::{
@@ -73,6 +74,8 @@ enum Command {
     Check(check::Args),
     #[command(subcommand)]
     Barcode(barcode::BarcodeCommand),
+    #[command(subcommand)]
+    Ticket(ticket::Command),
     Openapi(openapi::Args),
     Completions(completions::Args),
     Demo(demo::Args),
@@ -89,6 +92,7 @@ impl Command {
                 | Self::Config(_)
                 | Self::Client(_)
                 | Self::User(_)
+                | Self::Ticket(_)
                 | Self::Backup(_)
                 | Self::Compact(_)
         )
@@ -125,6 +129,7 @@ fn run_command(command: Command, db: &Path, json: bool) -> Result<bool> {
         Command::Import(args) => return import::run(args, db, json),
         Command::Check(args) => return check::run(&args, db, json),
         Command::Barcode(command) => return barcode::run(command, json),
+        Command::Ticket(command) => return ticket::run(command, &open_existing(db)?, json),
         Command::Readers(command) => return readers::run(command, db, json),
         Command::Serve(args) => serve::run(args, db, json),
         Command::Migrate(args) => migrate::run(&args, db, json),

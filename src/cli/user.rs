@@ -227,7 +227,8 @@ fn password_from_stdin(
     hashed.map(Some)
 }
 
-fn first_line(input: impl BufRead) -> Result<String> {
+/// The first line of an input, without its end.
+pub(super) fn first_line(input: impl BufRead) -> Result<String> {
     let mut line = String::new();
     input
         .take(PASSWORD_LINE_MAX)

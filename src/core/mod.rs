@@ -19,6 +19,7 @@ pub mod sections;
 pub mod services;
 pub mod settings;
 pub mod template;
+pub mod ticket_keys;
 pub mod version_cache;
 
 pub use services::{Context, Services};

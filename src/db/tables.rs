@@ -340,6 +340,11 @@ pub static TABLES: &[Table] = &[
         (Plain, "id printer_id device_id trigger_id actor state why interaction_id created_at ended_at"),
     ]).blank("reason = NULL", "created_at < :until AND reason IS NOT NULL"),
 
+    // Tickets that were signed in a rehearsal are in people's hands. A serial says nothing of a person without their code.
+    kept("ticket_keys", &[(Plain, "kid seed public_key first_day created_at retired_at")]),
+    kept("ticket_serials", &[(Plain, "serial delegate_id")])
+        .blank("delegate_id = 0", "delegate_id IN (SELECT id FROM delegates WHERE created_at < :until)"),
+
     // What a purchase said of somebody who was erased is blanked here, and stands in the snapshot as it was.
     set_back("transactions", &[
         (ByFeature, "notes recorded_by"),

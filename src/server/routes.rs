@@ -71,6 +71,7 @@ pub fn operations(console: &Console) -> impl OpenApi + use<> {
             app: app(),
             published,
             places: Arc::default(),
+            tickets: Arc::default(),
         },
         ReadersApi {
             app: app(),

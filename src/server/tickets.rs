@@ -137,12 +137,12 @@ fn ticket(connection: &Connection, settings: &Settings, token: &str) -> Result<O
     let Some(attendee) = pages.attendee(token)? else {
         return Ok(None);
     };
-    let Some(ticket) = tickets::find(connection, attendee)? else {
+    let Some(ticket) = tickets::find(connection, settings, attendee)? else {
         return Ok(None);
     };
     let events = tickets::events(connection, attendee)?;
     let has_date = events.iter().any(|event| event.starts_at.is_some());
-    let picture = ticket.code.as_deref().map(tickets::data_url).transpose()?;
+    let picture = ticket.qr().map(tickets::data_url).transpose()?;
     Ok(Some(TicketPage {
         ticket,
         picture,
@@ -162,7 +162,7 @@ fn calendar(connection: &Connection, settings: &Settings, token: &str) -> Result
     let Some(attendee) = attendee else {
         return Ok(None);
     };
-    if tickets::find(connection, attendee)?.is_none() {
+    if tickets::find(connection, settings, attendee)?.is_none() {
         return Ok(None);
     }
     let events = tickets::events(connection, attendee)?;

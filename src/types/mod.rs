@@ -12,6 +12,7 @@ pub mod random;
 pub mod scanned;
 pub mod secret;
 pub mod selector;
+pub mod signed_ticket;
 pub mod spreadsheet;
 pub mod text;
 pub mod time;

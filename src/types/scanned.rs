@@ -4,6 +4,7 @@
 use super::{
     barcode::Barcode,
     error::{Error, Result},
+    signed_ticket::SignedTicket,
 };
 
 /// The code in a pattern.
@@ -84,14 +85,17 @@ impl ScanPattern {
 }
 
 /// The forms of a scanned text, in the order in which they are looked for: as it is; without spaces around it; without an
-/// AIM prefix (`]Q1`); the part that the pattern names; a code of Gatepost's own as it was before somebody typed it in
-/// groups. The last one is the code that the text most likely has in it.
+/// AIM prefix (`]Q1`); the part that the pattern names; a code of Gatepost's own, or a signed ticket, as it was before
+/// somebody typed it in groups. The last one is the code that the text most likely has in it.
 #[must_use]
 pub fn forms(scanned: &str, pattern: Option<&ScanPattern>) -> Vec<String> {
     let whole = trimmed(scanned);
     let plain = without_aim_prefix(whole);
     let part = pattern.and_then(|pattern| pattern.code(plain));
-    let own = own_code(plain);
+    let own = own_code(plain).or_else(|| {
+        let ticket = SignedTicket::read(part.unwrap_or(plain))?;
+        Some(ticket.to_string())
+    });
     let mut forms = vec![scanned.to_owned()];
     for form in [Some(whole), Some(plain), part, own.as_deref()] {
         let form = form.filter(|form| !form.is_empty() && forms.iter().all(|known| known != form));

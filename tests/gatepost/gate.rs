@@ -98,6 +98,7 @@ fn compiler(folder: &TempDir, document: &Value) -> Command {
     for (types, module) in [
         ("zxing", "zxing-reader-3.1.4"),
         ("noble", "noble-hashes-2.4.0"),
+        ("ed25519", "noble-ed25519-3.2.0"),
     ] {
         let types = folder.path().join(format!("tests/gate/{types}.d.ts"));
         let beside = format!("assets/gate/vendor/{module}.d.ts");

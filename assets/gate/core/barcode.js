@@ -1,6 +1,6 @@
 // Ticket codes of Gatepost's own making: symbols of Crockford's base 32, the last two of which check the others.
 
-const SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+export const SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const [SHORTEST, LONGEST] = [16, 31];
 
 /** Times α in GF(32), by x⁵ + x² + 1. @param {number} value */

@@ -5,6 +5,7 @@ import { CODES, UNDECIDED } from "./codes.js";
 import { judge, judgeOffline, spokenTime, word } from "./judge.js";
 import { isTold } from "./list.js";
 import { body, interactionOf, isRefusal, isStored, pathOf, registered, undoPath, walkInPerson } from "./queue.js";
+import { isForDay } from "./signed.js";
 import { placeOf } from "./state.js";
 import { age, answerOf, blockedReason, language, t } from "./texts.js";
 import { KINDS, REFUSALS, whyOf } from "./verdicts.js";
@@ -63,10 +64,25 @@ export class Gate {
     this.#lastCode = code ?? "";
     this.#lastAt = now;
     if (isTwice) return undefined;
-    const before = person && this.list.withWaiting(person, this.queue.passed);
+    const before = person ? this.list.withWaiting(person, this.queue.passed) : this.#stranger(code);
     /** @type {"in"|"out"} */
     const passage = mode === "both" ? (before?.inside ? "out" : "in") : mode;
     return this.#decide({ code, delegate: person?.id, passage, ...this.#hereAndNow() }, before);
+  }
+
+  /**
+   * Somebody whose signed ticket is genuine, and whom the list does not have, as scans of it that wait leave them.
+   * @param {string} [code] @returns {Person|undefined}
+   */
+  #stranger(code = "") {
+    const ticket = this.list.ticket(code);
+    if (ticket?.state !== "genuine") return undefined;
+    const stranger = { id: -ticket.serial, name: t("ticket.name"), category: ticket.type, codes: [code] };
+    const own = this.queue.passed.filter((scan) => scan.code === code);
+    return this.list.withWaiting(
+      stranger,
+      own.map((scan) => ({ ...scan, delegate: stranger.id })),
+    );
   }
 
   /** One of a booking, in a given direction. @param {Person} person @param {"in"|"out"} passage @returns {Promise<Outcome>} */
@@ -96,7 +112,9 @@ export class Gate {
   /** A supervisor lets in somebody who was refused. @param {Outcome} refused @param {string} reason */
   async override(refused, reason) {
     const { code, delegate, place } = refused.scan;
-    return this.#decide({ code, delegate, passage: "in", at: this.server.now(), place, override: true, reason }, refused.person);
+    // The server keeps a scan of nobody whom it knows where a gate has decided.
+    const decision = refused.shown.why === "unlisted" ? { admitted: true, due: true } : {};
+    return this.#decide({ code, delegate, passage: "in", at: this.server.now(), place, override: true, reason, ...decision }, refused.person);
   }
 
   /** @param {Omit<Scan, "nonce"|"seq">} made @param {Person|undefined} person as they were before */
@@ -158,6 +176,8 @@ export class Gate {
     if (!list.place) return { code: UNDECIDED, message: t("verdict.noList") };
     if (!person) return this.#unknown(made.code);
     if (made.override) return undefined;
+    const ticket = list.ticket(made.code ?? "");
+    if (ticket && !isForDay(ticket, made.at)) return { code: CODES.outsideWindow, message: t("ticket.otherDay") };
     const verdict = judgeOffline(this.sync.gate?.policy ?? "admit", this.#facts(made, person, known));
     return verdict.code === 0 ? undefined : { code: verdict.code, key: verdict.key, message: word(verdict, this.zone, server.now()) };
   }
@@ -176,6 +196,8 @@ export class Gate {
   /** @param {string} [code] that nobody has, or that is blocked @returns {Refusal} */
   #unknown(code = "") {
     const reason = this.list.blockedReason(code);
+    const ticket = this.list.ticket(code);
+    if (ticket) return { code: CODES.delegateNotFound, message: t(`ticket.${ticket.state}`, { kid: ticket.kid }) };
     const unknown = this.list.isShared(code) ? "verdict.shared" : "verdict.unknown";
     const message = reason === undefined ? t(unknown, { code: short(code) }) : t("verdict.blocked", { reason: blockedReason(reason) });
     return { code: CODES.delegateNotFound, message };
@@ -223,8 +245,11 @@ export class Gate {
       lines.unshift(t(key, { count: repeat.count + 1, at: this.#time(Date.parse(repeat.firstAt)) }));
     }
     const stops = note?.level === "stop";
+    const isUnlisted = scan.admitted && this.list.ticket(scan.code ?? "") !== undefined;
+    if (isUnlisted) lines.unshift(t("ticket.genuine"));
+    const needsLook = wasInside || note?.level === "warning" || scan.override || isUnlisted;
     /** @type {Shown["kind"]} */
-    const kind = stops ? "stop" : wasInside || note?.level === "warning" || scan.override ? "look" : isOut ? "out" : "good";
+    const kind = stops ? "stop" : needsLook ? "look" : isOut ? "out" : "good";
     const word = kind === "look" && isOut ? "verdict.look.out" : KINDS[kind].word;
     const shown = {
       kind,
@@ -248,7 +273,8 @@ export class Gate {
    */
   #refused(scan, person, { code, key, message, more: own = [] }, note, more = []) {
     const { name, category, photo } = person ?? {};
-    const why = whyOf(code, { key, isBlocked: this.list.blockedReason(scan.code ?? "") !== undefined });
+    const scanned = scan.code ?? "";
+    const why = whyOf(code, { key, isBlocked: this.list.blockedReason(scanned) !== undefined, ticket: this.list.ticket(scanned)?.state });
     /** @type {Shown} */
     const shown = {
       kind: "stop",

@@ -5,6 +5,7 @@ import { meant } from "./barcode.js";
 import { find, indexed } from "./find.js";
 import { foldType } from "./fold.js";
 import { Codes, forms, meaningOf } from "./scanned.js";
+import { Tickets, serialOf } from "./signed.js";
 
 /**
  * @typedef {import("api").components["schemas"]} Schemas
@@ -55,6 +56,13 @@ export class List {
   /** @type {Map<number, Blocked>} */
   #blocked = new Map();
   #blockedCodes = new Codes((id) => [this.#blocked.get(id)?.code ?? ""]);
+  /** Barcodes by the serials of signed tickets, where there are any. @type {Map<number, string>} */
+  #serials = new Map();
+  /** As these, of blocked codes. @type {Map<number, string>} */
+  #blockedSerials = new Map();
+  /** Serials of barcodes that nobody has any more; the server tells them within seconds. @type {Set<number>} */
+  #gone = new Set();
+  #tickets = new Tickets();
   /** Which part of a scanned text is the code, by the server's settings. @type {string|undefined} */
   scanPattern;
   /** @type {Place|undefined} */
@@ -146,7 +154,18 @@ export class List {
   /** Forgets everything: another place, or the gate was revoked. */
   async clear() {
     const walkIns = [...this.people.values()].filter(({ id }) => id < 0);
-    for (const map of [this.people, this.#codes, this.#texts, this.#children, this.#blocked, this.#blockedCodes]) map.clear();
+    for (const map of [
+      this.people,
+      this.#codes,
+      this.#texts,
+      this.#children,
+      this.#blocked,
+      this.#blockedCodes,
+      this.#serials,
+      this.#blockedSerials,
+      this.#gone,
+    ])
+      map.clear();
     this.setWalkIns(walkIns);
     this.restart();
     this.place = undefined;
@@ -173,6 +192,7 @@ export class List {
     this.#drop(person.id);
     this.people.set(person.id, person);
     for (const code of person.codes ?? []) this.#codes.put(code, person.id);
+    if (this.#tickets.isOn) this.#putSerial(person);
     this.#texts.set(person.id, indexed(person));
     if (person.parent === undefined) return;
     const children = this.#children.get(person.parent);
@@ -184,6 +204,7 @@ export class List {
   #drop(id) {
     const { codes = [], parent } = this.people.get(id) ?? {};
     for (const code of codes) this.#codes.drop(code, id);
+    if (this.#tickets.isOn && codes.length) this.#dropSerial(codes[0]);
     if (parent !== undefined) this.#children.get(parent)?.delete(id);
     this.people.delete(id);
     this.#texts.delete(id);
@@ -194,13 +215,42 @@ export class List {
     this.#dropBlocked(blocked.id);
     this.#blocked.set(blocked.id, blocked);
     this.#blockedCodes.put(blocked.code, blocked.id);
+    if (this.#tickets.isOn) this.#blockedSerials.set(serialOf(blocked.code), blocked.code);
   }
 
   /** @param {number} id */
   #dropBlocked(id) {
     const code = this.#blocked.get(id)?.code;
-    if (code !== undefined) this.#blockedCodes.drop(code, id);
+    if (code !== undefined) {
+      this.#blockedCodes.drop(code, id);
+      if (this.#tickets.isOn) this.#blockedSerials.delete(serialOf(code));
+    }
     this.#blocked.delete(id);
+  }
+
+  /** @param {Person} person */
+  #putSerial({ codes = [], noTicket }) {
+    if (!codes.length || noTicket) return;
+    const serial = serialOf(codes[0]);
+    this.#serials.set(serial, codes[0]);
+    this.#gone.delete(serial);
+  }
+
+  /** @param {string} code that somebody had, or has twice in the list */
+  #dropSerial(code) {
+    if (this.#codes.exact(code).length) return;
+    const serial = serialOf(code);
+    this.#serials.delete(serial);
+    this.#gone.add(serial);
+  }
+
+  /** What signed tickets are verified by, as the server told it. @param {import("./signed.js").Keys} [keys] */
+  useTickets(keys) {
+    const wasOn = this.#tickets.isOn;
+    this.#tickets.set(keys);
+    if (wasOn || !keys) return;
+    for (const person of this.people.values()) this.#putSerial(person);
+    for (const { code } of this.#blocked.values()) this.#blockedSerials.set(serialOf(code), code);
   }
 
   /** Walk-ins that the server does not have yet, in place of those that were told before. @param {Person[]} walkIns */
@@ -269,13 +319,26 @@ export class List {
 
   /** Whether the list knows what a scanned text means. @param {string} text */
   isKnown(text) {
-    const { code, isShared } = this.#meaning(text);
-    return code !== undefined || isShared === true;
+    const { code, isShared, ticket } = this.#meaning(text);
+    return code !== undefined || isShared === true || (ticket !== undefined && ticket.state !== "forged");
   }
 
-  /** @param {string} text */
+  /** The signed ticket in a text, if it is of nobody whom the list knows. @param {string} text */
+  ticket(text) {
+    return this.#meaning(text).ticket;
+  }
+
+  /** @param {string} text @returns {import("./scanned.js").Meaning} */
   #meaning(text) {
-    return meaningOf(text, this.scanPattern, this.#codes, this.#blockedCodes);
+    const meaning = meaningOf(text, this.scanPattern, this.#codes, this.#blockedCodes);
+    const isFound = meaning.code !== undefined || meaning.isShared;
+    const ticket = isFound ? undefined : this.#tickets.read(forms(text, this.scanPattern).at(-1) ?? "");
+    if (!ticket) return meaning;
+    const { state, serial } = ticket;
+    if (state !== "genuine" && state !== "cancelled") return { ticket };
+    const code = this.#blockedSerials.get(serial) ?? this.#serials.get(serial);
+    if (code !== undefined) return meaningOf(code, undefined, this.#codes, this.#blockedCodes);
+    return { ticket: this.#gone.has(serial) ? { ...ticket, state: "cancelled" } : ticket };
   }
 
   /** Who has a ticket with this code; other codes, such as running numbers, do not count. @param {string} code */
@@ -286,19 +349,22 @@ export class List {
 
   /**
    * The code that a text from a person or a scanner stands for. One that the list does not know stays as it is, for the server;
-   * only a code of ours is read from groups.
+   * only a code of ours and a genuine ticket are read from groups.
    * @param {string} text
    */
   read(text) {
-    const { code, blocked } = this.#meaning(text);
+    const { code, blocked, ticket } = this.#meaning(text);
+    if (ticket?.state === "genuine") return ticket.text;
     // Somebody else may have a code that is blocked as another kind of code.
     if (code === undefined || (blocked !== undefined && this.find(code))) return meant(text);
     return code;
   }
 
-  /** The code in a text, for whoever is to get that code. @param {string} text */
+  /** The code in a text, for whoever is to get that code; empty of a signed ticket that is not valid. @param {string} text */
   newCode(text) {
-    return this.#meaning(text).code ?? forms(text, this.scanPattern).at(-1) ?? text;
+    const { code, ticket } = this.#meaning(text);
+    if (ticket && ticket.state !== "genuine") return "";
+    return code ?? forms(text, this.scanPattern).at(-1) ?? text;
   }
 
   /** A few attendees by name, company or code, the likeliest first: whoever has the code before all others. @param {string} query */

@@ -1,10 +1,12 @@
 // Codes as scanners send them: the forms in which a scanned text is looked for, as the server does (types/scanned.rs).
 
 import { meant } from "./barcode.js";
+import { canonical } from "./signed.js";
 
 /**
  * @typedef {{code: string, id?: number, blocked?: number}} Found somebody's code, or a blocked one
- * @typedef {{code?: string, blocked?: number, isShared?: boolean}} Meaning a code that the list knows, `blocked` with the id of its block
+ * @typedef {{code?: string, blocked?: number, isShared?: boolean, ticket?: import("./signed.js").Ticket}} Meaning
+ *   a code that the list knows, `blocked` with the id of its block; or a signed ticket of somebody whom it does not know
  */
 
 /** A code ends before the first of these where the pattern has no text after it. */
@@ -21,15 +23,17 @@ export const inOneCase = (text) => text.replace(/[A-Z]+/g, (letters) => letters.
 
 /**
  * The forms of a scanned text, in the order in which they are looked for: as it is; without spaces around it; without an
- * AIM prefix; the part that the pattern names; a code of Gatepost's own that was typed in groups. The last one is the code
- * that the text most likely has in it.
+ * AIM prefix; the part that the pattern names; a code of Gatepost's own, or a signed ticket, that was typed in groups. The last
+ * one is the code that the text most likely has in it.
  * @param {string} scanned @param {string} [pattern]
  */
 export function forms(scanned, pattern) {
   const whole = trimmed(scanned);
   const plain = trimmed(whole.replace(AIM_PREFIX, ""));
   const part = pattern === undefined ? "" : partOf(plain, pattern);
-  return [...new Set([scanned, ...[whole, plain, part, meant(plain)].filter(Boolean)])];
+  const all = [whole, plain, part, meant(plain), canonical(part || plain) ?? ""];
+  // The last one stays the last.
+  return all.filter(Boolean).reduce((found, form) => (found.includes(form) ? found : [...found, form]), [scanned]);
 }
 
 /** The code in a text; empty where the pattern does not fit. @param {string} text @param {string} pattern with `(*)` in the place of the code */

@@ -60,6 +60,8 @@ export const REFUSALS = {
   used: { word: "why.used", colour: "stop", symbol: "again", tones: [[196, 0, 0.22], [196, 0.3, 0.22]], pulse: [200, 80, 200] },
   unknown: { word: "why.unknown", colour: "unknown", symbol: "question", tones: [[196, 0, 0.4], [294, 0.46, 0.14]], pulse: [350, 80, 100] },
   blocked: { word: "why.blocked", colour: "blocked", symbol: "barred", tones: [[147, 0, 0.16], [147, 0.22, 0.16], [147, 0.44, 0.16], [147, 0.66, 0.16]], pulse: [120, 60, 120, 60, 120, 60, 120] },
+  forged: { word: "why.forged", colour: "blocked", symbol: "shield", tones: [[131, 0, 0.12], [131, 0.18, 0.12], [131, 0.36, 0.12], [131, 0.54, 0.12], [131, 0.72, 0.12]], pulse: [90, 50, 90, 50, 90, 50, 90, 50, 90] },
+  unlisted: { word: "why.unlisted", colour: "unknown", symbol: "unlisted", tones: [[220, 0, 0.3], [330, 0.36, 0.14]], pulse: [250, 80, 120] },
   full: { word: "why.full", colour: "full", symbol: "crowd", tones: [[196, 0, 0.14], [196, 0.22, 0.14], [196, 0.44, 0.14]], pulse: [100, 80, 100, 80, 100] },
   early: { word: "why.early", colour: "time", symbol: "wait", ...TIME },
   late: { word: "why.late", colour: "time", symbol: "wait", ...TIME },
@@ -91,12 +93,17 @@ const OF_CODE = {
 /** What the gate's own judge says in more detail than the code. @type {Record<string, Why>} */
 const OF_KEY = { opensAt: "early", typeOpensAt: "early", closedSince: "late", typeClosedSince: "late", nobodyMay: "closed" };
 
+/** What a signed ticket is by which nobody is found. @type {Record<import("./signed.js").Ticket["state"], Why>} */
+const OF_TICKET = { genuine: "unlisted", cancelled: "blocked", forged: "forged", "retired-key": "blocked" };
+
 /**
- * @param {number} code of the refusal @param {{key?: string, isBlocked?: boolean}} [about] `key` of the gate's own verdict
+ * @param {number} code of the refusal
+ * @param {{key?: string, isBlocked?: boolean, ticket?: import("./signed.js").Ticket["state"]}} [about] `key` of the gate's own verdict
  * @returns {Why}
  */
-export function whyOf(code, { key = "", isBlocked = false } = {}) {
+export function whyOf(code, { key = "", isBlocked = false, ticket } = {}) {
   if (code === CODES.delegateNotFound && isBlocked) return "blocked";
+  if (code === CODES.delegateNotFound && ticket) return OF_TICKET[ticket];
   return OF_KEY[key] ?? OF_CODE[code] ?? "other";
 }
 

@@ -58,6 +58,7 @@ export class Sync {
   set gate(gate) {
     this.#gate = gate;
     this.list.scanPattern = gate?.scans?.code;
+    this.list.useTickets(gate?.tickets);
   }
 
   start() {

@@ -9,6 +9,9 @@ import { askOverride, canOverride } from "./supervisor.js";
 /** Longer codes are no ticket's. */
 const CODE_MAX = 255;
 
+/** Nobody was found, and the person may have come honestly. */
+const NEEDS_HELP = ["unknown", "unlisted", "forged"];
+
 /** @typedef {import("../core/gate.js").Outcome} Outcome */
 /** @typedef {import("../core/list.js").Person} Person */
 
@@ -90,14 +93,14 @@ export class Scanning {
       shown.onBadge = () => this.#replaceBadge({ name: shown.name, person, code: scan.code });
     }
     if (sync.gate?.prints && passed && person && person.id > 0) shown.onPrint = () => this.#print(person);
-    if (shown.why === "unknown" && scan.code !== undefined) this.#offerHelp(shown, scan.code);
+    if (NEEDS_HELP.includes(shown.why ?? "") && scan.code !== undefined) this.#offerHelp(shown, scan.code);
   }
 
   /** What may be done about a code that nobody has: it is kept on the way. @param {import("./verdict.js").Shown} shown @param {string} code */
   #offerHelp(shown, code) {
     const { list, search, sync } = this.app;
     const read = list.newCode(code);
-    const kept = read.length <= CODE_MAX ? read : undefined;
+    const kept = read && read.length <= CODE_MAX ? read : undefined;
     if (isAllowed(sync.gate, "delegate-search")) shown.onSearch = () => search.open(kept);
     if (sync.gate?.walkIn) shown.onWalkIn = () => this.openWalkIn(kept);
   }

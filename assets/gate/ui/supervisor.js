@@ -125,8 +125,9 @@ export function openWithPin(name, { server, expected }, run) {
 export const pinCheck = (server, gate) => ({ server, expected: () => /** @type {PinHash} */ (gate()?.supervisorPin) });
 
 /** Somebody who is known, at a gate with a supervisor. @param {Outcome} outcome @param {import("../core/state.js").GateSettings|undefined} gate */
-export function canOverride({ scan, code }, gate) {
-  return scan.passage === "in" && !scan.walkIn && code !== CODES.delegateNotFound && gate?.allowRejected && gate?.supervisorPin;
+export function canOverride({ scan, code, shown }, gate) {
+  const isKnown = code !== CODES.delegateNotFound || shown.why === "unlisted";
+  return scan.passage === "in" && !scan.walkIn && isKnown && gate?.allowRejected && gate?.supervisorPin;
 }
 
 /** @param {Outcome} outcome @param {Parameters<typeof openWithPin>[1]} check @param {(reason: string) => void} letIn */

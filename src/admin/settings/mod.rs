@@ -1,4 +1,4 @@
-//! The instance, for administrators: name and address, data sections, statements, badges, backups, rehearsal.
+//! The instance, for administrators: name and address, data sections, statements, badges, signed tickets, backups, rehearsal.
 
 mod backups;
 mod badges;
@@ -10,6 +10,7 @@ mod scans;
 mod schedule;
 mod sections;
 mod statements;
+mod tickets;
 mod times;
 mod walk_ins;
 
@@ -21,6 +22,7 @@ pub(super) fn routes() -> Vec<Route> {
     routes
         .with(badges::routes())
         .with(printers::routes())
+        .with(tickets::routes())
         .with(times::routes())
         .with(rehearsal::routes())
         .with(retention::routes())
@@ -33,6 +35,7 @@ const TABS: &[(&str, &str)] = &[
     ("Statements", "/console/settings/statements"),
     ("Badges", "/console/settings/badges"),
     ("Printers", "/console/settings/printers"),
+    ("Tickets", "/console/settings/tickets"),
     ("Backups", "/console/settings/backups"),
     ("Rehearsal", "/console/settings/rehearsal"),
     ("Retention", "/console/settings/retention"),

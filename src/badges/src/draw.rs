@@ -13,6 +13,8 @@ use std::{collections::BTreeMap, fmt::Write};
 /// The fields of a person, by name.
 pub type Fields = BTreeMap<String, String>;
 
+/// The field of a signed ticket: QR codes have it in the place of `ticket` and `barcode`.
+pub const SIGNED_TICKET: &str = "signedTicket";
 /// The most characters of one text; the rest is cut off and told.
 const CHARS_MAX: usize = 200;
 
@@ -173,7 +175,7 @@ impl Drawing<'_> {
                 }
                 lines(&fitted, *frame, *bold, (*align, *position), colour)
             }
-            Kind::Qr { text } => self.code(text, *frame, code::qr),
+            Kind::Qr { text } => self.code(&self.with_signed(text), *frame, code::qr),
             Kind::Code128 { text } => self.code(text, *frame, code::code_128),
             Kind::Image { image } => {
                 let address = match self.images.address(image) {
@@ -204,6 +206,17 @@ impl Drawing<'_> {
                 y + height
             ),
         }
+    }
+
+    /// The text of a QR code, with the signed ticket in the place of the code, where there is one.
+    fn with_signed(&self, text: &str) -> String {
+        if !self.fields.contains_key(SIGNED_TICKET) {
+            return text.to_owned();
+        }
+        let signed = format!("{{{SIGNED_TICKET}}}");
+        ["{ticket}", "{barcode}"]
+            .iter()
+            .fold(text.to_owned(), |text, code| text.replace(code, &signed))
     }
 
     fn code(

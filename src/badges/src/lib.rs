@@ -21,7 +21,7 @@ mod test_font;
 mod tests;
 
 pub use check::{ELEMENTS_MAX, Fault, SIDE_MAX_MM, SIDE_MIN_MM};
-pub use draw::{Badge, Fields, Page, Warning};
+pub use draw::{Badge, Fields, Page, SIGNED_TICKET, Warning};
 pub use fonts::{Fonts, check_font};
 pub use images::{Images, too_large};
 pub use layout::{Align, Element, Fold, Frame, Kind, Layout, Position, Purpose, When};

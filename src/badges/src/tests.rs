@@ -269,6 +269,29 @@ fn a_code_is_read_from_the_dots_of_every_preset() {
     }
 }
 
+#[test]
+fn a_qr_code_has_the_signed_ticket_and_texts_have_the_code() {
+    let signed = "0123456789ABCDEFGHJKMNPQRSTVWXYZ".repeat(4)[..120].to_owned();
+    let mut fields = person();
+    fields.insert(crate::SIGNED_TICKET.to_owned(), signed.clone());
+    let presets = presets::all().into_iter();
+    for preset in presets.filter(|preset| preset.purpose == Purpose::Badge) {
+        let badge = draw(&preset, &fields);
+        assert_eq!(
+            scanned(&badge).as_deref(),
+            Some(&*signed),
+            "{}",
+            preset.name
+        );
+        assert_eq!(
+            badge.warnings,
+            draw(&preset, &person()).warnings,
+            "{}",
+            preset.name
+        );
+    }
+}
+
 /// The text of the first QR code of the front.
 fn scanned(badge: &Badge) -> Option<String> {
     let dots = badge.pages[0].dots(203).unwrap();

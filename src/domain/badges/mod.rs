@@ -8,8 +8,8 @@ mod zones;
 pub use letters::Letters;
 
 pub use badges::{
-    BROTHER_DPI, Badge, Fields, Fold, Layout, Page, Purpose, Sheet, brother_ql, presets,
-    pwg_raster, zpl,
+    BROTHER_DPI, Badge, Fields, Fold, Layout, Page, Purpose, SIGNED_TICKET, Sheet, brother_ql,
+    presets, pwg_raster, zpl,
 };
 
 use crate::{
@@ -18,9 +18,10 @@ use crate::{
         records::Selection,
         rules::folded,
         settings::{Settings, logo},
+        ticket_keys::Signer,
     },
     db::Tx,
-    domain::delegates::RESOURCE,
+    domain::{delegates::RESOURCE, tickets},
     types::{
         DelegateId,
         error::{Error, Result},
@@ -218,6 +219,8 @@ pub struct Records<'a> {
     selection: Selection,
     /// Letters of places; not for a client who sees a part of the record.
     zones: Option<Zones>,
+    /// Signs the tickets in QR codes; not for a client who sees no barcodes.
+    signer: Option<Signer>,
 }
 
 impl<'a> Records<'a> {
@@ -228,6 +231,10 @@ impl<'a> Records<'a> {
         visible: Option<&[String]>,
     ) -> Result<Self> {
         let selection = Selection::parse(&RESOURCE, None, visible)?;
+        let mut signer = Signer::find(connection, settings)?;
+        if !selection.shows("barcode") {
+            signer = None;
+        }
         Ok(Self {
             connection,
             settings,
@@ -236,6 +243,7 @@ impl<'a> Records<'a> {
                 None => Zones::find(connection, settings)?,
                 Some(_) => None,
             },
+            signer,
         })
     }
 
@@ -252,6 +260,11 @@ impl<'a> Records<'a> {
         if let Some(zones) = &self.zones {
             let letters = zones.of(self.connection, id, kind_of(&record))?;
             record[zones::FIELD] = letters.into();
+        }
+        if let Some(signer) = &self.signer
+            && let Some(signed) = tickets::sign(self.connection, self.settings, signer, id)?
+        {
+            record[SIGNED_TICKET] = signed.into();
         }
         Ok(record)
     }

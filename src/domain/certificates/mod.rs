@@ -79,7 +79,7 @@ pub fn confirm(
     let Some(code) = pages.said(PURPOSE, token)?.and_then(Code::read) else {
         return Ok(None);
     };
-    let Some(ticket) = tickets::find(connection, code.attendee)? else {
+    let Some(ticket) = tickets::find(connection, settings, code.attendee)? else {
         return Ok(None);
     };
     Ok(Some(Confirmed {

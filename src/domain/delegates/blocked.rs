@@ -1,7 +1,7 @@
 //! Blocked codes: those of badges that were lost. Nobody gets in with one, nobody may be given it,
 //! and a scan of it is answered with the reason. Looked at only where a code was not found.
 
-use super::{RESOURCE, find, overview::holder, scanned};
+use super::{RESOURCE, find, overview::holder, scanned, signed};
 use crate::{
     core::{
         Context,
@@ -11,7 +11,7 @@ use crate::{
             write::{self, stored_text},
         },
         scanned::Meaning,
-        settings,
+        settings, ticket_keys,
     },
     db::Tx,
     types::{
@@ -345,6 +345,9 @@ pub(super) fn put(
         tx.now()
     ])?;
     changes::note(tx, action::CREATE, CODE, tx.last_insert_rowid())?;
+    if ticket_keys::is_any(tx)? {
+        signed::note_code(tx, delegate, value)?;
+    }
     let after = json!({"code": {name: value}, "reason": reason});
     RESOURCE.audit(tx, ctx, "block", delegate.0, None, Some(after))
 }

@@ -13,6 +13,7 @@ pub mod people;
 mod rank;
 pub mod scanned;
 pub mod schemas;
+pub mod signed;
 
 pub use blocked::restore;
 pub use fields::FIELDS;
@@ -60,7 +61,10 @@ pub static RESOURCE: Resource = Resource {
     fields: FIELDS,
     not_found: error::Kind::DelegateNotFound,
     check,
-    after_write: |tx, ctx, id| late_codes::settle(tx, ctx, DelegateId(id)),
+    after_write: |tx, ctx, id| {
+        signed::note(tx, DelegateId(id))?;
+        late_codes::settle(tx, ctx, DelegateId(id))
+    },
     attach,
     own: OnceLock::new(),
 };

@@ -1,13 +1,19 @@
 //! Whom a scanned text means.
 
-use super::blocked;
+use super::{
+    blocked,
+    signed::{self, Ticket},
+};
 use crate::{
-    core::scanned::{self, Meaning},
+    core::{
+        scanned::{self, Meaning},
+        settings,
+    },
     types::{
         DelegateSelector,
         error::{Error, Kind, Result},
-        scanned::ScanPattern,
-        text,
+        scanned::{ScanPattern, likely_code},
+        signed_ticket, text,
     },
 };
 use rusqlite::Connection;
@@ -21,9 +27,10 @@ static SQL: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Finds whom a scanned text means.
+/// Finds whom a scanned text means: by the codes that it may have in it, otherwise as a signed ticket.
 pub fn meaning(connection: &Connection, scanned: &str) -> Result<Meaning> {
-    scanned::meaning(connection, &SQL, scanned)
+    let pattern = settings::scan_pattern(connection)?;
+    meaning_by(connection, scanned, pattern.as_ref())
 }
 
 /// As [`meaning`], with a pattern that may not be set yet.
@@ -32,7 +39,25 @@ pub fn meaning_by(
     scanned: &str,
     pattern: Option<&ScanPattern>,
 ) -> Result<Meaning> {
-    scanned::meaning_by(connection, &SQL, scanned, pattern)
+    let meaning = scanned::meaning_by(connection, &SQL, scanned, pattern)?;
+    if meaning == Meaning::Unknown
+        && let Some(Ticket::Code(code)) = ticket(connection, scanned, pattern)?
+    {
+        return scanned::meaning_by(connection, &SQL, &code, None);
+    }
+    Ok(meaning)
+}
+
+/// The signed ticket in a scanned text.
+fn ticket(
+    connection: &Connection,
+    scanned: &str,
+    pattern: Option<&ScanPattern>,
+) -> Result<Option<Ticket>> {
+    if scanned.len() < signed_ticket::SYMBOLS {
+        return Ok(None);
+    }
+    signed::read(connection, &likely_code(scanned, pattern))
 }
 
 /// The error for a scanned text that means nobody. A steward reads it to whoever holds the ticket.
@@ -48,7 +73,13 @@ pub fn missing(connection: &Connection, scanned: &str, meaning: &Meaning) -> Res
             "ambiguous",
             format!("unknown code {code}: more than one person has one like it; find them by name"),
         ),
-        (None, _) => ("unknown", format!("unknown code {code}")),
+        (None, _) => {
+            let pattern = settings::scan_pattern(connection)?;
+            let ticket = ticket(connection, scanned, pattern.as_ref())?;
+            let told = ticket.map(|ticket| signed::told(connection, &ticket));
+            let unknown = || ("unknown", format!("unknown code {code}"));
+            told.transpose()?.flatten().unwrap_or_else(unknown)
+        }
     };
     Ok(Error::new(Kind::DelegateNotFound, told).because(reason))
 }
@@ -56,7 +87,7 @@ pub fn missing(connection: &Connection, scanned: &str, meaning: &Meaning) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{core::settings, db::migrate, domain::delegates, types::scanned::likely_code};
+    use crate::{db::migrate, domain::delegates};
     use serde_json::{Value, json};
 
     const URL: &str = "https://tickets.example/c/(*)";

@@ -21,7 +21,12 @@ use crate::{
         interactions::{refusals, remove},
         sales::ERASED,
     },
-    types::{DelegateId, UserId, error::Result, scanned::likely_code},
+    types::{
+        DelegateId, UserId,
+        error::Result,
+        scanned::likely_code,
+        signed_ticket::{Serial, SignedTicket},
+    },
 };
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
@@ -231,6 +236,13 @@ fn remove_refusals(tx: &Tx<'_>, traces: &Traces) -> Result<()> {
         _ => None,
     };
     let codes: BTreeSet<String> = traces.selectors.iter().filter_map(scanned).collect();
+    let own = traces.selectors.iter();
+    let own = own.filter_map(|selector| Some(Serial::of(selector.split_once(':')?.1)));
+    let serials: BTreeSet<Serial> = own.collect();
+    let is_signed = |selector: &str| {
+        let code = selector.split_once(':').map_or("", |(_, code)| code);
+        SignedTicket::read(code).is_some_and(|ticket| serials.contains(&ticket.claims.serial))
+    };
     let mut named = tx.prepare_cached(
         "SELECT id FROM refusals WHERE delegate_id IN (SELECT value FROM json_each(?1))
          OR delegate IN (SELECT value FROM json_each(?2))
@@ -253,7 +265,9 @@ fn remove_refusals(tx: &Tx<'_>, traces: &Traces) -> Result<()> {
     let unknown = unknown.into_iter();
     ids.extend(
         unknown
-            .filter(|(_, selector)| scanned(selector).is_some_and(|code| codes.contains(&code)))
+            .filter(|(_, selector)| {
+                scanned(selector).is_some_and(|code| codes.contains(&code)) || is_signed(selector)
+            })
             .map(|(id, _)| id),
     );
     refusals::forget(tx, &ids)

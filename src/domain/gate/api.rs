@@ -12,6 +12,7 @@ use super::{
         Gate, GateChanges, GateChangesMeta, GateCodes, GateDelegate, GateDelegates, GateEvacuation,
         GateEvacuationMeta, GateWalkIn, GateWalkInMeta, PinInput,
     },
+    tickets,
     walk_in::{Outcome as Came, WalkIn, WalkInInput},
 };
 use crate::{
@@ -61,6 +62,8 @@ pub struct GateApi {
     pub published: Arc<PublishedCache>,
     /// The places of the file, by its newest change.
     pub places: Arc<VersionCache<i64, Vec<Offer>>>,
+    /// Signed tickets, by the newest change.
+    pub tickets: Arc<VersionCache<i64, Option<Value>>>,
 }
 
 #[OpenApi(tag = "crate::web::Tag::Gates")]
@@ -74,24 +77,29 @@ impl GateApi {
     /// earlier version stored, the SHA-256 of the bytes of `salt` and the digits. Where there is a PIN, `replaceBadge`
     /// says that lost badges may be replaced here. `prints`: a printer prints badges for this gate (`POST /badge/print`). `walkIn` is there where people may be registered, with the `types` to
     /// choose from; `kiosk` where attendees check themselves in. `scans` is the setting of that name: which part of a
-    /// scanned text is the code. `message` is what the crew tells all
+    /// scanned text is the code. `tickets` is there where tickets are signed: what a gate verifies them by, see the
+    /// handbook, *Signed tickets*. `message` is what the crew tells all
     /// gates; `evacuation` is there while one runs anywhere: `GET /gate/evacuation` says whether it is of a gate's place.
     /// Needs `ROLE_OAUTH2_GATE`.
     #[oai(path = "/gate", method = "get", operation_id = "getGate")]
     async fn get(&self, caller: Granted<UseGate>) -> Outcome<Answer<Gate>> {
         let app = caller.device;
-        let (gate, offers, message, running, prints) = self.app.store.look_up(|connection| {
-            let gate = GateSettings::read(connection, &self.published, app)?;
-            let offers = gate.places(connection, || {
+        let settings = self.app.settings();
+        let (gate, offers, message, running, prints, tickets) =
+            self.app.store.look_up(|connection| {
                 let newest = audit::newest(connection)?;
-                self.places.get(newest, || devices::places(connection))
+                let gate = GateSettings::read(connection, &self.published, app)?;
+                let offers = gate.places(connection, || {
+                    self.places.get(newest, || devices::places(connection))
+                })?;
+                let tickets = || tickets::shown(connection, &settings);
+                let tickets = self.tickets.get(newest, tickets)?;
+                let running = evacuation::running(connection)?.into_iter().next();
+                let client = Some(caller.client);
+                let printer = printers::assigned(connection, client, gate.place)?;
+                let message = gate_message::current(connection)?;
+                Ok((gate, offers, message, running, printer.is_some(), tickets))
             })?;
-            let running = evacuation::running(connection)?.into_iter().next();
-            let client = Some(caller.client);
-            let printer = printers::assigned(connection, client, gate.place)?;
-            let message = gate_message::current(connection)?;
-            Ok((gate, offers, message, running, printer.is_some()))
-        })?;
         let places: Vec<_> = offers
             .iter()
             .map(|place| json!({"id": place.id, "name": place.name, "type": place.kind}))
@@ -99,7 +107,6 @@ impl GateApi {
         let place = offers
             .iter()
             .find(|place| gate.place == Some(DeviceId(place.id)));
-        let settings = self.app.settings();
         let mut shown = json!({
             "_type": "gate",
             "instance": settings.name(),
@@ -135,6 +142,9 @@ impl GateApi {
         }
         if let Some(pattern) = &settings.scans {
             shown["scans"] = json!({"code": pattern.as_str()});
+        }
+        if let Some(tickets) = &*tickets {
+            shown["tickets"] = tickets.clone();
         }
         if let Some(message) = message {
             shown["message"] = json!({"text": message.text, "at": message.at});

@@ -22,4 +22,5 @@ mod place;
 pub mod schemas;
 #[cfg(test)]
 mod shared;
+mod tickets;
 pub mod walk_in;

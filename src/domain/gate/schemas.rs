@@ -8,6 +8,7 @@ use crate::{
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::json;
+use std::collections::BTreeMap;
 
 /// The settings of a gate.
 #[derive(JsonSchema)]
@@ -55,6 +56,7 @@ pub struct Gate {
     pub walk_in: Option<GateWalkIns>,
     pub kiosk: Option<GateKiosk>,
     pub scans: Option<GateScans>,
+    pub tickets: Option<GateTickets>,
     pub message: Option<GateMessage>,
     pub evacuation: Option<RunningEvacuation>,
 }
@@ -119,6 +121,33 @@ pub struct GateKiosk {
 pub struct GateScans {
     /// The part of a scanned text that is the code.
     pub code: String,
+}
+
+/// Signed tickets, where there is or was a key.
+#[derive(JsonSchema)]
+#[schemars(example = json!({
+    "keys": [{"kid": 2, "publicKey": "5f1c…", "days": [1_795_744_800_000_i64, 1_795_831_200_000_i64]}, {"kid": 1, "retired": true}],
+    "types": {"48120": "Visitor"}, "cancelled": [71_336_112_894_013_i64]
+}))]
+pub struct GateTickets {
+    pub keys: Vec<GateTicketKey>,
+    /// Types of attendees by the numbers that tickets have of them.
+    pub types: BTreeMap<String, String>,
+    /// Serials of tickets that nobody may use any more, besides those of blocked codes.
+    pub cancelled: Vec<i64>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(inline, rename_all = "camelCase")]
+pub struct GateTicketKey {
+    #[schemars(range(min = 1, max = 255))]
+    pub kid: i64,
+    /// Ed25519, in hexadecimal digits; absent of one that was retired.
+    pub public_key: Option<String>,
+    /// When the days begin that tickets name by bits, and when the last of them ends: Unix milliseconds.
+    pub days: Option<Vec<i64>>,
+    /// `true`: nothing that it signed is valid any more.
+    pub retired: Option<bool>,
 }
 
 /// A message of the crew to all gates.

@@ -19,6 +19,7 @@ use crate::{
         ClientId, DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, UserId,
         error::{Error, Kind, Result},
         scanned::likely_code,
+        signed_ticket,
     },
 };
 use rusqlite::{Connection, Params, Row, params};
@@ -81,16 +82,20 @@ pub fn settle(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId) -> Result<()> {
             .collect();
         format!(
             "SELECT {COLUMNS} INDEXED BY refusals_admitted {PLACE}
-             WHERE r.admitted = 1 AND substr(r.delegate, instr(r.delegate, ':') + 1) IN (
+             WHERE r.admitted = 1 AND (substr(r.delegate, instr(r.delegate, ':') + 1) IN (
                  SELECT form.value FROM delegates p, json_each(json_array({})) code,
                      json_each(json_array(code.value, upper(code.value), lower(code.value))) form WHERE p.id = ?1)
+                 OR r.delegate LIKE 'scan:%' AND length(r.delegate) = length('scan:') + {})
              ORDER BY r.id",
-            codes.join(", ")
+            codes.join(", "),
+            signed_ticket::SYMBOLS
         )
     });
     let waiting = "SELECT 1 FROM refusals INDEXED BY refusals_admitted WHERE admitted = 1";
     if tx.prepare_cached(waiting)?.exists([])? {
-        let late = read(tx, &SQL, [delegate])?;
+        let mut late = read(tx, &SQL, [delegate])?;
+        // A signed ticket does not show whose it is.
+        late.retain(|scan| scan.delegate == delegate);
         record_all(tx, ctx, &late)?;
     }
     Ok(())

@@ -90,7 +90,7 @@ impl Recipient {
 #[derive(Debug, Clone, Default)]
 pub struct Ticket {
     pub url: Option<String>,
-    /// `None` if it was blocked.
+    /// The text of the QR code; `None` if the code was blocked.
     pub code: Option<String>,
 }
 
@@ -98,7 +98,8 @@ impl Ticket {
     pub fn of(connection: &Connection, settings: &Settings, id: DelegateId) -> Result<Self> {
         Ok(Self {
             url: tickets::url(connection, settings, id)?,
-            code: tickets::find(connection, id)?.and_then(|ticket| ticket.code),
+            code: tickets::find(connection, settings, id)?
+                .and_then(|ticket| ticket.signed.or(ticket.code)),
         })
     }
 }

@@ -11,13 +11,19 @@ pub use picture::{data_url, png};
 use crate::{
     core::{
         keyed::{self, Key},
+        rules::folded,
         settings::Settings,
+        ticket_keys::Signer,
     },
     domain::{
         delegates::blocked::MERGED,
         interactions::judge::{DeviceCache, is_joined_itself},
     },
-    types::{DelegateId, DeviceId, Timestamp, error::Result},
+    types::{
+        DelegateId, DeviceId, Timestamp,
+        error::Result,
+        signed_ticket::{Claims, Serial, category_of},
+    },
 };
 use rusqlite::{Connection, OptionalExtension};
 
@@ -37,6 +43,15 @@ pub struct Ticket {
     pub name: String,
     /// The code that gates scan; `None` if it was blocked and there is no other yet.
     pub code: Option<String>,
+    /// The signed ticket that the QR code has in the place of the code, where tickets are signed.
+    pub signed: Option<String>,
+}
+
+impl Ticket {
+    /// The text of the QR code.
+    pub fn qr(&self) -> Option<&str> {
+        self.signed.as_deref().or(self.code.as_deref())
+    }
 }
 
 /// An event that a ticket is for.
@@ -110,7 +125,11 @@ pub fn url(
 }
 
 /// Returns the ticket of an attendee; `None` if the record was deleted.
-pub fn find(connection: &Connection, attendee: DelegateId) -> Result<Option<Ticket>> {
+pub fn find(
+    connection: &Connection,
+    settings: &Settings,
+    attendee: DelegateId,
+) -> Result<Option<Ticket>> {
     let mut statement = connection.prepare_cached(
         "SELECT trim(coalesce(first_name, '') || ' ' || coalesce(last_name, '')), barcode, public_id,
              EXISTS (SELECT 1 FROM blocked_codes WHERE delegate_id = ?1 AND kind = 'barcode' AND reason <> ?2)
@@ -127,9 +146,62 @@ pub fn find(connection: &Connection, attendee: DelegateId) -> Result<Option<Tick
         Ok(Ticket {
             name: row.get(0)?,
             code,
+            signed: None,
         })
     });
-    Ok(ticket.optional()?)
+    let mut ticket = ticket.optional()?;
+    if let Some(ticket) = &mut ticket
+        && let Some(signer) = Signer::find(connection, settings)?
+    {
+        ticket.signed = sign(connection, settings, &signer, attendee)?;
+    }
+    Ok(ticket)
+}
+
+/// Signs the ticket of an attendee, for their type and the days of their events; `None` for one without a barcode.
+pub fn sign(
+    connection: &Connection,
+    settings: &Settings,
+    signer: &Signer,
+    attendee: DelegateId,
+) -> Result<Option<String>> {
+    let found: Option<(Option<String>, Option<String>)> = connection
+        .prepare_cached(
+            "SELECT barcode, delegate_type FROM delegates WHERE id = ?1 AND deleted_at IS NULL",
+        )?
+        .query_row([attendee], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((Some(code), kind)) = found else {
+        return Ok(None);
+    };
+    let events = events(connection, attendee)?;
+    let stays = events.iter().filter_map(|event| {
+        let from = event.starts_at?;
+        // What ends as a day begins does not last into that.
+        let to = event
+            .ends_at
+            .map_or(from, |to| Timestamp(to.0 - 1).max(from));
+        Some((from, to))
+    });
+    let claims = Claims {
+        kid: 0,
+        serial: Serial::of(&code),
+        category: category_of(&folded(kind.as_deref().unwrap_or_default().trim())),
+        days: signer.days(settings, &stays.collect::<Vec<_>>()),
+    };
+    signer.sign(claims).map(Some)
+}
+
+/// Returns the day from which the tickets of a new key are for: that of the next event, otherwise today.
+pub fn first_day(connection: &Connection, settings: &Settings, now: Timestamp) -> Result<String> {
+    let next: Option<Timestamp> = connection.query_row(
+        "SELECT min(start_at) FROM devices WHERE device_type = 'event' AND deleted_at IS NULL
+         AND coalesce(end_at, start_at) >= ?1",
+        [settings.day(now).begins],
+        |row| row.get(0),
+    )?;
+    let day = settings.day(next.unwrap_or(now)).begins;
+    Ok(settings.zone.day(day).0)
 }
 
 /// Returns the events that an attendee has registered for; where there is only one, everybody comes to it.

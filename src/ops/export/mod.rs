@@ -95,6 +95,9 @@ impl Export<'_> {
         out: &mut (dyn Write + Send),
     ) -> Result<Counts> {
         let list = List::of(self.what);
+        let list = self
+            .store
+            .look_up(|connection| list.with_tickets(connection))?;
         let layout = || Layout::of(self, &list);
         let out = BufWriter::with_capacity(256 * 1024, out);
         let mut writer: Box<dyn Writer + '_> = match format {

@@ -5,11 +5,13 @@ use crate::{
     core::{
         records::{Field, Kind, Resource},
         search::{Search, Subject},
+        settings::{self, Settings},
+        ticket_keys::Signer,
     },
     db::Store,
-    domain::{delegates, devices, events, interactions},
+    domain::{badges::SIGNED_TICKET, delegates, devices, events, interactions, tickets},
     types::{
-        Timestamp, Zone,
+        DelegateId, Timestamp, Zone,
         error::{Error, Result},
     },
 };
@@ -139,6 +141,8 @@ pub(super) struct List {
     pub data: Option<[&'static str; 2]>,
     /// `data` has sections.
     is_sectioned: bool,
+    /// Signs tickets, for a column of them.
+    signer: Option<(Signer, Settings)>,
 }
 
 impl List {
@@ -153,6 +157,7 @@ impl List {
                 alive: "TRUE",
                 data: Some(["data", "shared"]),
                 is_sectioned: false,
+                signer: None,
             },
             What::Transactions => Self {
                 columns: columns("transactions", TRANSACTION),
@@ -160,6 +165,7 @@ impl List {
                 alive: "TRUE",
                 data: None,
                 is_sectioned: false,
+                signer: None,
             },
         }
     }
@@ -176,12 +182,26 @@ impl List {
             alive: resource.alive,
             data: Some(["iif(json_valid(data), data, NULL)", "NULL"]),
             is_sectioned: true,
+            signer: None,
         }
+    }
+
+    /// Adds a column of signed tickets to a list of attendees, where tickets are signed.
+    pub(super) fn with_tickets(mut self, connection: &Connection) -> Result<Self> {
+        if self.table == delegates::RESOURCE.table {
+            let settings = settings::load(connection)?;
+            let signer = Signer::find(connection, &settings)?;
+            self.signer = signer.map(|signer| (signer, settings));
+        }
+        Ok(self)
     }
 
     /// The names of the columns, but for `data`.
     pub(super) fn names(&self) -> Vec<&'static str> {
-        self.columns.iter().map(|column| column.name).collect()
+        let names = self.columns.iter().map(|column| column.name);
+        names
+            .chain(self.signer.as_ref().map(|_| SIGNED_TICKET))
+            .collect()
     }
 
     /// Gives every record to `take`.
@@ -199,6 +219,11 @@ impl List {
                 values.push(value.map_err(Error::defect)?);
             }
             let data = self.data.map(|_| data(connection, row, values.len() + 1));
+            if let Some((signer, settings)) = &self.signer {
+                let attendee = DelegateId(row.get(0)?);
+                let signed = tickets::sign(connection, settings, signer, attendee)?;
+                values.push(signed.map_or(Value::Nothing, Value::Text));
+            }
             let data = data.transpose()?.flatten();
             Ok(Record { values, data })
         })

@@ -15,7 +15,7 @@ use crate::{
         Context,
         records::{Field, Resource, write},
     },
-    domain::{delegates, devices, events, interactions::draft::Draft},
+    domain::{badges::SIGNED_TICKET, delegates, devices, events, interactions::draft::Draft},
     types::{
         DelegateSelector, DeviceId, DeviceSelector,
         error::{Error, Kind as ErrorKind, Result},
@@ -93,6 +93,8 @@ impl Plan {
         if let Some(reason) = says.and_then(|says| self.what.misnamed(says)) {
             return Err(Problem::of_column("_type", reason).into());
         }
+        // It follows from the barcode.
+        object.remove(SIGNED_TICKET);
         self.columns.set_in(&mut object)?;
         Ok(Planned {
             body: object,

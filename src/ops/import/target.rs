@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     core::records::{Field, Kind},
-    domain::events,
+    domain::{badges::SIGNED_TICKET, events},
     types::{
         error::{Error, Result},
         text::shortened,
@@ -129,6 +129,7 @@ impl Target {
         match fields.find(|field| field.name == header) {
             Some(field) if field.kind.is_writable() => Some(Self::of(field)),
             Some(_) => Some(Self::Skipped),
+            None if header == SIGNED_TICKET => Some(Self::Skipped),
             None => data(what, header),
         }
     }

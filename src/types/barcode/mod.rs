@@ -9,7 +9,7 @@ use crate::types::error::{Error, Result};
 use std::fmt;
 
 /// Crockford's base 32: no I, L, O, U.
-const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+pub(super) const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// The longest purchase code, in symbols.
 pub const BASE_MAX: usize = 16;
 /// The highest ticket number: three symbols.
@@ -141,7 +141,7 @@ impl Barcode {
 }
 
 /// The symbols of a text; letters that look alike are the same symbol.
-fn symbols(text: &str) -> Result<Vec<u8>> {
+pub(super) fn symbols(text: &str) -> Result<Vec<u8>> {
     text.trim()
         .chars()
         .filter(|letter| *letter != '-')

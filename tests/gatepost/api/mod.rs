@@ -46,6 +46,7 @@ mod search;
 mod sections;
 mod settings;
 mod sign_in;
+mod signed_tickets;
 mod throttling;
 mod tills;
 mod tokens;

@@ -90,6 +90,20 @@ fn without_pages_for_attendees_the_mail_has_the_picture_alone() {
 }
 
 #[test]
+fn where_tickets_are_signed_the_picture_has_the_signed_one() {
+    let post = Post::open();
+    post.server.done(&["ticket", "key", "new"]);
+    let mail = sent(&post, &Entry::your_ticket());
+    let ticket = picture(&mail).expect("a picture").1;
+    let found = post.server.done(&["ticket", "check", &ticket]);
+    assert_eq!(
+        (ticket.len(), found.trim()),
+        (120, &*format!("delegate {}, ADA-1", post.ada))
+    );
+    has(&mail, "Tell this code at the entrance: ADA-1");
+}
+
+#[test]
 fn a_mail_without_the_code_stays_as_it_was() {
     let post = Post::open();
     let entry: Entry = serde_json::from_value(json!({
