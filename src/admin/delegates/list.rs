@@ -223,21 +223,30 @@ pub(super) async fn count(request: RequestContext) -> Result<Response> {
     request.done(format!("{count} attendees found."), &list)
 }
 
+/// The attendees that the filters of an address find; `None`: all of them.
+pub(super) async fn found(request: &RequestContext) -> Result<Option<Vec<i64>>> {
+    let wanted = Filter::read(&request.query).wanted;
+    if !wanted.is_narrow() {
+        return Ok(None);
+    }
+    let zone = request.console.settings().zone.clone();
+    let found = request.read(move |connection| {
+        let search = wanted.search(connection, &zone)?;
+        search.ids(connection, SEARCH_MAX)
+    });
+    found.await.map(Some)
+}
+
+/// The filters of an address, as a query.
+pub(super) fn filters(request: &RequestContext) -> String {
+    Filter::read(&request.query).query
+}
+
 /// The attendees that are found, as a file.
 pub(super) async fn export(request: RequestContext) -> Result<Response> {
     let format = file::format(request.query.text("format"))?;
-    let wanted = Filter::read(&request.query).wanted;
+    let which = found(&request).await?.map_or(Which::All, Which::Ids);
     let zone = request.console.settings().zone.clone();
-    let which = if wanted.is_narrow() {
-        let zone = zone.clone();
-        let found = request.read(move |connection| {
-            let search = wanted.search(connection, &zone)?;
-            search.ids(connection, SEARCH_MAX)
-        });
-        Which::Ids(found.await?)
-    } else {
-        Which::All
-    };
     let app = request.console.app();
     Ok(file::sent(app, What::Delegates, which, zone, format))
 }

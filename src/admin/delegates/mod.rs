@@ -5,6 +5,7 @@ mod form;
 mod list;
 mod merge;
 mod passage;
+mod print;
 mod record;
 mod remove;
 mod timeline;
@@ -25,6 +26,8 @@ pub(super) fn routes() -> Vec<Route> {
         .post("/console/delegates/views/:id/delete", views::remove)
         .get("/console/delegates/:id", record::show)
         .then(OPERATOR)
+        .get(print::PAGE, print::ask)
+        .post(print::PAGE, print::print)
         .post("/console/delegates/:id/passage", passage::pass)
         .post("/console/delegates/:id/note", passage::set_note)
         .then(VIEWER)

@@ -1,7 +1,7 @@
 //! The instance, for administrators: name and address, data sections, statements, badges, signed tickets, backups, rehearsal.
 
 mod backups;
-mod badges;
+pub(super) mod badges;
 mod general;
 mod printers;
 mod rehearsal;

@@ -212,6 +212,24 @@ fn is_of(kind: &str, types: &[String]) -> bool {
     types.iter().any(|named| folded(named) == kind)
 }
 
+/// Returns so many of all attendees, of those of a type, or of those of ids, by last name, or by type first.
+pub fn sorted(
+    connection: &Connection,
+    (kind, ids): (Option<&str>, Option<&[i64]>),
+    by_type: bool,
+    most: usize,
+) -> Result<Vec<DelegateId>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM delegates WHERE deleted_at IS NULL AND (?1 IS NULL OR delegate_type = ?1)
+             AND (?4 IS NULL OR id IN (SELECT value FROM json_each(?4)))
+         ORDER BY iif(?3, delegate_type, NULL), last_name, first_name, id LIMIT ?2",
+    )?;
+    let ids = ids.map(|ids| json!(ids).to_string());
+    let people =
+        statement.query_map((kind, most, by_type, ids), |row| row.get(0).map(DelegateId))?;
+    Ok(people.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Records of attendees as badges have them.
 pub struct Records<'a> {
     connection: &'a Connection,
@@ -269,22 +287,20 @@ impl<'a> Records<'a> {
         Ok(record)
     }
 
-    /// Those of all attendees, or those of a type, by last name, or by type first: as many as one PDF takes.
+    /// Those of all attendees, those of a type, or those of ids, by last name, or by type first: as many as one PDF takes.
     ///
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`] where there are more, or none.
-    pub fn all(&self, kind: Option<&str>, by_type: bool) -> Result<Vec<Value>> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT id FROM delegates WHERE deleted_at IS NULL AND (?1 IS NULL OR delegate_type = ?1)
-             ORDER BY iif(?3, delegate_type, NULL), last_name, first_name, id LIMIT ?2",
-        )?;
-        let ids = statement.query_map((kind, PDF_MAX + 1, by_type), |row| {
-            row.get(0).map(DelegateId)
-        })?;
-        let ids = ids.collect::<rusqlite::Result<Vec<_>>>()?;
+    pub fn all(
+        &self,
+        kind: Option<&str>,
+        ids: Option<&[i64]>,
+        by_type: bool,
+    ) -> Result<Vec<Value>> {
+        let ids = sorted(self.connection, (kind, ids), by_type, PDF_MAX + 1)?;
         if ids.len() > PDF_MAX {
             return Err(Error::invalid(format!(
-                "one PDF has at most {PDF_MAX} badges: choose a type"
+                "one PDF has at most {PDF_MAX} badges: choose a type, or filter the list of attendees"
             )));
         }
         if ids.is_empty() {

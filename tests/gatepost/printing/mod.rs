@@ -480,3 +480,40 @@ fn the_console_sets_up_a_printer_prints_and_decides() {
     // Somebody else has decided meanwhile.
     assert_eq!(crew.post(&decide, &[("do", "printed")]).status, 400);
 }
+
+#[test]
+fn the_badges_of_a_list_are_printed() {
+    let (venue, zebra) = (Venue::start(), Zebra::start(Mood::Ready));
+    venue.printer("Entrance", &zebra, |_| ());
+    let (crew, viewer) = (venue.server.operator(), venue.server.viewer());
+    for (name, kind) in [("Ada", "Press"), ("Bea", "Guest"), ("Cem", "Press")] {
+        venue.person(name, kind);
+    }
+    let list = "/console/delegates?type=Press";
+    let print = "/console/delegates/print?type=Press";
+    let link = "/console/delegates/print?";
+    assert!(crew.get(list).shown().contains(link));
+    assert!(!viewer.get(list).shown().contains(link));
+    assert_eq!(viewer.get(print).status, 403);
+    let asked = crew.get(print).shown();
+    assert!(
+        asked.contains("the list shows: 2.") && asked.contains("At the printer Entrance"),
+        "{asked}"
+    );
+    for how in ["a4", "pdf"] {
+        let drawn = crew.post(print, &[("to", how)]);
+        assert_eq!(drawn.status, 200);
+        assert!(drawn.html.starts_with("%PDF-"));
+    }
+    let printer: i64 = venue.server.value("SELECT id FROM printers");
+    assert_eq!(
+        crew.post(print, &[("to", &*printer.to_string())]).status,
+        303
+    );
+    zebra.wait_for(2);
+    until("both are recorded", || venue.printed() == 2);
+    for how in ["", "99"] {
+        assert_ne!(crew.post(print, &[("to", how)]).status, 303, "{how}");
+    }
+    assert_eq!(venue.server.count("print_jobs"), 2);
+}

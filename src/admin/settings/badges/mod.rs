@@ -111,10 +111,21 @@ async fn all_as_pdf(request: RequestContext) -> Result<Response> {
     let kind = request.query.filled("type").map(ToOwned::to_owned);
     let sheet = (request.query.filled("sheet") == Some("a4")).then_some(Sheet::A4);
     let by_type = request.query.filled("sort") == Some("type");
+    drawn(&request, kind, None, (sheet, by_type)).await
+}
+
+/// The badges of all attendees, those of a type or those of ids, as a PDF.
+pub(in crate::admin) async fn drawn(
+    request: &RequestContext,
+    kind: Option<String>,
+    ids: Option<Vec<i64>>,
+    (sheet, by_type): (Option<Sheet>, bool),
+) -> Result<Response> {
     let settings = request.console.settings();
     let read = move |connection: &Connection| {
         let press = Press::load(connection, &settings)?;
-        let records = Records::of(connection, &settings, None)?.all(kind.as_deref(), by_type)?;
+        let records = Records::of(connection, &settings, None)?;
+        let records = records.all(kind.as_deref(), ids.as_deref(), by_type)?;
         Ok((press, records))
     };
     let (press, records) = request.read(read).await?;
