@@ -7,6 +7,7 @@ pub mod dns_sd;
 pub mod door_words;
 pub mod idempotency;
 pub mod keyed;
+pub mod litestream;
 pub mod outbox;
 pub mod outgoing;
 pub mod presence;
@@ -18,6 +19,7 @@ pub mod search;
 pub mod sections;
 pub mod services;
 pub mod settings;
+pub mod standby;
 pub mod template;
 pub mod version_cache;
 

@@ -76,7 +76,7 @@ impl GateApi {
     /// choose from; `kiosk` where attendees check themselves in. `scans` is the setting of that name: which part of a
     /// scanned text is the code. `message` is what the crew tells all
     /// gates; `evacuation` is there while one runs anywhere: `GET /gate/evacuation` says whether it is of a gate's place.
-    /// Needs `ROLE_OAUTH2_GATE`.
+    /// `durable` says how far a second machine is, where there is one. Needs `ROLE_OAUTH2_GATE`.
     #[oai(path = "/gate", method = "get", operation_id = "getGate")]
     async fn get(&self, caller: Granted<UseGate>) -> Outcome<Answer<Gate>> {
         let app = caller.device;
@@ -138,6 +138,9 @@ impl GateApi {
         }
         if let Some(message) = message {
             shown["message"] = json!({"text": message.text, "at": message.at});
+        }
+        if let Some(durable) = self.app.durable() {
+            shown["durable"] = json!(durable);
         }
         if let Some(running) = running {
             shown["evacuation"] = json!({"startedAt": running.started_at.0});
