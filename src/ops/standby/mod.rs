@@ -1,6 +1,7 @@
 //! The second machine (contract §14): Litestream's configuration and the services of both machines, how far each is, and
 //! the changes that a machine alone has.
 
+pub mod changes;
 
 use crate::{
     core::standby::Standby,

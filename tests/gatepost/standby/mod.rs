@@ -1,6 +1,7 @@
 //! A second machine takes over (contract §14), with the real Litestream: both programs of the primary are killed, it comes
 //! back, its disk or Litestream fails, two machines are promoted.
 
+mod changes;
 mod takeover;
 
 use crate::faults::{
