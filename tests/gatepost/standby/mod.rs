@@ -3,6 +3,7 @@
 
 mod changes;
 mod takeover;
+mod trouble;
 
 use crate::faults::{
     litestream,
