@@ -27,11 +27,28 @@ CREATE TABLE counters (
 ) STRICT, WITHOUT ROWID;
 
 -- Secret keys of this file: 'hashes' is for what must not be kept but recognised, 'messages' signs the addresses of pictures in
--- e-mails (whoever opens one has opened the e-mail), 'tickets' the addresses of tickets and certificates.
+-- e-mails (whoever opens one has opened the e-mail), 'tickets' the addresses of tickets and certificates, 'epochs'
+-- proves that an epoch (table `standby`) is one of this file.
 CREATE TABLE keys (
     name TEXT PRIMARY KEY,
     key  BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- The second machine that takes over (contract §14): one row once `standby init` was run.
+CREATE TABLE standby (
+    id            INTEGER PRIMARY KEY CHECK (id = 1),
+    -- Grows with each `promote`. Its proof is a hash of it under the key 'epochs'.
+    epoch         INTEGER NOT NULL,
+    -- A higher epoch that came with its proof: another machine took over, and nothing is stored here any more.
+    superseded_by INTEGER,
+    -- The mark that `promote` restored: what the machine before stored after it is in no replica.
+    restored      INTEGER,
+    -- Where Litestream sends the log: a folder, or an address.
+    replica       TEXT NOT NULL,
+    -- The name on the LAN and the `--public-url` that clients know; they stay with the file.
+    host          TEXT,
+    public_url    TEXT
+) STRICT;
 
 -- The picture that apps and the console show.
 CREATE TABLE logo (

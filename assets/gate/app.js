@@ -117,7 +117,7 @@ async function restore() {
   menu.applyLanguage();
   menu.applyTheme();
   server.offsetMs = (await store.get("offset")) ?? 0;
-  server.use(await store.get("credentials"));
+  server.use(await store.get("credentials"), await store.get("epoch"));
   sync.gate = await store.get("gate");
   app.wedge.settings = settings.wedge;
   await Promise.all([list.load(), queue.load(), shift.load(server.now()), app.evacuation.load()]);
@@ -136,7 +136,7 @@ async function storeIsBack(wasOpen) {
 
 /** Memory has what the browser deleted. */
 async function keepAll() {
-  const kept = Object.entries({ settings, credentials: server.credentials, gate: sync.gate, offset: server.offsetMs });
+  const kept = Object.entries({ settings, credentials: server.credentials, gate: sync.gate, offset: server.offsetMs, epoch: server.epoch });
   await store.write(kept.filter(([, value]) => value !== undefined).map((pair) => ["meta", "put", pair]));
   await Promise.all([list.keepAll(), queue.keepAll(), shift.save()]);
   screens.draw();

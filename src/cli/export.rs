@@ -1,7 +1,8 @@
 //! `gatepost export`
 
-use super::{context, open_existing, print, print_json, progress::Progress};
+use super::{answer, context, open_existing, print, print_json, progress::Progress};
 use crate::{
+    core::settings,
     db::{
         Durability, Store,
         open::{beside, folder_of, is_served},
@@ -9,6 +10,7 @@ use crate::{
     ops::{
         background::Background,
         export::{Counts, Export, Format, What, Which},
+        standby,
     },
     types::{
         error::{Error, Result},
@@ -38,7 +40,7 @@ It runs beside `serve`. Records name each other by their codes; to take everythi
 file, import devices first, then delegates, then interactions. Transactions are for the books: they
 take no --search, and are not imported again.")]
 pub struct Args {
-    /// The list to export; all: a folder with a file each.
+    /// The list to export; all: a folder with a file each; changes: what this machine alone has, since a mark.
     #[arg(value_name = "WHAT", value_parser = PossibleValuesParser::new(CHOICES))]
     what: String,
     /// The format; by default as the end of --output says, otherwise csv.
@@ -47,22 +49,29 @@ pub struct Args {
     /// Only what a search finds: the JSON expression that lists take, see the handbook.
     #[arg(long, value_name = "JSON")]
     search: Option<String>,
+    /// With changes: the mark that `gatepost promote` told.
+    #[arg(long, value_name = "MARK", required_if_eq("what", "changes"))]
+    since: Option<i64>,
     /// Write it to a file (of all: a folder) instead of standard output.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-const CHOICES: [&str; 6] = [
+const CHOICES: [&str; 7] = [
     "delegates",
     "devices",
     "interactions",
     "events",
     "transactions",
+    "changes",
     "all",
 ];
 
 /// Exports.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
+    if args.what == "changes" {
+        return changes(args, db, json);
+    }
     let what = What::ALL.into_iter().find(|what| what.name() == args.what);
     let Some(what) = what else {
         return all(args, db, json);
@@ -81,6 +90,31 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     };
     let written = Progress::during("Exporting", || to_file(&export, format, output))?;
     print_counts(json, output, &[(what, written)])
+}
+
+/// Exports what this machine alone has; another machine with the same file takes it over.
+fn changes(args: &Args, db: &Path, json: bool) -> Result<()> {
+    let Some(output) = &args.output else {
+        return Err(Error::invalid("changes need --output FILE"));
+    };
+    let file = Readable::open(db)?;
+    let zone = file.store.look_up(settings::load)?.zone;
+    let (since, mut lines) = (args.since.unwrap_or_default(), Vec::new());
+    let written = file
+        .store
+        .look_up(|connection| standby::changes::export(connection, since, &zone, &mut lines))?;
+    let mut into = NamedTempFile::new_in(folder_of(output))
+        .map_err(|cause| Error::field(output.display(), cause))?;
+    into.write_all(&lines)
+        .map_err(|cause| Error::field(output.display(), cause))?;
+    into.persist(output)
+        .map_err(|cause| Error::field(output.display(), cause))?;
+    let value = json!({"file": output.to_string_lossy(), "changes": written});
+    answer(
+        json,
+        &value,
+        &format!("{}: {written} changes since mark {since}", output.display()),
+    )
 }
 
 /// A file that is read.

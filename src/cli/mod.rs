@@ -17,6 +17,7 @@ mod progress;
 mod readers;
 mod restore;
 mod serve;
+mod standby;
 mod ticket;
 mod user;
 
@@ -69,6 +70,9 @@ enum Command {
     Backup(backup::Args),
     Restore(restore::Args),
     Compact(compact::Args),
+    #[command(subcommand)]
+    Standby(standby::StandbyCommand),
+    Promote(standby::PromoteArgs),
     #[command(subcommand)]
     Readers(readers::Command),
     Check(check::Args),
@@ -130,6 +134,7 @@ fn run_command(command: Command, db: &Path, json: bool) -> Result<bool> {
         Command::Check(args) => return check::run(&args, db, json),
         Command::Barcode(command) => return barcode::run(command, json),
         Command::Ticket(command) => return ticket::run(command, &open_existing(db)?, json),
+        Command::Standby(command) => return standby::run(command, db, json),
         Command::Readers(command) => return readers::run(command, db, json),
         Command::Serve(args) => serve::run(args, db, json),
         Command::Migrate(args) => migrate::run(&args, db, json),
@@ -149,6 +154,7 @@ fn run_command(command: Command, db: &Path, json: bool) -> Result<bool> {
         Command::Backup(args) => backup::run(&args, db, json),
         Command::Restore(args) => restore::run(&args, db, json),
         Command::Compact(_) => compact::run(db, json),
+        Command::Promote(args) => standby::promote(&args, db, json),
         Command::Openapi(args) => openapi::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Demo(args) => demo::run(&args, db, json),

@@ -4,10 +4,12 @@ use super::{log, print, print_json};
 use crate::{
     admin::{Console, Reach},
     core::{
+        litestream::Litestream,
         sections,
         settings::{self, values::host},
+        standby::{self, Replication, Standby},
     },
-    db::{Durability, ServeLock, Store, salvage},
+    db::{Durability, ServeLock, Store, Tx, salvage},
     identity::App,
     ops::check,
     server::{self, Limits, Options, Tls},
@@ -63,6 +65,9 @@ pub struct Args {
     /// they are.
     #[arg(long)]
     console_lan: bool,
+    /// Tell clients what a second machine has: the control socket of the Litestream that replicates the file.
+    #[arg(long, value_name = "SOCKET", env = "GATEPOST_REPLICATED")]
+    replicated: Option<PathBuf>,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -94,7 +99,9 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     }
     let (console, options) = console(args, store)?;
     let outcome = runtime.block_on(serve(&console, listener, options, json));
-    if let Err(cause) = console.store.finish() {
+    if console.store.stats().stopped().is_none()
+        && let Err(cause) = console.store.finish()
+    {
         tracing::error!("the log could not be emptied at the end: {cause}");
     }
     if let Some(lost) = console.store.lost() {
@@ -119,8 +126,10 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
 }
 
 /// The application and its console, and how they meet the network.
-fn console(args: Args, store: Store) -> Result<(Arc<Console>, Options)> {
-    let tls = tls(&args, &store)?;
+fn console(mut args: Args, store: Store) -> Result<(Arc<Console>, Options)> {
+    let found = second_machine(&mut args, &store)?;
+    let host = found.0.as_ref().and_then(|standby| standby.host.as_deref());
+    let tls = tls(&args, &store, host)?;
     let reach = Reach {
         tls: tls.is_some(),
         own_ca: tls
@@ -133,9 +142,44 @@ fn console(args: Args, store: Store) -> Result<(Arc<Console>, Options)> {
         tls,
         announced: !args.no_mdns,
     };
-    let public_url = args.public_url;
-    let public_url = public_url.map(|url| url.trim_end_matches('/').to_owned());
-    Ok((Console::new(App::new(store, public_url), reach), options))
+    let app = App::new(store, args.public_url);
+    if let (Some(standby), Some(header)) = found {
+        let litestream = args
+            .replicated
+            .map(|socket| Litestream::new(&socket, app.store.path()));
+        let _ = app
+            .replication
+            .set(Replication::new(&standby, header, litestream));
+    }
+    Ok((Console::new(app, reach), options))
+}
+
+/// The second machine's row and the proof of its epoch, where `standby init` was run. What clients know the first machine
+/// by is kept in the file, for the one that takes over.
+fn second_machine(args: &mut Args, store: &Store) -> Result<(Option<Standby>, Option<String>)> {
+    args.public_url = args
+        .public_url
+        .take()
+        .map(|url| url.trim_end_matches('/').to_owned());
+    let Some(standby) = store.look_up(Standby::find)? else {
+        if args.replicated.is_some() {
+            return Err(Error::invalid(
+                "--replicated: run `gatepost standby init` on this file first",
+            ));
+        }
+        return Ok((None, None));
+    };
+    let url = args.public_url.clone();
+    if standby.replaced().is_none() {
+        let keep = move |tx: &Tx<'_>| standby::keep_names(tx, &server::host(), url.as_deref());
+        store.write(keep).wait()?;
+    }
+    args.public_url = args
+        .public_url
+        .take()
+        .or_else(|| standby.public_url.clone());
+    let header = store.look_up(|connection| standby::proven(connection, standby.epoch))?;
+    Ok((Some(standby), header))
 }
 
 /// What an administrator must know of the log that the last run left: that it was damaged, and what of it was taken.
@@ -225,11 +269,14 @@ fn fit_files(limits: &mut Limits) {
     }
 }
 
-fn tls(args: &Args, store: &Store) -> Result<Option<Tls>> {
+/// `taken_over` is the name of the machine that had the file first.
+fn tls(args: &Args, store: &Store, taken_over: Option<&str>) -> Result<Option<Tls>> {
     match (&args.tls_cert, &args.tls_key) {
         (Some(certificate), Some(key)) => Tls::from_files(certificate, key).map(Some),
         _ if args.tls_self_signed => {
-            Tls::own(store, args.public_url.as_deref().and_then(host)).map(Some)
+            let names = [args.public_url.as_deref().and_then(host), taken_over];
+            let names = names.into_iter().flatten().map(ToOwned::to_owned);
+            Tls::own(store, names.collect()).map(Some)
         }
         _ => Ok(None),
     }

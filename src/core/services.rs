@@ -4,13 +4,22 @@
 use super::{
     audit, changes, outgoing,
     settings::{self, Settings},
+    standby,
 };
 use crate::{
     db::{Store, Tx, sandbox::ReportSemaphore},
     types::{ClientId, UserId, error::Result},
 };
 use serde_json::Value;
-use std::{ops::Deref, sync::Arc};
+use std::{
+    ops::Deref,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// For how long Litestream lets go of the log, at most, and the time between two looks whether that is empty.
+const WIPE_MAX: Duration = Duration::from_secs(5);
+const WIPE_LOOK: Duration = Duration::from_millis(5);
 
 /// The store, the settings and what calls out; cheap to clone.
 #[derive(Clone)]
@@ -28,6 +37,8 @@ pub struct Inner {
     pub public_url: Option<String>,
     /// Wakes who waits for changes.
     pub changes: changes::Watcher,
+    /// The epoch of the file and how far its replica is, where `standby init` was run.
+    pub replication: standby::Cell,
     settings: Arc<settings::Cache>,
 }
 
@@ -46,6 +57,7 @@ impl Services {
             report_semaphore: ReportSemaphore::default(),
             public_url,
             changes: changes::Watcher::default(),
+            replication: standby::Cell::new(),
             settings,
         }))
     }
@@ -53,6 +65,34 @@ impl Services {
     /// The settings in force.
     pub fn settings(&self) -> Arc<Settings> {
         self.settings.get(&self.store)
+    }
+
+    /// Empties the write-ahead log soon, which contains deleted rows; Litestream, which reads it all the time, lets go of it
+    /// for as long.
+    pub fn wipe_log(&self) {
+        self.store.wipe_log();
+        let replication = self.replication.get();
+        let Some(litestream) = replication.and_then(|it| it.litestream.clone()) else {
+            return;
+        };
+        let store = Arc::clone(&self.store);
+        tokio::task::spawn_blocking(move || {
+            let begun = Instant::now();
+            let wiped = litestream.without_it(|| {
+                while !store.is_log_wiped() && begun.elapsed() < WIPE_MAX {
+                    std::thread::sleep(WIPE_LOOK);
+                }
+            });
+            if let Err(why) = wiped {
+                tracing::warn!("the log still has what was deleted, until the server ends: {why}");
+            }
+        });
+    }
+
+    /// How far the second machine is; `None` where there is none.
+    pub fn durable(&self) -> Option<standby::Durable> {
+        let replication = self.replication.get()?;
+        Some(replication.durable(self.store.stats().mark(), None))
     }
 
     /// The address that clients reach the server by, without a trailing slash: `--public-url`, or

@@ -108,6 +108,12 @@ impl Wiper {
         let until = Instant::now() + EMPTY_MAX;
         self.0.ask(|asked| asked.empty_until = Some(until));
     }
+
+    /// Returns whether nobody tries to empty the log any more.
+    pub fn is_done(&self) -> bool {
+        let asked = self.0.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.empty_until.is_none()
+    }
 }
 
 impl Checkpointer {

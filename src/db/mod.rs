@@ -337,6 +337,11 @@ impl Store {
         self.wiper.wipe();
     }
 
+    /// Returns whether the log was emptied since that was asked for, or is not tried any more.
+    pub fn is_log_wiped(&self) -> bool {
+        self.wiper.is_done()
+    }
+
     /// Looks a few records up by index, right here: it takes microseconds, less than handing it
     /// to another thread would.
     pub fn look_up<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {

@@ -1,10 +1,11 @@
 //! Figures of the writer and the readers, for whoever looks after the server.
 
+use super::usage::Position;
 use crate::types::observe::{DURATIONS, Histogram};
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::{Duration, Instant},
 };
@@ -29,6 +30,10 @@ pub struct Stats {
     slice_us: AtomicU64,
     /// Milliseconds from `opened` to when the writer last showed that it runs.
     beat_ms: AtomicU64,
+    /// The mark of the last commit.
+    mark: AtomicI64,
+    /// The reason why nothing is stored any more.
+    stopped: OnceLock<String>,
 }
 
 impl Default for Stats {
@@ -45,6 +50,8 @@ impl Default for Stats {
             check_ins: AtomicU64::new(0),
             slice_us: AtomicU64::new(0),
             beat_ms: AtomicU64::new(0),
+            mark: AtomicI64::new(0),
+            stopped: OnceLock::new(),
         }
     }
 }
@@ -146,6 +153,25 @@ impl Stats {
         if let Ok(mut lost_at) = self.lost_at.lock() {
             *lost_at = None;
         }
+    }
+
+    /// The mark that the file has reached, by the last commit that the writer knows of.
+    pub fn mark(&self) -> i64 {
+        self.mark.load(Relaxed)
+    }
+
+    pub(super) fn reached(&self, position: Position) {
+        self.mark.store(position.mark(), Relaxed);
+    }
+
+    /// Has the writer store nothing more, for good, and say why.
+    pub fn stop(&self, why: String) {
+        let _ = self.stopped.set(why);
+    }
+
+    /// The reason why nothing is stored any more.
+    pub fn stopped(&self) -> Option<&str> {
+        self.stopped.get().map(String::as_str)
     }
 
     pub(super) fn lost(&self) {

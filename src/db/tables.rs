@@ -186,6 +186,7 @@ pub static TABLES: &[Table] = &[
     set_back("settings", &[(Plain, "name value")]).with_json("value").but("name = 'backups'"),
     kept("counters", &[(Plain, "name value")]),
     kept("keys", &[(Plain, "name key")]),
+    kept("standby", &[(Plain, "id epoch superseded_by restored replica host public_url")]),
     set_back("logo", &[(Plain, "id content_type content updated_at")]),
 
     set_back("delegates", &[

@@ -62,6 +62,11 @@ impl Position {
         Ok(found)
     }
 
+    /// Returns the position as one number, which grows with each change: how far a replica has come is told by it.
+    pub fn mark(self) -> i64 {
+        self.interaction + self.change
+    }
+
     /// Returns whether this is as far as that.
     pub fn reaches(self, other: Self) -> bool {
         self.interaction >= other.interaction && self.change >= other.change

@@ -107,6 +107,9 @@ impl Writer {
         if self.watch.lost().is_some() {
             return Write::refused(Error::unavailable(watch::REFUSED));
         }
+        if let Some(why) = self.stats.stopped() {
+            return Write::refused(Error::unavailable(why));
+        }
         let (job, write) = JobOf::queued(priority, work, Queued::take(&self.stats));
         let Some(queue) = &self.queue else {
             return Write::refused(stopped());
@@ -197,9 +200,11 @@ impl Loop {
         usage: Arc<Usage>,
         (epoch, stats, watch): (Arc<AtomicU64>, Arc<Stats>, Arc<Watch>),
     ) -> Self {
+        let position = Position::read(&connection).unwrap_or_default();
+        stats.reached(position);
         Self {
             data_version: data_version(&connection).ok(),
-            committed: Cell::new(Position::read(&connection).unwrap_or_default()),
+            committed: Cell::new(position),
             noted: Cell::default(),
             connection,
             checkpointer,
@@ -345,6 +350,10 @@ impl Loop {
         if self.watch.lost().is_some() {
             return Err(Error::unavailable(watch::REFUSED));
         }
+        // What was queued before is not acknowledged either.
+        if let Some(why) = self.stats.stopped() {
+            return Err(Error::unavailable(why));
+        }
         self.group = Group {
             cache: std::mem::take(&mut self.group.cache),
             ..Group::default()
@@ -378,6 +387,7 @@ impl Loop {
         let position = Position::read(&self.connection)?;
         if position.reaches(self.committed.get()) {
             self.committed.set(position);
+            self.stats.reached(position);
             return Ok(());
         }
         self.watch.lose_index();
@@ -547,6 +557,7 @@ impl Loop {
         }
         execute(&self.connection, "COMMIT")?;
         self.committed.set(position);
+        self.stats.reached(position);
         if notes {
             self.noted.set(before);
         }

@@ -7,3 +7,4 @@ pub mod demo;
 pub mod export;
 pub mod first_run;
 pub mod import;
+pub mod standby;

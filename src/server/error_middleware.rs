@@ -60,7 +60,9 @@ impl<E: Endpoint> Endpoint for ErrorMiddleware<E> {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
             headers.insert(
                 header::ACCESS_CONTROL_EXPOSE_HEADERS,
-                HeaderValue::from_static("Allow, ETag, Location, Retry-After, X-Request-Id"),
+                HeaderValue::from_static(
+                    "Allow, ETag, Gatepost-Epoch, Gatepost-Epoch-Unproven, Location, Retry-After, X-Request-Id",
+                ),
             );
         }
         if is_shared {
@@ -174,7 +176,7 @@ impl<E: Endpoint> ErrorMiddleware<E> {
             .header(header::ACCESS_CONTROL_ALLOW_METHODS, self.allow(path))
             .header(
                 header::ACCESS_CONTROL_ALLOW_HEADERS,
-                "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-Request-Id",
+                "Authorization, Content-Type, Gatepost-Epoch, Idempotency-Key, If-Match, Last-Event-ID, X-Request-Id",
             )
             .header(header::ACCESS_CONTROL_MAX_AGE, "600")
             .finish()

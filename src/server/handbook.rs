@@ -16,7 +16,7 @@ use rust_embed::Embed;
 use std::sync::LazyLock;
 
 /// The pages, in the order of the table of contents.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "start",
     "prepare",
     "gates",
@@ -24,6 +24,7 @@ const NAMES: [&str; 12] = [
     "on-the-day",
     "card",
     "operate",
+    "standby",
     "integrate",
     "figures",
     "develop",

@@ -1,7 +1,7 @@
 //! `/health/live` and `/health/ready` (contract §1), for whoever restarts or balances servers. They
 //! need no token and tell nothing about anybody.
 
-use crate::{db::migrate, identity::App, types::error::Result};
+use crate::{core::standby::Replication, db::migrate, identity::App, types::error::Result};
 use poem::{Response, http::StatusCode};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub fn ready(app: &App) -> Response {
         ("file", file(app)),
     ];
     let ready = checks.iter().all(|(_, trouble)| trouble.is_none());
-    let checks: Map<String, Value> = checks
+    let mut checks: Map<String, Value> = checks
         .into_iter()
         .map(|(name, trouble)| {
             (
@@ -37,6 +37,11 @@ pub fn ready(app: &App) -> Response {
             )
         })
         .collect();
+    // A second machine that is behind stops nobody here.
+    let warning = app.replication.get().and_then(Replication::warning);
+    if let Some(warning) = warning {
+        checks.insert("replica".into(), format!("warning: {warning}").into());
+    }
     let (status, word) = if ready {
         (StatusCode::OK, "ready")
     } else {
@@ -103,6 +108,9 @@ fn disk(app: &App) -> Option<String> {
 
 fn writer(app: &App) -> Option<String> {
     let stats = app.store.stats();
+    if let Some(why) = stats.stopped() {
+        return Some(why.to_owned());
+    }
     let silent = stats.silent();
     if silent > SILENT_MAX {
         return Some(format!("the writer is stuck since {} s", silent.as_secs()));

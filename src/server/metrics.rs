@@ -36,6 +36,7 @@ impl Sources {
         writer(&mut page, app);
         self.readers(&mut page);
         file(&mut page, app);
+        replica(&mut page, app);
         Response::builder()
             .content_type("text/plain; version=0.0.4; charset=utf-8")
             .body(page.text())
@@ -227,6 +228,34 @@ fn file(page: &mut Exposition, app: &App) {
     page.about(name, "gauge", "Reading connections in use.");
     page.sample(name, "pool=\"lookups\"", lookups);
     page.sample(name, "pool=\"lists\"", lists);
+}
+
+fn replica(page: &mut Exposition, app: &App) {
+    let Some(replication) = app.replication.get() else {
+        return;
+    };
+    let mark = app.store.stats().mark();
+    for (name, about, value) in [
+        (
+            "gatepost_epoch",
+            "Epoch of the file; a promotion raises it.",
+            replication.epoch,
+        ),
+        ("gatepost_mark", "Position of the change feed.", mark),
+        (
+            "gatepost_covered_mark",
+            "Position up to which the replica has everything.",
+            replication.covered(mark),
+        ),
+    ] {
+        page.single(name, "gauge", about, value);
+    }
+    page.single(
+        "gatepost_replica_lag_seconds",
+        "gauge",
+        "Time for which something has been waiting for the replica.",
+        replication.lag().as_secs_f64(),
+    );
 }
 
 /// The counted operations.

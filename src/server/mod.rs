@@ -8,6 +8,7 @@ mod announce;
 mod body;
 mod connection_state;
 mod connections;
+mod durable;
 mod error_middleware;
 mod exchange;
 mod gate;
@@ -26,6 +27,7 @@ pub mod tls;
 mod trust;
 
 pub use announce::SERVICE;
+pub use announce::host;
 pub use connections::{Limits, Seconds};
 pub use exchange::ACCESS_LOG;
 pub use service::ServiceApi;
@@ -48,6 +50,7 @@ use crate::{
     types::error::Result,
 };
 use connections::Connections;
+use durable::in_charge;
 use metrics::{Sources, Traffic};
 use poem::{
     Endpoint, EndpointExt, IntoResponse, Request, Response, Route, RouteMethod,
@@ -86,7 +89,10 @@ pub async fn run(
     let announced = listening.filter(|_| options.announced);
     let connections = Connections::new(options.limits.clone());
     let service = service(&console, &connections, &options)?;
-    catch_up(&app).await;
+    durable::stop(&app, None)?;
+    if app.store.stats().stopped().is_none() {
+        catch_up(&app).await;
+    }
     let outbox = outbox(&app);
     resume_purchases(&app);
     let messages = messages::Upkeep::new(app.clone());
@@ -104,16 +110,17 @@ pub async fn run(
         () = console.live.run() => {}
         () = app.changes.run(&app.store) => {}
         () = announce::announce(&app, announced) => {}
-        () = apps::upkeep(&app) => {}
-        () = feed::upkeep(&app) => {}
-        () = anonymous::follow(&app) => {}
+        () = durable::follow(&app) => {}
+        () = in_charge(&app, apps::upkeep(&app)) => {}
+        () = in_charge(&app, feed::upkeep(&app)) => {}
+        () = in_charge(&app, anonymous::follow(&app)) => {}
         () = console.discovery.upkeep() => {}
-        () = console.readers.run() => {}
-        () = schedule::follow(&app) => {}
-        () = recount::follow(&app) => {}
-        () = everybody_out::follow::follow(&app) => {}
-        () = outbox.run() => {}
-        () = messages.run() => {}
+        () = in_charge(&app, console.readers.run()) => {}
+        () = in_charge(&app, schedule::follow(&app)) => {}
+        () = in_charge(&app, recount::follow(&app)) => {}
+        () = in_charge(&app, everybody_out::follow::follow(&app)) => {}
+        () = in_charge(&app, outbox.run()) => {}
+        () = in_charge(&app, messages.run()) => {}
     }
     app.store.integrity().end();
     outbox.finish().await;

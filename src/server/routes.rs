@@ -1,6 +1,6 @@
 //! The API's operations, once for each prefix they are served under.
 
-use super::{ServiceApi, metrics::Traffic, public, trust};
+use super::{ServiceApi, durable, metrics::Traffic, public, trust};
 use crate::{
     admin::{self, Console},
     domain::{
@@ -23,7 +23,7 @@ use crate::{
         sales::api::TransactionsApi,
         webhooks::api::WebhooksApi,
     },
-    identity::oauth::api::OAuthApi,
+    identity::{App, oauth::api::OAuthApi},
     types::{
         error::Error,
         text::{closest, shortened},
@@ -141,7 +141,16 @@ impl Endpoint for Operation {
         if let Some(known) = &self.parameters {
             check_query(&request, known)?;
         }
-        self.endpoint.call(request).await
+        let app = request.data::<App>().cloned();
+        let asked = match &app {
+            Some(app) => durable::Asked::read(app, &request).await,
+            None => None,
+        };
+        let response = self.endpoint.call(request).await?;
+        match (asked, app) {
+            (Some(asked), Some(app)) => asked.answer(&app, response).await,
+            _ => Ok(response),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! `/ping`: is the service there, what is it, what time is it (contract §1).
 
 use crate::{
+    core::standby::Durable,
     identity::{App, Granted, roles::AnyToken},
     types::Timestamp,
     web::{Answer, Outcome},
@@ -25,6 +26,9 @@ pub struct Ping {
     version: &'static str,
     /// Always 5.
     api_version: i64,
+    /// The second machine, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    durable: Option<Durable>,
 }
 
 /// The endpoints.
@@ -46,6 +50,7 @@ impl ServiceApi {
             name: settings.name().to_owned(),
             version: env!("CARGO_PKG_VERSION"),
             api_version: 5,
+            durable: self.app.durable(),
         }))
     }
 }

@@ -9,7 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 pub use system::{
-    changed_at, identity, interrupted, names, private, raise_file_limit, read_at, readable,
+    changed_at, connect_socket, identity, interrupted, make_private, names, private,
+    raise_file_limit, read_at, readable,
 };
 
 /// True if a locked file can be written to by another handle.
@@ -212,7 +213,10 @@ mod system {
     use std::{
         fs::{File, Metadata, OpenOptions, Permissions},
         io,
-        os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+        os::unix::{
+            fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+            net::UnixStream,
+        },
         path::Path,
         time::{Duration, SystemTime},
     };
@@ -240,6 +244,11 @@ mod system {
         options.mode(0o600);
     }
 
+    /// Keeps a file to its owner.
+    pub fn make_private(path: &Path) -> io::Result<()> {
+        std::fs::set_permissions(path, Permissions::from_mode(0o600))
+    }
+
     /// Lets everybody read a file or a folder that its owner had alone.
     pub fn readable(path: &Path) -> io::Result<()> {
         let mode = if path.is_dir() { 0o755 } else { 0o644 };
@@ -249,6 +258,17 @@ mod system {
     /// Reads from a place in a file.
     pub fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<()> {
         file.read_exact_at(into, at)
+    }
+
+    /// Connects to a program of this machine by the path of its socket; each read and write may take so long.
+    pub fn connect_socket(
+        path: &Path,
+        patience: Duration,
+    ) -> io::Result<impl io::Read + io::Write> {
+        let stream = UnixStream::connect(path)?;
+        stream.set_read_timeout(Some(patience))?;
+        stream.set_write_timeout(Some(patience))?;
+        Ok(stream)
     }
 
     /// Takes as many open files as the system gives; `None` where a connection is no file.
@@ -281,7 +301,7 @@ mod system {
         io,
         os::windows::fs::FileExt,
         path::Path,
-        time::SystemTime,
+        time::{Duration, SystemTime},
     };
     use tokio::signal::windows;
 
@@ -304,6 +324,11 @@ mod system {
     /// Makes a new file private to its owner.
     pub fn private(_: &mut OpenOptions) {}
 
+    /// Keeps a file to its owner.
+    pub fn make_private(_: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Lets everybody read a file or a folder that its owner had alone.
     pub fn readable(_: &Path) -> io::Result<()> {
         Ok(())
@@ -319,6 +344,14 @@ mod system {
             }
         }
         Ok(())
+    }
+
+    /// Connects to a program of this machine by the path of its socket; each read and write may take so long.
+    pub fn connect_socket(_: &Path, _: Duration) -> io::Result<impl io::Read + io::Write> {
+        Err::<io::Cursor<Vec<u8>>, _>(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this system has no such sockets",
+        ))
     }
 
     /// Takes as many open files as the system gives; `None` where a connection is no file.

@@ -105,3 +105,19 @@ fn the_gate_in_rust_goes_on_while_the_server_is_away() {
     assert_eq!(stored(&server), ["check-in1"]);
     assert!(!folder.path().join("gate-queue.ndjson").exists());
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_example_of_a_second_machine_loses_nothing() {
+    let Some(litestream) = crate::faults::litestream::program() else {
+        eprintln!("not run: `tests/run` installs Litestream, which takes python3 with venv");
+        return;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/standby/run.sh");
+    let mut run = Command::new("sh");
+    run.arg(script)
+        .env("GATEPOST", GATEPOST)
+        .env("GATEPOST_LITESTREAM", litestream);
+    let (told, _) = ran(&run.output().expect("sh"));
+    assert!(told.contains("8 of 8 are stored"), "{told}");
+}

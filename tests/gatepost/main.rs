@@ -33,5 +33,7 @@ mod readers;
 mod reports;
 mod schemathesis;
 mod smoke;
+#[cfg(target_os = "linux")]
+mod standby;
 mod tables;
 mod webhooks;

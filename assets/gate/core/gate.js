@@ -4,7 +4,7 @@
 import { CODES, UNDECIDED } from "./codes.js";
 import { judge, judgeOffline, spokenTime, word } from "./judge.js";
 import { isTold } from "./list.js";
-import { body, interactionOf, isRefusal, isStored, pathOf, registered, undoPath, walkInPerson } from "./queue.js";
+import { body, codeKept, interactionOf, isRefusal, isStored, pathOf, registered, undoPath, walkInPerson } from "./queue.js";
 import { isForDay } from "./signed.js";
 import { placeOf } from "./state.js";
 import { age, answerOf, blockedReason, language, t } from "./texts.js";
@@ -136,8 +136,8 @@ export class Gate {
       const outcome = this.#passed(scan, newcomer ?? person, answer.meta, []);
       outcome.id = interactionOf(scan, answer);
       await this.stored(scan, outcome.id, newcomer);
-      await this.queue.complete(scan, newcomer?.id);
-      if (newcomer) scan.delegate = newcomer.id;
+      await this.queue.complete(codeKept(scan, newcomer), newcomer?.id, answer.meta.durable);
+      if (newcomer && !scan.sent) scan.delegate = newcomer.id;
       return outcome;
     }
     if (!isRefusal(answer.status)) return this.#decideAlone(made, person, { scan, known });
@@ -320,6 +320,7 @@ export class Gate {
       try {
         const answer = await this.server.request("DELETE", undoPath(last.scan, last.id), { timeoutMs: 4000 });
         if (answer.status !== 204) return { message: t("undo.failed", { message: answerOf(answer.error, String(answer.status)) }), isDone: false };
+        await this.queue.takenBack(last.scan);
       } catch {
         return { message: t("undo.offline"), isDone: false };
       }

@@ -1,5 +1,5 @@
-// Scans and walk-ins until the server has them. Each gets its nonce and is stored before its verdict is shown;
-// the nonce makes it safe to send one again, by another tab or after a restart.
+// Scans and walk-ins until the server has them, and its second machine, where there is one. Each gets its nonce and is stored
+// before its verdict is shown; the nonce makes it safe to send one again, by another tab or after a restart.
 
 import { CODES } from "./codes.js";
 import { randomHex } from "./secrets.js";
@@ -17,6 +17,7 @@ const CODES_MAX = 50;
  *
  * @typedef {import("../io/server.js").Answer<"/gate/walk-in", "POST">} WalkInAnswer
  * @typedef {WalkInAnswer|import("../io/server.js").Answer<`/interaction/new/${string}`, "POST">} ScanAnswer
+ * @typedef {import("../io/server.js").Schemas["Durable"]} Durable
  * @typedef {(scan: Scan, id?: number, person?: import("./list.js").Person) => Promise<void>} OnStored
  *
  * @typedef {object} Scan
@@ -35,6 +36,7 @@ const CODES_MAX = 50;
  * @property {boolean} [due] the gate has decided; until then its own request may be under way
  * @property {"safe"|"unsafe"|"start"} [tick] no passage, but a tick of an evacuation list, its end, or its beginning
  * @property {boolean} [undone] to be taken back as soon as the server has it
+ * @property {{epoch: number, mark: number}} [sent] the server has it; kept until the second machine has everything up to this mark
  * @property {{status: number, code: number, message: string}} [failed] the server refused to store it
  */
 
@@ -84,7 +86,12 @@ export class Queue {
 
   /** Scans that the server does not have yet. @returns {Scan[]} */
   get waiting() {
-    return [...this.#scans.values()].filter((scan) => !scan.failed);
+    return [...this.#scans.values()].filter((scan) => !scan.failed && !scan.sent);
+  }
+
+  /** Scans that the server has, and its second machine does not yet. @returns {Scan[]} */
+  get uncovered() {
+    return [...this.#scans.values()].filter((scan) => scan.sent);
   }
 
   /** Scans that the server will not store: conflicts for a person to look at. @returns {Scan[]} */
@@ -99,7 +106,7 @@ export class Queue {
 
   /** Walk-ins that the server does not have, as attendees for the list. */
   get walkIns() {
-    return [...this.#scans.values()].filter(({ walkIn, undone }) => walkIn && !undone).map(walkInPerson);
+    return [...this.#scans.values()].filter(({ walkIn, undone, sent }) => walkIn && !undone && !sent).map(walkInPerson);
   }
 
   /** Stores a new scan. @param {Omit<Scan, "nonce"|"seq">} scan @returns {Promise<Scan>} */
@@ -167,15 +174,44 @@ export class Queue {
   }
 
   /**
-   * The server has a scan. Later scans of a walk-in go by the server's id from now on.
-   * @param {Scan} scan @param {number} [id] of the attendee
+   * The server has a scan. Later scans of a walk-in go by the server's id from now on. It stays until the second machine
+   * has it as well.
+   * @param {Scan} scan @param {number} [id] of the attendee @param {Durable} [durable] what the server said of it
    */
-  async complete(scan, id) {
+  async complete(scan, id, durable) {
     const later = scan.walkIn && id ? [...this.#scans.values()].filter((other) => other !== scan && other.delegate === scan.delegate) : [];
     for (const other of later) other.delegate = id;
-    this.#scans.delete(scan.nonce);
     this.#again.delete(scan.nonce);
-    await this.#write([...later.map(stored), ["queue", "delete", scan.nonce]], later.length > 0);
+    const { epoch = 0, mark, covered = 0 } = durable ?? {};
+    if (mark !== undefined && mark > covered) {
+      scan.sent = { epoch, mark };
+      this.#scans.set(scan.nonce, scan);
+      await this.#write([...later.map(stored), stored(scan)], true);
+    } else {
+      this.#scans.delete(scan.nonce);
+      await this.#write([...later.map(stored), ["queue", "delete", scan.nonce]], later.length > 0);
+    }
+    if (durable) await this.cover(durable);
+  }
+
+  /**
+   * The second machine has everything up to a mark. Where it took over, what it may lack is sent again, as decided here.
+   * @param {Pick<Durable, "epoch"|"covered">} durable
+   */
+  async cover({ epoch, covered }) {
+    const done = this.uncovered.filter(({ sent }) => sent?.epoch === epoch && sent.mark <= covered);
+    const lost = this.uncovered.filter(({ sent }) => sent && sent.epoch < epoch);
+    for (const scan of done) this.#scans.delete(scan.nonce);
+    for (const scan of lost) Object.assign(scan, { sent: undefined, due: true, ...(scan.override ? {} : { admitted: true }) });
+    /** @type {import("../io/store.js").Change[]} */
+    const changes = [...lost.map(stored), ...done.map(({ nonce }) => /** @type {import("../io/store.js").Change} */ (["queue", "delete", nonce]))];
+    if (changes.length > 0) await this.#write(changes, lost.length > 0);
+  }
+
+  /** The server has taken a scan back: so does the second machine, if it takes over. @param {Scan} scan */
+  async takenBack({ nonce }) {
+    const kept = this.uncovered.find((scan) => scan.nonce === nonce);
+    if (kept) await this.update(kept, { undone: true });
   }
 
   #announce() {
@@ -278,7 +314,7 @@ export class Queue {
       if (answer.status === 200) {
         for (const item of answer.data) {
           const scan = this.#scans.get(item.key);
-          if (scan) await this.#settle(server, scan, { ...item, error: item.meta?.error }, onStored);
+          if (scan) await this.#settle(server, scan, { ...item, error: item.meta?.error }, onStored, answer.meta.durable);
         }
         // What is still here is for the next upload.
         for (const scan of scans) busy.add(scan.nonce);
@@ -332,15 +368,15 @@ export class Queue {
 
   /** Whether a scan is of a walk-in that is still in the queue. @param {Scan} scan */
   #isHeld(scan) {
-    return isLocal(scan) && [...this.#scans.values()].some(({ walkIn, delegate }) => walkIn && delegate === scan.delegate);
+    return isLocal(scan) && [...this.#scans.values()].some(({ walkIn, delegate, sent }) => walkIn && !sent && delegate === scan.delegate);
   }
 
   /**
    * What the server answered for one scan; where it could not take it now, it stays.
    * @param {import("../io/server.js").Server} server @param {Scan} scan
-   * @param {ScanAnswer} answer @param {OnStored} onStored
+   * @param {ScanAnswer} answer @param {OnStored} onStored @param {Durable} [durable] of the batch that it was in
    */
-  async #settle(server, scan, answer, onStored) {
+  async #settle(server, scan, answer, onStored, durable = answer.meta?.durable) {
     const isKept = isStored(answer);
     const id = interactionOf(scan, answer);
     const person = registered(scan, answer);
@@ -353,7 +389,7 @@ export class Queue {
       else await this.update(scan, { failed: failure(undo) });
     } else if (isKept) {
       await onStored(scan, id, person);
-      await this.complete(scan, person?.id);
+      await this.complete(codeKept(scan, person), person?.id, durable);
     } else if (scan.undone && isRefusal(answer.status)) {
       await this.remove([scan]);
     } else if (isRefusal(answer.status)) {
@@ -370,6 +406,12 @@ const stored = (scan) => ["queue", "put", scan];
 
 /** @param {import("../io/store.js").Change} change @returns {string} */
 const nonceOf = ([, action, value]) => (action === "put" ? value.nonce : value);
+
+/** A walk-in with the code that the server made, for which another machine would make another. @param {Scan} scan @param {import("./list.js").Person} [person] */
+export function codeKept(scan, person) {
+  if (scan.walkIn && scan.code === undefined && person?.codes?.[0]) Object.assign(scan, { code: person.codes[0] });
+  return scan;
+}
 
 /** Known by an id of this device only. @param {Scan} scan */
 const isLocal = ({ delegate }) => delegate !== undefined && delegate < 0;

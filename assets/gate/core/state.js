@@ -39,6 +39,8 @@ export const STATE = {
     gate: /** @type {Key<GateSettings>} */ ({ revoked: "deleted" }),
     /** Server's clock minus ours, in ms. */
     offset: /** @type {Key<number>} */ ({ initial: 0, revoked: "stays" }),
+    /** The newest epoch, with its proof. */
+    epoch: /** @type {Key<string>} */ ({ initial: "", revoked: "stays" }),
     /** Ticket codes that are reserved for walk-ins. */
     codes: /** @type {Key<string[]>} */ ({ initial: [], revoked: "deleted" }),
     /** A request for access that an administrator has not answered. */

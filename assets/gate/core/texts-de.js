@@ -47,6 +47,7 @@ export const de = {
   "status.unsaved": "Scans werden auf diesem Gerät nicht gespeichert ({problem}). Sie gehen verloren, wenn diese Seite vor dem Senden geschlossen wird.",
   "status.hold": "Offline: Kein Einlass, bis der Server wieder da ist.",
   "status.denied.more": "Der Server nimmt dieses Gate nicht mehr an. Die Scans bleiben erhalten. Richten Sie das Gate im Menü neu ein.",
+  "status.replica": "Der zweite Rechner hängt {seconds} s nach. Weiter scannen: Scans bleiben hier, bis er sie hat.",
   "status.problem": "Die Liste konnte nicht geladen werden: {message}",
   "console.place": "Die Konsole hat dieses Gate nach {name} verlegt.",
   "console.place.gone": "{name} ist für dieses Gate nicht mehr erlaubt. Wählen Sie einen anderen Ort.",

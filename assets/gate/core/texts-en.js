@@ -45,6 +45,7 @@ export const en = {
   "status.unsaved": "Scans are not stored on this device ({problem}). They are lost if this page closes before they are uploaded.",
   "status.hold": "Offline: nobody enters until the server is back.",
   "status.denied.more": "The server does not accept this gate any more. Scans are kept. Set the gate up again in the menu.",
+  "status.replica": "The second machine is {seconds} s behind. Scan on: scans are kept here until it has them.",
   "status.problem": "The list could not be loaded: {message}",
   "console.place": "The console moved this gate to {name}.",
   "console.place.gone": "The console does not allow {name} at this gate any more. Choose another place.",

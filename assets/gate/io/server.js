@@ -3,6 +3,7 @@
 import { CODES } from "../core/codes.js";
 
 const API = "/api/v5";
+const EPOCH = "Gatepost-Epoch";
 const TIMEOUT_MS = 8000;
 
 /**
@@ -25,7 +26,7 @@ const TIMEOUT_MS = 8000;
 /** @template O @typedef {O extends {requestBody: infer B} ? Content<B> : undefined} Body */
 /** @template O @typedef {O extends {parameters: {query?: infer Q}} ? Q : undefined} Query */
 /** Less what the document allows without a name. @template T @typedef {{[K in keyof T as string extends K ? never : K]: T[K]}} Named */
-/** Of a success; an error has nothing of it but the note. @template C @typedef {C extends {data: infer D, meta: infer M} ? Status & {data: D, meta: Named<M> & {note?: Schemas["GateNote"]}} : Status} AnswerOf */
+/** Of a success; an error has nothing of it but the note; `durable` is of all that write. @template C @typedef {C extends {data: infer D, meta: infer M} ? Status & {data: D, meta: Named<M> & {note?: Schemas["GateNote"], durable?: Schemas["Durable"]}} : Status} AnswerOf */
 /** @template {keyof Paths} P @template {Method} M @typedef {[Success<Operation<P, M>>] extends [never] ? Status : AnswerOf<Success<Operation<P, M>>>} Answer */
 /** @template O @typedef {{body?: Body<O>, query?: Query<O>, timeoutMs?: number, signal?: AbortSignal, anonymous?: boolean}} Options */
 
@@ -60,7 +61,11 @@ export class Server {
   denied = false;
   /** Server's clock minus ours, in ms. */
   offsetMs = 0;
+  /** The newest epoch that was heard of, with its proof: `EPOCH.PROOF`; empty where no machine can take over. */
+  epoch = "";
   onChange = () => {};
+  /** Another machine took over, or the first epoch is known. @param {string} epoch */
+  onEpoch = (epoch) => {};
   /** The client was revoked. */
   onRevoked = () => {};
 
@@ -95,6 +100,7 @@ export class Server {
       /** @type {Record<string, string>} */
       const headers = {};
       if (body !== undefined) headers["Content-Type"] = "application/json";
+      if (this.epoch) headers[EPOCH] = this.epoch;
       if (!anonymous) {
         if (!this.#token) await waitFor(this.signIn(), signal);
         headers.Authorization = `Bearer ${this.#token}`;
@@ -125,6 +131,7 @@ export class Server {
       if (!(init.signal?.reason instanceof Cancelled)) this.#setOnline(false);
       throw new Unreachable(String(cause));
     }
+    this.#hear(response.headers);
     const { status } = response;
     const error = json.meta?.error;
     const message = error?.message ?? `HTTP ${status}`;
@@ -145,6 +152,23 @@ export class Server {
       data: url.endsWith("/token") ? json : json.data,
       error: error ?? (json.error ? { code: status, message: json.error, internalCode: json.internalCode ?? 0 } : undefined),
     };
+  }
+
+  /**
+   * A machine from which another one took over is as good as away. One that calls our epoch unproven is right: somebody
+   * else made it up.
+   * @param {Headers} headers @throws {Unreachable}
+   */
+  #hear(headers) {
+    const told = headers.get(EPOCH);
+    if (!told || told === this.epoch) return;
+    const isLower = Number(told.split(".")[0]) < Number(this.epoch.split(".")[0]);
+    if (isLower && !headers.get(`${EPOCH}-Unproven`)) {
+      this.#setOnline(false);
+      throw new Unreachable("another machine took over");
+    }
+    this.epoch = told;
+    this.onEpoch(told);
   }
 
   /** Gets a token; calls at once share one request. @returns {Promise<void>} */
@@ -175,9 +199,10 @@ export class Server {
     this.#token = answer.data.access_token;
   }
 
-  /** Other credentials, or none. @param {Credentials|undefined} credentials */
-  use(credentials) {
+  /** Other credentials, or none. @param {Credentials|undefined} credentials @param {string} [epoch] as it was known before a restart */
+  use(credentials, epoch = this.epoch) {
     this.credentials = credentials;
+    this.epoch = epoch;
     this.#token = undefined;
     this.denied = false;
   }

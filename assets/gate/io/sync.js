@@ -49,6 +49,7 @@ export class Sync {
     this.store = store;
     this.app = app;
     if (this.#channel) this.#channel.onmessage = ({ data }) => this.#fromOtherTab(data);
+    server.onEpoch = (epoch) => this.#takenOver(epoch);
   }
 
   get gate() {
@@ -102,6 +103,13 @@ export class Sync {
       await this.list.apply(message.changes, message.meta);
       this.app.onChange();
     } else if (!message.changes && message.place !== this.app.place()) location.reload();
+  }
+
+  /** Another machine has taken over: what it may lack is sent again. @param {string} epoch */
+  async #takenOver(epoch) {
+    await this.store.set("epoch", epoch);
+    await this.queue.cover({ epoch: Number(epoch.split(".")[0]), covered: 0 });
+    await this.upload();
   }
 
   async #followFeed() {
@@ -162,6 +170,7 @@ export class Sync {
         ["meta", "put", ["offset", server.offsetMs]],
       ]);
       this.gate = gate.data;
+      if (gate.data.durable) await this.queue.cover(gate.data.durable);
     } else this.problem = gate.error?.message ?? "";
     this.app.onChange();
     if (this.gate?.walkIn) await this.queue.reserveCodes(server).catch(() => {});

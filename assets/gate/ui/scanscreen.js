@@ -100,5 +100,7 @@ function bannerText({ store, server, sync, list }) {
   if (store.problem) return t("status.unsaved", { problem: store.problem });
   if (server.denied) return t("status.denied.more");
   if (!server.online && sync.gate?.policy === "hold") return t("status.hold");
-  return sync.problem && !list.complete ? t("status.problem", { message: sync.problem }) : "";
+  if (sync.problem && !list.complete) return t("status.problem", { message: sync.problem });
+  const lag = server.online && sync.gate?.durable?.lagSeconds;
+  return lag ? t("status.replica", { seconds: lag }) : "";
 }

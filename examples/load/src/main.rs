@@ -4,7 +4,7 @@
 //! # Layout
 //! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files; `hostile`
 //! burdens the server with bad connections; `limits`, `figures`, `paced`, `growth`, `data`, `console`,
-//! `pings`, `waiting`, `badges`, `peers`, `rules` and `readers` are the longer runs that start the server themselves; `names` finds people.
+//! `pings`, `waiting`, `badges`, `peers`, `rules`, `readers` and `standby` are the longer runs that start the server themselves; `names` finds people.
 
 mod badges;
 mod chores;
@@ -35,6 +35,7 @@ mod schedule;
 mod searches;
 mod server;
 mod setup;
+mod standby;
 mod waiting;
 mod workloads;
 
@@ -66,6 +67,7 @@ The handbook's figures (starts the server itself):
   cargo run --release -p load -- peers --output peers.txt
   cargo run --release -p load -- badges --output badges.txt
   cargo run --release -p load -- rules
+  cargo run --release -p load -- standby --output standby.txt
   cargo run --release -p load -- readers --output readers.txt
   cargo run --release -p load -- walks --output walks.txt
   cargo run --release -p load -- search";
@@ -138,6 +140,8 @@ enum What {
     Peers(peers::Options),
     /// Check-ins at doors with rules against check-ins at places without, in pairs
     Rules(peers::Options),
+    /// A second machine takes over from one that is killed, and what replication costs, in pairs
+    Standby(standby::Options),
     /// Check-ins beside UHF readers, with people who walk from hall to hall
     Readers(readers::Options),
     /// Finding attendees by what people type, and an import of 100,000
@@ -260,6 +264,7 @@ async fn perform(what: What) -> Result<bool> {
         What::Waiting(options) => waiting::figures(&options).await.map(|()| true),
         What::Badges(options) => badges::figures(&options).await.map(|()| true),
         What::Peers(options) => peers::figures(&options).await.map(|()| true),
+        What::Standby(options) => standby::figures(&options).await.map(|()| true),
         What::Rules(options) => rules::figures(&options).await.map(|()| true),
         What::Readers(options) => readers::figures(&options).await,
         What::Search(options) => names::search(&options).map(|()| true),

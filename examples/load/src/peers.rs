@@ -107,7 +107,7 @@ pub async fn start_ours(
 
 /// Starts PocketBase on a fresh directory: the server, and whoever may insert.
 async fn start_theirs(dir: &Path) -> Result<(Server, Target)> {
-    let binary = install(&dir.join("venv"))?;
+    let binary = install(&dir.join("venv"), PACKAGE, "pocketbase")?;
     // Its migrations are written beside its data.
     let fresh = dir.join("fresh");
     let data = fresh.join("pb_data");
@@ -140,12 +140,13 @@ async fn start_theirs(dir: &Path) -> Result<(Server, Target)> {
     Ok((server, target))
 }
 
-/// Installs the package into an environment of its own, unless it is there; where its binary is.
-fn install(venv: &Path) -> Result<PathBuf> {
-    let binary = venv.join("bin/pocketbase");
+/// Installs a package into an environment of its own, unless it is there; where its binary is.
+pub fn install(venv: &Path, package: &str, name: &str) -> Result<PathBuf> {
+    let venv = &std::path::absolute(venv)?;
+    let binary = venv.join("bin").join(name);
     if !binary.exists() {
         succeed(Command::new("python3").args(["-m", "venv"]).arg(venv))?;
-        succeed(Command::new(venv.join("bin/pip")).args(["install", "--quiet", PACKAGE]))?;
+        succeed(Command::new(venv.join("bin/pip")).args(["install", "--quiet", package]))?;
     }
     Ok(binary)
 }

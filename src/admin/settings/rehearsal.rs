@@ -114,7 +114,7 @@ async fn go_back(request: RequestContext) -> Result<Response> {
     let returned = tokio::spawn(async move {
         let returned = rehearsal::go_back(console.app(), &ctx, &snapshot).await?;
         // Who was erased since came back for a moment, within that transaction.
-        console.store.wipe_log();
+        console.app().wipe_log();
         let told = format!(
             "Back to the snapshot of {}: {} interactions of the rehearsal are gone. What was there is in {}.",
             ctx.settings.zone.plain(snapshot.started_at),

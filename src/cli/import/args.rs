@@ -84,6 +84,15 @@ parent is an id or a selector such as code:hall-a, of a device in the file or in
 Example:
   gatepost import interactions scans.csv --map \"When=recordedAt\" --device code:gate-b")]
     Interactions(ListArgs),
+    /// Take over what another machine with the same file alone has, as `gatepost export changes` wrote it there.
+    ///
+    /// As often as you like: what is here already changes nothing. Check-ins are recorded whatever the rules say, with a
+    /// conflict where they disagree. Of a record that both machines changed, this one's state stays.
+    #[command(after_help = "Example:\n  gatepost import changes changes.ndjson --json")]
+    Changes {
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
 }
 
 #[derive(clap::Args)]

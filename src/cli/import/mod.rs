@@ -5,7 +5,7 @@ mod report;
 
 pub use args::Args;
 
-use super::{context, open, open_existing, print, progress::Progress};
+use super::{answer, context, open, open_existing, print, progress::Progress};
 use crate::{
     db::Store,
     domain::{devices, interactions::late_codes},
@@ -20,6 +20,7 @@ use crate::{
             source::Reading,
             undo,
         },
+        standby,
     },
     types::{
         DeviceId, DeviceSelector,
@@ -31,7 +32,9 @@ use args::{Command, ListArgs};
 use report::Report;
 use serde_json::json;
 use std::{
-    io::IsTerminal,
+    fmt::Write,
+    fs::File,
+    io::{BufReader, IsTerminal},
     ops::ControlFlow,
     path::{Path, PathBuf},
     time::Instant,
@@ -47,6 +50,7 @@ pub fn run(args: Args, db: &Path, json: bool) -> Result<bool> {
             Command::Delegates(args) => (What::Delegates, args),
             Command::Devices(args) => (What::Devices, args),
             Command::Interactions(args) => (What::Interactions, args),
+            Command::Changes { file } => return changes(&file, db, json).map(|()| true),
         };
         return import(what, args, db, json);
     }
@@ -62,6 +66,33 @@ pub fn run(args: Args, db: &Path, json: bool) -> Result<bool> {
     }
     list(&store, json)?;
     Ok(true)
+}
+
+/// Takes over what another machine alone has.
+fn changes(file: &Path, db: &Path, json: bool) -> Result<()> {
+    let store = open_existing(db)?;
+    let opened = File::open(file).map_err(|cause| Error::field(file.display(), cause))?;
+    let mut ctx = context(&store, "import")?;
+    standby::changes::ACTOR.clone_into(&mut ctx.actor);
+    let taken = Progress::during("Taking over changes", || {
+        standby::changes::import(&store, &ctx, BufReader::new(opened))
+    })?;
+    let mut text = format!(
+        "{} taken over, {} here already, {} conflicts",
+        taken.taken,
+        taken.known,
+        taken.conflicts.len()
+    );
+    for conflict in &taken.conflicts {
+        let _ = write!(text, "\nConflict: {conflict}");
+    }
+    for (kind, count) in &taken.left_out {
+        let _ = write!(
+            text,
+            "\nNot taken over: {count} changes of {kind}; make them again by hand"
+        );
+    }
+    answer(json, &json!(taken), &text)
 }
 
 fn find_device(

@@ -72,7 +72,7 @@ pub async fn erase(app: &App, ctx: Context, id: i64, leaver: Option<UserId>) -> 
     let erased = store
         .write(move |tx| finish(tx, &ctx, id, leaver, &traces, read, copies))
         .await?;
-    store.wipe_log();
+    app.wipe_log();
     Ok(erased)
 }
 

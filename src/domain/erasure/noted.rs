@@ -7,6 +7,7 @@ use crate::{
     core::{
         Context,
         audit::{self, Change},
+        standby::Standby,
     },
     db::Tx,
     types::{
@@ -209,6 +210,9 @@ const DAMAGED_LOG: &str = "-wal.damaged-";
 /// A file that a restore put aside: its own name, this, and when.
 pub const PUT_ASIDE: &str = ".before-restore-";
 
+/// The hours for which a replica keeps what was deleted: the retention in `ops/standby/files/litestream.yml`.
+const REPLICA_HOURS: i64 = 24;
+
 /// The copies of the file at `database` that may have a delegate, the newest backup first.
 pub fn copies_with(connection: &Connection, database: &Path, delegate: i64) -> Result<Vec<String>> {
     let since: Option<Timestamp> = connection
@@ -225,6 +229,12 @@ pub fn copies(connection: &Connection, database: &Path, since: Timestamp) -> Res
     let listed = statement.query_map([since], |row| row.get(0))?;
     let mut copies: Vec<String> = listed.collect::<rusqlite::Result<_>>()?;
     copies.extend(beside(database, since));
+    if let Some(standby) = Standby::find(connection)? {
+        copies.push(format!(
+            "{} (the replica, for {REPLICA_HOURS} hours; \"Standby\" in the handbook says how to empty it now)",
+            standby.replica_of_epoch()
+        ));
+    }
     Ok(copies)
 }
 

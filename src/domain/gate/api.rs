@@ -80,7 +80,7 @@ impl GateApi {
     /// scanned text is the code. `tickets` is there where tickets are signed: what a gate verifies them by, see the
     /// handbook, *Signed tickets*. `message` is what the crew tells all
     /// gates; `evacuation` is there while one runs anywhere: `GET /gate/evacuation` says whether it is of a gate's place.
-    /// Needs `ROLE_OAUTH2_GATE`.
+    /// `durable` says how far a second machine is, where there is one. Needs `ROLE_OAUTH2_GATE`.
     #[oai(path = "/gate", method = "get", operation_id = "getGate")]
     async fn get(&self, caller: Granted<UseGate>) -> Outcome<Answer<Gate>> {
         let app = caller.device;
@@ -148,6 +148,9 @@ impl GateApi {
         }
         if let Some(message) = message {
             shown["message"] = json!({"text": message.text, "at": message.at});
+        }
+        if let Some(durable) = self.app.durable() {
+            shown["durable"] = json!(durable);
         }
         if let Some(running) = running {
             shown["evacuation"] = json!({"startedAt": running.started_at.0});

@@ -1,7 +1,7 @@
 //! Shapes that gates send and are sent, where no other module has them.
 
 use crate::{
-    core::rules::AccessRules,
+    core::{rules::AccessRules, standby::Durable},
     domain::{apps::parameters::POLICIES, interactions::schemas::GateNote},
     web::record::Embedded,
 };
@@ -59,6 +59,7 @@ pub struct Gate {
     pub tickets: Option<GateTickets>,
     pub message: Option<GateMessage>,
     pub evacuation: Option<RunningEvacuation>,
+    pub durable: Option<Durable>,
 }
 
 #[derive(JsonSchema)]

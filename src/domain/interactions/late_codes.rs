@@ -12,7 +12,7 @@ use super::{
     types,
 };
 use crate::{
-    core::{Context, rules::Position},
+    core::{Context, audit, rules::Position},
     db::Tx,
     domain::delegates,
     types::{
@@ -225,6 +225,8 @@ pub fn keep(
     missing: &Error,
 ) -> Result<Interaction> {
     let id = refusals::keep_waiting(tx, ctx, draft, found, missing)?;
+    // The feed does not tell of it, but its mark is to grow: a gate keeps the scan until a replica has it.
+    audit::reserve(tx)?;
     if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client) {
         nonces::use_up(tx, client, nonce, fingerprint, -id)?;
     }

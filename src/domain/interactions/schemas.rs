@@ -1,7 +1,10 @@
 //! Interactions as they are answered, in the API's document. `rows` and `answers` write their JSON by hand, for speed.
 
 use super::types::TYPES;
-use crate::web::{batch::ItemAnswer, error::ErrorDetail, record::Embedded};
+use crate::{
+    core::standby::Durable,
+    web::{batch::ItemAnswer, error::ErrorDetail, record::Embedded},
+};
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
@@ -102,6 +105,8 @@ pub struct InteractionMeta {
     pub note: Option<GateNote>,
     /// Of a check-in that passes although the delegate has been checked in at this device before.
     pub repeat: Option<Repeat>,
+    /// Of a write, where there is a second machine.
+    pub durable: Option<Durable>,
     #[serde(flatten)]
     pub others: Map<String, Value>,
 }

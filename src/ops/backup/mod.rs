@@ -6,6 +6,7 @@
 //! - `ledger`: which backups were made, and how that went; `run` makes one and writes it down there
 //! - `schedule`: when the next one is due; `folder`: whether one can be put somewhere
 //! - `rehearsal`: back to a snapshot, without a restart
+//! - `promote`: the second machine's replica in the file's place
 //! - `restore`: a backup in the file's place, who was erased erased again
 //! - `compact`: the file written anew without what deleted content left in it
 //!
@@ -38,6 +39,7 @@ mod copy;
 pub mod files;
 pub mod folder;
 pub mod ledger;
+pub mod promote;
 pub mod rehearsal;
 pub mod restore;
 pub mod run;

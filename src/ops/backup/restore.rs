@@ -221,7 +221,7 @@ fn note(tx: &Tx<'_>, ctx: &Context, backup: &Path, erased: usize) -> Result<()> 
 
 /// Puts the file in place aside, under a name of its own; it stays where it is as well, until the new
 /// one takes its place.
-fn put_aside(database: &Path, lock: &ServeLock, now: Timestamp) -> Result<PathBuf> {
+pub(super) fn put_aside(database: &Path, lock: &ServeLock, now: Timestamp) -> Result<PathBuf> {
     // SQLite would cut a damaged log off; it goes aside as it is.
     if !salvage::is_damaged(database, lock) {
         fold_log(database)?;

@@ -5,7 +5,7 @@
 //! - `errors`: the errors of each operation, and their headers
 //! - `about.md`: what every operation has in common
 
-use super::routes;
+use super::{durable, routes};
 use crate::{
     admin::Console,
     domain::{feed::RecordType, webhooks::CHANGES},
@@ -77,6 +77,7 @@ fn described((path, mut operations): (String, Value)) -> (String, Value) {
         errors::add(&path, method, operation);
         describe_parameters(&path, operation);
         add_etag(&path, method, operation);
+        add_durable(&path, method, operation);
         if operation["security"].is_null() {
             operation["security"] = json!([]);
         }
@@ -86,6 +87,22 @@ fn described((path, mut operations): (String, Value)) -> (String, Value) {
         .replace("{interaction}", "id:{id}")
         .replace("{interaction_type}", "{interactionType}");
     (path, operations)
+}
+
+/// Answers of writes tell how far a second machine is, in a `meta` that has no other name.
+fn add_durable(path: &str, method: &str, operation: &mut Value) {
+    if method == "get" || durable::only_reads(path) {
+        return;
+    }
+    for status in ["200", "201"] {
+        let meta = format!("/responses/{status}/content/application~1json/schema/properties/meta");
+        if let Some(Value::Object(meta)) = operation.pointer_mut(&meta)
+            && meta.get("type") == Some(&json!("object"))
+        {
+            let properties = meta.entry("properties").or_insert_with(|| json!({}));
+            properties["durable"] = json!({"$ref": "#/components/schemas/Durable"});
+        }
+    }
 }
 
 /// Answers with one record have its version.

@@ -63,8 +63,8 @@ const DOMAINS: [&str; 2] = ["local", "localhost"];
 
 /// The server's own certificate and the CA that signed it.
 pub struct Own {
-    /// A name beside this machine's: the host of `--public-url`.
-    extra: Option<String>,
+    /// Names beside this machine's: the host of `--public-url`, and the name of the machine that it took over from.
+    extra: Vec<String>,
     stored: RwLock<Arc<Stored>>,
 }
 
@@ -91,12 +91,15 @@ struct Leaf {
 }
 
 impl Tls {
-    /// The file's own CA and certificate, made or renewed where needed. `extra` is a name beside this machine's,
+    /// The file's own CA and certificate, made or renewed where needed. `extra` are names beside this machine's,
     /// such as the host of `--public-url`.
-    pub fn own(store: &Store, extra: Option<&str>) -> Result<Self> {
-        let names = local_names(extra);
+    pub fn own(store: &Store, extra: Vec<String>) -> Result<Self> {
+        let names = local_names(&extra);
         let stored = store.write(move |tx| load_or_make(tx, &names)).wait()?;
-        if let Some(extra) = extra.filter(|extra| stored.ca.allowed(extra).is_none()) {
+        for extra in extra
+            .iter()
+            .filter(|extra| stored.ca.allowed(extra).is_none())
+        {
             tracing::warn!(
                 "the certificate is not valid for {extra}: this file's CA was made without that name; \
                  use {}, or a certificate of your own for that name (--tls-cert, --tls-key)",
@@ -105,7 +108,7 @@ impl Tls {
         }
         let shown = stored.leaf.certified()?;
         let own = Own {
-            extra: extra.map(ToOwned::to_owned),
+            extra,
             stored: RwLock::new(Arc::new(stored)),
         };
         Self::showing(shown, Source::Own(Arc::new(own)))
@@ -139,7 +142,7 @@ impl Own {
 
     /// A certificate for the names and addresses of now, where the present one does not suffice.
     async fn renewed(&self, store: &Store) -> Result<Option<CertifiedKey>> {
-        let names = local_names(self.extra.as_deref());
+        let names = local_names(&self.extra);
         let stored = self.stored();
         if stored.leaf.suffices(&stored.ca, &names, Timestamp::now()) {
             return Ok(None);
@@ -173,12 +176,12 @@ impl Own {
 }
 
 /// Returns the names that clients on the LAN may call this machine; names before addresses.
-fn local_names(extra: Option<&str>) -> BTreeSet<String> {
+fn local_names(extra: &[String]) -> BTreeSet<String> {
     let host = gethostname::gethostname()
         .to_string_lossy()
         .to_ascii_lowercase();
     let mut names = vec!["localhost".into(), "127.0.0.1".into(), "::1".into()];
-    names.extend(extra.map(str::to_ascii_lowercase));
+    names.extend(extra.iter().map(|name| name.to_ascii_lowercase()));
     names.push(announce::host());
     if !host.contains('.') {
         names.push(format!("{host}.local"));

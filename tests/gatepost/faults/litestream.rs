@@ -12,7 +12,7 @@ use std::{
 };
 
 /// Where `tests/run` installs it: beside the build's profiles.
-fn program() -> Option<PathBuf> {
+pub fn program() -> Option<PathBuf> {
     let binary = Path::new(env!("CARGO_BIN_EXE_gatepost"));
     let target = binary.ancestors().nth(2).expect("the target folder");
     let found = target.join("litestream/bin/litestream");
@@ -20,7 +20,7 @@ fn program() -> Option<PathBuf> {
 }
 
 /// Ends it as a service is ended: it sends what it has.
-fn end(mut child: Child) {
+pub fn end(mut child: Child) {
     let asked = Command::new("kill").arg(child.id().to_string()).status();
     assert!(asked.expect("kill").success());
     assert!(child.wait().expect("it ends").success());

@@ -20,7 +20,7 @@ mod integrity;
 mod kill;
 mod ledger;
 mod links;
-mod litestream;
+pub mod litestream;
 mod load;
 mod lying_server;
 mod power;

@@ -142,6 +142,7 @@ pub fn list(
     let mut items = file(app);
     items.extend(notices(layout, connection)?);
     items.extend(disk(app));
+    items.extend(replica(app));
     let mut watched = fleet::watched(connection, app, now)?;
     watched.retain(|gate| gate.is_gate);
     items.extend(gates::of_gates(&watched, layout, now));
@@ -275,6 +276,25 @@ fn disk(app: &App) -> Option<Item> {
             .text(format!("is nearly full: {} free", bytes(free)))
             .help("Below 128 MiB the server is not ready. Remove what is not needed.")
     })
+}
+
+/// A second machine that does not follow, or that took over.
+fn replica(app: &App) -> Option<Item> {
+    if let Some(why) = app.store.stats().stopped() {
+        let item = Item::new(
+            "replaced",
+            Urgency::Now,
+            "stop",
+            "Another machine took over",
+        );
+        return Some(item.help(answer::capital(why)));
+    }
+    let why = app.replication.get()?.warning()?;
+    let item = Item::new("replica", Urgency::Now, "warn", "The second machine");
+    Some(item.text("does not follow").help(format!(
+        "{}. Until it does, gates keep their scans, and a takeover would lose what others recorded since.",
+        answer::capital(&why)
+    )))
 }
 
 /// Places that take nobody more.

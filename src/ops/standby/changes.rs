@@ -1,0 +1,629 @@
+//! What one machine alone has (contract §14): its changes since a mark as lines of JSON, and taking them over on another
+//! machine with the same file. Whatever was taken over before, or came from a gate again, changes nothing.
+//!
+//! Ids up to the mark mean the same on both machines. Attendees and places made later are known by their `publicId`.
+
+use crate::{
+    core::{
+        Context,
+        audit::{self, Change},
+        changes::{self, Position, What},
+        records::{Resource, Selection, write},
+        settings::notices,
+    },
+    db::{Store, Tx, counters, usage::FILE},
+    domain::{
+        delegates, devices, erasure,
+        interactions::{
+            draft::Draft,
+            record::{self, Outcome},
+            remove, rows,
+        },
+    },
+    types::{
+        ClientId, DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, UserId, Zone,
+        error::{Error, Kind, Result},
+    },
+};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    io::{BufRead, Write},
+    sync::Arc,
+};
+
+/// Changes read at a time, and lines taken over in one transaction.
+const SLICE: usize = 500;
+const TAKEN_AT_ONCE: usize = 20;
+/// The client under which what came without a nonce is known.
+const NOBODY: ClientId = ClientId(0);
+
+/// A line of the file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(
+    tag = "type",
+    rename_all = "kebab-case",
+    rename_all_fields = "camelCase"
+)]
+enum Line {
+    /// The first: which file, and from where to where.
+    Changes {
+        file: i64,
+        epoch: i64,
+        from: i64,
+        /// Changes that are no part of it, by type.
+        left_out: BTreeMap<String, u64>,
+    },
+    Recorded(Scan),
+    /// An interaction of before the mark was deleted.
+    Deleted {
+        id: i64,
+    },
+    Delegate(Record),
+    Device(Record),
+}
+
+/// An interaction, or an admitted scan of a code that nobody has.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Scan {
+    id: i64,
+    kind: String,
+    delegates: [Option<String>; 3],
+    devices: [Option<String>; 3],
+    data: Option<String>,
+    recorded_at: i64,
+    client: Option<i64>,
+    user: Option<i64>,
+    nonce: Option<String>,
+    fingerprint: Option<[u8; 16]>,
+}
+
+/// The state of a record: its properties, or that it is gone.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    id: i64,
+    public_id: Option<String>,
+    /// None of a record that is deleted.
+    properties: Option<Map<String, Value>>,
+    is_erased: bool,
+}
+
+/// Writes the changes since a mark; how many lines.
+pub fn export(
+    connection: &Connection,
+    since: i64,
+    zone: &Zone,
+    out: &mut impl Write,
+) -> Result<usize> {
+    let found = super::Standby::find(connection)?;
+    let epoch = found.map_or(0, |found| found.epoch);
+    let from = position(connection, since)?;
+    let mut nonces = nonces_after(connection, from.interaction)?;
+    let (mut lines, mut records, mut left_out) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
+    let mut to = from;
+    loop {
+        let read = changes::read(connection, to, SLICE)?;
+        for change in &read.changes {
+            to = change.to;
+            match &change.what {
+                What::Recorded(recorded) => {
+                    lines.extend(recorded_line(connection, recorded.id, &mut nonces)?);
+                }
+                What::Changed(changed) => match (changed.record_type.as_str(), changed.record) {
+                    ("interaction", Some(id)) if id <= from.interaction => {
+                        if rows::find_stored(connection, id)?.is_none() {
+                            lines.push(Line::Deleted { id });
+                        }
+                    }
+                    ("interaction", _) => {}
+                    ("delegate", Some(id)) => _ = records.insert((1, id)),
+                    ("device" | "event", Some(id)) => _ = records.insert((0, id)),
+                    (other, _) => *left_out.entry(other.to_owned()).or_insert(0) += 1,
+                },
+            }
+        }
+        if !read.more {
+            break;
+        }
+    }
+    let mut file = vec![Line::Changes {
+        file: counters::get(connection, FILE)?.unwrap_or_default(),
+        epoch,
+        from: since,
+        left_out,
+    }];
+    for (kind, id) in records {
+        file.push(match kind {
+            0 => Line::Device(record_state(connection, &devices::RESOURCE, id, zone)?),
+            _ => Line::Delegate(record_state(connection, &delegates::RESOURCE, id, zone)?),
+        });
+    }
+    file.extend(lines);
+    file.extend(waiting(connection)?.into_iter().map(Line::Recorded));
+    for line in &file {
+        let text = serde_json::to_string(line).map_err(Error::defect)?;
+        writeln!(out, "{text}").map_err(Error::invalid_cause)?;
+    }
+    Ok(file.len() - 1)
+}
+
+/// A position that is not after a mark, and close to it: the mark is the sum of both numbers.
+fn position(connection: &Connection, mark: i64) -> Result<Position> {
+    let newest = changes::newest(connection)?;
+    if mark >= newest.mark() {
+        return Ok(newest);
+    }
+    // Each change of a record stores the newest interaction of its time.
+    let rows = "SELECT id, coalesce(interaction_id, 0) AS at FROM audit UNION ALL SELECT id, coalesce(interaction_id, 0) FROM changes";
+    let before: Option<(i64, i64)> = connection
+        .query_row(
+            &format!("SELECT id, at FROM ({rows}) WHERE id + at <= ?1 ORDER BY id DESC LIMIT 1"),
+            [mark],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()?;
+    let (change, interaction) = before.unwrap_or_default();
+    let next: Option<i64> = connection.query_row(
+        &format!("SELECT min(id) FROM ({rows}) WHERE id > ?1"),
+        [change],
+        |row| row.get(0),
+    )?;
+    // Numbers without a row may lie between.
+    let last = next.map_or(newest.change, |next| next - 1);
+    Ok(Position {
+        change,
+        interaction: interaction.max(mark - last),
+    })
+}
+
+type Nonces = HashMap<i64, (i64, String, [u8; 16])>;
+
+fn nonces_after(connection: &Connection, interaction: i64) -> Result<Nonces> {
+    let mut statement =
+        connection.prepare("SELECT interaction_id, client_id, nonce, fingerprint FROM nonces WHERE interaction_id > ?1")?;
+    let found = statement.query_map([interaction], |row| {
+        Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?)))
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+fn recorded_line(connection: &Connection, id: i64, nonces: &mut Nonces) -> Result<Option<Line>> {
+    let Some(found) = rows::find(connection, id)? else {
+        return Ok(None);
+    };
+    let (client, user) = connection
+        .prepare_cached("SELECT client_id, user_id FROM interactions WHERE id = ?1")?
+        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let named = |table: &str, id: Option<i64>| public_id(connection, table, id);
+    let mut delegates = [None, None, None];
+    let mut places = [None, None, None];
+    for at in 0..3 {
+        delegates[at] = named("delegates", found.delegates[at].map(|id| id.0))?;
+        places[at] = named("devices", found.devices[at].map(|id| id.0))?;
+    }
+    let nonce = nonces.remove(&id);
+    Ok(Some(Line::Recorded(Scan {
+        id,
+        kind: found.kind,
+        delegates,
+        devices: places,
+        data: found.data,
+        recorded_at: found.recorded_at.0,
+        client,
+        user,
+        fingerprint: nonce.as_ref().map(|(_, _, fingerprint)| *fingerprint),
+        nonce: nonce.map(|(_, nonce, _)| nonce),
+    })))
+}
+
+/// Scans that wait for somebody who has their code.
+fn waiting(connection: &Connection) -> Result<Vec<Scan>> {
+    let mut statement = connection.prepare(
+        "SELECT -r.id, interaction_type, delegate, device_id, data, recorded_at, r.client_id, user_id, r.nonce, n.fingerprint
+         FROM refusals r LEFT JOIN nonces n ON n.client_id = r.client_id AND n.nonce = r.nonce
+         WHERE admitted = 1 ORDER BY r.id",
+    )?;
+    let found = statement.query_map([], |row| {
+        let place: Option<i64> = row.get(3)?;
+        Ok((
+            place,
+            Scan {
+                id: row.get(0)?,
+                kind: row.get(1)?,
+                delegates: [row.get(2)?, None, None],
+                devices: [None, None, None],
+                data: row.get(4)?,
+                recorded_at: row.get(5)?,
+                client: row.get(6)?,
+                user: row.get(7)?,
+                nonce: row.get(8)?,
+                fingerprint: row.get(9)?,
+            },
+        ))
+    })?;
+    let found: Vec<_> = found.collect::<rusqlite::Result<_>>()?;
+    found
+        .into_iter()
+        .map(|(place, mut scan)| {
+            scan.devices[0] = public_id(connection, "devices", place)?;
+            Ok(scan)
+        })
+        .collect()
+}
+
+/// A record as a selector that means the same on another machine.
+fn public_id(connection: &Connection, table: &str, id: Option<i64>) -> Result<Option<String>> {
+    let Some(id) = id else {
+        return Ok(None);
+    };
+    let sql = format!("SELECT public_id FROM {table} WHERE id = ?1");
+    let known: Option<Option<String>> = connection
+        .prepare_cached(&sql)?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    Ok(Some(known.flatten().map_or_else(
+        || format!("id:{id}"),
+        |code| format!("publicId:{code}"),
+    )))
+}
+
+fn record_state(
+    connection: &Connection,
+    resource: &'static Resource,
+    id: i64,
+    zone: &Zone,
+) -> Result<Record> {
+    let sql = format!("SELECT public_id FROM {} WHERE id = ?1", resource.table);
+    let known: Option<Option<String>> = connection
+        .prepare_cached(&sql)?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    let json = Selection::own(resource).one(connection, "id", &id, zone)?;
+    let mut properties = json
+        .map(|json| serde_json::from_str::<Map<String, Value>>(&json))
+        .transpose()
+        .map_err(Error::defect)?;
+    if let Some(property) = &mut properties {
+        for field in resource.references() {
+            if let Some(to) = property.get_mut(field.name)
+                && let Some(target) = public_id(connection, resource.table, to["id"].as_i64())?
+            {
+                *to = target.into();
+            }
+        }
+    }
+    Ok(Record {
+        id,
+        is_erased: known.is_none(),
+        public_id: known.flatten(),
+        properties,
+    })
+}
+
+/// What became of a file of changes.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Taken {
+    /// Interactions and records that are new here, or changed.
+    pub taken: usize,
+    /// Those that were here already.
+    pub known: usize,
+    /// Those that contradict what this machine has: see the dashboard, and Conflicts.
+    pub conflicts: Vec<String>,
+    /// Changes of the other machine that its file leaves out, by type.
+    pub left_out: BTreeMap<String, u64>,
+}
+
+/// Takes over a file of changes.
+///
+/// # Errors
+/// [`Kind::Invalid`] for a file of another event, or none of [`export`].
+pub fn import(store: &Store, ctx: &Context, lines: impl BufRead) -> Result<Taken> {
+    let mut taken = Taken::default();
+    let (mut from, mut slice) = (None, Vec::new());
+    for (number, line) in (1..).zip(lines.lines()) {
+        let line = line.map_err(Error::invalid_cause)?;
+        let line = serde_json::from_str(&line).map_err(|cause| {
+            Error::invalid(format!(
+                "line {number} is none of `gatepost export changes`: {cause}"
+            ))
+        })?;
+        match (&from, line) {
+            (
+                None,
+                Line::Changes {
+                    file,
+                    epoch,
+                    left_out,
+                    from: mark,
+                },
+            ) => {
+                from = Some((epoch, split(store, file, mark)?));
+                taken.left_out = left_out;
+            }
+            (None, _) | (_, Line::Changes { .. }) => {
+                return Err(Error::invalid(format!(
+                    "line {number}: the type \"changes\" stands in the first line, and only there"
+                )));
+            }
+            (Some(_), line) => slice.push(line),
+        }
+        if slice.len() >= TAKEN_AT_ONCE
+            && let Some(from) = from
+        {
+            take_slice(store, ctx, from, std::mem::take(&mut slice), &mut taken)?;
+        }
+    }
+    let from = from.ok_or_else(|| Error::invalid("the file is empty"))?;
+    take_slice(store, ctx, from, slice, &mut taken)?;
+    if !taken.conflicts.is_empty() {
+        let told = format!(
+            "Changes taken over from another machine contradict those of this one, which stay: {}. Compare them, and correct what is wrong.",
+            taken.conflicts.join("; ")
+        );
+        store.write(move |tx| notices::add(tx, told)).wait()?;
+    }
+    Ok(taken)
+}
+
+/// The position up to which both machines are the same.
+fn split(store: &Store, file: i64, from: i64) -> Result<Position> {
+    store.look_up(|connection| {
+        if counters::get(connection, FILE)? != Some(file) {
+            return Err(Error::invalid("these are changes of another event's file"));
+        }
+        position(connection, from)
+    })
+}
+
+/// Takes over some lines; `from` is the epoch of their machine and the last common position.
+fn take_slice(
+    store: &Store,
+    ctx: &Context,
+    from: (i64, Position),
+    lines: Vec<Line>,
+    taken: &mut Taken,
+) -> Result<()> {
+    let ctx = ctx.clone();
+    let take_all = move |tx: &Tx<'_>| {
+        lines
+            .iter()
+            .map(|line| take(tx, &ctx, from, line))
+            .collect::<Result<Vec<_>>>()
+    };
+    for fate in store.write_bulk(take_all).wait()? {
+        match fate {
+            Fate::New => taken.taken += 1,
+            Fate::Known => taken.known += 1,
+            Fate::Conflict(what) => taken.conflicts.push(what),
+        }
+    }
+    Ok(())
+}
+
+/// What became of a line.
+enum Fate {
+    New,
+    Known,
+    Conflict(String),
+}
+
+fn take(tx: &Tx<'_>, ctx: &Context, (epoch, since): (i64, Position), line: &Line) -> Result<Fate> {
+    match line {
+        Line::Changes { .. } => Ok(Fate::Known),
+        Line::Recorded(scan) => take_scan(tx, ctx, epoch, scan),
+        Line::Deleted { id } if rows::find_stored(tx, *id)?.is_some() => {
+            remove::remove(tx, ctx, *id).map(|()| Fate::New)
+        }
+        Line::Deleted { .. } => Ok(Fate::Known),
+        Line::Delegate(record) => take_record(tx, ctx, &delegates::RESOURCE, since, record),
+        Line::Device(record) => take_record(tx, ctx, &devices::RESOURCE, since, record),
+    }
+}
+
+/// Records an interaction that happened: whatever the rules say, and where they disagree with a conflict.
+fn take_scan(tx: &Tx<'_>, ctx: &Context, epoch: i64, scan: &Scan) -> Result<Fate> {
+    let nonce = match (&scan.nonce, scan.fingerprint) {
+        (Some(nonce), Some(fingerprint)) => (nonce.clone(), fingerprint),
+        _ => (format!("{epoch}:{}", scan.id), [0; 16]),
+    };
+    let own = scan.client.filter(|_| scan.nonce.is_some());
+    let ctx = Context {
+        client: Some(own.map_or(NOBODY, ClientId)),
+        user: scan.user.map(UserId),
+        ..ctx.clone()
+    };
+    let mut draft = Draft {
+        kind: scan.kind.clone(),
+        recorded_at: Some(Timestamp(scan.recorded_at)),
+        data: scan.data.clone(),
+        nonce: Some(nonce),
+        admitted: true,
+        ..Draft::default()
+    };
+    for at in 0..3 {
+        draft.delegates[at] = scan.delegates[at]
+            .as_deref()
+            .map(DelegateSelector::parse)
+            .transpose()?;
+        draft.devices[at] = scan.devices[at]
+            .as_deref()
+            .map(DeviceSelector::parse)
+            .transpose()?;
+    }
+    if own.is_none() && is_recorded(tx, &draft)? {
+        return Ok(Fate::Known);
+    }
+    let told = |why: &dyn std::fmt::Display| {
+        Fate::Conflict(format!("{} {} was not recorded: {why}", scan.kind, scan.id))
+    };
+    let recorded = match tx.nested(|tx| record::record(tx, &ctx, &draft)) {
+        Ok(recorded) => recorded,
+        Err(cause) if cause.kind == Kind::Unavailable => return Err(cause),
+        // The nonce stands for something else here.
+        Err(cause) => return Ok(told(&cause)),
+    };
+    Ok(match recorded.outcome {
+        Outcome::Created(made) => {
+            if own.is_none() {
+                tx.execute(
+                    "UPDATE interactions SET client_id = ?2 WHERE id = ?1",
+                    params![made.id, scan.client],
+                )?;
+            }
+            Fate::New
+        }
+        // A scan that waits is kept once by its nonce.
+        Outcome::Waiting(_) | Outcome::Replayed(_) => Fate::Known,
+        Outcome::Refused(cause) => told(&cause),
+    })
+}
+
+/// Returns whether the same happened here: somebody sent it again without a nonce.
+fn is_recorded(tx: &Tx<'_>, draft: &Draft) -> Result<bool> {
+    let found = record::find_past(tx, &Context::of_command("api", Arc::default()), draft);
+    let Ok(found) = found else {
+        return Ok(false);
+    };
+    let [delegate, device] = [
+        found.delegates[0].map(|id: DelegateId| id.0),
+        found.devices[0].map(|id: DeviceId| id.0),
+    ];
+    Ok(tx
+        .prepare_cached(
+            "SELECT 1 FROM interactions WHERE recorded_at / 600000 = ?4 / 600000 AND recorded_at = ?4
+             AND interaction_type = ?1 AND first_delegate_id IS ?2 AND first_device_id IS ?3",
+        )?
+        .exists(params![draft.kind, delegate, device, draft.recorded_at])?)
+}
+
+/// Brings a record to the state that the other machine has, unless this one changed it as well.
+fn take_record(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    since: Position,
+    record: &Record,
+) -> Result<Fate> {
+    let known = here(tx, resource, record)?;
+    let name = format!("{} {}", resource.name, record.id);
+    if record.is_erased {
+        let is_here = known.is_some() && resource.table == delegates::RESOURCE.table;
+        return match known.filter(|_| is_here) {
+            Some((id, _)) => erasure::at_once(tx, id).map(|()| Fate::New),
+            None => Ok(Fate::Known),
+        };
+    }
+    let Some(properties) = &record.properties else {
+        return match known {
+            Some((_, true)) | None => Ok(Fate::Known),
+            Some((id, _)) if changed_since(tx, resource, since, id)? => {
+                conflict(tx, ctx, resource, id, &name, None)
+            }
+            Some((id, _)) => write::delete(tx, ctx, resource, id).map(|()| Fate::New),
+        };
+    };
+    let mut body = properties.clone();
+    let Some((id, is_deleted)) = known else {
+        return Ok(
+            match tx.nested(|tx| write::create(tx, ctx, resource, body)) {
+                Ok(_) => Fate::New,
+                Err(cause) => Fate::Conflict(format!("{name} was not created: {cause}")),
+            },
+        );
+    };
+    let writable = resource
+        .fields
+        .iter()
+        .filter(|field| field.kind.is_writable());
+    for field in writable {
+        body.entry(field.name).or_insert(Value::Null);
+    }
+    if is_deleted || changed_since(tx, resource, since, id)? {
+        let own = Selection::own_deleted_too(resource).one(tx, "id", &id, &ctx.settings.zone)?;
+        let own: Map<String, Value> = own
+            .and_then(|own| serde_json::from_str(&own).ok())
+            .unwrap_or_default();
+        let differs = |name: &str| {
+            name != "updatedAt" && name != "sources" && own.get(name) != properties.get(name)
+        };
+        let writable = resource
+            .fields
+            .iter()
+            .filter(|field| field.kind.is_writable());
+        if !is_deleted && !writable.map(|field| field.name).any(differs) {
+            return Ok(Fate::Known);
+        }
+        return conflict(tx, ctx, resource, id, &name, Some(properties));
+    }
+    let before = write::updated_at(tx, resource, id)?;
+    match tx.nested(|tx| write::patch(tx, ctx, resource, id, body)) {
+        Ok(()) if write::updated_at(tx, resource, id)? == before => Ok(Fate::Known),
+        Ok(()) => Ok(Fate::New),
+        Err(cause) => Ok(Fate::Conflict(format!("{name} was not changed: {cause}"))),
+    }
+}
+
+/// The id of a record here, and whether it is deleted.
+fn here(tx: &Tx<'_>, resource: &Resource, record: &Record) -> Result<Option<(i64, bool)>> {
+    let (column, value): (&str, &dyn rusqlite::ToSql) = match &record.public_id {
+        Some(code) => ("public_id", code),
+        None => ("id", &record.id),
+    };
+    let sql = format!(
+        "SELECT id, deleted_at IS NOT NULL FROM {} WHERE {column} = ?1 ORDER BY deleted_at IS NOT NULL LIMIT 1",
+        resource.table
+    );
+    Ok(tx
+        .prepare_cached(&sql)?
+        .query_row([value], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?)
+}
+
+/// Returns whether this machine changed a record after both were the same, other than by taking changes over.
+fn changed_since(tx: &Tx<'_>, resource: &Resource, since: Position, id: i64) -> Result<bool> {
+    Ok(tx
+        .prepare_cached(
+            "SELECT 1 FROM audit WHERE record_type IN (?1, iif(?1 = 'device', 'event', ?1)) AND record_id = ?2
+             AND id > ?3 AND actor <> ?4 AND action <> 'conflict'",
+        )?
+        .exists(params![resource.name, id, since.change, ACTOR])?)
+}
+
+/// The actor of what was taken over, in the audit.
+pub const ACTOR: &str = "import:standby";
+
+fn conflict(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    id: i64,
+    name: &str,
+    theirs: Option<&Map<String, Value>>,
+) -> Result<Fate> {
+    let after = theirs.map_or_else(|| json!({"deleted": true}), |theirs| json!(theirs));
+    let is_told = tx
+        .prepare_cached("SELECT 1 FROM audit WHERE record_type = ?1 AND record_id = ?2 AND action = 'conflict' AND after = ?3")?
+        .exists(params![resource.name, id, after.to_string()])?;
+    if is_told {
+        return Ok(Fate::Known);
+    }
+    let change = Change {
+        action: "conflict",
+        record_type: resource.name,
+        record_id: Some(id),
+        before: None,
+        after: Some(after),
+    };
+    audit::append(tx, ctx, &change)?;
+    let what = if theirs.is_some() {
+        "changed"
+    } else {
+        "deleted there and changed here"
+    };
+    Ok(Fate::Conflict(format!("{name}: {what} on both machines")))
+}
