@@ -217,7 +217,7 @@ async fn run(app: &App, until: Timestamp) -> Result<()> {
         )
     };
     store.write_exclusive(None, end).await?;
-    store.wipe_log();
+    app.wipe_log();
     Ok(())
 }
 
