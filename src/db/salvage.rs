@@ -51,6 +51,21 @@ pub struct Damage {
 }
 
 impl Damage {
+    /// What is damaged in a log of which so many frames are kept.
+    fn of(found: &wal::Damaged, kept: usize, log: PathBuf) -> Self {
+        let lost = &found.frames[kept..found.end];
+        let pages: HashSet<u32> = lost.iter().map(|frame| frame.page).collect();
+        Self {
+            first_bad: found.first_bad + 1,
+            frames: found.end,
+            lost_commits: lost.iter().filter(|frame| frame.commits).count(),
+            lost_frames: lost.len(),
+            lost_pages: pages.len(),
+            missing: None,
+            log,
+        }
+    }
+
     /// Tells of the damage before anything is salvaged. Afterwards the file tells what is missing in it.
     pub fn foretold(&self) -> String {
         match &self.missing {
@@ -173,17 +188,7 @@ impl Plan {
         };
         let in_file = found.index.as_ref().map_or(0, |index| index.copied);
         let kept = found.sound_frames(in_file);
-        let lost = &found.frames[kept..found.end];
-        let pages: HashSet<u32> = lost.iter().map(|frame| frame.page).collect();
-        let damage = Damage {
-            first_bad: found.first_bad + 1,
-            frames: found.end,
-            lost_commits: lost.iter().filter(|frame| frame.commits).count(),
-            lost_frames: lost.len(),
-            lost_pages: pages.len(),
-            missing: None,
-            log,
-        };
+        let damage = Damage::of(&found, kept, log);
         let plan = Self {
             file,
             damage,

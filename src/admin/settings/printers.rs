@@ -137,14 +137,6 @@ impl Editor for Printers {
     }
 
     fn groups(connection: &Connection, name: Option<&Named>, draft: &NewPrinter) -> Groups {
-        let languages = [
-            (name_of(Language::Zpl), "Zebra and others with ZPL"),
-            (name_of(Language::Brother), "Brother QL"),
-            (
-                name_of(Language::Ipp),
-                "IPP, AirPrint, CUPS (also office printers)",
-            ),
-        ];
         let when = [
             (name_of(ByItself::Never), "never"),
             (
@@ -158,22 +150,6 @@ impl Editor for Printers {
         let places = devices::places(connection)?.into_iter();
         let others = printers::all(connection)?.into_iter();
         let others = others.filter(|other| name.is_none_or(|name| name.0 != other.is.name));
-        let machine = vec![
-            Input::text("name", "Name")
-                .required()
-                .max(100)
-                .placeholder("Entrance left"),
-            Input::select("language", "Speaks", languages),
-            Input::text("address", "Address")
-                .required()
-                .max(200)
-                .placeholder("192.0.2.9, or ipp://192.0.2.9/ipp/print")
-                .help("Its name or IP address; with IPP the whole address."),
-            Input::number("dpi", "Dots an inch", 152, 600)
-                .help("Of one with ZPL: 152, 203, 300 or 600, as its label or manual says."),
-            Input::number("paper", "Width of the paper (mm)", 29, 62)
-                .help("Of a Brother QL: 29, 38, 50, 54 or 62."),
-        ];
         let of_whom = vec![
             Input::checks(
                 "gates",
@@ -201,7 +177,7 @@ impl Editor for Printers {
                 .offered(delegates::types(connection)?),
         ];
         let groups = vec![
-            Group::new("Printer", machine),
+            Group::new("Printer", machine_inputs()),
             Group::new("Prints for", of_whom)
                 .help("Without gates and places: for all that have no printer of their own."),
             Group::new("By itself", by_itself)
@@ -268,4 +244,32 @@ fn remove(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
     let name = action.form.text("name");
     printers::remove(tx, ctx, name)?;
     Ok(Done::new(format!("{name} removed."), HERE))
+}
+
+/// The inputs of what a printer is.
+fn machine_inputs() -> Vec<Input> {
+    let languages = [
+        (name_of(Language::Zpl), "Zebra and others with ZPL"),
+        (name_of(Language::Brother), "Brother QL"),
+        (
+            name_of(Language::Ipp),
+            "IPP, AirPrint, CUPS (also office printers)",
+        ),
+    ];
+    vec![
+        Input::text("name", "Name")
+            .required()
+            .max(100)
+            .placeholder("Entrance left"),
+        Input::select("language", "Speaks", languages),
+        Input::text("address", "Address")
+            .required()
+            .max(200)
+            .placeholder("192.0.2.9, or ipp://192.0.2.9/ipp/print")
+            .help("Its name or IP address; with IPP the whole address."),
+        Input::number("dpi", "Dots an inch", 152, 600)
+            .help("Of one with ZPL: 152, 203, 300 or 600, as its label or manual says."),
+        Input::number("paper", "Width of the paper (mm)", 29, 62)
+            .help("Of a Brother QL: 29, 38, 50, 54 or 62."),
+    ]
 }

@@ -5,7 +5,7 @@ use crate::layout::{Align, Element, Fold, Frame, Kind, Layout, Position, Purpose
 /// Every preset, in the order in which they are offered.
 pub fn all() -> Vec<Layout> {
     vec![
-        card("A6", 105.0, 148.0),
+        card("A6, four on an A4", 105.0, 148.0),
         card("Card 86 × 54", 86.0, 54.0),
         card("Label 102 × 152", 102.0, 152.0),
         card("Brother 62", 62.0, 100.0),
@@ -58,75 +58,36 @@ fn card(name: &str, width: f64, height: f64) -> Layout {
     let words = width - 2.0 * edge;
     // Points; a name is read across a table.
     let large = width.min(height) * 0.55;
-    let front = if is_wide {
-        let beside = words - code - edge;
+    // Each text: its size, whether it is bold, and where it begins and how high it is, in parts of the height.
+    let beside = words - code - edge;
+    let texts = if is_wide {
         vec![
-            text(
-                "{firstName}",
-                large,
-                true,
-                at(edge, edge, words, height * 0.28),
-            ),
-            text(
-                "{lastName}",
-                large * 0.7,
-                false,
-                at(edge, height * 0.35, words, height * 0.2),
-            ),
-            text(
-                "{company}",
-                large * 0.5,
-                false,
-                at(edge, height * 0.6, beside, height * 0.16),
-            ),
-            text(
-                "{type}",
-                large * 0.45,
-                true,
-                at(edge, height * 0.78, beside, height * 0.15),
-            ),
-            qr(at(
-                width - edge - code,
-                height - edge - code + edge,
-                code,
-                code - edge,
-            )),
+            ("{firstName}", 1.0, true, (edge / height, 0.28), words),
+            ("{lastName}", 0.7, false, (0.35, 0.2), words),
+            ("{company}", 0.5, false, (0.6, 0.16), beside),
+            ("{type}", 0.45, true, (0.78, 0.15), beside),
         ]
     } else {
         vec![
-            text(
-                "{eventName}",
-                large * 0.3,
-                false,
-                at(edge, edge, words, height * 0.1),
-            ),
-            text(
-                "{firstName}",
-                large,
-                true,
-                at(edge, height * 0.17, words, height * 0.17),
-            ),
-            text(
-                "{lastName}",
-                large * 0.7,
-                false,
-                at(edge, height * 0.34, words, height * 0.12),
-            ),
-            text(
-                "{company}",
-                large * 0.45,
-                false,
-                at(edge, height * 0.48, words, height * 0.09),
-            ),
-            qr(at((width - code) / 2.0, height * 0.59, code, code)),
-            text(
-                "{type}",
-                large * 0.45,
-                true,
-                at(edge, height * 0.89, words, height * 0.08),
-            ),
+            ("{eventName}", 0.3, false, (edge / height, 0.1), words),
+            ("{firstName}", 1.0, true, (0.17, 0.17), words),
+            ("{lastName}", 0.7, false, (0.34, 0.12), words),
+            ("{company}", 0.45, false, (0.48, 0.09), words),
+            ("{type}", 0.45, true, (0.89, 0.08), words),
         ]
     };
+    let place_of_code = if is_wide {
+        at(width - edge - code, height - code, code, code - edge)
+    } else {
+        at((width - code) / 2.0, height * 0.59, code, code)
+    };
+    let texts = texts
+        .into_iter()
+        .map(|(field, size, bold, (top, high), wide)| {
+            let frame = at(edge, top * height, wide, high * height);
+            text(field, large * size, bold, frame)
+        });
+    let front = texts.chain([qr(place_of_code)]).collect();
     Layout {
         name: name.to_owned(),
         purpose: Purpose::Badge,
@@ -179,40 +140,26 @@ pub fn certificate() -> Layout {
     if let Kind::Text { align, .. } = &mut code.kind {
         *align = Align::Left;
     }
+    // Each text: its size, whether it is bold, from where and how high it is.
+    let texts = [
+        ("{eventName}", 16.0, false, 30.0, 10.0),
+        ("Certificate of attendance", 32.0, true, 58.0, 18.0),
+        ("This certifies that", 14.0, false, 96.0, 8.0),
+        ("{name}", 36.0, true, 112.0, 22.0),
+        ("attended", 14.0, false, 146.0, 8.0),
+        ("{event}", 24.0, true, 160.0, 20.0),
+        ("{dates}", 14.0, false, 184.0, 8.0),
+        ("{attended} ({percent})", 14.0, false, 196.0, 8.0),
+    ];
+    let texts = texts.into_iter().map(|(words, size, bold, top, height)| {
+        text(words, size, bold, at(25.0, top, 160.0, height))
+    });
     Layout {
         name: "Certificate (A4)".to_owned(),
         purpose: Purpose::Certificate,
         width: 210.0,
         height: 297.0,
-        front: vec![
-            frame,
-            text("{eventName}", 16.0, false, at(25.0, 30.0, 160.0, 10.0)),
-            text(
-                "Certificate of attendance",
-                32.0,
-                true,
-                at(25.0, 58.0, 160.0, 18.0),
-            ),
-            text(
-                "This certifies that",
-                14.0,
-                false,
-                at(25.0, 96.0, 160.0, 8.0),
-            ),
-            text("{name}", 36.0, true, at(25.0, 112.0, 160.0, 22.0)),
-            rule,
-            text("attended", 14.0, false, at(25.0, 146.0, 160.0, 8.0)),
-            text("{event}", 24.0, true, at(25.0, 160.0, 160.0, 20.0)),
-            text("{dates}", 14.0, false, at(25.0, 184.0, 160.0, 8.0)),
-            text(
-                "{attended} ({percent})",
-                14.0,
-                false,
-                at(25.0, 196.0, 160.0, 8.0),
-            ),
-            qr,
-            code,
-        ],
+        front: [vec![frame, rule], texts.collect(), vec![qr, code]].concat(),
         back: Vec::new(),
         fold: Fold::None,
         types: Vec::new(),

@@ -108,7 +108,7 @@ fn a_pdf_has_names_as_they_are_written() {
         ("Олександр", "Київський"),
     ];
     for (first, last) in names {
-        pdf.add(badge("A6", first, last)).unwrap();
+        pdf.add(badge("A6, four on an A4", first, last)).unwrap();
     }
     let path = folder.path().join("badges.pdf");
     fs::write(&path, pdf.finish().unwrap()).unwrap();

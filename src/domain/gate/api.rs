@@ -119,41 +119,26 @@ impl GateApi {
             "features": gate.all.get("availableFeatures").cloned().unwrap_or(json!(["check-in", "check-out", "delegate-search"])),
             "allowRejected": gate.all.get("allowRejected") == Some(&json!(true)),
         });
-        if let Some(app) = app {
-            shown["device"] = json!({"id": app, "_type": "device"});
-        }
-        if let Some(place) = place {
-            shown["place"] = json!({"id": place.id, "_type": "device", "name": place.name});
-        }
-        if let Some(pin) = &gate.supervisor_pin {
-            shown["supervisorPin"] = pin.clone();
-            shown["replaceBadge"] = json!(true);
-        }
-        if prints {
-            shown["prints"] = json!(true);
-        }
-        if let Some(types) = &gate.walk_in {
-            shown["walkIn"] = json!({"types": types});
-        }
-        if let Some(kiosk) = &gate.kiosk {
-            shown["kiosk"] = json!({
+        let own = [
+            ("device", app.map(|app| json!({"id": app, "_type": "device"}))),
+            ("place", place.map(|it| json!({"id": it.id, "_type": "device", "name": it.name}))),
+            ("supervisorPin", gate.supervisor_pin.clone()),
+            ("replaceBadge", gate.supervisor_pin.as_ref().map(|_| json!(true))),
+            ("prints", prints.then(|| json!(true))),
+            ("walkIn", gate.walk_in.as_ref().map(|types| json!({"types": types}))),
+            ("kiosk", gate.kiosk.as_ref().map(|kiosk| json!({
                 "languages": kiosk.languages, "walkIn": kiosk.walk_in, "idleSeconds": kiosk.idle_seconds,
-            });
-        }
-        if let Some(pattern) = &settings.scans {
-            shown["scans"] = json!({"code": pattern.as_str()});
-        }
-        if let Some(tickets) = &*tickets {
-            shown["tickets"] = tickets.clone();
-        }
-        if let Some(message) = message {
-            shown["message"] = json!({"text": message.text, "at": message.at});
-        }
-        if let Some(durable) = self.app.durable() {
-            shown["durable"] = json!(durable);
-        }
-        if let Some(running) = running {
-            shown["evacuation"] = json!({"startedAt": running.started_at.0});
+            }))),
+            ("scans", settings.scans.as_ref().map(|it| json!({"code": it.as_str()}))),
+            ("tickets", (*tickets).clone()),
+            ("message", message.map(|it| json!({"text": it.text, "at": it.at}))),
+            ("durable", self.app.durable().map(|durable| json!(durable))),
+            ("evacuation", running.map(|it| json!({"startedAt": it.started_at.0}))),
+        ];
+        for (name, value) in own {
+            if let Some(value) = value {
+                shown[name] = value;
+            }
         }
         Ok(Answer::of(&shown.to_string()))
     }

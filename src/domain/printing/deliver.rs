@@ -32,6 +32,11 @@ const AT_ONCE: usize = 4;
 const WAIT_MAX_S: i64 = 3;
 /// The time for which a shutdown waits: a badge is sent in less.
 const GRACE: Duration = Duration::from_secs(5);
+/// The end of an attempt at a job that is gone, or was begun by another.
+const NOTHING: FinishedAttempt = FinishedAttempt {
+    outcome: Outcome::Nothing,
+    record: None,
+};
 
 /// The outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,21 +160,13 @@ impl Printing {
             Ok(Some(Drawn { printer, badge }))
         });
         let sent = match drawn.await {
-            Ok(None) => {
-                return Ok(FinishedAttempt {
-                    outcome: Outcome::Nothing,
-                    record: None,
-                });
-            }
+            Ok(None) => return Ok(NOTHING),
             Ok(Some(drawn)) => match self.ready(&drawn.printer, drawn.badge).await {
                 Ok(ready) => {
                     let store = &self.0.app.store;
                     let begun = store.write(move |tx| jobs::begin(tx, job, printer));
                     if !begun.await? {
-                        return Ok(FinishedAttempt {
-                            outcome: Outcome::Nothing,
-                            record: None,
-                        });
+                        return Ok(NOTHING);
                     }
                     // What is refused now was nothing that a printer could begin with.
                     match self.send(&drawn.printer.is, ready).await {
