@@ -11,7 +11,6 @@ use poem::{
     http::{HeaderName, HeaderValue, Method, header},
 };
 use rusqlite::Connection;
-use serde_json::json;
 use std::{
     fmt::Write,
     time::{Duration, Instant},
@@ -21,8 +20,10 @@ use std::{
 pub const EPOCH: HeaderName = HeaderName::from_static("gatepost-epoch");
 /// Says that the epoch which the client sent has no valid proof: it forgets it.
 const UNPROVEN: HeaderName = HeaderName::from_static("gatepost-epoch-unproven");
-/// The rest between two calls of Litestream, and between two looks whether there is something to wait for.
-const REST: Duration = Duration::from_millis(20);
+/// The rest between two looks whether there is something to wait for.
+const LOOK: Duration = Duration::from_millis(20);
+/// The rest between two calls of Litestream, as long as it takes by itself between two looks at the log.
+const REST: Duration = Duration::from_millis(100);
 /// The rest after a call that failed.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -81,9 +82,12 @@ pub fn only_reads(path: &str) -> bool {
 /// The envelope with `meta.durable`. The mark is what the file has reached by now, which is that of the write or later.
 fn with_mark(app: &App, replication: &Replication, mut body: String) -> String {
     let mark = app.store.stats().mark();
-    let durable = json!(replication.durable(mark, Some(mark)));
+    let durable = serde_json::to_string(&replication.durable(mark, Some(mark)));
     // Tokens have no envelope.
-    if body.starts_with("{\"data\":") && body.ends_with("}}") {
+    if let Ok(durable) = durable
+        && body.starts_with("{\"data\":")
+        && body.ends_with("}}")
+    {
         body.truncate(body.len() - 2);
         let comma = if body.ends_with('{') { "" } else { "," };
         let _ = write!(body, "{comma}\"durable\":{durable}}}}}");
@@ -132,7 +136,7 @@ pub fn stop(app: &App, met: Option<i64>) -> Result<()> {
 pub async fn in_charge(app: &App, work: impl Future<Output = ()>) {
     let replaced = async {
         while app.store.stats().stopped().is_none() {
-            tokio::time::sleep(10 * REST).await;
+            tokio::time::sleep(REST).await;
         }
     };
     tokio::select! {
@@ -155,7 +159,7 @@ pub async fn follow(app: &App) {
         let mark = app.store.stats().mark();
         replication.watch(mark);
         if is_known && mark <= replication.covered(mark) && asked_at.elapsed() < IDLE {
-            tokio::time::sleep(REST).await;
+            tokio::time::sleep(LOOK).await;
             continue;
         }
         asked_at = Instant::now();

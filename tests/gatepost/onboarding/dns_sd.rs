@@ -2,7 +2,7 @@
 //! is announced on a network that is not ours. Needs root (for `ip netns`) and Debian's iproute2,
 //! avahi-daemon, avahi-utils and dbus, which `tests/run` installs.
 
-use crate::faults::process::GATEPOST;
+use crate::faults::process::{GATEPOST, told, until};
 use crate::harness::has;
 use gatepost::server::SERVICE;
 use mdns_sd::{ResolvedService, ServiceDaemon, ServiceEvent};
@@ -15,7 +15,10 @@ use std::{
     os::fd::AsFd,
     path::Path,
     process::{Child, Command, Stdio},
-    sync::mpsc,
+    sync::{
+        atomic::{AtomicU32, Ordering::Relaxed},
+        mpsc,
+    },
     time::{Duration, Instant},
 };
 
@@ -42,10 +45,11 @@ fn ip(arguments: &str) {
 
 impl Networks {
     fn make() -> Self {
-        let pid = std::process::id();
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let (pid, number) = (std::process::id(), MADE.fetch_add(1, Relaxed));
         let networks = Self {
-            laptop: format!("gatepost-laptop-{pid}"),
-            phone: format!("gatepost-phone-{pid}"),
+            laptop: format!("gatepost-laptop-{pid}-{number}"),
+            phone: format!("gatepost-phone-{pid}-{number}"),
         };
         let Self { laptop, phone } = &networks;
         for name in [laptop, phone] {
@@ -78,7 +82,11 @@ impl Networks {
     }
 
     fn serve(&self, db: &Path, arguments: &[&str]) -> Running {
-        let mut child = Self::inside(&self.laptop, GATEPOST)
+        Self::serve_in(&self.laptop, db, arguments)
+    }
+
+    fn serve_in(name: &str, db: &Path, arguments: &[&str]) -> Running {
+        let mut child = Self::inside(name, GATEPOST)
             .args(["serve", "--json", "--db"])
             .arg(db)
             .args(arguments)
@@ -316,4 +324,34 @@ fn the_server_is_found_on_every_network_and_followed_from_one_to_another() {
         ServiceEvent::ServiceRemoved(_, name) if name.starts_with("Nordlicht.") => Some(()),
         _ => None,
     });
+}
+
+/// A file that a second machine has as well, and where that took over a copy with a higher epoch.
+fn two_machines(folder: &Path) -> [std::path::PathBuf; 2] {
+    let [first, second] = ["first.db", "second.db"].map(|name| folder.join(name));
+    told(&first, &["standby", "init", "--json"]);
+    std::fs::copy(&first, &second).expect("copied");
+    let file = rusqlite::Connection::open(&second).expect("the file");
+    let raised = file.execute("UPDATE standby SET epoch = 77", []);
+    assert_eq!(raised, Ok(1));
+    [first, second]
+}
+
+#[test]
+fn a_machine_that_took_over_stops_the_one_before_by_its_announcement() {
+    let networks = Networks::make();
+    let folder = tempfile::tempdir().expect("a folder");
+    let [first, second] = two_machines(folder.path());
+    let listen = ["--listen", "0.0.0.0:8080"];
+    let _first = networks.serve(&first, &listen);
+    let is_replaced = || {
+        let ready = Networks::inside(&networks.laptop, "curl")
+            .args(["-s", "http://127.0.0.1:8080/health/ready"])
+            .output();
+        let ready = ready.expect("curl");
+        String::from_utf8_lossy(&ready.stdout).contains("another machine took over (epoch 77")
+    };
+    assert!(!is_replaced());
+    let _second = Networks::serve_in(&networks.phone, &second, &listen);
+    until("the first machine hears of the second", is_replaced);
 }

@@ -1,25 +1,26 @@
 //! A second machine takes over: server and Litestream are killed under load, again and again, and what gates were told is
 //! looked for in the file of the machine that took over. And what replication costs check-ins, in pairs.
 
+mod scans;
+
 use crate::{
-    Result,
-    client::Response,
-    measure,
+    Result, measure,
     output::{Output, OwnServer, machine},
-    pairs::{Nonces, Pairs, barcode, scrambled, unix_s},
+    pairs::scrambled,
     prepare,
     report::{grouped, median, ms},
-    run::{Plan, Workload, run},
+    run::{Plan, run},
     server::{Server, free_address},
     setup::{Access, Venue, get},
 };
 use rusqlite::Connection;
+use scans::{Kept, Scan, Scans, resend};
 use serde_json::Value;
 use std::{
     fs,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::{Arc, Mutex, PoisonError},
+    sync::PoisonError,
     time::{Duration, Instant},
 };
 
@@ -136,11 +137,10 @@ impl Drop for Running {
     }
 }
 
-/// The first machine, with what follows on the second.
+/// The first machine.
 struct Primary {
     server: Server,
     litestream: Running,
-    _follow: Running,
     venue: Venue,
 }
 
@@ -169,7 +169,7 @@ impl Tools {
         Ok(serde_json::from_slice(&output.stdout)?)
     }
 
-    /// Starts everything on a fresh copy of the file, and waits until the second machine has it.
+    /// Starts the first machine on a fresh copy of the file, and waits until the replica has it.
     async fn start(&self) -> Result<Primary> {
         match fs::remove_dir_all(&self.folder) {
             Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => return Err(cause.into()),
@@ -195,6 +195,16 @@ impl Tools {
         {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
+        Ok(Primary {
+            server,
+            litestream,
+            venue,
+        })
+    }
+
+    /// Has a copy on the second machine follow the replica.
+    async fn follow(&self) -> Result<Running> {
+        let begun = Instant::now();
         let followed = self.second().with_extension("db.followed");
         let mut follow = Command::new(&self.litestream);
         follow.args(["restore", "-config"]).arg(self.config());
@@ -206,12 +216,7 @@ impl Tools {
         while !followed.with_extension("followed-txid").exists() && begun.elapsed() < BEGIN_MAX {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        Ok(Primary {
-            server,
-            litestream,
-            _follow: follow,
-            venue,
-        })
+        Ok(follow)
     }
 
     async fn serve(&self, db: &Path, is_replicated: bool) -> Result<Server> {
@@ -233,9 +238,9 @@ impl Tools {
         let Primary {
             server,
             mut litestream,
-            _follow,
             venue,
         } = self.start().await?;
+        let _follow = self.follow().await?;
         let kept = Kept::default();
         let lanes = (0..options.gates).map(|lane| Scans::new(&venue, lane, options.gates, &kept));
         let plan = Plan::seconds(60, 0).at_rate(rate);
@@ -401,96 +406,4 @@ impl std::fmt::Display for Round {
             self.twice
         )
     }
-}
-
-/// A scan that a gate keeps until it is covered.
-struct Scan {
-    lane: usize,
-    nonce: String,
-    body: String,
-    mark: i64,
-}
-
-/// What all gates keep, and how far the second machine is as they know.
-#[derive(Default)]
-struct Told {
-    scans: Vec<Scan>,
-    covered: i64,
-}
-
-#[derive(Default, Clone)]
-struct Kept(Arc<Mutex<Told>>);
-
-/// Check-ins of a gate, each of somebody who has not been at its place yet.
-struct Scans {
-    lane: usize,
-    gate: crate::setup::Gate,
-    pairs: Pairs,
-    nonces: Nonces,
-    last: (String, String),
-    kept: Kept,
-}
-
-impl Scans {
-    fn new(venue: &Venue, lane: usize, lanes: usize, kept: &Kept) -> Result<Self> {
-        let gate = venue.gate(lane);
-        Ok(Self {
-            lane,
-            pairs: Pairs::new(venue.delegates, &gate.places, lane, lanes)?,
-            gate,
-            nonces: Nonces::new(lane as u64),
-            last: Default::default(),
-            kept: kept.clone(),
-        })
-    }
-}
-
-const PATH: &str = "/api/v5/interaction/new/check-in";
-
-impl Workload for Scans {
-    fn next(&mut self, request: &mut Vec<u8>) {
-        let (pair, nonce) = (self.pairs.next(), self.nonces.next());
-        let body = format!(
-            r#"{{"firstDelegate":"barcode:{}","firstDevice":{},"recordedAt":{},"nonce":"{nonce}"}}"#,
-            barcode(pair.delegate),
-            pair.device,
-            unix_s()
-        );
-        self.gate.target.post(request, PATH, &body);
-        self.last = (nonce, body);
-    }
-
-    fn acknowledged(&mut self, answer: &Response<'_>) -> u64 {
-        if answer.status != 201 {
-            return 0;
-        }
-        let told: Value = serde_json::from_slice(answer.body).unwrap_or_default();
-        let number = |name: &str| told["meta"]["durable"][name].as_i64().unwrap_or_default();
-        let (nonce, body) = std::mem::take(&mut self.last);
-        let mut kept = self.kept.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.covered = kept.covered.max(number("covered"));
-        kept.scans.push(Scan {
-            lane: self.lane,
-            nonce,
-            body,
-            mark: number("mark"),
-        });
-        1
-    }
-}
-
-/// Sends again what is not covered, as gates do; how many.
-async fn resend(venue: &Venue, kept: &Told) -> Result<usize> {
-    let uncovered = kept.scans.iter().filter(|scan| scan.mark > kept.covered);
-    let (mut connection, mut request, mut count) = (venue.target.connect().await?, Vec::new(), 0);
-    for scan in uncovered {
-        let body = scan.body.replacen('{', r#"{"admitted":true,"#, 1);
-        venue.gate(scan.lane).target.post(&mut request, PATH, &body);
-        let answer = connection.exchange(&request).await?;
-        if !matches!(answer.status, 200 | 201) {
-            return Err(String::from_utf8_lossy(answer.body).into_owned().into());
-        }
-        count += 1;
-    }
-    Ok(count)
 }

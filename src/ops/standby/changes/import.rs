@@ -1,13 +1,11 @@
-//! What one machine alone has (contract §14): its changes since a mark as lines of JSON, and taking them over on another
-//! machine with the same file. Whatever was taken over before, or came from a gate again, changes nothing.
-//!
-//! Ids up to the mark mean the same on both machines. Attendees and places made later are known by their `publicId`.
+//! The changes of another machine, taken over.
 
+use super::{ACTOR, Line, Record, Scan, position};
 use crate::{
     core::{
         Context,
         audit::{self, Change},
-        changes::{self, Position, What},
+        changes::Position,
         records::{Resource, Selection, write},
         settings::notices,
     },
@@ -21,288 +19,19 @@ use crate::{
         },
     },
     types::{
-        ClientId, DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, UserId, Zone,
+        ClientId, DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, UserId,
         error::{Error, Kind, Result},
     },
 };
-use rusqlite::{Connection, OptionalExtension, params};
-use serde::{Deserialize, Serialize};
+use rusqlite::{OptionalExtension, params};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    io::{BufRead, Write},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, io::BufRead, sync::Arc};
 
-/// Changes read at a time, and lines taken over in one transaction.
-const SLICE: usize = 500;
+/// Lines taken over in one transaction.
 const TAKEN_AT_ONCE: usize = 20;
 /// The client under which what came without a nonce is known.
 const NOBODY: ClientId = ClientId(0);
-
-/// A line of the file.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(
-    tag = "type",
-    rename_all = "kebab-case",
-    rename_all_fields = "camelCase"
-)]
-enum Line {
-    /// The first: which file, and from where to where.
-    Changes {
-        file: i64,
-        epoch: i64,
-        from: i64,
-        /// Changes that are no part of it, by type.
-        left_out: BTreeMap<String, u64>,
-    },
-    Recorded(Scan),
-    /// An interaction of before the mark was deleted.
-    Deleted {
-        id: i64,
-    },
-    Delegate(Record),
-    Device(Record),
-}
-
-/// An interaction, or an admitted scan of a code that nobody has.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Scan {
-    id: i64,
-    kind: String,
-    delegates: [Option<String>; 3],
-    devices: [Option<String>; 3],
-    data: Option<String>,
-    recorded_at: i64,
-    client: Option<i64>,
-    user: Option<i64>,
-    nonce: Option<String>,
-    fingerprint: Option<[u8; 16]>,
-}
-
-/// The state of a record: its properties, or that it is gone.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Record {
-    id: i64,
-    public_id: Option<String>,
-    /// None of a record that is deleted.
-    properties: Option<Map<String, Value>>,
-    is_erased: bool,
-}
-
-/// Writes the changes since a mark; how many lines.
-pub fn export(
-    connection: &Connection,
-    since: i64,
-    zone: &Zone,
-    out: &mut impl Write,
-) -> Result<usize> {
-    let found = super::Standby::find(connection)?;
-    let epoch = found.map_or(0, |found| found.epoch);
-    let from = position(connection, since)?;
-    let mut nonces = nonces_after(connection, from.interaction)?;
-    let (mut lines, mut records, mut left_out) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
-    let mut to = from;
-    loop {
-        let read = changes::read(connection, to, SLICE)?;
-        for change in &read.changes {
-            to = change.to;
-            match &change.what {
-                What::Recorded(recorded) => {
-                    lines.extend(recorded_line(connection, recorded.id, &mut nonces)?);
-                }
-                What::Changed(changed) => match (changed.record_type.as_str(), changed.record) {
-                    ("interaction", Some(id)) if id <= from.interaction => {
-                        if rows::find_stored(connection, id)?.is_none() {
-                            lines.push(Line::Deleted { id });
-                        }
-                    }
-                    ("interaction", _) => {}
-                    ("delegate", Some(id)) => _ = records.insert((1, id)),
-                    ("device" | "event", Some(id)) => _ = records.insert((0, id)),
-                    (other, _) => *left_out.entry(other.to_owned()).or_insert(0) += 1,
-                },
-            }
-        }
-        if !read.more {
-            break;
-        }
-    }
-    let mut file = vec![Line::Changes {
-        file: counters::get(connection, FILE)?.unwrap_or_default(),
-        epoch,
-        from: since,
-        left_out,
-    }];
-    for (kind, id) in records {
-        file.push(match kind {
-            0 => Line::Device(record_state(connection, &devices::RESOURCE, id, zone)?),
-            _ => Line::Delegate(record_state(connection, &delegates::RESOURCE, id, zone)?),
-        });
-    }
-    file.extend(lines);
-    file.extend(waiting(connection)?.into_iter().map(Line::Recorded));
-    for line in &file {
-        let text = serde_json::to_string(line).map_err(Error::defect)?;
-        writeln!(out, "{text}").map_err(Error::invalid_cause)?;
-    }
-    Ok(file.len() - 1)
-}
-
-/// A position that is not after a mark, and close to it: the mark is the sum of both numbers.
-fn position(connection: &Connection, mark: i64) -> Result<Position> {
-    let newest = changes::newest(connection)?;
-    if mark >= newest.mark() {
-        return Ok(newest);
-    }
-    // Each change of a record stores the newest interaction of its time.
-    let rows = "SELECT id, coalesce(interaction_id, 0) AS at FROM audit UNION ALL SELECT id, coalesce(interaction_id, 0) FROM changes";
-    let before: Option<(i64, i64)> = connection
-        .query_row(
-            &format!("SELECT id, at FROM ({rows}) WHERE id + at <= ?1 ORDER BY id DESC LIMIT 1"),
-            [mark],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .optional()?;
-    let (change, interaction) = before.unwrap_or_default();
-    let next: Option<i64> = connection.query_row(
-        &format!("SELECT min(id) FROM ({rows}) WHERE id > ?1"),
-        [change],
-        |row| row.get(0),
-    )?;
-    // Numbers without a row may lie between.
-    let last = next.map_or(newest.change, |next| next - 1);
-    Ok(Position {
-        change,
-        interaction: interaction.max(mark - last),
-    })
-}
-
-type Nonces = HashMap<i64, (i64, String, [u8; 16])>;
-
-fn nonces_after(connection: &Connection, interaction: i64) -> Result<Nonces> {
-    let mut statement =
-        connection.prepare("SELECT interaction_id, client_id, nonce, fingerprint FROM nonces WHERE interaction_id > ?1")?;
-    let found = statement.query_map([interaction], |row| {
-        Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?)))
-    })?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
-}
-
-fn recorded_line(connection: &Connection, id: i64, nonces: &mut Nonces) -> Result<Option<Line>> {
-    let Some(found) = rows::find(connection, id)? else {
-        return Ok(None);
-    };
-    let (client, user) = connection
-        .prepare_cached("SELECT client_id, user_id FROM interactions WHERE id = ?1")?
-        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let named = |table: &str, id: Option<i64>| public_id(connection, table, id);
-    let mut delegates = [None, None, None];
-    let mut places = [None, None, None];
-    for at in 0..3 {
-        delegates[at] = named("delegates", found.delegates[at].map(|id| id.0))?;
-        places[at] = named("devices", found.devices[at].map(|id| id.0))?;
-    }
-    let nonce = nonces.remove(&id);
-    Ok(Some(Line::Recorded(Scan {
-        id,
-        kind: found.kind,
-        delegates,
-        devices: places,
-        data: found.data,
-        recorded_at: found.recorded_at.0,
-        client,
-        user,
-        fingerprint: nonce.as_ref().map(|(_, _, fingerprint)| *fingerprint),
-        nonce: nonce.map(|(_, nonce, _)| nonce),
-    })))
-}
-
-/// Scans that wait for somebody who has their code.
-fn waiting(connection: &Connection) -> Result<Vec<Scan>> {
-    let mut statement = connection.prepare(
-        "SELECT -r.id, interaction_type, delegate, device_id, data, recorded_at, r.client_id, user_id, r.nonce, n.fingerprint
-         FROM refusals r LEFT JOIN nonces n ON n.client_id = r.client_id AND n.nonce = r.nonce
-         WHERE admitted = 1 ORDER BY r.id",
-    )?;
-    let found = statement.query_map([], |row| {
-        let place: Option<i64> = row.get(3)?;
-        Ok((
-            place,
-            Scan {
-                id: row.get(0)?,
-                kind: row.get(1)?,
-                delegates: [row.get(2)?, None, None],
-                devices: [None, None, None],
-                data: row.get(4)?,
-                recorded_at: row.get(5)?,
-                client: row.get(6)?,
-                user: row.get(7)?,
-                nonce: row.get(8)?,
-                fingerprint: row.get(9)?,
-            },
-        ))
-    })?;
-    let found: Vec<_> = found.collect::<rusqlite::Result<_>>()?;
-    found
-        .into_iter()
-        .map(|(place, mut scan)| {
-            scan.devices[0] = public_id(connection, "devices", place)?;
-            Ok(scan)
-        })
-        .collect()
-}
-
-/// A record as a selector that means the same on another machine.
-fn public_id(connection: &Connection, table: &str, id: Option<i64>) -> Result<Option<String>> {
-    let Some(id) = id else {
-        return Ok(None);
-    };
-    let sql = format!("SELECT public_id FROM {table} WHERE id = ?1");
-    let known: Option<Option<String>> = connection
-        .prepare_cached(&sql)?
-        .query_row([id], |row| row.get(0))
-        .optional()?;
-    Ok(Some(known.flatten().map_or_else(
-        || format!("id:{id}"),
-        |code| format!("publicId:{code}"),
-    )))
-}
-
-fn record_state(
-    connection: &Connection,
-    resource: &'static Resource,
-    id: i64,
-    zone: &Zone,
-) -> Result<Record> {
-    let sql = format!("SELECT public_id FROM {} WHERE id = ?1", resource.table);
-    let known: Option<Option<String>> = connection
-        .prepare_cached(&sql)?
-        .query_row([id], |row| row.get(0))
-        .optional()?;
-    let json = Selection::own(resource).one(connection, "id", &id, zone)?;
-    let mut properties = json
-        .map(|json| serde_json::from_str::<Map<String, Value>>(&json))
-        .transpose()
-        .map_err(Error::defect)?;
-    if let Some(property) = &mut properties {
-        for field in resource.references() {
-            if let Some(to) = property.get_mut(field.name)
-                && let Some(target) = public_id(connection, resource.table, to["id"].as_i64())?
-            {
-                *to = target.into();
-            }
-        }
-    }
-    Ok(Record {
-        id,
-        is_erased: known.is_none(),
-        public_id: known.flatten(),
-        properties,
-    })
-}
 
 /// What became of a file of changes.
 #[derive(Debug, Default, Serialize)]
@@ -544,21 +273,12 @@ fn take_record(
         body.entry(field.name).or_insert(Value::Null);
     }
     if is_deleted || changed_since(tx, resource, since, id)? {
-        let own = Selection::own_deleted_too(resource).one(tx, "id", &id, &ctx.settings.zone)?;
-        let own: Map<String, Value> = own
-            .and_then(|own| serde_json::from_str(&own).ok())
-            .unwrap_or_default();
-        let differs = |name: &str| {
-            name != "updatedAt" && name != "sources" && own.get(name) != properties.get(name)
+        let is_same = !is_deleted && has_all(tx, ctx, resource, id, properties)?;
+        return if is_same {
+            Ok(Fate::Known)
+        } else {
+            conflict(tx, ctx, resource, id, &name, Some(properties))
         };
-        let writable = resource
-            .fields
-            .iter()
-            .filter(|field| field.kind.is_writable());
-        if !is_deleted && !writable.map(|field| field.name).any(differs) {
-            return Ok(Fate::Known);
-        }
-        return conflict(tx, ctx, resource, id, &name, Some(properties));
     }
     let before = write::updated_at(tx, resource, id)?;
     match tx.nested(|tx| write::patch(tx, ctx, resource, id, body)) {
@@ -566,6 +286,28 @@ fn take_record(
         Ok(()) => Ok(Fate::New),
         Err(cause) => Ok(Fate::Conflict(format!("{name} was not changed: {cause}"))),
     }
+}
+
+/// Returns whether a record has all that the other machine says of it.
+fn has_all(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    id: i64,
+    theirs: &Map<String, Value>,
+) -> Result<bool> {
+    let own = Selection::own(resource).one(tx, "id", &id, &ctx.settings.zone)?;
+    let own: Map<String, Value> = own
+        .and_then(|own| serde_json::from_str(&own).ok())
+        .unwrap_or_default();
+    let references = |name: &str| resource.references().any(|field| field.name == name);
+    let mut writable = resource
+        .fields
+        .iter()
+        .filter(|field| field.kind.is_writable());
+    // References go by other names there.
+    Ok(writable
+        .all(|field| references(field.name) || own.get(field.name) == theirs.get(field.name)))
 }
 
 /// The id of a record here, and whether it is deleted.
@@ -593,9 +335,6 @@ fn changed_since(tx: &Tx<'_>, resource: &Resource, since: Position, id: i64) -> 
         )?
         .exists(params![resource.name, id, since.change, ACTOR])?)
 }
-
-/// The actor of what was taken over, in the audit.
-pub const ACTOR: &str = "import:standby";
 
 fn conflict(
     tx: &Tx<'_>,
