@@ -73,6 +73,15 @@ pub fn shortened_to(text: &str, most_chars: usize) -> String {
     }
 }
 
+/// A cause in the system's words, without the number that it has for them.
+pub fn without_number(cause: &impl std::fmt::Display) -> String {
+    let told = cause.to_string();
+    match told.split_once(" (os error ") {
+        Some((words, _)) => words.to_owned(),
+        None => told,
+    }
+}
+
 /// The name that was probably meant, where one of the known ones is close.
 pub fn closest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     // Whoever sends a long name made no slip of the finger.

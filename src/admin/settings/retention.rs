@@ -101,6 +101,8 @@ fn words(table: &'static str) -> &'static str {
         "webhook_attempts" => "Answers of webhooks",
         "print_jobs" => "Reasons for another badge",
         "transactions" => "Purchases without texts",
+        "inconsistencies" => "Remarks about purchases",
+        "ticket_serials" => "Numbers of signed tickets",
         "transaction_delegates" => "Tickets of purchases without codes",
         other => other,
     }

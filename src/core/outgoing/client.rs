@@ -4,7 +4,10 @@
 //! answer.
 
 use super::reach::{Reach, digits, judge, parse};
-use crate::types::error::{Error, Result};
+use crate::types::{
+    error::{Error, Result},
+    text::without_number,
+};
 use reqwest::{
     Method,
     dns::{Addrs, Name, Resolve, Resolving},
@@ -256,7 +259,7 @@ fn told(cause: &reqwest::Error) -> String {
         innermost = Some(deeper);
     }
     match innermost {
-        Some(cause) => cause.to_string(),
+        Some(cause) => without_number(&cause),
         None => "the call failed".to_owned(),
     }
 }

@@ -1,7 +1,10 @@
 //! Label printers that take jobs by TCP, usually at port 9100, and that some can be asked how they are.
 
 use super::{deliver::Sent, printers::Language};
-use crate::core::outgoing::{Reach, judge_reader};
+use crate::{
+    core::outgoing::{Reach, judge_reader},
+    types::text::without_number,
+};
 use std::{
     net::SocketAddr,
     time::{Duration, Instant},
@@ -47,7 +50,7 @@ pub(super) async fn connect(address: &str, reach: Reach) -> Result<TcpStream, St
         }
         let stream = TcpStream::connect(&*allowed).await;
         let stream =
-            stream.map_err(|cause| format!("it cannot be reached at {address}: {cause}"))?;
+            stream.map_err(|cause| format!("it cannot be reached: {}", without_number(&cause)))?;
         let _ = stream.set_nodelay(true);
         Ok(stream)
     });

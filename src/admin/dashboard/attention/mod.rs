@@ -193,7 +193,7 @@ fn retention(
     };
     let people = anonymous::count(connection, due.until)?;
     Ok((people > 0).then(|| {
-        let at = layout.time(&due.at);
+        let at = layout.minute(&due.at);
         Item::new("anonymous", Urgency::Later, "delegates", format!("{} attendees", number(people)))
             .text(format!("become anonymous on {at}"))
             .help("Their names, codes, messages and free texts go, as the setting says; counts and reports stay.")
