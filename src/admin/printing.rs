@@ -5,7 +5,7 @@ use crate::{
     domain::{
         delegates::overview,
         printing::{
-            Job, State,
+            Job, Printer, State,
             jobs::{self, Decision, NewJob},
             printers,
         },
@@ -91,14 +91,14 @@ async fn list(request: RequestContext) -> Result<Response> {
     request.page("Printing", Area::Desk, read).await
 }
 
-/// Puts the badge of an attendee into the queue of a printer, or of the one for a place; returns the printer's name.
+/// Puts the badge of an attendee into the queue of a printer, or of the one for a place; returns the printer.
 pub(super) fn ask(
     tx: &Tx<'_>,
     ctx: &Context,
     delegate: DelegateId,
     place: Option<DeviceId>,
     (printer, reason): (Option<&str>, Option<&str>),
-) -> Result<String> {
+) -> Result<Printer> {
     let printer = match printer {
         Some(name) => Some(printers::named(tx, name)?),
         None => printers::assigned(tx, None, place)?,
@@ -111,7 +111,7 @@ pub(super) fn ask(
         reason: reason.map(ToOwned::to_owned),
     };
     jobs::add(tx, ctx, &printer, &job)?;
-    Ok(printer.is.name)
+    Ok(printer)
 }
 
 /// The form that prints a badge: where, and why once more.
@@ -167,7 +167,13 @@ fn print(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
     let delegate = DelegateId(delegate.unwrap_or_default());
     let (printer, reason) = (action.form.filled("printer"), action.form.filled("reason"));
     let printer = ask(tx, ctx, delegate, None, (printer, reason))?;
-    let told = format!("The badge goes to {printer}.");
+    let told = match printers::trouble(tx, &printer)? {
+        Some(why) => format!(
+            "The badge waits, since {} does not work now: {why}.",
+            printer.is.name
+        ),
+        None => format!("The badge goes to {}.", printer.is.name),
+    };
     Ok(Done::new(told, format!("/console/delegates/{delegate}")))
 }
 

@@ -36,6 +36,9 @@ use std::{
 };
 
 /// The on-site server for live events: one binary, one SQLite file.
+/// The database file unless another is named.
+const DEFAULT_DB: &str = "gatepost.db";
+
 #[derive(Parser)]
 #[command(name = "gatepost", version, about, max_term_width = 100)]
 struct Cli {
@@ -44,7 +47,7 @@ struct Cli {
         long,
         global = true,
         env = "GATEPOST_DB",
-        default_value = "gatepost.db",
+        default_value = DEFAULT_DB,
         value_name = "FILE"
     )]
     db: PathBuf,

@@ -111,7 +111,7 @@ pub fn run(command: StandbyCommand, db: &Path, json: bool) -> Result<bool> {
 }
 
 fn init(args: &InitArgs, db: &Path, json: bool) -> Result<()> {
-    let store = super::open(db)?;
+    let store = super::open_existing(db)?;
     let before = store.look_up(Standby::find)?;
     let named = args.replica.as_deref().map(files::replica).transpose()?;
     let replica = named.or_else(|| before.map(|before| before.replica));
@@ -271,6 +271,9 @@ fn of_replica(config: &Config, told: &mut Told) -> Result<()> {
 /// Runs `gatepost promote`.
 pub fn promote(args: &PromoteArgs, db: &Path, json: bool) -> Result<()> {
     let config = Config::read(&args.config, &args.program.litestream)?;
+    // Without `--db` it is the file that the services of this machine use.
+    let is_named = db != Path::new(super::DEFAULT_DB) || db.exists();
+    let db = if is_named { db } else { &config.database };
     let begun = Instant::now();
     let done = Progress::during("Restoring the replica", || {
         promote::promote(&config, db, Timestamp::now())

@@ -1,6 +1,6 @@
 //! Litestream's control socket: is all of the log in the replica, which version is it. One small request a connection.
 
-use crate::types::{os, text::shortened};
+use crate::types::{os, text::shortened_to};
 use serde_json::{Value, json};
 use std::{
     io::{Read, Write},
@@ -12,6 +12,8 @@ use std::{
 const OLDEST: [u32; 3] = [0, 5, 17];
 /// The longest wait for a replica.
 const SYNC_MAX: Duration = Duration::from_secs(30);
+/// Characters of a reason that are told.
+const TOLD_MAX: usize = 300;
 /// The longest answer.
 const ANSWER_MAX_BYTES: u64 = 1 << 20;
 
@@ -47,7 +49,7 @@ impl Litestream {
         if told["replicated_txid"].is_null() || told["replicated_txid"] != told["txid"] {
             return Err(format!(
                 "Litestream has not sent everything: {}",
-                shortened(&told.to_string())
+                shortened_to(&told.to_string(), TOLD_MAX)
             ));
         }
         Ok(())
@@ -103,7 +105,7 @@ impl Litestream {
         let why = told["error"].as_str().unwrap_or(body);
         Err(format!(
             "Litestream at {socket} answers: {}",
-            shortened(why.trim())
+            shortened_to(why.trim(), TOLD_MAX)
         ))
     }
 

@@ -10,15 +10,17 @@ use super::{
 };
 use crate::{
     db::Tx,
-    types::{error::Result, text::shortened},
+    types::{error::Result, os, text::shortened},
 };
 use rusqlite::{Connection, OptionalExtension};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::{
+    fs,
+    path::{Path, PathBuf},
     sync::{
         Mutex, OnceLock, PoisonError,
-        atomic::{AtomicI64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicI64, Ordering::Relaxed},
     },
     time::{Duration, Instant},
 };
@@ -151,6 +153,10 @@ pub struct Replication {
     covered: AtomicI64,
     behind_since: Mutex<Option<Instant>>,
     trouble: Mutex<Option<String>>,
+    /// The folder that the replica is in, and which one it was at first; an address is Litestream's own to watch.
+    folder: Option<PathBuf>,
+    first_folder: OnceLock<(u64, u64)>,
+    lost_folder: AtomicBool,
 }
 
 /// The second machine's state. Keep what you sent until `covered` reaches its `mark`; when `epoch` rises, send what is not
@@ -175,6 +181,9 @@ pub struct Durable {
 
 impl Replication {
     pub fn new(standby: &Standby, header: String, litestream: Option<Litestream>) -> Self {
+        let litestream_is_missing = litestream.is_none().then(|| {
+            "no second machine follows: the server was started without --replicated".to_owned()
+        });
         Self {
             epoch: standby.epoch,
             header,
@@ -182,7 +191,34 @@ impl Replication {
             // What was restored is in the replica of the epoch before.
             covered: AtomicI64::new(standby.restored.unwrap_or_default()),
             behind_since: Mutex::default(),
-            trouble: Mutex::default(),
+            trouble: Mutex::new(litestream_is_missing),
+            folder: (!standby.replica.contains("://")).then(|| standby.replica_of_epoch().into()),
+            first_folder: OnceLock::new(),
+            lost_folder: AtomicBool::new(false),
+        }
+    }
+
+    /// Checks that the replica is still in the folder that it was in at first: where that went away for a while, such as a
+    /// share that was not mounted, Litestream goes on in a new one, and the first has a gap for good.
+    ///
+    /// # Errors
+    /// A sentence with what to do.
+    pub fn check_folder(&self) -> std::result::Result<(), String> {
+        let Some(folder) = &self.folder else {
+            return Ok(());
+        };
+        let now = fs::metadata(folder).ok().as_ref().and_then(os::identity);
+        match (self.first_folder.get(), now) {
+            (None, Some(now)) => {
+                let _ = self.first_folder.set(now);
+                Ok(())
+            }
+            (Some(first), now) if now != Some(*first) => {
+                self.lost_folder.store(true, Relaxed);
+                Err(folder_was_lost(folder))
+            }
+            (Some(_), _) if self.lost_folder.load(Relaxed) => Err(folder_was_lost(folder)),
+            _ => Ok(()),
         }
     }
 
@@ -280,6 +316,14 @@ impl Replication {
             Some(_) => Met::Known,
         })
     }
+}
+
+fn folder_was_lost(folder: &Path) -> String {
+    format!(
+        "the replica's folder went away for a while, and what was sent meanwhile is missing in it. Stop the server and Litestream, \
+         remove {}, and start both: Litestream begins it anew",
+        folder.display()
+    )
 }
 
 /// An epoch that somebody sent.

@@ -173,6 +173,7 @@ pub async fn follow(app: &App) {
         let heard = heard.await.unwrap_or_else(|cause| Err(cause.to_string()));
         // Another version may answer after one that was away.
         is_known = heard.is_ok();
+        let heard = heard.and_then(|()| replication.check_folder());
         replication.heard(heard.map(|()| mark));
         replication.watch(app.store.stats().mark());
         tokio::time::sleep(if is_known { REST } else { AGAIN }).await;

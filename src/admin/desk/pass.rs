@@ -19,13 +19,18 @@ use crate::{
             undo,
             walk_in::Registration,
         },
+        printing::{check_ins, printers},
     },
     types::{DelegateId, DelegateSelector, DeviceId, DeviceSelector},
 };
+use poem::http::StatusCode;
 use serde_json::json;
 
 /// The longest reason for an admission against the rules, in characters.
 const REASON_MAX_CHARS: usize = 200;
+
+/// Reasons for which no list that comes later makes a code good.
+const NOT_TO_COME: [&str; 3] = ["forged", "retired-key", "cancelled"];
 
 /// The people whom a text typed at the desk may mean.
 enum Meant {
@@ -69,6 +74,10 @@ pub(super) async fn check_in(request: RequestContext) -> Result<Response> {
     let typed = request.form.text("q").to_owned();
     let meant = match request.form.number("delegate")? {
         Some(id) => Meant::One(DelegateSelector::Id(DelegateId(id))),
+        // A scanner's Enter comes after a code that was sent by itself: the verdict stays.
+        None if typed.is_empty() && request.is_part() => {
+            return Ok(Response::builder().status(StatusCode::NO_CONTENT).finish());
+        }
         None if typed.is_empty() => return Ok(answer::go(&desk.path())),
         None => {
             let (zone, typed) = (request.console.settings().zone.clone(), typed.clone());
@@ -93,8 +102,12 @@ pub(super) async fn check_in(request: RequestContext) -> Result<Response> {
         }
         Meant::Nobody => {
             let word = format!("Nobody matches \u{201c}{typed}\u{201d}");
-            let is_code = false;
-            Verdict::new(Finding::Unknown { typed, is_code }, word)
+            let unknown = Finding::Unknown {
+                typed,
+                is_code: false,
+                may_wait: false,
+            };
+            Verdict::new(unknown, word)
         }
     };
     answer_with(&request, desk, verdict).await
@@ -145,7 +158,11 @@ pub(super) async fn print(request: RequestContext) -> Result<Response> {
         .write(move |tx, ctx| {
             let delegate = delegates::find(tx, &selector)?;
             let printer = printing::ask(tx, ctx, delegate, place, (None, None))?;
-            Verdict::new(Finding::Printing, format!("Badge at {printer}")).of(tx, Some(delegate.0))
+            let word = format!("Badge at {}", printer.is.name);
+            let mut verdict = Verdict::new(Finding::Printing, word).of(tx, Some(delegate.0))?;
+            verdict.remark = printers::trouble(tx, &printer)?
+                .map(|why| format!("The printer does not work now, and the badge waits: {why}."));
+            Ok(verdict)
         })
         .await?;
     answer_with(&request, desk, verdict).await
@@ -247,6 +264,11 @@ impl Passage {
         let mut verdict = Verdict::new(outcome, word).of(tx, delegate)?;
         let repeat = recorded.repeat.as_ref();
         verdict.remark = repeat.map(|repeat| remark(repeat, &ctx.settings.zone, tx.now()));
+        if let Some(id) = created.id
+            && let Some(printer) = check_ins::prints(tx, id.0)?
+        {
+            verdict.printer = Some(printer.is.name);
+        }
         Ok(verdict)
     }
 
@@ -268,6 +290,7 @@ impl Passage {
                 },
                 None => Finding::Unknown {
                     is_code: true,
+                    may_wait: !refusal.reason.is_some_and(|why| NOT_TO_COME.contains(&why)),
                     typed,
                 },
             };

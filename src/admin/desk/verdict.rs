@@ -23,6 +23,8 @@ pub(super) struct Verdict {
     pub note: Option<Note>,
     /// A remark for the steward beside it.
     pub remark: Option<String>,
+    /// The printer at which the badge comes out by itself.
+    pub printer: Option<String>,
 }
 
 pub(super) enum Finding {
@@ -39,7 +41,12 @@ pub(super) enum Finding {
         rule: Option<RefusingRule>,
     },
     /// Nobody has this code, or nobody is found by these words.
-    Unknown { typed: String, is_code: bool },
+    Unknown {
+        typed: String,
+        is_code: bool,
+        /// A list that comes later may have the code.
+        may_wait: bool,
+    },
     /// More than one person is meant.
     Several(Vec<Candidate>),
 }
@@ -53,6 +60,7 @@ impl Verdict {
             person: None,
             note: None,
             remark: None,
+            printer: None,
         }
     }
 
@@ -76,6 +84,7 @@ impl Verdict {
             (Finding::Refused { .. } | Finding::Unknown { .. }, _) => "bad",
             (Finding::Done(_), Some(Level::Stop)) => "bad",
             (Finding::Done(_), Some(Level::Warning)) | (Finding::Several(_), _) => "warn",
+            (Finding::Printing, _) if self.remark.is_some() => "warn",
             _ => "good",
         }
     }

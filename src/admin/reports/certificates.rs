@@ -7,7 +7,7 @@ use crate::{
         certificates::{self, Attendance, Attended, Wanted, attendance},
         devices,
         messages::{
-            self, Channel,
+            self, Channel, gateways,
             templates::{self, Entry, Template},
         },
     },
@@ -36,6 +36,8 @@ struct Page {
     is_online: bool,
     /// E-mails that bring a certificate.
     templates: Vec<Template>,
+    /// There is a mail server.
+    has_gateway: bool,
 }
 
 impl Page {
@@ -90,7 +92,10 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         Err(cause) if cause.kind == Kind::Defect => return Err(cause),
         Err(cause) => (None, Some(answer::sentence(&cause))),
     };
-    let mut templates = request.look_up(templates::all)?;
+    let (mut templates, gateway) = request.look_up(|connection| {
+        let gateway = gateways::find(connection, Channel::Email)?;
+        Ok((templates::all(connection)?, gateway))
+    })?;
     templates.retain(|template| is_sendable(&template.entry));
     let places = request.look_up(devices::places)?.into_iter();
     let places = places.map(|place| {
@@ -121,6 +126,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         failure,
         is_online: request.console.settings().outside_url().is_some(),
         templates,
+        has_gateway: gateway.is_some(),
     };
     answer::form_page(
         page.failure.is_some() && !request.query.text("percent").is_empty(),

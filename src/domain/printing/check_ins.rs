@@ -87,6 +87,11 @@ fn wanted(connection: &Connection, id: i64) -> Result<Option<(Printer, NewJob)>>
     Ok(Some((printer, job)))
 }
 
+/// Returns the printer at which a badge comes out by itself for a check-in.
+pub fn prints(connection: &Connection, id: i64) -> Result<Option<Printer>> {
+    Ok(wanted(connection, id)?.map(|(printer, _)| printer))
+}
+
 fn is_first(connection: &Connection, delegate: DelegateId, id: i64) -> Result<bool> {
     let earlier = connection
         .prepare_cached(

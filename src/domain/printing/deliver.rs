@@ -159,9 +159,13 @@ impl Printing {
             let badge = Press::load(connection, &settings)?.draw(&record)?;
             Ok(Some(Drawn { printer, badge }))
         });
+        let mut left_out = None;
         let sent = match drawn.await {
             Ok(None) => return Ok(NOTHING),
-            Ok(Some(drawn)) => match self.ready(&drawn.printer, drawn.badge).await {
+            Ok(Some(drawn)) => match {
+                left_out = drawn.badge.warnings.first().map(ToString::to_string);
+                self.ready(&drawn.printer, drawn.badge).await
+            } {
                 Ok(ready) => {
                     let store = &self.0.app.store;
                     let begun = store.write(move |tx| jobs::begin(tx, job, printer));
@@ -195,7 +199,13 @@ impl Printing {
         let ctx = self.context();
         Ok(FinishedAttempt {
             outcome,
-            record: Some(Arc::new(move |tx| jobs::end(tx, &ctx, job, &sent))),
+            record: Some(Arc::new(move |tx| {
+                jobs::end(tx, &ctx, job, &sent)?;
+                match &left_out {
+                    Some(why) => jobs::remark(tx, job, why),
+                    None => Ok(()),
+                }
+            })),
         })
     }
 

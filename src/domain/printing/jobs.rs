@@ -175,6 +175,14 @@ pub fn counts(connection: &Connection, printer: i64) -> Result<(i64, i64)> {
     Ok(counts)
 }
 
+/// Returns the number of badges that a person has to decide about.
+pub fn unknown(connection: &Connection) -> Result<i64> {
+    let sql = "SELECT count(*) FROM print_jobs WHERE state = 'unknown'";
+    Ok(connection
+        .prepare_cached(sql)?
+        .query_row([], |row| row.get(0))?)
+}
+
 /// Puts a job into the queue of a printer; one for a check-in only once.
 pub fn add(tx: &Tx<'_>, ctx: &Context, printer: &Printer, new: &NewJob) -> Result<i64> {
     let too_long = |reason: &String| reason.chars().count() > REASON_MAX_CHARS;
@@ -249,6 +257,13 @@ pub(super) fn end(tx: &Tx<'_>, ctx: &Context, id: i64, sent: &Sent) -> Result<()
             fall_back(tx, id)
         }
     }
+}
+
+/// Keeps what was left out of a badge that was printed.
+pub(super) fn remark(tx: &Tx<'_>, id: i64, why: &str) -> Result<()> {
+    tx.prepare_cached("UPDATE print_jobs SET why = ?2 WHERE id = ?1 AND state = 'sent'")?
+        .execute((id, shortened(why)))?;
+    Ok(())
 }
 
 fn finish(tx: &Tx<'_>, id: i64, before: State, after: State, why: Option<&String>) -> Result<()> {

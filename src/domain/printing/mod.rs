@@ -8,7 +8,7 @@
 //! - `api`: `/badge/print`, `/badge/job`
 
 pub mod api;
-mod check_ins;
+pub mod check_ins;
 mod deliver;
 mod ipp;
 pub mod jobs;

@@ -160,9 +160,12 @@ impl Printer {
     }
 }
 
+/// The beginning of the names of printers' destinations in the outbox.
+pub const DESTINATION: &str = "printer:";
+
 /// The destination of a printer in the outbox.
 pub fn destination(id: i64) -> String {
-    format!("printer:{id}")
+    format!("{DESTINATION}{id}")
 }
 
 /// The printer of a destination.
@@ -362,4 +365,17 @@ pub(super) fn too_wide(printer: &NewPrinter, width: f64) -> Option<String> {
     let paper = f64::from(printer.paper);
     (printer.language == Language::Brother && width > paper + tcp::SPARE_MM)
         .then(|| format!("the badge is {width} mm wide, and the paper of this printer {paper} mm"))
+}
+
+/// Returns why nothing is printed at a printer now, as far as its last badge told.
+pub fn trouble(connection: &Connection, printer: &Printer) -> Result<Option<String>> {
+    let why = connection
+        .prepare_cached(
+            "SELECT why FROM outbox_destinations WHERE name = ?1 AND failing_since IS NOT NULL",
+        )?
+        .query_row([printer.destination()], |row| {
+            row.get::<_, Option<String>>(0)
+        })
+        .optional()?;
+    Ok(why.flatten())
 }

@@ -31,6 +31,8 @@ use std::{
 
 /// The time that a copy which follows has to come up to the replica.
 const CATCH_UP_MAX: Duration = Duration::from_secs(5);
+/// Files up to this size are checked with their indexes.
+const INDEXES_MAX_BYTES: u64 = 128 << 20;
 /// Larger files are checked by the server, after its start.
 const CHECKED_MAX_BYTES: u64 = 512 << 20;
 
@@ -125,11 +127,16 @@ fn check(path: &Path) -> Result<bool> {
     if open::sound_version(path)?.is_none() {
         return Err(refused(path, "the replica holds no file of Gatepost"));
     }
-    if fs::metadata(path).is_ok_and(|file| file.len() > CHECKED_MAX_BYTES) {
+    let bytes = fs::metadata(path).map_or(u64::MAX, |file| file.len());
+    if bytes > CHECKED_MAX_BYTES {
         return Ok(false);
     }
-    let told: String =
-        Connection::open(path)?.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    let check = if bytes > INDEXES_MAX_BYTES {
+        "PRAGMA quick_check(1)"
+    } else {
+        "PRAGMA integrity_check(1)"
+    };
+    let told: String = Connection::open(path)?.query_row(check, [], |row| row.get(0))?;
     if told != "ok" {
         return Err(refused(path, told));
     }

@@ -49,7 +49,8 @@ impl Columns {
             let mut mappings = options.map.iter();
             let is_guessed = !mappings.any(|mapping| mapping.means(&column.header));
             let is_tag = folded(&column.header) != "tag" || survey.column(*at).is_hex;
-            column.target.is_code() && is_guessed && (survey.is_constant(*at) || !is_tag)
+            let is_one = survey.is_constant(*at) && !column.target.is_place();
+            column.target.is_code() && is_guessed && (is_one || !is_tag)
         };
         let columns = self.columns.iter().enumerate().filter(is_none);
         columns

@@ -157,6 +157,12 @@ impl Target {
         matches!(self, Self::Participant { .. }) || self.kind() == Some(Kind::Code)
     }
 
+    /// Returns whether its cells say where something was, which may be one place for all.
+    #[must_use]
+    pub fn is_place(&self) -> bool {
+        matches!(self, Self::Participant { name, .. } if name.ends_with("Device"))
+    }
+
     /// Returns whether anything is stored of its cells.
     #[must_use]
     pub fn is_imported(&self) -> bool {

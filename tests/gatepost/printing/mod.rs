@@ -438,12 +438,20 @@ fn the_console_sets_up_a_printer_prints_and_decides() {
         "{list}"
     );
 
+    // A scanner's Enter after a code that was sent by itself leaves the verdict where it is.
+    let place = venue.gate.to_string();
+    let nothing = crew.part("/console/desk/check-in", &[("q", ""), ("place", &*place)]);
+    assert_eq!((nothing.status, nothing.html.as_str()), (204, ""));
+
     // At the desk of a place below, once somebody is checked in.
     let ada = venue.person("Ada", "");
     let (delegate, place) = (ada.to_string(), venue.gate.to_string());
     let fields = [("delegate", &*delegate), ("place", &*place)];
     let verdict = crew.post("/console/desk/check-in", &fields).shown();
-    assert!(verdict.contains("Print badge"), "{verdict}");
+    assert!(
+        verdict.contains("Print badge") && !verdict.contains("by itself"),
+        "{verdict}"
+    );
     assert!(
         crew.post("/console/desk/print", &fields)
             .shown()
@@ -468,6 +476,11 @@ fn the_console_sets_up_a_printer_prints_and_decides() {
     until("nobody knows", || {
         venue.server.value::<Option<i64>>(state).is_some()
     });
+    let dashboard = crew.get("/console").shown();
+    assert!(
+        dashboard.contains("may or may not have been printed"),
+        "{dashboard}"
+    );
     let queue = crew.get("/console/printing").shown();
     assert!(
         queue.contains("lost badge") && queue.contains("It was printed"),
@@ -516,4 +529,42 @@ fn the_badges_of_a_list_are_printed() {
         assert_ne!(crew.post(print, &[("to", how)]).status, 303, "{how}");
     }
     assert_eq!(venue.server.count("print_jobs"), 2);
+}
+
+#[test]
+fn the_desk_says_what_becomes_of_a_badge() {
+    let (venue, zebra) = (Venue::start(), Zebra::start(Mood::Ready));
+    venue.printer("Entrance", &zebra, by_itself(ByItself::First));
+    let crew = venue.server.operator();
+    let (ada, bea) = (venue.person("Ada", ""), venue.person("李", ""));
+    let place = venue.gate.to_string();
+    let press = |path: &str, who: i64| {
+        let who = who.to_string();
+        let fields = [("delegate", &*who), ("place", &*place)];
+        crew.post(path, &fields).shown()
+    };
+    let verdict = press("/console/desk/check-in", ada);
+    assert!(
+        verdict.contains("The badge comes out at Entrance by itself")
+            && verdict.contains("Print another"),
+        "{verdict}"
+    );
+    zebra.wait_for(1);
+    // The second check-in prints nothing.
+    let verdict = press("/console/desk/check-in", ada);
+    assert!(!verdict.contains("by itself"), "{verdict}");
+    // Letters that no font has are told, though the badge was printed.
+    press("/console/desk/print", bea);
+    zebra.wait_for(2);
+    let why = "SELECT max(why) FROM print_jobs WHERE state = 'sent'";
+    until("it is told", || {
+        let told: Option<String> = venue.server.value(why);
+        told.is_some_and(|told| told.contains("no font has 李"))
+    });
+    // What waits at a printer that does not work is told at once.
+    zebra.now(Mood::NoPaper);
+    press("/console/desk/print", ada);
+    until("the printer is known not to work", || {
+        press("/console/desk/print", bea).contains("The printer does not work now")
+    });
 }

@@ -21,6 +21,7 @@ use crate::{
             log::{conflicts_since, lines::newest_conflicts},
             refusals,
         },
+        printing::{jobs, printers},
         sales::inconsistencies,
     },
     identity::{App, ConsoleRole},
@@ -164,12 +165,22 @@ pub fn list(
             "deliveries",
             problem.label,
         );
-        items.push(failing.text("cannot be delivered").help(problem.text).go(
-            ConsoleRole::Operator,
-            "Show deliveries",
-            "/console/deliveries",
-        ));
+        let failing = if problem.destination.starts_with(printers::DESTINATION) {
+            failing.text("does not print").help(problem.text).go(
+                ConsoleRole::Operator,
+                "Show printing",
+                "/console/printing",
+            )
+        } else {
+            failing.text("cannot be delivered").help(problem.text).go(
+                ConsoleRole::Operator,
+                "Show deliveries",
+                "/console/deliveries",
+            )
+        };
+        items.push(failing);
     }
+    items.extend(unknown_badges(connection)?);
     items.extend(backups(app, layout, connection, now)?);
     items.extend(retention(app, layout, connection, now)?);
     items.extend(records(connection)?);
@@ -178,6 +189,21 @@ pub fn list(
         item.action = item.action.take().filter(|press| layout.has(press.role));
     }
     Ok(items)
+}
+
+/// Badges of which nobody knows whether they were printed.
+fn unknown_badges(connection: &Connection) -> Result<Option<Item>> {
+    let count = jobs::unknown(connection)?;
+    let subject = match count {
+        1 => "1 badge".to_owned(),
+        count => format!("{count} badges"),
+    };
+    Ok((count > 0).then(|| {
+        Item::new("badges", Urgency::Soon, "print", subject)
+            .text("may or may not have been printed")
+            .help("The connection broke off. Look at the printer, and say what became of them.")
+            .go(ConsoleRole::Operator, "Show printing", "/console/printing")
+    }))
 }
 
 /// Attendees who become anonymous within a week.

@@ -177,6 +177,7 @@ fn devices_and_interactions_have_headers_of_their_own() {
     for (what, header, name) in [
         (What::Devices, "Bezeichnung", "name"),
         (What::Devices, "Start", "startAt"),
+        (What::Delegates, "Type", "delegateType"),
         (What::Devices, "Type", "deviceType"),
         (What::Devices, "parent", "parent"),
         (What::Interactions, "Type", "interactionType"),

@@ -23,7 +23,7 @@ use crate::{
         error::{Error, Kind, Result},
     },
 };
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::{collections::BTreeMap, io::BufRead, sync::Arc};
@@ -53,6 +53,11 @@ pub struct Taken {
 /// [`Kind::Invalid`] for a file of another event, or none of [`export`].
 pub fn import(store: &Store, ctx: &Context, lines: impl BufRead) -> Result<Taken> {
     let mut taken = Taken::default();
+    let conflicts = |connection: &Connection| {
+        let sql = "SELECT count(*) FROM conflicts";
+        Ok(connection.query_row(sql, [], |row| row.get::<_, i64>(0))?)
+    };
+    let before = store.look_up(conflicts)?;
     let (mut from, mut slice) = (None, Vec::new());
     for (number, line) in (1..).zip(lines.lines()) {
         let line = line.map_err(Error::invalid_cause)?;
@@ -89,6 +94,15 @@ pub fn import(store: &Store, ctx: &Context, lines: impl BufRead) -> Result<Taken
     }
     let from = from.ok_or_else(|| Error::invalid("the file is empty"))?;
     take_slice(store, ctx, from, slice, &mut taken)?;
+    match store.look_up(conflicts)? - before {
+        ..=0 => {}
+        1 => taken
+            .conflicts
+            .push("1 check-in (see Conflicts)".to_owned()),
+        more => taken
+            .conflicts
+            .push(format!("{more} check-ins (see Conflicts)")),
+    }
     if !taken.conflicts.is_empty() {
         let told = format!(
             "Changes taken over from another machine contradict those of this one, which stay: {}. Compare them, and correct what is wrong.",
