@@ -106,8 +106,8 @@ pub fn free_address() -> Result<String> {
 /// The server that was built beside this example.
 pub fn binary_beside() -> PathBuf {
     let name = format!("gatepost{}", std::env::consts::EXE_SUFFIX);
-    std::env::current_exe()
-        .ok()
-        .map(|example| example.with_file_name(&name))
-        .unwrap_or_else(|| PathBuf::from(name))
+    std::env::current_exe().map_or_else(
+        |_| PathBuf::from(&name),
+        |example| example.with_file_name(&name),
+    )
 }

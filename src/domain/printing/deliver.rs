@@ -159,13 +159,14 @@ impl Printing {
             let badge = Press::load(connection, &settings)?.draw(&record)?;
             Ok(Some(Drawn { printer, badge }))
         });
-        let mut left_out = None;
-        let sent = match drawn.await {
+        let drawn = drawn.await;
+        let left_out = match &drawn {
+            Ok(Some(drawn)) => drawn.badge.warnings.first().map(ToString::to_string),
+            _ => None,
+        };
+        let sent = match drawn {
             Ok(None) => return Ok(NOTHING),
-            Ok(Some(drawn)) => match {
-                left_out = drawn.badge.warnings.first().map(ToString::to_string);
-                self.ready(&drawn.printer, drawn.badge).await
-            } {
+            Ok(Some(drawn)) => match self.ready(&drawn.printer, drawn.badge).await {
                 Ok(ready) => {
                     let store = &self.0.app.store;
                     let begun = store.write(move |tx| jobs::begin(tx, job, printer));

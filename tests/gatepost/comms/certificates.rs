@@ -94,3 +94,21 @@ fn each_gets_their_certificate_once() {
         2
     );
 }
+
+#[test]
+fn nothing_is_sent_without_a_mail_server() {
+    let (server, api) = crate::harness::Server::with_api();
+    let at = |time: &str| format!("2025-11-21T{time}:00Z");
+    let talk = api.device(&json!({"name": "Talk", "deviceType": "session", "startAt": at("10:00"), "endAt": at("12:00")}));
+    let ada = api.delegate(&json!({"firstName": "Ada", "email": "ada@example.org"}));
+    let body = json!({"delegate": ada, "device": talk, "recordedAt": at("10:00")});
+    api.interact("check-in", &body).is(201);
+    let crew = server.crew(ConsoleRole::Operator);
+    let page = crew
+        .get(&format!(
+            "/console/reports/certificates?place={talk}&percent=80"
+        ))
+        .shown();
+    has(&page, "set the mail server up first");
+    lacks(&page, [MAIL]);
+}

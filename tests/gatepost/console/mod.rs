@@ -251,6 +251,14 @@ impl Crew {
         page(self.request(Method::POST, path).form(&all))
     }
 
+    /// Sends a form as a script does, for a part of the page.
+    pub fn part(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+        let mut all = vec![("csrf", self.csrf.as_str())];
+        all.extend_from_slice(fields);
+        let request = self.request(Method::POST, path).form(&all);
+        page(request.header("HX-Request", "true"))
+    }
+
     /// Sends a form with a file.
     pub fn send_file(&self, path: &str, name: &str, content: &[u8]) -> Page {
         let mut body = format!(

@@ -184,6 +184,27 @@ fn whole_names_are_split_and_one_value_for_all_is_no_code() {
 }
 
 #[test]
+fn a_list_of_check_ins_may_be_of_one_place() {
+    let site = Site::new();
+    site.import("devices", "places.csv", "code,name\nhall,Hall\n", &[]);
+    site.import(
+        "delegates",
+        "people.csv",
+        "barcode,First name,Type\nL-1,Ada,Press\nL-2,Bea,Guest\n",
+        &[],
+    );
+    site.exported("delegates")[0].agrees(&json!({"delegateType": "Press"}));
+    let list = "type,delegate barcode,device code,time\ncheck-in,L-1,hall,2026-11-01 09:00\ncheck-in,L-2,hall,2026-11-01 09:01\n";
+    site.import("interactions", "scans.csv", list, &[]);
+    let found = site.exported("interactions");
+    assert_eq!(found.len(), 2);
+    assert!(
+        found.iter().all(|scan| !scan["firstDevice"].is_null()),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn texts_of_old_macs_and_with_a_declared_delimiter_are_read() {
     let site = Site::new();
     let windows = &["--encoding", "windows-1252"][..];

@@ -329,6 +329,7 @@ fn the_server_is_found_on_every_network_and_followed_from_one_to_another() {
 /// A file that a second machine has as well, and where that took over a copy with a higher epoch.
 fn two_machines(folder: &Path) -> [std::path::PathBuf; 2] {
     let [first, second] = ["first.db", "second.db"].map(|name| folder.join(name));
+    told(&first, &["demo", "--json"]);
     told(&first, &["standby", "init", "--json"]);
     std::fs::copy(&first, &second).expect("copied");
     let file = rusqlite::Connection::open(&second).expect("the file");

@@ -562,7 +562,7 @@ fn the_desk_says_what_becomes_of_a_badge() {
         told.is_some_and(|told| told.contains("no font has 李"))
     });
     // What waits at a printer that does not work is told at once.
-    zebra.now(Mood::NoPaper);
+    zebra.now(Mood::OutOfLabels);
     press("/console/desk/print", ada);
     until("the printer is known not to work", || {
         press("/console/desk/print", bea).contains("The printer does not work now")
