@@ -50,7 +50,7 @@ pub struct Taken {
 /// Takes over a file of changes.
 ///
 /// # Errors
-/// [`Kind::Invalid`] for a file of another event, or none of [`export`].
+/// [`Kind::Invalid`] for a file of another event, or none of [`super::export`].
 pub fn import(store: &Store, ctx: &Context, lines: impl BufRead) -> Result<Taken> {
     let mut taken = Taken::default();
     let conflicts = |connection: &Connection| {
