@@ -233,14 +233,8 @@ impl Settings {
             "outgoing" => self.reach = reach(value)?,
             "communications" => self.communications = Communications::parse(value)?,
             "oneTimePasswords" => self.one_time_passwords = OneTimePasswords::parse(value)?,
-            "changeFeed" => {
-                self.feed_kept_days = Some(days(name, "keepDays", FEED_KEPT_MAX_DAYS, value)?);
-            }
-            RETENTION => {
-                const DAYS: &str = "anonymiseAfterDays";
-                self.anonymous_after_days =
-                    Some(days(name, DAYS, ANONYMOUS_AFTER_MAX_DAYS, value)?);
-            }
+            "changeFeed" => self.feed_kept_days = Some(days(name, KEPT, value)?),
+            RETENTION => self.anonymous_after_days = Some(days(name, ANONYMOUS, value)?),
             "interactionTypes" => {
                 self.known_types_only = flag(name, "knownOnly", value)?;
             }
@@ -267,8 +261,12 @@ fn checked_name(name: String) -> Result<String> {
     Ok(name)
 }
 
+/// The property of a number of days, and the most.
+const KEPT: (&str, i64) = ("keepDays", FEED_KEPT_MAX_DAYS);
+const ANONYMOUS: (&str, i64) = ("anonymiseAfterDays", ANONYMOUS_AFTER_MAX_DAYS);
+
 /// Reads a number of days: `{"keepDays": 30}`.
-fn days(name: &str, key: &str, most: i64, value: &Value) -> Result<i64> {
+fn days(name: &str, (key, most): (&str, i64), value: &Value) -> Result<i64> {
     let only = value.as_object().filter(|object| object.len() == 1);
     let days = only.and_then(|object| object.get(key)?.as_i64());
     days.filter(|days| (1..=most).contains(days))

@@ -270,8 +270,8 @@ fn take_record(
             Some((id, _)) => write::delete(tx, ctx, resource, id).map(|()| Fate::New),
         };
     };
-    let mut body = properties.clone();
     let Some((id, is_deleted)) = known else {
+        let body = properties.clone();
         return Ok(
             match tx.nested(|tx| write::create(tx, ctx, resource, body)) {
                 Ok(_) => Fate::New,
@@ -279,13 +279,6 @@ fn take_record(
             },
         );
     };
-    let writable = resource
-        .fields
-        .iter()
-        .filter(|field| field.kind.is_writable());
-    for field in writable {
-        body.entry(field.name).or_insert(Value::Null);
-    }
     if is_deleted || changed_since(tx, resource, since, id)? {
         let is_same = !is_deleted && has_all(tx, ctx, resource, id, properties)?;
         return if is_same {
@@ -294,12 +287,28 @@ fn take_record(
             conflict(tx, ctx, resource, id, &name, Some(properties))
         };
     }
-    let before = write::updated_at(tx, resource, id)?;
+    let (before, body) = (
+        write::updated_at(tx, resource, id)?,
+        whole(resource, properties),
+    );
     match tx.nested(|tx| write::patch(tx, ctx, resource, id, body)) {
         Ok(()) if write::updated_at(tx, resource, id)? == before => Ok(Fate::Known),
         Ok(()) => Ok(Fate::New),
         Err(cause) => Ok(Fate::Conflict(format!("{name} was not changed: {cause}"))),
     }
+}
+
+/// The properties that a record is to have, with `null` for those that it has no more.
+fn whole(resource: &Resource, properties: &Map<String, Value>) -> Map<String, Value> {
+    let mut body = properties.clone();
+    for field in resource
+        .fields
+        .iter()
+        .filter(|field| field.kind.is_writable())
+    {
+        body.entry(field.name).or_insert(Value::Null);
+    }
+    body
 }
 
 /// Returns whether a record has all that the other machine says of it.
