@@ -227,17 +227,7 @@ impl Editor for Readers {
             places.insert(0, Choice::new("", none, chosen.is_empty()));
             places
         };
-        let reader = vec![
-            Input::text("name", "Name").required().max(255),
-            Input::select("protocol", "How its reads arrive", PROTOCOLS),
-            Input::text("address", "Address")
-                .placeholder("192.0.2.9:5084")
-                .help("For LLRP. Without a port, 5084."),
-            Input::text("epcPrefix", "EPCs begin with")
-                .placeholder("3034")
-                .help("Hexadecimal. Other tags, such as those of clothes, are ignored."),
-        ];
-        let mut groups = engine::filled(vec![Group::new("Reader", reader)], draft)?;
+        let mut groups = engine::filled(vec![Group::new("Reader", reader_inputs())], draft)?;
         groups[0].inputs.push(
             Input::select("parent", "Place", place(&draft.parent, "none"))
                 .help("What antennas without a place of their own watch."),
@@ -332,4 +322,18 @@ impl Editor for Readers {
     fn last_actor(connection: &Connection, id: &i64) -> Result<String> {
         crate::core::audit::last_actor(connection, "device", Some(*id), &[])
     }
+}
+
+/// The inputs of what a reader is.
+fn reader_inputs() -> Vec<Input> {
+    vec![
+        Input::text("name", "Name").required().max(255),
+        Input::select("protocol", "How its reads arrive", PROTOCOLS),
+        Input::text("address", "Address")
+            .placeholder("192.0.2.9:5084")
+            .help("For LLRP. Without a port, 5084."),
+        Input::text("epcPrefix", "EPCs begin with")
+            .placeholder("3034")
+            .help("Hexadecimal. Other tags, such as those of clothes, are ignored."),
+    ]
 }
