@@ -244,7 +244,7 @@ fn of_file(args: &StatusArgs, db: &Path, told: &mut Told) -> Result<()> {
     Ok(())
 }
 
-/// What a machine sees of the replica.
+/// The replica as a machine sees it.
 fn of_replica(config: &Config, told: &mut Told) -> Result<()> {
     let Some((newest, at)) = config.newest()? else {
         told.missing

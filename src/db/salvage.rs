@@ -51,7 +51,7 @@ pub struct Damage {
 }
 
 impl Damage {
-    /// What is damaged in a log of which so many frames are kept.
+    /// The damage of a log of which so many frames are kept.
     fn of(found: &wal::Damaged, kept: usize, log: PathBuf) -> Self {
         let lost = &found.frames[kept..found.end];
         let pages: HashSet<u32> = lost.iter().map(|frame| frame.page).collect();

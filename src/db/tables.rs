@@ -58,7 +58,7 @@ pub enum Rehearsal {
     Kept,
 }
 
-/// What becomes of a table's rows when attendees are made anonymous; rows of a condition, `:until` being the moment up to
+/// The fate of a table's rows when attendees are made anonymous; rows of a condition, `:until` being the moment up to
 /// which they are: of what came later nothing goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anonymous {
@@ -257,7 +257,8 @@ pub static TABLES: &[Table] = &[
     // Entries about the person go, too: `changes::empty`.
     kept("audit", &[
         (Quotes(Data), "before after"), (Plain, "id at actor request_id action record_type record_id interaction_id"),
-    ]).with_json("before after").blank("before = NULL, after = NULL", "at < :until AND coalesce(before, after) IS NOT NULL
+    ]).with_json("before after").blank("before = NULL, after = NULL", "(at < :until OR record_type = 'delegate'
+        AND record_id IN (SELECT id FROM delegates WHERE created_at < :until)) AND coalesce(before, after) IS NOT NULL
         AND record_type IN ('delegate', 'interaction', 'transaction', 'message', 'evacuation')"),
     kept("changes", &[(Plain, "id at interaction_id action record_type record_id")]),
     kept("erasures", &[(Plain, "record_type record_id salt hash at wiped_at")]),
@@ -313,7 +314,8 @@ pub static TABLES: &[Table] = &[
     set_back_whole("messages", &[
         (Attendee, "delegate_id"), (Address, "address"), (Personal, "subject body html failure"),
         (Plain, "id channel template state created_at sent_at secret origin attempts tried_at opened_at"),
-    ]).without("s.state IN ('waiting', 'sending')").goes("created_at < :until"),
+    ]).without("s.state IN ('waiting', 'sending')").goes("created_at < :until
+        OR delegate_id IN (SELECT id FROM delegates WHERE created_at < :until)"),
     set_back("message_templates", &[(Plain, "id channel slug subject content html created_at updated_at")]),
     // How messages leave is of the place, not of what was tried.
     kept("gateways", &[(Plain, "channel definition secret updated_at")]).with_json("definition"),

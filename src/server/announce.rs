@@ -102,7 +102,7 @@ impl Announcement {
         })
     }
 
-    /// What other servers announce, where there is a second machine.
+    /// Announcements of other servers, where there is a second machine.
     fn others(&self) -> Option<Receiver<ServiceEvent>> {
         self.epoch.as_ref()?;
         self.daemon.browse(SERVICE).ok()

@@ -46,7 +46,7 @@ struct Page {
     form: Form,
     due: Option<Due>,
     is_set: bool,
-    /// What would go if its day were now: words and how many.
+    /// The rows that would go if its day were now: words and how many.
     extent: Vec<(&'static str, i64)>,
     /// Copies of the file that keep everything.
     copies: Vec<String>,

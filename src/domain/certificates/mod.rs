@@ -106,7 +106,7 @@ pub struct Prepared {
     pub certificates: Vec<(Value, Fields)>,
 }
 
-/// What the certificates of one place have in common.
+/// The texts that all certificates of one place have.
 pub struct Issue<'a> {
     place: Option<DeviceId>,
     event: String,

@@ -39,7 +39,7 @@ const PURCHASES: i64 = 20;
 pub struct Due {
     /// The end of the last event.
     pub ended_at: Timestamp,
-    /// What is older goes.
+    /// The moment before which attendees were added who become anonymous.
     pub until: Timestamp,
     /// The earliest moment: not before a week of announcement.
     pub at: Timestamp,
@@ -152,7 +152,7 @@ pub async fn tick(app: &App, now: Timestamp) -> Result<i64> {
             .await
             .map(|()| 0),
         (Some(due), Some(_)) if people > 0 && now >= due.at => {
-            run(app, due.until).await?;
+            run(app, due.until, now).await?;
             Ok(people)
         }
         _ => Ok(0),
@@ -164,15 +164,25 @@ fn forget_announcement(tx: &Tx<'_>) -> Result<()> {
     Ok(())
 }
 
+/// The moment up to which rows of other tables go: all of them unless attendees came later, of whom nothing goes.
+fn bound(connection: &Connection, until: Timestamp, now: Timestamp) -> Result<Timestamp> {
+    let mut later = connection.prepare("SELECT 1 FROM delegates WHERE created_at >= ?1")?;
+    Ok(if later.exists([until])? {
+        until
+    } else {
+        now.max(until)
+    })
+}
+
 /// Makes every attendee from before a moment anonymous. Interrupted, the next look goes on.
-async fn run(app: &App, until: Timestamp) -> Result<()> {
+async fn run(app: &App, until: Timestamp, now: Timestamp) -> Result<()> {
     let store = &app.store;
     let ctx = Context {
         actor: "schedule".into(),
         ..Context::of_command("retention", app.settings())
     };
-    let people = store
-        .read(move |connection| count(connection, until))
+    let (people, until) = store
+        .read(move |connection| Ok((count(connection, until)?, bound(connection, until, now)?)))
         .await?;
     // Who somebody is tells what of a purchase is theirs, and who may sign in.
     let mut next = Some(0);

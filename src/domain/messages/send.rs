@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 pub struct Message<'a> {
     pub template: &'a Template,
     pub recipient: &'a Recipient,
-    /// What it is about: its name in templates, and what these see of it.
+    /// The cause that templates see: its name there, and its values.
     pub about: Option<(&'static str, &'a Value)>,
     pub origin: &'a str,
 }

@@ -83,23 +83,31 @@ impl Entry {
     /// An e-mail with a ticket, to begin with.
     pub fn your_ticket() -> Self {
         Self {
-            slug: "your-ticket".to_owned(),
-            id: None,
-            channel: Channel::Email.name().to_owned(),
-            subject: Some("Your ticket for {{ settings.name }}".to_owned()),
-            content: include_str!("your_ticket.txt").trim().to_owned(),
             html: Some(include_str!("your_ticket.html").trim().to_owned()),
+            ..Self::sample(
+                "your-ticket",
+                "Your ticket for {{ settings.name }}",
+                include_str!("your_ticket.txt"),
+            )
         }
     }
 
     /// An e-mail that brings a certificate, to begin with.
     pub fn your_certificate() -> Self {
+        Self::sample(
+            "your-certificate",
+            "Your certificate for {{ certificate.event }}",
+            include_str!("your_certificate.txt"),
+        )
+    }
+
+    fn sample(slug: &str, subject: &str, content: &str) -> Self {
         Self {
-            slug: "your-certificate".to_owned(),
+            slug: slug.to_owned(),
             id: None,
             channel: Channel::Email.name().to_owned(),
-            subject: Some("Your certificate for {{ certificate.event }}".to_owned()),
-            content: include_str!("your_certificate.txt").trim().to_owned(),
+            subject: Some(subject.to_owned()),
+            content: content.trim().to_owned(),
             html: None,
         }
     }

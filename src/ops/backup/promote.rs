@@ -1,6 +1,6 @@
 //! The second machine takes over (contract §14): the replica in the file's place, with a higher epoch.
 
-use super::{Partial, refused, restore::put_aside};
+use super::{Partial, refused, restore::put_in_place};
 use crate::{
     core::{
         Context,
@@ -61,20 +61,11 @@ pub fn promote(config: &Config, database: &Path, now: Timestamp) -> Result<Promo
     }
     make_private(&partial.0)?;
     let is_checked = check(&partial.0)?;
-    let in_place = fs::metadata(database).is_ok_and(|file| file.len() > 0);
-    if in_place {
+    if fs::metadata(database).is_ok_and(|file| file.len() > 0) {
         refuse_newer(database, &partial.0)?;
     }
     let (standby, mark) = raise(&partial.0, now)?;
-    let put_aside = if in_place {
-        Some(put_aside(database, &lock, now)?)
-    } else {
-        None
-    };
-    fs::rename(&partial.0, database)
-        .and_then(|()| os::sync_folder(open::folder_of(database)))
-        .map_err(|cause| refused(database, cause))?;
-    usage::forget(database);
+    let put_aside = put_in_place(&partial.0, database, &lock, now)?;
     Ok(Promoted {
         standby,
         mark,

@@ -82,15 +82,7 @@ pub fn restore(
         later.read(other);
     }
     let erased = adjust(&partial.0, backup, &later, &losses, now)?;
-    let put_aside = if in_place {
-        Some(put_aside(database, &lock, now)?)
-    } else {
-        None
-    };
-    fs::rename(&partial.0, database)
-        .and_then(|()| os::sync_folder(open::folder_of(database)))
-        .map_err(|cause| refused(database, cause))?;
-    usage::forget(database);
+    let put_aside = put_in_place(&partial.0, database, &lock, now)?;
     let placed = fs::metadata(database).map_err(|cause| refused(database, cause))?;
     Ok(Restored {
         put_aside,
@@ -100,6 +92,25 @@ pub fn restore(
         unread: later.unread,
         losses,
     })
+}
+
+/// Puts a file in the place of another, and that aside; returns its new path.
+pub(super) fn put_in_place(
+    made: &Path,
+    database: &Path,
+    lock: &ServeLock,
+    now: Timestamp,
+) -> Result<Option<PathBuf>> {
+    let put_aside = if fs::metadata(database).is_ok_and(|file| file.len() > 0) {
+        Some(put_aside(database, lock, now)?)
+    } else {
+        None
+    };
+    fs::rename(made, database)
+        .and_then(|()| os::sync_folder(open::folder_of(database)))
+        .map_err(|cause| refused(database, cause))?;
+    usage::forget(database);
+    Ok(put_aside)
 }
 
 /// Copies a backup, with the log that may stand beside it.
@@ -221,7 +232,7 @@ fn note(tx: &Tx<'_>, ctx: &Context, backup: &Path, erased: usize) -> Result<()> 
 
 /// Puts the file in place aside, under a name of its own; it stays where it is as well, until the new
 /// one takes its place.
-pub(super) fn put_aside(database: &Path, lock: &ServeLock, now: Timestamp) -> Result<PathBuf> {
+fn put_aside(database: &Path, lock: &ServeLock, now: Timestamp) -> Result<PathBuf> {
     // SQLite would cut a damaged log off; it goes aside as it is.
     if !salvage::is_damaged(database, lock) {
         fold_log(database)?;

@@ -53,6 +53,15 @@ fn attendees_become_anonymous_so_many_days_after_the_event() {
     server.sql(&format!(
         "UPDATE delegates SET created_at = {far} WHERE id = {later}"
     ));
+    // What was done to somebody since goes with them.
+    server.sql(&format!(
+        "UPDATE audit SET at = {far} WHERE record_type = 'delegate' AND record_id = {}",
+        person.id
+    ));
+    server.sql(&format!(
+        "UPDATE messages SET created_at = {far} WHERE delegate_id = {}",
+        person.id
+    ));
     let before = counts(&server);
     let cursor = api.get("/changes").body["meta"]["cursor"].clone();
 

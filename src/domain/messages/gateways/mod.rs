@@ -73,7 +73,7 @@ pub(super) struct Armed {
 /// The input of an attempt.
 pub(super) struct Attempt<'a> {
     pub(super) due: &'a Due,
-    /// What comes with an e-mail.
+    /// The file that comes with an e-mail.
     pub(super) pdf: Option<&'a [u8]>,
     pub(super) secret: Option<&'a str>,
     pub(super) reach: Reach,

@@ -33,7 +33,7 @@ const TAKEN_AT_ONCE: usize = 20;
 /// The client under which what came without a nonce is known.
 const NOBODY: ClientId = ClientId(0);
 
-/// What became of a file of changes.
+/// The outcome of a file of changes.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Taken {
@@ -148,7 +148,7 @@ fn take_slice(
     Ok(())
 }
 
-/// What became of a line.
+/// The outcome of a line.
 enum Fate {
     New,
     Known,
