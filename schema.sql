@@ -20,7 +20,8 @@ CREATE TABLE settings (
 -- that daily entry goes by (src/domain/interactions/days.rs); 'file', by which a file and its copies are known from
 -- others, and 'in use', a number of whoever has the file open to write, which the lock file has, too
 -- (src/db/usage.rs); 'file interaction' and 'file change', which the file has at least without its log
--- (src/db/moments.rs).
+-- (src/db/moments.rs); 'anonymous announced' and 'anonymous begun', since when that is so
+-- (src/domain/erasure/anonymous.rs).
 CREATE TABLE counters (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL

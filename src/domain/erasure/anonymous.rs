@@ -28,6 +28,8 @@ const DAY_MS: i64 = 24 * 3_600 * 1_000;
 const ANNOUNCED_MS: i64 = 7 * DAY_MS;
 /// The counter of when the announcement began.
 const ANNOUNCED_AT: &str = "anonymous announced";
+/// The counter that is there while attendees are made anonymous: what was interrupted goes on to its end.
+const BEGUN: &str = "anonymous begun";
 /// The time between two looks.
 const EVERY: Duration = Duration::from_secs(3_600);
 /// Ids that are looked at in one transaction, and purchases that are blanked in one.
@@ -140,18 +142,22 @@ pub async fn tick(app: &App, now: Timestamp) -> Result<i64> {
             Some(due) => count(connection, due.until)?,
             None => 0,
         };
-        Ok((due, announced, people))
+        let is_begun = counters::get(connection, BEGUN)?.is_some();
+        Ok((due, announced, people, is_begun))
     };
-    let (due, announced, people) = app.store.read(look).await?;
+    let (due, announced, people, is_begun) = app.store.read(look).await?;
     match (due, announced) {
         (None, None) => Ok(0),
-        (None, Some(_)) => app.store.write(forget_announcement).await.map(|()| 0),
+        (None, Some(_)) => {
+            let forget = |tx: &Tx<'_>| forget(tx, ANNOUNCED_AT);
+            app.store.write(forget).await.map(|()| 0)
+        }
         (Some(_), None) => app
             .store
             .write(move |tx| counters::set(tx, ANNOUNCED_AT, now.0))
             .await
             .map(|()| 0),
-        (Some(due), Some(_)) if people > 0 && now >= due.at => {
+        (Some(due), Some(_)) if (people > 0 || is_begun) && now >= due.at => {
             run(app, due.until, now).await?;
             Ok(people)
         }
@@ -159,8 +165,8 @@ pub async fn tick(app: &App, now: Timestamp) -> Result<i64> {
     }
 }
 
-fn forget_announcement(tx: &Tx<'_>) -> Result<()> {
-    tx.execute("DELETE FROM counters WHERE name = ?1", [ANNOUNCED_AT])?;
+fn forget(tx: &Tx<'_>, counter: &str) -> Result<()> {
+    tx.execute("DELETE FROM counters WHERE name = ?1", [counter])?;
     Ok(())
 }
 
@@ -184,6 +190,8 @@ async fn run(app: &App, until: Timestamp, now: Timestamp) -> Result<()> {
     let (people, until) = store
         .read(move |connection| Ok((count(connection, until)?, bound(connection, until, now)?)))
         .await?;
+    let begin = move |tx: &Tx<'_>| counters::set(tx, BEGUN, now.0);
+    store.write(begin).await?;
     // Who somebody is tells what of a purchase is theirs, and who may sign in.
     let mut next = Some(0);
     while let Some(after) = next {
@@ -214,6 +222,7 @@ async fn run(app: &App, until: Timestamp, now: Timestamp) -> Result<()> {
             [],
         )?;
         changes::reset(tx)?;
+        forget(tx, BEGUN)?;
         audit::append(
             tx,
             &ctx,

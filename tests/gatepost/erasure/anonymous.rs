@@ -87,6 +87,13 @@ fn attendees_become_anonymous_so_many_days_after_the_event() {
     let people = server.count("delegates") - 1;
     assert_eq!(tick(&server, now + 28 * DAY), people);
     assert_eq!(tick(&server, now + 29 * DAY), 0, "once is enough");
+    let ends = "audit WHERE action = 'anonymise'";
+    assert_eq!(server.count(ends), 1);
+    // Interrupted before its end, it goes on to it.
+    server.sql("INSERT INTO counters (name, value) VALUES ('anonymous begun', 1)");
+    assert_eq!(tick(&server, now + 29 * DAY), 0);
+    assert_eq!(server.count("counters WHERE name = 'anonymous begun'"), 0);
+    assert_eq!(server.count(ends), 2);
 
     assert_eq!(counts(&server), before);
     wiped(&server);
