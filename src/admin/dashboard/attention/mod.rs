@@ -221,7 +221,7 @@ fn retention(
     Ok((people > 0).then(|| {
         let at = layout.minute(&due.at);
         Item::new("anonymous", Urgency::Later, "delegates", format!("{} attendees", number(people)))
-            .text(format!("become anonymous on {at}"))
+            .text(format!("become anonymous at {at}"))
             .help("Their names, codes, messages and free texts go, as the setting says; counts and reports stay.")
             .go(ConsoleRole::Administrator, "Show retention", "/console/settings/retention")
     }))
