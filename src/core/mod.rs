@@ -5,6 +5,7 @@ pub mod audit;
 pub mod changes;
 pub mod dns_sd;
 pub mod door_words;
+pub mod head_office;
 pub mod idempotency;
 pub mod keyed;
 pub mod litestream;
