@@ -94,7 +94,7 @@ impl Litestream {
         let socket = self.socket.display();
         let answer = self.exchange(what, body).map_err(|cause| {
             format!(
-                "Litestream does not answer at {socket} ({cause}): start it, or look at its log"
+                "Litestream does not answer at {socket} ({cause}): start version 0.5.17 or newer, or look at its log"
             )
         })?;
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));

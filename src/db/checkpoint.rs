@@ -97,6 +97,10 @@ pub fn log_pages() -> u64 {
 pub struct Checkpointer {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
+    /// Log pages at which the next pass begins.
+    due: Cell<i64>,
+    /// Log pages that were copied when the thread was last set to work.
+    copied_before: Cell<Option<i64>>,
 }
 
 /// Empties the log, for whoever must not leave in it what was deleted.
@@ -150,6 +154,8 @@ impl Checkpointer {
         Ok(Self {
             shared,
             thread: Some(thread),
+            due: Cell::new(START_PAGES),
+            copied_before: Cell::new(None),
         })
     }
 
@@ -173,21 +179,31 @@ impl Checkpointer {
         }
         let pages = LOG_PAGES.get();
         let mut copied = self.shared.copied.load(Ordering::Acquire);
-        if pages < copied {
+        if pages < copied || pages + START_PAGES < self.due.get() {
             // All of the log was copied, and this commit started it over.
             copied = 0;
             self.shared.copied.store(0, Ordering::Release);
+            self.rest_until(START_PAGES);
         }
-        if pages < START_PAGES {
+        if pages < self.due.get() {
             return;
         }
         if pages - copied <= REST_PAGES {
             let _ = self.shared.pass(writer);
             self.shared.copied.store(0, Ordering::Release);
+            self.rest_until(pages + START_PAGES);
+        } else if self.copied_before.replace(Some(copied)) == Some(copied) {
+            // Somebody reads an old state, as Litestream does all the time: pass after pass would sync the file for nothing.
+            self.rest_until(pages + START_PAGES);
         } else {
             self.shared.running.store(true, Ordering::Release);
             self.shared.ask(|asked| asked.pass = true);
         }
+    }
+
+    fn rest_until(&self, due: i64) {
+        self.due.set(due);
+        self.copied_before.set(None);
     }
 
     /// Empties the log from the writer's side, between two groups, if nobody reads an old state; the
@@ -310,20 +326,24 @@ fn wait_briefly(asked: i32) -> bool {
 mod tests {
     use super::*;
 
+    fn begin(path: &Path) -> (Connection, Checkpointer) {
+        let writer = Connection::open(path).unwrap();
+        writer
+            .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x)")
+            .unwrap();
+        let file: &'static File = Box::leak(Box::new(File::open(path).unwrap()));
+        let roots = crate::db::on_disk::Roots::read(&writer).unwrap();
+        let watch = Arc::new(Watch::begin(path, file, roots));
+        let checkpointer = Checkpointer::start(path, file, watch).unwrap();
+        (writer, checkpointer)
+    }
+
     /// The thread may copy all there is. The next commit starts the log over then, and what was copied
     /// before must not count for it: the writer would be left with all of the copying.
     #[test]
     fn a_log_that_was_started_over_is_not_copied_yet() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.db");
-        let writer = Connection::open(&path).unwrap();
-        writer
-            .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x)")
-            .unwrap();
-        let file: &'static File = Box::leak(Box::new(File::open(&path).unwrap()));
-        let roots = crate::db::on_disk::Roots::read(&writer).unwrap();
-        let watch = Arc::new(Watch::begin(&path, file, roots));
-        let checkpointer = Checkpointer::start(&path, file, watch).unwrap();
+        let (writer, checkpointer) = begin(&folder.path().join("a.db"));
         checkpointer
             .shared
             .copied
@@ -331,5 +351,30 @@ mod tests {
         LOG_PAGES.set(3);
         checkpointer.after_commit(&writer);
         assert_eq!(checkpointer.shared.copied.load(Ordering::Acquire), 0);
+    }
+
+    /// A reader of an old state holds the log; the file is not synced again and again meanwhile.
+    #[test]
+    fn a_log_that_somebody_holds_is_copied_seldom() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let (writer, checkpointer) = begin(&path);
+        let reader = Connection::open(&path).unwrap();
+        reader
+            .execute_batch("BEGIN; SELECT count(*) FROM t")
+            .unwrap();
+        writer.execute_batch("INSERT INTO t VALUES (1)").unwrap();
+        let mut passes = 0;
+        for pages in START_PAGES..2 * START_PAGES {
+            LOG_PAGES.set(pages);
+            checkpointer.after_commit(&writer);
+            if checkpointer.shared.running.load(Ordering::Acquire) {
+                passes += 1;
+            }
+            while checkpointer.shared.running.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+        }
+        assert_eq!(passes, 2);
     }
 }

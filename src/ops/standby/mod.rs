@@ -163,7 +163,13 @@ impl Config {
     /// The newest transaction of the replica, and its time.
     pub fn newest(&self) -> Result<Option<(String, String)>> {
         let told = self.run("ltx", &["-level", "all", "-json"])?;
-        let files: Vec<Value> = serde_json::from_str(&told).unwrap_or_default();
+        // Litestream writes its warnings to the same output, before the list.
+        let list = told
+            .split_inclusive('\n')
+            .skip_while(|line| !line.starts_with('['));
+        let list: String = list.collect();
+        let files: Vec<Value> = serde_json::from_str(&list)
+            .map_err(|cause| Error::invalid(format!("litestream ltx: {cause} in {told}")))?;
         let of = |file: &Value, name: &str| file[name].as_str().unwrap_or_default().to_owned();
         Ok(files
             .iter()

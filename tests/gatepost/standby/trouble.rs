@@ -2,17 +2,18 @@
 
 use super::{Primary, durable, mark, page, serve};
 use crate::faults::{
-    process::{Site, beside, findings, token, told, until},
+    litestream,
+    process::{Site, beside, findings, gatepost, token, told, until},
     wire::{post, request},
 };
 use rusqlite::Connection;
 use serde_json::json;
 use std::{
     fs,
-    io::{Read, Write},
+    io::{BufRead, BufReader, Read, Write},
     os::unix::net::UnixListener,
     path::Path,
-    process::Command,
+    process::{Child, Command, Stdio},
 };
 
 fn run(program: &str, arguments: &[&str]) {
@@ -112,10 +113,140 @@ fn a_litestream_that_is_gone_is_told_and_taken_up_again() {
             .1
             .contains("gatepost_replica_lag_seconds")
     );
-    let status = crate::faults::process::gatepost(&primary.site.db, &["standby", "status"]);
+    let status = gatepost(&primary.site.db, &["standby", "status"]);
     assert_eq!(status.status.code(), Some(1), "{status:?}");
     primary.replicate();
     primary.until_covered(mark(&answer));
+}
+
+/// The second machine's SFTP account, on a network that goes and comes back.
+struct Sftp {
+    folder: tempfile::TempDir,
+    port: u16,
+    server: Option<Child>,
+}
+
+impl Sftp {
+    fn start() -> Self {
+        let mut account = Self {
+            folder: tempfile::tempdir().expect("a folder"),
+            port: 0,
+            server: None,
+        };
+        account.up();
+        account
+    }
+
+    fn up(&mut self) {
+        let python = litestream::program()
+            .expect("it is installed")
+            .with_file_name("python3");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/litestream/sftp.py");
+        let mut command = Command::new(python);
+        command
+            .arg(script)
+            .arg(self.folder.path())
+            .arg(self.port.to_string());
+        let mut server = command.stdout(Stdio::piped()).spawn().expect("python3");
+        let mut port = String::new();
+        BufReader::new(server.stdout.take().expect("a pipe"))
+            .read_line(&mut port)
+            .expect("a line");
+        self.port = port.trim().parse().expect("a port");
+        self.server = Some(server);
+    }
+
+    /// Every connection is cut, and none is served.
+    fn down(&mut self) {
+        let mut server = self.server.take().expect("it runs");
+        server.kill().expect("killed");
+        server.wait().expect("gone");
+    }
+}
+
+impl Drop for Sftp {
+    fn drop(&mut self) {
+        if self.server.is_some() {
+            self.down();
+        }
+    }
+}
+
+#[test]
+fn a_network_that_flaps_between_the_machines_loses_nothing() {
+    let Some(mut primary) = Primary::start() else {
+        return;
+    };
+    primary.kill();
+    let mut account = Sftp::start();
+    let replica = format!("sftp://gatepost@127.0.0.1:{}/replica", account.port);
+    told(
+        &primary.site.db,
+        &["standby", "init", "--json", "--replica", &replica],
+    );
+    let key = |name: &str| account.folder.path().join(name);
+    let host = fs::read_to_string(key("host.pub")).expect("a key");
+    let config = fs::read_to_string(primary.config()).expect("the configuration");
+    let config = config
+        .replace(
+            "# key-path: /etc/gatepost/standby-key",
+            &format!("key-path: {}", key("client").display()),
+        )
+        .replace(
+            "# host-key: ssh-ed25519 AAAA...",
+            &format!("host-key: {}", host.trim()),
+        );
+    fs::write(primary.config(), config).expect("written");
+    primary.served = serve(&primary.site.db);
+    primary.replicate();
+    let mut wire = primary.served.wire();
+    let mut marks = Vec::new();
+    for round in 0..4 {
+        account.down();
+        for scan in 0..5 {
+            let answer = primary.check_in(&format!("away-{round}-{scan}"), scan);
+            answer.is(201);
+            marks.push(mark(&answer));
+        }
+        until("it is told", || {
+            page(&primary.served, "/health/ready")
+                .1
+                .contains("\"replica\":\"warning")
+        });
+        assert!(
+            durable(&mut wire, &primary.site.token)["covered"].as_i64() < marks.last().copied()
+        );
+        account.up();
+        let back = primary.check_in(&format!("back-{round}"), 5);
+        marks.push(mark(&back));
+        primary.until_covered(mark(&back));
+    }
+    let program = primary.program.to_str().expect("a name").to_owned();
+    let config = primary.config();
+    let arguments = [
+        "standby",
+        "status",
+        "--json",
+        "--config",
+        config.to_str().expect("a name"),
+        "--litestream",
+        &program,
+    ];
+    let status = gatepost(&primary.path("nothing.db"), &arguments);
+    let status: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    assert!(status["newestTransaction"].is_string(), "{status}");
+    primary.kill();
+    let (db, _, served) = primary.take_over();
+    served.stop();
+    let file = Connection::open(&db).expect("the file");
+    let kept: i64 = file
+        .query_row(
+            "SELECT count(*) FROM nonces WHERE nonce LIKE 'away-%' OR nonce LIKE 'back-%'",
+            [],
+            |row| row.get(0),
+        )
+        .expect("a number");
+    assert_eq!(usize::try_from(kept), Ok(marks.len()));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::{
         changes::Position,
         records::{Resource, Selection, write},
         settings::notices,
+        standby::Standby,
     },
     db::{Store, Tx, counters, usage::FILE},
     domain::{
@@ -57,6 +58,12 @@ pub fn import(store: &Store, ctx: &Context, lines: impl BufRead) -> Result<Taken
         let sql = "SELECT count(*) FROM conflicts";
         Ok(connection.query_row(sql, [], |row| row.get::<_, i64>(0))?)
     };
+    if let Some(why) = store
+        .look_up(Standby::find)?
+        .and_then(|found| found.replaced())
+    {
+        return Err(Error::invalid(format!("{why}. Import there")));
+    }
     let before = store.look_up(conflicts)?;
     let (mut from, mut slice) = (None, Vec::new());
     for (number, line) in (1..).zip(lines.lines()) {
