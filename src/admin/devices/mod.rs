@@ -6,6 +6,7 @@ mod into_doors;
 mod new;
 mod pair;
 mod parent;
+mod programme;
 mod row;
 mod rules;
 mod show;
@@ -50,6 +51,7 @@ pub(super) fn routes() -> Vec<Route> {
     Routes::access(VIEWER)
         .get("/console/devices", tree::show)
         .get("/console/devices/entry", entry::show)
+        .get("/console/devices/programme", programme::show)
         .then(OPERATOR)
         .post("/console/devices/:id/entry", entry::save)
         .post("/console/devices", new::create)
@@ -64,6 +66,7 @@ pub(super) fn routes() -> Vec<Route> {
         .post("/console/devices/:id/door", new::add_door)
         .get("/console/devices/:id/pair", pair::show)
         .get("/console/devices/:id/pair.svg", pair::qr)
+        .action("/console/devices/:id/move", programme::move_to)
         .action("/console/devices/:id/capacity", row::set_capacity)
         .action("/console/devices/:id/available", row::set_available)
         .post("/console/devices/:id/empty", row::empty)

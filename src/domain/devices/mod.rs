@@ -8,6 +8,7 @@ pub mod entry;
 mod fields;
 pub mod into_doors;
 mod names;
+pub mod programme;
 pub(crate) mod record;
 pub mod rule_texts;
 pub(crate) mod tree;

@@ -4,7 +4,9 @@ use crate::{
     Reading, Rows, bomb, csv,
     encoding::Scan,
     error::{Error, Kind, Result},
-    json, ods, sheet, xlsx,
+    json, ods,
+    schedule::Schedule,
+    sheet, xlsx,
 };
 use std::{fs::File, path::Path};
 
@@ -20,6 +22,7 @@ pub(super) enum Format {
     Json {
         is_list: bool,
     },
+    Schedule(Schedule),
 }
 
 /// The format of a spreadsheet.
@@ -62,6 +65,15 @@ impl Format {
                 all_sheets,
             });
         }
+        if head.text.starts_with(b"BEGIN:VCALENDAR") {
+            return Ok(Self::Schedule(Schedule::of_calendar(path)?));
+        }
+        if is_json
+            && head.has(b"\"schedule\"")
+            && let Some(schedule) = Schedule::of_json(path)?
+        {
+            return Ok(Self::Schedule(schedule));
+        }
         if is_json {
             let is_list = head.text.starts_with(b"[");
             return Ok(Self::Json { is_list });
@@ -80,6 +92,7 @@ impl Format {
                 Book::Xlsx(found) => xlsx::rows(file, path, sheets.clone(), *found)?,
                 Book::Ods => ods::rows(file, sheets.clone())?,
             },
+            Self::Schedule(schedule) => schedule.rows(),
             Self::Json { is_list } => Box::new(json::Objects::new(file, *is_list)),
         })
     }
@@ -111,6 +124,10 @@ impl<'a> Head<'a> {
 
     fn is_called(&self, extensions: &[&str]) -> bool {
         extensions.contains(&self.extension.as_str())
+    }
+
+    fn has(&self, word: &[u8]) -> bool {
+        self.text.windows(word.len()).any(|piece| piece == word)
     }
 
     /// The reason why it is no list.

@@ -1,5 +1,5 @@
-//! Lists from outside as rows of texts: CSV, XLSX, ODS or JSON, in whichever encoding, within bounds that no crafted file
-//! breaks. A file is never held in memory as a whole.
+//! Lists from outside as rows of texts: CSV, XLSX, ODS, JSON or the programme of a conference, in whichever encoding, within
+//! bounds that no crafted file breaks. But for a programme, a file is never held in memory as a whole.
 //!
 //! The meaning of the rows is left to the caller. Errors are the rest of a sentence that begins with the file's name, and say by
 //! their kind what else could be tried.
@@ -28,6 +28,7 @@
 //!
 //! - `format`: the format of a file; `row`: a row as it is given out
 //! - `csv`, `xlsx`, `ods`, `json`: the rows of one format; `sheet`: the rows of a sheet, as both spreadsheets build them
+//! - `schedule`: programmes of conferences
 //! - `marks`: number formats and hidden rows of an XLSX file
 //! - `encoding`: one look at all bytes of a file, and the encoding of a text
 //! - `bomb`: a look through a packed file before a parser holds any of it
@@ -42,6 +43,7 @@ mod json;
 mod marks;
 mod ods;
 mod row;
+mod schedule;
 mod sheet;
 mod xlsx;
 
@@ -272,6 +274,8 @@ impl Source {
             Format::Csv(dialect) => dialect.about(),
             Format::Spreadsheet { sheets, .. } => format!("sheet \"{}\"", sheets.join("\", \"")),
             Format::Json { is_list: true } => "a JSON list".into(),
+            Format::Schedule(schedule) if schedule.is_calendar => "a calendar".into(),
+            Format::Schedule(_) => "the programme of a conference".into(),
             Format::Json { is_list: false } => "JSON, an object a line".into(),
         }
     }

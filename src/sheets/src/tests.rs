@@ -292,3 +292,102 @@ fn cells_that_share_a_text_do_not_multiply_it() {
     );
     assert_eq!(rows[1].1, Content::Cells(vec![text]));
 }
+
+fn called(name: &str, bytes: &[u8]) -> Result<(String, Vec<Vec<String>>)> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    let source = Source::open(&path, name, Reading::default())?;
+    let cells = source.rows()?.map(|row| match row.unwrap().content {
+        Content::Cells(cells) => cells,
+        other => panic!("{other:?}"),
+    });
+    Ok((source.about(), cells.collect()))
+}
+
+#[test]
+fn a_schedule_of_a_conference_has_a_row_for_each_session() {
+    let text = r#"{"$schema": "https://c3voc.de/schedule/schema.json", "schedule": {"version": "1", "conference": {"title": "RustDays", "days": [
+        {"index": 1, "rooms": {
+            "Hall 1": [{"guid": "0a1b", "id": 7, "date": "2026-05-01T10:00:00+02:00", "start": "10:00", "duration": "00:45", "title": "Keys, \"quoted\"",
+                "track": "Core", "abstract": "", "description": "Of keys", "persons": [{"public_name": "Ada"}, {"name": "Grace"}]}],
+            "Hall 2": []}},
+        {"index": 2, "rooms": {"Hall 2": [{"id": 8, "date": "2026-05-02T09:30:00+02:00", "duration": "1:02:00", "title": "Sprint", "persons": []}]}}]}}}"#;
+    let (about, rows) = called("schedule.json", text.as_bytes()).unwrap();
+    assert_eq!(about, "the programme of a conference");
+    let (first, second) = (&rows[0], &rows[1]);
+    let expected = [
+        "0a1b",
+        "Keys, \"quoted\"",
+        "Hall 1",
+        "2026-05-01T10:00:00+02:00",
+        "2026-05-01T08:45:00Z",
+        "session",
+        "Core",
+        "Of keys",
+        "Ada, Grace",
+    ];
+    assert_eq!(first[..], expected);
+    assert_eq!(
+        second[..5],
+        [
+            "8",
+            "Sprint",
+            "Hall 2",
+            "2026-05-02T09:30:00+02:00",
+            "2026-05-03T09:30:00Z"
+        ]
+    );
+    // Another JSON that speaks of a schedule is a list as before.
+    let other = tempfile::tempdir().unwrap().keep().join("list.json");
+    std::fs::write(&other, br#"[{"schedule": "a"}]"#).unwrap();
+    let other = Source::open(&other, "list.json", Reading::default()).unwrap();
+    assert_eq!(other.about(), "a JSON list");
+    assert!(
+        called(
+            "schedule.json",
+            br#"{"schedule": {"conference": {"days": []}}}"#
+        )
+        .is_err()
+    );
+}
+
+#[test]
+fn a_calendar_has_a_row_for_each_event_at_its_time() {
+    let text = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\n\
+        BEGIN:VEVENT\r\nUID:1@x\r\nSUMMARY:Opening\\, with coffee\r\nLOCATION:Hall 1\r\nDTSTART:20260501T080000Z\r\nDTEND:20260501T090000Z\r\nDESCRIPTION:One\\ntwo; and\r\n  more\r\nEND:VEVENT\r\n\
+        BEGIN:VEVENT\r\nUID:2@x\r\nSUMMARY:There\r\nDTSTART;TZID=Europe/Berlin:20260501T100000\r\nDTEND;TZID=Europe/Berlin:20260501T110000\r\nCATEGORIES:Core\r\nEND:VEVENT\r\n\
+        BEGIN:VEVENT\r\nUID:3@x\r\nSUMMARY:Here\r\nDTSTART;TZID=Nowhere:20260501T100000\r\nDTEND:20260501T110000\r\nEND:VEVENT\r\n\
+        BEGIN:VEVENT\r\nUID:4@x\r\nSUMMARY:Off\r\nSTATUS:CANCELLED\r\nDTSTART:20260501T100000\r\nEND:VEVENT\r\n\
+        BEGIN:VEVENT\r\nUID:5@x\r\nSUMMARY:All day\r\nDTSTART;VALUE=DATE:20260502\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+    let (about, rows) = called("programme.ics", text.as_bytes()).unwrap();
+    assert_eq!(about, "a calendar");
+    let told: Vec<_> = rows
+        .iter()
+        .map(|row| [&row[0], &row[1], &row[3], &row[4]])
+        .collect();
+    assert_eq!(
+        told,
+        [
+            [
+                "1@x",
+                "Opening, with coffee",
+                "2026-05-01T08:00:00Z",
+                "2026-05-01T09:00:00Z"
+            ],
+            [
+                "2@x",
+                "There",
+                "2026-05-01T08:00:00Z",
+                "2026-05-01T09:00:00Z"
+            ],
+            ["3@x", "Here", "2026-05-01 10:00:00", "2026-05-01 11:00:00"],
+            ["5@x", "All day", "2026-05-02", ""],
+        ]
+    );
+    assert_eq!(
+        (&*rows[0][2], &*rows[0][7], &*rows[1][6]),
+        ("Hall 1", "One\ntwo; and more", "Core")
+    );
+    assert!(called("a.ics", b"BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n").is_err());
+}

@@ -190,3 +190,68 @@ fn a_cell_of_who_may_enter_is_changed_in_place_and_counts_go_on() {
     faults.extend(Examiner::installed().faults(&browser, "places that fill up"));
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
+
+/// Draws an element to another, as a hand does with the mouse.
+fn drag(browser: &Browser, from: &str, to: &str) {
+    browser.run(
+        "const data = new DataTransfer();
+         const tell = (css, name) => document.querySelector(css).dispatchEvent(new DragEvent(name, {bubbles: true, cancelable: true, dataTransfer: data}));
+         tell(arguments[0], 'dragstart'); tell(arguments[1], 'dragover'); tell(arguments[1], 'drop');",
+        &[json!(from), json!(to)],
+    );
+}
+
+/// From a file of a conference tool to a session in another room: an import, a page, one drag.
+#[test]
+fn the_programme_is_a_grid_that_sessions_are_moved_in() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (served, browser, db) = begin(folder.path());
+    let session = |guid: &str, title: &str, date: &str| json!({"guid": guid, "title": title, "date": date, "duration": "00:45"});
+    let rooms = json!({
+        "Attic": [session("a", "Keys", "2026-05-01T10:00:00Z"), session("b", "Locks", "2026-05-01T10:30:00Z")],
+        "Hall": [session("c", "Doors", "2026-05-01T10:00:00Z")],
+    });
+    let schedule = json!({"schedule": {"conference": {"days": [{"rooms": rooms}]}}});
+    let list = folder.path().join("schedule.json");
+    std::fs::write(&list, schedule.to_string()).expect("written");
+    let list = list.to_str().expect("a name");
+    let imported = gatepost(
+        &folder.path().join("event.db"),
+        &["import", "devices", list],
+    );
+    assert!(imported.status.success(), "{imported:?}");
+    browser.go("/console/devices");
+    browser.press("Programme");
+    browser.arrives_at("/console/devices/programme");
+    browser.tells("12:00–12:45: same room as Locks");
+    browser.tells("12:30–13:15: same room as Keys");
+    let id = |name: &str| -> i64 {
+        let sql = "SELECT id FROM devices WHERE name = ?1";
+        db.query_row(sql, [name], |row| row.get(0)).expect("an id")
+    };
+    // An hour later in the hall, which is free.
+    let at = 1_777_633_200_000_i64;
+    let field = format!("td[data-room='1002'][data-at='{at}']");
+    drag(
+        &browser,
+        &format!("[data-session='{}']", id("Locks")),
+        &field,
+    );
+    browser.tells("Locks moved.");
+    assert!(!browser.has(".session.warn"));
+    let found = "SELECT parent_id || ' ' || start_at || ' ' || (end_at - start_at) / 60000 FROM devices WHERE id = ?1";
+    let found: String = db
+        .query_row(found, [id("Locks")], |row| row.get(0))
+        .expect("a session");
+    assert_eq!(found, format!("1002 {at} 45"));
+    // Into one that is taken: it moves, and the conflict is told.
+    drag(
+        &browser,
+        &format!("[data-session='{}']", id("Keys")),
+        &format!("td:has([data-session='{}'])", id("Doors")),
+    );
+    browser.tells("Keys moved. It overlaps with Doors in this room.");
+    let faults = Examiner::installed().faults(&browser, "the programme");
+    assert!(faults.is_empty(), "{faults:#?}");
+    drop(served);
+}

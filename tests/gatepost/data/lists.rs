@@ -284,6 +284,44 @@ fn one_person_twice_is_told_and_made_one_by_a_key() {
     assert_eq!(site.rows("delegates"), 0);
 }
 
+/// As conference tools give it; a second time it changes what the programme changed, and adds nothing twice.
+#[test]
+fn a_programme_of_a_conference_becomes_sessions_in_rooms() {
+    let site = Site::new();
+    let schedule = |date: &str| {
+        let session = json!({"guid": "g1", "title": "Keys", "date": date, "duration": "00:45", "track": "Core", "persons": [{"public_name": "Ada"}]});
+        json!({"schedule": {"conference": {"days": [{"rooms": {"Attic": [session]}}]}}}).to_string()
+    };
+    let list = site.file("schedule.json", schedule("2026-05-01T10:00:00+02:00"));
+    site.told(&["import", "devices", &list])
+        .agrees(&json!({"created": 1}));
+    let calendar = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:c1\r\nSUMMARY:Sprint\r\nLOCATION:Attic\r\nDTSTART:20260502T080000Z\r\n\
+                    DTEND:20260502T093000Z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+    let calendar = site.file("programme.ics", calendar);
+    site.told(&["import", "devices", &calendar]);
+    let sessions = "SELECT group_concat(d.name || ' ' || d.external_id || ' ' || p.name || ' ' || d.device_type || ' ' ||
+            datetime(d.start_at / 1000, 'unixepoch') || ' ' || datetime(d.end_at / 1000, 'unixepoch'), '; ')
+        FROM (SELECT * FROM devices ORDER BY id) d JOIN devices p ON p.id = d.parent_id";
+    assert_eq!(
+        site.text(sessions),
+        "Keys g1 Attic session 2026-05-01 08:00:00 2026-05-01 08:45:00; Sprint c1 Attic session 2026-05-02 08:00:00 2026-05-02 09:30:00"
+    );
+    assert_eq!(
+        site.text(
+            "SELECT category || (data ->> '$.Data.Speakers') FROM devices WHERE external_id = 'g1'"
+        ),
+        "CoreAda"
+    );
+    let list = site.file("schedule.json", schedule("2026-05-01T11:00:00+02:00"));
+    site.told(&["import", "devices", &list, "--key", "externalId"])
+        .agrees(&json!({"updated": 1, "created": 0}));
+    has(
+        site.text(sessions),
+        ["Keys g1 Attic session 2026-05-01 09:00:00"],
+    );
+    assert_eq!(site.rows("devices"), 3);
+}
+
 #[test]
 fn a_session_list_makes_rooms_limits_and_parents() {
     let site = Site::new();

@@ -40,7 +40,7 @@ pub struct Options {
     /// Places; the gates are set to some of them
     #[arg(long, visible_alias = "places", default_value_t = 200)]
     sessions: i64,
-    /// Interactions that are in the file beforehand; some 3,000,000 make a gigabyte
+    /// Interactions that are in the file beforehand; some 8,000,000 make a gigabyte
     #[arg(long, default_value_t = 200_000)]
     interactions: i64,
     #[arg(long, default_value_t = 64)]
@@ -184,7 +184,9 @@ impl Tools {
             &["standby", "init", "--replica", &replica.to_string_lossy()],
             &self.first(),
         )?;
-        let mut replicate = Command::new(&self.litestream);
+        // As its service runs it.
+        let mut replicate = Command::new("nice");
+        replicate.args(["-n", "19"]).arg(&self.litestream);
         let litestream =
             Running::start(replicate.args(["replicate", "-config"]).arg(self.config()))?;
         let server = self.serve(&self.first(), true).await?;
