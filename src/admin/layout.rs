@@ -303,6 +303,12 @@ impl Layout {
         self.is(&Area::Devices)
     }
 
+    /// Tells whether the page is of the attendees.
+    #[must_use]
+    pub fn is_attendees(&self) -> bool {
+        self.is(&Area::Delegates)
+    }
+
     /// Returns whether the page is of one's own sign-in.
     #[must_use]
     pub fn is_account(&self) -> bool {

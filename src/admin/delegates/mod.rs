@@ -1,8 +1,9 @@
 //! Attendees: list, record, form, codes, merging, and deleting.
 
 mod badge;
+mod bulk;
 mod form;
-mod list;
+pub(super) mod list;
 mod merge;
 mod passage;
 mod print;
@@ -10,7 +11,7 @@ mod record;
 mod remove;
 mod timeline;
 mod value;
-mod views;
+pub(super) mod views;
 
 use crate::admin::prelude::*;
 use crate::domain::delegates::{RESOURCE, name_of};
@@ -26,6 +27,8 @@ pub(super) fn routes() -> Vec<Route> {
         .post("/console/delegates/views/:id/delete", views::remove)
         .get("/console/delegates/:id", record::show)
         .then(OPERATOR)
+        .get(bulk::PAGE, bulk::ask)
+        .post(bulk::PAGE, bulk::begin)
         .get(print::PAGE, print::ask)
         .post(print::PAGE, print::print)
         .post("/console/delegates/:id/passage", passage::pass)

@@ -6,7 +6,7 @@ mod export;
 mod filter;
 mod live;
 mod one;
-mod refusals;
+pub(super) mod refusals;
 mod undo;
 
 use crate::admin::prelude::*;

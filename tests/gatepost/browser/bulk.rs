@@ -1,0 +1,222 @@
+//! One thing done to many attendees: selected in the list, looked at, done, and taken back as one.
+
+use super::{become_administrator, examine::Examiner, open, open_first_run, window::Browser};
+use crate::faults::process::{Served, gatepost};
+use rusqlite::Connection;
+use serde_json::json;
+use std::{fmt::Write, path::Path};
+
+/// A server with 120 attendees, every third a speaker, a hall for everybody and a room for who registered.
+fn begin(folder: &Path) -> (Served, Browser, Connection) {
+    let file = folder.join("event.db");
+    let mut list = "First name,Last name,Barcode,Type,Email\n".to_owned();
+    for number in 1..=120 {
+        let kind = if number % 3 == 0 {
+            "Speaker"
+        } else {
+            "Visitor"
+        };
+        writeln!(
+            list,
+            "Guest{number:03},Person,T-{number:03},{kind},g{number}@example.org"
+        )
+        .expect("text");
+    }
+    let path = folder.join("list.csv");
+    std::fs::write(&path, list).expect("a list");
+    let list = path.to_str().expect("a path");
+    let imported = gatepost(&file, &["import", "delegates", list]);
+    assert!(imported.status.success(), "{imported:?}");
+    let db = Connection::open(&file).expect("the file");
+    db.execute_batch(
+        r#"INSERT INTO devices (id, name, device_type, code, public_id, sources, data, created_at, updated_at)
+         VALUES (1001, 'Hall', 'room', 'hall', 'hall', '[]', '{}', 1, 1),
+             (1002, 'Lounge', 'room', 'lounge', 'lounge', '[]', '{"Access": {"ruleSet": "simple"}}', 1, 1)"#,
+    )
+    .expect("places");
+    let served = Served::start(&file);
+    let browser = open(&served);
+    open_first_run(&browser, &served);
+    become_administrator(&browser);
+    (served, browser, db)
+}
+
+fn count(db: &Connection, sql: &str) -> i64 {
+    db.query_row(sql, [], |row| row.get(0)).expect("a count")
+}
+
+/// Chooses from a menu by its value, as a hand does.
+fn choose(browser: &Browser, value: &str) {
+    browser.run(
+        "const field = document.querySelector('main form [name=with]');
+         field.value = arguments[0];
+         field.dispatchEvent(new Event('change', {bubbles: true}))",
+        &[json!(value)],
+    );
+}
+
+#[test]
+fn two_rows_are_checked_in_with_five_actions_and_taken_back_with_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_served, browser, db) = begin(folder.path());
+    let examiner = Examiner::installed();
+    browser.go("/console/delegates");
+    browser.click("tbody tr:nth-child(1) [name=id]");
+    browser.click("tbody tr:nth-child(2) [name=id]");
+    browser.tells("2 selected");
+    let mut faults = examiner.faults(&browser, "a selection");
+    browser.press("Check in…");
+    browser.arrives_at("/console/delegates/bulk");
+    choose(&browser, "1001");
+    browser.tells("2 will be done");
+    faults.extend(examiner.faults(&browser, "a preview"));
+    browser.press("Check in: 2");
+    browser.tells("2 done.");
+    let inside = "SELECT count(*) FROM interactions WHERE interaction_type = 'check-in' AND first_device_id = 1001";
+    assert_eq!(count(&db, inside), 2);
+    assert_eq!(
+        count(&db, "SELECT inside FROM occupancy WHERE device_id = 1001"),
+        2
+    );
+    faults.extend(examiner.faults(&browser, "something done to many"));
+    browser.go("/console/interactions");
+    browser.tells("Check in at Hall: 2 attendees");
+    browser.press("Check in at Hall");
+    browser.press("Undo all");
+    browser.tells("2 removed");
+    assert_eq!(count(&db, inside), 0);
+    assert_eq!(
+        count(
+            &db,
+            "SELECT coalesce(sum(inside), 0) FROM occupancy WHERE device_id = 1001"
+        ),
+        0
+    );
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn all_that_match_are_meant_and_who_is_refused_is_told_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_served, browser, db) = begin(folder.path());
+    // The room is for those who registered: one is.
+    browser.go("/console/delegates?q=Guest003");
+    browser.click("tbody [name=id]");
+    browser.press("Register for…");
+    choose(&browser, "1002");
+    browser.tells("1 will be done");
+    browser.press("Register: 1");
+    browser.tells("1 done.");
+    browser.go("/console/delegates?type=Visitor");
+    browser.click("[data-select-page]");
+    browser.tells("50 selected");
+    browser.press("All 80 that match");
+    browser.press("Check in…");
+    choose(&browser, "1002");
+    browser.tells("80 refused: Not joined");
+    browser.go("/console/delegates");
+    browser.click("[data-select-page]");
+    browser.press("All 120 that match");
+    browser.press("Check in…");
+    choose(&browser, "1002");
+    browser.tells("1 will be done");
+    browser.tells("119 refused");
+    browser.press("Check in: 1");
+    browser.tells("1 done, 119 refused.");
+    assert_eq!(count(&db, "SELECT count(*) FROM refusals"), 0);
+    let inside = "SELECT count(*) FROM interactions WHERE interaction_type = 'check-in'";
+    assert_eq!(count(&db, inside), 1);
+}
+
+#[test]
+fn a_message_goes_to_all_speakers_and_is_stopped() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_served, browser, db) = begin(folder.path());
+    let examiner = Examiner::installed();
+    db.execute(
+        "UPDATE delegates SET email = NULL WHERE id % 2 AND delegate_type = 'Speaker'",
+        [],
+    )
+    .expect("speakers without an address");
+    browser.go("/console/messages/gateways/email");
+    for (field, value) in [("host", "mail.invalid"), ("from", "summit@example.org")] {
+        browser.fill(field, value);
+    }
+    browser.press("Save");
+    browser.tells("Gateway saved");
+    browser.go("/console/messages");
+    browser.press("New message");
+    browser.arrives_at("/console/messages/new");
+    let mut faults = examiner.faults(&browser, "whom a message is for");
+    browser.press("Speakers missing");
+    browser.tells("20 can be reached");
+    browser.fill("subject", "The stage is ready");
+    browser.fill("content", "Dear ");
+    browser.press("First name");
+    browser.tells("Dear Guest003");
+    faults.extend(examiner.faults(&browser, "a message to a list"));
+    browser.fill("address", "ada@example.com");
+    browser.press("Send a test to me");
+    browser.tells("A test is on its way");
+    browser.run("window.confirm = () => true", &[]);
+    browser.press("Send e-mails");
+    browser.tells("20 queued, 20 without an e-mail address.");
+    let states = "SELECT count(*) FROM messages WHERE origin LIKE 'list:%' AND state = ";
+    let waiting =
+        || count(&db, &format!("{states} 'waiting'")) + count(&db, &format!("{states} 'sending'"));
+    assert_eq!(waiting(), 20);
+    faults.extend(examiner.faults(&browser, "messages on their way"));
+    browser.press("Who got what");
+    browser.tells("The stage is ready");
+    browser.run("history.back()", &[]);
+    browser.press("Stop sending");
+    browser.tells("messages that waited are not sent");
+    let rest = count(&db, &format!("{states} 'cancelled'"));
+    assert!(rest >= 19, "{rest}");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn types_blocks_and_deletions_of_many_are_put_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_served, browser, db) = begin(folder.path());
+    let vips = "SELECT count(*) FROM delegates WHERE delegate_type = 'VIP'";
+    let blocked = "SELECT count(*) FROM blocked_codes";
+    let without = "SELECT count(*) FROM delegates WHERE barcode IS NULL";
+    let deleted = "SELECT count(*) FROM delegates WHERE deleted_at IS NOT NULL";
+    let all = |action: &str, with: &str| {
+        browser.go(&format!(
+            "/console/delegates/bulk?do={action}&with={with}&type=Speaker"
+        ));
+        browser.tells("40 will be done");
+        browser.click("#preview form .button:first-child");
+        browser.tells("40 done.");
+    };
+    let undo = |told: &str| {
+        browser.press("Undo all");
+        browser.tells(told);
+    };
+    all("flag", "a");
+    assert_eq!(
+        count(&db, "SELECT count(*) FROM delegates WHERE raw_flags = 'a'"),
+        40
+    );
+    undo("40 put back");
+    all("block", "reported%20lost");
+    assert_eq!((count(&db, blocked), count(&db, without)), (40, 40));
+    all("unblock", "");
+    assert_eq!((count(&db, blocked), count(&db, without)), (0, 0));
+    undo("40 put back");
+    assert_eq!((count(&db, blocked), count(&db, without)), (40, 40));
+    browser.go("/console/import/batches/3");
+    undo("40 put back");
+    assert_eq!((count(&db, blocked), count(&db, without)), (0, 0));
+    all("delete", "");
+    assert_eq!(count(&db, deleted), 40);
+    undo("40 put back");
+    assert_eq!(count(&db, deleted), 0);
+    all("type", "VIP");
+    assert_eq!(count(&db, vips), 40);
+    undo("40 put back");
+    assert_eq!(count(&db, vips), 0);
+}
