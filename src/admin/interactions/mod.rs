@@ -9,6 +9,9 @@ mod one;
 pub(super) mod refusals;
 mod undo;
 
+pub(super) use activity::write_activity;
+pub(super) use export::write_lines;
+
 use crate::admin::prelude::*;
 
 pub(super) fn routes() -> Vec<Route> {

@@ -233,6 +233,22 @@ pub fn count(connection: &Connection) -> Result<u64> {
         .query_row([], |row| row.get(0))?)
 }
 
+/// Counts the delegates without a barcode.
+pub fn without_code(connection: &Connection) -> Result<i64> {
+    let sql = "SELECT count(*) FROM delegates WHERE deleted_at IS NULL AND barcode IS NULL";
+    Ok(connection
+        .prepare_cached(sql)?
+        .query_row([], |row| row.get(0))?)
+}
+
+/// The barcode of any delegate.
+pub fn any_code(connection: &Connection) -> Result<Option<String>> {
+    let sql =
+        "SELECT barcode FROM delegates WHERE deleted_at IS NULL AND barcode IS NOT NULL LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row([], |row| row.get(0)).optional()?)
+}
+
 /// Tells whether there is any delegate.
 pub fn is_any(connection: &Connection) -> Result<bool> {
     let sql = "SELECT 1 FROM delegates WHERE deleted_at IS NULL";

@@ -220,3 +220,107 @@ fn types_blocks_and_deletions_of_many_are_put_back() {
     undo("40 put back");
     assert_eq!(count(&db, vips), 0);
 }
+
+#[test]
+fn the_day_is_closed_on_one_page_with_one_download() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_served, browser, db) = begin(folder.path());
+    browser.go("/console/delegates/bulk?do=check-in&with=1001&type=Speaker");
+    browser.press("Check in: 40");
+    browser.tells("40 done.");
+    browser.go("/console");
+    browser.press("More");
+    browser.press("Close the day");
+    browser.arrives_at("/console/day");
+    browser.tells("40 arrived today");
+    browser.tells("Every scan is here");
+    let faults = Examiner::installed().faults(&browser, "the end of the day");
+    browser.run("window.confirm = () => true", &[]);
+    browser.press("Check everybody out");
+    browser.tells("Nobody is inside");
+    let inside = "SELECT coalesce(sum(inside), 0) FROM occupancy";
+    assert_eq!(count(&db, inside), 0);
+    let archive = browser.run_until_told(
+        "fetch('/console/day/download').then((answer) => answer.arrayBuffer())
+         .then((bytes) => arguments[0](Array.from(new Uint8Array(bytes))))",
+    );
+    let archive: Vec<u8> = serde_json::from_value(archive).expect("bytes");
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(archive)).expect("an archive");
+    let mut text = |name: &str| {
+        let mut text = String::new();
+        let mut file = archive.by_name(name).expect(name);
+        std::io::Read::read_to_string(&mut file, &mut text).expect("a text");
+        text
+    };
+    assert_eq!(text("attendees.csv").lines().count(), 121);
+    assert_eq!(text("activity.csv").lines().count(), 81);
+    assert!(text("refusals.csv").starts_with('\u{feff}'));
+    assert!(text("places.csv").contains("Lounge"));
+    browser.press("Back up now");
+    browser.tells("Backup made and checked");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn the_preparation_says_what_is_missing_and_ends_with_a_test_ticket() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_served, browser, db) = begin(folder.path());
+    browser.go("/console/prepare");
+    browser.tells("Lounge: only registered attendees may enter, and nobody is registered");
+    let mut faults = Examiner::installed().faults(&browser, "the checklist");
+    // The places say the same, and an import asks.
+    browser.go("/console/devices");
+    browser.tells("Lounge refuses everybody");
+    let more = folder.path().join("more.csv");
+    std::fs::write(&more, "First name,Barcode\nAda,A-1\n").expect("a list");
+    browser.go("/console/import");
+    browser.attach("file", &more);
+    browser.press("Upload");
+    browser.press("Import 1 row");
+    browser.tells("choose under Options what everybody on this list is registered for");
+    // The browser is right to complain that nothing was imported.
+    browser.complaints();
+    browser.run("document.querySelector('[name=join]').value = '1002'", &[]);
+    browser.press("Import 1 row");
+    browser.tells("Import finished");
+    browser.go("/console/prepare");
+    browser.tells("Every place admits somebody");
+    let scan = |place: &str, code: &str| {
+        browser.run(
+            "document.querySelector('[name=place]').value = arguments[0]",
+            &[json!(place)],
+        );
+        browser.fill("code", code);
+        browser.press("Scan");
+    };
+    scan("1002", "T-003");
+    browser.tells("Refused.");
+    scan("1002", "A-1");
+    browser.tells("Admitted. Ada may enter Lounge.");
+    assert_eq!(count(&db, "SELECT count(*) FROM refusals"), 0);
+    faults.extend(Examiner::installed().faults(&browser, "a test ticket"));
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn the_zone_of_the_venue_is_that_of_the_browser() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let served = Served::start(&folder.path().join("event.db"));
+    let browser = open(&served);
+    browser.call(
+        "Emulation.setTimezoneOverride",
+        &json!({"timezoneId": "Europe/Lisbon"}),
+    );
+    open_first_run(&browser, &served);
+    let zone = browser.run(
+        "return document.querySelector('[name=timeZone]').value",
+        &[],
+    );
+    // A laptop knows its own.
+    let own = jiff::tz::TimeZone::system();
+    let expected = match own.iana_name() {
+        None | Some("UTC") => "Europe/Lisbon",
+        Some(own) => own,
+    };
+    assert_eq!(zone, json!(expected));
+}
