@@ -2,6 +2,7 @@
 
 mod badge;
 mod bulk;
+mod duplicates;
 mod form;
 pub(super) mod list;
 mod merge;
@@ -22,6 +23,7 @@ pub(super) fn routes() -> Vec<Route> {
         .get("/console/delegates", list::show)
         .get("/console/delegates/count", list::count)
         .get("/console/delegates/export", list::export)
+        .get("/console/delegates/duplicates", duplicates::show)
         .get("/console/delegates/views", views::show)
         .post("/console/delegates/views", views::save)
         .post("/console/delegates/views/:id/delete", views::remove)

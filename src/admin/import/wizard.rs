@@ -7,6 +7,7 @@ use crate::{
         engine::{self, Input},
     },
     domain::{
+        delegates::duplicates,
         devices::{self, Offer},
         interactions::{late_codes, unregistered::unregistered},
     },
@@ -59,6 +60,8 @@ struct DonePage {
     report: Arc<Report>,
     /// Scans that gates refused before their codes were known.
     late: usize,
+    /// Groups of attendees who are likely to be one, with somebody on this list.
+    doubles: usize,
 }
 
 fn upload_of(request: &RequestContext) -> Result<Upload> {
@@ -81,6 +84,13 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     }
     match upload.report.clone() {
         Some(report) if report.batch.is_some() => answer::page(&DonePage {
+            doubles: match report.batch.filter(|_| upload.what == What::Delegates) {
+                Some(batch) => {
+                    let find = move |connection: &_| duplicates::find(connection, Some(batch), 0);
+                    request.read(find).await?.1
+                }
+                None => 0,
+            },
             layout,
             upload,
             report,

@@ -3,6 +3,7 @@
 
 pub mod api;
 pub mod blocked;
+pub mod duplicates;
 pub mod fields;
 pub mod find;
 pub mod flags;

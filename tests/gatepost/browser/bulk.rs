@@ -324,3 +324,40 @@ fn the_zone_of_the_venue_is_that_of_the_browser() {
     };
     assert_eq!(zone, json!(expected));
 }
+
+#[test]
+fn likely_doubles_are_told_with_reasons_and_a_merge_of_two_people_warns() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_served, browser, db) = begin(folder.path());
+    let more = folder.path().join("more.csv");
+    std::fs::write(
+        &more,
+        "First name,Last name,Email,Barcode\nAda,Person,G7@example.org,A-1\n",
+    )
+    .expect("a list");
+    browser.go("/console/import");
+    browser.attach("file", &more);
+    browser.press("Upload");
+    browser.run("document.querySelector('[name=join]').value = '0'", &[]);
+    browser.press("Import 1 row");
+    browser.tells("Import finished");
+    browser.press("Compare them");
+    browser.tells("same e-mail");
+    let mut faults = Examiner::installed().faults(&browser, "duplicates");
+    browser.click("tbody .button");
+    browser.tells("They may be two people. Their first names differ.");
+    faults.extend(Examiner::installed().faults(&browser, "a comparison"));
+    browser.run("window.confirm = () => true", &[]);
+    browser.press("Merge");
+    browser.tells("Merged:");
+    browser.go("/console/delegates/duplicates");
+    browser.tells("No duplicates");
+    assert_eq!(
+        count(
+            &db,
+            "SELECT count(*) FROM delegates WHERE deleted_at IS NULL"
+        ),
+        120
+    );
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
