@@ -375,15 +375,15 @@ fn may_undo(layout: &Layout, batch: &Batch) -> bool {
 
 pub(super) async fn undo(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    let layout = request.layout("", None);
+    let batch = request.look_up(|connection| batches::find(connection, id));
+    if batch.is_ok_and(|batch| !may_undo(&request.layout("", None), &batch)) {
+        return Err(Error::new(
+            Kind::Forbidden,
+            "this needs the role administrator, or to be your own work on many attendees",
+        ));
+    }
     let found = request.look_up(|connection| {
         let batch = batches::find(connection, id)?;
-        if !may_undo(&layout, &batch) {
-            return Err(Error::new(
-                Kind::Forbidden,
-                "an administrator can take this back",
-            ));
-        }
         let rows = match batch.undone_at {
             Some(_) if !batch.has_rows => {
                 return Err(Error::invalid(format!("import {id} is taken back already")));
