@@ -11,7 +11,17 @@
       navigator.clipboard?.writeText(text).then(() => { copy.textContent = "Copied"; });
     }
     if (event.target.closest("[data-print]")) print();
+    const insert = event.target.closest("[data-insert]");
+    if (insert) {
+      const form = insert.closest("form");
+      const field = form.contains(written) ? written : find("textarea", form);
+      field.focus();
+      field.setRangeText(insert.dataset.insert, field.selectionStart, field.selectionEnd, "end");
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }
   });
+  let written = null;
+  document.addEventListener("focusout", (event) => { if (event.target.matches("textarea, input[type=text]")) written = event.target; });
 
   // What is cut off tells the whole under the pointer.
   document.addEventListener("pointerover", (event) => {
@@ -20,7 +30,7 @@
   });
 
   // Buttons that are nothing without scripts.
-  for (const button of all("[data-print], [data-keys]")) button.hidden = false;
+  for (const button of all("[data-print], [data-keys], [data-insert]")) button.hidden = false;
 
   // What cannot be taken back is asked for once more, as is what loses changes in another form of the settings.
   const isChanged = (field) => {
@@ -148,6 +158,39 @@
     if (event.key === "Escape") find("[data-cancel]", event.target.closest?.(".editing") ?? document.createElement("p"))?.click();
   });
 
+  // Rows of a list are selected: one, with Shift all from the last one, the page, or, by the key X, the row with the focus.
+  const boxes = () => all("[data-selection] tbody [name=id]");
+  let lastBox = null;
+  const count = () => {
+    const chosen = boxes().filter((box) => box.checked).length;
+    const told = find("[data-selection] [data-count]");
+    if (told) told.textContent = find("[data-selection] [name=all]")?.checked ? "All selected" : `${chosen} selected`;
+    const page = find("[data-select-page]");
+    if (page) { page.checked = chosen > 0 && chosen === boxes().length; page.indeterminate = chosen > 0 && !page.checked; }
+  };
+  const showPageBox = () => { const page = find("[data-select-page]"); if (page) { page.hidden = false; count(); } };
+  showPageBox();
+  document.addEventListener("htmx:afterSwap", showPageBox);
+  addEventListener("pageshow", count);
+  document.addEventListener("click", (event) => {
+    const box = event.target.closest("[data-selection] tbody [name=id]");
+    if (!box) return;
+    const [from, to] = [boxes().indexOf(lastBox), boxes().indexOf(box)].sort((one, other) => one - other);
+    if (event.shiftKey && from >= 0) for (const other of boxes().slice(from, to + 1)) other.checked = box.checked;
+    lastBox = box;
+    count();
+  });
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-select-page]")) for (const box of boxes()) box.checked = event.target.checked;
+    if (event.target.closest("[data-selection]")) count();
+  });
+  document.addEventListener("reset", (event) => { if (event.target.matches("[data-selection]")) setTimeout(count); });
+  const stepRow = (step) => {
+    const rows = boxes();
+    const at = rows.indexOf(find("[name=id]", document.activeElement?.closest("tr") ?? document.createElement("p")));
+    rows[Math.min(Math.max(at + step, 0), rows.length - 1)]?.focus();
+  };
+
   // The groups of the navigation stay as they were left: the server reads this cookie.
   const groups = all("[data-group]");
   for (const group of groups) {
@@ -224,12 +267,18 @@
       typed = key;
       if (key === "/") { event.preventDefault(); openPalette(); }
       if (key === "?") openKeys();
+      if (key === "X") find("[name=id]", document.activeElement?.closest("[data-selection] tr") ?? document.createElement("p"))?.click();
+      if (key === "J" || key === "K") stepRow(key === "J" ? 1 : -1);
       const button = find(`main [data-press="${key}"]`);
       if (button) due = setTimeout(() => button.click(), QUIET_MS);
     } else {
       typed = "";
     }
   });
+
+  // A server in the cloud knows no zone; the browser of whoever sets it up mostly is in that of the venue.
+  const ownZone = find("[data-own-zone]");
+  if (ownZone?.value === "UTC") ownZone.value = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 
   // Countdowns: <time data-until="Unix milliseconds">.
   const left = () => {

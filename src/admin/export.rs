@@ -69,9 +69,7 @@ pub fn sent(app: &App, what: What, which: Which, zone: Zone, format: Format) -> 
         Format::Csv => "text/csv; charset=utf-8",
     };
     let app = app.clone();
-    let (sender, receiver) = mpsc::channel(WAITING_MAX);
-    tokio::task::spawn_blocking(move || {
-        let mut out = BufWriter::with_capacity(PIECE_BYTES, Pieces(sender.clone()));
+    let body = pieces(move |out| {
         let export = Export {
             store: &app.store,
             zone,
@@ -79,8 +77,19 @@ pub fn sent(app: &App, what: What, which: Which, zone: Zone, format: Format) -> 
             which,
             background: Background::unchanged(),
         };
-        let written = export.write(format, &mut out);
-        let written = written.and_then(|_| out.flush().map_err(Error::unavailable));
+        export.write(format, out).map(drop)
+    });
+    let name = format!("{}.{}", what.name(), format.extension());
+    answer::download(&name, content_type, body)
+}
+
+/// What is written on a thread of its own, as a body that is sent meanwhile.
+pub fn pieces(write: impl FnOnce(&mut (dyn Write + Send)) -> Result<()> + Send + 'static) -> Body {
+    let (sender, receiver) = mpsc::channel(WAITING_MAX);
+    tokio::task::spawn_blocking(move || {
+        let mut out = BufWriter::with_capacity(PIECE_BYTES, Pieces(sender.clone()));
+        let written = write(&mut out);
+        let written = written.and_then(|()| out.flush().map_err(Error::unavailable));
         if let Err(cause) = written
             && !sender.is_closed()
         {
@@ -89,11 +98,9 @@ pub fn sent(app: &App, what: What, which: Which, zone: Zone, format: Format) -> 
             let _ = sender.blocking_send(Err(io::Error::other("the export broke off")));
         }
     });
-    let body = Body::from_bytes_stream(stream::unfold(receiver, |mut receiver| async move {
+    Body::from_bytes_stream(stream::unfold(receiver, |mut receiver| async move {
         Some((receiver.recv().await?, receiver))
-    }));
-    let name = format!("{}.{}", what.name(), format.extension());
-    answer::download(&name, content_type, body)
+    }))
 }
 
 /// The channel of pieces on their way to the browser.

@@ -32,7 +32,21 @@ type Offered = (
     ConsoleRole,
 );
 
-const ACTIONS: [Offered; 16] = [
+const ACTIONS: [Offered; 18] = [
+    (
+        "New message",
+        "mail write send list e-mail text",
+        "/console/messages/new",
+        "mail",
+        Operator,
+    ),
+    (
+        "Close the day",
+        "end evening numbers everybody out download",
+        "/console/day",
+        "tick",
+        Viewer,
+    ),
     (
         "New attendee",
         "add person create",

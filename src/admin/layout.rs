@@ -27,6 +27,8 @@ pub enum Area {
     Devices,
     /// The past: check-ins and other interactions.
     Interactions,
+    /// The steps before the doors open.
+    Prepare,
     /// Lists that are read in.
     Import,
     /// Purchases.
@@ -129,13 +131,14 @@ const fn entry(
 
 /// Every area, in the order of the navigation.
 #[rustfmt::skip]
-static ENTRIES: [Entry; 19] = [
+static ENTRIES: [Entry; 20] = [
     entry(Area::Dashboard, Group::Door, "Dashboard", ["", "dashboard", "D"], Viewer),
     entry(Area::Desk, Group::Door, "Desk", ["/desk", "desk", "C"], Operator),
     entry(Area::Delegates, Group::Door, "Attendees", ["/delegates", "delegates", "A"], Viewer),
     entry(Area::Devices, Group::Door, "Places", ["/devices", "places", "P"], Viewer),
     entry(Area::Interactions, Group::Door, "Activity", ["/interactions", "interactions", "V"], Viewer),
     entry(Area::Gates, Group::Door, "Gates", ["/gates", "gates", "G"], Operator),
+    entry(Area::Prepare, Group::Prepare, "Checklist", ["/prepare", "tick", ""], Viewer),
     entry(Area::Import, Group::Prepare, "Import", ["/import", "import", ""], Operator),
     entry(Area::Discovery, Group::Prepare, "Discovery", ["/discovery", "discovery", ""], Operator),
     entry(Area::Messages, Group::Prepare, "Messages", ["/messages", "messages", ""], Viewer),
@@ -275,6 +278,7 @@ impl Layout {
         match self.area {
             None | Some(Area::Account) => "/handbook",
             Some(Area::Dashboard | Area::Desk | Area::Interactions) => "/handbook/on-the-day",
+            Some(Area::Prepare) => "/handbook/prepare",
             Some(Area::Delegates | Area::Import) => "/handbook/prepare#import",
             Some(Area::Devices) => "/handbook/prepare#entry-rules",
             Some(Area::Sales) => "/handbook/prepare#sales",
@@ -301,6 +305,12 @@ impl Layout {
     #[must_use]
     pub fn is_places(&self) -> bool {
         self.is(&Area::Devices)
+    }
+
+    /// Tells whether the page is of the attendees.
+    #[must_use]
+    pub fn is_attendees(&self) -> bool {
+        self.is(&Area::Delegates)
     }
 
     /// Returns whether the page is of one's own sign-in.

@@ -30,6 +30,7 @@ mod audit;
 mod configuration;
 mod content;
 mod dashboard;
+mod day;
 mod delegates;
 mod deliveries;
 mod desk;
@@ -51,6 +52,7 @@ mod layout;
 pub mod live;
 mod messages;
 mod prelude;
+mod prepare;
 mod printing;
 mod readers;
 mod reports;
@@ -187,11 +189,13 @@ impl Deref for Console {
 /// Every route of the console.
 #[must_use]
 pub fn routes() -> Vec<Route> {
-    let parts: [fn() -> Vec<Route>; 27] = [
+    let parts: [fn() -> Vec<Route>; 29] = [
         assets::routes,
         setup::routes,
         sign_in::routes,
         dashboard::routes,
+        day::routes,
+        prepare::routes,
         shell::routes,
         find::routes,
         access::routes,

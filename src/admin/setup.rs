@@ -104,6 +104,7 @@ fn groups() -> Vec<Group> {
             .wide()
             .required()
             .offered(Zone::names())
+            .attribute("data-own-zone", "")
             .help("The venue's time zone."),
         Input::radios("days", "One day or several?", first_run::DAYS),
         Input::radios("admission", "How do people enter?", admissions).help(

@@ -2,9 +2,11 @@
 
 pub mod background;
 pub mod backup;
+pub mod bulk;
 pub mod check;
 pub mod demo;
 pub mod export;
 pub mod first_run;
 pub mod import;
+pub mod mailing;
 pub mod standby;

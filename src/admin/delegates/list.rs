@@ -20,6 +20,9 @@ use std::time::Duration;
 /// The time that the search of an export may take.
 const SEARCH_MAX: Duration = Duration::from_mins(2);
 
+/// Attendees that an address can name one by one.
+const IDS_MAX: usize = 1_000;
+
 /// Expressions to begin with, and what they find.
 const EXAMPLES: [(&str, &str); 6] = [
     ("no e-mail address", r#"{"==": ["email", null]}"#),
@@ -46,7 +49,7 @@ const EXAMPLES: [(&str, &str); 6] = [
 ];
 
 /// A search, and the query string that asks for it.
-pub(super) struct Filter {
+pub(in crate::admin) struct Filter {
     pub wanted: Wanted,
     pub query: String,
 }
@@ -62,7 +65,7 @@ impl Filter {
         let device = typed.number("device").ok().flatten();
         let text = |name| typed.text(name).to_owned();
         let names = [
-            "q", "type", "flag", "device", "been", "only", "search", "deleted",
+            "q", "type", "flag", "device", "been", "only", "search", "deleted", "ids",
         ];
         Self {
             query: query(&names.map(|name| (name, typed.text(name)))),
@@ -84,8 +87,28 @@ impl Filter {
                     _ => "",
                 },
                 search: text("search"),
+                ids: typed.filled("ids").map(|ids| {
+                    let ids = ids.split('.').filter_map(|id| id.parse().ok());
+                    ids.take(IDS_MAX).collect()
+                }),
             },
         }
+    }
+
+    /// The filter of what is selected on a page of the list: the ticked rows, or all that it finds.
+    pub fn of_selected(typed: &Fields) -> Self {
+        let ids: Vec<&str> = typed.all("id").collect();
+        if typed.ticked("all") || ids.is_empty() {
+            return Self::read(typed);
+        }
+        Self::read(&Fields(vec![("ids".to_owned(), ids.join("."))]))
+    }
+
+    /// The fields that ask for it.
+    pub fn fields(&self) -> Vec<(String, String)> {
+        form_urlencoded::parse(self.query.as_bytes())
+            .into_owned()
+            .collect()
     }
 
     fn is_at(&self, device: &i64) -> bool {
@@ -98,10 +121,12 @@ impl Filter {
         wanted.deleted || !wanted.flag.is_empty() || !wanted.search.is_empty()
     }
 
-    /// The query string of the filters alone.
+    /// The query string of the filters alone: nothing of a person.
     pub fn query_without_words(&self) -> String {
         let fields = form_urlencoded::parse(self.query.as_bytes());
-        let fields: Vec<_> = fields.filter(|(name, _)| name != "q").collect();
+        let fields: Vec<_> = fields
+            .filter(|(name, _)| name != "q" && name != "ids")
+            .collect();
         let fields: Vec<_> = fields
             .iter()
             .map(|(name, value)| (&**name, &**value))
@@ -133,6 +158,13 @@ struct FoundPart {
     /// Set where htmx asks for it: its surroundings are sent along.
     is_part: bool,
     is_counted: bool,
+}
+
+impl FoundPart {
+    /// Tells whether rows can be selected.
+    fn selects(&self) -> bool {
+        self.layout.operates() && !self.filter.wanted.deleted
+    }
 }
 
 fn example_path(search: &str) -> String {
@@ -229,12 +261,17 @@ pub(super) async fn found(request: &RequestContext) -> Result<Option<Vec<i64>>> 
     if !wanted.is_narrow() {
         return Ok(None);
     }
+    ids(request, wanted).await.map(Some)
+}
+
+/// The attendees that are asked for.
+pub(in crate::admin) async fn ids(request: &RequestContext, wanted: Wanted) -> Result<Vec<i64>> {
     let zone = request.console.settings().zone.clone();
     let found = request.read(move |connection| {
         let search = wanted.search(connection, &zone)?;
         search.ids(connection, SEARCH_MAX)
     });
-    found.await.map(Some)
+    found.await
 }
 
 /// The filters of an address, as a query.

@@ -10,7 +10,7 @@ use crate::{
         },
         interactions::history::count_of_delegate,
     },
-    types::{DelegateId, json::flatten},
+    types::{DelegateId, json::flatten, text::fold},
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -37,6 +37,26 @@ struct Pair {
     interactions: i64,
     /// Codes that are blocked unless they are chosen.
     blocked: Vec<String>,
+    /// Why they may be two people: names or addresses that differ.
+    differing: Vec<String>,
+}
+
+/// Properties by which people are told apart, and what they are called.
+const TELLING: [(&str, &str); 3] = [
+    ("firstName", "first names"),
+    ("lastName", "last names"),
+    ("email", "e-mail addresses"),
+];
+
+/// Says which of the properties by which people are told apart differ.
+fn differing(kept: &Map<String, Value>, other: &Map<String, Value>) -> Vec<String> {
+    let text = |record: &Map<String, Value>, name: &str| fold(super::text(record, name).trim());
+    let differs = |name: &str| {
+        let (ours, theirs) = (text(kept, name), text(other, name));
+        !ours.is_empty() && !theirs.is_empty() && ours != theirs
+    };
+    let differing = TELLING.iter().filter(|(name, _)| differs(name));
+    differing.map(|(_, words)| (*words).to_owned()).collect()
 }
 
 /// A property of both records.
@@ -96,7 +116,7 @@ fn rows(
 }
 
 /// Tells people of one name apart.
-fn about(line: &Line) -> String {
+pub(super) fn about(line: &Line) -> String {
     let about = [&line.company, &line.email, &line.barcode];
     let about: Vec<&str> = about.into_iter().flatten().map(String::as_str).collect();
     about.join(" · ")
@@ -126,6 +146,7 @@ fn pair(
     Ok(Pair {
         other,
         name: name_of(connection, other)?.unwrap_or_default(),
+        differing: differing(&kept, &theirs),
         rows: rows(&kept, &theirs, take),
         seen: seen(connection, id, other)?,
         interactions: count_of_delegate(connection, other)?,

@@ -1,8 +1,10 @@
 //! Attendees: list, record, form, codes, merging, and deleting.
 
 mod badge;
+mod bulk;
+mod duplicates;
 mod form;
-mod list;
+pub(super) mod list;
 mod merge;
 mod passage;
 mod print;
@@ -10,7 +12,7 @@ mod record;
 mod remove;
 mod timeline;
 mod value;
-mod views;
+pub(super) mod views;
 
 use crate::admin::prelude::*;
 use crate::domain::delegates::{RESOURCE, name_of};
@@ -21,11 +23,14 @@ pub(super) fn routes() -> Vec<Route> {
         .get("/console/delegates", list::show)
         .get("/console/delegates/count", list::count)
         .get("/console/delegates/export", list::export)
+        .get("/console/delegates/duplicates", duplicates::show)
         .get("/console/delegates/views", views::show)
         .post("/console/delegates/views", views::save)
         .post("/console/delegates/views/:id/delete", views::remove)
         .get("/console/delegates/:id", record::show)
         .then(OPERATOR)
+        .get(bulk::PAGE, bulk::ask)
+        .post(bulk::PAGE, bulk::begin)
         .get(print::PAGE, print::ask)
         .post(print::PAGE, print::print)
         .post("/console/delegates/:id/passage", passage::pass)

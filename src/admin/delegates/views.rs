@@ -27,7 +27,7 @@ const AWAITED: &str = "speaker";
 const COUNTING: Duration = Duration::from_millis(100);
 
 /// A view of the list.
-pub(super) struct View {
+pub(in crate::admin) struct View {
     pub name: String,
     pub query: String,
     /// The number of a saved one.
@@ -47,7 +47,7 @@ impl View {
 }
 
 /// All views of a user.
-pub(super) struct Views {
+pub(in crate::admin) struct Views {
     pub all: Vec<View>,
     /// The filters of the list, without the words.
     pub query: String,

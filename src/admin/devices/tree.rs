@@ -7,14 +7,15 @@ use crate::{
     admin::Console,
     db::counters,
     domain::{
+        delegates,
         devices::{
-            self, EVENT,
+            self, EVENT, Offer,
             doors::Doors,
             record::Record,
             tree::{self, Level, Wanted},
         },
         gate::fleet,
-        interactions::presence::ANYWHERE,
+        interactions::{presence::ANYWHERE, unregistered::unregistered},
     },
     types::DeviceId,
 };
@@ -209,6 +210,8 @@ struct Page {
     /// Links to the pages beside it.
     before: Option<String>,
     after: Option<String>,
+    /// Places that refuse everybody, as nobody is registered.
+    closed: Vec<Offer>,
     /// All places, and those that are full or nearly so.
     places: (i64, i64),
     people: i64,
@@ -263,7 +266,14 @@ async fn page(request: &RequestContext, failure: Option<String>) -> Result<Page>
     let is_asked = failure.is_some() || query.ticked("new");
     let may_stay_open = parent.is_none() && !list.is_filtered() && !layout.shell().is_event_day();
     let console = Arc::clone(&request.console);
+    // The list renews itself without it.
+    let is_whole = !request.is_part();
     let read = move |connection: &Connection| {
+        let closed = if is_whole && delegates::is_any(connection)? {
+            unregistered(connection, &console.settings())?
+        } else {
+            Vec::new()
+        };
         let is_open = may_stay_open && devices::is_any_event(connection)?;
         let new_place = if layout.operates() && (is_asked || is_open) {
             let mut place = NewPlace::read(connection, &sent, is_asked)?;
@@ -287,6 +297,7 @@ async fn page(request: &RequestContext, failure: Option<String>) -> Result<Page>
         Ok(Page {
             before,
             after,
+            closed,
             places: tree::count(connection)?,
             people: counters::people(connection, ANYWHERE)?,
             layout,

@@ -19,6 +19,8 @@ pub struct Form {
     pub cancel: String,
     /// The label of its button.
     pub submit: String,
+    /// The question before it is sent; empty where there is none.
+    pub confirm: String,
     /// Identifies the state of the record that the form was opened on.
     pub version: String,
     /// The fault that is no single field's.

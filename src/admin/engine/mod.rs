@@ -113,6 +113,7 @@ pub struct Button {
     name: &'static str,
     label: &'static str,
     shows: bool,
+    lives: bool,
     opens: bool,
 }
 
@@ -122,6 +123,7 @@ impl Button {
             name,
             label,
             shows: false,
+            lives: false,
             opens: false,
         }
     }
@@ -130,6 +132,12 @@ impl Button {
     pub fn shows(mut self) -> Self {
         self.shows = true;
         self
+    }
+
+    /// Makes it show something beside the form that follows what is typed.
+    pub fn lives(mut self) -> Self {
+        self.lives = true;
+        self.shows()
     }
 
     /// Makes it open another tab.
@@ -250,6 +258,11 @@ pub trait Editor: Sized + 'static {
         audit::last_actor(connection, Self::NOUN, key.id(), &[])
     }
 
+    /// The label of the button that saves it, and what it asks first, where it is not that of all forms.
+    fn submit(_: Option<&Self::Key>, _: &Self::Draft) -> Option<(String, String)> {
+        None
+    }
+
     /// Buttons beside "Save".
     fn buttons(_: Option<&Self::Key>, _: &Self::Draft) -> Vec<Button> {
         Vec::new()
@@ -344,6 +357,8 @@ async fn page<E: Editor>(
     };
     let layout = request.layout(&title, Some(E::AREA));
     let cancel = key.map_or_else(|| E::LIST.to_owned(), E::page);
+    let own = E::submit(key, draft.unwrap_or(&stored));
+    let own = own.as_ref();
     Ok(Page {
         form: Form {
             cancel: if cancel == request.uri_path() {
@@ -352,10 +367,12 @@ async fn page<E: Editor>(
                 cancel
             },
             action: request.target(),
-            submit: match key {
-                Some(_) => "Save".to_owned(),
-                None => format!("Create {}", E::noun(&stored)),
+            submit: match (own, key) {
+                (Some((label, _)), _) => label.clone(),
+                (None, Some(_)) => "Save".to_owned(),
+                (None, None) => format!("Create {}", E::noun(&stored)),
             },
+            confirm: own.map_or_else(String::new, |(_, asks)| asks.clone()),
             version: mark(&stored),
             groups,
             ..Form::default()
@@ -442,6 +459,14 @@ pub async fn submit<E: Editor>(request: RequestContext) -> Result<Response> {
             page.form.warn(&request.form, &who, now);
             answer::form_again(&page)
         }
+        // What follows typing is half typed mostly: it says why there is nothing to show yet.
+        Err(cause) if is_theirs(&cause) && request.is_part() => {
+            let mut page = page::<E>(&request, key, draft.as_ref()).await?;
+            page.result = answer::part(&NotYet {
+                why: answer::sentence(&cause),
+            })?;
+            answer::page(&page)
+        }
         Err(cause) if is_theirs(&cause) => {
             let mut page = page::<E>(&request, key, draft.as_ref()).await?;
             page.form.reject(&request.form, &cause);
@@ -449,6 +474,13 @@ pub async fn submit<E: Editor>(request: RequestContext) -> Result<Response> {
         }
         Err(cause) => Err(cause),
     }
+}
+
+/// The reason why a button shows nothing beside the form.
+#[derive(Template)]
+#[template(source = "<p class=\"notice warn\">{{ why }}</p>", ext = "html")]
+struct NotYet {
+    why: String,
 }
 
 /// The page of a record with what went wrong with one of its other buttons.

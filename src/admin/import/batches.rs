@@ -9,9 +9,10 @@ use crate::{
     core::{Context, audit},
     db::Store,
     domain::{
-        delegates::overview,
+        delegates::{self, overview},
         devices::{self, Offer},
         interactions::{log::Counts, rows},
+        messages::{State as MessageState, list as outbox},
     },
     ops::import::{
         Batch, Stop, What,
@@ -20,6 +21,7 @@ use crate::{
         undo as take_back,
         uploads::{Outcome, Phase, Work},
     },
+    ops::mailing,
     types::{
         DeviceId, DeviceSelector,
         error::{Error, Kind, Result},
@@ -61,9 +63,23 @@ struct BatchPage {
     devices: Vec<Offer>,
     failure: Option<String>,
     left: Vec<LeftRecord>,
+    /// How many of its messages are in each state.
+    messages: Vec<(MessageState, i64)>,
+    /// Attendees who were refused: names and reasons.
+    refused: Vec<(i64, String, String)>,
 }
 
 impl BatchPage {
+    /// Tells whether messages of the list wait.
+    fn waits(&self) -> bool {
+        let mut states = self.messages.iter();
+        states.any(|(state, _)| matches!(state, MessageState::Waiting | MessageState::Sending))
+    }
+
+    fn may_undo(&self) -> bool {
+        may_undo(&self.layout, &self.row.batch) && self.row.can_be_undone()
+    }
+
     fn unnamed(&self) -> i64 {
         self.rows_left - i64::try_from(self.left.len()).unwrap_or(i64::MAX)
     }
@@ -93,7 +109,7 @@ impl BatchRow {
         let work = work.filter(|work| work.batch == Some(batch.id));
         let state = match work.map(|work| work.phase) {
             Some(Phase::TakingBack) => State::BeingTakenBack,
-            Some(Phase::Checking | Phase::Writing) => State::Running,
+            Some(Phase::Checking | Phase::Writing | Phase::Acting) => State::Running,
             Some(Phase::Joining) | None => batch.state(),
         };
         Ok(Self {
@@ -113,11 +129,19 @@ impl BatchRow {
         }
     }
 
+    /// Tells whether something was done to many attendees, and nothing imported.
+    fn is_action(&self) -> bool {
+        self.batch.options.action.is_some()
+    }
+
     fn is(&self, state: State) -> bool {
         self.state == state
     }
 
     fn can_be_undone(&self) -> bool {
+        if self.batch.is_message() {
+            return false;
+        }
         let states = [State::Complete, State::Interrupted, State::PartlyTakenBack];
         states.contains(&self.state)
     }
@@ -168,7 +192,9 @@ async fn page(request: &RequestContext, failure: Option<String>) -> Result<Batch
                 _ => cause,
             })?;
             let row = BatchRow::read(connection, batch, work.as_ref())?;
-            let can_join = row.batch.what == What::Delegates && row.is(State::Complete);
+            let can_join = row.batch.what == What::Delegates
+                && row.is(State::Complete)
+                && row.batch.options.action.is_none();
             let mut page = BatchPage {
                 layout,
                 settings: settings(connection, &row.batch)?,
@@ -176,6 +202,8 @@ async fn page(request: &RequestContext, failure: Option<String>) -> Result<Batch
                 rows_left: 0,
                 left: Vec::new(),
                 devices: Vec::new(),
+                messages: messages(connection, &row.batch)?,
+                refused: refused(connection, outcome.as_ref())?,
                 row,
                 progress,
                 outcome,
@@ -191,7 +219,10 @@ async fn page(request: &RequestContext, failure: Option<String>) -> Result<Batch
             Ok(page)
         })
         .await?;
-    page.layout.title = format!("Import {id}: {}", page.row.batch.file_name);
+    page.layout.title = match &page.row.batch.options.action {
+        Some(_) => page.row.batch.file_name.clone(),
+        None => format!("Import {id}: {}", page.row.batch.file_name),
+    };
     Ok(page)
 }
 
@@ -219,6 +250,30 @@ fn settings(connection: &Connection, batch: &Batch) -> Result<Vec<(&'static str,
     Ok(settings
         .filter_map(|(name, value)| Some((name, value?)))
         .collect())
+}
+
+/// Counts the messages of a list in each state.
+fn messages(connection: &Connection, batch: &Batch) -> Result<Vec<(MessageState, i64)>> {
+    let Some(after) = batch.options.after_message else {
+        return Ok(Vec::new());
+    };
+    let counts = outbox::counts_of_list(connection, &mailing::origin(batch.id), after)?;
+    let all = MessageState::ALL.iter();
+    let all = all.filter_map(|state| Some((*state, *counts.get(state)?)));
+    Ok(all.collect())
+}
+
+/// Those who were refused, with their names.
+fn refused(
+    connection: &Connection,
+    outcome: Option<&Outcome>,
+) -> Result<Vec<(i64, String, String)>> {
+    let refused = outcome.iter().flat_map(|outcome| &outcome.refused);
+    let named = refused.map(|one| {
+        let name = delegates::name_of(connection, one.attendee.0)?.unwrap_or_default();
+        Ok((one.attendee.0, name, answer::capital(&one.reason)))
+    });
+    named.collect()
 }
 
 /// The records that were not taken back, with the reasons that are known.
@@ -259,6 +314,41 @@ fn left(
 }
 
 /// Works on a batch in the background, and goes to its page; `work` tells how many rows are done.
+pub(in crate::admin) fn work_on_batch<W>(
+    request: &RequestContext,
+    phase: Phase,
+    (batch, rows): (Batch, u64),
+    work: W,
+) -> Result<Response>
+where
+    W: FnOnce(&Store, Context, Stop, &dyn Fn(u64)) -> Result<Outcome> + Send + 'static,
+{
+    let uploads = Arc::clone(&request.console.imports);
+    let stop = Stop::default();
+    let busy = uploads.begin(Work {
+        by: request.current_user()?.email.clone(),
+        upload: None,
+        batch: Some(batch.id),
+        name: batch.file_name,
+        phase,
+        done: 0,
+        total: count(rows),
+        stop: stop.clone(),
+    })?;
+    let (ctx, console) = (request.context(), Arc::clone(&request.console));
+    tokio::task::spawn_blocking(move || {
+        let _busy = busy;
+        let on_rows = |done| uploads.progress(|work| work.done = count(done));
+        let outcome = work(&console.store, ctx, stop, &on_rows);
+        uploads.keep(
+            batch.id,
+            outcome.unwrap_or_else(|cause| Outcome::failed(&cause)),
+        );
+    });
+    Ok(answer::go(&batch_path(batch.id)))
+}
+
+/// As [`work_on_batch`]; what keeps it from beginning is told on the page of the batch.
 async fn begin<W>(
     request: &RequestContext,
     phase: Phase,
@@ -267,40 +357,31 @@ async fn begin<W>(
 where
     W: FnOnce(&Store, Context, Stop, &dyn Fn(u64)) -> Result<Outcome> + Send + 'static,
 {
-    let uploads = Arc::clone(&request.console.imports);
-    let stop = Stop::default();
-    let by = request.current_user()?.email.clone();
-    let begun = begun.and_then(|(batch, rows, work)| {
-        let busy = uploads.begin(Work {
-            by,
-            upload: None,
-            batch: Some(batch.id),
-            name: batch.file_name,
-            phase,
-            done: 0,
-            total: count(rows),
-            stop: stop.clone(),
-        })?;
-        let (ctx, console) = (request.context(), Arc::clone(&request.console));
-        tokio::task::spawn_blocking(move || {
-            let _busy = busy;
-            let on_rows = |done| uploads.progress(|work| work.done = count(done));
-            let outcome = work(&console.store, ctx, stop, &on_rows);
-            uploads.keep(
-                batch.id,
-                outcome.unwrap_or_else(|cause| Outcome::failed(&cause)),
-            );
-        });
-        Ok(())
-    });
+    let begun =
+        begun.and_then(|(batch, rows, work)| work_on_batch(request, phase, (batch, rows), work));
     match begun {
-        Ok(()) => Ok(answer::go(&batch_path(request.id("id")?))),
         Err(cause) => answer::form_again(&page(request, Some(failure(cause)?)).await?),
+        begun => begun,
     }
+}
+
+/// Tells whether a user may take a batch back: an administrator all of them, an operator what they did to many
+/// attendees themselves.
+fn may_undo(layout: &Layout, batch: &Batch) -> bool {
+    let user = layout.current_user.as_ref().map(|user| user.user);
+    let is_own = user.is_some_and(|user| batch.actor == format!("user:{user}"));
+    layout.administers() || (batch.options.action.is_some() && is_own && layout.operates())
 }
 
 pub(super) async fn undo(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
+    let batch = request.look_up(|connection| batches::find(connection, id));
+    if batch.is_ok_and(|batch| !may_undo(&request.layout("", None), &batch)) {
+        return Err(Error::new(
+            Kind::Forbidden,
+            "this needs the role administrator, or to be your own work on many attendees",
+        ));
+    }
     let found = request.look_up(|connection| {
         let batch = batches::find(connection, id)?;
         let rows = match batch.undone_at {

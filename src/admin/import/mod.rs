@@ -2,13 +2,16 @@
 //! completed or taken back.
 
 mod batches;
+
+pub(super) use batches::work_on_batch;
+
 mod upload;
 mod wizard;
 
 use super::{
     Layout, RequestContext, Route, answer,
     engine::Input,
-    route::{ADMINISTRATOR, OPERATOR, VIEWER},
+    route::{OPERATOR, VIEWER},
 };
 use crate::{
     domain::devices::Offer,
@@ -34,11 +37,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/console/import/batches", VIEWER, batches::list),
         Route::get("/console/import/batches/:id", VIEWER, batches::show),
         Route::get("/console/import/batches/:id/progress", VIEWER, progress),
-        Route::post(
-            "/console/import/batches/:id/undo",
-            ADMINISTRATOR,
-            batches::undo,
-        ),
+        Route::post("/console/import/batches/:id/undo", OPERATOR, batches::undo),
         Route::post("/console/import/batches/:id/join", OPERATOR, batches::join),
         Route::post("/console/import/batches/:id/cancel", OPERATOR, cancel),
     ]
@@ -47,6 +46,11 @@ pub(super) fn routes() -> Vec<Route> {
 /// The page of an uploaded list.
 fn list_path(id: i64) -> String {
     format!("/console/import/{id}")
+}
+
+/// The page of an import, or of something done to many attendees.
+pub(super) fn page_of_batch(id: i64) -> String {
+    batch_path(id)
 }
 
 /// The page of an import.
@@ -87,7 +91,12 @@ impl Progress {
             Phase::Writing => "Importing rows",
             Phase::TakingBack => "Taking the import back",
             Phase::Joining => "Registering attendees",
+            Phase::Acting => "Working through the attendees",
         }
+    }
+
+    fn is_action(&self) -> bool {
+        self.work.phase == Phase::Acting
     }
 
     fn percent(&self) -> i64 {

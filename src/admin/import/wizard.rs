@@ -7,8 +7,9 @@ use crate::{
         engine::{self, Input},
     },
     domain::{
+        delegates::duplicates,
         devices::{self, Offer},
-        interactions::late_codes,
+        interactions::{late_codes, unregistered::unregistered},
     },
     ops::import::{
         Batch, Constant, Findings, What,
@@ -59,6 +60,8 @@ struct DonePage {
     report: Arc<Report>,
     /// Scans that gates refused before their codes were known.
     late: usize,
+    /// Groups of attendees who are likely to be one, with somebody on this list.
+    doubles: usize,
 }
 
 fn upload_of(request: &RequestContext) -> Result<Upload> {
@@ -81,6 +84,13 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     }
     match upload.report.clone() {
         Some(report) if report.batch.is_some() => answer::page(&DonePage {
+            doubles: match report.batch.filter(|_| upload.what == What::Delegates) {
+                Some(batch) => {
+                    let find = move |connection: &_| duplicates::find(connection, Some(batch), 0);
+                    request.read(find).await?.1
+                }
+                None => 0,
+            },
             layout,
             upload,
             report,
@@ -147,11 +157,13 @@ fn inputs(upload: &Upload, findings: &Findings, devices: &[Offer], is_again: boo
         inputs.push(Input::select("key", "Rows that exist already", all).help(help));
     }
     if is_of_delegates {
-        let (label, none) = ("Register everybody for", "nothing");
-        inputs.push(
-            device_input("join", label, none, devices, options.join)
-                .help("For places that admit registered attendees only."),
-        );
+        let (label, none) = ("Register everybody for", "Choose …");
+        let mut input = device_input("join", label, none, devices, options.join)
+            .help("For places that admit registered attendees only.");
+        input
+            .choices
+            .insert(1, engine::Choice::new("0", "nothing", false));
+        inputs.push(input);
     }
     let help = match upload.what {
         What::Interactions => {
@@ -258,7 +270,7 @@ fn typed(upload: &Upload, form: &Fields) -> Result<Choice> {
     choice.device = form.number("device")?;
     let options = &mut choice.options;
     options.key = form.filled("key").map(ToOwned::to_owned);
-    options.join = form.number("join")?;
+    options.join = form.number("join")?.filter(|join| *join != 0);
     answer(&upload.preview, options, form)?;
     options.skip_bad = form.ticked("skip_bad");
     options.make_codes = form.ticked("make_codes");
@@ -311,6 +323,16 @@ async fn run(request: RequestContext, run: Run) -> Result<Response> {
         let open = upload.preview.findings(&upload.choice).open_texts();
         if let Some(question) = open.first().filter(|_| matches!(run, Run::Import)) {
             return Err(Error::invalid(format!("{question}; choose an answer under Options")));
+        }
+        if matches!(run, Run::Import) && upload.what == What::Delegates && request.form.sent("join") == Some("") {
+            let settings = request.console.settings();
+            let closed = request.look_up(|connection| unregistered(connection, &settings))?;
+            if let Some(place) = closed.first() {
+                return Err(Error::invalid(format!(
+                    "{} admits registered attendees only, and nobody is registered: choose under Options what everybody on this list is registered for, or \"nothing\"",
+                    place.name
+                )));
+            }
         }
         let is_meant = request.form.ticked("again") || upload.choice.options.key.is_some();
         if matches!(run, Run::Import) && !is_meant && earlier(&request, &upload)?.is_some() {

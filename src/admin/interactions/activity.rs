@@ -5,10 +5,13 @@ use super::{export, filter::Filter};
 use crate::admin::prelude::*;
 use crate::{
     admin::filter::query,
+    db::Store,
     domain::{
         devices,
         interactions::{
-            log::{Counts, Entry, Found, Many, PAGE, find, heads::Position, lines::Line},
+            log::{
+                Counts, Entry, Found, Many, PAGE, find, find::Finder, heads::Position, lines::Line,
+            },
             types::TYPES,
             undo::Caller,
         },
@@ -209,21 +212,33 @@ pub(super) async fn export_undone(request: RequestContext) -> Result<Response> {
     send(&request, true)
 }
 
+/// Finds the next lines of all activity, each by itself.
+fn look(
+    connection: &Connection,
+    finder: &Finder,
+    from: Option<Position>,
+    zone: &Zone,
+) -> Result<(Vec<Line>, Option<Position>)> {
+    let from = from.map_or_else(|| Position::newest(connection), Ok)?;
+    let found = find(connection, finder, from, SLICE, zone)?;
+    let lines = found.entries.into_iter().filter_map(Entry::into_line);
+    Ok((lines.collect(), found.next))
+}
+
+/// Writes all activity as CSV.
+pub(in crate::admin) fn write_activity(
+    store: &Store,
+    zone: &Zone,
+    out: &mut dyn std::io::Write,
+) -> Result<()> {
+    export::write_lines(store, zone, out, look)
+}
+
 /// Everything that the filter finds, as CSV: each by itself.
 fn send(request: &RequestContext, undone: bool) -> Result<Response> {
     let narrow = |filter: &mut Filter| {
         filter.undone = undone;
         filter.single = true;
     };
-    export::send(
-        request,
-        "activity",
-        narrow,
-        |connection, finder, from, zone| {
-            let from = from.map_or_else(|| Position::newest(connection), Ok)?;
-            let found = find(connection, finder, from, SLICE, zone)?;
-            let lines = found.entries.into_iter().filter_map(Entry::into_line);
-            Ok((lines.collect(), found.next))
-        },
-    )
+    export::send(request, "activity", narrow, look)
 }

@@ -4,9 +4,11 @@ use super::filter::Filter;
 use crate::admin::prelude::*;
 use crate::{
     admin::export::slices,
+    db::Store,
     domain::interactions::log::{find::Finder, lines::Line},
     types::spreadsheet::csv_bytes,
 };
+use std::io::Write;
 
 const COLUMNS: [&str; 11] = [
     "at",
@@ -23,7 +25,8 @@ const COLUMNS: [&str; 11] = [
 ];
 
 /// Finds the lines from a position on, and where the next ones begin.
-type Look<F> = fn(&Connection, &Finder, Option<F>, &Zone) -> Result<(Vec<Line>, Option<F>)>;
+pub(in crate::admin) type Look<F> =
+    fn(&Connection, &Finder, Option<F>, &Zone) -> Result<(Vec<Line>, Option<F>)>;
 
 /// Sends everything that the filters of a request find; `narrow` has the filters of the page itself.
 pub(super) fn send<F: Send + 'static>(
@@ -54,6 +57,33 @@ pub(super) fn send<F: Send + 'static>(
         rest,
         Rest::next,
     ))
+}
+
+/// Writes everything that a look finds.
+pub(in crate::admin) fn write_lines<F>(
+    store: &Store,
+    zone: &Zone,
+    out: &mut dyn Write,
+    look: Look<F>,
+) -> Result<()> {
+    let mut rest = Some(Rest {
+        filter: Filter {
+            single: true,
+            ..Filter::default()
+        },
+        zone: zone.clone(),
+        look,
+        from: None,
+        is_first: true,
+        is_done: false,
+    });
+    while let Some(now) = rest.take() {
+        if let Some((bytes, more)) = store.look_up(|connection| now.next(connection))? {
+            out.write_all(&bytes).map_err(Error::unavailable)?;
+            rest = Some(more);
+        }
+    }
+    Ok(())
 }
 
 /// The part of the export that is not sent yet.

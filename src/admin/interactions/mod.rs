@@ -6,8 +6,11 @@ mod export;
 mod filter;
 mod live;
 mod one;
-mod refusals;
+pub(super) mod refusals;
 mod undo;
+
+pub(super) use activity::write_activity;
+pub(super) use export::write_lines;
 
 use crate::admin::prelude::*;
 

@@ -4,6 +4,7 @@
 mod automations;
 mod gateway;
 mod gateways;
+mod new;
 mod outbox;
 mod templates;
 
@@ -30,7 +31,8 @@ fn tabs(layout: &Layout) -> &'static [(&'static str, &'static str)] {
 }
 
 pub(super) fn routes() -> Vec<Route> {
-    let named = outbox::routes().into_iter().chain(templates::routes());
+    let named = outbox::routes().into_iter().chain(new::routes());
+    let named = named.chain(templates::routes());
     let named = named.chain(automations::routes()).chain(gateways::routes());
     // Last, as its paths have a parameter where the others have names.
     named.chain(outbox::routes_of_one()).collect()

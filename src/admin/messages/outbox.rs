@@ -15,6 +15,7 @@ use crate::{
         list::{self, Filter, Line, Whole},
         pictures, stored,
     },
+    ops::{import::batches, mailing},
     types::error::{Error, Kind, Result},
 };
 use askama::Template;
@@ -48,6 +49,8 @@ struct List {
     channel: String,
     to: String,
     template: String,
+    /// The batch of a message to a list.
+    of_list: String,
     any: bool,
     counts: HashMap<State, i64>,
     lines: Vec<Line>,
@@ -88,12 +91,13 @@ fn filter(query: &Fields) -> Filter {
         template: filled("template"),
         delegate: query.number("delegate").ok().flatten(),
         to: filled("to"),
+        of_list: None,
     }
 }
 
 fn written(query: &Fields) -> String {
     let mut text = form_urlencoded::Serializer::new(String::new());
-    for name in ["state", "channel", "template", "delegate", "to"] {
+    for name in ["state", "channel", "template", "delegate", "to", "list"] {
         if let Some(value) = query.filled(name) {
             text.append_pair(name, value);
         }
@@ -102,10 +106,15 @@ fn written(query: &Fields) -> String {
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
-    let (asked, from) = (
+    let (mut asked, from) = (
         filter(&request.query),
         request.query.number("from").ok().flatten(),
     );
+    if let Some(id) = request.query.number("list").ok().flatten() {
+        let batch = request.look_up(|connection| batches::find(connection, id))?;
+        let after = batch.options.after_message.unwrap_or_default();
+        asked.of_list = Some((mailing::origin(id), after));
+    }
     let any = asked.is_any();
     let (lines, next, counts) = request
         .read(move |connection| {
@@ -123,6 +132,7 @@ async fn list(request: RequestContext) -> Result<Response> {
         channel: text("channel"),
         to: text("to"),
         template: text("template"),
+        of_list: text("list"),
         any,
         counts,
         next: next.map(|next| {
@@ -184,6 +194,7 @@ impl Page {
         match self.message.origin.split_once(':') {
             Some(("automation", name)) => format!("the automation “{name}”"),
             Some(("certificate", _)) => "Reports, Certificates".to_owned(),
+            Some(("list", id)) => format!("message {id} to a list"),
             _ => match self.message.origin.as_str() {
                 "api" => "the API (send-comm)".to_owned(),
                 "console" => "somebody of the crew".to_owned(),

@@ -1,6 +1,6 @@
 //! Templates: the list, and the editor with a preview, a test, and sending to one attendee.
 
-use super::{hindrance, layout, tabs};
+use super::{hindrance, layout, new::Words, tabs};
 use crate::{
     admin::{
         Area, Fields, Layout, RequestContext, answer,
@@ -186,7 +186,7 @@ impl Editor for Templates {
             Input::text("address", address).apart(),
         ];
         let groups = vec![
-            Group::new("Message", inputs),
+            Group::new("Message", inputs).tool(&Words)?,
             Group::new("Preview", preview),
         ];
         engine::filled(groups, draft)
@@ -213,7 +213,7 @@ impl Editor for Templates {
     }
 
     fn buttons(id: Option<&i64>, draft: &Entry) -> Vec<Button> {
-        let mut buttons = vec![Button::new("preview", "Preview").shows()];
+        let mut buttons = vec![Button::new("preview", "Preview").lives()];
         if draft.channel == Channel::Email.name() {
             buttons.push(Button::new("page", "HTML as a page").opens());
         }

@@ -3,8 +3,8 @@
 use super::show_secret;
 use crate::{
     admin::{
-        Area, Fields, RequestContext, Route,
-        engine::{self, Choice, Editor, Group, Groups, Input},
+        Area, Fields, RequestContext, Route, answer,
+        engine::{self, At, Choice, Editor, Group, Groups, Input},
         route,
     },
     core::Context,
@@ -17,6 +17,7 @@ use crate::{
     },
     types::error::Result,
 };
+use askama::Template;
 use poem::Response;
 use rusqlite::Connection;
 use std::collections::BTreeSet;
@@ -44,6 +45,76 @@ pub(super) fn routes() -> Vec<Route> {
 
 struct Webhooks;
 
+/// What a webhook is mostly for.
+struct Preset {
+    name: &'static str,
+    label: &'static str,
+    help: &'static str,
+    interactions: &'static [&'static str],
+    /// Records whose changes it gets.
+    records: &'static [&'static str],
+    expand: &'static [&'static str],
+}
+
+static PRESETS: [Preset; 4] = [
+    Preset {
+        name: "passages",
+        label: "Who came and went",
+        help: "Check-ins and check-outs, with names and places",
+        interactions: &["check-in", "check-in-override", "check-out"],
+        records: &[],
+        expand: &["firstDelegate", "firstDevice"],
+    },
+    Preset {
+        name: "attendees",
+        label: "Attendee list",
+        help: "Attendees who are added, changed or deleted",
+        interactions: &[],
+        records: &["delegate"],
+        expand: &[],
+    },
+    Preset {
+        name: "leads",
+        label: "Leads of exhibitors",
+        help: "Contacts that stands scan, with both people",
+        interactions: &["lead"],
+        records: &[],
+        expand: &["firstDelegate", "secondDelegate", "firstDevice"],
+    },
+    Preset {
+        name: "everything",
+        label: "Everything",
+        help: "All interactions and all changes, such as for a data warehouse",
+        interactions: &[ANY],
+        records: &["delegate", "device", "event", "interaction"],
+        expand: &[],
+    },
+];
+
+impl Preset {
+    fn webhook(&self) -> NewWebhook {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let changes = CHANGES.iter().map(|change| change.name);
+        let wanted = changes.filter(|name| {
+            let record = name.split('.').next().unwrap_or_default();
+            self.records.contains(&record)
+        });
+        NewWebhook {
+            interactions: owned(self.interactions),
+            changes: wanted.map(ToOwned::to_owned).collect(),
+            expand: owned(self.expand),
+            ..NewWebhook::default()
+        }
+    }
+}
+
+/// Links to the presets, beside a new webhook.
+#[derive(Template)]
+#[template(path = "webhooks/presets.html")]
+struct Presets {
+    all: &'static [Preset],
+}
+
 impl Editor for Webhooks {
     type Key = i64;
     type Draft = NewWebhook;
@@ -56,6 +127,20 @@ impl Editor for Webhooks {
         NewWebhook {
             interactions: BTreeSet::from([CHECK_IN.name.to_owned()]),
             ..NewWebhook::default()
+        }
+    }
+
+    fn begin(_: &Connection, query: &Fields) -> Result<Option<NewWebhook>> {
+        let preset = PRESETS
+            .iter()
+            .find(|preset| preset.name == query.text("preset"));
+        Ok(preset.map(Preset::webhook))
+    }
+
+    async fn aside(at: At<'_, Self>) -> Result<String> {
+        match at.key {
+            Some(_) => Ok(String::new()),
+            None => answer::part(&Presets { all: &PRESETS }),
         }
     }
 
@@ -169,7 +254,11 @@ fn events(connection: &Connection, draft: &NewWebhook) -> Result<Vec<Input>> {
     let whole = whole.map(|name| Choice::new(name, name, draft.expand.contains(name)));
     Ok(vec![
         Input::radios("interactions", "Interactions", which),
-        Input::checks("kind", "Types", usual),
+        if all || none {
+            Input::checks("kind", "Types", usual).folded()
+        } else {
+            Input::checks("kind", "Types", usual)
+        },
         Input::text("others", "Other types")
             .value(others.join(", "))
             .placeholder("photo-taken, prize-won")
@@ -191,5 +280,11 @@ fn changes((record, name): &(&str, &'static str), draft: &NewWebhook) -> Input {
     let choices = choices.map(|change| {
         Choice::new(change.name, change.name, draft.wants_change(change.name)).help(change.about)
     });
-    Input::checks("changes", *name, choices)
+    let input = Input::checks("changes", *name, choices);
+    // Most webhooks need none of most.
+    if input.choices.iter().any(|choice| choice.chosen) {
+        input
+    } else {
+        input.folded()
+    }
 }

@@ -150,6 +150,8 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
             numbers: args.numbers,
             hidden_rows: args.hidden_rows,
             status: args.status,
+            action: None,
+            after_message: None,
         },
         device,
         again: args.again,

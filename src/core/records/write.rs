@@ -480,13 +480,13 @@ fn snapshot(
 
 /// A column of a record that is a text, such as a code.
 pub fn stored_text(
-    tx: &Tx<'_>,
+    connection: &Connection,
     resource: &Resource,
     column: &str,
     id: i64,
 ) -> Result<Option<String>> {
     let sql = format!("SELECT {column} FROM {} WHERE id = ?1", resource.table);
-    Ok(tx
+    Ok(connection
         .prepare_cached(&sql)?
         .query_row([id], |row| row.get(0))
         .optional()?

@@ -315,8 +315,30 @@ pub fn check_free(connection: &Connection, name: &str, code: &str) -> Result<()>
     Ok(())
 }
 
+/// Checks the reason for which codes are to be blocked.
+///
+/// # Errors
+/// [`Kind::Invalid`].
+pub fn check_reason(reason: &str) -> Result<()> {
+    let reason = reason.trim();
+    if reason.is_empty() || reason.chars().count() > REASON_MAX_CHARS {
+        return Err(Error::field(
+            "reason",
+            format!("must have 1 to {REASON_MAX_CHARS} characters"),
+        ));
+    }
+    text::check_text("reason", reason)
+}
+
+/// Returns whether a delegate has any code on their badge.
+pub fn has_badge(connection: &Connection, delegate: i64) -> Result<bool> {
+    let sql = "SELECT barcode IS NOT NULL OR rfid IS NOT NULL OR uhf_id IS NOT NULL FROM delegates WHERE id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row([delegate], |row| row.get(0))?)
+}
+
 /// Notes a code as blocked; it is nobody's any more, or will not be when this transaction ends.
-pub(super) fn put(
+pub fn put(
     tx: &Tx<'_>,
     ctx: &Context,
     delegate: DelegateId,
@@ -325,13 +347,7 @@ pub(super) fn put(
     reason: &str,
 ) -> Result<()> {
     let reason = reason.trim();
-    if reason.is_empty() || reason.chars().count() > REASON_MAX_CHARS {
-        return Err(Error::field(
-            "reason",
-            format!("must have 1 to {REASON_MAX_CHARS} characters"),
-        ));
-    }
-    text::check_text("reason", reason)?;
+    check_reason(reason)?;
     tx.prepare_cached(
         "INSERT INTO blocked_codes (kind, value, delegate_id, reason, actor, at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",

@@ -41,6 +41,8 @@ pub struct Wanted {
     pub only: &'static str,
     /// An expression as the API takes it.
     pub search: String,
+    /// These alone.
+    pub ids: Option<Vec<i64>>,
 }
 
 impl Wanted {
@@ -49,6 +51,7 @@ impl Wanted {
     pub fn is_narrow(&self) -> bool {
         let texts = [&self.q, &self.kind, &self.flag, &self.search];
         self.deleted
+            || self.ids.is_some()
             || self.device.is_some()
             || !self.been.is_empty()
             || !self.only.is_empty()
@@ -140,6 +143,9 @@ impl Wanted {
         }
         for filter in filters {
             search = search.and_search(Search::parse(&SEARCHED, &filter.to_string(), zone, None)?);
+        }
+        if let Some(ids) = &self.ids {
+            search = search.among(ids);
         }
         if let Some(ids) = self.marked(connection)? {
             search = search.among(&ids);

@@ -3,6 +3,7 @@
 
 pub mod api;
 pub mod blocked;
+pub mod duplicates;
 pub mod fields;
 pub mod find;
 pub mod flags;
@@ -231,6 +232,22 @@ pub fn count(connection: &Connection) -> Result<u64> {
     Ok(connection
         .prepare_cached(sql)?
         .query_row([], |row| row.get(0))?)
+}
+
+/// Counts the delegates without a barcode.
+pub fn without_code(connection: &Connection) -> Result<i64> {
+    let sql = "SELECT count(*) FROM delegates WHERE deleted_at IS NULL AND barcode IS NULL";
+    Ok(connection
+        .prepare_cached(sql)?
+        .query_row([], |row| row.get(0))?)
+}
+
+/// The barcode of any delegate.
+pub fn any_code(connection: &Connection) -> Result<Option<String>> {
+    let sql =
+        "SELECT barcode FROM delegates WHERE deleted_at IS NULL AND barcode IS NOT NULL LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row([], |row| row.get(0)).optional()?)
 }
 
 /// Tells whether there is any delegate.

@@ -11,6 +11,7 @@
 //! - `everybody_out`: check-outs of everybody inside a place, at a time of the day
 //! - `answers`: outcomes as status and JSON, and many at once; `schemas`: their shapes in the API's document
 //! - `undo`: who may take back what, on which page of the console
+//! - `unregistered`: places that refuse everybody, as nobody is registered
 //! - `history`: what one delegate did, for people to read
 //! - `log`: interactions and refusals as people look through them, the newest first
 //! - `live`: those that something may follow from, as they happened just now
@@ -50,4 +51,5 @@ pub mod spelling;
 mod tests;
 pub mod types;
 pub mod undo;
+pub mod unregistered;
 pub mod walk_in;

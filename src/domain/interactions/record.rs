@@ -115,6 +115,22 @@ fn settle(
     if let Some(replayed) = replay(tx, ctx, draft)? {
         return Ok((replayed, None));
     }
+    match attempt(tx, ctx, draft, participants)? {
+        Ok((interaction, repeat)) => Ok((Outcome::Created(interaction), repeat)),
+        Err(refusal) => Ok((refuse(tx, ctx, draft, participants, refusal)?, None)),
+    }
+}
+
+/// The interaction that was stored, with the check-ins before it; or why it was not.
+type Attempt = Result<(Interaction, Option<Repeat>)>;
+
+/// Records a draft, unless the rules refuse it.
+fn attempt(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    draft: &Draft,
+    participants: &mut ResolvedParticipants,
+) -> Result<Attempt> {
     spelling::check(tx, &ctx.settings, &draft.kind)?;
     let device_cache: Rc<DeviceCache> = tx.cache();
     device_cache.begin_day(tx, &ctx.settings, tx.now())?;
@@ -130,12 +146,24 @@ fn settle(
     );
     let assessment = match assessed {
         Ok(assessment) => assessment,
-        Err(refusal) => return Ok((refuse(tx, ctx, draft, participants, refusal)?, None)),
+        Err(refusal) => return Ok(Err(refusal)),
     };
     let repeat = assessment.repeat;
     let interaction = store(tx, ctx, &device_cache, draft, participants, assessment)?;
     types::follow_up(tx, ctx, &interaction)?;
-    Ok((Outcome::Created(interaction), repeat))
+    Ok(Ok((interaction, repeat)))
+}
+
+/// Records a draft where nobody stands at a gate, such as one of many at once: a refusal is told, and not kept.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_or_tell(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Outcome> {
+    match attempt(tx, ctx, draft, &mut ResolvedParticipants::default())? {
+        Ok((interaction, _)) => Ok(Outcome::Created(interaction)),
+        Err(refusal) if refusals::is_kept(refusal.kind) => Ok(Outcome::Refused(refusal)),
+        Err(other) => Err(other),
+    }
 }
 
 /// The outcome of a draft whose nonce was used before.
@@ -306,20 +334,38 @@ pub fn test(
     draft: &Draft,
     now: Timestamp,
 ) -> Result<Recorded> {
+    let people = |device| counters::people(connection, device);
+    test_among(
+        connection,
+        ctx,
+        &DeviceCache::default(),
+        draft,
+        now,
+        &people,
+    )
+}
+
+/// As [`test`], one of many: `people` counts the attendees inside a device.
+pub fn test_among(
+    connection: &Connection,
+    ctx: &Context,
+    device_cache: &DeviceCache,
+    draft: &Draft,
+    now: Timestamp,
+    people: &dyn Fn(DeviceId) -> Result<i64>,
+) -> Result<Recorded> {
     spelling::check(connection, &ctx.settings, &draft.kind)?;
     let mut participants = ResolvedParticipants::default();
-    let device_cache = DeviceCache::default();
-    let people = |device| counters::people(connection, device);
     let assessed = find_and_assess(
         connection,
         ctx,
-        &device_cache,
+        device_cache,
         draft,
         &mut participants,
         now,
-        &people,
+        people,
     );
-    let note = note(connection, &device_cache, draft, participants.delegates[0])?;
+    let note = note(connection, device_cache, draft, participants.delegates[0])?;
     let (outcome, repeat) = match assessed {
         Ok(assessment) => (
             Outcome::Created(tried(draft, participants, now)),

@@ -18,6 +18,8 @@ pub struct Filter {
     pub delegate: Option<i64>,
     /// To an address, or a person, whose address or name has this in it.
     pub to: Option<String>,
+    /// Those of a list, by their origin, and the newest message before them.
+    pub of_list: Option<(String, i64)>,
 }
 
 impl Filter {
@@ -28,6 +30,7 @@ impl Filter {
             && self.template.is_none()
             && self.delegate.is_none()
             && self.to.is_none()
+            && self.of_list.is_none()
     }
 }
 
@@ -91,14 +94,15 @@ pub fn page(
     from: Option<i64>,
     most: usize,
 ) -> Result<(Vec<Line>, Option<i64>)> {
-    let newest: i64 = connection
-        .prepare_cached("SELECT coalesce(max(id), 0) FROM messages")?
-        .query_row([], |row| row.get(0))?;
+    let newest = newest(connection)?;
     let from = from.map_or(newest, |from| from.min(newest));
-    let low = (from - LOOKED_AT_MAX).max(0);
+    let of_list = filter.of_list.as_ref();
+    let origin = of_list.map(|(origin, _)| origin);
+    let after = of_list.map_or(0, |(_, after)| *after);
+    let low = (from - LOOKED_AT_MAX).max(after).max(0);
     let to = filter.to.as_deref().map(text::fold);
     let limit = i64::try_from(most).unwrap_or(i64::MAX);
-    let values: [&dyn ToSql; 8] = [
+    let values: [&dyn ToSql; 9] = [
         &from,
         &low,
         &filter.state,
@@ -107,12 +111,13 @@ pub fn page(
         &filter.delegate,
         &to,
         &limit,
+        &origin,
     ];
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {LINE} FROM messages m LEFT JOIN delegates d ON d.id = m.delegate_id
          WHERE m.id <= ?1 AND m.id > ?2 AND (?3 IS NULL OR m.state = ?3)
          AND (?4 IS NULL OR m.channel = ?4) AND (?5 IS NULL OR m.template = ?5)
-         AND (?6 IS NULL OR m.delegate_id = ?6)
+         AND (?6 IS NULL OR m.delegate_id = ?6) AND (?9 IS NULL OR m.origin = ?9)
          AND (?7 IS NULL OR text_contains(m.address, ?7)
              OR text_contains(coalesce(d.first_name, '') || ' ' || coalesce(d.last_name, ''), ?7))
          ORDER BY m.id DESC LIMIT ?8"
@@ -123,7 +128,26 @@ pub fn page(
         Some(last) if lines.len() == most => last.id - 1,
         _ => low,
     };
-    Ok((lines, (reached > 0).then_some(reached)))
+    Ok((lines, (reached > after.max(0)).then_some(reached)))
+}
+
+/// The newest message.
+pub fn newest(connection: &Connection) -> Result<i64> {
+    Ok(connection
+        .prepare_cached("SELECT coalesce(max(id), 0) FROM messages")?
+        .query_row([], |row| row.get(0))?)
+}
+
+/// Counts the messages of a list in each state.
+pub fn counts_of_list(
+    connection: &Connection,
+    origin: &str,
+    after: i64,
+) -> Result<HashMap<State, i64>> {
+    let sql = "SELECT state, count(*) FROM messages WHERE id > ?2 AND origin = ?1 GROUP BY state";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(params![origin, after], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// The newest messages that failed, or whose outcome is unknown.
@@ -135,6 +159,23 @@ pub fn undelivered(connection: &Connection, limit: usize) -> Result<Vec<Line>> {
     ))?;
     let lines = statement.query_map(params![LOOKED_AT_MAX, limit], line)?;
     Ok(lines.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Counts those of some attendees who have anything that a message of a channel could go to.
+pub fn reachable(connection: &Connection, channel: Channel, attendees: &[i64]) -> Result<i64> {
+    let has_address = match channel {
+        Channel::Email => "email IS NOT NULL",
+        Channel::Sms => "phone IS NOT NULL",
+        Channel::Push => "json_array_length(data, '$.Data.pushTokens') > 0",
+    };
+    let sql = format!(
+        "SELECT count(*) FROM delegates
+         WHERE id IN (SELECT value FROM json_each(?1)) AND deleted_at IS NULL AND {has_address}"
+    );
+    let ids = serde_json::json!(attendees).to_string();
+    Ok(connection
+        .prepare_cached(&sql)?
+        .query_row([ids], |row| row.get(0))?)
 }
 
 /// Counts the messages in each state, of the newest.

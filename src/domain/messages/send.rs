@@ -46,6 +46,13 @@ pub struct Prepared {
     hindrance: Option<String>,
 }
 
+impl Prepared {
+    /// The reason why it cannot be sent.
+    pub fn hindrance(&self) -> Option<&str> {
+        self.hindrance.as_deref()
+    }
+}
+
 /// Works a message out: what it says, and where it goes. Templates take their time, so this is done
 /// beside the writer.
 pub fn prepare(

@@ -2,6 +2,7 @@
 //! searched by.
 
 use super::{
+    super::bulk::Action,
     Mapping, Plan, What,
     choice::{HiddenRows, Numbers},
     dates::Order,
@@ -56,6 +57,12 @@ pub struct Options {
     pub hidden_rows: Option<HiddenRows>,
     /// The treatment of tickets that are not good any more, by the columns that say it.
     pub status: Vec<StatusRule>,
+    /// What was done to many attendees at once, where it is no import.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<Action>,
+    /// The newest message before the first of a list's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_message: Option<i64>,
 }
 
 impl Options {
@@ -119,6 +126,12 @@ impl Batch {
             actor: row.get(11)?,
             has_rows: row.get(12)?,
         })
+    }
+
+    /// Tells whether it sends messages, which nothing takes back.
+    #[must_use]
+    pub fn is_message(&self) -> bool {
+        matches!(self.options.action, Some(Action::Message(_)))
     }
 
     /// Its state, unless it is being worked on.
@@ -234,28 +247,59 @@ pub fn records(connection: &Connection, id: i64, most: u32) -> Result<Vec<i64>> 
 /// Begins a batch of so many rows: its id.
 pub fn begin(tx: &Tx<'_>, plan: &Plan, list: &Fingerprint, rows: u64) -> Result<i64> {
     let what = plan.what.name();
-    tx.execute(
-        "INSERT INTO batches (kind, device_id, file_name, file_sha256, options, total, actor, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        rusqlite::params![
-            what,
-            plan.device,
-            list.name,
-            list.sha256,
-            serde_json::to_string(&plan.options).map_err(Error::defect)?,
-            rows,
-            plan.ctx.actor,
-            tx.now()
-        ],
-    )?;
-    let id = tx.last_insert_rowid();
+    let options = &plan.options;
+    let id = insert(tx, &plan.ctx, (what, plan.device), list, options, rows)?;
     let after = json!({"what": what, "file": list.name, "rows": rows});
     audit_change(tx, &plan.ctx, id, "create", after)?;
     Ok(id)
 }
 
+/// Begins a batch of something that is done to so many attendees at once: its id.
+pub(in crate::ops) fn begin_action(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    (what, name): (What, &str),
+    options: &Options,
+    attendees: usize,
+) -> Result<i64> {
+    let list = Fingerprint {
+        name: name.to_owned(),
+        ..Fingerprint::default()
+    };
+    let attendees = u64::try_from(attendees).map_err(Error::defect)?;
+    let id = insert(tx, ctx, (what.name(), None), &list, options, attendees)?;
+    let after = json!({"action": name, "attendees": attendees});
+    audit_change(tx, ctx, id, "create", after)?;
+    Ok(id)
+}
+
+fn insert(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    (what, device): (&str, Option<DeviceId>),
+    list: &Fingerprint,
+    options: &Options,
+    rows: u64,
+) -> Result<i64> {
+    tx.execute(
+        "INSERT INTO batches (kind, device_id, file_name, file_sha256, options, total, actor, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        rusqlite::params![
+            what,
+            device,
+            list.name,
+            list.sha256,
+            serde_json::to_string(options).map_err(Error::defect)?,
+            rows,
+            ctx.actor,
+            tx.now()
+        ],
+    )?;
+    Ok(tx.last_insert_rowid())
+}
+
 /// Writes into the audit what happened to a batch.
-pub(super) fn audit_change(
+pub(in crate::ops) fn audit_change(
     tx: &Tx<'_>,
     ctx: &Context,
     id: i64,
@@ -279,7 +323,7 @@ pub(super) fn audit_change(
 ///
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`] when another command undoes or continues it.
-pub(super) fn take_up(tx: &Tx<'_>, id: i64, done: u64) -> Result<()> {
+pub(in crate::ops) fn take_up(tx: &Tx<'_>, id: i64, done: u64) -> Result<()> {
     let (is_undone, at): (bool, u64) = tx
         .prepare_cached("SELECT undone_at IS NOT NULL, done FROM batches WHERE id = ?1")?
         .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -293,7 +337,7 @@ pub(super) fn take_up(tx: &Tx<'_>, id: i64, done: u64) -> Result<()> {
 }
 
 /// Stores how many rows are done, in the transaction that wrote them.
-pub(super) fn advance(tx: &Tx<'_>, id: i64, done: u64, finished: bool) -> Result<()> {
+pub(in crate::ops) fn advance(tx: &Tx<'_>, id: i64, done: u64, finished: bool) -> Result<()> {
     let at = finished.then(|| tx.now());
     tx.prepare_cached("UPDATE batches SET done = ?2, finished_at = ?3 WHERE id = ?1")?
         .execute(rusqlite::params![id, done, at])?;

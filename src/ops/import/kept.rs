@@ -1,6 +1,6 @@
 //! The record of each row of an import in the file: what it became, and whether others changed it since.
 
-use super::{Batch, body::BLOCKED_BY_LIST};
+use super::{super::bulk::Action, Batch, body::BLOCKED_BY_LIST};
 use crate::{
     core::{
         Context, audit,
@@ -8,7 +8,10 @@ use crate::{
     },
     db::Tx,
     domain::{
-        delegates::{blocked, note},
+        delegates::{
+            blocked::{self, Blocked},
+            note,
+        },
         devices, events,
     },
     types::{
@@ -20,7 +23,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row};
 use serde_json::{Value, json};
 
 /// Stores what a row became; a room that rows name has no line, and its id with a minus in the place of one.
-pub(super) fn keep_row(tx: &Tx<'_>, batch: i64, line: i64, became: &Became) -> Result<()> {
+pub(in crate::ops) fn keep_row(tx: &Tx<'_>, batch: i64, line: i64, became: &Became) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO batch_rows (batch_id, line, record_id, before, audit_id, interaction_id, unlinked, change_id)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -172,32 +175,40 @@ pub(super) fn other_name(resource: &Resource) -> &'static str {
 const NEWEST_CHANGE: &str = "newest_change";
 
 /// A record as it is before a row changes it.
-pub(super) struct Before {
+pub(in crate::ops) struct Before {
     columns: String,
     newest_change: i64,
     /// The row gave it a note for gates.
     pub has_note: bool,
     /// The row blocked its codes.
     pub is_blocked: bool,
+    /// Blocked codes that it has again.
+    pub unblocked: Vec<Blocked>,
 }
 
 /// The properties for what a row did beside, as [`NEWEST_CHANGE`].
 const NOTED: &str = "has_note";
 const BLOCKED: &str = "is_blocked";
+const UNBLOCKED: &str = "unblocked";
 
 impl Before {
-    pub(super) fn of(tx: &Tx<'_>, resource: &'static Resource, record: i64) -> Result<Self> {
+    pub(in crate::ops) fn of(
+        tx: &Tx<'_>,
+        resource: &'static Resource,
+        record: i64,
+    ) -> Result<Self> {
         Ok(Self {
             columns: records::write::stored(tx, resource, record)?,
             newest_change: newest_change(tx, resource, record)?,
             has_note: false,
             is_blocked: false,
+            unblocked: Vec::new(),
         })
     }
 
     /// The text that is kept of it after the row was written. Where nothing was changed but the time,
     /// that alone: who undoes this later undoes nothing that others changed in between.
-    pub(super) fn kept(
+    pub(in crate::ops) fn kept(
         self,
         tx: &Tx<'_>,
         resource: &Resource,
@@ -208,9 +219,16 @@ impl Before {
             let columns: Value = serde_json::from_str(&self.columns).map_err(Error::defect)?;
             return Ok(json!({"updated_at": columns["updated_at"]}).to_string());
         }
+        let unblocked = self.unblocked.iter();
+        let unblocked: Vec<_> = unblocked
+            .map(|code| json!([code.kind, code.value, code.reason]))
+            .collect();
         let newest = format!(
-            "{{\"{NEWEST_CHANGE}\":{},\"{NOTED}\":{},\"{BLOCKED}\":{},",
-            self.newest_change, self.has_note, self.is_blocked
+            "{{\"{NEWEST_CHANGE}\":{},\"{NOTED}\":{},\"{BLOCKED}\":{},\"{UNBLOCKED}\":{},",
+            self.newest_change,
+            self.has_note,
+            self.is_blocked,
+            json!(unblocked)
         );
         Ok(self.columns.replacen('{', &newest, 1))
     }
@@ -230,9 +248,24 @@ pub(super) fn undo_beside(
     }
     if before[BLOCKED] == true {
         for code in blocked::of(tx, record)? {
-            if code.at >= batch.created_at && code.reason.starts_with(BLOCKED_BY_LIST) {
+            let is_own = match &batch.options.action {
+                Some(Action::Block(reason)) => code.reason == reason.trim(),
+                _ => code.reason.starts_with(BLOCKED_BY_LIST),
+            };
+            if code.at >= batch.created_at && is_own {
                 blocked::unblock(tx, ctx, &code.kind, &code.value, false)?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// Blocks the codes again that a row unblocked, once the record is as it was `before`.
+pub(super) fn block_again(tx: &Tx<'_>, ctx: &Context, record: i64, before: &str) -> Result<()> {
+    let before: Value = serde_json::from_str(before).map_err(Error::defect)?;
+    for code in before[UNBLOCKED].as_array().into_iter().flatten() {
+        if let [Some(kind), Some(value), Some(reason)] = [0, 1, 2].map(|at| code[at].as_str()) {
+            blocked::put(tx, ctx, DelegateId(record), kind, value, reason)?;
         }
     }
     Ok(())
@@ -271,7 +304,7 @@ pub(super) fn keep_restored(tx: &Tx<'_>, batch: &Batch, row: &Kept, before: &str
 
 /// The result of a row.
 #[derive(Default)]
-pub(super) struct Became {
+pub(in crate::ops) struct Became {
     /// The record or interaction.
     pub record: i64,
     /// The record before the change; none where the row created it.

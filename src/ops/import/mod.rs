@@ -34,7 +34,7 @@ pub mod findings;
 mod headers;
 pub mod job;
 pub mod join;
-mod kept;
+pub(in crate::ops) mod kept;
 mod left_out;
 pub mod mapping;
 mod names;

@@ -39,7 +39,7 @@ pub trait Steps: Send + 'static {
     fn step(&mut self, tx: &Tx<'_>) -> Result<bool>;
 
     /// Prepares the next slice, outside of its transaction.
-    fn prepare(&mut self) -> Result<()> {
+    fn prepare(&mut self, _: &Store) -> Result<()> {
         Ok(())
     }
 
@@ -73,7 +73,7 @@ pub fn write<W: Steps>(store: &Store, work: W, mut on_progress: impl FnMut(&W)) 
         held: Duration::ZERO,
     };
     loop {
-        progress.work.prepare()?;
+        progress.work.prepare(store)?;
         let goes_on;
         (progress, goes_on) = slice(store, progress)?;
         on_progress(&progress.work);

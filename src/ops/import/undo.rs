@@ -2,6 +2,7 @@
 //! that it changed are restored. Records that were changed or used since are left alone, and listed.
 
 use super::{
+    super::bulk::Action,
     Batch, Stop,
     bad::LISTED_MAX,
     batches,
@@ -15,7 +16,11 @@ use crate::{
         records::{self, Resource},
     },
     db::{Store, Tx},
-    domain::{delegates, devices, interactions::remove},
+    domain::{
+        delegates::{self, blocked},
+        devices,
+        interactions::remove,
+    },
     types::error::{Error, Kind, Result},
 };
 use rusqlite::{Connection, OptionalExtension};
@@ -89,6 +94,9 @@ pub fn undo(
         let uses = resource.map(|resource| Uses::of(connection, resource));
         Ok((batch, uses.transpose()?))
     })?;
+    if batch.is_message() {
+        return Err(Error::invalid("messages cannot be taken back"));
+    }
     if batch.undone_at.is_some() && !batch.has_rows {
         return Err(Error::invalid(format!("import {id} is taken back already")));
     }
@@ -196,6 +204,9 @@ impl Undo {
             return left("was changed since");
         }
         let Some(before) = &row.before else {
+            if self.batch.options.action.is_some() {
+                return left("became anonymous since");
+            }
             if uses.is_used(tx, row.record, row.interaction)? {
                 return left("was used since");
             }
@@ -211,7 +222,12 @@ impl Undo {
             return left("was used since at the device it was joined with");
         }
         kept::undo_beside(tx, &self.ctx, &self.batch, row.record, before)?;
-        match records::write::restore(tx, &self.ctx, resource, row.record, before) {
+        let restored = match self.batch.options.action {
+            Some(Action::Delete) => tx.nested(|tx| blocked::restore(tx, &self.ctx, row.record)),
+            _ => records::write::restore(tx, &self.ctx, resource, row.record, before),
+        };
+        let restored = restored.and_then(|()| kept::block_again(tx, &self.ctx, row.record, before));
+        match restored {
             Ok(()) => kept::keep_restored(tx, &self.batch, row, before)?,
             Err(cause) if cause.kind == Kind::CodeTaken => {
                 return left("had a code that another record has by now");

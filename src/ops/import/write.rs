@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     core::records::write,
-    db::Tx,
+    db::{Store, Tx},
     types::error::{Error, Result},
 };
 use serde_json::Map;
@@ -184,7 +184,7 @@ impl Steps for Import {
         self.is_unprepared
     }
 
-    fn prepare(&mut self) -> Result<()> {
+    fn prepare(&mut self, _: &Store) -> Result<()> {
         if std::mem::take(&mut self.is_unprepared) {
             self.rows = self.source.rows()?;
             self.first = self.rows.next().transpose()?;

@@ -5,6 +5,7 @@
 
 mod activity;
 pub mod app;
+mod bulk;
 mod chromium;
 mod dashboard;
 mod designer;

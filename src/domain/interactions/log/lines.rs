@@ -282,12 +282,15 @@ pub struct Import {
     pub by: String,
     pub at: Timestamp,
     pub undone: bool,
+    /// Something that was done to many attendees; its name stands in place of the file.
+    pub is_action: bool,
 }
 
 /// Imports by their ids.
 pub fn imports(connection: &Connection, ids: &[i64]) -> Result<Vec<Import>> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, file_name, kind, done, actor, created_at, undone_at IS NOT NULL FROM batches
+        "SELECT id, file_name, kind, done, actor, created_at, undone_at IS NOT NULL,
+             options ->> '$.action' IS NOT NULL FROM batches
          WHERE id IN (SELECT value FROM json_each(?1))",
     )?;
     let mut rows = statement.query([serde_json::json!(ids).to_string()])?;
@@ -302,6 +305,7 @@ pub fn imports(connection: &Connection, ids: &[i64]) -> Result<Vec<Import>> {
             by: audit::actor_name(connection, &actor)?,
             at: row.get(5)?,
             undone: row.get(6)?,
+            is_action: row.get(7)?,
         });
     }
     Ok(imports)

@@ -135,6 +135,21 @@ pub fn cancel(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
     decided(tx, ctx, id, "cancel", standing.state, State::Cancelled)
 }
 
+/// Calls back the first of those messages of an origin that wait, after one: how many.
+pub fn cancel_some(tx: &Tx<'_>, origin: &str, after: i64, most: usize) -> Result<usize> {
+    let mut statement = tx.prepare_cached(
+        "SELECT id FROM messages WHERE id > ?2 AND origin = ?1 AND state = 'waiting' ORDER BY id LIMIT ?3",
+    )?;
+    let ids = statement.query_map(params![origin, after, most], |row| row.get(0))?;
+    let ids = ids.collect::<rusqlite::Result<Vec<i64>>>()?;
+    for id in &ids {
+        tx.prepare_cached("UPDATE messages SET state = 'cancelled' WHERE id = ?1")?
+            .execute([id])?;
+        pending::remove_about(tx, of(*id))?;
+    }
+    Ok(ids.len())
+}
+
 fn decided(
     tx: &Tx<'_>,
     ctx: &Context,

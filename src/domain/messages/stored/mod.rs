@@ -9,7 +9,7 @@
 mod decisions;
 mod upkeep;
 
-pub use decisions::{cancel, resend};
+pub use decisions::{cancel, cancel_some, resend};
 pub use upkeep::{end_interrupted, expire, is_any_expired, thin};
 
 use super::{

@@ -7,7 +7,7 @@ mod work;
 pub use preview::{Choice, Preview};
 pub use work::{Report, Run};
 
-use super::{Left, Stop, What};
+use super::{super::bulk::Refused, Left, Stop, What};
 use crate::types::{
     Timestamp,
     error::{Error, Kind, Result},
@@ -50,6 +50,8 @@ pub struct Outcome {
     pub tone: &'static str,
     /// Records that could not be taken back, with the reasons.
     pub left: Vec<Left>,
+    /// Attendees who were refused, of something done to many.
+    pub refused: Vec<Refused>,
 }
 
 impl Outcome {
@@ -58,6 +60,7 @@ impl Outcome {
             message,
             tone: if is_complete { "good" } else { "warn" },
             left: Vec::new(),
+            refused: Vec::new(),
         }
     }
 
@@ -132,6 +135,8 @@ pub enum Phase {
     Writing,
     TakingBack,
     Joining,
+    /// Doing something to many attendees.
+    Acting,
 }
 
 impl UploadStore {
@@ -245,6 +250,7 @@ impl UploadStore {
                 "only one list is worked on at a time, and {} is {} {}; try again when that is done",
                 other.by,
                 match other.phase {
+                    Phase::Acting => "doing:",
                     Phase::Checking => "checking",
                     Phase::Writing => "importing",
                     Phase::TakingBack => "taking back",
@@ -255,6 +261,22 @@ impl UploadStore {
         }
         inner.work = Some(work);
         Ok(Busy(Arc::clone(self)))
+    }
+
+    /// # Errors
+    /// [`Kind::Invalid`] while work is done.
+    pub fn check_free(self: &Arc<Self>) -> Result<()> {
+        let nothing = Work {
+            by: String::new(),
+            upload: None,
+            batch: None,
+            name: String::new(),
+            phase: Phase::Checking,
+            done: 0,
+            total: 0,
+            stop: Stop::default(),
+        };
+        self.begin(nothing).map(drop)
     }
 
     /// Records the progress of the work.

@@ -129,7 +129,7 @@ fn viewers_see_the_history_and_nothing_of_the_lists() {
     );
     viewer
         .post(&format!("{path}/undo"), &[])
-        .refused(403, "needs the role administrator");
+        .refused(403, "needs the role operator");
     // An operator deletes nothing for good.
     crew.post(&format!("{path}/undo"), &[])
         .refused(403, "needs the role administrator");

@@ -1,0 +1,383 @@
+//! A message to a list of attendees: chosen by filters, written with a preview for one of them, tried on oneself, sent.
+
+use super::{hindrance, tabs};
+use crate::admin::{
+    delegates::{
+        list::{self, Filter},
+        views::{View, Views},
+    },
+    import::{page_of_batch, work_on_batch},
+    layout::number,
+    prelude::*,
+};
+use crate::{
+    core::{search::Part, settings},
+    domain::{
+        delegates::find::find,
+        messages::{
+            Channel,
+            preview::{self, Preview},
+            templates::{self, Entry},
+        },
+    },
+    ops::{
+        bulk::{self, Action as BulkAction},
+        import::{
+            Batch, batches,
+            uploads::{Outcome as WorkOutcome, Phase},
+        },
+        mailing,
+    },
+};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+const HERE: &str = "/console/messages/new";
+
+pub(super) fn routes() -> Routes {
+    Routes::access(OPERATOR)
+        .get(HERE, show)
+        .post(HERE, engine::submit::<NewMessages>)
+        .post("/console/messages/lists/:id/stop", stop)
+}
+
+#[derive(Template)]
+#[template(path = "messages/choose.html")]
+struct Choose {
+    layout: Layout,
+    tab: &'static str,
+    views: Vec<View>,
+}
+
+/// Asks for the list, or, where the address has one, for the message.
+async fn show(request: RequestContext) -> Result<Response> {
+    let filter = Filter::read(&request.query);
+    if !filter.query.is_empty() || request.query.ticked("all") {
+        return engine::show::<NewMessages>(request).await;
+    }
+    let user = request.current_user()?.user;
+    let mut views = request.look_up(|connection| Views::read(connection, user, &filter))?;
+    views.all.retain(|view| view.query != "deleted=1");
+    answer::page(&Choose {
+        layout: super::layout(&request, "New message"),
+        tab: "Outbox",
+        views: views.all,
+    })
+}
+
+/// What is written, and to whom.
+#[derive(Clone, Serialize, Deserialize)]
+struct Draft {
+    /// The filters of the list.
+    #[serde(default)]
+    list: String,
+    #[serde(rename = "type")]
+    channel: String,
+    #[serde(default)]
+    slug: String,
+    #[serde(default)]
+    subject: Option<String>,
+    #[serde(default)]
+    content: String,
+    #[serde(default)]
+    html: Option<String>,
+    #[serde(skip)]
+    attendees: Arc<Vec<i64>>,
+}
+
+impl Draft {
+    fn entry(&self) -> Entry {
+        Entry {
+            slug: self.slug.clone(),
+            id: None,
+            channel: self.channel.clone(),
+            subject: self.subject.clone(),
+            content: self.content.clone(),
+            html: self.html.clone(),
+        }
+    }
+}
+
+struct NewMessages;
+
+#[derive(Template)]
+#[template(path = "messages/to_list.html")]
+struct Aside {
+    layout: Layout,
+    hindrance: Option<&'static str>,
+    /// The filters of the list; of everybody, that.
+    query: String,
+    channel: Channel,
+    people: i64,
+    reached: i64,
+    /// Templates to begin with.
+    templates: Vec<(i64, String)>,
+}
+
+#[derive(Template)]
+#[template(path = "messages/tried.html")]
+struct Shown {
+    preview: Preview,
+}
+
+impl Editor for NewMessages {
+    type Key = i64;
+    type Draft = Draft;
+    type Created = Batch;
+    const LIST: &'static str = "/console/messages";
+    const NOUN: &'static str = "message";
+    const AREA: Area = Area::Messages;
+
+    fn tabs(layout: &Layout) -> Tabs {
+        (tabs(layout), "Outbox")
+    }
+
+    fn begin(connection: &Connection, query: &Fields) -> Result<Option<Draft>> {
+        let list = Filter::read(query).query;
+        let channel = Channel::named(query.text("type")).unwrap_or(Channel::Email);
+        let template = match query.number("template")? {
+            Some(id) => templates::of_id(connection, id)?,
+            None => None,
+        };
+        let entry = template.map(|template| template.entry);
+        let text = |text: Option<String>| text.unwrap_or_default();
+        Ok(Some(match entry {
+            Some(entry) => Draft {
+                list,
+                channel: entry.channel,
+                slug: entry.slug,
+                subject: entry.subject,
+                content: entry.content,
+                html: entry.html,
+                attendees: Arc::default(),
+            },
+            None => Draft {
+                list,
+                channel: channel.name().to_owned(),
+                slug: String::new(),
+                subject: None,
+                content: text(None),
+                html: None,
+                attendees: Arc::default(),
+            },
+        }))
+    }
+
+    fn blank(_: &RequestContext) -> Draft {
+        Draft {
+            list: String::new(),
+            channel: Channel::Email.name().to_owned(),
+            slug: String::new(),
+            subject: None,
+            content: String::new(),
+            html: None,
+            attendees: Arc::default(),
+        }
+    }
+
+    fn find(_: &Connection, _: &i64) -> Result<Draft> {
+        Err(Error::new(Kind::NoSuchPath, "there is no such page"))
+    }
+
+    fn name(draft: &Draft) -> String {
+        draft.subject.clone().unwrap_or_default()
+    }
+
+    fn groups(connection: &Connection, _: Option<&i64>, draft: &Draft) -> Groups {
+        let channel = Channel::named(&draft.channel)?;
+        let zone = settings::load(connection)?.zone;
+        let wanted = Filter::of(&draft.list).wanted;
+        let some = find(connection, &wanted, &zone, Part::After(0))?
+            .lines
+            .into_iter();
+        let some = some.map(|line| (line.id.to_string(), line.name));
+        let mut inputs = vec![
+            Input::hidden("list", &draft.list),
+            Input::hidden("slug", &draft.slug),
+            Input::hidden("type", channel.name()),
+        ];
+        match channel {
+            Channel::Email => inputs.push(Input::text("subject", "Subject").wide().required()),
+            Channel::Push => inputs.push(Input::text("subject", "Title").wide()),
+            Channel::Sms => {}
+        }
+        inputs.push(Input::area("content", "Text", 10).wide().required());
+        if channel == Channel::Email {
+            inputs.push(
+                Input::area("html", "HTML, beside the text", 8)
+                    .wide()
+                    .code()
+                    .folded(),
+            );
+        }
+        let address = match channel {
+            Channel::Email => "Your e-mail address, for a test",
+            Channel::Sms => "Your phone number, for a test",
+            Channel::Push => "Your push token, for a test",
+        };
+        let tried = vec![
+            Input::select("delegate", "Preview for", some).apart(),
+            Input::text("address", address).apart(),
+        ];
+        let groups = vec![
+            Group::new("Message", inputs).tool(&Words)?,
+            Group::new("Try it", tried),
+        ];
+        engine::filled(groups, draft)
+    }
+
+    fn typed(groups: &[Group], sent: &Fields) -> Result<Draft> {
+        engine::typed(groups, sent)
+    }
+
+    async fn prepare(at: At<'_, Self>, mut draft: Draft) -> Result<Draft> {
+        let mut entry = draft.entry();
+        if entry.slug.is_empty() {
+            entry.slug.push_str("list");
+        }
+        entry.check()?;
+        at.request.console.imports.check_free()?;
+        let wanted = Filter::of(&draft.list).wanted;
+        draft.attendees = Arc::new(list::ids(at.request, wanted).await?);
+        Ok(draft)
+    }
+
+    fn create(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Batch> {
+        let action = BulkAction::Message(Box::new(draft.entry()));
+        bulk::begin(tx, ctx, &action, draft.attendees.len())
+    }
+
+    fn update(_: &Tx<'_>, _: &Context, _: &i64, _: &Draft) -> Result<()> {
+        Err(Error::defect("a message is sent once"))
+    }
+
+    fn created(request: &RequestContext, draft: Draft, batch: Batch) -> Result<Response> {
+        let (rows, of) = (batch.total, batch.clone());
+        let attendees = Arc::unwrap_or_clone(draft.attendees);
+        let work = move |store: &_, ctx, stop: crate::ops::import::Stop, on_rows: &dyn Fn(u64)| {
+            let done = mailing::run(store, ctx, &of, attendees, stop.clone(), |mailing| {
+                on_rows(u64::try_from(mailing.tally.looked_at).unwrap_or_default());
+            })?;
+            let stopped = if stop.is_stopped() { "Stopped. " } else { "" };
+            let is_whole = stopped.is_empty() && done.tally.refused.is_empty();
+            let told = done.tally.told("queued", number);
+            Ok(WorkOutcome {
+                refused: done.tally.named.clone(),
+                ..WorkOutcome::new(format!("{stopped}{told}"), is_whole)
+            })
+        };
+        work_on_batch(request, Phase::Acting, (batch, rows), work)
+    }
+
+    fn submit(_: Option<&i64>, draft: &Draft) -> Option<(String, String)> {
+        let noun = Channel::named(&draft.channel).map_or("message", Channel::noun);
+        Some((
+            format!("Send {noun}s"),
+            format!("Send the {noun} to everybody on the list? What is sent cannot be taken back."),
+        ))
+    }
+
+    fn buttons(_: Option<&i64>, draft: &Draft) -> Vec<Button> {
+        let mut buttons = vec![
+            Button::new("preview", "Preview").lives(),
+            Button::new("test", "Send a test to me"),
+        ];
+        if draft.html.is_some() {
+            buttons.push(Button::new("page", "HTML as a page").opens());
+        }
+        buttons
+    }
+
+    async fn press(at: At<'_, Self>, draft: Draft, button: &str) -> Result<Outcome> {
+        let (request, settings) = (at.request, at.request.console.settings());
+        let attendee = request.form.text("delegate").to_owned();
+        let entry = draft.entry();
+        let channel = entry.channel()?;
+        let address = match button {
+            "test" => {
+                let typed = request.form.text("address");
+                preview::test_address(&settings, channel, typed)
+                    .map_err(|cause| cause.at("address"))?
+            }
+            _ => String::new(),
+        };
+        let render =
+            move |connection: &_| preview::preview(connection, &settings, &entry, &attendee);
+        let preview = request.read(render).await?;
+        match button {
+            "test" => {
+                let composed = preview.composed;
+                let put =
+                    request.write(move |tx, _| preview::send_test(tx, channel, address, composed));
+                let id = put.await?;
+                Ok(Outcome::Shown(format!(
+                    "<p class=\"notice good\" role=\"status\">A test is on its way: <a href=\"{}\">what became of it</a>.</p>",
+                    super::page(id)
+                )))
+            }
+            "page" => {
+                let html = preview
+                    .page
+                    .ok_or_else(|| Error::field("html", "there is none"))?;
+                Ok(Outcome::Done(answer::foreign(html)))
+            }
+            _ => Outcome::shown(&Shown { preview }),
+        }
+    }
+
+    async fn aside(at: At<'_, Self>) -> Result<String> {
+        let request = at.request;
+        let channel = Channel::named(&at.stored.channel)?;
+        let wanted = Filter::of(&at.stored.list).wanted;
+        let people = list::ids(request, wanted).await?;
+        let count = i64::try_from(people.len()).unwrap_or(i64::MAX);
+        let (reached, known) = request
+            .read(move |connection| {
+                let reached =
+                    crate::domain::messages::list::reachable(connection, channel, &people)?;
+                Ok((reached, templates::all(connection)?))
+            })
+            .await?;
+        let known = known.into_iter().filter(|known| {
+            known.entry.channel == channel.name() && !known.entry.is_of_certificates()
+        });
+        answer::part(&Aside {
+            layout: request.layout("", None),
+            hindrance: hindrance(request)?,
+            query: match &*at.stored.list {
+                "" => "all=1".to_owned(),
+                list => list.to_owned(),
+            },
+            channel,
+            people: count,
+            reached,
+            templates: known.map(|known| (known.id, known.entry.slug)).collect(),
+        })
+    }
+}
+
+/// Buttons that put fields into what is written.
+#[derive(Template)]
+#[template(path = "messages/words.html")]
+pub(super) struct Words;
+
+/// Calls back the messages of a list that wait.
+async fn stop(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let batch = request.look_up(|connection| batches::find(connection, id))?;
+    if let Some(work) = request
+        .console
+        .imports
+        .work()
+        .filter(|work| work.batch == Some(id))
+    {
+        work.stop.stop();
+    }
+    let store = &request.console.store;
+    let called_back = mailing::call_back(store, request.context(), &batch).await?;
+    let count = number(i64::try_from(called_back).unwrap_or(i64::MAX));
+    request.done(
+        format!("Stopped. {count} messages that waited are not sent."),
+        &page_of_batch(id),
+    )
+}

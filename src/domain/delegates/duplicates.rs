@@ -1,0 +1,155 @@
+//! Attendees who are likely to be one person, with the reason: the same e-mail address, the same phone number, or the
+//! same name at the same company. Found by one pass over all of them, whose work grows with their number alone.
+
+use super::overview::{self, Line};
+use crate::types::{error::Result, text::fold};
+use rusqlite::Connection;
+use std::collections::HashMap;
+
+/// Digits that a phone number has at least; its last ones are compared, as some have their country and some do not.
+const PHONE_DIGITS: usize = 8;
+/// People of one group that are named; a box office's own address may have hundreds.
+const GROUP_MAX: usize = 10;
+
+/// Attendees who are likely to be one.
+#[derive(Debug, Clone)]
+pub struct Group {
+    pub reason: &'static str,
+    pub people: Vec<Line>,
+    /// Those who are not named.
+    pub more: usize,
+}
+
+const REASONS: [&str; 3] = ["same e-mail", "same phone", "same name and company"];
+
+/// Finds the first groups, those of the surest reason first, and how many there are in all. With a batch, those that
+/// have somebody whom its rows became.
+pub fn find(
+    connection: &Connection,
+    batch: Option<i64>,
+    most: usize,
+) -> Result<(Vec<Group>, usize)> {
+    let mut groups = groups(connection)?;
+    if let Some(batch) = batch {
+        let mut of_batch = connection
+            .prepare("SELECT 1 FROM batch_rows WHERE batch_id = ?1 AND record_id = ?2")?;
+        let mut kept = Vec::new();
+        for (reason, ids) in groups {
+            let mut is_any = false;
+            for id in ids.iter().take(GROUP_MAX) {
+                is_any |= of_batch.exists([batch, *id])?;
+            }
+            if is_any {
+                kept.push((reason, ids));
+            }
+        }
+        groups = kept;
+    }
+    let count = groups.len();
+    let named = groups.into_iter().take(most).map(|(reason, ids)| {
+        let shown = &ids[..ids.len().min(GROUP_MAX)];
+        Ok(Group {
+            reason,
+            people: overview::lines(connection, shown)?,
+            more: ids.len() - shown.len(),
+        })
+    });
+    Ok((named.collect::<Result<_>>()?, count))
+}
+
+/// Counts the groups.
+pub fn count(connection: &Connection) -> Result<usize> {
+    Ok(groups(connection)?.len())
+}
+
+fn groups(connection: &Connection) -> Result<Vec<(&'static str, Vec<i64>)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, email, phone, first_name, last_name, company FROM delegates WHERE deleted_at IS NULL ORDER BY id",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut known: [HashMap<String, Vec<i64>>; REASONS.len()] = Default::default();
+    while let Some(row) = rows.next()? {
+        let id = row.get(0)?;
+        let text = |column| -> rusqlite::Result<String> {
+            let text: Option<String> = row.get(column)?;
+            Ok(text.unwrap_or_default())
+        };
+        let person = [text(1)?, text(2)?, text(3)?, text(4)?, text(5)?];
+        for (key, known) in keys(&person).into_iter().zip(&mut known) {
+            if let Some(key) = key {
+                known.entry(key).or_default().push(id);
+            }
+        }
+    }
+    let mut groups: Vec<(&str, Vec<i64>)> = Vec::new();
+    for (reason, known) in REASONS.into_iter().zip(known) {
+        let mut found: Vec<_> = known.into_values().filter(|ids| ids.len() > 1).collect();
+        found.sort_unstable();
+        // Who is found by a surer reason is told once.
+        found.retain(|ids| groups.iter().all(|(_, told)| told != ids));
+        groups.extend(found.into_iter().map(|ids| (reason, ids)));
+    }
+    Ok(groups)
+}
+
+/// What two of a person would have in common, by each reason.
+fn keys([email, phone, first, last, company]: &[String; 5]) -> [Option<String>; REASONS.len()] {
+    let email = email.trim();
+    let digits: String = phone.chars().filter(char::is_ascii_digit).collect();
+    let end = digits.len().saturating_sub(PHONE_DIGITS);
+    let is_named = !first.trim().is_empty() && !last.trim().is_empty();
+    let name = [first, last, company].map(|text| fold(text.trim()));
+    [
+        (!email.is_empty()).then(|| fold(email)),
+        (digits.len() >= PHONE_DIGITS).then(|| digits[end..].to_owned()),
+        is_named.then(|| name.join("\n")),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keys;
+
+    fn common(one: [&str; 5], other: [&str; 5]) -> [bool; 3] {
+        let [one, other] = [one, other].map(|texts| keys(&texts.map(ToOwned::to_owned)));
+        std::array::from_fn(|at| one[at].is_some() && one[at] == other[at])
+    }
+
+    #[test]
+    fn people_have_addresses_phones_and_names_in_common() {
+        for (one, other, expected) in [
+            (
+                ["A@x.org", "", "", "", ""],
+                [" a@X.org", "", "", "", ""],
+                [true, false, false],
+            ),
+            (
+                ["", "+49 40 1234567", "", "", ""],
+                ["", "040/1234567", "", "", ""],
+                [false, true, false],
+            ),
+            (
+                ["", "110", "", "", ""],
+                ["", "110", "", "", ""],
+                [false, false, false],
+            ),
+            (
+                ["", "", "Jürgen", "Müller", "Ace"],
+                ["", "", "jürgen", "MÜLLER ", "ACE"],
+                [false, false, true],
+            ),
+            (
+                ["", "", "Ada", "Lee", "Ace"],
+                ["", "", "Ada", "Lee", "Other"],
+                [false, false, false],
+            ),
+            (
+                ["", "", "Ada", "", "Ace"],
+                ["", "", "Ada", "", "Ace"],
+                [false, false, false],
+            ),
+        ] {
+            assert_eq!(common(one, other), expected, "{one:?} {other:?}");
+        }
+    }
+}
