@@ -3,6 +3,7 @@
 pub mod background;
 pub mod backup;
 pub mod check;
+pub mod config;
 pub mod demo;
 pub mod export;
 pub mod first_run;
