@@ -104,6 +104,18 @@ pub struct View {
 }
 
 impl View {
+    /// Everything of these types, as a venue and its head office show each other.
+    pub fn whole(types: &[RecordType], zone: Zone) -> Self {
+        Self {
+            types: types.to_vec(),
+            delegates: Selection::seen(&delegates::RESOURCE, None),
+            devices: Selection::seen(&devices::LISTED, None),
+            visible: None,
+            expansion: Expansion::default(),
+            zone,
+        }
+    }
+
     /// Returns the view of a caller, of the types that it asks for; without any, of those that its roles read.
     /// `expand` names the records in others that it shows whole.
     pub fn new(
