@@ -18,5 +18,5 @@ mod client;
 mod reach;
 
 pub use client::{Answer, BODY_MAX_BYTES, Client, Failure, Lookup, Request, System, WHOLE_MAX};
-pub use reach::{Reach, check_reader, check_url, judge, judge_reader};
+pub use reach::{Reach, check_private_url, check_reader, check_url, judge, judge_reader};
 pub use reqwest::{Method, header::HeaderMap};
