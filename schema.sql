@@ -51,6 +51,51 @@ CREATE TABLE standby (
     public_url    TEXT
 ) STRICT;
 
+-- The head office that this venue belongs to (contract §14): one row once it was joined.
+CREATE TABLE head_office (
+    id        INTEGER PRIMARY KEY CHECK (id = 1),
+    -- The venue's id and name there.
+    venue     INTEGER NOT NULL,
+    name      TEXT NOT NULL,
+    -- Addresses of its hubs as a JSON list, in the order in which they are tried.
+    hubs      TEXT NOT NULL CHECK (json_valid(hubs)),
+    -- The bearer of requests to them; never shown or exported.
+    secret    TEXT NOT NULL,
+    -- The authority that signed the hubs' certificates (PEM), where the machine does not trust it anyway.
+    ca        TEXT,
+    joined_at INTEGER NOT NULL
+) STRICT;
+
+-- How far this venue is in the head office's own feed: one row. It goes back with the records, unlike the row above.
+CREATE TABLE office_feed (
+    id            INTEGER PRIMARY KEY CHECK (id = 1),
+    -- Where to go on; NULL: with a snapshot.
+    cursor        TEXT,
+    -- Grows with each snapshot; while one is read, records of earlier rounds may be gone there.
+    round         INTEGER NOT NULL,
+    is_snapshot   INTEGER NOT NULL,
+    -- The head office's configuration that was applied last, and settings of it that the venue's own stand against.
+    configuration TEXT CHECK (configuration IS NULL OR json_valid(configuration)),
+    kept          TEXT CHECK (kept IS NULL OR json_valid(kept))
+) STRICT;
+
+-- Records of the head office, and which of the venue's they are.
+CREATE TABLE office_records (
+    -- As in the feed: delegate, device, blocked-code.
+    type      TEXT NOT NULL,
+    office_id INTEGER NOT NULL,
+    local_id  INTEGER NOT NULL,
+    -- The properties as the head office had them when they were last applied: what differs here was changed here.
+    applied   TEXT NOT NULL CHECK (json_valid(applied)),
+    -- Properties that were changed at both ends, with the head office's value: the venue's stays.
+    kept      TEXT CHECK (kept IS NULL OR json_valid(kept)),
+    round     INTEGER NOT NULL,
+    PRIMARY KEY (type, office_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX office_records_local ON office_records (local_id, type);
+CREATE INDEX office_records_kept ON office_records (type, office_id) WHERE kept IS NOT NULL;
+
 -- The picture that apps and the console show.
 CREATE TABLE logo (
     id           INTEGER PRIMARY KEY CHECK (id = 1),

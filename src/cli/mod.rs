@@ -9,6 +9,7 @@ mod completions;
 mod config;
 mod demo;
 mod export;
+mod head_office;
 mod import;
 mod log;
 mod migrate;
@@ -77,6 +78,8 @@ enum Command {
     Standby(standby::StandbyCommand),
     Promote(standby::PromoteArgs),
     #[command(subcommand)]
+    HeadOffice(head_office::Command),
+    #[command(subcommand)]
     Readers(readers::Command),
     Check(check::Args),
     #[command(subcommand)]
@@ -100,6 +103,7 @@ impl Command {
                 | Self::Client(_)
                 | Self::User(_)
                 | Self::Ticket(_)
+                | Self::HeadOffice(_)
                 | Self::Backup(_)
                 | Self::Compact(_)
         )
@@ -154,6 +158,7 @@ fn run_command(command: Command, db: &Path, json: bool) -> Result<bool> {
             let is_new = matches!(command, user::UserCommand::Add(_));
             user::run(command, &open_or_create(db, is_new)?, json)
         }
+        Command::HeadOffice(command) => head_office::run(command, &open_existing(db)?, json),
         Command::Backup(args) => backup::run(&args, db, json),
         Command::Restore(args) => restore::run(&args, db, json),
         Command::Compact(_) => compact::run(db, json),

@@ -7,5 +7,6 @@ pub mod config;
 pub mod demo;
 pub mod export;
 pub mod first_run;
+pub mod head_office;
 pub mod import;
 pub mod standby;

@@ -5,6 +5,8 @@
 //! hub refuses one that is not the cursor it has (409) and tells the right one, so that a batch which comes twice changes
 //! nothing. What the head office owns comes the other way, with a cursor of its own that the venue keeps in its file.
 
+pub mod venue;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 

@@ -316,7 +316,7 @@ pub fn check_free(connection: &Connection, name: &str, code: &str) -> Result<()>
 }
 
 /// Notes a code as blocked; it is nobody's any more, or will not be when this transaction ends.
-pub(super) fn put(
+pub fn put(
     tx: &Tx<'_>,
     ctx: &Context,
     delegate: DelegateId,

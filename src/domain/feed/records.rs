@@ -49,13 +49,12 @@ pub trait FeedView: Send + Sync {
         after: i64,
         limit: usize,
     ) -> Result<Vec<i64>> {
-        let (table, alive) = match record_type {
-            RecordType::Delegate => (delegates::RESOURCE.table, delegates::RESOURCE.alive),
-            RecordType::Device => (devices::LISTED.table, devices::LISTED.alive),
-            RecordType::Interaction => ("interactions", "TRUE"),
-            RecordType::BlockedCode => ("blocked_codes", "TRUE"),
-            RecordType::Transaction => ("transactions", "TRUE"),
+        let alive = match record_type {
+            RecordType::Delegate => delegates::RESOURCE.alive,
+            RecordType::Device => devices::LISTED.alive,
+            _ => "TRUE",
         };
+        let table = record_type.table();
         let sql = format!("SELECT id FROM {table} WHERE id > ?1 AND {alive} ORDER BY id LIMIT ?2");
         let mut statement = connection.prepare_cached(&sql)?;
         let ids = statement.query_map((after, limit), |row| row.get(0))?;
