@@ -47,7 +47,7 @@ use crate::{
         webhooks::Webhooks,
     },
     identity::App,
-    ops::head_office,
+    ops,
     types::error::Result,
 };
 use connections::Connections;
@@ -115,7 +115,7 @@ pub async fn run(
         () = in_charge(&app, apps::upkeep(&app)) => {}
         () = in_charge(&app, feed::upkeep(&app)) => {}
         () = in_charge(&app, anonymous::follow(&app)) => {}
-        () = Box::pin(in_charge(&app, head_office::follow(&app))) => {}
+        () = Box::pin(in_charge(&app, ops::head_office::follow(&app))) => {}
         () = console.discovery.upkeep() => {}
         () = in_charge(&app, console.readers.run()) => {}
         () = in_charge(&app, schedule::follow(&app)) => {}
