@@ -10,6 +10,7 @@ mod config;
 mod demo;
 mod export;
 mod head_office;
+mod hub;
 mod import;
 mod log;
 mod migrate;
@@ -62,6 +63,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Serve(serve::Args),
+    Hub(hub::Args),
     Migrate(migrate::Args),
     Import(import::Args),
     Export(export::Args),
@@ -144,6 +146,7 @@ fn run_command(command: Command, db: &Path, json: bool) -> Result<bool> {
         Command::Standby(command) => return standby::run(command, db, json),
         Command::Readers(command) => return readers::run(command, db, json),
         Command::Serve(args) => serve::run(args, db, json),
+        Command::Hub(args) => hub::run(args, db, json),
         Command::Migrate(args) => migrate::run(&args, db, json),
         Command::Export(args) => export::run(&args, db, json),
         Command::Config(command) => {
