@@ -51,6 +51,51 @@ CREATE TABLE standby (
     public_url    TEXT
 ) STRICT;
 
+-- The head office that this venue belongs to (contract §14): one row once it was joined.
+CREATE TABLE head_office (
+    id        INTEGER PRIMARY KEY CHECK (id = 1),
+    -- The venue's id and name there.
+    venue     INTEGER NOT NULL,
+    name      TEXT NOT NULL,
+    -- Addresses of its hubs as a JSON list, in the order in which they are tried.
+    hubs      TEXT NOT NULL CHECK (json_valid(hubs)),
+    -- The bearer of requests to them; never shown or exported.
+    secret    TEXT NOT NULL,
+    -- The authority that signed the hubs' certificates (PEM), where the machine does not trust it anyway.
+    ca        TEXT,
+    joined_at INTEGER NOT NULL
+) STRICT;
+
+-- How far this venue is in the head office's own feed: one row. It goes back with the records, unlike the row above.
+CREATE TABLE office_feed (
+    id            INTEGER PRIMARY KEY CHECK (id = 1),
+    -- Where to go on; NULL: with a snapshot.
+    cursor        TEXT,
+    -- Grows with each snapshot; while one is read, records of earlier rounds may be gone there.
+    round         INTEGER NOT NULL,
+    is_snapshot   INTEGER NOT NULL,
+    -- The head office's configuration that was applied last, and settings of it that the venue's own stand against.
+    configuration TEXT CHECK (configuration IS NULL OR json_valid(configuration)),
+    kept          TEXT CHECK (kept IS NULL OR json_valid(kept))
+) STRICT;
+
+-- Records of the head office, and which of the venue's they are.
+CREATE TABLE office_records (
+    -- As in the feed: delegate, device, blocked-code.
+    type      TEXT NOT NULL,
+    office_id INTEGER NOT NULL,
+    local_id  INTEGER NOT NULL,
+    -- The properties as the head office had them when they were last applied: what differs here was changed here.
+    applied   TEXT NOT NULL CHECK (json_valid(applied)),
+    -- Properties that were changed at both ends, with the head office's value: the venue's stays.
+    kept      TEXT CHECK (kept IS NULL OR json_valid(kept)),
+    round     INTEGER NOT NULL,
+    PRIMARY KEY (type, office_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX office_records_local ON office_records (local_id, type);
+CREATE INDEX office_records_kept ON office_records (type, office_id) WHERE kept IS NOT NULL;
+
 -- The picture that apps and the console show.
 CREATE TABLE logo (
     id           INTEGER PRIMARY KEY CHECK (id = 1),
@@ -1207,3 +1252,114 @@ CREATE TABLE reports (
     api_clients TEXT NOT NULL CHECK (json_valid(api_clients)),
     UNIQUE (dashboard, id)
 ) STRICT;
+
+-- # A head office over many venues (contract §14): empty but in the file of a hub, and there unless its store is PostgreSQL
+
+
+-- The venues that were paired. Number 0 is the head office itself, whose feed the hub reads in process.
+CREATE TABLE hub_venues (
+    id           INTEGER PRIMARY KEY,
+    name         TEXT NOT NULL,
+    -- The event of the hub's file that the venue is sent; all of it without one.
+    event        INTEGER,
+    -- It takes the configuration of the head office.
+    configured   INTEGER NOT NULL DEFAULT 1,
+    -- The hash of its bearer; none before it was paired.
+    secret_hash  TEXT UNIQUE,
+    -- The number of its file, and the highest epoch seen of it.
+    file         TEXT UNIQUE,
+    epoch        INTEGER NOT NULL DEFAULT 0,
+    version      TEXT,
+    -- How far its feed has come; none: it begins a snapshot.
+    cursor       TEXT,
+    -- The cursor behind the first push of the newest generation: the same once more begins no other.
+    begun        TEXT,
+    -- Grows with each record that is stored.
+    sequence     INTEGER NOT NULL DEFAULT 0,
+    -- The last complete generation, the one that is arriving, and the one before, while it is compared.
+    current      INTEGER,
+    coming       INTEGER,
+    previous     INTEGER,
+    -- Its clock is so much ahead of the hub's.
+    clock_ms     INTEGER NOT NULL DEFAULT 0,
+    -- Changes that it has not pushed, and how long the oldest has waited.
+    behind       INTEGER NOT NULL DEFAULT 0,
+    behind_ms    INTEGER NOT NULL DEFAULT 0,
+    seen_at      INTEGER,
+    created_at   INTEGER NOT NULL,
+    revoked_at   INTEGER,
+    -- The sequence at which the figures below were counted.
+    counted      INTEGER NOT NULL DEFAULT 0,
+    expected     INTEGER NOT NULL DEFAULT 0,
+    arrived      INTEGER NOT NULL DEFAULT 0,
+    inside       INTEGER NOT NULL DEFAULT 0,
+    -- Attendees whose ticket was admitted at another venue, too.
+    conflicts    INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+-- Pairing codes that were not used yet.
+CREATE TABLE hub_codes (
+    hash       TEXT PRIMARY KEY,
+    venue      INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Records as their venue's feed showed them last. Of generations before the current one only those are left that it lacks:
+-- the venue lost them.
+CREATE TABLE hub_records (
+    venue      INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    type       TEXT NOT NULL,
+    id         INTEGER NOT NULL,
+    sequence   INTEGER NOT NULL,
+    deleted    INTEGER NOT NULL,
+    -- The current generation lacks it; kind is 'sent-back' once the venue is to have it again.
+    lost       INTEGER NOT NULL DEFAULT 0,
+    kind       TEXT NOT NULL,
+    -- What is searched and counted: of an attendee or a place its name, of an attendee also barcode and e-mail; of an
+    -- interaction the first delegate, first device and type; of a place what it belongs to; the type of either; the time of
+    -- an interaction or purchase, and the amount of this, in cents.
+    name       TEXT,
+    code       TEXT,
+    email      TEXT,
+    who        INTEGER,
+    place      INTEGER,
+    subtype    TEXT,
+    at         INTEGER,
+    amount     INTEGER,
+    data       TEXT CHECK (json_valid(data)),
+    PRIMARY KEY (venue, generation, type, id)
+) STRICT, WITHOUT ROWID;
+-- Reports read it alone; attendees' pages find what somebody did.
+CREATE INDEX hub_records_activity ON hub_records (venue, who, generation, subtype, place, at)
+    WHERE type = 'interaction' AND NOT deleted;
+CREATE INDEX hub_records_code ON hub_records (code) WHERE type = 'delegate';
+CREATE INDEX hub_records_name ON hub_records (name) WHERE type = 'delegate';
+CREATE INDEX hub_records_email ON hub_records (email) WHERE type = 'delegate';
+CREATE INDEX hub_records_lost ON hub_records (venue, generation, id) WHERE lost;
+-- What venues are sent.
+CREATE INDEX hub_records_office ON hub_records (sequence) WHERE venue = 0;
+
+-- Values that venues kept against the head office's, in JSON; id is the record's there.
+CREATE TABLE hub_kept (
+    venue    INTEGER NOT NULL,
+    type     TEXT NOT NULL,
+    id       INTEGER NOT NULL,
+    property TEXT NOT NULL,
+    office   TEXT NOT NULL CHECK (json_valid(office)),
+    value    TEXT NOT NULL CHECK (json_valid(value)),
+    PRIMARY KEY (venue, type, id, property)
+) STRICT, WITHOUT ROWID;
+
+-- The configuration of the head office, each time it changed; the last one only.
+CREATE TABLE hub_configuration (
+    id       INTEGER PRIMARY KEY,
+    hash     TEXT NOT NULL,
+    document TEXT NOT NULL CHECK (json_valid(document))
+) STRICT;
+
+-- The addresses of hubs before this store, and when each was last there.
+CREATE TABLE hub_hubs (
+    url     TEXT PRIMARY KEY,
+    seen_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -6,6 +6,7 @@
 //!
 //! - `cli`: one file per command
 //! - `server`: listener, limits, TLS, middleware, routes, the OpenAPI document
+//! - `hub`: the head office over many venues
 //! - `admin`: the console
 //! - `ops`: import, export, backup, rehearsal, check, demo
 //! - `domain`: delegates, devices, events, interactions, sales, messages, webhooks, content, reports,
@@ -25,6 +26,7 @@ pub mod cli;
 pub mod core;
 pub mod db;
 pub mod domain;
+pub mod hub;
 pub mod identity;
 pub mod ops;
 pub mod server;

@@ -145,14 +145,23 @@ pub(super) fn to_sign_in(request: &RequestContext) -> Response {
 
 /// A text as a QR code, exactly as a scanner is to read it.
 pub fn qr(text: &str) -> Result<Response> {
+    Ok(Response::builder()
+        .content_type("image/svg+xml")
+        .body(qr_picture(text)?))
+}
+
+/// As [`qr`], within a page that is shown once.
+pub fn qr_data(text: &str) -> Result<String> {
+    let picture = data_encoding::BASE64.encode(qr_picture(text)?.as_bytes());
+    Ok(format!("data:image/svg+xml;base64,{picture}"))
+}
+
+fn qr_picture(text: &str) -> Result<String> {
     let code = QRBuilder::new(text)
         .ecl(ECL::M)
         .build()
         .map_err(|cause| Error::defect(cause.to_string()))?;
-    let picture = SvgBuilder::default().shape(Shape::Square).to_str(&code);
-    Ok(Response::builder()
-        .content_type("image/svg+xml")
-        .body(picture))
+    Ok(SvgBuilder::default().shape(Shape::Square).to_str(&code))
 }
 
 /// A PDF that the browser shows, to be printed from there.

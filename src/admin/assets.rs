@@ -31,7 +31,7 @@ pub(super) fn address(name: &str) -> String {
 
 /// The address of the symbols, which pages name many times.
 #[must_use]
-pub(super) fn icons() -> &'static str {
+pub fn icons() -> &'static str {
     static ICONS: LazyLock<String> = LazyLock::new(|| address("icons.svg"));
     &ICONS
 }

@@ -11,7 +11,7 @@ pub(super) fn mark(seen: &impl serde::Serialize) -> String {
 }
 
 /// Tells whether a failure is for the one who filled the form in.
-pub(super) fn is_theirs(error: &Error) -> bool {
+pub fn is_theirs(error: &Error) -> bool {
     matches!(
         error.kind,
         Kind::Invalid

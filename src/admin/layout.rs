@@ -55,6 +55,8 @@ pub enum Area {
     Deliveries,
     /// Receivers of events by HTTP.
     Webhooks,
+    /// The venues of a head office.
+    Venues,
     /// The log of changes and their authors.
     Audit,
     /// One's own sign-in; not in the navigation.
@@ -133,6 +135,7 @@ const fn entry(
 #[rustfmt::skip]
 static ENTRIES: [Entry; 20] = [
     entry(Area::Dashboard, Group::Door, "Dashboard", ["", "dashboard", "D"], Viewer),
+    entry(Area::Venues, Group::Door, "Venues", ["/venues", "online", ""], Viewer),
     entry(Area::Desk, Group::Door, "Desk", ["/desk", "desk", "C"], Operator),
     entry(Area::Delegates, Group::Door, "Attendees", ["/delegates", "delegates", "A"], Viewer),
     entry(Area::Devices, Group::Door, "Places", ["/devices", "places", "P"], Viewer),
@@ -207,7 +210,11 @@ impl Layout {
 
     /// Returns the pages that the user can go to.
     pub fn entries(&self) -> impl Iterator<Item = &'static Entry> {
-        ENTRIES.iter().filter(|entry| self.has(entry.role))
+        let is_here = |entry: &&Entry| entry.area != Area::Venues || self.console.reach.hub;
+        ENTRIES
+            .iter()
+            .filter(|entry| self.has(entry.role))
+            .filter(is_here)
     }
 
     /// The groups of the navigation in which the user can go somewhere.
@@ -292,6 +299,7 @@ impl Layout {
             Some(Area::Settings | Area::Audit) => "/handbook/operate",
             Some(Area::Deliveries) => "/handbook/operate#deliveries",
             Some(Area::Webhooks) => "/handbook/integrate#webhooks",
+            Some(Area::Venues) => "/handbook/head-office",
         }
     }
 

@@ -36,22 +36,22 @@ mod deliveries;
 mod desk;
 mod devices;
 mod discovery;
-mod engine;
+pub(crate) mod engine;
 mod entry_types;
 mod evacuation;
 mod export;
 mod filter;
 mod find;
-mod form;
+pub(crate) mod form;
 mod gates;
 mod host;
 mod import;
 mod interactions;
 mod kept;
-mod layout;
+pub(crate) mod layout;
 pub mod live;
 mod messages;
-mod prelude;
+pub(crate) mod prelude;
 mod prepare;
 mod printing;
 mod readers;
@@ -85,7 +85,11 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-/// The ways in which the console may be reached.
+/// The ways in which the console may be reached, and whose it is.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "options that have nothing to do with each other"
+)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reach {
     /// The server speaks TLS itself.
@@ -94,6 +98,8 @@ pub struct Reach {
     pub own_ca: bool,
     /// `--console-lan`: from other machines without TLS, too.
     pub lan: bool,
+    /// It has the pages of the head office over many venues.
+    pub hub: bool,
 }
 
 /// The state that every page is given beside its request.

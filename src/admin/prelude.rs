@@ -1,6 +1,6 @@
-//! Names that nearly every page of the console uses.
+//! Names that nearly every page of the console uses, those of the hub too.
 
-pub(super) use super::{
+pub(crate) use super::{
     Area, CurrentUser, Fields, Layout, RequestContext, Route, answer,
     engine::{
         self, At, Button, Choice, Editor, Form, Group, Groups, Input, Key, List, Named, Outcome,
@@ -9,7 +9,7 @@ pub(super) use super::{
     form::is_theirs,
     route::{ADMINISTRATOR, Action, Done, OPERATOR, Routes, VIEWER},
 };
-pub(super) use crate::{
+pub(crate) use crate::{
     core::Context,
     db::Tx,
     types::{
@@ -17,6 +17,6 @@ pub(super) use crate::{
         error::{Error, Kind, Result},
     },
 };
-pub(super) use askama::Template;
-pub(super) use poem::Response;
-pub(super) use rusqlite::Connection;
+pub(crate) use askama::Template;
+pub(crate) use poem::Response;
+pub(crate) use rusqlite::Connection;

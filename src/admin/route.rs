@@ -83,7 +83,7 @@ pub const OPERATOR: Access = Access::Role(ConsoleRole::Operator);
 pub const ADMINISTRATOR: Access = Access::Role(ConsoleRole::Administrator);
 
 /// A table of routes. Each route needs the role that was named last before it.
-pub(super) struct Routes {
+pub(crate) struct Routes {
     access: Access,
     routes: Vec<Route>,
 }

@@ -9,6 +9,8 @@ mod completions;
 mod config;
 mod demo;
 mod export;
+mod head_office;
+mod hub;
 mod import;
 mod log;
 mod migrate;
@@ -61,6 +63,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Serve(serve::Args),
+    Hub(hub::Args),
     Migrate(migrate::Args),
     Import(import::Args),
     Export(export::Args),
@@ -76,6 +79,8 @@ enum Command {
     #[command(subcommand)]
     Standby(standby::StandbyCommand),
     Promote(standby::PromoteArgs),
+    #[command(subcommand)]
+    HeadOffice(head_office::Command),
     #[command(subcommand)]
     Readers(readers::Command),
     Check(check::Args),
@@ -100,6 +105,7 @@ impl Command {
                 | Self::Client(_)
                 | Self::User(_)
                 | Self::Ticket(_)
+                | Self::HeadOffice(_)
                 | Self::Backup(_)
                 | Self::Compact(_)
         )
@@ -140,6 +146,7 @@ fn run_command(command: Command, db: &Path, json: bool) -> Result<bool> {
         Command::Standby(command) => return standby::run(command, db, json),
         Command::Readers(command) => return readers::run(command, db, json),
         Command::Serve(args) => serve::run(args, db, json),
+        Command::Hub(args) => hub::run(args, db, json),
         Command::Migrate(args) => migrate::run(&args, db, json),
         Command::Export(args) => export::run(&args, db, json),
         Command::Config(command) => {
@@ -154,6 +161,7 @@ fn run_command(command: Command, db: &Path, json: bool) -> Result<bool> {
             let is_new = matches!(command, user::UserCommand::Add(_));
             user::run(command, &open_or_create(db, is_new)?, json)
         }
+        Command::HeadOffice(command) => head_office::run(command, &open_existing(db)?, json),
         Command::Backup(args) => backup::run(&args, db, json),
         Command::Restore(args) => restore::run(&args, db, json),
         Command::Compact(_) => compact::run(db, json),

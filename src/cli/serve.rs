@@ -10,6 +10,7 @@ use crate::{
         standby::{self, Replication, Standby},
     },
     db::{Durability, ServeLock, Store, Tx, salvage},
+    hub::Hub,
     identity::App,
     ops::check,
     server::{self, Limits, Options, Tls},
@@ -32,6 +33,9 @@ use tokio::net::TcpListener;
 const READS_MAX: Duration = Duration::from_secs(1);
 /// The time that it waits for threads that still have the file open.
 const CLOSE_MAX: Duration = Duration::from_secs(2);
+
+/// Where a hub keeps what venues push: an address of `PostgreSQL`, or its own file.
+pub(super) struct HubStore(pub Option<String>);
 
 /// Start the server; makes the file when there is none, and brings an older one up to date.
 #[derive(clap::Args)]
@@ -75,7 +79,12 @@ pub struct Args {
 }
 
 /// Serves until it is interrupted.
-pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
+pub fn run(args: Args, db: &Path, json: bool) -> Result<()> {
+    run_as(args, db, json, None)
+}
+
+/// As [`run`], and as the head office over many venues where a store of theirs is named.
+pub(super) fn run_as(mut args: Args, db: &Path, json: bool, hub: Option<HubStore>) -> Result<()> {
     let _log = log::start(&args.log)?;
     let mut lock = ServeLock::take(db)?;
     fit_files(&mut args.limits);
@@ -97,7 +106,11 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
         tracing::warn!("the index for searching is damaged; it is made anew, which takes a moment");
         check::rebuild_index(&store, &lock)?;
     }
-    let (console, options) = console(args, store)?;
+    let (console, mut options) = console(args, store, hub.is_some())?;
+    if let Some(store) = hub {
+        let opened = Hub::open(console.app(), store.0.as_deref());
+        options.hub = Some(runtime.block_on(opened)?);
+    }
     let outcome = runtime.block_on(serve(&console, listener, options, json));
     if console.store.stats().stopped().is_none()
         && let Err(cause) = console.store.finish()
@@ -126,7 +139,7 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
 }
 
 /// The application and its console, and how they meet the network.
-fn console(mut args: Args, store: Store) -> Result<(Arc<Console>, Options)> {
+fn console(mut args: Args, store: Store, hub: bool) -> Result<(Arc<Console>, Options)> {
     let found = second_machine(&mut args, &store)?;
     let host = found.0.as_ref().and_then(|standby| standby.host.as_deref());
     let tls = tls(&args, &store, host)?;
@@ -136,11 +149,13 @@ fn console(mut args: Args, store: Store) -> Result<(Arc<Console>, Options)> {
             .as_ref()
             .is_some_and(|it| it.own_certificate().is_some()),
         lan: args.console_lan,
+        hub,
     };
     let options = Options {
         limits: args.limits,
         tls,
         announced: !args.no_mdns,
+        hub: None,
     };
     let app = App::new(store, args.public_url);
     if let (Some(standby), Some(header)) = found {
@@ -304,7 +319,13 @@ async fn serve(
     let address = listener.local_addr().map_err(Error::invalid_cause)?;
     let interrupted = os::interrupted().map_err(Error::defect)?;
     announce(console, address, options.tls.as_ref(), json)?;
-    server::run(Arc::clone(console), listener, options, interrupted).await
+    Box::pin(server::run(
+        Arc::clone(console),
+        listener,
+        options,
+        interrupted,
+    ))
+    .await
 }
 
 fn announce(console: &Console, address: SocketAddr, tls: Option<&Tls>, json: bool) -> Result<()> {

@@ -2,7 +2,7 @@
 //! that runs it.
 
 use super::{
-    audit, changes, outgoing,
+    audit, changes, head_office, outgoing,
     settings::{self, Settings},
     standby,
 };
@@ -39,6 +39,8 @@ pub struct Inner {
     pub changes: changes::Watcher,
     /// The epoch of the file and how far its replica is, where `standby init` was run.
     pub replication: standby::Cell,
+    /// The line to the head office, where the venue joined one.
+    pub head_office: head_office::venue::Line,
     settings: Arc<settings::Cache>,
 }
 
@@ -58,6 +60,7 @@ impl Services {
             public_url,
             changes: changes::Watcher::default(),
             replication: standby::Cell::new(),
+            head_office: head_office::venue::Line::default(),
             settings,
         }))
     }

@@ -69,6 +69,8 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0041_webhook_definition.sql")),
     M::up(include_str!("migrations/0042_signed_tickets.sql")),
     M::up(include_str!("migrations/0043_standby.sql")),
+    M::up(include_str!("migrations/0044_hub.sql")),
+    M::up(include_str!("migrations/0045_head_office.sql")),
 ];
 
 /// The content of a fresh file: a message that is sent by itself, and reports.

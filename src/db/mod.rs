@@ -33,6 +33,7 @@ mod writer;
 
 pub use counters::newest_interaction;
 pub use open::{Found, ServeLock};
+pub use sandbox::HUB_VIEWS;
 pub use tx::{Tx, in_transaction};
 
 use crate::types::error::{Error, Kind, Result};

@@ -187,6 +187,12 @@ pub static TABLES: &[Table] = &[
     kept("counters", &[(Plain, "name value")]),
     kept("keys", &[(Plain, "name key")]),
     kept("standby", &[(Plain, "id epoch superseded_by restored replica host public_url")]),
+    kept("head_office", &[(Plain, "id venue name hubs secret ca joined_at")]).with_json("hubs"),
+    set_back("office_feed", &[(Plain, "id cursor round is_snapshot configuration kept")]).with_json("configuration kept"),
+    set_back("office_records", &[
+        (AttendeeWhere("type <> 'device'"), "local_id"), (Personal, "applied kept"), (Plain, "type office_id round"),
+    ]).with_json("applied kept")
+        .goes("type <> 'device' AND local_id IN (SELECT id FROM delegates WHERE created_at < :until)"),
     set_back("logo", &[(Plain, "id content_type content updated_at")]),
 
     set_back("delegates", &[
@@ -381,6 +387,17 @@ pub static TABLES: &[Table] = &[
     set_back("reports", &[
         (Plain, "number dashboard id label query parameters fixed api_clients"),
     ]).with_json("parameters fixed api_clients"),
+
+    // What venues say of people goes when they say so: `hub::ingest`.
+    kept("hub_venues", &[(Plain, "id name event configured secret_hash file epoch version cursor begun sequence current coming previous clock_ms behind behind_ms seen_at created_at revoked_at counted expected arrived inside conflicts")]),
+    kept("hub_codes", &[(Plain, "hash venue expires_at")]),
+    kept("hub_records", &[
+        (ByFeature, "name code email who data"),
+        (Plain, "venue generation type id sequence deleted lost kind place subtype at amount"),
+    ]),
+    kept("hub_kept", &[(ByFeature, "office value"), (Plain, "venue type id property")]),
+    kept("hub_configuration", &[(Plain, "id hash document")]),
+    kept("hub_hubs", &[(Plain, "url seen_at")]),
 ];
 
 const BLANKED_PURCHASES: &str =

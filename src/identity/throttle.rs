@@ -52,6 +52,8 @@ pub enum Endpoint {
     /// Codes of an authenticator app, wherever they are asked for.
     SecondFactor,
     DeviceRequest,
+    /// Pairing codes of a hub.
+    VenueCode,
 }
 
 /// The account whose failures count together.

@@ -16,7 +16,7 @@ use rust_embed::Embed;
 use std::sync::LazyLock;
 
 /// The pages, in the order of the table of contents.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "start",
     "prepare",
     "gates",
@@ -25,6 +25,7 @@ const NAMES: [&str; 13] = [
     "card",
     "operate",
     "standby",
+    "head-office",
     "integrate",
     "figures",
     "develop",

@@ -35,7 +35,10 @@ pub use tls::Tls;
 
 use crate::{
     admin::{self, Console, route::Guarded},
-    core::outbox::{Kind, Worker},
+    core::{
+        head_office,
+        outbox::{Kind, Worker},
+    },
     domain::{
         apps,
         discovery::Listening,
@@ -46,7 +49,9 @@ use crate::{
         printing::{self, Printing},
         webhooks::Webhooks,
     },
+    hub::{self, Hub},
     identity::App,
+    ops,
     types::error::Result,
 };
 use connections::Connections;
@@ -54,7 +59,7 @@ use durable::in_charge;
 use metrics::{Sources, Traffic};
 use poem::{
     Endpoint, EndpointExt, IntoResponse, Request, Response, Route, RouteMethod,
-    endpoint::make_sync, error::IntoResult, get, web::Redirect,
+    endpoint::make_sync, error::IntoResult, get, http::Method, web::Redirect,
 };
 use std::{collections::BTreeMap, future::Future, sync::Arc};
 use tokio::net::TcpListener;
@@ -69,6 +74,8 @@ pub struct Options {
     pub tls: Option<Tls>,
     /// True if the server is announced on the LAN.
     pub announced: bool,
+    /// The head office over many venues, where this is one.
+    pub hub: Option<Arc<Hub>>,
 }
 
 /// Serves until `shutdown` is done, then finishes what was accepted.
@@ -114,6 +121,7 @@ pub async fn run(
         () = in_charge(&app, apps::upkeep(&app)) => {}
         () = in_charge(&app, feed::upkeep(&app)) => {}
         () = in_charge(&app, anonymous::follow(&app)) => {}
+        () = Box::pin(in_charge(&app, ops::head_office::follow(&app))) => {}
         () = console.discovery.upkeep() => {}
         () = in_charge(&app, console.readers.run()) => {}
         () = in_charge(&app, schedule::follow(&app)) => {}
@@ -121,6 +129,7 @@ pub async fn run(
         () = in_charge(&app, everybody_out::follow::follow(&app)) => {}
         () = in_charge(&app, outbox.run()) => {}
         () = in_charge(&app, messages.run()) => {}
+        () = in_charge(&app, run_hub(options.hub.as_deref())) => {}
     }
     app.store.integrity().end();
     outbox.finish().await;
@@ -151,7 +160,7 @@ fn service(
         })
     };
     let trust = Trust::new(options.tls.as_ref());
-    let whole = endpoint(console, api, sources, &trust)?.boxed();
+    let whole = endpoint(console, api, sources, &trust, options.hub.as_ref())?.boxed();
     let plain = make_sync(move |request| trust.answer_plain(&request)).boxed();
     Ok(listener::ConnectionService {
         exchange: exchange(whole),
@@ -181,6 +190,14 @@ fn outbox(app: &App) -> Worker {
     Worker::new(app, kinds)
 }
 
+/// What a hub does by itself; never ends.
+async fn run_hub(hub: Option<&Hub>) {
+    match hub {
+        Some(hub) => hub.run().await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Makes the tickets of purchases that were cut off, beside everything else.
 fn resume_purchases(app: &App) {
     let app = app.clone();
@@ -205,9 +222,14 @@ fn endpoint(
     api: Route,
     sources: Sources,
     trust: &Trust,
+    hub: Option<&Arc<Hub>>,
 ) -> Result<impl Endpoint<Output = Response> + 'static> {
     let app = console.app();
-    let table = routes::table(console);
+    let pages = pages(console, hub);
+    let mut table = routes::table(console);
+    if let Some(hub) = hub {
+        table.extend(hub_table(hub));
+    }
     let document = openapi::document(console)?;
     let page = openapi::page(console, &document);
     let of_opened = app.clone();
@@ -250,12 +272,39 @@ fn endpoint(
         let trust = trust.clone();
         route.at(path, get(make_sync(move |request| trust.answer(&request))))
     });
-    let route = pages(console)
+    let route = hub.into_iter().fold(route, hub_routes);
+    let route = pages
         .into_iter()
         .fold(route, |route, (path, methods)| route.at(path, methods));
     Ok(error_middleware::ErrorMiddleware::new(
         route, table, console,
     ))
+}
+
+/// What venues ask of a hub.
+fn hub_routes(route: Route, hub: &Arc<Hub>) -> Route {
+    let asked = |ask: hub::api::Ask| hub::api::Asked(Arc::clone(hub), ask);
+    route
+        .at(head_office::PAIR, poem::post(asked(hub::api::Ask::Pair)))
+        .at(head_office::PUSH, poem::post(asked(hub::api::Ask::Push)))
+        .at(head_office::PULL, get(asked(hub::api::Ask::Pull)))
+}
+
+/// The paths of a hub, with their methods.
+fn hub_table(hub: &Arc<Hub>) -> routes::Table {
+    let asked = [
+        (head_office::PAIR, Method::POST),
+        (head_office::PUSH, Method::POST),
+        (head_office::PULL, Method::GET),
+    ];
+    let pages = hub::pages::routes(hub)
+        .into_iter()
+        .map(|route| (route.path, route.method));
+    let mut table = routes::Table::new();
+    for (path, method) in asked.into_iter().chain(pages) {
+        routes::add(&mut table, path, method);
+    }
+    table
 }
 
 fn with<F, T, R>(app: &App, show: F) -> impl Endpoint + use<F, T, R>
@@ -269,9 +318,10 @@ where
 }
 
 /// The console's paths, each with what answers its methods.
-fn pages(console: &Arc<Console>) -> BTreeMap<&'static str, RouteMethod> {
+fn pages(console: &Arc<Console>, hub: Option<&Arc<Hub>>) -> BTreeMap<&'static str, RouteMethod> {
     let mut pages = BTreeMap::new();
-    for route in admin::routes() {
+    let of_hub = hub.map(hub::pages::routes).unwrap_or_default();
+    for route in admin::routes().into_iter().chain(of_hub) {
         let (path, method) = (route.path, route.method.clone());
         let guarded = Guarded {
             console: Arc::clone(console),

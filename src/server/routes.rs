@@ -254,11 +254,7 @@ pub fn table(console: &Console) -> Table {
         table.push((format!("/api/{path}"), vec![Method::POST]));
     }
     for route in admin::routes() {
-        let path = route.path.replace('*', ":");
-        match table.iter_mut().find(|(known, _)| *known == path) {
-            Some((_, methods)) => methods.push(route.method),
-            None => table.push((path, vec![route.method])),
-        }
+        add(&mut table, route.path, route.method);
     }
     for (path, methods) in &paths {
         let methods: Vec<Method> = methods.keys().cloned().collect();
@@ -269,6 +265,15 @@ pub fn table(console: &Console) -> Table {
     // A literal path is found before one with parameters.
     table.sort_by_key(|(path, _)| path.matches(':').count());
     table
+}
+
+/// Adds a method of a path.
+pub(super) fn add(table: &mut Table, path: &str, method: Method) {
+    let path = path.replace('*', ":");
+    match table.iter_mut().find(|(known, _)| *known == path) {
+        Some((_, methods)) => methods.push(method),
+        None => table.push((path, vec![method])),
+    }
 }
 
 /// The methods of the path that a request's path matches.

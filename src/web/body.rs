@@ -142,7 +142,7 @@ fn compressed() -> Error {
 }
 
 /// The `Content-Encoding` of a body that is not sent as it is.
-fn coding(request: &Request) -> Option<String> {
+pub fn coding(request: &Request) -> Option<String> {
     let value = request.headers().get(header::CONTENT_ENCODING)?;
     let coding = String::from_utf8_lossy(value.as_bytes());
     let coding = coding.trim();
@@ -151,7 +151,11 @@ fn coding(request: &Request) -> Option<String> {
 }
 
 /// As [`read_limited`], compressed or not.
-async fn read_as_sent(request: &Request, body: &mut RequestBody, max: usize) -> Result<Vec<u8>> {
+pub async fn read_as_sent(
+    request: &Request,
+    body: &mut RequestBody,
+    max: usize,
+) -> Result<Vec<u8>> {
     let too_large = || {
         Error::new(
             Kind::TooLarge,

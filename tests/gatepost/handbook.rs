@@ -48,7 +48,7 @@ fn values(html: &str, attribute: &str) -> Vec<String> {
 fn every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere() {
     let server = Server::start();
     let names = pages(&server);
-    assert_eq!(names.len(), 13, "{names:?}");
+    assert_eq!(names.len(), 14, "{names:?}");
     let mut shown = BTreeMap::from([("/handbook".to_owned(), get(&server, "/handbook"))]);
     for name in &names {
         let path = format!("/handbook/{name}");

@@ -19,6 +19,7 @@ mod faults;
 mod gate;
 mod handbook;
 mod harness;
+mod head_office;
 mod http;
 mod input;
 mod layers;

@@ -1,8 +1,10 @@
-//! The instance, for administrators: name and address, data sections, statements, badges, signed tickets, backups, rehearsal.
+//! The instance, for administrators: name and address, data sections, statements, badges, signed tickets, backups, rehearsal,
+//! the head office.
 
 mod backups;
 pub(super) mod badges;
 mod general;
+mod head_office;
 mod printers;
 mod rehearsal;
 mod retention;
@@ -26,6 +28,7 @@ pub(super) fn routes() -> Vec<Route> {
         .with(times::routes())
         .with(rehearsal::routes())
         .with(retention::routes())
+        .with(head_office::routes())
         .all()
 }
 
@@ -39,6 +42,7 @@ const TABS: &[(&str, &str)] = &[
     ("Backups", "/console/settings/backups"),
     ("Rehearsal", "/console/settings/rehearsal"),
     ("Retention", "/console/settings/retention"),
+    ("Head office", "/console/settings/head-office"),
 ];
 
 fn layout(request: &RequestContext, title: &str) -> Layout {

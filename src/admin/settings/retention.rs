@@ -103,6 +103,7 @@ fn words(table: &'static str) -> &'static str {
         "transactions" => "Purchases without texts",
         "inconsistencies" => "Remarks about purchases",
         "ticket_serials" => "Numbers of signed tickets",
+        "office_records" => "Copies of what the head office sent",
         "transaction_delegates" => "Tickets of purchases without codes",
         other => other,
     }

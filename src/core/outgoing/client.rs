@@ -14,8 +14,8 @@ use reqwest::{
     header::{HeaderMap, HeaderName, HeaderValue},
     redirect::Policy,
 };
-use rustls::{ClientConfig, RootCertStore, crypto::ring};
-use rustls_platform_verifier::BuilderVerifierExt;
+use rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::CertificateDer};
+use rustls_platform_verifier::Verifier;
 use std::{
     error::Error as _,
     fmt,
@@ -124,6 +124,9 @@ impl fmt::Display for Failure {
 pub struct Client {
     reach: Box<dyn Fn() -> Reach + Send + Sync>,
     lookup: Arc<dyn Lookup>,
+    whole_max: Duration,
+    body_max: usize,
+    ca: Option<CertificateDer<'static>>,
     /// Made when they are first used: reading what the machine trusts takes a while. Two, so that
     /// a connection to this machine is not used any more once that is forbidden.
     network: OnceLock<Option<reqwest::Client>>,
@@ -144,9 +147,26 @@ impl Client {
         Self {
             reach: Box::new(reach),
             lookup: Arc::new(lookup),
+            whole_max: WHOLE_MAX,
+            body_max: BODY_MAX_BYTES,
+            ca: None,
             network: OnceLock::new(),
             local: OnceLock::new(),
         }
+    }
+
+    /// With other limits than [`WHOLE_MAX`] and [`BODY_MAX_BYTES`].
+    #[must_use]
+    pub fn with_limits(mut self, whole_max: Duration, body_max: usize) -> Self {
+        (self.whole_max, self.body_max) = (whole_max, body_max);
+        self
+    }
+
+    /// Trusting this authority besides those that the operating system trusts.
+    #[must_use]
+    pub fn trusting(mut self, ca: Option<CertificateDer<'static>>) -> Self {
+        self.ca = ca;
+        self
     }
 
     /// The reach of calls now.
@@ -154,13 +174,13 @@ impl Client {
         (self.reach)()
     }
 
-    /// Makes a call; it ends within [`WHOLE_MAX`].
+    /// Makes a call; it ends within [`WHOLE_MAX`], unless the client has another limit.
     pub async fn send(&self, request: Request) -> Result<Answer, Failure> {
         let reach = self.reach();
         let (client, request) = self.prepare(reach, request).map_err(Failure::NotSent)?;
         let answered = client.execute(request).await;
         let mut response = answered.map_err(|cause| {
-            let why = told(&cause);
+            let why = told(&cause, self.whole_max);
             if cause.is_connect() || cause.is_builder() {
                 Failure::NotSent(why)
             } else {
@@ -171,7 +191,7 @@ impl Client {
         let mut body = Vec::new();
         // The status is the outcome, even where the body breaks off.
         while let Ok(Some(chunk)) = response.chunk().await {
-            let room = BODY_MAX_BYTES - body.len();
+            let room = self.body_max - body.len();
             body.extend_from_slice(&chunk[..chunk.len().min(room)]);
             if chunk.len() > room {
                 break;
@@ -225,7 +245,7 @@ impl Client {
 
     fn make(&self, reach: Reach) -> Result<reqwest::Client> {
         reqwest::Client::builder()
-            .tls_backend_preconfigured(tls_config()?)
+            .tls_backend_preconfigured(tls_config(self.ca.clone())?)
             .dns_resolver(Arc::new(Judged {
                 lookup: Arc::clone(&self.lookup),
                 reach,
@@ -234,7 +254,7 @@ impl Client {
             .no_proxy()
             .referer(false)
             .connect_timeout(CONNECT_MAX)
-            .timeout(WHOLE_MAX)
+            .timeout(self.whole_max)
             .pool_idle_timeout(IDLE_MAX)
             .pool_max_idle_per_host(IDLE_PER_HOST)
             .user_agent(concat!("Gatepost/", env!("CARGO_PKG_VERSION")))
@@ -245,12 +265,12 @@ impl Client {
 
 /// The innermost cause, in its own words: those around it repeat the address, in which there may be
 /// a key.
-fn told(cause: &reqwest::Error) -> String {
+fn told(cause: &reqwest::Error, whole_max: Duration) -> String {
     if cause.is_timeout() {
         let most = if cause.is_connect() {
             CONNECT_MAX
         } else {
-            WHOLE_MAX
+            whole_max
         };
         return format!("no answer within {} s", most.as_secs());
     }
@@ -264,25 +284,28 @@ fn told(cause: &reqwest::Error) -> String {
     }
 }
 
-/// The configuration of every call.
-fn tls_config() -> Result<ClientConfig> {
-    let builder = || {
-        ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(Error::defect)
-    };
-    match builder()?.with_platform_verifier() {
-        Ok(builder) => Ok(builder.with_no_client_auth()),
+/// The configuration of every call; `ca` is trusted besides what the operating system trusts.
+pub fn tls_config(ca: Option<CertificateDer<'static>>) -> Result<ClientConfig> {
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(Error::defect)?;
+    Ok(match Verifier::new_with_extra_roots(ca.clone(), provider) {
+        Ok(verifier) => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_no_client_auth(),
         Err(cause) => {
             tracing::warn!(
                 "HTTPS calls will fail, as this machine trusts no certificates: {cause}"
             );
-            let trusted = RootCertStore::empty();
-            Ok(builder()?
+            let mut trusted = RootCertStore::empty();
+            trusted.add_parsable_certificates(ca);
+            builder
                 .with_root_certificates(trusted)
-                .with_no_client_auth())
+                .with_no_client_auth()
         }
-    }
+    })
 }
 
 #[cfg(test)]

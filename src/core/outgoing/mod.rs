@@ -17,6 +17,8 @@
 mod client;
 mod reach;
 
-pub use client::{Answer, BODY_MAX_BYTES, Client, Failure, Lookup, Request, System, WHOLE_MAX};
-pub use reach::{Reach, check_reader, check_url, judge, judge_reader};
+pub use client::{
+    Answer, BODY_MAX_BYTES, Client, Failure, Lookup, Request, System, WHOLE_MAX, tls_config,
+};
+pub use reach::{Reach, check_private_url, check_reader, check_url, judge, judge_reader};
 pub use reqwest::{Method, header::HeaderMap};

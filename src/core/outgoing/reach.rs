@@ -166,6 +166,35 @@ pub fn check_url(field: &str, text: &str, reach: Reach) -> Result<()> {
     }
 }
 
+/// As [`check_url`], for an address to which secrets and people's data go: in plain HTTP they are read on the way, so that
+/// is for this machine and private networks alone.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`], saying what would be right.
+pub fn check_private_url(field: &str, text: &str) -> Result<()> {
+    check_url(field, text, Reach::Local)?;
+    let url = parse(text).map_err(|why| Error::field(field, why))?;
+    let is_near = match digits(&url).map(embedded_in) {
+        Some(IpAddr::V4(address)) => {
+            address.is_private() || address.is_loopback() || address.is_link_local()
+        }
+        Some(IpAddr::V6(address)) => {
+            address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
+        }
+        None => {
+            let host = url.host_str().unwrap_or_default();
+            host == "localhost" || host.rsplit('.').next() == Some("local")
+        }
+    };
+    if url.scheme() == "https" || is_near {
+        return Ok(());
+    }
+    Err(Error::field(
+        field,
+        "must begin with https:// (plain http:// is for this machine and its own network alone)",
+    ))
+}
+
 /// Checks the address of a reader, a host with or without a port, as [`check_url`] checks those of others.
 ///
 /// # Errors

@@ -28,6 +28,8 @@ pub use query_limits::{QueryLimits, ReportPermit, ReportSemaphore, Stopped};
 
 /// The views' definitions.
 const DEFINITIONS: &str = include_str!("views.sql");
+/// Those over what venues pushed to a hub; in `PostgreSQL`, too.
+pub const HUB_VIEWS: &str = include_str!("hub_views.sql");
 /// Tables whose views are made of their columns; see [`record_view`].
 const RECORDS: [&str; 2] = ["delegates", "devices"];
 /// The largest value such SQL may make, in bytes; a record's `data` has 1 MiB at the most.
@@ -113,7 +115,10 @@ impl Sandbox {
         for table in RECORDS {
             connection.execute_batch(&record_view(&connection, &name, table)?)?;
         }
-        connection.execute_batch(&DEFINITIONS.replace("file.", &format!("{name}.")))?;
+        let own = format!("{name}.");
+        connection.execute_batch(&DEFINITIONS.replace("file.", &own))?;
+        let of_venues = HUB_VIEWS.replace("CREATE VIEW", "CREATE TEMP VIEW");
+        connection.execute_batch(&of_venues.replace("file.", &own))?;
         allowed::offer(&connection, zone(&connection, &name)?)?;
         days::offer(&connection, &name)?;
         connection.pragma_update(None, "query_only", true)?;

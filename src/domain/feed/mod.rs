@@ -92,6 +92,18 @@ impl RecordType {
         }
     }
 
+    /// The table of its records.
+    #[must_use]
+    pub fn table(self) -> &'static str {
+        match self {
+            Self::Delegate => "delegates",
+            Self::Device => "devices",
+            Self::Interaction => "interactions",
+            Self::BlockedCode => "blocked_codes",
+            Self::Transaction => "transactions",
+        }
+    }
+
     /// The role that reads it.
     #[must_use]
     pub fn role(self) -> Role {

@@ -49,13 +49,12 @@ pub trait FeedView: Send + Sync {
         after: i64,
         limit: usize,
     ) -> Result<Vec<i64>> {
-        let (table, alive) = match record_type {
-            RecordType::Delegate => (delegates::RESOURCE.table, delegates::RESOURCE.alive),
-            RecordType::Device => (devices::LISTED.table, devices::LISTED.alive),
-            RecordType::Interaction => ("interactions", "TRUE"),
-            RecordType::BlockedCode => ("blocked_codes", "TRUE"),
-            RecordType::Transaction => ("transactions", "TRUE"),
+        let alive = match record_type {
+            RecordType::Delegate => delegates::RESOURCE.alive,
+            RecordType::Device => devices::LISTED.alive,
+            _ => "TRUE",
         };
+        let table = record_type.table();
         let sql = format!("SELECT id FROM {table} WHERE id > ?1 AND {alive} ORDER BY id LIMIT ?2");
         let mut statement = connection.prepare_cached(&sql)?;
         let ids = statement.query_map((after, limit), |row| row.get(0))?;
@@ -104,6 +103,18 @@ pub struct View {
 }
 
 impl View {
+    /// Everything of these types, as a venue and its head office show each other.
+    pub fn whole(types: &[RecordType], zone: Zone) -> Self {
+        Self {
+            types: types.to_vec(),
+            delegates: Selection::seen(&delegates::RESOURCE, None),
+            devices: Selection::seen(&devices::LISTED, None),
+            visible: None,
+            expansion: Expansion::default(),
+            zone,
+        }
+    }
+
     /// Returns the view of a caller, of the types that it asks for; without any, of those that its roles read.
     /// `expand` names the records in others that it shows whole.
     pub fn new(

@@ -3,13 +3,15 @@
 //!
 //! Ids up to the mark mean the same on both machines. Attendees and places made later are known by their `publicId`.
 //!
-//! - `export`: the changes of one machine; `import`: taking them over on another
+//! - `export`: the changes of one machine; `known`: those that somebody else kept; `import`: taking them over on another
 
 mod export;
 mod import;
+mod known;
 
 pub use export::export;
 pub use import::{Taken, import};
+pub use known::{Known, of_known};
 
 use crate::{
     core::changes::{self, Position},

@@ -5,6 +5,8 @@
 //! hub refuses one that is not the cursor it has (409) and tells the right one, so that a batch which comes twice changes
 //! nothing. What the head office owns comes the other way, with a cursor of its own that the venue keeps in its file.
 
+pub mod venue;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 
@@ -56,14 +58,15 @@ pub struct Push<'a> {
     pub to: Option<String>,
     /// The items are the last of a snapshot or later: the generation is complete.
     pub complete: bool,
-    /// Changes of the venue that the hub does not have yet, and how long the oldest has waited.
+    /// Changes of the venue that the hub lacks after this push, and how long the oldest has waited.
     pub behind: i64,
     pub behind_ms: i64,
     /// Items of the feed as `GET /changes` shows them, in order.
     #[serde(borrow)]
     pub items: Vec<&'a RawValue>,
-    /// Values that the venue kept against the head office's.
-    pub kept: Vec<Kept>,
+    /// All values that the venue keeps against the head office's, where they changed or the hub was just connected to: in
+    /// place of those that the hub has of this venue.
+    pub kept: Option<Vec<Kept>>,
 }
 
 /// A property that was changed at both ends: the venue kept its value.

@@ -1,0 +1,311 @@
+//! The way down: what the head office owns reaches the venue, and what the venue changed meanwhile stays.
+
+use super::{hub::Hub, *};
+use gatepost::{core::head_office::Kept, types::Zone};
+use serde_json::{Value, json};
+
+/// An item of the head office's feed.
+fn upsert(kind: &str, id: i64, data: &Value) -> Value {
+    let mut data = data.clone();
+    (data["id"], data["_type"]) = (id.into(), kind.into());
+    json!({"cursor": "x", "action": "upsert", "kind": "updated", "type": kind, "id": id, "data": data})
+}
+
+fn delete(kind: &str, id: i64, why: &str) -> Value {
+    json!({"cursor": "x", "action": "delete", "kind": why, "type": kind, "id": id})
+}
+
+/// Hands a page down, and waits until it is applied.
+#[track_caller]
+fn hand_down(server: &Server, hub: &Hub, page: &Value) {
+    hub.state().down.push(page.clone());
+    let count = hub.state().down.len();
+    let cursor = format!("cursor = '{count}'");
+    until("the page is applied", || {
+        server.count(&format!("office_feed WHERE {cursor}")) == 1
+    });
+}
+
+fn items(server: &Server, hub: &Hub, items: &[Value]) {
+    hand_down(server, hub, &json!({"items": items}));
+}
+
+fn kept(server: &Server) -> Vec<Kept> {
+    let all =
+        |connection: &rusqlite::Connection| head_office::kept::all(connection, &Zone::default());
+    server.app.store.look_up(all).expect("the kept values")
+}
+
+#[test]
+fn lists_of_the_head_office_reach_the_venue() {
+    let (server, api, hub) = venue();
+    // Children come before their parents, and codes before their people.
+    items(
+        &server,
+        &hub,
+        &[
+            upsert(
+                "device",
+                5,
+                &json!({"code": "room", "name": "Room", "parent": {"id": 6}, "startAt": "2026-11-21T10:00:00+01:00"}),
+            ),
+            upsert("device", 6, &json!({"code": "hall", "name": "Hall"})),
+            upsert(
+                "blocked-code",
+                1,
+                &json!({"kind": "barcode", "value": "OLD", "delegate": {"id": 70}, "reason": "reported lost"}),
+            ),
+            upsert(
+                "delegate",
+                70,
+                &json!({"barcode": "NEW", "lastName": "Lovelace", "data": {"Diet": {"meal": "none"}}, "publicId": "p-70"}),
+            ),
+        ],
+    );
+    let room = api.get("/device/code:room");
+    room.shows("name", "Room");
+    assert_eq!(
+        room.data()["parent"]["id"],
+        api.get("/device/code:hall").data()["id"]
+    );
+    assert_eq!(room.data()["startAt"], "2026-11-21T09:00:00+00:00");
+    let ada = api.get("/delegate/barcode:NEW");
+    ada.shows("publicId", "p-70");
+    ada.shows("data", json!({"Diet": {"meal": "none"}}));
+    api.get("/delegate/barcode:OLD")
+        .refused(404, 1301, "reported lost");
+    // Changes there follow, and change nothing else.
+    items(
+        &server,
+        &hub,
+        &[
+            upsert(
+                "delegate",
+                70,
+                &json!({"barcode": "NEW", "firstName": "Ada", "lastName": "Lovelace", "data": {"Diet": {"vegan": true}}}),
+            ),
+            delete("blocked-code", 1, "deleted"),
+            delete("device", 5, "deleted"),
+        ],
+    );
+    let ada = api.get("/delegate/barcode:NEW");
+    ada.shows("firstName", "Ada");
+    ada.shows("data", json!({"Diet": {"vegan": true}}));
+    api.get("/device/code:room").is(404);
+    assert_eq!(server.count("blocked_codes"), 0);
+    assert_eq!(kept(&server), []);
+    assert_eq!(
+        server.count(
+            "audit WHERE actor = 'head-office' AND record_type = 'delegate' AND action = 'update'"
+        ),
+        1
+    );
+}
+
+#[test]
+fn what_the_venue_changed_meanwhile_stays_and_is_listed_at_both_ends() {
+    let (server, api, hub) = venue();
+    let ada = |first: &str, company: &str| {
+        upsert(
+            "delegate",
+            3,
+            &json!({"barcode": "A", "firstName": first, "lastName": "Lovelace", "company": company}),
+        )
+    };
+    items(&server, &hub, &[ada("Ada", "One")]);
+    let id = api.get("/delegate/barcode:A").id();
+    api.patched(
+        &format!("/delegate/id:{id}"),
+        &json!({"firstName": "Augusta", "jobTitle": "Countess"}),
+    );
+    // What the venue alone changed is no conflict, and what both changed is.
+    items(&server, &hub, &[ada("Ada", "Two")]);
+    assert_eq!(kept(&server), []);
+    items(&server, &hub, &[ada("A.", "Two")]);
+    let shown = api.get("/delegate/barcode:A");
+    shown
+        .data()
+        .agrees(&json!({"firstName": "Augusta", "company": "Two", "jobTitle": "Countess"}));
+    let expected = Kept {
+        record_type: "delegate".into(),
+        id: 3,
+        property: "firstName".into(),
+        office: "A.".into(),
+        venue: "Augusta".into(),
+    };
+    assert_eq!(kept(&server), [expected.clone()]);
+    server.app.head_office.renew();
+    hub.wait("the hub lists it", |hub| {
+        hub.pushes
+            .iter()
+            .any(|push| push["kept"] == json!([expected]))
+    });
+    // Settled at the venue: it is listed no more.
+    api.patched(&format!("/delegate/id:{id}"), &json!({"firstName": "A."}));
+    assert_eq!(kept(&server), []);
+    items(&server, &hub, &[ada("Ada", "Two")]);
+    api.get("/delegate/barcode:A").shows("firstName", "Ada");
+}
+
+#[test]
+fn records_that_both_have_meet_by_their_codes() {
+    let (server, api, hub) = venue();
+    let id = api.delegate(&json!({"barcode": "A", "lastName": "Hopper"}));
+    items(
+        &server,
+        &hub,
+        &[upsert(
+            "delegate",
+            3,
+            &json!({"barcode": "A", "firstName": "Grace", "lastName": "Murray", "publicId": "theirs"}),
+        )],
+    );
+    let shown = api.get("/delegate/barcode:A");
+    shown.shows("id", id);
+    shown
+        .data()
+        .agrees(&json!({"firstName": "Grace", "lastName": "Hopper"}));
+    let properties: Vec<_> = kept(&server)
+        .into_iter()
+        .map(|kept| kept.property)
+        .collect();
+    assert_eq!(properties, ["lastName"]);
+}
+
+#[test]
+fn what_is_gone_at_the_head_office_goes_unless_the_venue_uses_it() {
+    let (server, api, hub) = venue();
+    let one = |id: i64| {
+        upsert(
+            "delegate",
+            id,
+            &json!({"barcode": format!("D{id}"), "lastName": "X"}),
+        )
+    };
+    items(&server, &hub, &[one(1), one(2), one(3), one(4), one(5)]);
+    let hall = api.device(&json!({"code": "hall", "name": "Hall"}));
+    api.scan("check-in", "barcode:D2", hall).is(201);
+    let third = api.get("/delegate/barcode:D3").id();
+    api.patched(&format!("/delegate/id:{third}"), &json!({"lastName": "Y"}));
+    let gone = |why| [1, 2, 3].map(|id| delete("delegate", id, why));
+    items(&server, &hub, &gone("deleted"));
+    api.get("/delegate/barcode:D1").is(404);
+    api.get("/delegate/barcode:D2").is(200);
+    api.get("/delegate/barcode:D3").is(200);
+    let ids: Vec<_> = kept(&server)
+        .into_iter()
+        .map(|kept| (kept.id, kept.property))
+        .collect();
+    assert_eq!(ids, [(2, "deleted".to_owned()), (3, "deleted".to_owned())]);
+    // Who was erased there is erased here, whatever happened.
+    items(&server, &hub, &[delete("delegate", 2, "erased")]);
+    assert_eq!(server.count("delegates WHERE barcode = 'D2'"), 0);
+    assert_eq!(server.count("office_records WHERE office_id = 2"), 0);
+    // A snapshot that lacks somebody says the same.
+    hand_down(
+        &server,
+        &hub,
+        &json!({"reset": true, "more": true, "items": [one(5)]}),
+    );
+    api.get("/delegate/barcode:D4").is(200);
+    items(&server, &hub, &[]);
+    api.get("/delegate/barcode:D4").is(404);
+    api.get("/delegate/barcode:D5").is(200);
+    api.get("/delegate/barcode:D3").is(200);
+    // What the venue deleted stays deleted.
+    let fifth = api.get("/delegate/barcode:D5").id();
+    api.delete(&format!("/delegate/id:{fifth}")).is(204);
+    items(&server, &hub, &[one(5)]);
+    api.get("/delegate/barcode:D5").is(404);
+    assert!(
+        kept(&server)
+            .iter()
+            .any(|kept| (kept.id, &kept.office) == (5, &json!(false)))
+    );
+}
+
+#[test]
+fn a_record_that_cannot_be_taken_is_listed_and_stops_nothing() {
+    let (server, api, hub) = venue();
+    items(
+        &server,
+        &hub,
+        &[
+            upsert("delegate", 1, &json!({"barcode": "", "lastName": "X"})),
+            upsert("delegate", 2, &json!({"barcode": "B", "lastName": "Y"})),
+        ],
+    );
+    api.get("/delegate/barcode:B").is(200);
+    let listed = kept(&server);
+    assert_eq!((listed.len(), listed[0].property.as_str()), (1, "record"));
+    items(
+        &server,
+        &hub,
+        &[upsert(
+            "delegate",
+            1,
+            &json!({"barcode": "A", "lastName": "X"}),
+        )],
+    );
+    api.get("/delegate/barcode:A").is(200);
+    assert_eq!(kept(&server), []);
+}
+
+#[test]
+fn the_configuration_of_the_head_office_holds_but_for_what_the_venue_set() {
+    let (server, _, hub) = venue();
+    let template = |subject: &str| json!([{"slug": "welcome", "type": "email", "subject": subject, "content": "Hello"}]);
+    let hand = |settings: Value, templates: Value| {
+        let document = json!({"settings": settings, "templates": templates, "printers": []});
+        hand_down(&server, &hub, &json!({"configuration": document}));
+    };
+    hand(
+        json!({"name": "Office", "timeZone": "Europe/Berlin", "dayStartsAt": "04:00"}),
+        template("One"),
+    );
+    let set = |name: &str| {
+        server.text(&format!(
+            "SELECT coalesce(max(value), '') FROM settings WHERE name = '{name}'"
+        ))
+    };
+    assert_eq!(
+        (set("timeZone"), set("name")),
+        ("\"Europe/Berlin\"".into(), String::new())
+    );
+    assert_eq!(
+        server.text("SELECT subject FROM message_templates WHERE slug = 'welcome'"),
+        "One"
+    );
+    server.settings(&json!({"timeZone": "Europe/London"}));
+    hand(
+        json!({"timeZone": "Europe/Paris", "dayStartsAt": "05:00"}),
+        template("Two"),
+    );
+    assert_eq!(
+        (set("timeZone"), set("dayStartsAt")),
+        ("\"Europe/London\"".into(), "\"05:00\"".into())
+    );
+    assert_eq!(
+        server.text("SELECT subject FROM message_templates WHERE slug = 'welcome'"),
+        "Two"
+    );
+    let listed = kept(&server);
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    assert_eq!(
+        (listed[0].property.as_str(), &listed[0].office),
+        ("settings/timeZone", &json!("Europe/Paris"))
+    );
+}
+
+#[test]
+fn the_head_office_takes_a_setting_back_that_it_gave() {
+    let (server, _, hub) = venue();
+    hand_down(
+        &server,
+        &hub,
+        &json!({"configuration": {"settings": {"dayStartsAt": "04:00"}}}),
+    );
+    assert_eq!(server.count("settings WHERE name = 'dayStartsAt'"), 1);
+    hand_down(&server, &hub, &json!({"configuration": {"settings": {}}}));
+    assert_eq!(server.count("settings WHERE name = 'dayStartsAt'"), 0);
+}
