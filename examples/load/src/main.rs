@@ -4,7 +4,7 @@
 //! # Layout
 //! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files; `hostile`
 //! burdens the server with bad connections; `limits`, `figures`, `paced`, `growth`, `data`, `console`,
-//! `pings`, `waiting`, `badges`, `peers`, `rules`, `readers` and `standby` are the longer runs that start the server themselves; `names` finds people.
+//! `pings`, `waiting`, `badges`, `peers`, `rules`, `readers`, `standby` and `hub` are the longer runs that start the server themselves; `names` finds people.
 
 mod badges;
 mod chores;
@@ -15,6 +15,8 @@ mod figures;
 mod growth;
 mod histogram;
 mod hostile;
+#[cfg(unix)]
+mod hub;
 mod limits;
 mod measure;
 mod names;
@@ -68,6 +70,7 @@ The handbook's figures (starts the server itself):
   cargo run --release -p load -- badges --output badges.txt
   cargo run --release -p load -- rules
   cargo run --release -p load -- standby --output standby.txt
+  cargo run --release -p load -- hub --output hub.txt
   cargo run --release -p load -- readers --output readers.txt
   cargo run --release -p load -- walks --output walks.txt
   cargo run --release -p load -- search";
@@ -134,6 +137,9 @@ enum What {
     Pings(pings::Options),
     /// Check-ins beside thousands of gates that wait for changes
     Waiting(waiting::Options),
+    /// A head office over simulated venues: what it has against the sum, how fast, and what a venue pays
+    #[cfg(unix)]
+    Hub(hub::Options),
     /// Badges printed by themselves beside check-ins, on printers that are played
     Badges(badges::Options),
     /// Check-ins against the inserts of PocketBase, in pairs
@@ -255,6 +261,8 @@ async fn perform(what: What) -> Result<bool> {
             output::print(limits::measure(&dir, seconds).await?)?;
             Ok(true)
         }
+        #[cfg(unix)]
+        What::Hub(options) => hub::figures(&options).await,
         What::Figures(options) => figures::figures(&options).await.map(|()| true),
         What::Data(options) => data::figures(&options).await.map(|()| true),
         What::Paced(options) => paced::figures(&options).await.map(|()| true),
