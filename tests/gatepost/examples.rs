@@ -121,3 +121,16 @@ fn the_example_of_a_second_machine_loses_nothing() {
     let (told, _) = ran(&run.output().expect("sh"));
     assert!(told.contains("8 of 8 are stored"), "{told}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_example_of_a_head_office_has_three_venues() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/hub/run.sh");
+    let mut run = Command::new("sh");
+    let (told, _) = ran(&run
+        .arg(script)
+        .env("GATEPOST", GATEPOST)
+        .output()
+        .expect("sh"));
+    assert!(told.contains("1 head office: done"), "{told}");
+}
