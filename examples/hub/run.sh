@@ -46,7 +46,7 @@ for venue in north south west; do
     "$gatepost" client add gate --role interaction-write --json --db "$folder/$venue.db" >"$folder/$venue.json"
     printf 'code,name,deviceType\ndoor,Door %s,session\n' "$venue" >"$folder/$venue.csv"
     "$gatepost" import devices "$folder/$venue.csv" --db "$folder/$venue.db"
-    code=$("$gatepost" hub add-venue "$venue" --json --db "$folder/hub.db" | value code)
+    code=$("$gatepost" hub venue add "$venue" --json --db "$folder/hub.db" | value code)
     "$gatepost" head-office join "$hub" "$code" --db "$folder/$venue.db"
     serve "$venue" serve --listen 127.0.0.1:0
     eval "url_$venue=\$url"

@@ -164,7 +164,7 @@ impl Hub {
         let (client, url) = (simulated::client(), self.url());
         let mut venues = Vec::with_capacity(count);
         for number in 1..=count {
-            let added = self.ask(&["add-venue", &format!("Venue {number:03}")])?;
+            let added = self.ask(&["venue", "add", &format!("Venue {number:03}")])?;
             let code = added["code"].as_str().ok_or("no code")?;
             venues.push(Simulated::pair(&client, &url, number, code, size, event(number)).await?);
         }
@@ -338,7 +338,7 @@ async fn pairs(options: &Options, output: &mut Output) -> Result<()> {
             let hub = Hub::new(options, None, "pair")?;
             let _hub = hub.start().await?;
             if is_joined {
-                let code = hub.ask(&["add-venue", "Venue"])?;
+                let code = hub.ask(&["venue", "add", "Venue"])?;
                 join(
                     &binary,
                     &db,
