@@ -389,14 +389,21 @@ pub static TABLES: &[Table] = &[
     ]).with_json("parameters fixed api_clients"),
 
     // What venues say of people goes when they say so: `hub::ingest`.
-    kept("hub_venues", &[(Plain, "id name event configured secret_hash file epoch version cursor begun sequence current coming previous clock_ms behind behind_ms seen_at created_at revoked_at counted expected arrived inside conflicts")]),
+    kept("hub_venues", &[
+        (Plain, "id name event configured secret_hash file epoch version cursor begun sequence current coming previous clock_ms"),
+        (Plain, "behind behind_ms seen_at created_at revoked_at counted expected arrived inside conflicts"),
+    ]).seen(&["hub_venue_list", "hub_attendees", "hub_places", "hub_interactions", "hub_sales", "hub_lost"]),
     kept("hub_codes", &[(Plain, "hash venue expires_at")]),
+    // Those of the head office itself follow its own feed.
     kept("hub_records", &[
-        (ByFeature, "name code email who data"),
-        (Plain, "venue generation type id sequence deleted lost kind place subtype at amount"),
-    ]),
-    kept("hub_kept", &[(ByFeature, "office value"), (Plain, "venue type id property")]),
-    kept("hub_configuration", &[(Plain, "id hash document")]),
+        (ByFeature, "name code email data"),
+        (Plain, "venue generation type id sequence deleted lost kind who place subtype at amount"),
+    ]).with_json("data").seen(&["hub_attendees", "hub_places", "hub_interactions", "hub_sales", "hub_lost"])
+        .blank("name = NULL, code = NULL, email = NULL, data = NULL", "venue > 0 AND at < :until AND type <> 'device'
+            AND coalesce(name, code, email, data) IS NOT NULL"),
+    kept("hub_kept", &[(ByFeature, "office value"), (Plain, "venue type id property")]).with_json("office value")
+        .goes("type = 'delegate' AND id IN (SELECT id FROM delegates WHERE created_at < :until)"),
+    kept("hub_configuration", &[(Plain, "id hash document")]).with_json("document"),
     kept("hub_hubs", &[(Plain, "url seen_at")]),
 ];
 

@@ -20,7 +20,7 @@ use std::{
 };
 
 /// Records of an answer.
-const RECORDS: i64 = 1_000;
+const RECORDS: usize = 1_000;
 
 /// How far a venue has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -142,12 +142,15 @@ fn records(
     pull: &mut Pull,
 ) -> Result<()> {
     let mut found = sql.query(
-        "SELECT type, id, sequence, deleted, kind, data FROM hub_records
+        &format!(
+            "SELECT type, id, sequence, deleted, kind, data FROM hub_records
          WHERE venue = 0 AND generation = ?1 AND sequence > ?2 AND type IN ('device', 'delegate', 'blocked-code')
-         ORDER BY sequence, type, id LIMIT ?3",
-        &[at.generation.into(), at.sequence.into(), (RECORDS + 1).into()],
+         ORDER BY sequence, type, id LIMIT {}",
+            RECORDS + 1
+        ),
+        &[at.generation.into(), at.sequence.into()],
     )?;
-    pull.more = found.len() as i64 > RECORDS;
+    pull.more = found.len() > RECORDS;
     if pull.more {
         // Several attendees may have one sequence: a page ends between two.
         let next = found.pop().map_or(0, |row| row.number(2));

@@ -172,12 +172,11 @@ fn slices(items: &[&RawValue], to: &str) -> Result<Vec<Slice>> {
             let (record, cursor) = item.record()?;
             behind = cursor;
             let key = (record.record_type.clone(), record.id);
-            match last.get(&key) {
-                Some(at) => records[*at] = record,
-                None => {
-                    last.insert(key, records.len());
-                    records.push(record);
-                }
+            if let Some(at) = last.get(&key) {
+                records[*at] = record;
+            } else {
+                last.insert(key, records.len());
+                records.push(record);
             }
         }
         slices.push(Slice {

@@ -86,7 +86,7 @@ fn file(sql: &mut dyn Sql, venue: &Venue, found: &[Row]) -> Result<String> {
     let number = number.ok_or_else(|| Error::invalid("the venue has no file yet"))?;
     let mut scans = Vec::with_capacity(found.len());
     for row in found {
-        let data: Value = serde_json::from_str(&row.text(2)).map_err(Error::defect)?;
+        let data: Value = serde_json::from_str(&row.text(2)).unwrap_or_default();
         let generation = row.number(0);
         let mut named = |name: &str, record_type: &str| {
             let id = data.get(name)?.get("id")?.as_i64()?;

@@ -193,7 +193,7 @@ fn outbox(app: &App) -> Worker {
 /// What a hub does by itself; never ends.
 async fn run_hub(hub: Option<&Hub>) {
     match hub {
-        Some(hub) => hub.run().await,
+        Some(hub) => Box::pin(hub.run()).await,
         None => std::future::pending().await,
     }
 }

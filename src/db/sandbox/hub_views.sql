@@ -1,3 +1,6 @@
+-- Over what venues pushed to a hub: the records of the generation that is complete, and what venues lost.
+CREATE VIEW hub_venue_list AS
+SELECT id AS venue, name, event, version, seen_at, revoked_at, expected, arrived, inside, conflicts FROM file.hub_venues WHERE id > 0;
 CREATE VIEW hub_attendees AS
 SELECT r.venue, v.name AS venue_name, r.id, r.name, r.code, r.email, r.subtype AS delegate_type, r.data
 FROM file.hub_records r JOIN file.hub_venues v ON v.id = r.venue AND v.current = r.generation

@@ -458,6 +458,12 @@ mod tests {
         transaction_payments: transaction_id line method amount change net reference
         transaction_items: transaction_id line code product_id quantity description unit_amount total_amount discount_amount
         transaction_delegates: transaction_id barcode delegate_id product_id
+        hub_venue_list: venue name event version seen_at revoked_at expected arrived inside conflicts
+        hub_attendees: venue venue_name id name code email delegate_type data
+        hub_places: venue venue_name id name device_type parent data
+        hub_interactions: venue venue_name id interaction_type who at place
+        hub_sales: venue venue_name id code amount at data
+        hub_lost: venue venue_name type id name code subtype who place at data
         ");
     }
 

@@ -43,7 +43,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(60);
 const TABLES_LOCK: i32 = 7_140;
 const VENUE_LOCK: i32 = 7_141;
 /// Each step makes a newer version of the tables out of the one before.
-const STEPS: [&str; VERSION as usize] = [include_str!("postgres.sql")];
+const STEPS: &[&str] = &[include_str!("postgres.sql")];
 
 static PUT: LazyLock<String> = LazyLock::new(|| {
     format!(
@@ -127,13 +127,12 @@ impl Postgres {
         loop {
             let known = self.idle().pop();
             let is_known = known.is_some();
-            let connection = match known {
-                Some(connection) => connection,
-                None => {
-                    let connection = self.connect().await?;
-                    check_version(&connection.client).await?;
-                    connection
-                }
+            let connection = if let Some(connection) = known {
+                connection
+            } else {
+                let connection = self.connect().await?;
+                check_version(&connection.client).await?;
+                connection
             };
             match connection.client.batch_execute(begin).await {
                 Ok(()) => return Ok(connection),
@@ -406,7 +405,7 @@ impl ToSql for Cell {
             (Value::Integer(number), &Type::INT4) => out.put_i32(i32::try_from(*number)?),
             (Value::Integer(number), &Type::INT8) => out.put_i64(*number),
             (Value::Text(text), &Type::TEXT | &Type::VARCHAR | &Type::JSON) => {
-                out.put_slice(text.as_bytes())
+                out.put_slice(text.as_bytes());
             }
             (value, ty) => return Err(format!("{value:?} as {ty}").into()),
         }
