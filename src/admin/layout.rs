@@ -133,7 +133,7 @@ const fn entry(
 
 /// Every area, in the order of the navigation.
 #[rustfmt::skip]
-static ENTRIES: [Entry; 20] = [
+static ENTRIES: [Entry; 21] = [
     entry(Area::Dashboard, Group::Door, "Dashboard", ["", "dashboard", "D"], Viewer),
     entry(Area::Venues, Group::Door, "Venues", ["/venues", "online", ""], Viewer),
     entry(Area::Desk, Group::Door, "Desk", ["/desk", "desk", "C"], Operator),

@@ -215,7 +215,7 @@ async fn proof(options: &Options, hub: &Hub, output: &mut Output) -> Result<bool
                 venue.push_to(size.items() * part / 20).await?;
                 pushed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             }
-            Result::Ok(venue)
+            Ok::<_, crate::Failure>(venue)
         })
     });
     let tasks: Vec<_> = tasks.collect();
@@ -294,7 +294,7 @@ async fn growth(options: &Options, hub: &Hub, count: usize, output: &mut Output)
                 times.extend(venue.push_to(caught_up + step + 5).await?);
                 tokio::time::sleep(TRICKLE_EVERY).await;
             }
-            Result::Ok(times)
+            Ok::<_, crate::Failure>(times)
         })
     });
     let mut times = Vec::new();

@@ -206,7 +206,7 @@ impl Simulated {
     pub async fn push_to(&mut self, until: usize) -> Result<Vec<Duration>> {
         let mut times = Vec::new();
         // Outer: it has to be asked; inner: a snapshot begins.
-        let (mut is_known, mut at) = (false, None);
+        let (mut is_known, mut at) = (false, None::<usize>);
         while !is_known || at.unwrap_or_default() < until {
             let is_due = at.unwrap_or_default() >= self.size.items() / 2;
             match self.event {
@@ -219,7 +219,7 @@ impl Simulated {
                 _ => {}
             }
             let begun = Instant::now();
-            let from = is_known.then(|| at.unwrap_or_default());
+            let from: Option<usize> = is_known.then(|| at.unwrap_or_default());
             let body = self.body(from.map(|from| (at, from, (from + ITEMS_MAX).min(until))))?;
             let request = Request::post(format!("{}{PUSH}", self.url), "application/json", body)
                 .header("Content-Encoding", "gzip")
