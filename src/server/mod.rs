@@ -229,6 +229,7 @@ fn endpoint(
     let mut table = routes::table(console);
     if let Some(hub) = hub {
         table.extend(hub_table(hub));
+        routes::sort(&mut table);
     }
     let document = openapi::document(console)?;
     let page = openapi::page(console, &document);

@@ -262,9 +262,13 @@ pub fn table(console: &Console) -> Table {
             table.push((format!("{prefix}{path}"), methods.clone()));
         }
     }
-    // A literal path is found before one with parameters.
-    table.sort_by_key(|(path, _)| path.matches(':').count());
+    sort(&mut table);
     table
+}
+
+/// Has a literal path be found before one with parameters.
+pub(super) fn sort(table: &mut Table) {
+    table.sort_by_key(|(path, _)| path.matches(':').count());
 }
 
 /// Adds a method of a path.
