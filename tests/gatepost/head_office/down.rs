@@ -133,7 +133,7 @@ fn what_the_venue_changed_meanwhile_stays_and_is_listed_at_both_ends() {
         office: "A.".into(),
         venue: "Augusta".into(),
     };
-    assert_eq!(kept(&server), [expected.clone()]);
+    assert_eq!(kept(&server), std::slice::from_ref(&expected));
     server.app.head_office.renew();
     hub.wait("the hub lists it", |hub| {
         hub.pushes

@@ -306,8 +306,11 @@ async fn growth(options: &Options, hub: &Hub, count: usize, output: &mut Output)
         .get(times.len() * 99 / 100)
         .copied()
         .unwrap_or_default();
-    let share =
-        (server.processor_time()? - processor).as_secs_f64() / begun.elapsed().as_secs_f64();
+    let share = server
+        .processor_time()?
+        .saturating_sub(processor)
+        .as_secs_f64()
+        / begun.elapsed().as_secs_f64();
     output.line(format!(
         "{}: {count} venues: catch-up {}/s; then 10 changes/s of each: push p99 {:.1} ms, {:.0} % of a core; memory {} MiB at most",
         hub.store_name(),

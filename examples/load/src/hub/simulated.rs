@@ -229,17 +229,14 @@ impl Simulated {
                 tokio::time::sleep(RETRY).await;
                 continue;
             };
-            match told(&answer)? {
-                Some(pushed) => {
-                    (at, is_known) = (self.position(pushed.cursor.as_deref()), true);
-                    if from.is_some() && answer.status == 200 {
-                        times.push(begun.elapsed());
-                    }
+            if let Some(pushed) = told(&answer)? {
+                (at, is_known) = (self.position(pushed.cursor.as_deref()), true);
+                if from.is_some() && answer.status == 200 {
+                    times.push(begun.elapsed());
                 }
-                None => {
-                    is_known = false;
-                    tokio::time::sleep(RETRY).await;
-                }
+            } else {
+                is_known = false;
+                tokio::time::sleep(RETRY).await;
             }
         }
         Ok(times)
@@ -305,7 +302,9 @@ impl Simulated {
             }
         }
         let name = &self.name;
-        let mut add = |report, row: String| drop(rows.entry(report).or_default().insert(row));
+        let mut add = |report, row: String| {
+            rows.entry(report).or_default().insert(row);
+        };
         for (place, (count, people)) in &at_places {
             add(
                 "attendance",
