@@ -11,6 +11,8 @@ use std::fs::File;
 pub struct Roots {
     pub sequences: u32,
     pub counters: u32,
+    /// The version of the schema that they are of: a VACUUM by another program changes it, and may move them.
+    pub schema: u32,
 }
 
 impl Roots {
@@ -24,6 +26,7 @@ impl Roots {
         Ok(Self {
             sequences: root("sqlite_sequence")?,
             counters: root("counters")?,
+            schema: connection.query_row("PRAGMA schema_version", [], |row| row.get(0))?,
         })
     }
 }
@@ -110,9 +113,13 @@ impl OnDisk {
             bytes,
             log: [header[18], header[19]],
             changes: number(&header, 24)?,
-            sequences: Content::read(file, roots.sequences, bytes, |page| {
-                sequences(page).map_or(Content::Elsewhere, Content::Known)
-            })?,
+            sequences: if number(&header, 40)? == roots.schema {
+                Content::read(file, roots.sequences, bytes, |page| {
+                    sequences(page).map_or(Content::Elsewhere, Content::Known)
+                })?
+            } else {
+                Content::Unknown
+            },
             number: Content::read(file, roots.counters, bytes, file_number)?,
         })
     }

@@ -304,6 +304,7 @@ mod tests {
         let roots = Roots {
             sequences: 1,
             counters: 1,
+            schema: 0,
         };
         Watch::begin(database, file, roots)
     }

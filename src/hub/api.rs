@@ -16,7 +16,7 @@ use crate::{
     },
     web::{
         ClientAddress, Failure,
-        body::{coding, parse_aside, read_as_sent, read_limited},
+        body::{coding, parse_aside, read_as_sent},
     },
 };
 use flate2::read::GzDecoder;
@@ -99,7 +99,8 @@ pub async fn pair(
         ClientAddress::of(request),
     );
     hub.app.throttle.check(account, address, Instant::now())?;
-    let text = read_limited(request, body, PAIR_MAX_BYTES).await?;
+    let sent = read_as_sent(request, body, PAIR_MAX_BYTES).await?;
+    let text = as_written(request, sent, PAIR_MAX_BYTES)?;
     json::check_limits(&text)?;
     let asked: PairRequest = json::parse(&text)?;
     let paired = hub
@@ -131,16 +132,7 @@ pub async fn push(
         .await?;
     let sent = read_as_sent(request, body, PUSH_MAX_BYTES).await?;
     let _permit = hub.pushes.acquire().await.map_err(Error::defect)?;
-    let text = match coding(request).as_deref() {
-        None => sent,
-        Some("gzip") => parse_aside(sent.len(), || unpacked(&sent))?,
-        Some(_) => {
-            return Err(Failure(Error::new(
-                Kind::NotJson,
-                "a push is gzip or not packed at all",
-            )));
-        }
-    };
+    let text = as_written(request, sent, UNPACKED_MAX_BYTES)?;
     let push: Push<'_> = parse_aside(text.len(), || serde_json::from_slice(&text))
         .map_err(|cause| Error::invalid(format!("not a push: {cause}")))?;
     Ok(
@@ -151,14 +143,26 @@ pub async fn push(
     )
 }
 
-fn unpacked(packed: &[u8]) -> Result<Vec<u8>> {
+/// A body as it was before it was packed, of at most `max` bytes.
+fn as_written(request: &Request, sent: Vec<u8>, max: usize) -> Result<Vec<u8>> {
+    match coding(request).as_deref() {
+        None => Ok(sent),
+        Some("gzip") => parse_aside(sent.len(), || unpacked(&sent, max)),
+        Some(_) => Err(Error::new(
+            Kind::NotJson,
+            "the body is gzip or not packed at all",
+        )),
+    }
+}
+
+fn unpacked(packed: &[u8], max: usize) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     let read = GzDecoder::new(packed)
-        .take(UNPACKED_MAX_BYTES as u64 + 1)
+        .take(max as u64 + 1)
         .read_to_end(&mut text);
     read.map_err(|cause| Error::invalid(format!("the body is not gzip: {cause}")))?;
-    if text.len() > UNPACKED_MAX_BYTES {
-        let message = format!("a push may have at most {UNPACKED_MAX_BYTES} bytes");
+    if text.len() > max {
+        let message = format!("the body may have at most {max} bytes");
         return Err(Error::new(Kind::TooLarge, message));
     }
     Ok(text)

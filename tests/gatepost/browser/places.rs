@@ -239,7 +239,7 @@ fn the_programme_is_a_grid_that_sessions_are_moved_in() {
     );
     browser.tells("Locks moved.");
     assert!(!browser.has(".session.warn"));
-    let found = "SELECT parent_id || ' ' || start_at || ' ' || (end_at - start_at) / 60000 FROM devices WHERE id = ?1";
+    let found = "SELECT parent_id || ' ' || start_at || ' ' || ((end_at - start_at) / 60000) FROM devices WHERE id = ?1";
     let found: String = db
         .query_row(found, [id("Locks")], |row| row.get(0))
         .expect("a session");

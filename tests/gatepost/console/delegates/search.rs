@@ -95,7 +95,7 @@ fn as_one_types_only_what_is_found_is_sent() {
     )
     .shown();
     assert_eq!(ids(&part), [ada, adam]);
-    lacks(&part, ["<html", "name=\"q\""]);
+    lacks(&part, ["<html", "type=\"search\""]);
 }
 
 #[test]
