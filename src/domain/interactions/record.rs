@@ -345,7 +345,7 @@ pub fn test(
     )
 }
 
-/// As [`test`], one of many: `people` counts the attendees inside a device.
+/// As [`test()`], one of many: `people` counts the attendees inside a device.
 pub fn test_among(
     connection: &Connection,
     ctx: &Context,
