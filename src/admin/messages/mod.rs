@@ -8,9 +8,9 @@ mod new;
 mod outbox;
 mod templates;
 
-use super::{Area, Layout, RequestContext, Route};
+use super::{Area, Layout, RequestContext, Route, engine::Input};
 use crate::{
-    domain::messages::{State, gateways as ways},
+    domain::messages::{Channel, State, gateways as ways},
     types::error::Result,
 };
 
@@ -36,6 +36,34 @@ pub(super) fn routes() -> Vec<Route> {
     let named = named.chain(automations::routes()).chain(gateways::routes());
     // Last, as its paths have a parameter where the others have names.
     named.chain(outbox::routes_of_one()).collect()
+}
+
+/// The fields of what is written for a channel, with the field of its text.
+fn inputs(channel: Channel, content: Input) -> Vec<Input> {
+    let content = content.wide().required();
+    match channel {
+        Channel::Email => {
+            let subject =
+                Input::text("subject", "Subject").placeholder("Welcome to {{ settings.name }}");
+            let html = Input::area("html", "HTML, beside the text", 8).code().help(
+                "Most people read this part. It also shows who opened the e-mail (flag e), if this \
+                 server has a public address.",
+            );
+            vec![subject.wide(), content, html.wide()]
+        }
+        Channel::Push => vec![Input::text("subject", "Title").wide(), content],
+        Channel::Sms => vec![content],
+    }
+}
+
+/// The field of the address that a test goes to.
+fn test_address(channel: Channel) -> Input {
+    let label = match channel {
+        Channel::Email => "E-mail address for a test",
+        Channel::Sms => "Phone number for a test",
+        Channel::Push => "Push token for a test",
+    };
+    Input::text("address", label).apart()
 }
 
 /// The page of a message.

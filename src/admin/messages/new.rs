@@ -29,7 +29,7 @@ use crate::{
         mailing,
     },
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::sync::Arc;
 
 const HERE: &str = "/console/messages/new";
@@ -66,36 +66,14 @@ async fn show(request: RequestContext) -> Result<Response> {
 }
 
 /// What is written, and to whom.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize)]
 struct Draft {
     /// The filters of the list.
-    #[serde(default)]
     list: String,
-    #[serde(rename = "type")]
-    channel: String,
-    #[serde(default)]
-    slug: String,
-    #[serde(default)]
-    subject: Option<String>,
-    #[serde(default)]
-    content: String,
-    #[serde(default)]
-    html: Option<String>,
+    #[serde(flatten)]
+    entry: Entry,
     #[serde(skip)]
     attendees: Arc<Vec<i64>>,
-}
-
-impl Draft {
-    fn entry(&self) -> Entry {
-        Entry {
-            slug: self.slug.clone(),
-            id: None,
-            channel: self.channel.clone(),
-            subject: self.subject.clone(),
-            content: self.content.clone(),
-            html: self.html.clone(),
-        }
-    }
 }
 
 struct NewMessages;
@@ -133,44 +111,23 @@ impl Editor for NewMessages {
     }
 
     fn begin(connection: &Connection, query: &Fields) -> Result<Option<Draft>> {
-        let list = Filter::read(query).query;
         let channel = Channel::named(query.text("type")).unwrap_or(Channel::Email);
         let template = match query.number("template")? {
             Some(id) => templates::of_id(connection, id)?,
             None => None,
         };
-        let entry = template.map(|template| template.entry);
-        let text = |text: Option<String>| text.unwrap_or_default();
-        Ok(Some(match entry {
-            Some(entry) => Draft {
-                list,
-                channel: entry.channel,
-                slug: entry.slug,
-                subject: entry.subject,
-                content: entry.content,
-                html: entry.html,
-                attendees: Arc::default(),
-            },
-            None => Draft {
-                list,
-                channel: channel.name().to_owned(),
-                slug: String::new(),
-                subject: None,
-                content: text(None),
-                html: None,
-                attendees: Arc::default(),
-            },
+        let entry = template.map_or_else(|| Entry::blank(channel), |known| known.entry);
+        Ok(Some(Draft {
+            list: Filter::read(query).query,
+            entry: Entry { id: None, ..entry },
+            attendees: Arc::default(),
         }))
     }
 
     fn blank(_: &RequestContext) -> Draft {
         Draft {
             list: String::new(),
-            channel: Channel::Email.name().to_owned(),
-            slug: String::new(),
-            subject: None,
-            content: String::new(),
-            html: None,
+            entry: Entry::blank(Channel::Email),
             attendees: Arc::default(),
         }
     }
@@ -180,11 +137,11 @@ impl Editor for NewMessages {
     }
 
     fn name(draft: &Draft) -> String {
-        draft.subject.clone().unwrap_or_default()
+        draft.entry.subject.clone().unwrap_or_default()
     }
 
     fn groups(connection: &Connection, _: Option<&i64>, draft: &Draft) -> Groups {
-        let channel = Channel::named(&draft.channel)?;
+        let channel = draft.entry.channel()?;
         let zone = settings::load(connection)?.zone;
         let wanted = Filter::of(&draft.list).wanted;
         let some = find(connection, &wanted, &zone, Part::After(0))?
@@ -193,31 +150,17 @@ impl Editor for NewMessages {
         let some = some.map(|line| (line.id.to_string(), line.name));
         let mut inputs = vec![
             Input::hidden("list", &draft.list),
-            Input::hidden("slug", &draft.slug),
+            Input::hidden("slug", &draft.entry.slug),
             Input::hidden("type", channel.name()),
         ];
-        match channel {
-            Channel::Email => inputs.push(Input::text("subject", "Subject").wide().required()),
-            Channel::Push => inputs.push(Input::text("subject", "Title").wide()),
-            Channel::Sms => {}
-        }
-        inputs.push(Input::area("content", "Text", 10).wide().required());
-        if channel == Channel::Email {
-            inputs.push(
-                Input::area("html", "HTML, beside the text", 8)
-                    .wide()
-                    .code()
-                    .folded(),
-            );
-        }
-        let address = match channel {
-            Channel::Email => "Your e-mail address, for a test",
-            Channel::Sms => "Your phone number, for a test",
-            Channel::Push => "Your push token, for a test",
-        };
+        let fields = super::inputs(channel, Input::area("content", "Text", 10)).into_iter();
+        inputs.extend(fields.map(|input| match &*input.name {
+            "html" => input.folded(),
+            _ => input,
+        }));
         let tried = vec![
             Input::select("delegate", "Preview for", some).apart(),
-            Input::text("address", address).apart(),
+            super::test_address(channel),
         ];
         let groups = vec![
             Group::new("Message", inputs).tool(&Words)?,
@@ -227,11 +170,21 @@ impl Editor for NewMessages {
     }
 
     fn typed(groups: &[Group], sent: &Fields) -> Result<Draft> {
-        engine::typed(groups, sent)
+        let inputs = groups.iter().flat_map(|group| &group.inputs);
+        let mut values = engine::read(inputs, sent)?;
+        let list = values.shift_remove("list");
+        values.entry("slug").or_insert_with(|| "".into());
+        Ok(Draft {
+            list: list
+                .and_then(|list| list.as_str().map(ToOwned::to_owned))
+                .unwrap_or_default(),
+            entry: engine::parse(values)?,
+            attendees: Arc::default(),
+        })
     }
 
     async fn prepare(at: At<'_, Self>, mut draft: Draft) -> Result<Draft> {
-        let mut entry = draft.entry();
+        let mut entry = draft.entry.clone();
         if entry.slug.is_empty() {
             entry.slug.push_str("list");
         }
@@ -243,7 +196,7 @@ impl Editor for NewMessages {
     }
 
     fn create(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Batch> {
-        let action = BulkAction::Message(Box::new(draft.entry()));
+        let action = BulkAction::Message(Box::new(draft.entry.clone()));
         bulk::begin(tx, ctx, &action, draft.attendees.len())
     }
 
@@ -270,7 +223,7 @@ impl Editor for NewMessages {
     }
 
     fn submit(_: Option<&i64>, draft: &Draft) -> Option<(String, String)> {
-        let noun = Channel::named(&draft.channel).map_or("message", Channel::noun);
+        let noun = draft.entry.channel().map_or("message", Channel::noun);
         Some((
             format!("Send {noun}s"),
             format!("Send the {noun} to everybody on the list? What is sent cannot be taken back."),
@@ -282,7 +235,7 @@ impl Editor for NewMessages {
             Button::new("preview", "Preview").lives(),
             Button::new("test", "Send a test to me"),
         ];
-        if draft.html.is_some() {
+        if draft.entry.html.is_some() {
             buttons.push(Button::new("page", "HTML as a page").opens());
         }
         buttons
@@ -291,7 +244,7 @@ impl Editor for NewMessages {
     async fn press(at: At<'_, Self>, draft: Draft, button: &str) -> Result<Outcome> {
         let (request, settings) = (at.request, at.request.console.settings());
         let attendee = request.form.text("delegate").to_owned();
-        let entry = draft.entry();
+        let entry = draft.entry;
         let channel = entry.channel()?;
         let address = match button {
             "test" => {
@@ -327,7 +280,7 @@ impl Editor for NewMessages {
 
     async fn aside(at: At<'_, Self>) -> Result<String> {
         let request = at.request;
-        let channel = Channel::named(&at.stored.channel)?;
+        let channel = at.stored.entry.channel()?;
         let wanted = Filter::of(&at.stored.list).wanted;
         let people = list::ids(request, wanted).await?;
         let count = i64::try_from(people.len()).unwrap_or(i64::MAX);

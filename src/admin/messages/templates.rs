@@ -123,15 +123,7 @@ impl Editor for Templates {
             "certificate" => return Entry::your_certificate(),
             _ => {}
         }
-        let channel = Channel::named(request.query.text("type")).unwrap_or(Channel::Email);
-        Entry {
-            slug: String::new(),
-            id: None,
-            channel: channel.name().to_owned(),
-            subject: None,
-            content: String::new(),
-            html: None,
-        }
+        Entry::blank(Channel::named(request.query.text("type")).unwrap_or(Channel::Email))
     }
 
     fn find(connection: &Connection, id: &i64) -> Result<Entry> {
@@ -157,33 +149,16 @@ impl Editor for Templates {
             _ => "Apps and searches name it by this.".into(),
         });
         let mut inputs = vec![Input::hidden("type", channel.name()), slug.wide()];
-        match channel {
-            Channel::Email => inputs.push(
-                Input::text("subject", "Subject")
-                    .wide()
-                    .placeholder("Welcome to {{ settings.name }}"),
-            ),
-            Channel::Push => inputs.push(Input::text("subject", "Title").wide()),
-            Channel::Sms => {}
-        }
-        inputs.push(Input::area("content", "Text", 8).wide().required().code());
-        if channel == Channel::Email {
-            inputs.push(Input::area("html", "HTML, beside the text", 8).wide().code().help(
-                "Most people read this part. It also shows who opened the e-mail (flag e), if this \
-                 server has a public address.",
-            ));
-        }
-        let address = match channel {
-            Channel::Email => "E-mail address for a test",
-            Channel::Sms => "Phone number for a test",
-            Channel::Push => "Push token for a test",
-        };
+        inputs.extend(super::inputs(
+            channel,
+            Input::area("content", "Text", 8).code(),
+        ));
         let preview = vec![
             Input::text("delegate", "For this attendee")
                 .apart()
                 .placeholder("barcode:TLH26-0001, or an id")
                 .help("Empty: an invented attendee."),
-            Input::text("address", address).apart(),
+            super::test_address(channel),
         ];
         let groups = vec![
             Group::new("Message", inputs).tool(&Words)?,

@@ -80,6 +80,18 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// One with nothing in it yet.
+    pub fn blank(channel: Channel) -> Self {
+        Self {
+            slug: String::new(),
+            id: None,
+            channel: channel.name().to_owned(),
+            subject: None,
+            content: String::new(),
+            html: None,
+        }
+    }
+
     /// An e-mail with a ticket, to begin with.
     pub fn your_ticket() -> Self {
         Self {
