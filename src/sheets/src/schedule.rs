@@ -1,5 +1,5 @@
 //! Programmes of conferences as rows, one a session: `schedule.json`, as pretalx and frab give it, and iCalendar. They are
-//! held whole, so that they may be 32 MiB at most.
+//! held whole, which takes some ten times their size, so that they may be 8 MiB at most.
 
 use crate::{
     Content, Row, Rows,
@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::{fs, path::Path, sync::Arc};
 
 /// The largest programme, in bytes.
-const FILE_MAX_BYTES: u64 = 32 * 1024 * 1024;
+const FILE_MAX_BYTES: u64 = 8 * 1024 * 1024;
 /// The columns of a session.
 const HEADER: [&str; 9] = [
     "External ID",
@@ -55,9 +55,11 @@ impl Schedule {
         Self::new(events.map(of_event), true)
     }
 
-    /// Reads a `schedule.json`; `None` where the file is another JSON.
+    /// Reads a `schedule.json`; `None` where the file is another JSON, as every larger one is.
     pub fn of_json(path: &Path) -> Result<Option<Self>> {
-        let Ok(whole) = serde_json::from_str::<Value>(&text(path)?) else {
+        let whole = text(path).ok();
+        let whole = whole.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        let Some(whole) = whole else {
             return Ok(None);
         };
         let Some(days) = whole["schedule"]["conference"]["days"].as_array() else {
@@ -98,7 +100,9 @@ impl Schedule {
 
 fn text(path: &Path) -> Result<String> {
     if fs::metadata(path).map_err(Error::cause)?.len() > FILE_MAX_BYTES {
-        return Err(Error::unreadable("is larger than any programme: 32 MiB"));
+        return Err(Error::unreadable(
+            "is larger than 8 MiB; split the calendar",
+        ));
     }
     let bytes = fs::read(path).map_err(Error::cause)?;
     let text = String::from_utf8(bytes).map_err(|_| Error::unreadable("is not UTF-8"))?;

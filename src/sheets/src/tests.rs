@@ -339,10 +339,18 @@ fn a_schedule_of_a_conference_has_a_row_for_each_session() {
         ]
     );
     // Another JSON that speaks of a schedule is a list as before.
-    let other = tempfile::tempdir().unwrap().keep().join("list.json");
-    std::fs::write(&other, br#"[{"schedule": "a"}]"#).unwrap();
-    let other = Source::open(&other, "list.json", Reading::default()).unwrap();
-    assert_eq!(other.about(), "a JSON list");
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("list.json");
+    let filler = "x".repeat(9 * 1024);
+    let long = format!(
+        "[{}]",
+        vec![format!(r#"{{"schedule": "{filler}"}}"#); 1_000].join(",")
+    );
+    for list in [r#"[{"schedule": "a"}]"#, &long] {
+        std::fs::write(&other, list).unwrap();
+        let other = Source::open(&other, "list.json", Reading::default()).unwrap();
+        assert_eq!(other.about(), "a JSON list");
+    }
     assert!(
         called(
             "schedule.json",
@@ -390,4 +398,7 @@ fn a_calendar_has_a_row_for_each_event_at_its_time() {
         ("Hall 1", "One\ntwo; and more", "Core")
     );
     assert!(called("a.ics", b"BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n").is_err());
+    let long = format!("{text}{}", "X".repeat(8 * 1024 * 1024));
+    let refused = called("a.ics", long.as_bytes()).unwrap_err();
+    assert!(refused.message.contains("8 MiB"), "{refused}");
 }
