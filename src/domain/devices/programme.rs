@@ -9,12 +9,13 @@ use crate::{
         error::{Error, Result},
     },
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// Sessions whose days are looked for, and rooms that are shown.
+/// Sessions whose days are looked for.
 const SESSIONS_MAX: usize = 20_000;
+/// Rooms that are shown, and more where sessions take place in more.
 const ROOMS_MAX: usize = 60;
 /// The length of a session without an end, in milliseconds.
 const USUAL_LENGTH: i64 = 30 * 60 * 1_000;
@@ -99,6 +100,7 @@ fn sessions(connection: &Connection, from: Timestamp, to: Timestamp) -> Result<V
 /// The rooms of these sessions, and others as long as there is space for them, by name.
 fn rooms(connection: &Connection, sessions: &[Session]) -> Result<Vec<(i64, String)>> {
     let used: BTreeSet<i64> = sessions.iter().filter_map(|one| one.room).collect();
+    let most = ROOMS_MAX.max(used.len());
     let used = json!(used).to_string();
     let mut statement = connection.prepare_cached(&format!(
         "SELECT id, name FROM (SELECT d.id, {NAME} AS name FROM devices d
@@ -106,7 +108,7 @@ fn rooms(connection: &Connection, sessions: &[Session]) -> Result<Vec<(i64, Stri
              ORDER BY d.id NOT IN (SELECT value FROM json_each(?1)), d.id LIMIT ?2)
          ORDER BY name COLLATE NOCASE, id"
     ))?;
-    let rooms = statement.query_map((used, ROOMS_MAX), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rooms = statement.query_map((used, most), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rooms.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -132,12 +134,12 @@ pub fn move_to(
     room: i64,
     starts: Timestamp,
 ) -> Result<(String, Vec<String>)> {
-    let times = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let (before, ended): (Option<i64>, Option<i64>) = tx.query_row(
+    let mut statement = tx.prepare_cached(
         "SELECT start_at, end_at FROM devices WHERE id = ?1 AND device_type = 'session' AND deleted_at IS NULL",
-        [id],
-        times,
-    ).map_err(|_| RESOURCE.missing(&id))?;
+    )?;
+    let times = statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)));
+    let times: Option<(Option<i64>, Option<i64>)> = times.optional()?;
+    let (before, ended) = times.ok_or_else(|| RESOURCE.missing(&id))?;
     let length = ended.zip(before).map(|(ended, before)| ended - before);
     let seconds = |at: i64| Value::from(at / 1_000);
     let mut body = Map::new();
