@@ -4,7 +4,7 @@
 use super::overview::{self, Line};
 use crate::types::{error::Result, text::fold};
 use rusqlite::Connection;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Digits that a phone number has at least; its last ones are compared, as some have their country and some do not.
 const PHONE_DIGITS: usize = 8;
@@ -35,12 +35,11 @@ pub fn find(
             .prepare("SELECT 1 FROM batch_rows WHERE batch_id = ?1 AND record_id = ?2")?;
         let mut kept = Vec::new();
         for (reason, ids) in groups {
-            let mut is_any = false;
-            for id in ids.iter().take(GROUP_MAX) {
-                is_any |= of_batch.exists([batch, *id])?;
-            }
-            if is_any {
-                kept.push((reason, ids));
+            for id in &ids {
+                if of_batch.exists([batch, *id])? {
+                    kept.push((reason, ids));
+                    break;
+                }
             }
         }
         groups = kept;
@@ -81,12 +80,12 @@ fn groups(connection: &Connection) -> Result<Vec<(&'static str, Vec<i64>)>> {
             }
         }
     }
-    let mut groups: Vec<(&str, Vec<i64>)> = Vec::new();
+    let (mut groups, mut told) = (Vec::new(), HashSet::new());
     for (reason, known) in REASONS.into_iter().zip(known) {
         let mut found: Vec<_> = known.into_values().filter(|ids| ids.len() > 1).collect();
         found.sort_unstable();
         // Who is found by a surer reason is told once.
-        found.retain(|ids| groups.iter().all(|(_, told)| told != ids));
+        found.retain(|ids| told.insert(ids.clone()));
         groups.extend(found.into_iter().map(|ids| (reason, ids)));
     }
     Ok(groups)
