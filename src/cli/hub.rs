@@ -29,7 +29,7 @@ pub struct Args {
 
 #[derive(clap::Args)]
 struct StoreArgs {
-    /// Keep what venues push in `PostgreSQL` 15 or newer, in place of the file; several hubs may share it.
+    /// Keep what venues push in PostgreSQL 15 or newer, in place of the file; several hubs may share it.
     #[arg(
         long,
         value_name = "postgres://HOST,HOST/DATABASE",

@@ -34,7 +34,7 @@ const READS_MAX: Duration = Duration::from_secs(1);
 /// The time that it waits for threads that still have the file open.
 const CLOSE_MAX: Duration = Duration::from_secs(2);
 
-/// Where a hub keeps what venues push: an address of `PostgreSQL`, or its own file.
+/// Where a hub keeps what venues push: an address of PostgreSQL, or its own file.
 pub(super) struct HubStore(pub Option<String>);
 
 /// Start the server; makes the file when there is none, and brings an older one up to date.

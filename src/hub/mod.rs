@@ -7,7 +7,7 @@
 //! - `ingest`: a push on its way into the store; `venues`: who may push; `lost`: what venues lost
 //! - `office`: the hub's own file on its way there; `down`: what a venue is told of it
 //! - `reports`: figures over all venues; `pages`: the console
-//! - `store`: the file itself or `PostgreSQL`
+//! - `store`: the file itself or PostgreSQL
 
 pub mod api;
 mod down;
@@ -47,7 +47,7 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// A hub with its own file as the store, or `PostgreSQL` at this address.
+    /// A hub with its own file as the store, or PostgreSQL at this address.
     pub async fn open(app: &App, address: Option<&str>) -> Result<Arc<Self>> {
         let store = match address {
             Some(address) => Store::Postgres(Arc::new(Postgres::open(address).await?)),

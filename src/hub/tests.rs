@@ -1,4 +1,4 @@
-//! One suite for both stores. `PostgreSQL` is that of this machine, started in a folder and with a socket of its own.
+//! One suite for both stores. PostgreSQL is that of this machine, started in a folder and with a socket of its own.
 
 use super::{
     down,
@@ -25,7 +25,7 @@ use tempfile::TempDir;
 
 const NOW: Timestamp = Timestamp(1_795_248_000_000);
 
-/// A `PostgreSQL` of the test's own.
+/// A PostgreSQL of the test's own.
 struct Server {
     folder: TempDir,
     programs: PathBuf,
@@ -47,7 +47,7 @@ fn programs() -> PathBuf {
 }
 
 impl Server {
-    /// `PostgreSQL` refuses to run as root.
+    /// PostgreSQL refuses to run as root.
     fn command(&self, program: &str) -> Command {
         let program = self.programs.join(program);
         let id = Command::new("id").arg("-u").output().unwrap();

@@ -28,7 +28,7 @@ pub use query_limits::{QueryLimits, ReportPermit, ReportSemaphore, Stopped};
 
 /// The views' definitions.
 const DEFINITIONS: &str = include_str!("views.sql");
-/// Those over what venues pushed to a hub; in `PostgreSQL`, too.
+/// Those over what venues pushed to a hub; in PostgreSQL, too.
 pub const HUB_VIEWS: &str = include_str!("hub_views.sql");
 /// Tables whose views are made of their columns; see [`record_view`].
 const RECORDS: [&str; 2] = ["delegates", "devices"];

@@ -1,4 +1,4 @@
-//! The store of a hub: tables in its own file, or in `PostgreSQL`. Both have the same tables and columns, so that a use
+//! The store of a hub: tables in its own file, or in PostgreSQL. Both have the same tables and columns, so that a use
 //! case is written once, as a function over [`Sql`].
 //!
 //! SQL is of the kind that both understand, with values as `?1`; flags are `NOT deleted`, never `deleted = 0`.
@@ -12,7 +12,7 @@ pub use rusqlite::types::Value;
 use crate::{identity::App, types::error::Result};
 use std::sync::Arc;
 
-/// The version of the tables in `PostgreSQL`.
+/// The version of the tables in PostgreSQL.
 pub const VERSION: i64 = 1;
 /// Records that are stored at a time: on SQLite somebody may wait for the writer meanwhile.
 pub const SLICE: usize = 1_000;

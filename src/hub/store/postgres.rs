@@ -1,4 +1,4 @@
-//! `PostgreSQL` 15 or newer as the store of one hub or several: the records in partitions by venue, an advisory lock for
+//! PostgreSQL 15 or newer as the store of one hub or several: the records in partitions by venue, an advisory lock for
 //! each batch of a venue. A lost connection fails what ran on it, and the next one goes to whichever host may be written to.
 
 use super::{COLUMNS, Record, Row, Sql, VERSION, Value, on_conflict};
@@ -32,7 +32,7 @@ use tokio_postgres::{
     types::{FromSql, IsNull, ToSql, Type},
 };
 
-/// The oldest version that was tried, as `PostgreSQL` writes it.
+/// The oldest version that was tried, as PostgreSQL writes it.
 const OLDEST: i64 = 150_000;
 /// Connections of a hub.
 const CONNECTIONS: usize = 8;
@@ -192,7 +192,7 @@ where
     Ok(client)
 }
 
-/// Checks `PostgreSQL`'s version, and makes the tables or brings them up to date; one hub at a time.
+/// Checks PostgreSQL's version, and makes the tables or brings them up to date; one hub at a time.
 async fn prepare(client: &Client) -> Result<()> {
     let found = client
         .query_one("SHOW server_version_num", &[])
@@ -264,7 +264,7 @@ async fn answered<T>(asked: impl Future<Output = Result<T, tokio_postgres::Error
     }
 }
 
-/// An error of `PostgreSQL`; another attempt helps, unless the statement was wrong.
+/// An error of PostgreSQL; another attempt helps, unless the statement was wrong.
 fn failed(cause: tokio_postgres::Error) -> Error {
     let told = format!("PostgreSQL: {}", told(&cause));
     let code = cause.code().map(|code| code.code().to_owned());
@@ -380,7 +380,7 @@ impl Sql for Transaction {
     }
 }
 
-/// A value on its way from or to `PostgreSQL`.
+/// A value on its way from or to PostgreSQL.
 #[derive(Debug)]
 struct Cell(Value);
 

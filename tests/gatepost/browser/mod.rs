@@ -15,6 +15,7 @@ mod faults;
 pub mod gate;
 mod gates;
 mod handbook;
+mod head_office;
 mod links;
 mod pages;
 mod pictures;

@@ -37,6 +37,14 @@ impl Served {
         Self::spawn(command, db)
     }
 
+    /// Starts a head office.
+    pub fn start_hub(db: &Path) -> Self {
+        let mut command = Command::new(GATEPOST);
+        let arguments = serve_arguments(db);
+        command.arg("hub").args(&arguments[1..]);
+        Self::spawn(command, db)
+    }
+
     /// Starts the server at an address that it had before.
     pub fn start_at(db: &Path, address: SocketAddr) -> Self {
         let mut command = Command::new(GATEPOST);

@@ -2,6 +2,7 @@
 
 mod down;
 mod hub;
+mod strangers;
 mod up;
 
 use crate::{faults::process::until, harness::*};
