@@ -1,5 +1,5 @@
-//! Attendees who are likely to be one person, with the reason: the same e-mail address, the same phone number, or the
-//! same name at the same company. Found by one pass over all of them, whose work grows with their number alone.
+//! Attendees who are likely to be one person, with the reason: the same e-mail address, the same phone number and last
+//! name (a company has one number), or the same name at the same company. Found by one pass over all of them, whose work grows with their number alone.
 
 use super::overview::{self, Line};
 use crate::types::{error::Result, text::fold};
@@ -20,7 +20,11 @@ pub struct Group {
     pub more: usize,
 }
 
-const REASONS: [&str; 3] = ["same e-mail", "same phone", "same name and company"];
+const REASONS: [&str; 3] = [
+    "same e-mail",
+    "same phone and last name",
+    "same name and company",
+];
 
 /// Finds the first groups, those of the surest reason first, and how many there are in all. With a batch, those that
 /// have somebody whom its rows became.
@@ -100,7 +104,8 @@ fn keys([email, phone, first, last, company]: &[String; 5]) -> [Option<String>; 
     let name = [first, last, company].map(|text| fold(text.trim()));
     [
         (!email.is_empty()).then(|| fold(email)),
-        (digits.len() >= PHONE_DIGITS).then(|| digits[end..].to_owned()),
+        (digits.len() >= PHONE_DIGITS && !name[1].is_empty())
+            .then(|| format!("{}\n{}", &digits[end..], name[1])),
         is_named.then(|| name.join("\n")),
     ]
 }
@@ -123,13 +128,18 @@ mod tests {
                 [true, false, false],
             ),
             (
-                ["", "+49 40 1234567", "", "", ""],
-                ["", "040/1234567", "", "", ""],
+                ["", "+49 40 1234567", "Jo", "Lee", "Ace"],
+                ["", "040/1234567", "Joe", "LEE", "Bee"],
                 [false, true, false],
             ),
             (
-                ["", "110", "", "", ""],
-                ["", "110", "", "", ""],
+                ["", "+49 40 1234567", "Jo", "Lee", "Ace"],
+                ["", "+49 40 1234567", "Ada", "Ost", "Ace"],
+                [false, false, false],
+            ),
+            (
+                ["", "110", "", "Lee", ""],
+                ["", "110", "", "Lee", ""],
                 [false, false, false],
             ),
             (
