@@ -3,6 +3,7 @@
 use crate::Result;
 use std::{
     fs::File,
+    io::{Read as _, Write as _},
     net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -19,7 +20,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `gatepost serve` on a file and returns once it accepts connections. What it prints
+    /// Starts `gatepost serve` on a file and returns once it answers. What it prints
     /// goes to a file beside the database.
     pub async fn start(binary: &Path, db: &Path) -> Result<Self> {
         if !binary.exists() {
@@ -37,7 +38,7 @@ impl Server {
         Self::spawn(command, address, &db.with_extension("serve.log")).await
     }
 
-    /// Starts any server that will listen on an address, and returns once it accepts connections.
+    /// Starts any server that will listen on an address, and returns once it answers.
     pub async fn spawn(mut command: Command, address: String, log_path: &Path) -> Result<Self> {
         let log = File::create(log_path)?;
         let child = command
@@ -51,7 +52,7 @@ impl Server {
             url: format!("http://{address}"),
         };
         let deadline = Instant::now() + START_MAX;
-        while TcpStream::connect(&address).is_err() {
+        while !answers(&address) {
             let ended = server.child.try_wait()?;
             if ended.is_some() || Instant::now() > deadline {
                 let printed = std::fs::read_to_string(log_path).unwrap_or_default();
@@ -88,6 +89,16 @@ impl Server {
     pub fn url(&self) -> String {
         self.url.clone()
     }
+}
+
+/// Tells whether a server answers: it holds its address from before it has made its file.
+fn answers(address: &str) -> bool {
+    let Ok(mut stream) = TcpStream::connect(address) else {
+        return false;
+    };
+    let _ = stream.set_read_timeout(Some(START_MAX));
+    let asked = stream.write_all(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    asked.is_ok() && stream.read(&mut [0]).is_ok_and(|read| read == 1)
 }
 
 impl Drop for Server {
