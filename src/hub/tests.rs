@@ -1,4 +1,7 @@
-//! One suite for both stores. PostgreSQL is that of this machine, started in a folder and with a socket of its own.
+//! One suite for both stores.
+
+#[path = "../../tests/postgresql/server.rs"]
+mod server;
 
 use super::{
     down,
@@ -15,141 +18,23 @@ use crate::{
     types::{Timestamp, error::Kind},
 };
 use serde_json::{Value, json, value::RawValue};
-use std::{
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    sync::Arc,
-    time::Duration,
-};
+use server::Postgres as Server;
+use std::{ops::Range, path::Path, sync::Arc, time::Duration};
 use tempfile::TempDir;
 
 const NOW: Timestamp = Timestamp(1_795_248_000_000);
 
-/// A PostgreSQL of the test's own.
-struct Server {
-    folder: TempDir,
-    programs: PathBuf,
-    running: Option<Child>,
+/// A folder whose path leaves room for the name of a socket.
+fn short_folder() -> TempDir {
+    tempfile::Builder::new()
+        .prefix("gp")
+        .tempdir_in("/tmp")
+        .unwrap()
 }
 
-fn programs() -> PathBuf {
-    let debian = (15..30)
-        .rev()
-        .map(|version| PathBuf::from(format!("/usr/lib/postgresql/{version}/bin")));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let all: Vec<_> = debian.chain(std::env::split_paths(&path)).collect();
-    let found = all
-        .into_iter()
-        .find(|folder| folder.join("postgres").exists());
-    let found = found.expect("PostgreSQL 15 or newer: Debian's package postgresql");
-    let real = found.join("postgres").canonicalize().unwrap();
-    real.parent().unwrap().to_owned()
-}
-
-impl Server {
-    /// PostgreSQL refuses to run as root.
-    fn command(&self, program: &str) -> Command {
-        let program = self.programs.join(program);
-        let id = Command::new("id").arg("-u").output().unwrap();
-        let is_root = id.stdout == b"0\n";
-        let mut command = if is_root {
-            let mut command = Command::new("setpriv");
-            command
-                .args(["--reuid=nobody", "--regid=nogroup", "--clear-groups", "--"])
-                .arg(program);
-            command
-        } else {
-            Command::new(program)
-        };
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        command
-    }
-
-    fn start() -> Self {
-        let folder = tempfile::Builder::new()
-            .prefix("gp-pg")
-            .tempdir_in("/tmp")
-            .unwrap();
-        let mut server = Self {
-            folder,
-            programs: programs(),
-            running: None,
-        };
-        let data = server.data();
-        let open = Command::new("chmod")
-            .arg("777")
-            .arg(server.folder.path())
-            .status();
-        assert!(open.unwrap().success());
-        let made = server
-            .command("initdb")
-            .arg("-D")
-            .arg(&data)
-            .args(["-A", "trust", "-U", "gatepost"])
-            .status();
-        assert!(made.unwrap().success());
-        server.run();
-        server
-    }
-
-    fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
-    }
-
-    fn run(&mut self) {
-        let mut command = self.command("postgres");
-        command
-            .arg("-D")
-            .arg(self.data())
-            .arg("-k")
-            .arg(self.folder.path())
-            .args(["-c", "listen_addresses="]);
-        self.running = Some(command.spawn().unwrap());
-        let is_ready = || {
-            let mut ask = self.command("pg_isready");
-            ask.arg("-q")
-                .arg("-h")
-                .arg(self.folder.path())
-                .args(["-U", "gatepost"])
-                .status()
-                .unwrap()
-                .success()
-        };
-        let mut tries = 0;
-        while !is_ready() {
-            tries += 1;
-            assert!(tries < 600, "PostgreSQL does not start");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    /// Ends it as a crash does.
-    fn kill(&mut self) {
-        if let Some(mut running) = self.running.take() {
-            running.kill().unwrap();
-            running.wait().unwrap();
-        }
-        // What it left: children end when they notice, and the next start waits for them.
-        std::thread::sleep(Duration::from_millis(300));
-        let _ = std::fs::remove_file(self.data().join("postmaster.pid"));
-    }
-
-    fn address(&self) -> String {
-        format!(
-            "host={} user=gatepost dbname=postgres sslmode=disable",
-            self.folder.path().display()
-        )
-    }
-
-    async fn store(&self) -> Store {
-        Store::Postgres(Arc::new(Postgres::open(&self.address()).await.unwrap()))
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.kill();
-    }
+async fn store_of(servers: &[&Server]) -> Store {
+    let address = Server::address(servers, "gatepost");
+    Store::Postgres(Arc::new(Postgres::open(&address).await.unwrap()))
 }
 
 fn sqlite(folder: &Path) -> Store {
@@ -213,6 +98,27 @@ impl Site {
     async fn stored(&self, from: Option<&str>, to: &str, items: &[Value], complete: bool) {
         let taken = self.push(from, to, items, complete).await.unwrap();
         assert!(matches!(taken, Taken::Stored(_)), "{taken:?}");
+    }
+
+    /// Pushes check-ins one by one, as often as it takes; returns how many pushes failed.
+    async fn push_check_ins(&self, numbers: Range<i64>) -> usize {
+        let (mut sent, mut failed) = (numbers.start, 0);
+        while sent < numbers.end {
+            let (cursor, to) = (sent.to_string(), (sent + 1).to_string());
+            let items = [check_in(&to, sent + 1, sent + 1)];
+            match self.push(Some(&cursor), &to, &items, true).await {
+                Ok(Taken::Stored(_)) => sent += 1,
+                // The answer to the push before was lost with its server.
+                Ok(Taken::Elsewhere(told)) if told.cursor.as_ref() == Some(&to) => sent += 1,
+                Ok(Taken::Elsewhere(told)) => panic!("{cursor} was acknowledged: {told:?}"),
+                Err(cause) => {
+                    assert_eq!(cause.kind, Kind::Unavailable, "{cause}");
+                    failed += 1;
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+            }
+        }
+        failed
     }
 
     async fn venue(&self) -> Venue {
@@ -455,37 +361,25 @@ async fn the_suite_passes_on_sqlite() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_suite_passes_on_postgresql() {
-    let mut server = Server::start();
-    let store = server.store().await;
+    let folder = short_folder();
+    let mut server = Server::start(&folder.path().join("one")).unwrap();
+    let store = store_of(&[&server]).await;
     suite(&store).await;
     // Killed in the middle of batches: what was acknowledged is there, once.
     let site = Site::pair(&store, "Killed", "31").await;
     site.stored(None, "0", &snapshot("a", 200, 0), true).await;
-    let mut sent = 0;
-    let mut cursor = "0".to_owned();
-    while sent < 40 {
-        if sent % 10 == 5 {
-            server.kill();
-            let failed = site
-                .push(Some(&cursor), "x", &[check_in("x", 199, 199)], true)
-                .await;
-            assert_eq!(failed.unwrap_err().kind, Kind::Unavailable);
-            server.run();
+    let site = Arc::new(site);
+    for (numbers, sent) in [(0..20, 15), (20..40, 25)] {
+        let pushes = tokio::spawn({
+            let site = Arc::clone(&site);
+            async move { site.push_check_ins(numbers).await }
+        });
+        while site.figures().await.arrived < sent {
+            tokio::task::yield_now().await;
         }
-        let to = (sent + 1).to_string();
-        match site
-            .push(
-                Some(&cursor),
-                &to,
-                &[check_in(&to, sent + 1, sent + 1)],
-                true,
-            )
-            .await
-        {
-            Ok(Taken::Stored(_)) => (cursor, sent) = (to, sent + 1),
-            Ok(Taken::Elsewhere(told)) => panic!("{told:?}"),
-            Err(cause) => assert_eq!(cause.kind, Kind::Unavailable),
-        }
+        server.kill();
+        server.run().unwrap();
+        pushes.await.unwrap();
     }
     assert_eq!(site.figures().await.arrived, 40);
     // Tables of a newer version are refused.
@@ -493,6 +387,31 @@ async fn the_suite_passes_on_postgresql() {
         .write(|sql| sql.execute("UPDATE hub_schema SET version = version + 1", &[]))
         .await
         .unwrap();
-    let newer = Postgres::open(&server.address()).await;
+    let newer = Postgres::open(&Server::address(&[&server], "gatepost")).await;
     assert_eq!(newer.err().map(|cause| cause.kind), Some(Kind::ForeignFile));
+}
+
+/// Two servers with synchronous replication: the one that is written to is killed in the middle of batches, and the other
+/// one goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_acknowledged_is_at_the_replica() {
+    let folder = short_folder();
+    let mut primary = Server::start(&folder.path().join("one")).unwrap();
+    let replica = Server::replica(&folder.path().join("other"), &primary).unwrap();
+    primary.acknowledge_with_replica().unwrap();
+    let store = store_of(&[&primary, &replica]).await;
+    let site = Arc::new(Site::pair(&store, "Promoted", "41").await);
+    site.stored(None, "0", &snapshot("a", 200, 0), true).await;
+    let pushes = tokio::spawn({
+        let site = Arc::clone(&site);
+        async move { site.push_check_ins(0..150).await }
+    });
+    while site.figures().await.arrived < 30 {
+        tokio::task::yield_now().await;
+    }
+    primary.kill();
+    replica.promote().unwrap();
+    let failed = pushes.await.unwrap();
+    assert!(failed > 0, "the server was killed after all was pushed");
+    assert_eq!(site.figures().await.arrived, 150);
 }
