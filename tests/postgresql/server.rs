@@ -62,6 +62,11 @@ impl Postgres {
         })
     }
 
+    #[allow(dead_code, reason = "not all who share this ask")]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     fn data(&self) -> PathBuf {
         self.folder.join("data")
     }
@@ -79,9 +84,13 @@ impl Postgres {
     }
 
     /// Waits until a question has this answer.
-    pub fn wait(&self, question: &str, answer: &str) -> io::Result<()> {
+    fn wait(&self, question: &str, answer: &str) -> io::Result<()> {
+        self.wait_in("postgres", question, answer)
+    }
+
+    pub fn wait_in(&self, database: &str, question: &str, answer: &str) -> io::Result<()> {
         let deadline = Instant::now() + START_MAX;
-        while self.ask("postgres", question).ok().as_deref() != Some(answer) {
+        while self.ask(database, question).ok().as_deref() != Some(answer) {
             if Instant::now() > deadline {
                 return Err(io::Error::other(format!(
                     "PostgreSQL: {question} is not {answer}"

@@ -39,9 +39,13 @@ impl Served {
 
     /// Starts a head office.
     pub fn start_hub(db: &Path) -> Self {
+        Self::start_hub_at(db, "127.0.0.1:0", &[])
+    }
+
+    pub fn start_hub_at(db: &Path, listen: &str, arguments: &[&str]) -> Self {
         let mut command = Command::new(GATEPOST);
-        let arguments = serve_arguments(db);
-        command.arg("hub").args(&arguments[1..]);
+        let common = arguments_listening(db, listen);
+        command.arg("hub").args(&common[1..]).args(arguments);
         Self::spawn(command, db)
     }
 

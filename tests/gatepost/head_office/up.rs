@@ -40,7 +40,7 @@ fn equal(api: &Caller, hub: &Hub) {
     });
 }
 
-fn people(api: &Caller, from: usize, count: usize) {
+pub fn people(api: &Caller, from: usize, count: usize) {
     for at in from..from + count {
         api.delegate(&json!({"barcode": format!("P{at}"), "firstName": "Ada", "lastName": format!("No {at}")}));
     }

@@ -1,9 +1,12 @@
 //! A head office over simulated venues: what it has at the end against the sum of what happened, how fast it catches up,
 //! how that grows with the number of venues, and what a venue's check-ins cost with a hub and without, in pairs.
 
-mod postgres;
+mod failover;
+#[path = "../../../../tests/postgresql/server.rs"]
+mod server;
 mod simulated;
 
+use self::server::Postgres;
 use crate::{
     Result, measure,
     output::{Output, OwnServer, machine},
@@ -13,16 +16,19 @@ use crate::{
     server::{Server, free_address},
     setup::{Access, Venue},
 };
-use postgres::Postgres;
 use serde_json::Value;
 use simulated::{Event, Simulated, Size};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     process::Command,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
+use tokio::task::JoinHandle;
 
 const REPORTS: [&str; 5] = ["attendance", "arrivals", "no-shows", "sales", "leads"];
 /// Changes of each venue in a trickle, and the time between two.
@@ -46,6 +52,9 @@ pub struct Options {
     /// Times that the hub is killed meanwhile
     #[arg(long, default_value_t = 2)]
     kills: usize,
+    /// Times that the primary of two PostgreSQL servers is killed and the replica promoted
+    #[arg(long, default_value_t = 10)]
+    failovers: usize,
     /// Numbers of venues to compare
     #[arg(long, value_delimiter = ',', default_values_t = [1, 10, 50, 200])]
     growth: Vec<usize>,
@@ -71,25 +80,25 @@ pub async fn figures(options: &Options) -> Result<bool> {
     let mut output = Output::to(options.own.output.as_deref())?;
     output.line(machine())?;
     std::fs::create_dir_all(&options.own.dir)?;
-    let postgres = if options.sqlite_only {
-        None
-    } else {
-        Postgres::start(
-            &std::env::temp_dir().join(format!("load-postgres-{}", std::process::id())),
-        )?
-    };
-    let mut is_equal = true;
-    let stores = std::iter::once(None).chain(postgres.as_ref().map(Some));
-    for of in stores {
-        let hub = Hub::new(options, of, "proof")?;
-        is_equal &= proof(options, &hub, &mut output).await?;
+    let folder = std::env::temp_dir().join(format!("load-pg-{}", std::process::id()));
+    let postgres = (!options.sqlite_only)
+        .then(|| Postgres::start(&folder.join("one")))
+        .transpose()?;
+    let mut is_right = true;
+    for postgres in std::iter::once(None).chain(postgres.as_ref().map(Some)) {
+        let hub = Hub::new(options, postgres, "proof")?;
+        is_right &= proof(options, &hub, &mut output).await?;
         for (nth, venues) in options.growth.iter().enumerate() {
-            let hub = Hub::new(options, of, &format!("growth{nth}"))?;
+            let hub = Hub::new(options, postgres, &format!("growth{nth}"))?;
             growth(options, &hub, *venues, &mut output).await?;
         }
     }
+    if let Some(primary) = postgres {
+        is_right &= failover::proof(options, primary, &folder, &mut output).await?;
+    }
+    let _ = std::fs::remove_dir(&folder);
     pairs(options, &mut output).await?;
-    Ok(is_equal)
+    Ok(is_right)
 }
 
 /// A hub that is started and killed.
@@ -108,11 +117,21 @@ impl Hub {
         Ok(Self {
             binary: options.own.binary(),
             store: postgres
-                .map(|postgres| postgres.database(name))
+                .map(|postgres| {
+                    postgres.ask("postgres", &format!("CREATE DATABASE {name}"))?;
+                    Ok::<_, crate::Failure>(Postgres::address(&[postgres], name))
+                })
                 .transpose()?,
             address: free_address()?,
             db,
         })
+    }
+
+    /// One of several at the same store.
+    fn at(options: &Options, name: &str, store: &str) -> Result<Self> {
+        let mut hub = Self::new(options, None, name)?;
+        hub.store = Some(store.to_owned());
+        Ok(hub)
     }
 
     fn store_name(&self) -> &'static str {
@@ -137,7 +156,8 @@ impl Hub {
     }
 
     async fn start(&self) -> Result<Server> {
-        let command = self.command(&["--no-mdns", "--listen", &self.address]);
+        let url = self.url();
+        let command = self.command(&["--no-mdns", "--listen", &self.address, "--public-url", &url]);
         Server::spawn(
             command,
             self.address.clone(),
@@ -162,11 +182,15 @@ impl Hub {
         event: impl Fn(usize) -> Event,
     ) -> Result<Vec<Simulated>> {
         let (client, url) = (simulated::client(), self.url());
+        let longest_ms = Arc::default();
         let mut venues = Vec::with_capacity(count);
         for number in 1..=count {
             let added = self.ask(&["venue", "add", &format!("Venue {number:03}")])?;
             let code = added["code"].as_str().ok_or("no code")?;
-            venues.push(Simulated::pair(&client, &url, number, code, size, event(number)).await?);
+            let mut venue =
+                Simulated::pair(&client, &url, number, code, size, event(number)).await?;
+            venue.longest_ms = Arc::clone(&longest_ms);
+            venues.push(venue);
         }
         Ok(venues)
     }
@@ -206,38 +230,75 @@ async fn proof(options: &Options, hub: &Hub, output: &mut Output) -> Result<bool
         .await?;
     let begun = Instant::now();
     let all = venues.len() * size.items();
-    let pushed = Arc::new(std::sync::atomic::AtomicUsize::new(0));
-    let tasks = venues.into_iter().map(|mut venue| {
-        let pushed = Arc::clone(&pushed);
-        tokio::spawn(async move {
-            // In parts, so that it is known how far all are.
-            for part in 1..=20 {
-                venue.push_to(size.items() * part / 20).await?;
-                pushed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            }
-            Ok::<_, crate::Failure>(venue)
-        })
-    });
-    let tasks: Vec<_> = tasks.collect();
-    let parts = 20 * options.venues;
+    let pushing = Pushing::begin(venues);
     for kill in 1..=options.kills {
-        let due = parts * kill / (options.kills + 1);
-        while pushed.load(std::sync::atomic::Ordering::Relaxed) < due {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        pushing.until(kill, options.kills + 1).await;
         drop(server);
         server = hub.start().await?;
     }
-    let mut expected = BTreeMap::new();
-    for task in tasks {
-        task.await??.expect(&mut expected);
-    }
+    let expected = pushing.end().await?;
     let took = begun.elapsed();
     let memory = server.memory_kib("VmHWM")? / 1024;
     output.line(format!(
         "{}: {} venues, {all} changes, hub killed {} times, one venue replaced, one restored: {:.1} s, {}/s; hub's memory {memory} MiB at most since its last start",
         hub.store_name(), options.venues, options.kills, took.as_secs_f64(), grouped(rate(all, took)),
     ))?;
+    is_equal(hub, expected, output)
+}
+
+/// Venues that push all they have.
+struct Pushing {
+    venues: Vec<JoinHandle<Result<Simulated>>>,
+    /// Parts that arrived, of all venues.
+    parts: Arc<AtomicUsize>,
+}
+
+impl Pushing {
+    /// Parts of each venue, so that it is known how far all are.
+    const PARTS: usize = 20;
+
+    fn begin(venues: Vec<Simulated>) -> Self {
+        let parts = Arc::<AtomicUsize>::default();
+        let push = |mut venue: Simulated| {
+            let parts = Arc::clone(&parts);
+            tokio::spawn(async move {
+                for part in 1..=Self::PARTS {
+                    venue
+                        .push_to(venue.size.items() * part / Self::PARTS)
+                        .await?;
+                    parts.fetch_add(1, Ordering::Relaxed);
+                }
+                Ok(venue)
+            })
+        };
+        let venues = venues.into_iter().map(push).collect();
+        Self { venues, parts }
+    }
+
+    /// Waits until so many of `of` shares arrived.
+    async fn until(&self, share: usize, of: usize) {
+        let due = Self::PARTS * self.venues.len() * share / of;
+        while self.parts.load(Ordering::Relaxed) < due {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Waits for all, and tells what the reports must show.
+    async fn end(self) -> Result<BTreeMap<&'static str, BTreeSet<String>>> {
+        let mut expected = BTreeMap::new();
+        for venue in self.venues {
+            venue.await??.expect(&mut expected);
+        }
+        Ok(expected)
+    }
+}
+
+/// Whether the reports of a hub show what they must.
+fn is_equal(
+    hub: &Hub,
+    mut expected: BTreeMap<&'static str, BTreeSet<String>>,
+    output: &mut Output,
+) -> Result<bool> {
     let mut is_equal = true;
     for report in REPORTS {
         let (expected, found) = (

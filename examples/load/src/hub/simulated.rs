@@ -9,7 +9,10 @@ use serde_json::{json, value::RawValue};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -68,7 +71,10 @@ pub struct Simulated {
     /// Grows with a restore.
     generation: usize,
     client: Arc<Client>,
-    url: String,
+    /// The hubs, the one that answers first.
+    hubs: Vec<String>,
+    /// The longest that a venue went without an answer, of all that were paired together.
+    pub longest_ms: Arc<AtomicU64>,
 }
 
 /// An interaction of a venue.
@@ -123,7 +129,8 @@ impl Simulated {
             epoch: 0,
             generation: 0,
             client: Arc::clone(client),
-            url: url.to_owned(),
+            hubs: vec![url.to_owned()],
+            longest_ms: Arc::default(),
         })
     }
 
@@ -207,6 +214,7 @@ impl Simulated {
         let mut times = Vec::new();
         // Outer: it has to be asked; inner: a snapshot begins.
         let (mut is_known, mut at) = (false, None::<usize>);
+        let mut answered = Instant::now();
         while !is_known || at.unwrap_or_default() < until {
             let is_due = at.unwrap_or_default() >= self.size.items() / 2;
             match self.event {
@@ -221,16 +229,27 @@ impl Simulated {
             let begun = Instant::now();
             let from: Option<usize> = is_known.then(|| at.unwrap_or_default());
             let body = self.body(from.map(|from| (at, from, (from + ITEMS_MAX).min(until))))?;
-            let request = Request::post(format!("{}{PUSH}", self.url), "application/json", body)
-                .header("Content-Encoding", "gzip")
-                .header("Authorization", format!("Bearer {}", self.secret));
+            let request =
+                Request::post(format!("{}{PUSH}", self.hubs[0]), "application/json", body)
+                    .header("Content-Encoding", "gzip")
+                    .header("Authorization", format!("Bearer {}", self.secret));
             let Ok(answer) = self.client.send(request).await else {
                 is_known = false;
+                self.hubs.rotate_left(1);
                 tokio::time::sleep(RETRY).await;
                 continue;
             };
             if let Some(pushed) = told(&answer)? {
                 (at, is_known) = (self.position(pushed.cursor.as_deref()), true);
+                let waited = answered.elapsed().as_millis().try_into()?;
+                self.longest_ms.fetch_max(waited, Ordering::Relaxed);
+                answered = Instant::now();
+                let others = pushed
+                    .hubs
+                    .into_iter()
+                    .filter(|hub| !self.hubs.contains(hub));
+                let others: Vec<_> = others.collect();
+                self.hubs.extend(others);
                 if from.is_some() && answer.status == 200 {
                     times.push(begun.elapsed());
                 }

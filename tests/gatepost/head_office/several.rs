@@ -1,0 +1,60 @@
+//! Two real hubs before two PostgreSQL servers: a venue goes on whichever of them is killed.
+
+use super::{join_at, postgresql::Postgres, up::people};
+use crate::{
+    faults::process::{Served, told},
+    harness::*,
+    loopback,
+};
+use std::path::Path;
+
+/// Starts one of several hubs at a store, and returns its address for venues, too.
+fn start(db: &Path, store: &str) -> (Served, String) {
+    // The address is told to venues, so it has to be known before the start.
+    let address = loopback::listener().local_addr().expect("an address");
+    let url = format!("http://{address}");
+    let arguments = ["--store", store, "--public-url", &url];
+    let hub = Served::start_hub_at(db, &address.to_string(), &arguments);
+    (hub, url)
+}
+
+#[test]
+fn a_venue_goes_on_when_a_hub_and_then_a_database_is_killed() {
+    let folder = tempfile::Builder::new().prefix("gp").tempdir_in("/tmp");
+    let folder = folder.expect("a folder with a short path");
+    let path = |name: &str| folder.path().join(name);
+    let mut primary = Postgres::start(&path("one")).expect("a primary");
+    let replica = Postgres::replica(&path("other"), &primary).expect("a replica");
+    primary.acknowledge_with_replica().expect("it is in step");
+    let store = Postgres::address(&[&primary, &replica], "gatepost");
+    let db = path("first.db");
+    let (mut first, url) = start(&db, &store);
+    let (_second, _) = start(&path("second.db"), &store);
+    let hubs = "SELECT count(*) FROM hub_hubs";
+    let wait = |of: &Postgres, question: &str, answer: i32| {
+        of.wait_in("gatepost", question, &answer.to_string())
+            .unwrap_or_else(|cause| panic!("{cause}"));
+    };
+    wait(&primary, hubs, 2);
+
+    let added = told(
+        &db,
+        &["hub", "venue", "add", "North", "--store", &store, "--json"],
+    );
+    let (server, api) = Server::with_api();
+    join_at(&server, &url, added["code"].as_str().expect("a code"));
+    let count = "SELECT count(*) FROM hub_attendees";
+    people(&api, 0, 20);
+    wait(&primary, count, 20);
+
+    first.kill();
+    people(&api, 20, 20);
+    wait(&primary, count, 40);
+
+    primary.kill();
+    people(&api, 40, 20);
+    replica.promote().expect("it is a primary");
+    wait(&replica, count, 60);
+    let distinct = "SELECT count(DISTINCT code) FROM hub_attendees";
+    wait(&replica, distinct, 60);
+}
