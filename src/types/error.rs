@@ -19,6 +19,41 @@ pub struct Error {
     pub message: String,
     /// The cause in a word, where there is a nearer one than the kind has ([`Kind::reason`]).
     pub reason: Option<&'static str>,
+    /// What is wrong with further fields, where a form or a body was looked through to its end.
+    pub others: Vec<Self>,
+}
+
+/// What is wrong with several fields, so that a form shows all of it at once.
+#[derive(Debug, Default)]
+pub struct Faults(Vec<Error>);
+
+impl Faults {
+    /// Takes what is wrong out of a result.
+    pub fn take<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|fault| self.0.push(fault)).ok()
+    }
+
+    /// Succeeds where nothing is wrong.
+    ///
+    /// # Errors
+    /// The first fault, with the others; one that is not the sender's goes alone.
+    pub fn done(self) -> Result<()> {
+        let mut faults = self.0;
+        let is_ours = |fault: &Error| fault.kind.is_of_store() || fault.kind == Kind::Defect;
+        if let Some(at) = faults.iter().position(is_ours) {
+            return Err(faults.swap_remove(at));
+        }
+        if faults.is_empty() {
+            return Ok(());
+        }
+        let mut first = faults.remove(0);
+        for mut fault in faults {
+            let further = std::mem::take(&mut fault.others);
+            first.others.push(fault);
+            first.others.extend(further);
+        }
+        Err(first)
+    }
 }
 
 /// The kinds of failure, named for what happened (contract §3).
@@ -207,6 +242,7 @@ impl Error {
             field: Vec::new(),
             message: message.into(),
             reason: None,
+            others: Vec::new(),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::{
         tokens::{self, Usage},
         users::{self, NewUser, User, UserChange},
     },
-    types::{DelegateId, Patch, UserId},
+    types::{DelegateId, Patch, UserId, error::Faults},
 };
 use serde::{Deserialize, Serialize};
 
@@ -241,18 +241,26 @@ impl Editor for Users {
     async fn prepare(at: At<'_, Self>, draft: Draft) -> Result<Draft> {
         let console = draft.console()?;
         let is_wanted = at.key.is_none() || at.request.form.filled("password").is_some();
+        let mut faults = Faults::default();
+        faults.take(users::check_email(&draft.email));
         let password = if is_wanted {
-            new_password(at.request, &draft.email, console).await?
+            faults.take(new_password(at.request, &draft.email, console).await)
         } else {
-            NewPassword::default()
+            Some(NewPassword::default())
         };
-        if at.key.is_none() && password.hashed.is_none() && console.is_some() {
-            return Err(Error::field(
-                "how",
-                "a role in the console needs a password",
-            ));
+        if let Some(password) = &password
+            && at.key.is_none()
+            && password.hashed.is_none()
+            && console.is_some()
+        {
+            let lacking = Error::field("how", "a role in the console needs a password");
+            faults.take::<()>(Err(lacking));
         }
-        Ok(Draft { password, ..draft })
+        faults.done()?;
+        Ok(Draft {
+            password: password.unwrap_or_default(),
+            ..draft
+        })
     }
 
     fn create(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<UserId> {

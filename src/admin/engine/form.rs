@@ -4,7 +4,7 @@
 use super::Input;
 use crate::{
     admin::{Fields, answer},
-    types::error::{Error, Result},
+    types::error::{Error, Faults, Result},
 };
 use askama::Template;
 use serde::{Serialize, de::DeserializeOwned};
@@ -25,6 +25,8 @@ pub struct Form {
     pub version: String,
     /// The fault that is no single field's.
     pub failure: Option<String>,
+    /// The faults of several fields: the id and the label of each, and what is wrong.
+    pub faults: Vec<(String, String, String)>,
     /// Changes that somebody else made meanwhile: labels and values.
     pub meanwhile: Vec<(String, String)>,
     pub groups: Vec<Group>,
@@ -106,12 +108,14 @@ pub fn read<'a>(
     inputs: impl IntoIterator<Item = &'a Input>,
     sent: &Fields,
 ) -> Result<Map<String, Value>> {
-    let mut values = Map::new();
+    let (mut values, mut faults) = (Map::new(), Faults::default());
     for input in inputs {
-        if let Some(value) = input.read(sent)?.filter(|_| !input.is_apart) {
+        let value = faults.take(input.read(sent)).flatten();
+        if let Some(value) = value.filter(|_| !input.is_apart) {
             values.insert(input.name.to_string(), value);
         }
     }
+    faults.done()?;
     Ok(values)
 }
 
@@ -155,13 +159,44 @@ impl Form {
         self.inputs().for_each(|input| input.refill(sent));
     }
 
-    /// Shows what was sent, with the error: beside its field, or above a form that has no such field.
+    /// Shows what was sent, with the errors: each beside its field, and above the form those of no field of it.
     pub fn reject(&mut self, sent: &Fields, error: &Error) {
         self.refill(sent);
-        self.failure = Some(match self.mark(error) {
-            Some(label) => format!("Nothing was saved. Check the field {label}."),
-            None => answer::sentence(error),
+        let (mut labels, mut apart) = (Vec::new(), Vec::new());
+        for error in std::iter::once(error).chain(&error.others) {
+            match self.mark(error) {
+                Some(label) => labels.push(label),
+                None => apart.push(answer::sentence(error)),
+            }
+        }
+        self.failure = Some(match labels.as_slice() {
+            [] => apart.join(" "),
+            [label] if apart.is_empty() => {
+                format!("Nothing was saved. Check the field {label}.")
+            }
+            _ => format!("Nothing was saved. {}", apart.join(" ")),
         });
+        if labels.len() > 1 {
+            let faulty = self.groups.iter().flat_map(|group| &group.inputs);
+            let faulty = faulty.filter_map(|input| {
+                let fault = input.error.clone()?;
+                Some((input.id().to_owned(), input.label.to_string(), fault))
+            });
+            self.faults = faulty.collect();
+        }
+        self.keep_secrets(sent);
+    }
+
+    /// Keeps typed passwords, unless one of them is what is wrong: then they are typed again.
+    pub fn keep_secrets(&mut self, sent: &Fields) {
+        let is_faulty = |input: &Input| input.is_secret && input.error.is_some();
+        if self.inputs().any(|input| is_faulty(input)) {
+            return;
+        }
+        for input in self.inputs().filter(|input| input.is_secret) {
+            let typed = sent.sent(&input.name).unwrap_or_default();
+            typed.clone_into(&mut input.value);
+        }
     }
 
     /// Shows an error beside the first field that it names and the form has; returns the label of that field.
@@ -199,6 +234,7 @@ impl Form {
             differs.then(|| (now.label.to_string(), shown))
         });
         self.meanwhile = differing.collect();
+        self.keep_secrets(sent);
         self.failure = Some(format!(
             "{who} changed this while you did. Nothing of yours is saved yet: save again to overwrite what \
              is there now."
@@ -277,6 +313,41 @@ mod tests {
         assert_eq!(fault, Some("Line 3: Must be 1."));
         form.reject(&sent, &Error::invalid("something else"));
         assert_eq!(form.failure.as_deref(), Some("Something else."));
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_told_at_once_and_passwords_stay() {
+        let form = || Form {
+            groups: vec![Group::new(
+                "",
+                vec![
+                    Input::text("name", "Name"),
+                    Input::text("url", "Address"),
+                    Input::line("password", "password", "Password"),
+                ],
+            )],
+            ..Form::default()
+        };
+        let sent = sent(&[("name", ""), ("password", " secret words ")]);
+        let mut faults = Faults::default();
+        faults.take::<()>(Err(Error::field("name", "must be filled in")));
+        assert_eq!(faults.take(Ok(7)), Some(7));
+        faults.take::<()>(Err(Error::field("url", "must be an address")));
+        faults.take::<()>(Err(Error::invalid("there are too many")));
+        let mut rejected = form();
+        rejected.reject(&sent, &faults.done().unwrap_err());
+        let inputs = &rejected.groups[0].inputs;
+        assert_eq!(inputs[0].error.as_deref(), Some("Must be filled in."));
+        assert_eq!(inputs[1].error.as_deref(), Some("Must be an address."));
+        assert_eq!(inputs[2].value, " secret words ");
+        let told = rejected.failure.as_deref();
+        assert_eq!(told, Some("Nothing was saved. There are too many."));
+        let listed: Vec<_> = rejected.faults.iter().map(|(id, ..)| &**id).collect();
+        assert_eq!(listed, ["name", "url"]);
+        // A password that is what is wrong is typed again.
+        let mut rejected = form();
+        rejected.reject(&sent, &Error::field("password", "is too short"));
+        assert_eq!(rejected.groups[0].inputs[2].value, "");
     }
 
     #[test]

@@ -108,12 +108,17 @@ pub fn replaced<T>(
 }
 
 /// A further button of a form.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "properties that have nothing to do with each other"
+)]
 pub struct Button {
     /// The value that it sends as `do`.
     name: &'static str,
     label: &'static str,
     shows: bool,
     lives: bool,
+    at_once: bool,
     opens: bool,
 }
 
@@ -124,6 +129,7 @@ impl Button {
             label,
             shows: false,
             lives: false,
+            at_once: false,
             opens: false,
         }
     }
@@ -138,6 +144,12 @@ impl Button {
     pub fn lives(mut self) -> Self {
         self.lives = true;
         self.shows()
+    }
+
+    /// Makes it show something as soon as the page is there, too.
+    pub fn at_once(mut self) -> Self {
+        self.at_once = true;
+        self
     }
 
     /// Makes it open another tab.
@@ -444,6 +456,7 @@ pub async fn submit<E: Editor>(request: RequestContext) -> Result<Response> {
         Ok(Outcome::Shown(html)) => {
             let mut page = page::<E>(&request, key, draft.as_ref()).await?;
             page.form.refill(&request.form);
+            page.form.keep_secrets(&request.form);
             page.result = html;
             answer::page(&page)
         }

@@ -3,7 +3,7 @@
 use super::{Field, Kind, Resource};
 use crate::types::{
     Zone,
-    error::{self, Error, Result},
+    error::{self, Error, Faults, Result},
     json, text,
 };
 use rusqlite::types::Value as Sql;
@@ -28,7 +28,7 @@ impl Changes {
         body: Map<String, Value>,
         zone: &Zone,
     ) -> Result<Self> {
-        let mut changes = Self::default();
+        let (mut changes, mut faults) = (Self::default(), Faults::default());
         for (name, value) in body {
             let property = resource.property(&name).ok_or_else(|| {
                 let known = resource.fields.iter().map(|field| field.name);
@@ -42,10 +42,11 @@ impl Changes {
                     return Err(wrong(&name, "an object of named sections"));
                 }
                 changes.data = Some(value);
-            } else {
-                changes.set(property.column, sql_value(property, value, zone)?);
+            } else if let Some(value) = faults.take(sql_value(property, value, zone)) {
+                changes.set(property.column, value);
             }
         }
+        faults.done()?;
         Ok(changes)
     }
 

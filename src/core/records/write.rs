@@ -11,7 +11,7 @@ use crate::{
     db::{Tx, error::code_taken},
     types::{
         Timestamp,
-        error::{self, Error, Result},
+        error::{self, Error, Faults, Result},
         selector::whole_number,
         text,
     },
@@ -180,14 +180,16 @@ fn check_forms(
         Some(id) => stored_text(tx, resource, column, id),
         None => Ok(None),
     };
+    let mut faults = Faults::default();
     for field in resource.fields {
         if let Some(Sql::Text(new)) = changes.get(field.column)
             && let Some(lacking) = field.form.lacking(new)
             && stored(field.column)?.as_deref() != Some(new)
         {
-            return Err(Error::field(field.name, lacking));
+            faults.take::<()>(Err(Error::field(field.name, lacking)));
         }
     }
+    faults.done()?;
     let sections = changes.data.as_ref().and_then(Value::as_object);
     for (name, section) in sections.into_iter().flatten() {
         if section.is_object() || section.is_null() {

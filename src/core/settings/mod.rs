@@ -23,7 +23,7 @@ use crate::{
     db::{Store, Tx, counters},
     types::{
         Day, TimeOfDay, Timestamp, Zone,
-        error::{Error, Result},
+        error::{Error, Faults, Result},
         scanned::ScanPattern,
         text::check_text,
     },
@@ -361,16 +361,16 @@ pub fn is_daily(connection: &Connection) -> Result<bool> {
 /// # Errors
 /// [`crate::types::error::Kind::Invalid`], naming the setting.
 pub fn check(changes: &Map<String, Value>) -> Result<()> {
-    let mut settings = Settings::default();
+    let (mut settings, mut faults) = (Settings::default(), Faults::default());
     for (name, value) in changes {
         if !Settings::NAMES.contains(&name.as_str()) {
             return Err(unknown(name));
         }
         if !value.is_null() {
-            settings.set(name, value)?;
+            faults.take(settings.set(name, value));
         }
     }
-    Ok(())
+    faults.done()
 }
 
 fn unknown(name: &str) -> Error {

@@ -8,7 +8,7 @@ use crate::{
     domain::{feed::expandable, interactions::list::shown},
     types::{
         Timestamp,
-        error::{Error, Result},
+        error::{Error, Faults, Result},
         text::{check_code, check_text, shortened},
     },
 };
@@ -98,6 +98,15 @@ pub struct Webhook {
 impl NewWebhook {
     /// Validates the settings; `reach` says which addresses are allowed.
     pub fn check(&self, reach: Reach) -> Result<()> {
+        let mut faults = Faults::default();
+        faults.take(self.check_name());
+        faults.take(outgoing::check_url("url", &self.url, reach));
+        faults.take(self.check_events());
+        faults.take(self.check_devices());
+        faults.done()
+    }
+
+    fn check_name(&self) -> Result<()> {
         check_text("name", &self.name)?;
         if self.name.trim().is_empty() || self.name.chars().count() > NAME_MAX_CHARS {
             return Err(Error::field(
@@ -105,7 +114,10 @@ impl NewWebhook {
                 format!("must have 1 to {NAME_MAX_CHARS} characters"),
             ));
         }
-        outgoing::check_url("url", &self.url, reach)?;
+        Ok(())
+    }
+
+    fn check_events(&self) -> Result<()> {
         for (field, entries) in [
             ("interactions", &self.interactions),
             ("changes", &self.changes),
@@ -146,6 +158,10 @@ impl NewWebhook {
                 "choose at least one type of interaction or one change; nothing would be sent",
             ));
         }
+        Ok(())
+    }
+
+    fn check_devices(&self) -> Result<()> {
         match &self.devices {
             Some(codes) if codes.is_empty() => Err(Error::field(
                 "devices",

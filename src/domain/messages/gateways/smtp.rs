@@ -10,7 +10,7 @@ use crate::{
         stored::{Due, SendOutcome},
     },
     types::{
-        error::{Error, Result},
+        error::{Error, Faults, Result},
         text::check_text,
     },
 };
@@ -79,6 +79,23 @@ pub struct Smtp {
 
 impl Smtp {
     pub(super) fn check(&self) -> Result<()> {
+        let mut faults = Faults::default();
+        faults.take(self.check_host());
+        if self.port == 0 {
+            faults.take::<()>(Err(Error::field("port", "must be from 1 to 65535")));
+        }
+        faults.take(check_text("user", self.user.as_deref().unwrap_or_default()));
+        faults.take(mailbox("from", &self.from));
+        if let Some(reply_to) = &self.reply_to {
+            faults.take(mailbox("replyTo", reply_to));
+        }
+        if let Some(certificate) = &self.certificate {
+            faults.take(check_certificate(certificate));
+        }
+        faults.done()
+    }
+
+    fn check_host(&self) -> Result<()> {
         check_text("host", &self.host)?;
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte);
         if self.host.is_empty() || !self.host.bytes().all(is_plain) {
@@ -87,18 +104,7 @@ impl Smtp {
                 "must be the mail server's name, such as mail.example.org",
             ));
         }
-        if self.port == 0 {
-            return Err(Error::field("port", "must be from 1 to 65535"));
-        }
-        check_text("user", self.user.as_deref().unwrap_or_default())?;
-        mailbox("from", &self.from)?;
-        if let Some(reply_to) = &self.reply_to {
-            mailbox("replyTo", reply_to)?;
-        }
-        match &self.certificate {
-            Some(certificate) => check_certificate(certificate),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 
