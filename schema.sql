@@ -1250,6 +1250,8 @@ CREATE TABLE reports (
     parameters  TEXT NOT NULL CHECK (json_valid(parameters)),
     fixed       TEXT NOT NULL CHECK (json_valid(fixed)),
     api_clients TEXT NOT NULL CHECK (json_valid(api_clients)),
+    -- The choices of which query and fixed were made (src/domain/reports/built); NULL: somebody wrote the SQL.
+    built       TEXT CHECK (built IS NULL OR json_valid(built)),
     UNIQUE (dashboard, id)
 ) STRICT;
 

@@ -71,13 +71,18 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0043_standby.sql")),
     M::up(include_str!("migrations/0044_hub.sql")),
     M::up(include_str!("migrations/0045_head_office.sql")),
+    M::up(concat!(
+        include_str!("migrations/0046_built_reports.sql"),
+        include_str!("migrations/reports_places.sql")
+    )),
 ];
 
 /// The content of a fresh file: a message that is sent by itself, and reports.
 const CONTENT: &str = concat!(
     include_str!("migrations/messages.sql"),
     include_str!("migrations/reports.sql"),
-    include_str!("migrations/reports_readers.sql")
+    include_str!("migrations/reports_readers.sql"),
+    include_str!("migrations/reports_places.sql")
 );
 
 /// The schema version this program writes (SQLite's `user_version`).

@@ -385,8 +385,8 @@ pub static TABLES: &[Table] = &[
         (Plain, "path version content tags refs published_from published_to actor at"),
     ]).with_json("tags refs"),
     set_back("reports", &[
-        (Plain, "number dashboard id label query parameters fixed api_clients"),
-    ]).with_json("parameters fixed api_clients"),
+        (Plain, "number dashboard id label query parameters fixed api_clients built"),
+    ]).with_json("parameters fixed api_clients built"),
 
     // What venues say of people goes when they say so: `hub::ingest`.
     kept("hub_venues", &[

@@ -210,6 +210,19 @@ pub fn label(property: &str) -> String {
     }
 }
 
+/// `1,234.50`.
+#[must_use]
+pub fn decimal(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
+    let point = if rest.is_empty() { "" } else { "." };
+    match whole.parse::<i64>() {
+        // Not of -0.50, whose sign a whole number loses.
+        Ok(whole) if whole != 0 => format!("{}{point}{rest}", number(whole)),
+        _ => text,
+    }
+}
+
 /// `12,345`.
 #[must_use]
 pub fn number(number: i64) -> String {

@@ -1,12 +1,13 @@
 //! The form of a report, which can be run before it is saved.
 
-use super::{PAGE, path};
+use super::{PAGE, page, path};
 use crate::{
     admin::prelude::*,
     core::audit,
     db::sandbox::View,
-    domain::reports::{self, Fixed, Parameter, ParameterKind, Preview, Report, Values},
-    identity::{Scope, clients},
+    domain::reports::{
+        self, Fixed, Parameter, ParameterKind, Preview, Report, Values, chart::Chart,
+    },
 };
 use serde_json::Value;
 
@@ -16,14 +17,12 @@ const TRIED_MAX: usize = 20;
 const SPARE_ROWS: usize = 2;
 /// Rows for parameters at the most.
 const ROWS_MAX: usize = 40;
-/// Clients that are offered.
-const CLIENTS_MAX: usize = 200;
 
 pub(super) struct Reports;
 
 /// The dashboard and the id of a report, as the address has them.
 #[derive(Clone)]
-pub(super) struct Address(String, String);
+pub(super) struct Address(pub(super) String, pub(super) String);
 
 impl Key for Address {
     fn of(request: &RequestContext) -> Result<Option<Self>> {
@@ -36,17 +35,15 @@ impl Key for Address {
 
 #[derive(Template)]
 #[template(path = "reports/edit.html")]
-struct Aside<'a> {
-    layout: &'a Layout,
+struct Aside {
     views: Vec<View>,
-    /// The page and the name of the report, where it exists.
-    report: Option<(String, &'a str)>,
 }
 
 #[derive(Template)]
 #[template(path = "reports/tried.html")]
-struct Tried {
-    made: Preview,
+pub(super) struct Tried {
+    pub(super) made: Preview,
+    pub(super) chart: Option<Chart>,
 }
 
 /// A parameter as the form has it.
@@ -56,7 +53,8 @@ struct ParameterRow {
     label: String,
     /// `ask`, `may` or `fixed`.
     kind: &'static str,
-    is_number: bool,
+    /// `text`, `number` or `place`.
+    sort: ParameterKind,
     value: String,
 }
 
@@ -66,7 +64,7 @@ impl ParameterRow {
             name: asked.name.clone(),
             label: asked.label.clone().unwrap_or_default(),
             kind: if asked.optional { "may" } else { "ask" },
-            is_number: asked.kind == ParameterKind::Number,
+            sort: asked.kind,
             value: String::new(),
         });
         let fixed = report.fixed.iter().map(|fixed| Self {
@@ -88,15 +86,27 @@ impl ParameterRow {
                 "may" => "may",
                 _ => "ask",
             },
-            is_number: field("sort") == "number",
+            sort: match &*field("sort") {
+                "number" => ParameterKind::Number,
+                "place" => ParameterKind::Place,
+                _ => ParameterKind::Text,
+            },
             value: field("value"),
         })
     }
 
     fn inputs(self, at: usize) -> [Input; 5] {
         let kinds = [("ask", "required"), ("may", "optional"), ("fixed", "fixed")];
-        let sorts = [("text", "text"), ("number", "a number")];
-        let sort = if self.is_number { "number" } else { "text" };
+        let sorts = [
+            ("text", "text"),
+            ("number", "a number"),
+            ("place", "a place"),
+        ];
+        let sort = match self.sort {
+            ParameterKind::Text => "text",
+            ParameterKind::Number => "number",
+            ParameterKind::Place => "place",
+        };
         [
             Input::text(format!("name{at}"), "Name")
                 .value(self.name)
@@ -130,6 +140,7 @@ impl Editor for Reports {
             parameters: Vec::new(),
             fixed: Vec::new(),
             api_clients: Vec::new(),
+            built: None,
         }
     }
 
@@ -137,21 +148,24 @@ impl Editor for Reports {
         Ok(reports::find(connection, dashboard, id)?.report)
     }
 
+    /// The SQL of a report that was built, which it is when it is saved here.
+    fn opened(_: &RequestContext, stored: Report) -> Report {
+        Report {
+            built: None,
+            ..stored
+        }
+    }
+
     fn name(draft: &Report) -> String {
         draft.label.clone()
     }
 
     fn groups(connection: &Connection, _: Option<&Address>, report: &Report) -> Groups {
-        let dashboards = reports::dashboards(connection)?.into_iter();
-        let clients = client_choices(connection, &report.api_clients)?;
-        let address = "Part of the address for API clients: letters, digits, - and _.";
+        let [dashboard, id] = super::access::address(connection)?;
         let about = vec![
             Input::text("label", "Name").max(200).placeholder("Attendees by type").wide(),
-            Input::text("dashboard", "Dashboard")
-                .max(64)
-                .offered(dashboards.map(|(name, _)| name))
-                .help(address),
-            Input::text("id", "Id").max(64).placeholder("by-type").help(address),
+            dashboard,
+            id,
             Input::area("query", "SQL", 14).code().wide().help(
                 "One SELECT, which reads the views listed beside and never writes. :name stands for a \
                  parameter.",
@@ -167,32 +181,9 @@ impl Editor for Reports {
         groups.push(Group::new("Parameters", rows.collect()).rows_of(5).help(
             "Each :name of the SQL. A parameter that is not fixed is asked for when the report runs; empty \
              is no value (NULL). Choose “a number” where SQL compares it with a number: a text is greater \
-             than any number. Codes, names and times are texts. To run the report here, fill in all values.",
+             than any number; “a place” is the id of a place, which is chosen by name. Codes, names and times are texts. To run the report here, fill in all values.",
         ));
-        let exposed = match report.api_clients.as_slice() {
-            [] => "none",
-            all if all.iter().any(|client| client == "*") => "all",
-            _ => "some",
-        };
-        let some = if clients.is_empty() {
-            "these clients (none has the scope yet)"
-        } else {
-            "these clients"
-        };
-        let all = "every client that has the scope";
-        let exposures = [("none", "no client"), ("all", all), ("some", some)];
-        let mut access = vec![Input::radios(
-            "exposed",
-            "API access",
-            choices(exposures, exposed),
-        )];
-        if !clients.is_empty() {
-            access.push(Input::checks("client", "Clients", clients));
-        }
-        groups.push(Group::new("API access", access).help(
-            "A client needs the scope REPORT_READ besides; set it in Users and clients. In the console \
-             everybody sees the report.",
-        ));
+        groups.push(super::access::group(connection, &report.api_clients)?);
         Ok(groups)
     }
 
@@ -201,11 +192,7 @@ impl Editor for Reports {
             name: row.name,
             label: Some(row.label).filter(|label| !label.is_empty()),
             optional: row.kind == "may",
-            kind: if row.is_number {
-                ParameterKind::Number
-            } else {
-                ParameterKind::Text
-            },
+            kind: row.sort,
         };
         let (fixed, asked): (Vec<_>, Vec<_>) =
             typed_rows(form).partition(|row| row.kind == "fixed");
@@ -220,11 +207,8 @@ impl Editor for Reports {
             query: form.text("query").replace("\r\n", "\n"),
             parameters: asked.into_iter().map(parameter).collect(),
             fixed: fixed.collect(),
-            api_clients: match form.text("exposed") {
-                "all" => vec!["*".to_owned()],
-                "some" => form.all("client").map(ToOwned::to_owned).collect(),
-                _ => Vec::new(),
-            },
+            api_clients: super::access::typed(form),
+            built: None,
         })
     }
 
@@ -251,7 +235,7 @@ impl Editor for Reports {
     }
 
     fn page(Address(dashboard, id): &Address) -> String {
-        format!("{PAGE}/{dashboard}/{id}")
+        page(dashboard, id)
     }
 
     fn last_actor(connection: &Connection, key: &Address) -> Result<String> {
@@ -265,7 +249,7 @@ impl Editor for Reports {
 
     async fn press(at: At<'_, Self>, draft: Report, _: &str) -> Result<Outcome> {
         match try_out(at.request, with_stored_types(draft, at.stored)).await {
-            Ok(made) => Outcome::shown(&Tried { made }),
+            Ok(made) => Outcome::shown(&Tried { made, chart: None }),
             Err(cause) if cause.kind == Kind::Defect => Err(cause),
             Err(cause) => Err(Error {
                 kind: Kind::Invalid,
@@ -276,38 +260,9 @@ impl Editor for Reports {
 
     async fn aside(at: At<'_, Self>) -> Result<String> {
         answer::part(&Aside {
-            layout: at.layout,
             views: reports::views(at.request.console.store.path())?,
-            report: at
-                .key
-                .map(|key| (Self::page(key), at.stored.label.as_str())),
         })
     }
-}
-
-/// Clients that may read reports, and those that are named.
-fn client_choices(connection: &Connection, named: &[String]) -> Result<Vec<Choice>> {
-    let mut choices: Vec<Choice> = Vec::new();
-    for client in clients::list(connection)?.into_iter().rev() {
-        let on = named.contains(&client.client_id);
-        let reads = !client.scopes.is_empty() && client.revoked_at.is_none();
-        if on || (reads && choices.len() < CLIENTS_MAX) {
-            let trusted = client.scopes.contains(&Scope::Trusted);
-            let name = match (client.revoked_at.is_some(), trusted, reads) {
-                (true, ..) => format!("{} (revoked)", client.name),
-                (_, true, _) => format!("{} (may do everything)", client.name),
-                (_, _, false) => format!("{} (lacks the scope)", client.name),
-                _ => client.name,
-            };
-            choices.push(Choice::new(&client.client_id, name, on).help(&client.client_id));
-        }
-    }
-    for client in named.iter().filter(|client| *client != "*") {
-        if !choices.iter().any(|known| known.value == *client) {
-            choices.push(Choice::new(client, "Unknown client", true).help(client));
-        }
-    }
-    Ok(choices)
 }
 
 fn text(value: &Value) -> String {
@@ -351,12 +306,6 @@ async fn try_out(request: &RequestContext, mut tried: Report) -> Result<Preview>
     let sent: Vec<(String, String)> = rows.map(|row| (row.name, row.value)).collect();
     let values = Values::read(&tried.parameters, &tried.fixed, &sent)?;
     reports::preview(request.console.app(), &tried, values, TRIED_MAX).await
-}
-
-pub(super) fn remove(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
-    let now = reports::find(tx, action.text("dashboard"), action.text("id"))?;
-    reports::remove(tx, ctx, &now)?;
-    Ok(Done::new(format!("{} removed.", now.report.label), PAGE))
 }
 
 #[cfg(test)]

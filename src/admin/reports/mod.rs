@@ -1,12 +1,17 @@
-//! Reports: the lists that there are, one of them run and drawn, and for administrators the SQL
-//! behind it; certificates of attendance.
+//! Reports: the lists that there are, one of them run and drawn, one put together without SQL, and for administrators
+//! the SQL behind it; certificates of attendance.
 
+mod access;
+mod builder;
 mod certificates;
 mod edit;
 mod show;
 
 use crate::admin::prelude::*;
-use crate::domain::reports::{self, Report};
+use crate::{
+    domain::reports::{self, Report},
+    identity::ConsoleRole,
+};
 
 const PAGE: &str = "/console/reports";
 
@@ -21,13 +26,28 @@ pub(super) fn routes() -> Vec<Route> {
             edit,
             ADMINISTRATOR,
         ))
+        .with(engine::routes::<access::Exposure>(
+            "/console/reports/:dashboard/:id/access",
+            "/console/reports/:dashboard/:id/access",
+            ADMINISTRATOR,
+        ))
         .then(OPERATOR)
+        .get(builder::PAGE, builder::begin)
+        .post(builder::PAGE, engine::submit::<builder::Builder>)
+        .get(
+            "/console/reports/:dashboard/:id/build",
+            engine::show::<builder::Builder>,
+        )
+        .post(
+            "/console/reports/:dashboard/:id/build",
+            engine::submit::<builder::Builder>,
+        )
         .get(certificates::PAGE, certificates::show)
         .get("/console/reports/certificates/pdf", certificates::file)
         .post("/console/reports/certificates/mail", certificates::mail)
+        .action("/console/reports/:dashboard/:id/remove", remove)
         .then(ADMINISTRATOR)
         .action("/console/reports/shipped", put_back)
-        .action("/console/reports/:dashboard/:id/remove", edit::remove)
         .all()
 }
 
@@ -37,7 +57,20 @@ fn layout(request: &RequestContext, title: &str) -> Layout {
 
 /// The page of a report.
 fn path(report: &Report) -> String {
-    format!("{PAGE}/{}/{}", report.dashboard, report.id)
+    page(&report.dashboard, &report.id)
+}
+
+fn page(dashboard: &str, id: &str) -> String {
+    format!("{PAGE}/{dashboard}/{id}")
+}
+
+/// Returns whether somebody may change a report: those that nobody wrote in SQL and no client fetches are the crew's.
+fn may_edit(layout: &Layout, report: &Report) -> bool {
+    layout.administers() || (layout.operates() && is_of_crew(report))
+}
+
+fn is_of_crew(report: &Report) -> bool {
+    report.built.is_some() && report.api_clients.is_empty()
 }
 
 #[derive(Template)]
@@ -66,6 +99,16 @@ async fn list(request: RequestContext) -> Result<Response> {
         missing,
         dashboards,
     })
+}
+
+fn remove(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let now = reports::find(tx, action.text("dashboard"), action.text("id"))?;
+    if action.by.role < ConsoleRole::Administrator && !is_of_crew(&now.report) {
+        let message = "an administrator may delete this report";
+        return Err(Error::new(Kind::Forbidden, message));
+    }
+    reports::remove(tx, ctx, &now)?;
+    Ok(Done::new(format!("{} deleted.", now.report.label), PAGE))
 }
 
 /// Puts back the shipped reports that are not there any more.

@@ -1,10 +1,13 @@
 //! The page of a report: parameters, chart, first rows; and all rows as a file.
 
-use super::{layout, path};
+use super::{layout, may_edit, path};
 use crate::admin::prelude::*;
-use crate::domain::reports::{
-    self, Format, Output, ParameterKind, Preview, Report, Stored, Values,
-    chart::{Chart, Offers},
+use crate::domain::{
+    devices::{self, Offer},
+    reports::{
+        self, Format, Output, ParameterKind, Preview, Report, Stored, Values,
+        chart::{Chart, Offers},
+    },
 };
 use poem::Body;
 
@@ -29,6 +32,8 @@ struct Page {
     offers: Offers,
     /// The values of the parameters, for the links to the files.
     query: String,
+    /// The page that changes the report; empty where this user may not.
+    edit: String,
 }
 
 /// A parameter in the form.
@@ -38,6 +43,8 @@ struct Field {
     value: String,
     placeholder: &'static str,
     input_mode: &'static str,
+    /// Of a place: those to choose from, by id.
+    places: Vec<Choice>,
 }
 
 pub(super) fn find(request: &RequestContext) -> Result<Stored> {
@@ -54,15 +61,32 @@ fn sent(request: &RequestContext, report: &Report) -> Vec<(String, String)> {
         .collect()
 }
 
-fn fields(report: &Report, sent: &[(String, String)]) -> Vec<Field> {
+fn fields(report: &Report, sent: &[(String, String)], places: &[Offer]) -> Vec<Field> {
+    let places = |chosen: &str| {
+        let known = places.iter().map(|place| {
+            let id = place.id.to_string();
+            let is_chosen = id == chosen;
+            Choice::new(id, &place.name, is_chosen)
+        });
+        let any = Choice::new("", "All", chosen.is_empty());
+        let mut choices: Vec<Choice> = std::iter::once(any).chain(known).collect();
+        if !choices.iter().any(|choice| choice.chosen) {
+            choices.push(Choice::new(chosen, format!("No. {chosen}"), true));
+        }
+        choices
+    };
     let field = |(asked, (_, value)): (&reports::Parameter, &(String, String))| Field {
         name: format!("{PREFIX}{}", asked.name),
         label: asked.shown().to_owned(),
         value: value.clone(),
         placeholder: if asked.optional { "optional" } else { "" },
         input_mode: match asked.kind {
-            ParameterKind::Number => "decimal",
+            ParameterKind::Number | ParameterKind::Place => "decimal",
             ParameterKind::Text => "",
+        },
+        places: match asked.kind {
+            ParameterKind::Place => places(value),
+            _ => Vec::new(),
         },
     };
     report.asked().zip(sent).map(field).collect()
@@ -77,10 +101,16 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         .any(|(name, _)| name.starts_with(PREFIX));
     // What needs no answer is not waited for.
     let runs = given || report.asked().all(|asked| asked.optional);
+    let layout = layout(&request, &report.label);
     let mut page = Page {
-        layout: layout(&request, &report.label),
+        edit: match (&report.built, may_edit(&layout, &report)) {
+            (_, false) => String::new(),
+            (Some(_), true) => format!("{}/build", path(&report)),
+            (None, true) => format!("{}/edit", path(&report)),
+        },
+        layout,
         path: path(&report),
-        fields: fields(&report, &sent),
+        fields: fields(&report, &sent, &request.look_up(devices::places)?),
         failure: None,
         made: None,
         chart: None,
@@ -107,13 +137,17 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         }
         Ok(mut made) => {
             page.offers = Offers::new(&made);
-            let (kind, value) = (request.query.text("chart"), request.query.text("value"));
+            let built = page.report.built.as_ref();
+            let usual = built.map_or("", |built| built.chart.as_str());
+            let kind = request.query.filled("chart").unwrap_or(usual);
+            let value = request.query.text("value");
             // A grid adds up; others draw what the table shows.
             if !page.offers.is_grid {
                 made.cut(ROWS_MAX);
             }
             page.chart = Chart::draw(&made, &page.offers, kind, value);
             made.cut(ROWS_MAX);
+            made.read_well();
             page.made = Some(made);
             answer::page(&page)
         }
@@ -134,7 +168,8 @@ pub(super) async fn file(request: RequestContext) -> Result<Response> {
     let (format, extension, kind) = match request.query.text("format") {
         "csv" | "" => (Format::Csv, "csv", "text/csv; charset=utf-8"),
         "json" => (Format::Json, "json", "application/json"),
-        _ => return Err(Error::field("format", "must be csv or json")),
+        "xlsx" => return workbook(&request, &report).await,
+        _ => return Err(Error::field("format", "must be csv, xlsx or json")),
     };
     let values = Values::read(&report.parameters, &report.fixed, &sent(&request, &report))?;
     let body = match reports::run(request.console.app(), &report, values, format).await? {
@@ -145,5 +180,15 @@ pub(super) async fn file(request: RequestContext) -> Result<Response> {
         &format!("{}.{extension}", report.id),
         kind,
         body,
+    ))
+}
+
+async fn workbook(request: &RequestContext, report: &Report) -> Result<Response> {
+    let values = Values::read(&report.parameters, &report.fixed, &sent(request, report))?;
+    let book = reports::workbook(request.console.app(), report, values).await?;
+    Ok(answer::download(
+        &format!("{}.xlsx", report.id),
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        answer::file(book, None),
     ))
 }

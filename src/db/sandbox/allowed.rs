@@ -104,7 +104,7 @@ const FUNCTIONS: &str = "\
     replace round rtrim sign soundex substr substring trim typeof unhex unicode unlikely \
     upper zeroblob ceil ceiling exp floor ln log log10 log2 mod pi pow power sqrt trunc \
     date time datetime julianday unixepoch strftime timediff current_date current_time \
-    current_timestamp local_time stay_places stay_end day_ended \
+    current_timestamp local_time utc_time stay_places stay_end day_ended \
     avg count group_concat string_agg sum total median percentile percentile_cont \
     percentile_disc row_number rank dense_rank percent_rank cume_dist ntile lag lead \
     first_value last_value nth_value \
@@ -184,8 +184,14 @@ pub(super) const FLAGS: FunctionFlags =
 
 /// Offers them to a connection.
 pub(super) fn offer(connection: &Connection, zone: Zone) -> Result<()> {
+    let local = zone.clone();
     connection.create_scalar_function("local_time", 1, FLAGS, move |call| {
-        Ok(moment(call.get_raw(0)).map(|at| zone.plain(at)))
+        Ok(moment(call.get_raw(0)).map(|at| local.plain(at)))
+    })?;
+    // A text of that zone, as the views have times: once for each statement, in place of each row's own time.
+    connection.create_scalar_function("utc_time", 1, FLAGS, move |call| {
+        let text = call.get_raw(0).as_str().unwrap_or_default();
+        Ok(zone.read_text(text).map(|at| Zone::default().plain(at)))
     })?;
     super::stays::offer(connection)?;
     connection.create_scalar_function("instr", 2, FLAGS, |call| Ok(instr(call)))?;

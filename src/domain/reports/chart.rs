@@ -8,8 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Width and height of the picture, in its units.
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 100.0;
-/// Bars beside names, at most.
+/// Bars beside names, at most; of more names, so many with the highest numbers.
 const NAMED_MAX: usize = 40;
+const HIGHEST_MAX: usize = 20;
+/// Bars beside names that repeat, such as a session for each of its people, at most.
+const PEOPLE_MAX: usize = 12;
+/// Bars of a histogram, at most.
+const STEPS_MAX: f64 = 12.0;
 /// Names and times of a grid, at most, and its shades.
 const GRID_MAX: (usize, usize) = (12, 200);
 const SHADES: f64 = 5.0;
@@ -27,6 +32,8 @@ pub struct Offers {
     pub is_grid: bool,
     /// Columns of numbers: place and name.
     pub values: Vec<(usize, String)>,
+    /// The columns as people read them.
+    headings: Vec<String>,
 }
 
 /// A chart.
@@ -36,6 +43,10 @@ pub struct Chart {
     pub kind: &'static str,
     /// The column of numbers.
     pub value: String,
+    /// That column as people read it.
+    pub heading: String,
+    /// The bars tell how many rows have which numbers.
+    pub is_histogram: bool,
     /// The content, in words.
     pub about: String,
     /// The parts of a line, which breaks at long gaps.
@@ -113,7 +124,13 @@ impl Offers {
             is_grid: along.is_some_and(|(_, times)| times) && beside.is_some(),
             beside,
             values,
+            headings: made.headings.clone(),
         }
+    }
+
+    /// A column of numbers as people read it.
+    pub fn heading(&self, at: &usize) -> &str {
+        &self.headings[*at]
     }
 
     /// Returns whether anything can be drawn of several rows.
@@ -157,27 +174,52 @@ impl Chart {
         if points.len() < 2 {
             return None;
         }
+        let mut more = made.more;
+        if !times && points.len() > NAMED_MAX {
+            more = true;
+            points.sort_by(|one, other| other.1.total_cmp(&one.1));
+            let is_same = points[0].1.total_cmp(&points[HIGHEST_MAX - 1].1).is_eq();
+            if !is_same && beside.is_none() {
+                points.truncate(HIGHEST_MAX);
+            }
+        }
+        if !times
+            && points.len()
+                > if beside.is_some() {
+                    PEOPLE_MAX
+                } else {
+                    NAMED_MAX
+                }
+        {
+            return Some(Self {
+                kind: "names",
+                value: name.clone(),
+                heading: made.headings[*at].clone(),
+                is_histogram: true,
+                more: made.more,
+                bars: histogram(&points),
+                ..Self::default()
+            });
+        }
         let mut chart = Self {
             kind: match (times, kind) {
                 (false, _) => "names",
                 (true, "bar") => "bar",
                 (true, _) => "line",
             },
+            more,
             value: name.clone(),
-            about: about(name, &made.columns[along], &points),
-            first: points[0].0.clone(),
-            last: points[points.len() - 1].0.clone(),
+            heading: made.headings[*at].clone(),
+            about: about(&made.headings[*at], &made.headings[along], &points),
+            first: minute(&points[0].0).to_owned(),
+            last: minute(&points[points.len() - 1].0).to_owned(),
             most: number(highest(&points)),
             ..Self::default()
         };
         match chart.kind {
             "line" => chart.lines = lines(&points),
             "bar" => chart.bars = standing(&points),
-            _ => {
-                chart.more = points.len() > NAMED_MAX;
-                points.truncate(NAMED_MAX);
-                chart.bars = lying(&points);
-            }
+            _ => chart.bars = lying(&points),
         }
         Some(chart)
     }
@@ -212,17 +254,17 @@ impl Chart {
                 number_of.map_or_else(Default::default, |of| (number(*of), shade(*of)))
             };
             GridRow {
-                // Whole minutes.
-                time: time.strip_suffix(":00").unwrap_or(time).to_owned(),
+                time: minute(time).to_owned(),
                 cells: names.iter().map(number).collect(),
             }
         });
         Self {
             kind: "grid",
             value: made.columns[value].clone(),
+            heading: made.headings[value].clone(),
             rows: rows.collect(),
             names: names.iter().map(|(name, _)| (*name).to_owned()).collect(),
-            along: made.columns[time].clone(),
+            along: made.headings[time].clone(),
             more,
             ..Self::default()
         }
@@ -311,6 +353,51 @@ fn lying(points: &[(String, f64)]) -> Vec<Bar> {
     points.iter().map(bar).collect()
 }
 
+/// Counts how many of the numbers are in each of about a dozen steps.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a handful of steps"
+)]
+fn histogram(points: &[(String, f64)]) -> Vec<Bar> {
+    let numbers = || points.iter().map(|(_, number)| *number);
+    let low = numbers().fold(f64::INFINITY, f64::min);
+    let across = highest(points) - low;
+    let is_whole = numbers().all(|number| number.fract() == 0.0);
+    let mut step = 10_f64.powf((across / STEPS_MAX).max(1e-9).log10().floor());
+    // 1, 2, 5, 10, 20, …
+    for factor in [2.0, 2.5, 2.0].into_iter().cycle() {
+        if across / step < STEPS_MAX && (step >= 1.0 || !is_whole) {
+            break;
+        }
+        step *= factor;
+    }
+    let begin = (low / step).floor() * step;
+    let mut counts = vec![0_u32; ((highest(points) - begin) / step).floor() as usize + 1];
+    for number in numbers() {
+        if let Some(count) = counts.get_mut(((number - begin) / step).floor() as usize) {
+            *count += 1;
+        }
+    }
+    let named = counts.iter().enumerate().map(|(at, count)| {
+        let from = begin + at as f64 * step;
+        let name = match (is_whole, step > 1.0) {
+            (true, false) => number(from),
+            (true, true) => format!("{}–{}", number(from), number(from + step - 1.0)),
+            (false, _) => format!("{} to {}", number(from), number(from + step)),
+        };
+        (name, f64::from(*count))
+    });
+    lying(&named.collect::<Vec<_>>())
+}
+
+/// A time without seconds, where it is a whole minute.
+fn minute(time: &str) -> &str {
+    let is_time = time.len() == 19 && moment(time).is_some();
+    time.strip_suffix(":00").filter(|_| is_time).unwrap_or(time)
+}
+
 fn about(value: &str, along: &str, points: &[(String, f64)]) -> String {
     let by = |one: &&(String, f64), other: &&(String, f64)| one.1.total_cmp(&other.1);
     let most = points.iter().max_by(by);
@@ -339,7 +426,7 @@ fn number(number: f64) -> String {
 }
 
 /// `yyyy-mm-dd hh:mm:ss` or `yyyy-mm-dd` as a point in time, of whatever zone.
-fn moment(text: &str) -> Option<Timestamp> {
+pub(super) fn moment(text: &str) -> Option<Timestamp> {
     let begins = |text: &str| text.len() >= 10 && text.as_bytes()[4] == b'-';
     if !begins(text) {
         return None;
@@ -368,6 +455,7 @@ mod tests {
         };
         Preview {
             columns: columns.iter().map(|name| (*name).to_owned()).collect(),
+            headings: columns.iter().map(|name| (*name).to_owned()).collect(),
             rows: rows
                 .iter()
                 .map(|row| row.iter().map(cell).collect())
@@ -445,6 +533,51 @@ mod tests {
         let place = |bar: &Bar| (bar.x.clone(), bar.width.clone());
         assert_eq!(place(&chart.bars[0]), ("25.0".into(), "75.0".into()));
         assert_eq!(place(&chart.bars[1]), ("0.0".into(), "25.0".into()));
+    }
+
+    #[test]
+    fn many_names_are_counted_by_their_numbers() {
+        let counted = |numbers: &[&str], session: &dyn Fn(usize) -> String| {
+            let rows: Vec<[String; 3]> = (0..numbers.len())
+                .map(|at| [session(at), format!("Person {at}"), numbers[at].to_owned()])
+                .collect();
+            let rows: Vec<Vec<&str>> = rows
+                .iter()
+                .map(|row| row.iter().map(String::as_str).collect())
+                .collect();
+            let rows: Vec<&[&str]> = rows.iter().map(Vec::as_slice).collect();
+            let chart = drawn(&made(&["session", "person", "minutes"], &rows), "", "").unwrap();
+            let bars = chart
+                .bars
+                .into_iter()
+                .map(|bar| format!("{}: {}", bar.name, bar.number));
+            (chart.is_histogram, bars.collect::<Vec<_>>())
+        };
+        let keynote = |_| "Keynote".to_owned();
+        let minutes = [
+            "0", "3", "12", "20", "44", "44", "45", "45", "45", "46", "50", "50", "59",
+        ];
+        let (is_histogram, bars) = counted(&minutes, &keynote);
+        assert!(is_histogram);
+        assert_eq!(bars[..3], ["0–4: 2", "5–9: 0", "10–14: 1"]);
+        assert_eq!((bars.len(), &*bars[11]), (12, "55–59: 1"));
+        // So few that each has a bar.
+        assert!(!counted(&minutes[..12], &keynote).0);
+        // Equal numbers, and numbers between whole ones.
+        let own = |at: usize| format!("Session {at}");
+        let (is_histogram, bars) = counted(&["7"; 41], &own);
+        assert!(is_histogram);
+        assert_eq!(bars, ["7: 41"]);
+        let mut halves = vec!["0.25"; 40];
+        halves.push("1.5");
+        let (_, bars) = counted(&halves, &own);
+        assert_eq!(bars.first().map(String::as_str), Some("0.20 to 0.40: 40"));
+        // Those with the most of many names.
+        let most: Vec<String> = (0..50).map(|at| at.to_string()).collect();
+        let most: Vec<&str> = most.iter().map(String::as_str).collect();
+        let (is_histogram, bars) = counted(&most, &own);
+        assert!(!is_histogram);
+        assert_eq!((bars.len(), &*bars[0]), (20, "Session 49: 49"));
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! The definition of a report (spec: Report endpoints, rule 2), and its checks: it is tried in the sandbox before it is
 //! stored.
 
-use super::parameters::{Fixed, Parameter, asked};
+use super::{
+    built::Built,
+    parameters::{Fixed, Parameter, asked},
+};
 use crate::{
     db::sandbox::{Sandbox, View},
     types::{
-        error::{Error, Result},
-        text::check_text,
+        error::{Error, Faults, Result},
+        text::{capital, check_text},
     },
 };
 use serde::{Deserialize, Serialize};
@@ -21,7 +24,7 @@ const CLIENTS_MAX: usize = 500;
 
 /// A report, as the configuration document has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Document", into = "Document")]
 pub struct Report {
     pub dashboard: String,
     /// The name in addresses, once in its dashboard.
@@ -29,17 +32,105 @@ pub struct Report {
     pub label: String,
     /// One read-only SELECT over the documented views.
     pub query: String,
-    #[serde(default)]
     pub parameters: Vec<Parameter>,
     /// Values that callers cannot change.
-    #[serde(default)]
     pub fixed: Vec<Fixed>,
     /// The clients that it is exposed to, by their `client_id`; `*`: all.
-    #[serde(default)]
     pub api_clients: Vec<String>,
+    /// The choices of which `query` and `fixed` were made, where nobody wrote the SQL.
+    pub built: Option<Built>,
+}
+
+/// A report in JSON: with SQL, or with the choices of which it is made.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    dashboard: String,
+    id: String,
+    label: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    query: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    built: Option<Built>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parameters: Option<Vec<Parameter>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fixed: Option<Vec<Fixed>>,
+    #[serde(default)]
+    api_clients: Vec<String>,
+}
+
+impl TryFrom<Document> for Report {
+    type Error = String;
+
+    fn try_from(said: Document) -> Result<Self, String> {
+        let report = Self {
+            dashboard: said.dashboard,
+            id: said.id,
+            label: said.label,
+            query: String::new(),
+            parameters: said.parameters.unwrap_or_default(),
+            fixed: said.fixed.unwrap_or_default(),
+            api_clients: said.api_clients,
+            built: None,
+        };
+        match (said.query, said.built) {
+            (Some(query), None) => Ok(Self { query, ..report }),
+            (None, Some(built)) if report.parameters.is_empty() && report.fixed.is_empty() => {
+                report
+                    .built(built)
+                    .map_err(|cause| format!("built: {cause}"))
+            }
+            (None, Some(_)) => {
+                Err("a report with \"built\" has no parameters and no fixed values".to_owned())
+            }
+            _ => Err("a report has either \"query\" or \"built\"".to_owned()),
+        }
+    }
+}
+
+impl From<Report> for Document {
+    fn from(report: Report) -> Self {
+        let is_built = report.built.is_some();
+        Self {
+            dashboard: report.dashboard,
+            id: report.id,
+            label: report.label,
+            query: (!is_built).then_some(report.query),
+            built: report.built,
+            parameters: (!is_built).then_some(report.parameters),
+            fixed: (!is_built).then_some(report.fixed),
+            api_clients: report.api_clients,
+        }
+    }
 }
 
 impl Report {
+    /// The report with the SQL of these choices.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`], naming the choice.
+    pub fn built(self, built: Built) -> Result<Self> {
+        let (query, fixed) = built.compile()?;
+        Ok(Self {
+            query,
+            fixed,
+            parameters: Vec::new(),
+            built: Some(built),
+            ..self
+        })
+    }
+
+    /// A column of the result as people read it.
+    pub fn heading(&self, column: &str) -> String {
+        let labels = self.built.as_ref().map(Built::labels).unwrap_or_default();
+        let label = labels.into_iter().find(|(key, _)| key == column);
+        label.map_or_else(
+            || capital(&column.replace("check_ins", "check-ins").replace('_', " ")),
+            |(_, label)| label,
+        )
+    }
+
     /// Returns whether it is exposed to a client.
     pub fn is_exposed_to(&self, client: &str) -> bool {
         let mut exposed = self.api_clients.iter();
@@ -53,18 +144,28 @@ impl Report {
 
     /// Checks all of it: nothing is stored that could not be run.
     pub fn check(&self, database: &Path) -> Result<()> {
-        check_address("dashboard", &self.dashboard)?;
-        check_address("id", &self.id)?;
+        let mut faults = Faults::default();
+        faults.take(check_address("dashboard", &self.dashboard));
+        faults.take(check_address("id", &self.id));
+        faults.take(self.check_label());
+        faults.take(self.check_names());
+        faults.take(self.check_clients());
+        faults.take(self.check_query(database));
+        faults.done()
+    }
+
+    fn check_label(&self) -> Result<()> {
         if self.label.is_empty() || self.label.chars().count() > 200 {
             return Err(Error::field("label", "must have 1 to 200 characters"));
         }
-        check_text("label", &self.label)?;
+        check_text("label", &self.label)
+    }
+
+    fn check_query(&self, database: &Path) -> Result<()> {
         if self.query.contains('\0') {
             // SQLite would read no further, and something else would run than what is shown.
             return Err(Error::field("query", "must not contain a NUL character"));
         }
-        self.check_names()?;
-        self.check_clients()?;
         let sandbox = Sandbox::open(database)?;
         sandbox.limit(CHECK_MAX)?;
         let shape = sandbox.shape(&self.query)?;

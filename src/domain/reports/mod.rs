@@ -3,12 +3,15 @@
 //! the sandbox, and sent while they are made.
 //!
 //! - `definition`: what a report is, and when it is one
+//! - `built`: the SQL of a report that somebody put together without
 //! - `parameters`: what its statement is given
 //! - `rows`: where reports are kept, and who may see which
 //! - `run`: one report, as JSON or CSV; `spool`: between the run and a reader who may be slow
+//! - `workbook`: one report as a spreadsheet
 //! - `preview`: its first rows, for the console
 
 pub mod api;
+pub mod built;
 pub mod chart;
 mod definition;
 mod parameters;
@@ -16,6 +19,7 @@ mod preview;
 mod rows;
 mod run;
 mod spool;
+mod workbook;
 mod write;
 
 /// A query to begin with.
@@ -29,7 +33,9 @@ pub use parameters::{Fixed, Parameter, ParameterKind, Values};
 pub use preview::{Cell, Preview, preview};
 pub use rows::label_of;
 pub use rows::{
-    Stored, all, change, create, dashboards, exposed, find, of_client, put, remove, shipped,
+    Stored, all, change, create, dashboards, exposed, find, free_id, of_client, put, remove,
+    shipped,
 };
 pub use run::{Output, run};
+pub use workbook::workbook;
 pub use write::Format;

@@ -26,6 +26,8 @@ pub enum ParameterKind {
     Text,
     /// The number that it is; anything else is refused.
     Number,
+    /// The id of a place, which the console asks for by name.
+    Place,
 }
 
 impl ParameterKind {
@@ -33,7 +35,7 @@ impl ParameterKind {
         match self {
             _ if sent.is_empty() => Ok(Sql::Null),
             Self::Text => Ok(Sql::Text(sent.to_owned())),
-            Self::Number => number(sent.trim()).ok_or_else(|| {
+            Self::Number | Self::Place => number(sent.trim()).ok_or_else(|| {
                 let sent = crate::types::text::shortened(sent);
                 Error::field(
                     name,

@@ -29,11 +29,15 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
             parameters: list(row, 5)?,
             fixed: list(row, 6)?,
             api_clients: list(row, 7)?,
+            built: match row.get::<_, Option<String>>(8)? {
+                Some(_) => Some(list(row, 8)?),
+                None => None,
+            },
         },
     })
 }
 
-fn list<T: serde::de::DeserializeOwned>(row: &Row<'_>, at: usize) -> rusqlite::Result<Vec<T>> {
+fn list<T: serde::de::DeserializeOwned>(row: &Row<'_>, at: usize) -> rusqlite::Result<T> {
     serde_json::from_str(&row.get::<_, String>(at)?).map_err(|cause| {
         rusqlite::Error::FromSqlConversionFailure(at, rusqlite::types::Type::Text, cause.into())
     })
@@ -41,7 +45,7 @@ fn list<T: serde::de::DeserializeOwned>(row: &Row<'_>, at: usize) -> rusqlite::R
 
 fn select(connection: &Connection, rest: &str, parameters: impl Params) -> Result<Vec<Stored>> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT number, dashboard, id, label, query, parameters, fixed, api_clients FROM reports {rest}"
+        "SELECT number, dashboard, id, label, query, parameters, fixed, api_clients, built FROM reports {rest}"
     ))?;
     let rows = statement.query_map(parameters, stored)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -121,12 +125,25 @@ pub fn exposed(connection: &Connection, dashboard: &str, client: &str) -> Result
     Ok(reports.into_iter().map(|stored| stored.report).collect())
 }
 
+/// The first free id that begins like this, in a dashboard.
+pub fn free_id(connection: &Connection, dashboard: &str, begin: &str) -> Result<String> {
+    let mut id = begin.to_owned();
+    for number in 2.. {
+        match find(connection, dashboard, &id) {
+            Ok(_) => id = format!("{begin}-{number}"),
+            Err(cause) if cause.kind == Kind::ReportNotFound => break,
+            Err(cause) => return Err(cause),
+        }
+    }
+    Ok(id)
+}
+
 /// Stores a new report that was checked.
 pub fn create(tx: &Tx<'_>, ctx: &Context, report: &Report) -> Result<()> {
     write(
         tx,
-        "INSERT INTO reports (dashboard, id, label, query, parameters, fixed, api_clients)
-         VALUES (?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO reports (dashboard, id, label, query, parameters, fixed, api_clients, built)
+         VALUES (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         0,
         report,
     )?;
@@ -140,7 +157,7 @@ pub fn change(tx: &Tx<'_>, ctx: &Context, was: &Stored, report: &Report) -> Resu
     write(
         tx,
         "UPDATE reports SET dashboard = ?2, id = ?3, label = ?4, query = ?5, parameters = ?6,
-                            fixed = ?7, api_clients = ?8
+                            fixed = ?7, api_clients = ?8, built = ?9
          WHERE number = ?1",
         was.number,
         report,
@@ -159,6 +176,7 @@ fn write(tx: &Tx<'_>, sql: &str, number: i64, report: &Report) -> Result<()> {
         json!(report.parameters).to_string(),
         json!(report.fixed).to_string(),
         json!(report.api_clients).to_string(),
+        report.built.as_ref().map(|built| json!(built).to_string()),
     ];
     let written = tx.prepare_cached(sql)?.execute(values);
     written.map(drop).map_err(|cause| {

@@ -102,7 +102,7 @@ pub async fn run(app: &App, report: &Report, values: Values, format: Format) -> 
 }
 
 /// The folder of what waits: on the disk of the database, for which room is looked at.
-fn folder(database: &Path) -> PathBuf {
+pub(super) fn folder(database: &Path) -> PathBuf {
     let folder = database
         .parent()
         .filter(|path| !path.as_os_str().is_empty());

@@ -58,7 +58,7 @@ pub(super) const STATEMENTS: Part = Part {
 /// A list, matched by dashboard and id.
 pub(super) const REPORTS: Part = Part {
     key: "reports",
-    help: "Reports: [{\"dashboard\", \"id\", \"label\", \"query\", \"parameters\", \"fixed\", \"api_clients\"}], matched by dashboard and id; query is a read-only SELECT.",
+    help: "Reports: [{\"dashboard\", \"id\", \"label\", \"query\", \"parameters\", \"fixed\", \"api_clients\"}], matched by dashboard and id; query is a read-only SELECT, or in its place \"built\": {\"source\", \"columns\", \"filters\", \"group\", \"numbers\", \"sort\", \"chart\", \"limit\"}.",
     export: |connection| {
         let all = reports::all(connection)?.into_iter();
         let reports: Vec<Report> = all.map(|stored| stored.report).collect();

@@ -22,6 +22,7 @@ mod pictures;
 mod places;
 mod readers;
 mod reference;
+mod reports;
 mod sample_day;
 mod shell;
 mod trust;

@@ -1,6 +1,7 @@
 //! Reports: fetched by API clients, looked at in the console, and hostile.
 
 mod api;
+mod built;
 mod built_in;
 mod certificates;
 mod configuration;

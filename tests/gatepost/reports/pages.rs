@@ -250,7 +250,7 @@ fn times_are_drawn_as_a_line_and_names_as_bars() {
         "{html}"
     );
     assert!(
-        html.contains("aria-label=\"people by at, 3 of them: at most 9 at 2026-11-21 09:15:00"),
+        html.contains("aria-label=\"People by At, 3 of them: at most 9 at 2026-11-21 09:15:00"),
         "{html}"
     );
     let html = crew
