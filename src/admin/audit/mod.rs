@@ -10,7 +10,7 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// Changes on a page.
+/// Lines on a page.
 const PAGE: usize = 50;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -25,9 +25,59 @@ pub(super) fn routes() -> Vec<Route> {
 struct Page {
     layout: Layout,
     list: List,
-    rows: Vec<AuditRow>,
+    runs: Vec<AuditRun>,
     /// The time back to which was searched, where that took too long.
     searched_to: Option<Timestamp>,
+}
+
+/// Changes that are told as one line, or one change.
+struct AuditRun {
+    /// The newest of them.
+    rows: Vec<AuditRow>,
+    count: i64,
+    is_long: bool,
+    /// The page and the name of the import, or of what was done to many.
+    batch: Option<(String, String)>,
+}
+
+impl AuditRun {
+    /// The runs as they are told: those of a few changes one by one.
+    fn told(connection: &Connection, run: audit::Run, administers: bool) -> Result<Vec<Self>> {
+        let (count, is_long) = (run.count, run.is_long());
+        let batch = match run.batch {
+            Some(entry) => {
+                let id = entry.record_id.unwrap_or_default();
+                let name = NamedEntry::new(connection, entry)?.record;
+                Some((format!("/console/import/batches/{id}"), name))
+            }
+            None => None,
+        };
+        let rows = run.entries.into_iter().map(|entry| {
+            let named = NamedEntry::new(connection, entry)?;
+            Ok(AuditRow::new(named, administers))
+        });
+        let rows: Vec<AuditRow> = rows.collect::<Result<_>>()?;
+        if is_long {
+            let run = Self {
+                rows,
+                count,
+                is_long,
+                batch,
+            };
+            return Ok(vec![run]);
+        }
+        let one = |row| Self {
+            rows: vec![row],
+            count: 1,
+            is_long,
+            batch: None,
+        };
+        Ok(rows.into_iter().map(one).collect())
+    }
+
+    fn is_cut(&self) -> bool {
+        usize::try_from(self.count).is_ok_and(|count| count > self.rows.len())
+    }
 }
 
 struct AuditRow {
@@ -132,20 +182,20 @@ async fn show(request: RequestContext) -> Result<Response> {
     let mut list = List::new(&request, offered.await?, "below");
     let read = move |connection: &Connection| {
         let found = match prepare(&query, connection, &zone) {
-            Ok(wanted) => audit::page(connection, &wanted, below, PAGE)?,
+            Ok(wanted) => audit::runs(connection, &wanted, below, PAGE)?,
             Err(cause) if cause.kind == Kind::Invalid => {
                 list.failure = Some(answer::sentence(&cause));
-                audit::Page::default()
+                audit::Runs::default()
             }
             Err(cause) => return Err(cause),
         };
         list.next = found.below.map(|below| below.to_string());
-        let rows = found.entries.into_iter().map(|entry| {
-            let named = NamedEntry::new(connection, entry)?;
-            Ok(AuditRow::new(named, layout.administers()))
-        });
+        let mut runs = Vec::new();
+        for run in found.runs {
+            runs.extend(AuditRun::told(connection, run, layout.administers())?);
+        }
         Ok(Page {
-            rows: rows.collect::<Result<_>>()?,
+            runs,
             searched_to: found.searched_to,
             layout,
             list,

@@ -1,6 +1,6 @@
 //! The list of purchases.
 
-use super::{amount, filter, money};
+use super::{amount, currency, filter, money};
 use crate::{
     admin::{export as file, prelude::*},
     domain::sales::{
@@ -19,6 +19,7 @@ struct Page {
     lines: Vec<Line>,
     whole: Whole,
     waiting: i64,
+    currency: String,
     /// There are no purchases at all.
     nothing: bool,
 }
@@ -39,6 +40,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let mut list = filter::list(&request).await?;
     list.failure = failure;
     let layout = request.layout("Sales", Some(Area::Sales));
+    let currency = currency(&request);
     let read = move |connection: &Connection| {
         let (lines, next) = find::find(connection, &wanted, from)?;
         list.next = next.map(shown);
@@ -46,6 +48,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
             layout,
             list,
             lines,
+            currency,
             whole: Whole::read(connection, &wanted.conditions())?,
             waiting: inconsistencies::waiting(connection)?,
             nothing: !find::is_any(connection)?,

@@ -33,6 +33,14 @@ pub(super) fn routes() -> Vec<Route> {
         .all()
 }
 
+/// The currency of the venue, behind an amount; nothing where none is set.
+fn currency(request: &RequestContext) -> String {
+    match request.console.settings().walk_in.currency.as_str() {
+        "" => String::new(),
+        code => format!(" {code}"),
+    }
+}
+
 /// `1,234.50`.
 pub(super) fn money(cents: &i64) -> String {
     let units = i64::try_from(cents.unsigned_abs() / 100).unwrap_or(i64::MAX);

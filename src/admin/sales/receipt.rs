@@ -1,7 +1,7 @@
 //! The page of a purchase: items, payments, tickets, inconsistencies, and the bodies as the till sent
 //! them.
 
-use super::{amount, inconsistencies::NOTE_MAX_CHARS};
+use super::{amount, currency, inconsistencies::NOTE_MAX_CHARS};
 use crate::admin::prelude::*;
 use crate::domain::sales::{
     inconsistencies::{self, Inconsistency},
@@ -12,6 +12,7 @@ use crate::domain::sales::{
 #[template(path = "sales/receipt.html")]
 struct Page {
     layout: Layout,
+    currency: String,
     sale: Sale,
     items: Vec<Item>,
     payments: Vec<Payment>,
@@ -41,8 +42,10 @@ impl Page {
 
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
+    let currency = currency(&request);
     let read = move |connection: &Connection, layout| {
         Ok(Page {
+            currency,
             sale: receipt::sale(connection, id)?,
             items: receipt::items(connection, id)?,
             payments: receipt::payments(connection, id)?,

@@ -1,6 +1,6 @@
 //! Totals of sales by method, product and staff, for each day.
 
-use super::{filter, money};
+use super::{currency, filter, money};
 use crate::admin::prelude::*;
 use crate::{
     domain::sales::{
@@ -17,6 +17,7 @@ struct Page {
     list: List,
     tables: Vec<Table>,
     whole: Whole,
+    currency: String,
     waiting: i64,
 }
 
@@ -64,6 +65,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let mut list = filter::list(&request).await?;
     list.failure = failure;
     let layout = request.layout("Sales totals", Some(Area::Sales));
+    let currency = currency(&request);
     let read = move |connection: &Connection| {
         let condition = wanted.conditions();
         let tables = By::ALL.into_iter();
@@ -71,6 +73,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         Ok(Page {
             layout,
             list,
+            currency,
             tables: tables.collect::<Result<_>>()?,
             whole: Whole::read(connection, &condition)?,
             waiting: waiting(connection)?,

@@ -2,7 +2,7 @@
 //! of ids for a bounded time. A time range is turned into ids first, by halving.
 
 use crate::types::{Timestamp, error::Result};
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -257,38 +257,51 @@ fn slice(
     order: Order,
     limit: usize,
 ) -> Result<Vec<Entry>> {
+    let mut statement = connection.prepare_cached(&sql(filter, order, limit))?;
+    parameters(filter, (low, high), |all| {
+        let entries = statement.query_map(all, entry)?;
+        entries.collect::<rusqlite::Result<_>>()
+    })
+}
+
+/// Runs something with the parameters of [`conditions`].
+pub(super) fn parameters<T>(
+    filter: &Filter,
+    (low, high): (i64, i64),
+    run: impl FnOnce(&[(&str, &dyn ToSql)]) -> rusqlite::Result<T>,
+) -> Result<T> {
     let who = filter.who.as_ref();
-    let mut statement = connection.prepare_cached(&sql(filter, order))?;
-    let entries = statement.query_map(
-        named_params! {
-            ":low": low, ":high": high, ":type": filter.record_type, ":record": filter.record_id,
-            ":action": filter.action, ":from": filter.from, ":to": filter.to,
-            ":who": who.map(|who| json!(who.names).to_string()),
-            ":imports": who.is_some_and(|who| who.imports), ":limit": limit,
-        },
-        entry,
-    )?;
-    Ok(entries.collect::<rusqlite::Result<_>>()?)
+    Ok(run(named_params! {
+        ":low": low, ":high": high, ":type": filter.record_type, ":record": filter.record_id,
+        ":action": filter.action, ":from": filter.from, ":to": filter.to,
+        ":who": who.map(|who| json!(who.names).to_string()),
+        ":imports": who.is_some_and(|who| who.imports),
+    })?)
 }
 
 /// The statement of a slice. It uses the index of a record's changes, and by type alone none: all of
 /// that type would have to be sorted.
-fn sql(filter: &Filter, order: Order) -> String {
+fn sql(filter: &Filter, order: Order, limit: usize) -> String {
+    let order = match order {
+        Order::NewestFirst => "DESC",
+        Order::OldestFirst => "ASC",
+    };
+    let conditions = conditions(filter);
+    format!("{SELECT} WHERE {conditions} ORDER BY id {order} LIMIT {limit}")
+}
+
+/// What changes of an id range a filter asks for.
+pub(super) fn conditions(filter: &Filter) -> String {
     let record = if filter.is_of_record() {
         "record_type = :type AND record_id = :record"
     } else {
         "(:type IS NULL OR +record_type = :type) AND (:record IS NULL OR +record_id = :record)"
     };
-    let order = match order {
-        Order::NewestFirst => "DESC",
-        Order::OldestFirst => "ASC",
-    };
     format!(
-        "{SELECT} WHERE id BETWEEN :low AND :high AND {record}
+        "id BETWEEN :low AND :high AND {record}
            AND (:action IS NULL OR action = :action)
            AND (:from IS NULL OR at >= :from) AND (:to IS NULL OR at < :to)
-           AND (:who IS NULL OR actor IN (SELECT value FROM json_each(:who)) OR (:imports AND actor GLOB 'import:*'))
-         ORDER BY id {order} LIMIT :limit"
+           AND (:who IS NULL OR actor IN (SELECT value FROM json_each(:who)) OR (:imports AND actor GLOB 'import:*'))"
     )
 }
 

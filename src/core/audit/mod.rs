@@ -5,11 +5,13 @@
 mod find;
 mod history;
 mod past;
+mod runs;
 mod who;
 
 pub use find::{Actors, Entry, Filter, Page, USUAL_ACTIONS, Walk, page, recent_actions, types};
 pub use history::{HistoryOf, history};
 pub use past::{Past, Properties};
+pub use runs::{Run, Runs, runs};
 pub use who::{Actor, meant};
 
 use crate::{core::Context, db::Tx, types::error::Result};
